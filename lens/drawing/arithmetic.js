@@ -1,11 +1,10 @@
 // How is this row computed?  The numbers behind one row of the chosen head: from the query to the head’s output.
 
-import { answered, inside, shown } from "./answers.js";
+import { inside, shown } from "./answers.js";
 import { css, shade } from "./colour.js";
 import { html, paint, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
-import { numbers } from "./trace.js";
-import { headName, percent, quoted } from "./wording.js";
+import { direction, placeOf, quoted } from "./wording.js";
 
 export const arithmetic = {
   question: "How is this row computed?", name: "Row arithmetic",
@@ -15,13 +14,10 @@ export const arithmetic = {
     const { state } = context, trace = traceOf(state), { kind, layer, head } = state.head;
     const side = kind === "encoder" ? "source" : "target", row = side === "source" ? state.read : state.word;
     const answer = inside(context, trace, { tool: "arithmetic", kind, layer, head, row });
-    const mixing = kind !== "cross" ? null
-      : answered(context, "look", { ...context.about(trace), maps: [kind], views: ["raw", "mixing"] });
     const columns = trace.units(kind === "decoder" ? "inputs" : "source", "tokens");
     const word = quoted(trace.units(side, "tokens")[row].label, trace.languages[side === "source" ? 0 : 1]);
-    paint(body, html`<p class="verdict">${headName(state.head, trace.languages)}: how the weights of
-      ${word} are computed.</p>${shown(answer, () => table(answer, columns, state.theme))}${
-      mixing?.traces ? residual(mixing.traces[0], trace, layer, row) : ""}`);
+    paint(body, html`<p class="verdict">${direction(kind, trace.languages)}, ${placeOf(state.head)}: how the weights of
+      ${word} are computed.</p>${shown(answer, () => table(answer, columns, state.theme))}`);
   },
 };
 
@@ -49,13 +45,4 @@ function table(found, columns, theme) {
     <p class="number">Σ weight × v ${strip(found.mixed, values, theme)}</p><p class="fine">The head outputs W_O times
     this sum: ${found.output.length} numbers of length ${four(Math.hypot(...found.output))}. The output of all heads of
     the layer has length ${four(found.length)}. Blue is above 0, orange below; point at a strip for its numbers.</p>`;
-}
-
-// The shares of the heads and of the residual: a row of the view mixing lacks the residual's share to 1.
-function residual({ target_ids: ids, maps: { cross: { mixing } } }, trace, layer, row) {
-  if (String(ids) !== String(trace.record.target_ids)) return "";
-  const { shape: [, rows, columns], values } = numbers(mixing), start = (layer * rows + row) * columns;
-  const share = values.slice(start, start + columns).reduce((sum, one) => sum + one, 0);
-  return html`<p class="fine">Of the output of this layer’s cross-attention block, ${percent(share)} comes from its heads
-    and ${percent(1 - share)} from the residual, the state before the block (ALTI, Ferrando et al. 2022).</p>`;
 }

@@ -1,17 +1,9 @@
-// Below the map: watch the model learn, and the lab's six questions, each answered by a tool in the drawer.  A tool has
-// `question`, `name`, `about`, `draw(body, context)` and `actions`, by the name in a control's data-do.
+// Below the map: watch the model learn, and the lab.
 
-import { alike } from "./alike.js";
-import { arithmetic } from "./arithmetic.js";
-import { layers } from "./layers.js";
+import { TOOLS } from "./lab.js";
 import { learnActions, learnBar } from "./learn.js";
 import { html, icon, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
-import { switchOff } from "./switch_off.js";
-import { tree } from "./tree.js";
-import { whatIf } from "./what_if.js";
-
-const TOOLS = { off: switchOff, what: whatIf, row: arithmetic, layers, tree, alike };
 
 export function dock(state, settings) {
   if (!settings.engine || !traceOf(state)) return "";

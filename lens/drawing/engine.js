@@ -1,15 +1,21 @@
 // Answers questions: `ask(route, body, signal)` gives an object, or an Error whose message is for the reader.
 // Over HTTP it is `/v1`; without it, as in a Space, Gradio's function `ask`.  A page from a file has no engine.
 
-export const httpEngine = (base) => ({ ask: (route, body, signal) => send(`${base}/${route}`, body, signal) });
+export class HttpEngine {
+  constructor(base) { this.base = base; }
 
-export const gradioEngine = (root) => ({
+  ask(route, body, signal) { return send(`${this.base}/${route}`, body, signal); }
+}
+
+export class GradioEngine {
+  constructor(root) { this.root = root; }
+
   async ask(route, body, signal) {
-    const { data } = await send(`${root}/run/ask`, { data: [route, body] }, signal);
+    const { data } = await send(`${this.root}/run/ask`, { data: [route, body] }, signal);
     if (!data) throw new Error(SILENT);
     return data[0];
-  },
-});
+  }
+}
 
 const SILENT = "The server did not answer.";
 

@@ -2,19 +2,19 @@
 
 import { changed } from "./diff.js";
 import { dock, dockActions } from "./dock.js";
-import { gradioEngine, httpEngine } from "./engine.js";
+import { GradioEngine, HttpEngine } from "./engine.js";
 import { exported } from "./export.js";
 import { learning } from "./learning.js";
 import { lessons } from "./lessons.js";
 import { header } from "./header.js";
 import { headsCard, paintThumbs, pairsCard } from "./heads.js";
-import { drawLinksOfWord, drawThreads, fit } from "./word_links.js";
+import { drawLines, drawThreads, fit } from "./lines.js";
 import { badge, drawMap, eyebrow, followMap, headline, how, mapTools } from "./map.js";
 import { html, paint } from "./markup.js";
 import { MENUS, place, walk } from "./menus.js";
 import { START, fromAddress, toAddress, traceOf } from "./state.js";
 import { meaning } from "./meaning.js";
-import { FRAME, flipOf, isNew, linksOfWord, paintTexts, same } from "./texts.js";
+import { FRAME, flipOf, isNew, joins, paintTexts, same } from "./texts.js";
 import { tips } from "./tips.js";
 import { tour } from "./tour.js";
 import { KINDS, Trace, hasHeads, headOf } from "./trace.js";
@@ -23,9 +23,9 @@ import { wordPanel } from "./word.js";
 const REST = 400;    // milliseconds without a key press, after which the text is translated
 const SLOW = 400;    // milliseconds after which the page says that it is waiting
 const KEPT = 40;     // answers kept
-const MIRRORED = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };  // in what runs from right to left
-const CONTROLS = ["menu", "set", "toggle", "do", "head", "word", "part", "force", "page"]
+const CONTROLS = ["menu", "set", "toggle", "do", "head", "word", "part", "example", "force", "page"]
   .map((name) => `[data-${name}]`).join();
+const PAGES = { lessons };  // other pages, each drawn by (element, context)
 
 const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the map</a><header class="top-bar"></header>
   <main class="explore"><section class="card texts" aria-label="Your text and its translation">${FRAME}</section>
@@ -44,8 +44,8 @@ export function explorer(element, settings) {
   const root = element.appendChild(document.createElement("div")), find = (name) => root.querySelector(name);
   root.className = "s2s";
   root.innerHTML = String(frame);
-  const engine = settings.api ? httpEngine(settings.api)
-    : settings.gradio ? gradioEngine(settings.gradio) : null;
+  const engine = settings.api ? new HttpEngine(settings.api)
+    : settings.gradio ? new GradioEngine(settings.gradio) : null;
   const isLocal = engine && ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
   const state = { ...START, theme: firstTheme(), ...settings.start };
   const context = { state, engine, root, set, render, open, ask, about,
@@ -65,7 +65,7 @@ export function explorer(element, settings) {
     const exploring = state.page === "explore";
     for (const name of [".explore", ".dockwrap"]) find(name).hidden = !exploring;
     find(".other").hidden = exploring;
-    if (!exploring) return lessons(find(".other"), context);
+    if (!exploring) return PAGES[state.page]?.(find(".other"), context);
     paintTexts(find(".texts"), state, settings);
     root.classList.toggle("bare", !trace);
     root.classList.toggle("then", state.moment !== null);
@@ -111,7 +111,7 @@ export function explorer(element, settings) {
     say.setAttribute("aria-live", speak ? "polite" : "off");
     paint(say, said(trace));
     if (!trace) return;
-    drawLinksOfWord(find(".texts"), state, linksOfWord(state));
+    drawLines(find(".texts"), state, joins(state));
     if (state.as === "lines") drawMap(find(".mapbox"), state); else followMap(find(".mapbox"), state);
     paint(find(".word"), wordPanel(state, context.settings));
     say.className = `say tone-${hasHeads(state.view) ? trace.tone(state.head, state.word) : "blue"}`;
@@ -271,7 +271,7 @@ export function explorer(element, settings) {
     },
     tour: startTour,
     skip: () => find("[role=grid]")?.focus(),
-    list: (button) => set({ list: button.dataset.value }),
+    list: (button) => set({ list: button.dataset.value === "true" }),
     temperature: (input) => set({ temperature: traceOf(state).record.temperatures[+input.value] }),
     alternative: (button) => open(state.text, { alternative: +button.dataset.value, menu: null }),
     search: ({ dataset: { value } }) => {
@@ -285,10 +285,6 @@ export function explorer(element, settings) {
       search(value === "" ? rest : { ...rest, [name]: +value });
     },
     prefix: (input) => open(state.text, { prefix: input.value.trim() || null, menu: null }),
-    example: ({ dataset: { value } }) => {
-      const [source, target] = settings.pairLanguages ?? [state.source, state.target];
-      open(value, { source, target, pinned: false, editing: false });
-    },
     unforce: () => open(state.text),
     from: (button) => set({ source: button.dataset.value || null, menu: null }) ?? again(),
     to: (button) => set({ target: button.dataset.value, menu: null }) ?? again(),
@@ -357,7 +353,7 @@ export function explorer(element, settings) {
   root.addEventListener("click", (event) => {
     const at = (name) => event.target.closest(name), own = at(CONTROLS);
     if (own && !own.matches("input,select")) {
-      const { menu, set: name, value, do: action, head, word, part, force: forced, page } = own.dataset;
+      const { menu, set: name, value, do: action, head, word, part, example, force: forced, page } = own.dataset;
       if (own.tagName === "A") event.preventDefault();
       if (menu !== undefined) return set({ menu: state.menu === menu ? null : menu });
       if (name !== undefined) return choose({ [name]: value, menu: name === "view" ? null : state.menu });
@@ -365,10 +361,14 @@ export function explorer(element, settings) {
       if (head !== undefined) return pick(headOf(head));
       if (word !== undefined) return pickWord("target", +word);
       if (part !== undefined) return pickPart(+part);
+      if (example !== undefined) {
+        const [source, target] = settings.pairLanguages ?? [state.source, state.target];
+        return open(example, { source, target, pinned: false, editing: false });
+      }
       if (forced !== undefined) return force(forced);
       if (page !== undefined) return set({ page, menu: null });
     }
-    const span = at("[data-piece]"), row = at("[data-row]");
+    const span = at(".w"), row = at("[data-row]");
     if (span) return pickWord(span.dataset.side, +span.dataset.piece);
     if (row) return pickRow(+row.dataset.row);
     if (state.menu && !at(".pop")) set({ menu: null });
@@ -405,7 +405,7 @@ export function explorer(element, settings) {
   root.addEventListener("pointermove", ({ target, pointerType }) => {
     if (pointerType === "touch") return;
     const at = (name) => target.closest(name);
-    const span = at("[data-piece]"), cell = at(".mapbox [data-column]"), row = at(".mapbox [data-row]");
+    const span = at(".w"), cell = at(".mapbox [data-column]"), row = at(".mapbox [data-row]");
     if (span) hover({ side: span.dataset.side, piece: +span.dataset.piece });
     else if (row && cell && !cell.matches(".masked")) hover({ row: +row.dataset.row, column: +cell.dataset.column });
     else if (row) hover({ row: +row.dataset.row });
@@ -428,9 +428,8 @@ export function explorer(element, settings) {
       if (by) { event.preventDefault(); actions.moment(by); }
       return;
     }
-    const isMirrored = getComputedStyle(target).direction === "rtl", asSeen = (isMirrored && MIRRORED[key]) || key;
-    if (target.matches(".w")) return wordKey(event, asSeen);
-    if (target.matches("[role=grid]")) return gridKey(event, asSeen);
+    if (target.matches(".w")) return wordKey(event);
+    if (target.matches("[role=grid]")) return gridKey(event);
     if (target.matches(".th")) headKey(event);
   });
   root.addEventListener("focusin", ({ target }) => {
@@ -451,8 +450,8 @@ export function explorer(element, settings) {
     return next;
   }
 
-  function wordKey(event, key) {
-    const { side, piece } = event.target.dataset;
+  function wordKey(event) {
+    const { key, target: { dataset: { side, piece } } } = event;
     if (key === "Enter" || key === " ") { event.preventDefault(); return pickWord(side, +piece); }
     const next = move(event, `.w[data-side=${side}]`, { ArrowLeft: -1, ArrowRight: 1 }[key]);
     if (!next) return;
@@ -460,8 +459,8 @@ export function explorer(element, settings) {
     follow({ speak: true });
   }
 
-  function gridKey(event, key) {
-    const map = traceOf(state).map(state.head, state), { ctrlKey } = event;
+  function gridKey(event) {
+    const map = traceOf(state).map(state.head, state), { key, ctrlKey } = event;
     const stepped = { "[": [stepHead, -1], "]": [stepHead, 1], ",": [stepWord, -1], ".": [stepWord, 1] }[key];
     if (stepped) { event.preventDefault(); return stepped[0](stepped[1]); }
     if (key === "Escape") { hover(null); return event.target.blur(); }

@@ -1,11 +1,11 @@
 // Exports a translation: the picture, the numbers, every map, the page, the same in Python.
 
-import { numberOf, toneOf } from "./map.js";
+import { css, inkOn, shade } from "./colour.js";
+import { toneOf } from "./map.js";
 import { html } from "./markup.js";
-import { picture, sizeOf } from "./picture.js";
 import { traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
-import { VIEW_NAMES, direction, placeOf } from "./wording.js";
+import { VIEW_NAMES, direction, elided, placeOf } from "./wording.js";
 
 const CELL = 26, FONT = "Seq2See Sans, IBM Plex Sans, Noto Sans, sans-serif";
 
@@ -14,7 +14,7 @@ export function exported(form, context) {
   ({
     csv: () => save("seq2see.csv", csv(state, trace), "text/csv"),
     json: () => save("seq2see.json", JSON.stringify(trace.record), "application/json"),
-    svg: () => save("seq2see.svg", String(drawn(state, trace)), "image/svg+xml"),
+    svg: () => save("seq2see.svg", String(picture(state, trace)), "image/svg+xml"),
     png: () => png(state, trace),
     html: () => save("seq2see.html", pageOf(context), "text/html"),
     python: () => navigator.clipboard.writeText(python(state, trace)).then(() => context.announce("Copied as Python.")),
@@ -33,15 +33,27 @@ function csv(state, trace) {
   return [head, ...rows].map((row) => row.join(",")).join("\r\n");
 }
 
-function drawn(state, trace) {
-  const map = trace.map(state.head, state), { theme, view } = state, dark = theme === "dark", heading = 40;
-  const [width, height] = sizeOf(map, CELL), title = titleOf(state, trace);
-  const options = { tone: toneOf(state), cell: CELL, y: heading, mirrored: trace.isMirrored(state.head.kind),
-    number: (value) => numberOf(view, value) };
-  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height + heading + 16}"
-    font-family="${FONT}" font-size="13" fill="${dark ? "#e8edf3" : "#16202c"}"><rect width="100%" height="100%"
-    fill="${dark ? "#161d27" : "#ffffff"}"/><text x="16" y="26" font-size="15" font-weight="700">${title}</text>${
-    picture(title, map, theme, options)}</svg>`;
+function picture(state, trace) {
+  const map = trace.map(state.head, state), tone = toneOf(state), { theme, view } = state;
+  const left = 130, top = 120, width = left + map.columns.length * CELL + 60;
+  const height = top + map.rows.length * CELL + 16, isRatio = view === "left_out" || view === "norm";
+  const ink = theme === "dark" ? "#e8edf3" : "#16202c", page = theme === "dark" ? "#161d27" : "#ffffff";
+  const column = (one, c) => html`<text fill="${ink}"
+    transform="translate(${left + (c + 0.6) * CELL} ${top - 6}) rotate(-45)">${elided(one.label)}</text>`;
+  const cell = (value, r, c) => {
+    if (value === null) return "";
+    const share = value / map.most, colour = shade(Math.abs(share), value < 0 ? "orange" : tone, theme);
+    const number = html`<text x="${left + (c + 0.5) * CELL}" y="${top + (r + 0.66) * CELL}" text-anchor="middle"
+      font-size="11" fill="${inkOn(colour)}">${isRatio ? value.toFixed(1) : Math.round(100 * value)}</text>`;
+    return html`<rect x="${left + c * CELL + 1}" y="${top + r * CELL + 1}" width="${CELL - 2}" height="${CELL - 2}"
+      rx="3" fill="${css(colour)}"/>${Math.abs(share) >= 0.095 ? number : ""}`;
+  };
+  const row = (one, r) => html`<text fill="${ink}" x="${left - 8}" y="${top + (r + 0.68) * CELL}"
+    text-anchor="end">${elided(one.label, 16)}</text>${map.at[r].map((value, c) => cell(value, r, c))}`;
+  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"
+    viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="13"><rect width="${width}" height="${height}"
+    fill="${page}"/><text x="16" y="26" font-size="15" font-weight="700" fill="${ink}">${titleOf(state, trace)}</text>${
+    map.columns.map(column)}${map.rows.map(row)}</svg>`;
 }
 
 function png(state, trace) {
@@ -53,7 +65,7 @@ function png(state, trace) {
     brush.drawImage(image, 0, 0);
     canvas.toBlob((blob) => save("seq2see.png", blob));
   };
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(drawn(state, trace))}`;
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(picture(state, trace))}`;
 }
 
 // A standalone page: the explorer with this trace, without a server.

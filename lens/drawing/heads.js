@@ -1,38 +1,27 @@
 // All heads at a glance: as small maps, or as the word that each looks at most.
 
 import { css, inkOn, shade } from "./colour.js";
-import { lined } from "./lined.js";
 import { html, segment, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { same } from "./texts.js";
 import { KINDS, hasHeads, headOf, nameOf } from "./trace.js";
-import { NO_ROLE, TECHNICAL, capital, direction, elided, headName, lookedAt, nats, percent, placeOf, quoted,
-  roleCaption, roleName, roleTip } from "./wording.js";
+import { NO_ROLE, TECHNICAL, capital, direction, elided, lookedAt, nats, percent, placeOf, quoted, roleCaption,
+  roleName, roleTip } from "./wording.js";
 
 const CAPTIONS = 24;  // the most heads that get a caption each
 
 export function headsCard(state) {
   const trace = traceOf(state), all = trace.heads, captions = all.length <= CAPTIONS;
-  const list = state.list ?? (state.moment === null && !trace.measured.roles.length ? "words" : "maps");
+  const list = state.list ?? (state.moment === null && !trace.measured.roles.length);
+  const button = (value, label) => html`<button data-do="list" data-value="${value}" data-k="list-${value}"
+    aria-pressed="${list === value}">${label}</button>`;
   const groups = () => html`<div class="groups ${captions ? "" : "dense"}">${
     KINDS.map((kind) => group(state, trace, kind, captions))}</div>${captions ? "" : keyOf(trace, all, state)}`;
   return html`<div class="hd"><h2>All ${all.length} attention heads</h2>${
-    segment("Show heads as", "do", "list", [["maps", "Maps"], ["words", "Words"], ["lines", "Lines"]], list)}</div>
-    <p class="what">For each word, a head divides its attention among other words. ${list === "lines"
-      ? "A line is the strongest link of a head, from 25%." : "Click one to enlarge it."}</p>
-    ${{ maps: groups, words: () => inWords(state, trace), lines: () => overlaid(state, trace) }[list]()}`;
+    segment("Show heads as", [button(false, "Maps"), button(true, "Words")])}</div>
+    <p class="what">For each word, a head divides its attention among other words. Click one to enlarge it.</p>
+    ${list ? inWords(state, trace) : groups()}`;
 }
-
-// All heads in one drawing for each kind of attention.
-function overlaid(state, trace) {
-  const { unit, rows } = state, choice = { view: viewOfHeads(state), unit, rows };
-  const drawn = (kind) => lined(state, trace.heads.filter((one) => one.kind === kind),
-    { choice, piece: kind === "encoder" ? state.read : state.word, width: 334 });
-  return html`<div class="groups">${KINDS.map((kind) => html`<h3>${direction(kind, trace.languages)}</h3>${
-    drawn(kind)}`)}</div>`;
-}
-// The view that small maps show: the chosen one, if it has heads.
-const viewOfHeads = ({ view, traces, part }) => hasHeads(view) && traces[part].holds(view) ? view : "raw";
 
 function group(state, trace, kind, captions) {
   const [layers, heads] = trace.sizes[kind], name = direction(kind, trace.languages);
@@ -47,7 +36,7 @@ function group(state, trace, kind, captions) {
 function thumb(state, trace, head, captions, telling) {
   const role = trace.role(head), tone = trace.tone(head, state.word), chosen = same(head, state.head);
   const matters = telling.findIndex((one) => same(one, head));
-  const name = `${headName(head, trace.languages)}${role ? `: ${roleName(role)}` : ""}${
+  const name = `${direction(head.kind, trace.languages)}, ${placeOf(head)}${role ? `: ${roleName(role)}` : ""}${
     matters >= 0 ? "; matters for this word" : ""}`;
   const tip = role ? roleTip(role) : html`<b>${capital(placeOf(head))}.</b> ${NO_ROLE}`;
   const caption = html`<span class="cap ${tone === "slate" ? "" : "role"}">${role ? roleCaption(role)
@@ -69,7 +58,7 @@ function keyOf(trace, all, state) {
 
 // The word each head looks at most in the chosen row, sorted by the head's effect if it is known.
 function inWords(state, trace) {
-  const piece = state.word, [, target] = trace.languages;
+  const piece = state.word, [source, target] = trace.languages;
   const rows = trace.heads.map((head) => ({ head, effect: trace.effect(head, piece),
     top: trace.top(head, head.kind === "encoder" ? state.read : piece, 1)[0] }));
   rows.sort((a, b) => (b.effect?.drop ?? b.top?.[1] ?? 0) - (a.effect?.drop ?? a.top?.[1] ?? 0));
@@ -79,7 +68,7 @@ function inWords(state, trace) {
     const share = top?.[1] || 0, colour = shade(share, trace.tone(head, piece), state.theme);
     return html`<button data-head="${nameOf(head)}" data-k="th-${nameOf(head)}"
       aria-pressed="${same(head, state.head)}"><span class="nm">${lookedAt(head.kind, trace.languages)} · ${
-      placeOf(head)}</span><span class="wd" dir="auto" lang="${trace.codes(head.kind)[1]}">${
+      placeOf(head)}</span><span class="wd" lang="${head.kind === "decoder" ? target : source}">${
       elided(top?.[0].label || "", 14)}</span><span class="sh"
       style="background:${css(colour)};color:${inkOn(colour)}">${percent(share)}</span><span class="out">${
       effect ? outcome(effect) : ""}</span></button>`;
@@ -88,7 +77,7 @@ function inWords(state, trace) {
 
 // Reuses pictures already drawn: a large model has many.
 export function paintThumbs(root, state) {
-  const trace = traceOf(state), view = viewOfHeads(state);
+  const trace = traceOf(state), view = hasHeads(state.view) && trace.holds(state.view) ? state.view : "raw";
   const drawn = root.drawn ||= new Map();
   for (const button of root.querySelectorAll(".th")) {
     const name = button.dataset.head, head = headOf(name), tone = trace.tone(head, state.word);
@@ -100,16 +89,17 @@ export function paintThumbs(root, state) {
       continue;
     }
     const C = map.columns.length, R = map.rows.length, image = new ImageData(C, R);
-    const x = trace.isMirrored(head.kind) ? (c) => C - 1 - c : (c) => c;
     map.at.forEach((row, r) => row.forEach((value, c) =>
-      image.data.set([...shade(Math.abs(value || 0) / map.most, tone, state.theme), 255], (r * C + x(c)) * 4)));
+      image.data.set([...shade(Math.abs(value || 0) / map.most, tone, state.theme), 255], (r * C + c) * 4)));
     Object.assign(empty, { width: C, height: R }).getContext("2d").putImageData(image, 0, 0);
     drawn.set(name, { map, key, canvas: empty });
   }
 }
 
 export function pairsCard({ text }, settings) {
+  const button = (name, option, whole) => html`<button data-example="${whole}" data-k="pair-${name}-${option}"
+    aria-pressed="${whole === text}">${option}</button>`;
   return html`<h2>Change one word and <i>it</i> means something else</h2><ul>${
     settings.pairs.map(({ name, before, options, after }) => html`<li><span>${name}</span>${
-      segment(name, "do", "example", options.map((one) => [before + one + after, one]), text)}</li>`)}</ul>`;
+      segment(name, options.map((one) => button(name, one, before + one + after)))}</li>`)}</ul>`;
 }

@@ -20,9 +20,9 @@ function table({ top, ranks, log_probs: logProbs }, trace, piece) {
   const [, code] = trace.languages;
   const cell = (step, layer, t) => {
     const [text, logProb] = step[0], rank = ranks[layer][t], own = chance(Math.exp(logProbs[layer][t]));
-    const likeliest = step.map(([one, p]) => html`<bdi>${bare(one)}</bdi> ${chance(Math.exp(p))}<br>`);
-    return html`<td class="${rank === 0 ? "best" : "soft"}" ${tipped(
-      html`${likeliest}Written token: ${own}, rank ${rank + 1}`)}><span lang="${code}" dir="auto">${bare(text)}</span>
+    const likeliest = step.map(([one, p]) => html`${bare(one)} ${chance(Math.exp(p))}<br>`);
+    return html`<td class="${rank === 0 ? "best" : "soft"}" lang="${code}" ${tipped(
+      html`${likeliest}Written token: ${own}, rank ${rank + 1}`)}>${bare(text)}
       <small>${chance(Math.exp(logProb))}</small></td>`;
   };
   const column = ({ pieces: [first], label }) =>

@@ -32,7 +32,7 @@ export function learnBar(state, settings) {
 const at = (moments, step) => step / moments.at(-1).step;
 const place = (moments, i) => Math.round(1000 * at(moments, moments[i].step));
 
-export function curve(moments) {
+function curve(moments) {
   const known = moments.filter((one) => one.loss !== null), most = Math.max(...known.map((one) => one.loss), 1e-6);
   if (known.length < 2) return "";
   const points = known.map((one) => [1.2 + 97.6 * at(moments, one.step), 25 - 22 * one.loss / most]);

@@ -4,13 +4,14 @@ import { html, paint } from "./markup.js";
 
 const EVERY = 3000;  // milliseconds between two looks at a run
 
-export function lessons(element, context) {
-  if (!element.asked) show(element, context, {});
+export async function lessons(element, context) {
+  if (element.asked) return;
+  element.asked = true;
+  await show(element, context, {});
 }
 
 async function show(element, context, body) {
   let found;
-  element.asked = true;
   try {
     found = await context.engine.ask("lessons", body);
   } catch (error) {

@@ -1,20 +1,24 @@
 // The large map: its heading, sentence, tools and cells, a grid that can be walked with the keyboard.
 
 import { css, gradient, inkOn, shade } from "./colour.js";
-import { lined } from "./lined.js";
-import { html, icon, menuButton, paint, segment, tipped } from "./markup.js";
+import { html, icon, paint, segment, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { hasHeads, nameOf } from "./trace.js";
-import { SUPERVISED, TECHNICAL, VIEW_NAMES, amount, columnSentence, direction, effectLine, elided, nats, percent,
-  placeOf, reading, roleName, roleTip, sentence } from "./wording.js";
+import { isRightToLeft } from "./languages.js";
+import { SUPERVISED, TECHNICAL, VIEW_NAMES, columnSentence, direction, effectLine, elided, nats, percent, placeOf,
+  plainNumber, reading, roleName, roleTip, sentence } from "./wording.js";
 
 export function mapTools(state) {
+  const button = (name, value, label) => html`<button data-set="${name}" data-value="${value}"
+    data-k="${name}-${value}" aria-pressed="${state[name] === value}">${label}</button>`;
+  const menu = (name, label) => html`<button class="tool box" data-menu="${name}" data-k="${name}" aria-haspopup="menu"
+    aria-expanded="${state.menu === name}">${label}${icon("down")}</button>`;
   const view = VIEW_NAMES[state.view][0].toLowerCase().replace("(alti+)", "(ALTI+)");
-  return html`${menuButton(state, "show", "box", html`<span>Show: <b>${view}</b></span>${icon("down")}`)}
-    ${segment("Display", "set", "as", [["map", "Map"], ["lines", "Lines"]], state.as)}
-    ${segment("Unit", "set", "unit", [["words", "Words"], ["tokens", "Tokens"]], state.unit,
+  return html`${menu("show", html`<span>Show: <b>${view}</b></span>`)}
+    ${segment("Display", [button("as", "map", "Map"), button("as", "lines", "Lines")])}
+    ${segment("Unit", [button("unit", "words", "Words"), button("unit", "tokens", "Tokens")],
       tipped("The model reads tokens, which may be parts of words. Words add their tokens up."))}
-    ${menuButton(state, "export", "box", html`Export ${icon("down")}`)}
+    ${menu("export", "Export ")}
     ${legend(state)}`;
 }
 
@@ -22,8 +26,10 @@ function legend(state) {
   const trace = traceOf(state);
   if (!trace) return "";
   const top = scaleOf(trace.map(state.head, state), state);
-  return html`<span class="legend"><span>${amount(state.view, 0)}</span><span class="ramp"
-    style="background:${gradient(toneOf(state), state.theme)}"></span><span>${amount(state.view, top)}</span></span>`;
+  const [low, high] = state.view === "left_out" ? ["1×", `${plainNumber(Math.exp(top))}×`]
+    : state.view === "norm" ? ["0", top.toFixed(1)] : ["0%", percent(top)];
+  return html`<span class="legend"><span>${low}</span><span class="ramp"
+    style="background:${gradient(toneOf(state), state.theme)}"></span><span>${high}</span></span>`;
 }
 
 const scaleOf = (map, { scale }) => scale === "highest" ? map.highest : map.most;
@@ -116,11 +122,7 @@ function widthOf(text, font) {
 
 export function drawMap(box, state) {
   const trace = traceOf(state), map = trace.map(state.head, state), root = box.closest(".s2s");
-  if (state.as === "lines") {
-    const { clientWidth: width, clientHeight: least } = box;
-    box.key = null;
-    return paint(box, lined(state, [state.head], { choice: state, piece: looking(state), width, least }));
-  }
+  if (state.as === "lines" || root.querySelector(".texts.lines-instead")) return drawAsLines(box, state, map);
   const narrow = root.clientWidth <= 760, label = narrow ? 78 : 96, room = box.clientWidth - label - 4;
   const font = `13px ${getComputedStyle(box).fontFamily}`, count = map.columns.length;
   const needs = map.columns.map((one) => Math.max(22, widthOf(elided(one.label, 16), font) + 8));
@@ -147,8 +149,9 @@ export function drawMap(box, state) {
 }
 
 function frame(state, map, flat) {
-  const trace = traceOf(state), { kind } = state.head, [rowCode, columnCode] = trace.codes(kind);
-  const across = state.view === "left_out" ? "erased" : "looks at", mirrored = trace.isMirrored(kind);
+  const trace = traceOf(state), [source, target] = trace.languages, { kind } = state.head;
+  const rowCode = kind === "encoder" ? source : target, columnCode = kind === "decoder" ? target : source;
+  const across = state.view === "left_out" ? "erased" : "looks at";
   const down = kind === "encoder" || state.rows === "reads" ? "reads" : "writes";
   const column = (one, j) => html`<div role="columnheader" data-column="${j}" class="${one.special ? "sp" : ""}"
     aria-label="${one.label}"><span lang="${columnCode}" dir="auto">${elided(one.label, 16)}</span></div>`;
@@ -157,9 +160,9 @@ function frame(state, map, flat) {
     role="rowheader"><span lang="${rowCode}" dir="auto">${elided(one.label, 14)}</span></div>${cells}</div>`;
   return html`<div class="grid2 ${flat ? "" : "tilt"}" role="grid" tabindex="0" data-k="grid"
     aria-label="${direction(kind, trace.languages)}: ${map.rows.length} rows, ${
-      map.columns.length} columns. Use the arrow keys to move." dir="${mirrored ? "rtl" : "ltr"}">
+      map.columns.length} columns. Use the arrow keys to move." ${isRightToLeft(columnCode) ? html`dir="rtl"` : ""}>
     <div class="row cols" role="row"><div class="axis" role="columnheader" aria-label="Word"><span>${
-      across} ${mirrored ? "←" : "→"}</span><span>${down} ↓</span></div>${map.columns.map(column)}</div>
+      across} →</span><span>${down} ↓</span></div>${map.columns.map(column)}</div>
     ${map.rows.map(row)}</div>`;
 }
 
@@ -186,7 +189,8 @@ function fill(grid, state, map) {
     });
   });
 }
-export const numberOf = (view, value) => amount(view, value).replace(/[%×]/, "");
+const numberOf = (view, value) => view === "left_out" ? plainNumber(Math.exp(value))
+  : view === "norm" ? value.toFixed(1) : Math.round(100 * value);
 
 // What changes while the pointer or the keyboard moves.
 export function followMap(box, state) {
@@ -207,7 +211,7 @@ export function followMap(box, state) {
     head.classList.toggle("hov", j === column);
     head.classList.toggle("hot", Math.abs(shown[j] || 0) / map.most >= 0.3);
   });
-  grid.style.setProperty("--tone", `var(--${toneOf(state)})`);
+  grid.dataset.tone = toneOf(state);
   const cell = hover?.row !== undefined && hover.row !== null && rows[hover.row]?.querySelectorAll(".c")[column];
   cell?.classList?.add("hov");
   if (hover?.side === "source" && column >= 0) {
@@ -218,4 +222,38 @@ export function followMap(box, state) {
     cell.id = "s2s-cell";
     grid.setAttribute("aria-activedescendant", "s2s-cell");
   } else grid.removeAttribute("aria-activedescendant");
+}
+
+// The same map as lines from the looking words to those looked at.
+function drawAsLines(box, state, map) {
+  const trace = traceOf(state), tone = toneOf(state), width = box.clientWidth, { kind } = state.head;
+  const height = Math.max(box.clientHeight, 22 * Math.max(map.rows.length, map.columns.length));
+  const [source, target] = trace.languages, rowCode = kind === "encoder" ? source : target;
+  const columnCode = kind === "decoder" ? target : source;
+  const y = (i, n) => 12 + (height - 24) * (i + 0.5) / n;
+  const left = Math.min(150, width * 0.3), right = width - Math.min(190, width * 0.36), middle = (left + right) / 2;
+  const at = map.rows.findIndex((one) => one.pieces.includes(looking(state)));
+  const share = (value) => Math.abs(value || 0) / map.most;
+  const strokes = map.at.flatMap((row, i) => row.map((value, j) => [i, j, share(value)]))
+    .filter(([, , share]) => share >= 0.06).sort((a, b) => (a[0] === at) - (b[0] === at));
+  const stroke = ([i, j, share]) => {
+    const a = y(i, map.rows.length), b = y(j, map.columns.length), on = i === at;
+    return html`<path d="M${left} ${a}C${middle} ${a} ${middle} ${b} ${right} ${b}" fill="none"
+      style="stroke:var(--${on ? tone : "edge"})" opacity="${on ? 1 : (0.16 + 0.34 * share).toFixed(2)}"
+      stroke-width="${(on ? 1.5 + 3.5 * share : 0.6 + 2 * share).toFixed(2)}"/>`;
+  };
+  const row = (one, i) => html`<g data-row="${i}" class="${i === at ? "sel" : ""}"><rect x="0"
+    y="${y(i, map.rows.length) - 11}" width="${left - 6}" height="22" rx="5"/><text x="${left - 12}"
+    y="${y(i, map.rows.length) + 5}" text-anchor="end" lang="${rowCode}">${elided(one.label, 16)}</text></g>`;
+  const column = (one, j) => {
+    const value = map.at[Math.max(0, at)][j], isRatio = state.view === "left_out" || state.view === "norm";
+    const number = share(value) < 0.1 ? "" : ` ${isRatio ? value.toFixed(1) : percent(value)}`;
+    const style = share(value) < 0.3 ? "" : html`style="fill:var(--${tone});font-weight:700"`;
+    return html`<text x="${right + 12}" y="${y(j, map.columns.length) + 5}" lang="${columnCode}" ${style}
+      class="${one.special ? "sp" : ""}">${elided(one.label, 16)}${number}</text>`;
+  };
+  box.key = null;
+  paint(box, html`<svg class="lined" width="${width}" height="${height}" role="img"
+    aria-label="${direction(kind, trace.languages)}, as lines">${strokes.map(stroke)}${map.rows.map(row)}${
+    map.columns.map(column)}</svg>`);
 }

@@ -7,7 +7,7 @@ class Markup {
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 function escaped(value) {
   if (value instanceof Markup || Array.isArray(value)) return value.text ?? value.map(escaped).join("");
-  return value == null ? "" : String(value).replace(/[&<>"']/g, (mark) => ESCAPES[mark]);
+  return value == null || value === false ? "" : String(value).replace(/[&<>"']/g, (mark) => ESCAPES[mark]);
 }
 
 export const html = (parts, ...values) =>
@@ -16,8 +16,10 @@ export const html = (parts, ...values) =>
 const PATHS = {
   down: "m4 6 4 4 4-4", left: "m10 3.5-4.5 4.5L10 12.5", right: "m6 3.5 4.5 4.5L6 12.5", close: "m4 4 8 8M12 4l-8 8",
   pen: "M10.8 2.9 13.1 5.2 5.6 12.7l-3 .7.7-3z", list: "M2.5 4h11M2.5 8h11M2.5 12h7",
-  link: "M7 9.5a2.6 2.6 0 0 0 3.6 0L13 7a2.6 2.6 0 0 0-4-4l-1 1M9 6.5a2.6 2.6 0 0 0-3.6 0L3 9a2.6 2.6 0 0 0 4 4l1-1",
-  copy: "M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3",
+  link: "M6.7 9.3a2.6 2.6 0 0 0 3.7 0l2.4-2.4a2.6 2.6 0 0 0-3.7-3.7l-.8.8"
+    + "M9.3 6.7a2.6 2.6 0 0 0-3.7 0L3.2 9.1a2.6 2.6 0 0 0 3.7 3.7l.8-.8",
+  copy: "M7 5.5h5A1.5 1.5 0 0 1 13.5 7v5a1.5 1.5 0 0 1-1.5 1.5H7A1.5 1.5 0 0 1 5.5 12V7A1.5 1.5 0 0 1 7 5.5z"
+    + "M10.5 5.5V4A1.5 1.5 0 0 0 9 2.5H4A1.5 1.5 0 0 0 2.5 4v5A1.5 1.5 0 0 0 4 10.5h1.5",
   moon: "M13.5 9.6A5.8 5.8 0 0 1 6.4 2.5a5.8 5.8 0 1 0 7.1 7.1Z",
   help: "M8 1.7a6.3 6.3 0 1 0 0 12.6A6.3 6.3 0 0 0 8 1.7"
     + "M6.2 6.3c.1-1 .8-1.6 1.8-1.6 1.1 0 1.8.7 1.8 1.6 0 1.4-1.8 1.4-1.8 2.9M8 11.3v.1",
@@ -35,12 +37,8 @@ export function stretches(text, some, draw) {
 
 // A button that opens what the attributes say; `tip` is HTML or text for the tooltip.
 export const tipped = (tip) => html`data-tip="${String(tip)}"`;
-// Buttons of which the chosen one is pressed: `options` are [value, text], `attribute` is "set" or "do".
-export const segment = (label, attribute, name, options, chosen, tip = "") => html`<span class="seg" role="group"
-  aria-label="${label}" ${tip}>${options.map(([value, text]) => html`<button data-${attribute}="${name}"
-  data-value="${value}" data-k="${name}-${value}" aria-pressed="${value === chosen}">${text}</button>`)}</span>`;
-export const menuButton = (state, name, look, label, more = "") => html`<button class="tool ${look}" data-menu="${name}"
-  data-k="${name}" aria-haspopup="menu" aria-expanded="${state.menu === name}" ${more}>${label}</button>`;
+export const segment = (label, buttons, tip = "") =>
+  html`<span class="seg" role="group" aria-label="${label}" ${tip}>${buttons}</span>`;
 export const about = (tip) =>
   html`<button class="about" aria-label="About this" ${tipped(tip)}>${icon("info")}</button>`;
 

@@ -3,10 +3,12 @@
 import { html, segment } from "./markup.js";
 import { traceOf } from "./state.js";
 import { VIEWS } from "./trace.js";
-import { inLanguage, language, pairName } from "./languages.js";
+import { language, pairName } from "./languages.js";
 import { VIEW_NAMES, chance, percent } from "./wording.js";
 
-const seg = (...all) => html`<div class="set"><span>${all[0]}</span>${segment(...all)}</div>`;
+const seg = (state, name, label, options) => html`<label class="set"><span>${label}</span>${segment(label,
+  options.map(([value, text]) => html`<button data-set="${name}" data-value="${value}" data-k="${name}-${value}"
+  aria-pressed="${state[name] === value}">${text}</button>`))}</label>`;
 const item = (attributes, on, body) => html`<button role="${on === null ? "menuitem" : "menuitemradio"}"
   ${on === null ? "" : html`aria-checked="${on}"`} ${attributes}>${body}</button>`;
 const choice = (name, value, on, body) =>
@@ -19,7 +21,7 @@ const two = (left, right) => html`<span class="two"><b>${left}</b><small>${right
 
 export const MENUS = {
   show(state, settings) {
-    const trace = traceOf(state), { trust, calibrated } = trace.record, { rows, scale } = state;
+    const trace = traceOf(state), { trust, calibrated } = trace.record;
     const view = (id) => {
       const [name, about] = VIEW_NAMES[id], best = trust?.best.find((one) => one.view === id);
       return item(html`data-set="view" data-value="${id}" data-k="view-${id}"`, state.view === id,
@@ -27,9 +29,9 @@ export const MENUS = {
     };
     return html`<div class="mh"><span>What a cell shows</span><span>${trust ? "Dictionary error, best map" : ""}</span>
     </div>${VIEWS.filter((id) => trace.holds(id) || settings.engine).map(view)}
-    ${seg("Rows stand for the word", "set", "rows", [["predicts", "being written"], ["reads", "just read"]], rows)}
-    ${state.view !== "raw" ? ""  // the colours of the other views always run to the highest value
-      : seg("Colours run to", "set", "scale", [["full", "100%"], ["highest", "this map’s highest"]], scale)}
+    ${seg(state, "rows", "Rows stand for the word", [["predicts", "being written"], ["reads", "just read"]])}
+    ${seg(state, "scale", "Colours run to", [["full", state.view === "raw" ? "100%" : "the largest"],
+      ["highest", "this map’s highest"]])}
     ${tick(state, "fade", "Fade end marks and punctuation")}
     ${calibrated ? tick(state, "raw", "Raw chances (smoothing not undone)") : ""}`;
   },
@@ -37,16 +39,19 @@ export const MENUS = {
     const { options, reply } = state, drawn = options.temperature !== undefined;
     const beams = options.num_beams || 4;
     const hypothesis = (one, i) => choice("alternative", i, i === state.alternative, html`<span class="two"><span
-      ${inLanguage(state.target)}>${one.text}</span><small>${chance(Math.exp(one.log_prob))}</small></span>`);
+      lang="${state.target}">${one.text}</span><small>${chance(Math.exp(one.log_prob))}</small></span>`);
+    const button = (name, value, label, on) => html`<button data-do="${name}" data-value="${value}"
+      data-k="${name}-${value}" aria-pressed="${on}">${label}</button>`;
     const sampling = () => html`${number(options, "temperature", "Temperature", html`min="0.1" max="2" step="0.1"`)}
       ${number(options, "top_k", "Only the likeliest tokens (top-k)", html`min="0" max="1000"`)}
       ${number(options, "top_p", "Only up to this total chance (top-p)", html`min="0.05" max="1" step="0.05"`)}
       ${number(options, "seed", "Seed", html`min="0"`)}`;
-    const widths = () => seg("Translations kept side by side (beams)", "do", "beams",
-      [1, 4, 8].filter((n) => n <= settings.beams).map((n) => [n, n]), beams);
+    const widths = () => html`<div class="set"><span>Translations kept side by side (beams)</span>${segment("Beams",
+      [1, 4, 8].filter((n) => n <= settings.beams).map((n) => button("beams", n, n, beams === n)))}</div>`;
     return html`<div class="mh"><span>${drawn ? "Sampled translations" : "The best translations the search found"}
       </span><span>The model’s own chance</span></div>${(reply?.translation?.hypotheses || []).map(hypothesis)}
-    ${seg("Search", "do", "search", [["best", "best first"], ["draw", "draw at random"]], drawn ? "draw" : "best")}
+    <div class="set"><span>Search</span>${segment("Search", [button("search", "best", "best first", !drawn),
+      button("search", "draw", "draw at random", drawn)])}</div>
     ${drawn ? sampling() : widths()}
     <label class="set"><span>Begin the translation with</span><input type="text" value="${state.prefix || ""}"
       maxlength="200" data-do="prefix" data-k="o-b"></label>`;

@@ -1,25 +1,26 @@
 // The text and its translation, one above the other; each word can be pointed at, chosen and, in an example, swapped.
 
-import { directionOf, inLanguage, language, withArticle } from "./languages.js";
-import { html, icon, menuButton, paint, stretches, tipped } from "./markup.js";
+import { language, withArticle } from "./languages.js";
+import { html, icon, paint, stretches, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
 
 // The parts of the section, each painted separately, so that the text field survives.
-export const FRAME = html`<span class="from-menu"></span><div class="line src"></div>
-  <div class="between"></div><span class="to-menu"></span><div class="line tgt"></div>
-  <svg class="ribbons" aria-hidden="true"><g class="threads"></g><g class="linksOfWord"></g></svg>
+export const FRAME = html`<span class="from-menu"></span><div class="line src" dir="auto"></div>
+  <div class="between"></div><span class="to-menu"></span><div class="line tgt" dir="auto"></div>
+  <svg class="ribbons" aria-hidden="true"><g class="threads"></g><g class="joins"></g></svg>
   <div class="pills" aria-hidden="true"></div><p class="meaning"></p><div class="acts"></div>`;
 
 export function paintTexts(root, state, settings) {
   const trace = traceOf(state), [from, to] = trace?.languages || [state.source, state.target];
   const part = (name) => root.querySelector(name);
-  const menu = (id, side, label) =>
-    menuButton(state, id, "lang", html`${label} ${icon("down")}`, html`aria-label="${side}: ${label}"`);
+  const menu = (id, side, label) => html`<button class="tool lang" data-menu="${id}" data-k="${id}"
+    aria-haspopup="menu" aria-expanded="${state.menu === id}"
+    aria-label="${side}: ${label}">${label} ${icon("down")}</button>`;
   paint(part(".from-menu"), menu("from", "From", language(from, "Find out")));
   paint(part(".to-menu"), menu("to", "To", language(to, "Language")));
-  Object.assign(part(".src"), { lang: from || "", dir: directionOf(from) });
-  Object.assign(part(".tgt"), { lang: to || "", dir: directionOf(to) });
+  part(".src").lang = from || "";
+  part(".tgt").lang = to || "";
   if (!state.editing) paint(part(".src"), source(state, settings));
   else if (!part(".field")) {
     paint(part(".src"), field(state, from, settings));
@@ -31,13 +32,25 @@ export function paintTexts(root, state, settings) {
   part(".tgt").setAttribute("aria-busy", state.busy === "translating");
   root.classList.toggle("working", state.busy === "translating");
   paint(part(".acts"), actions(state, settings));
+  root.spans = trace && !isNew(state) ? index(root, trace) : null;
+}
+
+// The span of each word, by side and word number.
+function index(root, trace) {
+  const found = { source: new Map(), target: new Map() };
+  for (const span of root.querySelectorAll(".w")) {
+    const unit = trace.unitAt(span.dataset.side, +span.dataset.piece);
+    if (unit) found[span.dataset.side].set(unit.word, span);
+  }
+  return found;
 }
 
 function actions(state, settings) {
   const copy = action("copy", "copy", "Copy", "Copy the translation");
   if (!settings.engine) return copy;
   return html`${action("edit", "pen", "Edit", "Type your own sentence")}
-    ${menuButton(state, "alternatives", "", html`${icon("list")}<span>Alternatives</span>`)}
+    <button class="tool" data-menu="alternatives" data-k="alternatives" aria-haspopup="menu"
+      aria-expanded="${state.menu === "alternatives"}">${icon("list")}<span>Alternatives</span></button>
     ${action("share", "link", html`Share<span class="wide"> link</span>`,
       "Copy a link that opens this sentence, word and head")}
     ${copy}`;
@@ -46,7 +59,7 @@ const action = (id, name, label, tip) => html`<button class="tool" data-do="${id
   tipped(tip)}>${icon(name)}<span>${label}</span></button>`;
 
 function field(state, from, settings) {
-  return html`<textarea class="field" dir="${directionOf(from)}" rows="1" aria-label="${language(from, "Source")} text"
+  return html`<textarea class="field" rows="1" aria-label="${language(from, "Source")} text"
     maxlength="${settings.characters}" placeholder="${invitation(from)}" spellcheck="false"
     data-k="field">${state.draft ?? state.text}</textarea>`;
 }
@@ -90,7 +103,7 @@ function spans(text, words, draw, flip) {
       if (word.start !== flip.start) continue;
       const inside = words.filter((one) => one.start >= flip.start && one.end <= flip.end);
       const held = html`<span class="held">${inside.map((one, i) => html`${i ? " " : ""}${draw(one)}`)}</span>`;
-      const other = html`<button data-do="example" data-value="${flip.text}" data-k="flip"
+      const other = html`<button data-example="${flip.text}" data-k="flip"
         ${tipped(`Say “${flip.other}” instead`)}>${flip.other}</button>`;
       const both = flip.first ? [held, other] : [other, held];
       out.push(text.slice(at, flip.start), html`<span class="flip">${both}</span>`);
@@ -114,26 +127,26 @@ export function flipOf(settings, text) {
   return null;
 }
 
-function wordSpan(state, side, { text, pieces, start, word }, unknown, trace) {
+function wordSpan(state, side, { text, pieces, start }, unknown, trace) {
   const chosen = pieces.includes(side === "source" ? state.read : state.word);
   const classes = ["w"];
   if (unknown?.has(text.toLocaleLowerCase())) classes.push("unseen");
   if (side === "target" && trace.chance({ pieces }) < 0.7) classes.push("unsure");
   if (side === "target" && state.changed.includes(start)) classes.push("new");
   return html`<span class="${classes.join(" ")}" role="button" tabindex="${chosen ? 0 : -1}" data-side="${side}"
-    data-piece="${pieces[0]}" data-unit="${word}" data-k="${side}-${pieces[0]}">${text}</span>`;
+    data-piece="${pieces[0]}" data-k="${side}-${pieces[0]}">${text}</span>`;
 }
 
 function notes(state) {
   const { unknown_words: unknown, hypotheses } = state.reply?.translation || {};
   if (state.forced) {
-    return html`Forced: <b ${inLanguage(state.target)}>${state.forced}</b>
+    return html`Forced: <b lang="${state.target}">${state.forced}</b>
       <button class="chip" data-do="unforce" data-k="unforce">Undo</button>`;
   }
   if (state.editing) return "";
   if (hypotheses?.[state.alternative]?.finished === false) return "The translation stops here, at the token limit.";
   if (!unknown?.length) return "";
-  const named = unknown.slice(0, 3).map((one, i) => html`${i ? ", " : ""}<i dir="auto">${one}</i>`);
+  const named = unknown.slice(0, 3).map((one, i) => html`${i ? ", " : ""}<i>${one}</i>`);
   const guess = unknown.length > 1 ? "Their translations are guesses." : "Its translation is a guess.";
   return html`The model never saw ${named}. ${guess}`;
 }
@@ -151,7 +164,7 @@ function written({ replay, moment }) {
 // --- what changes while the pointer moves: which words are marked
 
 // The words joined to the looking word: by the chosen head, then by the other heads that matter for it.
-export function linksOfWord(state) {
+export function joins(state) {
   const trace = traceOf(state), piece = looking(state), { head, view, rows } = state, found = [];
   const put = (one, main) => {
     const choice = main ? { view, unit: "words", rows } : { view: "raw", unit: "words", rows: "predicts" };
@@ -171,19 +184,20 @@ export function linksOfWord(state) {
 }
 export const same = (a, b) => a.kind === b.kind && a.layer === b.layer && a.head === b.head;
 
-export const spanOf = (root, side, word) => root.querySelector(`.w[data-side=${side}][data-unit="${word}"]`);
+export const spanOf = (root, side, word) => (word === null ? null : root.spans?.[side].get(word)) || null;
 
 export function mark(root, state, found) {
   const trace = traceOf(state), side = state.head.kind === "encoder" ? "source" : "target";
   const word = trace.unitAt(side, looking(state));
   const hovered = state.hover?.side ? trace.unitAt(state.hover.side, state.hover.piece) : null;
-  const chosen = word && spanOf(root, side, word.word);
   for (const span of root.querySelectorAll(".w")) {
     span.classList.remove("on", "sel", "hov", "tone-blue", "tone-green", "tone-slate", "tone-orange");
     span.style.removeProperty("--a");
-    span.setAttribute("aria-pressed", span === chosen);
+    span.removeAttribute("aria-pressed");
   }
+  const chosen = word && spanOf(root, side, word.word);
   chosen?.classList.add("sel");
+  chosen?.setAttribute("aria-pressed", "true");
   if (hovered) spanOf(root, state.hover.side, hovered.word)?.classList.add("hov");
   for (const one of [...found].reverse()) {
     const span = spanOf(root, one.side, one.column.word);

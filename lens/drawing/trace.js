@@ -1,6 +1,6 @@
 // A trace as `/v1/look` sends it: its words, its maps, and the evidence for each word.  Draws nothing.
 
-import { isRightToLeft, language } from "./languages.js";
+import { language } from "./languages.js";
 
 export const KINDS = ["cross", "decoder", "encoder"];
 export const VIEWS = ["raw", "norm", "rollout", "contributions", "left_out"];
@@ -14,7 +14,7 @@ const TELLING = 0.25;  // nats by which a margin must fall without a head for th
 const MOST = 3;        // heads that are shown as those that matter
 const PRONOUN = { fr: /^(il|elle|ils|elles)$/i, de: /^(er|sie|es)$/i, es: /^(él|ella|ellos|ellas)$/i };
 
-export function numbers({ shape, data }) {
+function numbers({ shape, data }) {
   const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
   const values = new Float32Array(bytes.length / 2);
   for (let i = 0; i < values.length; i++) {
@@ -64,17 +64,18 @@ export class Trace {
 
   // --- words and tokens
 
-  // What `make` returns for this key; made once.
-  kept(key, make) {
-    if (!this.known.has(key)) this.known.set(key, make());
+  units(side, unit) {
+    const key = `${side} ${unit}`;
+    if (!this.known.has(key)) this.known.set(key, this.madeUnits(side, unit));
     return this.known.get(key);
   }
-  units(side, unit) { return this.kept(`${side} ${unit}`, () => this.madeUnits(side, unit)); }
 
   // Python counts code points, JavaScript UTF-16 units: the JavaScript position of code point n.
   place(side, n) {
+    const key = `places ${side}`, text = side === "source" ? this.source : this.target;
     const add = (all, letter) => [...all, all.at(-1) + letter.length];
-    return this.kept(`places ${side}`, () => [...this[side]].reduce(add, [0]))[n];
+    if (!this.known.has(key)) this.known.set(key, [...text].reduce(add, [0]));
+    return this.known.get(key)[n];
   }
 
   madeUnits(side, unit) {
@@ -105,20 +106,14 @@ export class Trace {
   words(side) { return this.units(side, "words").filter((one) => one.word !== null); }
   unitAt(side, piece, unit = "words") { return this.units(side, unit).find((one) => one.pieces.includes(piece)); }
   get written() { return this.rows("cross", "words"); }
-  // The languages of a map's rows and columns.
-  codes(kind) {
-    const [source, target] = this.languages;
-    return [kind === "encoder" ? source : target, kind === "decoder" ? target : source];
-  }
-  // Whether a map's first column is on the right, as the first word of its text is.
-  isMirrored(kind) { return isRightToLeft(kind === "decoder" ? this.target : this.source, this.codes(kind)[1]); }
 
   // --- maps
 
   // { rows, columns, at: [row][column], most }; null where a step cannot look.
   map({ kind, layer, head }, { view = "raw", unit = "words", rows: meaning = "predicts" } = {}) {
-    const key = [kind, layer, head, view, unit, meaning];
-    return this.kept(key.join(), () => this.made(...key));
+    const key = [kind, layer, head, view, unit, meaning].join();
+    if (!this.known.has(key)) this.known.set(key, this.made(kind, layer, head, view, unit, meaning));
+    return this.known.get(key);
   }
 
   made(kind, layer, head, view, unit, meaning) {
@@ -167,8 +162,11 @@ export class Trace {
     const stays = before < 0 || word === bare(this.record.target[piece].text);
     return { margin, drop: before - margin, instead: stays ? null : word };
   }
+  effectOf(head) {
+    return this.evidence?.heads.find((one) => nameOf(one) === nameOf(head));
+  }
   effect(head, piece) {
-    const found = this.evidence?.heads.find((one) => nameOf(one) === nameOf(head));
+    const found = this.effectOf(head);
     return found ? this.after(found, piece) : null;
   }
   // The heads without which the model is less sure of this step, strongest first; empty if no head matters alone.
@@ -185,10 +183,10 @@ export class Trace {
 
   // --- roles
 
+  rolesOf(head) { return this.measured.roles.filter((one) => nameOf(one) === nameOf(head)); }
   // The role that names a head: its purpose, if that was shown, else where it looks.
   role(head) {
-    const all = this.measured.roles.filter((one) => nameOf(one) === nameOf(head));
-    const above = (one) => one.score - one.baseline;
+    const all = this.rolesOf(head), above = (one) => one.score - one.baseline;
     return all.find((one) => one.role === "antecedent") || all.find((one) => one.role === "alignment")
       || [...all].sort((a, b) => above(b) - above(a))[0] || null;
   }

@@ -48,7 +48,7 @@ function heads(state, trace, unit, settings) {
 }
 
 function headRow(state, trace, unit, head, effect) {
-  const piece = unit.pieces[0], [, target] = trace.languages;
+  const piece = unit.pieces[0], [source, target] = trace.languages;
   const tone = trace.tone(head, piece), role = tone === "slate" ? null : trace.role(head);
   const row = head.kind === "encoder" ? state.read : piece;
   const [[column, share] = [{ label: "" }, 0]] = trace.top(head, row, 1);
@@ -58,7 +58,7 @@ function headRow(state, trace, unit, head, effect) {
   return html`<button class="tone-${tone}" data-head="${nameOf(head)}" data-k="story-${nameOf(head)}"
     aria-pressed="${same(head, state.head)}" ${tipped(tip)}><span class="l1"><span class="dot"></span><span
     class="nm">${name}</span><span class="pc">${percent(share)}</span></span><span class="l2"><span class="wd"
-    dir="auto" lang="${trace.codes(head.kind)[1]}">${elided(column.label, 14)}</span>${
+    lang="${head.kind === "decoder" ? target : source}">${elided(column.label, 14)}</span>${
     outcome ? html`<span class="out">without it: ${outcome}</span>` : ""}</span></button>`;
 }
 
@@ -109,7 +109,7 @@ function candidates(state, trace, unit, settings) {
   const [, code] = trace.languages, can = settings.engine && unit.word !== null && state.moment === null;
   const width = (p) => Math.max(0.8, Math.min(100, 100 * p)).toFixed(1);
   const bar = (p) => html`<span class="bar2"><i style="width:${width(p)}%"></i></span><small>${chance(p)}</small>`;
-  const row = (one) => html`<span lang="${code}" dir="auto">${elided(one.text, 12)}</span>${bar(one.p)}`;
+  const row = (one) => html`<span lang="${code}">${elided(one.text, 12)}</span>${bar(one.p)}`;
   const button = (one) => html`<button data-force="${one.text}" data-k="force-${one.text}" ${tipped(
     html`Make it write “${one.text}” and translate the rest again${oneIn(one.p)}`)}>${row(one)}</button>`;
   return html`${can ? html`<p class="fine hint">Click one to write that instead.</p>` : ""}<div class="cand">${

@@ -14,11 +14,8 @@ export function chance(p) {
   if (p < 0.001) return "under 0.1%";
   return p >= 0.0995 ? percent(p) : `${(100 * p).toFixed(1)}%`;
 }
-const plainNumber = (n) => n >= 950 ? `${count(Math.round(n / 1000))}k`
+export const plainNumber = (n) => n >= 950 ? `${count(Math.round(n / 1000))}k`
   : n >= 9.5 ? String(+n.toPrecision(2)) : n.toFixed(1);
-// The value of a cell, with its unit.
-export const amount = (view, value) => view === "left_out" ? `${plainNumber(Math.exp(value))}×`
-  : view === "norm" ? value.toFixed(1) : percent(value);
 export const oneIn = (p) => p >= 0.0995 ? "" : ` (1 in ${count(+(1 / Math.max(p, 1e-9)).toPrecision(2))})`;
 export const times = (fall) => {
   const ratio = Math.exp(Math.abs(fall));
@@ -40,7 +37,6 @@ export const lookedAt = (kind, [source, target]) => kind === "decoder" ? `back a
   : `at ${language(source, "the source")}`;
 export const TECHNICAL = { cross: "cross-attention", decoder: "decoder self-attention",
   encoder: "encoder self-attention" };
-export const headName = (one, languages) => `${direction(one.kind, languages)}, ${placeOf(one)}`;
 export const placeOf = ({ layer, head }) => `layer ${layer + 1}, head ${head + 1}`;
 
 export const VIEW_NAMES = {
@@ -97,7 +93,8 @@ export function elided(text, most = 22) {
 export function sentence(trace, { head, view, unit, rows }, { piece, column = null }) {
   const map = trace.map(head, { view, unit, rows });
   const row = map.rows.find((one) => one.pieces.includes(piece)) || map.rows[0], at = map.at[map.rows.indexOf(row)];
-  const [rowCode, columnCode] = trace.codes(head.kind);
+  const [source, target] = trace.languages, rowCode = head.kind === "encoder" ? source : target;
+  const columnCode = head.kind === "decoder" ? target : source;
   const looks = word(row.label, "looks", rowCode), seen = (one) => word(one.label, "seen", columnCode);
   const back = head.kind === "decoder" ? "looked back at" : "looked at";
   const who = hasHeads(view) ? "this head" : "the model";
@@ -148,7 +145,8 @@ export function columnSentence(trace, { head, view, unit, rows }, piece) {
   const map = trace.map(head, { view, unit, rows });
   const column = map.columns.findIndex((one) => one.pieces.includes(piece));
   if (column < 0) return null;
-  const [rowCode, columnCode] = trace.codes(head.kind), seen = word(map.columns[column].label, "seen", columnCode);
+  const [source, target] = trace.languages, rowCode = head.kind === "encoder" ? source : target;
+  const seen = word(map.columns[column].label, "seen", head.kind === "decoder" ? target : source);
   const by = map.at.map((row, i) => [map.rows[i], row[column] || 0]).sort((a, b) => b[1] - a[1]).slice(0, 2);
   if (by[0][1] < 0.1) return html`${seen} was hardly looked at by this head`;
   const lookers = by.filter(([, share], i) => !i || share >= 0.25).map(([one, share], i) =>

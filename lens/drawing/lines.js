@@ -1,8 +1,8 @@
 // The lines between the two texts: from the looking word to the words it looks at; threads between counterparts.
 
 import { traceOf } from "./state.js";
-import { isNew, mark, spanOf } from "./texts.js";
-import { amount, roleCaption } from "./wording.js";
+import { mark, spanOf } from "./texts.js";
+import { count, percent, roleCaption } from "./wording.js";
 
 const SIZES = [22, 19, 16], NARROW = 760;
 
@@ -27,10 +27,10 @@ export function fit(root) {
   root.classList.add("wrapped");
 }
 
-export function drawLinksOfWord(root, state, found) {
+export function drawLines(root, state, found) {
   const svg = root.querySelector(".joins"), pills = root.querySelector(".pills"), trace = traceOf(state);
   svg.textContent = pills.textContent = "";
-  if (!trace || state.editing || state.moment !== null || isNew(state)) return;
+  if (!trace || state.editing || state.moment !== null) return;
   const chosen = mark(root, state, found), narrow = root.clientWidth <= NARROW;
   if (!chosen || root.classList.contains("wrapped")) return;
   const home = root.getBoundingClientRect();
@@ -96,7 +96,8 @@ function labels(pills, all, state, trace, width) {
     pill.dataset.head = [one.head.kind, one.head.layer, one.head.head].join(".");
     pill.append(`${state.view !== "raw" ? "" : role ? roleCaption(role) : "looked"} `);
     const number = document.createElement("b");
-    number.textContent = amount(state.view, one.value);
+    number.textContent = state.view === "left_out" ? `${count(+Math.exp(one.value).toPrecision(2))}×`
+      : state.view === "norm" ? one.value.toFixed(1) : percent(one.value);
     pill.append(number);
     pill.setAttribute("aria-pressed", one.main);
     pills.append(pill);
