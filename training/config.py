@@ -282,12 +282,20 @@ def rename_old_keys(tree: dict[str, Any], *, where: str | None) -> None:
             raise wrong(f"{name}.{key} in {where} is gone: {instead}")
 
 
+RENAMED = {
+    "multi30k-en-de-taught": "multi30k-en-de-distilled", "multi30k-en-fr-taught": "multi30k-en-fr-distilled",
+    "storybook-aligned": "storybook-guided",
+}  # fmt: skip
+
+
 def packaged_names() -> list[str]:
     names = {Path(item.name).stem for item in resources.files("seq2see.configs").iterdir() if item.name[-5:] == ".yaml"}
     return sorted(names - {"serve", REFERENCE})  # of the server, and of all recipes
 
 
 def _packaged(name: str) -> Traversable:
+    if name in RENAMED:
+        raise wrong(f"the recipe {name} is called {RENAMED[name]} now")
     if name not in (names := [*packaged_names(), REFERENCE]):
         raise wrong(
             f"no configuration {name!r}: neither a YAML file nor the name of a packaged one{nearest(name, names)}"
