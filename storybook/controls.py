@@ -7,6 +7,7 @@ a noun alone.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 
 from .clauses import Form, clause, object_pronoun, pronoun
@@ -21,6 +22,7 @@ from .pronouns import (
     SMALL_CHASE,
     Description,
     Predicate,
+    Unwritten,
     describe,
     draw_pair,
     was,
@@ -83,7 +85,7 @@ EASY = (
 _THING_LOOKS = adjectives("old beautiful new pretty")
 
 
-def easy_group(rng: Random, split: str, key: str) -> list[StoryPair]:
+def unwritten_easy(rng: Random, split: str, key: str) -> list[Unwritten]:
     """*The cat did not cross the street because it was too tired / too wide*: two sentences."""
     easy = rng.choice(EASY)
     animal, thing = draw_pair(rng, easy.animals, easy.things, easy.verb.group, split, mixed=True)
@@ -91,12 +93,19 @@ def easy_group(rng: Random, split: str, key: str) -> list[StoryPair]:
     plural = rng.random() < 0.08
     first = describe(rng, animal, ANIMAL_LOOKS, split, plural=plural)
     second = describe(rng, thing, _THING_LOOKS, split, plural=plural)
-    group = []
+    group: list[Unwritten] = []
     for is_first, predicates in ((True, easy.of_animal), (False, easy.of_thing)):
         predicate = rng.choice(predicates)
         degree = rng.choice(predicate.degrees)
-        group.append(easy_sentence(easy, first, second, form, predicate, degree, is_first=is_first, key=key))
+        group.append(
+            partial(easy_sentence, easy, first, second, form, predicate, degree, is_first=is_first, key=key)
+        )
     return group
+
+
+def easy_group(rng: Random, split: str, key: str) -> list[StoryPair]:
+    """The same, written."""
+    return [write() for write in unwritten_easy(rng, split, key)]
 
 
 def easy_sentence(
@@ -248,12 +257,22 @@ _ALONE = (
 )
 
 
-def alone(rng: Random, split: str) -> StoryPair:
+def unwritten_alone(rng: Random, split: str) -> Unwritten:
     """*The goat slept because it was tired*: one noun, so that the pronoun can only mean it."""
     animals, doings, predicates = rng.choice(_ALONE)
     animal = describe(rng, rng.choice(animals), ANIMAL_LOOKS, split, plural=rng.random() < 0.1)
-    subject = animal.phrase(part="agent")
     predicate = rng.choice(predicates)
-    main = clause(subject, rng.choice(doings), form=Form())
-    because = _because(main, pronoun(subject, "subject"), predicate, rng.choice(predicate.degrees))
-    return realise(because, family="alone", kind="control")
+    return partial(_alone_sentence, animal, rng.choice(doings), predicate, rng.choice(predicate.degrees))
+
+
+def _alone_sentence(
+    animal: Description, verb: Verb, predicate: Predicate, degree: tuple[str, str] | None
+) -> StoryPair:
+    subject = animal.phrase(part="agent")
+    main = clause(subject, verb, form=Form())
+    return realise(_because(main, pronoun(subject, "subject"), predicate, degree), family="alone", kind="control")
+
+
+def alone(rng: Random, split: str) -> StoryPair:
+    """The same, written."""
+    return unwritten_alone(rng, split)()

@@ -67,7 +67,7 @@ def scores_of(
     if references:
         bleu, row["bleu_lc_tok_signature"] = tokenized_bleu(hypotheses, references, language=data.targets[0])
         row["bleu_lc_tok"] = round(bleu, 2)
-    if data.path == "storybook":
+    if data.path == "storybook" and data.targets == ["fr"]:
         from ..storybook import generate
 
         stories = getattr(generate(seed=seed), split)

@@ -152,21 +152,27 @@ def _suffix(path: Path) -> str:
 
 
 def _storybook(split: str, languages: Sequence[str], seed: int) -> Part:
-    if list(languages) != ["en", "fr"]:
-        raise UserError(f"storybook is English to French, not {' to '.join(languages)}", exit_code=2)
+    if list(languages) not in (["en", "fr"], ["en", "de"], ["en", "es"]):
+        raise UserError(
+            f"storybook is English to one of French, German and Spanish, not {' to '.join(languages)}", exit_code=2
+        )
     if split not in ("train", "val", "test"):
         raise UserError(f"storybook has the splits train, val and test, not {split!r}", exit_code=2)
     from .. import storybook
 
     grammar = sorted(Path(storybook.__file__).parent.glob("*.py"))
-    return Part("storybook", (*grammar, f"{split} {seed}"), lambda: iter(_written_storybook(seed)[split]))
+    return Part(
+        "storybook",
+        (*grammar, f"{split} {seed} {languages[1]}"),
+        lambda: iter(_written_storybook(seed, languages[1])[split]),
+    )
 
 
-@lru_cache(maxsize=1)
-def _written_storybook(seed: int) -> dict[str, list[Row]]:
-    from ..storybook import generate
+@lru_cache(maxsize=3)
+def _written_storybook(seed: int, target: str) -> dict[str, list[Row]]:
+    from ..storybook import generate, retell
 
-    book = generate(seed=seed)
+    book = generate(seed=seed) if target == "fr" else retell(target, seed=seed)
     return {
         split: [(number, [pair.source, pair.target]) for number, pair in enumerate(pairs, start=1)]
         for split, pairs in (("train", book.train), ("val", book.val), ("test", book.test))
