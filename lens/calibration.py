@@ -6,7 +6,8 @@ top of that it may be overconfident or underconfident.  Both are corrected, in t
     u  =  max(p - e / V, FLOOR p)            the smoothing; no token becomes impossible
     p' =  u ** (1 / T) / sum of the same     temperature scaling (Guo et al. 2017)
 
-Both keep the order of the tokens.  `measures/calibration.py` fits T and evaluates it.
+Both keep the order of the tokens.  `measures/calibration.py` fits T, and chooses for each language whether one, both or
+neither is used.
 """
 
 import json
@@ -31,7 +32,6 @@ FLOOR = 0.01  # share of its probability that a token keeps if it has no more th
 
 Way = Literal["raw", "temperature", "smoothing", "both"]  # what is corrected
 WAYS: tuple[Way, ...] = get_args(Way)
-METHOD: Way = "both"  # the one in use; measures/calibration.py says why
 
 
 @dataclass(frozen=True)
@@ -100,15 +100,21 @@ class ExactMatch:
 @dataclass(frozen=True)
 class LanguageCalibration:
     """For one target language: the sentence pairs and tokens of each half, how often the most probable token was the
-    reference's, and the reliability of each way."""
+    reference's, the way in use, and the reliability of each."""
 
     fitted_pairs: Count
     fitted_tokens: Count
     pairs: Count
     tokens: Count
     right: Share
+    way: Way
     ways: Mapping[Way, Reliability]
     exact_match: ExactMatch | None = None
+
+    @property
+    def kept(self) -> Reliability:
+        """The reliability of the way in use."""
+        return self.ways[self.way]
 
 
 @dataclass(frozen=True)
@@ -123,10 +129,10 @@ class Calibration:
     def calibrator(self, language: str) -> Calibrator | None:
         """The calibrator of a target language; None if it was not measured."""
         found = self.languages.get(language)
-        return found.ways[METHOD].calibrator if found else None
+        return found.kept.calibrator if found else None
 
     def save(self, path: str | Path) -> None:
-        content = {**FORMAT, "method": METHOD, **asdict(self)}
+        content = {**FORMAT, **asdict(self)}
         atomic_write(Path(path), json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
     @classmethod
@@ -134,8 +140,10 @@ class Calibration:
         """Read what `save` wrote; UserError for anything else."""
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
-            if {name: content[name] for name in (*FORMAT, "method")} != {**FORMAT, "method": METHOD}:
-                raise ValueError("it has another format, version or method")
+            if {name: content[name] for name in FORMAT} != FORMAT:
+                raise ValueError("it has another format or version")
+            for language in content["languages"].values():
+                language.setdefault("way", "both")  # as all files were before each language had its own
             found: Calibration = from_plain(cls, {field.name: content[field.name] for field in fields(cls)})
             return found
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

@@ -2,12 +2,11 @@
 
 With teacher forcing, the model predicts each token of a reference and is right if its most probable token is the
 reference's (Müller et al.  2019).  A temperature is fitted on the validation pairs by maximum likelihood and measured
-on the test pairs; without those, or on files, on one half and the other.  No source sentence is in both.  Three ways
-are compared with the model's own probabilities: temperature alone, undoing label smoothing alone (its e is known from
-the run's settings), and undoing it before a temperature.  The last is used.  Smoothing adds a known amount to every
-token, so it is removed, not fitted.  A temperature alone sharpens confident tokens as needed, and doubtful ones too
-much; after removal it corrects the remaining over- or underconfidence.  On everyday the last way has the lowest error
-and the lowest negative log-likelihood.
+on the test pairs; without those, or on files, on one half and the other.  No source sentence is in both.  Four ways are
+compared: the model's own probabilities, a temperature alone, label smoothing undone alone (its e is known from the
+run's settings), and undone before a temperature.  Each language uses the way with the lowest calibration error on the
+pairs of the fit.  A temperature minimises the negative log-likelihood, which is not the calibration error: where the
+smoothing explains all of the underconfidence, as on everyday, it is left out; storybook needs both.
 
 For a whole sentence two numbers are meaningful.  The mean probability of its tokens is the share of them that a
 reference would have too, given those before, and is comparable between texts.  Their product is the probability that
@@ -21,6 +20,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from tqdm.auto import tqdm
@@ -28,7 +28,6 @@ from tqdm.auto import tqdm
 from seq2see.errors import UserError
 from ..lens.calibration import (
     FILE,
-    METHOD,
     WAYS,
     Calibration,
     Calibrator,
@@ -176,26 +175,26 @@ def _place(pair: TextPair) -> float:
 
 def _measure(translator: Translator, languages: Languages, fitted: Sequence[TextPair], held: Sequence[TextPair], *,
              smoothing: float, seconds: float | None) -> LanguageCalibration | None:
-    """None if there are too few tokens.  Fitting, measuring and translating get a third of the time each."""
+    """None if there are too few tokens.  Fitting, choosing, measuring and translating get a quarter of the time."""
     start = time.monotonic()
-    ends = [math.inf if seconds is None else start + seconds * third / 3 for third in (1, 2, 3)]
+    ends = [math.inf if seconds is None else start + seconds * quarter / 4 for quarter in (1, 2, 3, 4)]
     both = (_forced(translator, languages, some) for some in (fitted, held))
-    found = compare(translator, *both, smoothing=smoothing, fit_until=ends[0], measure_until=ends[1])
+    found = compare(translator, *both, smoothing=smoothing, until=ends[:3])
     if found is None:
         return None
-    exact = exact_match(translator, languages, held[:SENTENCES], found.ways[METHOD].calibrator, until=ends[2])
+    exact = exact_match(translator, languages, held[:SENTENCES], found.kept.calibrator, until=ends[3])
     return replace(found, exact_match=exact)
 
 
 def compare(
     translator: Translator, fitted: Sequence[Forced], held: Sequence[Forced], *, smoothing: float,
-    fit_until: float = math.inf, measure_until: float = math.inf,
+    until: Sequence[float] = (math.inf, math.inf, math.inf),
 ) -> LanguageCalibration | None:
-    """Every way, fitted on some sentences and measured on others, up to these times; None if either has too few
-    tokens."""
+    """Every way, fitted on some sentences and measured on others; None if either has too few tokens.  Fitting, choosing
+    and measuring stop at the times in `until`."""
     fits = {amount: TemperatureFit(amount) for amount in (0.0, smoothing)}
     fitted_pairs = fitted_tokens = 0
-    for batch in steps(translator, fitted, most=FITTED, until=fit_until):
+    for batch in steps(translator, fitted, most=FITTED, until=until[0]):
         for fit in fits.values():
             fit.add(batch.log_probs_NV, batch.token_N)
         fitted_pairs, fitted_tokens = int(batch.sentence_N[-1]) + 1, fitted_tokens + len(batch.token_N)
@@ -205,8 +204,27 @@ def compare(
         Calibrator(), Calibrator(0.0, fits[0.0].best()), Calibrator(smoothing),
         Calibrator(smoothing, fits[smoothing].best()),
     ), strict=True))  # fmt: skip
-    right, sentences, numbers = list[np.ndarray](), list[np.ndarray](), {way: list[np.ndarray]() for way in WAYS}
-    for batch in steps(translator, held, most=MEASURED, until=measure_until):
+    choosing = _measured(translator, fitted[:fitted_pairs], ways, until=until[1])
+    found = _measured(translator, held, ways, until=until[2])
+    if choosing is None or found is None:
+        return None
+    way = min(WAYS, key=lambda way: choosing.reports[way].ece.value)
+    return LanguageCalibration(fitted_pairs, fitted_tokens, found.pairs, found.tokens, found.right, way, found.reports)
+
+
+class _Measured(NamedTuple):
+    pairs: int
+    tokens: int
+    right: float
+    reports: dict[Way, Reliability]
+
+
+def _measured(
+    translator: Translator, forced: Sequence[Forced], ways: dict[Way, Calibrator], *, until: float
+) -> _Measured | None:
+    """The reliability of each way on these sentences; None if there are too few tokens."""
+    right, sentences, numbers = list[np.ndarray](), list[np.ndarray](), {way: list[np.ndarray]() for way in ways}
+    for batch in steps(translator, forced, most=MEASURED, until=until):
         right.append(batch.log_probs_NV.argmax(-1) == batch.token_N)
         sentences.append(batch.sentence_N)
         for way, calibrator in ways.items():
@@ -214,14 +232,13 @@ def compare(
     if sum(map(len, right)) < LEAST:
         return None
     right_N, sentence_N = np.concatenate(right), np.concatenate(sentences)
-    group_N = np.unique(np.array([one.group for one in held])[sentence_N], return_inverse=True)[1]
+    group_N = np.unique(np.array([one.group for one in forced])[sentence_N], return_inverse=True)[1]
     reports: dict[Way, Reliability] = {}
     for way, calibrator in ways.items():
         confidence_N, nll_N = np.concatenate(numbers[way], axis=1)
         reports[way] = reliability(calibrator, confidence_N=confidence_N, right_N=right_N, nll_N=nll_N,
                                    sentence_N=group_N)
-    return LanguageCalibration(fitted_pairs, fitted_tokens, int(sentence_N[-1]) + 1, len(right_N),
-                               float(right_N.mean()), reports)
+    return _Measured(int(sentence_N[-1]) + 1, len(right_N), float(right_N.mean()), reports)
 
 
 def _confidence_and_nll(calibrator: Calibrator, batch: Steps) -> np.ndarray:

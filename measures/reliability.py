@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..lens.calibration import METHOD, Bin, Calibration, Calibrator, LanguageCalibration, Reliability
+from ..lens.calibration import Bin, Calibration, Calibrator, LanguageCalibration, Reliability
 from ..lens.intervals import Figure, resampled
 from ..training.curve import BLUE, GREY, ORANGE, STYLE
 
@@ -74,7 +74,7 @@ def draw_reliability(path: Path, languages: Mapping[str, LanguageCalibration]) -
         axes = canvas.subplots(1, len(languages), squeeze=False, sharey=True)[0]
         for axis, (language, measured) in zip(axes, languages.items(), strict=True):
             axis.plot([0, 1], [0, 1], color=GREY, linestyle=(0, (2, 2)), linewidth=1.2, zorder=1)
-            kept = measured.ways[METHOD]
+            kept = measured.kept
             for own, name, colour in ((measured.ways["raw"], "the model's own", ORANGE), (kept, "calibrated", BLUE)):
                 axis.plot([one.confidence for one in own.bins], [one.right for one in own.bins], color=colour,
                           marker=".", label=f"{name}: ECE {own.ece.value:.1%}")
@@ -93,7 +93,7 @@ def calibration_section(calibration: Calibration) -> str:
     """The figures and the plot, as the model card shows them."""
     rows = ["| language | tokens | ECE | ECE, calibrated |", "| --- | --- | --- | --- |"]
     for language, measured in calibration.languages.items():
-        before, after = ("{:.2%} ({:.2%} to {:.2%})".format(*measured.ways[way].ece) for way in ("raw", METHOD))
+        before, after = ("{:.2%} ({:.2%} to {:.2%})".format(*measured.ways[way].ece) for way in ("raw", measured.way))
         rows.append(f"| {language} | {measured.tokens:,} | {before} | {after} |")
     return CARD.format(rows="\n".join(rows), picture=PICTURE)
 
@@ -108,7 +108,7 @@ def _paragraph(language: str, measured: LanguageCalibration) -> str:
     lines = [f"{to}{measured.tokens:,} tokens of {measured.pairs:,} held-out pairs, {measured.right:.1%} of them the"
              f" model's most probable token; fitted on {measured.fitted_pairs:,} other pairs",
              f"  {'':<42}ECE                      nats per token"]
-    kept = measured.ways[METHOD]
+    kept = measured.kept
     for one in dict.fromkeys(measured.ways.values()):  # without smoothing there are only two
         ece = "{:.2%} [{:.2%}, {:.2%}]".format(*one.ece)
         nll = "{:.3f} [{:.3f}, {:.3f}]".format(*one.nll)

@@ -2,12 +2,13 @@
 
 `generate` writes it. `lexicon` and `verbs` hold the words, `morphology` their forms, `phrases` and `clauses` the
 grammar with its links (the rules are in LINKS.md), `pronouns`, `controls`, `senses`, `plain`, `forms` and `idioms` the
-kinds of sentences, `splits` the held-out combinations, `build` the mixture; `german_spanish` has the same English with other targets.
+kinds of sentences, `splits` the held-out combinations, `build` the mixture. `german_spanish` gives the same English
+other targets.
 """
 
 from .build import Storybook, generate
-from .german_spanish import retell
+from .german_spanish import in_language
 from .phrases import Antecedent, StoryPair
 from .pronouns import HARD
 
-__all__ = ["HARD", "Antecedent", "StoryPair", "Storybook", "generate", "retell"]
+__all__ = ["HARD", "Antecedent", "StoryPair", "Storybook", "generate", "in_language"]

@@ -1,9 +1,9 @@
 """Storybook's pronoun families in German and Spanish: the same English sentences, with other targets.
 
-The English comes from the families themselves; this module writes what each sentence says in German, where *it* is *er*,
-*sie* or *es* with the gender of its noun, or in Spanish, which leaves the pronoun out and shows the gender in adjectives.
-Singular nouns and the past tense only, no word links and no annotation. A model of three target languages needs both:
-with storybook in French alone, it learns that storybook's sentences are French, whatever language is asked for.
+The English comes from the families themselves; this module writes what each sentence says in German, where *it* is
+*er*, *sie* or *es* by the gender of its noun, or in Spanish, which leaves the pronoun out and shows the gender in
+adjectives. Singular nouns and the past tense only, no word links. A model of three target languages
+needs them: with storybook in French alone, it turns storybook's sentences French, whatever language is asked for.
 """
 
 import re
@@ -13,7 +13,7 @@ from functools import partial
 from random import Random
 
 from . import controls, pronouns
-from .build import Storybook
+from .build import Storybook, generate
 from .clauses import Form
 from .phrases import StoryPair
 from .pronouns import Description, Predicate
@@ -214,7 +214,8 @@ _DEGREES = {
     "quite": ("ziemlich", "bastante"), "completely": ("ganz", "completamente"), "almost": ("fast", "casi"),
 }  # fmt: skip
 _JOINTS = {
-    "because": (", weil", "porque"), "until": (", bis", "hasta que"), ", so": (", sodass", ", así que"), ".": (".", "."),
+    "because": (", weil", "porque"), "until": (", bis", "hasta que"), ", so": (", sodass", ", así que"),
+    ".": (".", "."),
 }  # fmt: skip
 
 _GENDERS, _CASES = "mfn", ("nom", "acc", "dat")
@@ -379,8 +380,11 @@ def _alone(rng: Random, language: str, split: str) -> list[StoryPair]:
 
 def _retold(pair: StoryPair, target: str, language: str, cut_at: str = "") -> StoryPair:
     source = re.split(rf"\s*{re.escape(cut_at)}\s", pair.source)[0].rstrip(".") + "." if cut_at else pair.source
-    return replace(pair, source=source, target=target, target_language=language, links=(), antecedents=(), roles=(),
-                   length=max(len(source.split()), len(target.split())))  # fmt: skip
+    words = re.findall(r"[\w-]+|[^\w\s]", target)
+    places = [place for place, word in enumerate(words) if word.lower() in ("er", "sie", "es")]
+    antecedents = tuple(replace(one, target=places[-1]) for one in pair.antecedents) if places and not cut_at else ()
+    return replace(pair, source=source, target=target, target_language=language, links=(), antecedents=antecedents,
+                   roles=(), length=max(len(source.split()), len(words)))  # fmt: skip
 
 
 def _sentences(language: str, split: str, size: int, seed: int) -> tuple[StoryPair, ...]:
@@ -402,9 +406,12 @@ def _sentences(language: str, split: str, size: int, seed: int) -> tuple[StoryPa
     return tuple(pairs[:size])
 
 
-def retell(target: str, *, seed: int = 0, train_size: int = 10_000) -> Storybook:
-    """Storybook in German (`de`) or Spanish (`es`), a pure function of its arguments: `train_size` training pairs, 100
-    for val and 400 for test, whose combinations of words are held out as in French."""
-    sizes = {"train": train_size, "val": 100, "test": 400}
+def in_language(target: str, *, seed: int = 0, train_size: int | None = None) -> Storybook:
+    """Storybook in French (`fr`), as `generate` writes it, or its pronoun families in German (`de`) or Spanish (`es`):
+    10,000 training pairs unless `train_size` says otherwise, 100 for val and 400 for test, whose combinations of words
+    are held out as in French."""
+    if target == "fr":
+        return generate(seed=seed, **({} if train_size is None else {"train_size": train_size}))
+    sizes = {"train": 10_000 if train_size is None else train_size, "val": 100, "test": 400}
     parts = (_sentences(target, split, size, seed) for split, size in sizes.items())
     return Storybook(*parts, idioms=())

@@ -67,10 +67,10 @@ def scores_of(
     if references:
         bleu, row["bleu_lc_tok_signature"] = tokenized_bleu(hypotheses, references, language=data.targets[0])
         row["bleu_lc_tok"] = round(bleu, 2)
-    if data.path == "storybook" and data.targets == ["fr"]:
-        from ..storybook import generate
+    if data.path == "storybook":
+        from ..storybook import in_language
 
-        stories = getattr(generate(seed=seed), split)
+        stories = getattr(in_language(*data.targets, seed=seed), split)
         row["families"] = pronoun_accuracy([stories[pair.row] for pair in pairs], hypotheses)
     return row
 

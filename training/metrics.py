@@ -10,7 +10,7 @@ from typing import Any
 
 from sacrebleu.metrics import BLEU, CHRF
 
-SUBJECT_PRONOUNS = ("il", "elle", "ils", "elles")
+SUBJECT_PRONOUNS = {"fr": ("il", "elle", "ils", "elles"), "de": ("er", "sie", "es")}  # Spanish leaves them out
 
 
 @dataclass(frozen=True)
@@ -55,27 +55,27 @@ def tokenized_bleu(hypotheses: Sequence[str], references: Sequence[str], *, lang
     return bleu.corpus_score(lines, [list(references)]).score, str(bleu.get_signature())
 
 
-def subject_pronouns(text: str) -> list[str]:
-    """The French third-person subject pronouns of a text in order; `qu'elle` counts."""
-    return [word for word in re.findall(r"\w+", text.casefold()) if word in SUBJECT_PRONOUNS]
+def subject_pronouns(text: str, language: str = "fr") -> list[str]:
+    """The third-person subject pronouns of a text in order; French `qu'elle` counts."""
+    return [word for word in re.findall(r"\w+", text.casefold()) if word in SUBJECT_PRONOUNS.get(language, ())]
 
 
 def pronoun_accuracy(stories: Sequence[Any], hypotheses: Sequence[str]) -> Mapping[str, dict[str, float]]:
     """For each kind of storybook pair and family: exact match, and in how many the pronouns are right, in percent.
 
-    The pronouns are right where the translation's subject pronouns (il, elle, ils, elles), in order, are those of the
-    reference.  Pairs whose reference has none are left out of that figure.
+    The pronouns are right where the translation's subject pronouns, in order, are those of the reference.  Pairs whose
+    reference has none are left out of that figure.
     """
-    groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    groups: dict[str, list[tuple[bool, list[str], list[str]]]] = defaultdict(list)
     for story, hypothesis in zip(stories, hypotheses, strict=True):
-        groups[f"{story.kind}/{story.family}"].append((hypothesis, story.target))
-        groups[story.kind].append((hypothesis, story.target))
+        said, meant = (subject_pronouns(text, story.target_language) for text in (hypothesis, story.target))
+        for name in (f"{story.kind}/{story.family}", story.kind):
+            groups[name].append((hypothesis == story.target, said, meant))
     table = {}
     for name, members in sorted(groups.items()):
-        with_pronoun = [(hypothesis, target) for hypothesis, target in members if subject_pronouns(target)]
-        row = {"pairs": len(members), "exact_match": _percent([a == b for a, b in members])}
-        if with_pronoun:
-            row["pronoun"] = _percent([subject_pronouns(a) == subject_pronouns(b) for a, b in with_pronoun])
+        row = {"pairs": len(members), "exact_match": _percent([exact for exact, *_ in members])}
+        if with_pronoun := [said == meant for _, said, meant in members if meant]:
+            row["pronoun"] = _percent(with_pronoun)
         table[name] = row
     return table
 

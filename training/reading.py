@@ -170,9 +170,9 @@ def _storybook(split: str, languages: Sequence[str], seed: int) -> Part:
 
 @lru_cache(maxsize=3)
 def _written_storybook(seed: int, target: str) -> dict[str, list[Row]]:
-    from ..storybook import generate, retell
+    from ..storybook import in_language
 
-    book = generate(seed=seed) if target == "fr" else retell(target, seed=seed)
+    book = in_language(target, seed=seed)
     return {
         split: [(number, [pair.source, pair.target]) for number, pair in enumerate(pairs, start=1)]
         for split, pairs in (("train", book.train), ("val", book.val), ("test", book.test))

@@ -80,8 +80,8 @@ def made(temperature: float = 0.9) -> Calibration:
     ways = {way: Reliability(Calibrator(0.1, temperature), figure, figure, (Bin(5, 0.5, 0.4), Bin(5, 0.9, 1.0)))
             for way in WAYS}
     exact = ExactMatch(10, 0.2, 0.6, figure)
-    return Calibration("the validation pairs", {"fr": LanguageCalibration(7, 70, 1, 10, 0.7, ways, exact),
-                                                "de": LanguageCalibration(7, 70, 1, 10, 0.7, ways)}, "abc")
+    return Calibration("the validation pairs", {"fr": LanguageCalibration(7, 70, 1, 10, 0.7, "both", ways, exact),
+                                                "de": LanguageCalibration(7, 70, 1, 10, 0.7, "both", ways)}, "abc")
 
 
 @pytest.mark.parametrize(("at", "value"), [

@@ -20,6 +20,7 @@ class Story:
     kind: str
     family: str
     target: str
+    target_language: str = "fr"
 
 
 def test_pronouns_are_right_where_they_are_the_references_in_order():
