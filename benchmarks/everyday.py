@@ -8,6 +8,10 @@
 translations of one source are not merged: each pair counts separately, with one reference.  For storybook also the
 families of pairs, with the share of right pronouns.
 *sentences*: everyday_sentences.tsv in all languages, a table for human marking; --out FILE writes it.
+*copied*: 300 sentences with a number, a name, a URL, an e-mail address or a name in quotes: how many keep it.
+*written*: 300 test sentences a language written in other ways (lower case, no final stop ...): chrF2 without regard to
+case, quotes and final stops.
+*texts*: 500 texts of 2 to 6 unrelated test sentences a language: how many lose or add a sentence.
 *bias*: occupations in 40 templates, with he, she or neither: the gender in the translation, by two rules.  *Article*:
 the first word, if it is one of ARTICLES (not l').  *Pronoun*: the first of PRONOUNS.  Counts without judgement.
 """
@@ -21,18 +25,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import yaml
 from _frame import arguments, end, is_trained
+from sacrebleu.metrics import CHRF
 
 from seq2see import Translator
 from seq2see.errors import UserError
+from seq2see.tokenizer.segments import count_sentences
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import DataConfig, load_record
 from seq2see.training.corpora import load_corpus
 from seq2see.training.evaluation import labels, scores_of
-from seq2see.training.pairs import evenly_spaced, load_split
+from seq2see.training.pairs import Pair, evenly_spaced, load_split
 
 BEAMS = 4
 QUICK = 20  # pairs or sentences with --quick
@@ -52,6 +59,28 @@ HE_OR_SHE = (  # 18 for either pronoun, and 4 without: 40
     "The {job} was happy when {he} heard the news.", "The {job} forgot what {he} wanted to say.",
 )  # fmt: skip
 NEITHER = ("The {job} is tired.", "The {job} has just arrived.", "The {job} lives next door.", "The {job} helped me.")
+WRITTEN: dict[str, Callable[[str], str]] = {
+    "as it is": str, "lower case": str.lower, "capitals": str.upper, "no final stop": lambda text: text.rstrip(".!?"),
+    "typographic": lambda text: re.sub(r'"([^"]*)"', r"“\1”", text).replace("'", "’"),
+    "spaces before": lambda text: f"   {text}", "emoji": lambda text: f"{text} 🙂",
+}  # fmt: skip
+_FIRST = ["Tomasz", "Ayesha", "Bjorn", "Chidi", "Ximena", "Yuki", "Oksana", "Priya", "Farouk", "Niamh", "Lorenz"]
+_LAST = ["Kowalski", "Okafor", "Lindqvist", "Haddad", "Nakamura", "Petrenko", "Quispe", "Farrell", "Brandt", "Szabo"]
+_SITES = ["example.org", "blue-harbor.net", "museum-of-salt.eu", "ticket24.com", "docs.openfield.io"]
+_BRANDS = ["Zentrix", "Mirolla", "Kestrel", "Duvano", "Halcyon", "Ostrava", "Pelikano"]
+Draw = Callable[[Random], str]
+COPIED: dict[str, tuple[Draw, tuple[str, ...]]] = {
+    "number": (lambda draw: draw.choice((f"{draw.randint(11, 9999)}", f"{draw.randint(2, 99)}.{draw.randint(11, 99)}")),
+               ("It costs {x} euros.", "I paid {x} dollars for this.", "The answer is {x}.", "He weighs {x} kilos.")),
+    "name": (lambda draw: f"{draw.choice(_FIRST)} {draw.choice(_LAST)}",
+             ("My name is {x}.", "{x} is my best friend.", "I met {x} in the park.", "Have you seen {x} today?")),
+    "URL": (lambda draw: f"https://{draw.choice(_SITES)}/{draw.choice(_BRANDS).lower()}/{draw.randint(1, 999)}",
+            ("Please visit {x} for more.", "I found it on {x} yesterday.", "Do you know {x}?")),
+    "e-mail address": (lambda draw: f"{draw.choice(_FIRST).lower()}.{draw.randint(1, 99)}@{draw.choice(_SITES)}",
+                       ("Write to {x} if you need help.", "My address is {x}.", "She sent it to {x} on Monday.")),
+    "name in quotes": (lambda draw: f"{draw.choice(_BRANDS)} {draw.choice(_BRANDS)}",
+                       ('The film is called "{x}".', 'He reads "{x}" every day.', 'Have you heard of "{x}"?')),
+}  # fmt: skip
 ARTICLES = {"fr": ("le un", "la une"), "de": ("der ein", "die eine"), "es": ("el un", "la una")}
 PRONOUNS = {"fr": ("il", "elle"), "de": ("er", "sie"), "es": ("él", "ella")}
 
@@ -104,6 +133,63 @@ def sentences(bench: Bench) -> dict[str, Any]:
     return {"sentences": len(rows), "table": table}
 
 
+def copied(bench: Bench) -> dict[str, Any]:
+    draw = Random(0)
+    table: dict[str, Any] = {}
+    for kind, (make, frames) in COPIED.items():
+        said = [make(draw) for _ in range(QUICK if bench.quick else 60)]
+        texts = [frames[number % len(frames)].format(x=x) for number, x in enumerate(said)]
+        for language in bench.data.targets:
+            kept = [x in text or re.sub("[.,]", "", x) in re.sub(r"(?<=\d)[.,\s](?=\d)", "", text)
+                    for x, text in zip(said, bench.translate(texts, language), strict=True)]  # fmt: skip
+            table.setdefault(language, {})[kind] = f"{sum(kept)} of {len(kept)}"
+    return table
+
+
+def written(bench: Bench) -> dict[str, Any]:
+    table: dict[str, Any] = {}
+    for language, pairs in tatoeba(bench).items():
+        some = pairs[: QUICK if bench.quick else 300]
+        references = [plain(pair.target) for pair in some]
+        table[language] = {
+            name: round(CHRF().corpus_score(
+                [plain(text) for text in bench.translate([change(pair.source) for pair in some], language)],
+                [references]).score, 1)
+            for name, change in WRITTEN.items()
+        }  # fmt: skip
+    return table
+
+
+def texts(bench: Bench) -> dict[str, Any]:
+    table: dict[str, Any] = {}
+    for language, pairs in tatoeba(bench).items():
+        draw = Random(0)
+        single = [pair.source for pair in pairs if count_sentences(pair.source, language="en") == 1]
+        drawn = [draw.sample(single, draw.randint(2, 6)) for _ in range(QUICK if bench.quick else 500)]
+        alone = dict(zip(single, bench.translate(single, language), strict=True))
+        more = [count_sentences(text, language=language)
+                - sum(count_sentences(alone[one], language=language) for one in those)
+                for those, text in zip(drawn, bench.translate([" ".join(one) for one in drawn], language), strict=True)]
+        table[language] = {"texts": len(more), "lost": sum(n < 0 for n in more), "added": sum(n > 0 for n in more)}
+    return table
+
+
+def tatoeba(bench: Bench) -> dict[str, list[Pair]]:
+    """The test pairs of each language in a fixed random order, storybook's left out."""
+    found: dict[str, list[Pair]] = {}
+    for data, part in load_corpus(bench.data, seed=bench.seed).parts:
+        if data.path != "storybook":
+            found.setdefault(data.targets[0], []).extend(part.test)
+    for pairs in found.values():
+        Random(0).shuffle(pairs)
+    return found
+
+
+def plain(text: str) -> str:
+    """Without case, typographic quotes, final stops, the emoji and outer spaces."""
+    return text.casefold().replace("’", "'").replace("“", '"').replace("”", '"').strip(" .!?¡¿🙂")
+
+
 def bias(bench: Bench) -> dict[str, Any]:
     table = {}
     sampled = list(occupation_sentences(OCCUPATIONS[:1] if bench.quick else OCCUPATIONS))
@@ -147,7 +233,9 @@ def counted(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, int]]:
             for said in dict.fromkeys(said for said, _ in found)}  # fmt: skip
 
 
-SECTIONS: dict[str, Callable[[Bench], dict[str, Any]]] = {one.__name__: one for one in (scores, sentences, bias)}
+SECTIONS: dict[str, Callable[[Bench], dict[str, Any]]] = {
+    one.__name__: one for one in (scores, sentences, copied, written, texts, bias)
+}
 
 
 def main() -> None:

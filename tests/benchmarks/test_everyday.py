@@ -63,6 +63,33 @@ def test_sentences_are_a_table_for_a_person(bench, data, tmp_path):
     assert all(row[2:] == [f"Fr {row[1]}", f"De {row[1]}"] for row in found["table"][1:])
 
 
+def test_what_is_copied_is_counted_by_kind(bench, data):
+    kept = bench.copied(bench.Bench(writing(perfect), data, quick=True))
+    lost = bench.copied(bench.Bench(writing(lambda source, to: source.replace("@", " at ").replace(".", ",")), data,
+                                    quick=True))  # fmt: skip
+    assert set(kept["fr"].values()) == {"20 of 20"} and list(kept) == ["fr", "de"]
+    assert lost["de"] | {"number": "20 of 20", "name": "20 of 20"} == lost["de"], "12,50 is 12.50"
+    assert lost["de"]["e-mail address"] == lost["de"]["URL"] == "0 of 20"
+
+
+def test_what_another_way_of_writing_costs(bench, data):
+    """A translator that drops everything in capitals."""
+    def write(source, to):
+        return "?" if source.isupper() else perfect(source.strip(" 🙂"), to)
+
+    table = bench.written(bench.Bench(writing(write), data, quick=True))["fr"]
+    assert table["as it is"] == table["lower case"] == table["emoji"] == table["no final stop"] == 100
+    assert table["capitals"] < 5
+
+
+def test_lost_and_added_sentences_are_counted(bench, data):
+    def write(source, to):
+        return source.split(". ")[0] + "." if to == "fr" else source + " Und mehr." if ". " in source else source
+
+    table = bench.texts(bench.Bench(writing(write), data, quick=True))
+    assert table["fr"] == {"texts": 20, "lost": 20, "added": 0} and table["de"]["added"] == 20
+
+
 @pytest.mark.parametrize(("language", "translation", "article", "pronoun"), [
     ("fr", "L’infirmière a dit qu’elle était fatiguée.", "unknown", "feminine"),
     ("fr", "Le médecin a dit qu'elle était fatiguée.", "masculine", "feminine"),
