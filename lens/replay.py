@@ -109,8 +109,12 @@ def _checked(replay: Replay) -> Replay:
     steps = [moment.step for moment in replay.moments]
     if not steps or steps != sorted(set(steps)):
         raise ValueError(f"its steps are {steps}")
-    shown = {tuple((trace.source_text, *(trace.maps(kind).shape[:2] for kind in KINDS)) for trace in moment.traces)
-             for moment in replay.moments}
-    if len(shown) > 1 or () in shown:
+    shapes = set(map(shape_of, replay.moments))
+    if len(shapes) > 1 or () in shapes:
         raise ValueError("its moments are of different sentences or heads")
     return replay
+
+
+def shape_of(moment: Moment) -> tuple[Any, ...]:
+    """The sentences and the number of layers and heads of a moment: the same in all of a replay."""
+    return tuple((trace.source_text, *(trace.maps(kind).shape[:2] for kind in KINDS)) for trace in moment.traces)

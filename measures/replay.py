@@ -1,17 +1,21 @@
 """The replay of a training: the translations of three sentences at each moment, with all attention maps.
 
 The weights of each moment were saved during training (`training/moments.py`); the last moment is the finished model.
-Each sentence is translated greedily, and the hypothesis is traced with teacher forcing.
+Each sentence is translated greedily, and the hypothesis is traced with teacher forcing.  Where the training started
+from a model that has a replay, that comes first, and steps are counted on.
 """
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from seq2see.errors import UserError
+from seq2see.folders import local_folder
 from seq2see.json_files import read_json
-from ..lens.replay import Moment, Replay
+from ..lens.replay import Moment, Replay, load_replay, shape_of
 from ..lens.teacher_forcing import encode_source
 from ..lens.trace import Trace
 from ..lens.tracing import trace_hypotheses
@@ -21,6 +25,7 @@ from ..training.progress import Watched
 from ..translate.checkpoint import fingerprint
 from ..translate.decoding import DecodingOptions
 from ..translate.translator import Translator
+from .alignment import settings_of
 
 SENTENCES = (  # with words of storybook only
     "The cat did not cross the street because it was too tired.",
@@ -28,6 +33,7 @@ SENTENCES = (  # with words of storybook only
     "The goat chased the wolf because it was hungry.",
 )
 SOURCE, TARGET = "en", "fr"
+EARLIER = 9  # moments of the training before, of MOMENTS in all
 MOST_TOKENS = 24  # of a translation; right ones have up to 20, but an untrained model does not stop
 
 
@@ -38,8 +44,8 @@ def can_be_replayed(config: RunConfig) -> bool:
 
 
 def make_replay(translator: Translator, run: Path, *, count: int) -> Replay:
-    """The replay of at most `count` moments of the finished run that the translator has loaded: evenly spaced saved
-    moments, then the finished model."""
+    """The replay of the finished run that the translator has loaded: up to `EARLIER` moments of the model it started
+    from, then at most `count` of its own, evenly spaced saved moments and the finished model."""
     last, files = kept_moments(run)
     numbers = np.linspace(0, len(files) - 1, min(len(files), count - 1)).round().astype(int)
     chosen = [list(files)[number] for number in numbers]
@@ -50,7 +56,24 @@ def make_replay(translator: Translator, run: Path, *, count: int) -> Replay:
         load_moment(then.model, files[step])
         found.append(moment(step, log, look(then)))
     found.append(moment(last, log, look(translator)))
-    return Replay(fingerprint(run), tuple(found))
+    earlier = moments_before(run, like=found[-1])
+    begun = earlier[-1].step if earlier else 0
+    return Replay(fingerprint(run), (*earlier, *(replace(one, step=begun + one.step) for one in found)))
+
+
+def moments_before(run: Path, *, like: Moment) -> list[Moment]:
+    """Evenly spaced moments of the model that a run was trained on from; none if it has none of the same sentences and
+    heads, or is no longer there."""
+    start = (settings_of(run).get("model") or {}).get("init_from")
+    try:
+        folder = start and local_folder(start)
+        moments = load_replay(folder).moments if folder else ()
+    except (UserError, FileNotFoundError):
+        return []
+    if not moments or shape_of(moments[0]) != shape_of(like):
+        return []
+    chosen = np.linspace(0, len(moments) - 1, min(len(moments), EARLIER)).round().astype(int)
+    return [moments[number] for number in chosen]
 
 
 def kept_moments(run: Path) -> tuple[int, dict[int, Path]]:

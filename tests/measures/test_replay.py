@@ -61,6 +61,19 @@ def test_each_moment_is_what_the_model_of_that_step_writes_and_looks_at(run: Pat
     assert len({moment.traces[0].log_prob for moment in replay.moments}) == 3
 
 
+def test_a_run_trained_on_begins_with_the_replay_of_its_start(run: Path, tmp_path: Path) -> None:
+    make_replay(Translator.from_pretrained(run, engine="torch"), run, count=18).save(run / FILE)
+    further, other = tiny.save(tmp_path / "further", *tiny.seq2see(seed=3)), tmp_path / "gone"
+    record(further, steps=7)
+    translator = Translator.from_pretrained(further, engine="torch")
+    for start, expected in ((run, [1, 5, 9, 16]), (other, [7])):
+        (further / "run.yaml").write_text(f"model: {{init_from: {start}}}\n", "utf-8")
+        assert [moment.step for moment in make_replay(translator, further, count=18).moments] == expected
+    (further / "run.yaml").write_text(f"model: {{init_from: {run}}}\n", "utf-8")
+    make_replay(translator, further, count=18).save(further / FILE)
+    assert load_replay(further).weights == fingerprint(further), "one replay, readable as such"
+
+
 def test_of_more_moments_than_there_is_time_for_every_so_many_are_taken(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
