@@ -72,8 +72,8 @@ function neededTip(apart, head) {
   const measured = average === undefined ? "" : html` Over ${apart.pronouns} held-out pronouns, <i>il</i> and
     <i>elle</i> are told apart ${percent(average)} of the time without this head, ${percent(apart.whole)} with it, 50%
     by guessing.`;
-  return html`<b>Does the model need this head?</b> Its average is put in its place. The margin is the word’s
-    log-probability minus its runner-up’s.${measured}`;
+  return html`<b>Does the model need this head?</b> Its average is put in its place. “Likely”
+    compares the word with its runner-up.${measured}`;
 }
 
 function trust(trace, view, place, rows) {

@@ -18,9 +18,8 @@ export const switchOff = {
     const answer = off.length ? answered(context, "look", { ...question, without }) : null;
     const one = off.length === 1 ? heads[0] : null, line = one && effectLine(trace, one, state.word);
     const name = one ? `${direction(one.kind, trace.languages)}, ${placeOf(one)}` : `${count(off.length)} heads`;
-    const result = ({ traces: [{ target_text: text }] }) => html`<p lang="${code}">${marked(trace.target, text)}</p>
-      <p class="verdict">The translation ${text === trace.target ? "stays" : "changes"}. ${line
-        ? html`For <b lang="${code}">${trace.unitAt("target", state.word).label}</b>: ${line}.` : ""}</p>`;
+    const result = ({ traces: [{ target_text: text }] }) => html`<p lang="${code}">${marked(trace.target, text)}</p><p
+      class="verdict">The translation ${text === trace.target ? "stays" : "changes"}. ${line && html`${line}.`}</p>`;
     const chip = (kind, label) => html`<button class="chip" data-do="off-all" data-value="${kind}">${label}</button>`;
     paint(body, html`<div class="offgrid"><div>${switches(trace, off)}<div class="chips">${chip("", "All on")}${
       KINDS.map((kind) => chip(kind, `${direction(kind, trace.languages)}: all off`))}</div></div>

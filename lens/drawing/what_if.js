@@ -78,7 +78,7 @@ function carriers(context, trace, other) {
     direction(kind, trace.languages)}, ${placeOf(place)}</button>`;
   const result = ([kind, layer, head, margin], i) => html`${i ? "; " : ""}${chip(kind, { layer, head })}
     <b>${nats(margin)}</b>${margin < 0 ? " (it flips)" : ""}`;
-  return shown(answer, ({ margin, heads }) => html`<p class="verdict">The margin of ${own} is ${nats(margin)}. With one
-    head patched from the other sentence it becomes: ${
+  return shown(answer, ({ margin, heads }) => html`<p class="verdict">The margin of ${own} is ${nats(margin)} nats. With
+    one head patched from the other sentence it becomes: ${
     [...heads].sort((a, b) => a[3] - b[3]).slice(0, 3).map(result)}.</p>`);
 }

@@ -4,7 +4,7 @@ import { about, html, icon, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { flipOf, same } from "./texts.js";
 import { bare, nameOf } from "./trace.js";
-import { chance, direction, elided, lookedAt, nats, oneIn, percent, placeOf, quoted, roleName,
+import { chance, direction, elided, likelier, lookedAt, oneIn, percent, placeOf, quoted, roleName,
   roleTip } from "./wording.js";
 
 export function wordPanel(state, settings) {
@@ -27,7 +27,8 @@ export function wordPanel(state, settings) {
 // --- the heads that matter
 
 const HEADS_TIP = html`Each head in turn is replaced with its average. The heads below are those whose loss lowers the
-  word’s margin over its runner-up most. A share says where a head looked, “without it” what it was needed for.`;
+  word’s chance against its runner-up most. A share says where a head looked, “without it” what it was needed for: the
+  word written instead, or how much less likely this one becomes, compared with its runner-up.`;
 
 function heads(state, trace, unit, settings) {
   const piece = unit.pieces[0], telling = trace.telling(piece), [, target] = trace.languages;
@@ -43,8 +44,13 @@ function heads(state, trace, unit, settings) {
       ${trace.heads.length} heads, ${quoted(unit.label, target)} stays about as likely.</p>`;
   }
   const title = telling.length > 1 ? "Heads that matter for this word" : "The head that matters here";
-  return html`<h3>${title} ${about(HEADS_TIP)}</h3><p class="fine hint">Margin over
-    ${quoted(trace.runnerUp(piece), target)}: <b>${nats(trace.margin(piece))}</b></p>${rows(telling, (one) => one)}`;
+  return html`<h3>${title} ${about(HEADS_TIP)}</h3><p class="fine hint">${over(trace, unit)}</p>${
+    rows(telling, (one) => one)}`;
+}
+
+function over(trace, { label, pieces: [piece] }) {
+  const [, target] = trace.languages;
+  return likelier(quoted(label, target), trace.margin(piece), quoted(trace.runnerUp(piece), target));
 }
 
 function headRow(state, trace, unit, head, effect) {
@@ -52,7 +58,7 @@ function headRow(state, trace, unit, head, effect) {
   const tone = trace.tone(head, piece), role = tone === "slate" ? null : trace.role(head);
   const row = head.kind === "encoder" ? state.read : piece;
   const [[column, share] = [{ label: "" }, 0]] = trace.top(head, row, 1);
-  const outcome = effect && (effect.instead ? quoted(effect.instead, target) : html`<b>${nats(effect.margin)}</b>`);
+  const outcome = effect && (effect.instead ? quoted(effect.instead, target) : times(effect.drop));
   const tip = role ? roleTip(role) : html`<b>${direction(head.kind, trace.languages)}</b>, ${placeOf(head)}.`;
   const name = role ? roleName(role) : `${lookedAt(head.kind, trace.languages)} · ${placeOf(head)}`;
   return html`<button class="tone-${tone}" data-head="${nameOf(head)}" data-k="story-${nameOf(head)}"
@@ -147,13 +153,10 @@ function rests(state, trace, unit, settings) {
     said.push(html`Erasing ${flips.map((one, i) => html`${i ? " or " : ""}${word(one)}`)} flips it.`);
   }
   if (fell.length) {
-    said.push(html`Without ${fell.map((one, i) => html`${i ? "; " : ""}${word(one)}: ${nats(one.margin)}`)}.`);
+    said.push(html`Without ${fell.map((one, i) => html`${i ? "; " : ""}${word(one)}: ${times(one.drop)}`)}.`);
   }
   if (!flips.length && !fell.length) said.push(html`Erasing any one word changes little.`);
-  if (!trace.telling(piece).length) {
-    const over = html`Margin over ${quoted(trace.runnerUp(piece), target)}: ${nats(trace.margin(piece))}.`;
-    said.push(html`<span class="soft">${over}</span>`);
-  }
+  if (!trace.telling(piece).length) said.push(html`<span class="soft">${over(trace, unit)}.</span>`);
   return html`<h3>Which words mattered ${about(RESTS_TIP)}</h3><p class="needed">${said.map((one) => html`${one} `)}
     <button data-set="view" data-value="left_out" data-k="leave">Show all</button></p>`;
 }

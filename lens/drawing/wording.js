@@ -17,12 +17,14 @@ export function chance(p) {
 export const plainNumber = (n) => n >= 950 ? `${count(Math.round(n / 1000))}k`
   : n >= 9.5 ? String(+n.toPrecision(2)) : n.toFixed(1);
 export const oneIn = (p) => p >= 0.0995 ? "" : ` (1 in ${count(+(1 / Math.max(p, 1e-9)).toPrecision(2))})`;
-export const times = (fall) => {
-  const ratio = Math.exp(Math.abs(fall));
-  if (ratio < 1.15) return html`just as likely`;
-  const said = ratio >= 10 ? count(+ratio.toPrecision(2)) : ratio.toFixed(1);
-  return html`<b>${said} times</b> ${fall > 0 ? "less" : "more"} likely`;
+const ratio = (nats) => {
+  const times = Math.exp(Math.abs(nats));
+  return times >= 10 ? count(+times.toPrecision(2)) : times.toFixed(1);
 };
+export const times = (fall) => Math.abs(fall) < 0.14 ? html`just as likely`
+  : html`<b>${ratio(fall)}×</b> ${fall > 0 ? "less" : "more"} likely`;
+export const likelier = (word, margin, rival) => margin >= 0 ? html`${word} is <b>${ratio(margin)}×</b> as likely as ${
+  rival}` : html`${word} is <b>${ratio(margin)}×</b> less likely than ${rival}`;
 
 // --- languages, kinds of attention, views
 
@@ -171,7 +173,6 @@ export function effectLine(trace, head, piece) {
   const effect = trace.effect(head, piece), [, target] = trace.languages;
   if (!effect) return null;
   const own = quoted(trace.unitAt("target", piece).label, target);
-  if (effect.instead) return html`Without it: ${quoted(effect.instead, target)}`;
-  return Math.abs(effect.drop) < 0.1 ? html`Without it, ${own} stays as it is`
-    : html`Without it: margin ${nats(trace.margin(piece))} to ${nats(effect.margin)}`;
+  if (effect.instead) return html`Without this head, ${own} becomes ${quoted(effect.instead, target)}`;
+  return html`Without this head, ${own} stays, ${times(effect.drop)}`;
 }

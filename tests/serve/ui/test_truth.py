@@ -6,6 +6,7 @@ number and word in them is compared with what a forced pass of the model gives.
 
 import asyncio
 import json
+import math
 import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -168,6 +169,10 @@ def figure(text):
     return float(text.rstrip(".").replace("−", "-"))
 
 
+def times(text):
+    return float(text.split("×")[0].replace(",", ""))
+
+
 def hold(subject, text, tab):
     """Every statement about the word that the page opens on, against the weights."""
     trace, names = subject.trace(text), subject.tokenizer.convert_ids_to_tokens
@@ -191,7 +196,7 @@ def hold(subject, text, tab):
         if margin >= 0 and plain(best) != plain(names(own)):
             assert said.casefold() == plain(best)
         else:
-            assert figure(said) == pytest.approx(after, abs=0.06)
+            assert times(said) == pytest.approx(math.exp(margin - after), rel=0.08)
         assert margin - after >= 0.24, "it matters"
         if kind != "encoder":
             maps = base.cross_attentions if kind == "cross" else base.decoder_attentions
@@ -202,8 +207,8 @@ def hold(subject, text, tab):
             shown = row.locator(".wd").inner_text()
             assert shown in (looked_at[shares.index(max(shares))]["text"], "start", "end", "to French")
     first = tab.locator(".word").inner_text()
-    if "Margin over" in first:
-        assert figure(re.search(r"Margin over [^:]+: ([−\d.]+)", first)[1]) == pytest.approx(margin, abs=0.06)
+    for said in re.findall(r" is ([\d.,]+× (?:as|less) likely)", first):
+        assert times(said) == pytest.approx(math.exp(abs(margin)), rel=0.08) and ("less" in said) == (margin < 0)
 
     # which words mattered: erasure, and the other word of the pair
     needed = tab.locator(".needed").last.inner_text()
@@ -211,10 +216,10 @@ def hold(subject, text, tab):
         for word in said.split(" or "):
             outs = [subject.forced(text, without_word(text, one)) for one in words if one["text"] == word]
             assert any(plain(names(int(out.logits[0, step].argmax()))) != plain(names(own)) for out in outs)
-    for word, said in re.findall(r"(?:Without |; )([^;:]+): ([−\d.]+\d)", needed):
-        falls = [of_step(subject.forced(text, without_word(text, one)), step, own, rival) for one in words
+    for word, said in re.findall(r"(?:Without |; )([^;:]+): ([\d.,]+× less likely)", needed):
+        falls = [margin - of_step(subject.forced(text, without_word(text, one)), step, own, rival) for one in words
                  if one["text"] == word]
-        assert any(figure(said) == pytest.approx(after, abs=0.06) for after in falls), word
+        assert any(times(said) == pytest.approx(math.exp(fall), rel=0.08) for fall in falls), word
     if "Erasing any one word changes little" in needed:
         for word in words:
             out = subject.forced(text, without_word(text, word))
