@@ -30,8 +30,8 @@ export const MENUS = {
     return html`<div class="mh"><span>What a cell shows</span><span>${trust ? "Dictionary error, best map" : ""}</span>
     </div>${VIEWS.filter((id) => trace.holds(id) || settings.engine).map(view)}
     ${seg(state, "rows", "Rows stand for the word", [["predicts", "being written"], ["reads", "just read"]])}
-    ${seg(state, "scale", "Colours run to", [["full", state.view === "raw" ? "100%" : "all maps’ highest"],
-      ["highest", "this map’s highest"]])}
+    ${state.view === "raw" ? seg(state, "scale", "Colours run to", [["full", "100%"], ["highest", "this map’s highest"]])
+      : ""}
     ${tick(state, "fade", "Fade end marks and punctuation")}
     ${calibrated ? tick(state, "raw", "Raw chances (smoothing not undone)") : ""}`;
   },
