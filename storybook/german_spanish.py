@@ -273,7 +273,7 @@ class SpanishNoun:
 
 def _german(described: Description, det: str) -> GermanNoun:
     word, gender, *_ = _DICTIONARY[described.noun.en]
-    nominative, _, oblique = word.partition("/")
+    subject, _, oblique = word.partition("/")
     stems = [_LOOKS[adjective.en][0] for adjective in described.adjectives]
     column = _GENDERS.index(gender)
     cases = []
@@ -281,9 +281,10 @@ def _german(described: Description, det: str) -> GermanNoun:
         strong, own, after_strong, after_own = (endings[column] for endings in _ENDINGS[case])
         article = _ARTICLES[case][column] if det == "the" else _OWN[det] + own if det in _OWN else "dies" + strong
         ending = after_own if det in _OWN else after_strong
-        noun = nominative if case == "nom" else oblique or nominative
+        noun = subject if case == "nom" else oblique or subject
         cases.append(" ".join([article, *(stem + ending for stem in stems), noun]))
-    return GermanNoun(*cases, pronoun=("er", "sie", "es")[column])
+    nominative, accusative, dative = cases
+    return GermanNoun(nominative, accusative, dative, ("er", "sie", "es")[column])
 
 
 def _spanish(described: Description, det: str) -> SpanishNoun:
@@ -413,5 +414,5 @@ def in_language(target: str, *, seed: int = 0, train_size: int | None = None) ->
     if target == "fr":
         return generate(seed=seed, **({} if train_size is None else {"train_size": train_size}))
     sizes = {"train": 10_000 if train_size is None else train_size, "val": 100, "test": 400}
-    parts = (_sentences(target, split, size, seed) for split, size in sizes.items())
-    return Storybook(*parts, idioms=())
+    train, val, test = (_sentences(target, split, size, seed) for split, size in sizes.items())
+    return Storybook(train, val, test, idioms=())
