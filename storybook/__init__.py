@@ -3,7 +3,7 @@
 `generate` writes it. `lexicon` and `verbs` hold the words, `morphology` their forms, `phrases` and `clauses` the
 grammar with its links (the rules are in LINKS.md), `pronouns`, `controls`, `senses`, `plain`, `forms` and `idioms` the
 kinds of sentences, `splits` the held-out combinations, `build` the mixture. `german_spanish` gives the same English
-other targets.
+other targets, with the words of `german_spanish_words`.
 """
 
 from .build import Storybook, generate

@@ -97,9 +97,7 @@ def unwritten_easy(rng: Random, split: str, key: str) -> list[Unwritten]:
     for is_first, predicates in ((True, easy.of_animal), (False, easy.of_thing)):
         predicate = rng.choice(predicates)
         degree = rng.choice(predicate.degrees)
-        group.append(
-            partial(easy_sentence, easy, first, second, form, predicate, degree, is_first=is_first, key=key)
-        )
+        group.append(partial(easy_sentence, easy, first, second, form, predicate, degree, is_first=is_first, key=key))
     return group
 
 
@@ -265,9 +263,7 @@ def unwritten_alone(rng: Random, split: str) -> Unwritten:
     return partial(_alone_sentence, animal, rng.choice(doings), predicate, rng.choice(predicate.degrees))
 
 
-def _alone_sentence(
-    animal: Description, verb: Verb, predicate: Predicate, degree: tuple[str, str] | None
-) -> StoryPair:
+def _alone_sentence(animal: Description, verb: Verb, predicate: Predicate, degree: tuple[str, str] | None) -> StoryPair:
     subject = animal.phrase(part="agent")
     main = clause(subject, verb, form=Form())
     return realise(_because(main, pronoun(subject, "subject"), predicate, degree), family="alone", kind="control")
