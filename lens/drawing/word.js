@@ -5,7 +5,7 @@ import { looking, traceOf } from "./state.js";
 import { flipOf, same } from "./texts.js";
 import { bare, nameOf } from "./trace.js";
 import { chance, direction, elided, likelier, lookedAt, oneIn, percent, placeOf, quoted, roleName,
-  roleTip } from "./wording.js";
+  roleTip, times } from "./wording.js";
 
 export function wordPanel(state, settings) {
   const trace = traceOf(state), list = trace.written, [, code] = trace.languages;
