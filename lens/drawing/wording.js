@@ -174,5 +174,5 @@ export function effectLine(trace, head, piece) {
   if (!effect) return null;
   const own = quoted(trace.unitAt("target", piece).label, target);
   if (effect.instead) return html`Without this head, ${own} becomes ${quoted(effect.instead, target)}`;
-  return html`Without this head, ${own} stays, ${times(effect.drop)}`;
+  return html`Without this head, ${likelier(own, effect.margin, quoted(trace.runnerUp(piece), target))}`;
 }
