@@ -60,7 +60,7 @@ export function badge(state) {
     const place = !merged ? [head.layer, head.head] : leftOut ? [] : [trace.sizes.cross[0] - 1];
     const found = trust(trace, view, place, state.rows), all = trace.record.trust;
     return found ? pill(trustTip(found, all), html`Dictionary error ${percent(found.aer[0])}
-      (word links wrong or missing; random: ${percent(all.random.aer[0])})`)
+      (random ${percent(all.random.aer[0])})`)
       : pill("How far this map can be trusted has not been measured for this model.", "Not measured");
   }
   const line = merged ? null : effectLine(trace, head, state.word);

@@ -17,7 +17,7 @@ export function chance(p) {
 export const plainNumber = (n) => n >= 950 ? `${count(Math.round(n / 1000))}k`
   : n >= 9.5 ? String(+n.toPrecision(2)) : n.toFixed(1);
 export const oneIn = (p) => p >= 0.0995 ? "" : ` (1 in ${count(+(1 / Math.max(p, 1e-9)).toPrecision(2))})`;
-const ratio = (nats) => {
+export const ratio = (nats) => {
   const times = Math.exp(Math.abs(nats));
   return times >= 10 ? count(+times.toPrecision(2)) : times.toFixed(1);
 };
