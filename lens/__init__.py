@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from .summary import sink_shares as sink_shares
     from .summary import summarise as summarise
     from .terminal import to_terminal as to_terminal
+    from .trace import Candidate as Candidate
     from .trace import Trace as Trace
-    from .trace_data import Candidate as Candidate
     from .tracing import trace_hypotheses as trace_hypotheses
     from .tracing import trace_texts as trace_texts
     from .trust import Trust as Trust
@@ -78,8 +78,7 @@ _NAMES_IN = {
     "probabilities": "Outlook outlook with_confidence",
     "summary": "sink_shares summarise",
     "terminal": "to_terminal",
-    "trace": "Trace",
-    "trace_data": "Candidate",
+    "trace": "Candidate Trace",
     "tracing": "trace_hypotheses trace_texts",
     "trust": "Trust",
     "views": "VIEWS add_views",

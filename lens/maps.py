@@ -12,7 +12,7 @@ from ..tokenizer.words import Piece
 from .by_words import Unit, column_units, mean_rows, row_units, sum_columns
 from .kinds import Kind, Rows
 from .summary import sink_shares
-from .trace_data import TraceData
+from .trace import Trace
 from .trust import UNMEASURED
 from .views import VIEW, WITH_HEADS, check_views
 from .wording import ABOUT, LEFT_OUT, NAMES, column_meaning, label, labels, row_meaning
@@ -76,7 +76,7 @@ class Picture:
 
 
 def picture(
-    trace: TraceData, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None, head: int | None = None,
+    trace: Trace, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None, head: int | None = None,
     words: bool = False, rows: Rows = "predicts",
 ) -> Picture:
     """One map; by default the last layer and the first head.  Layers and heads count from 0.
@@ -121,7 +121,7 @@ def masked(rows: tuple[Unit, ...], columns: tuple[Unit, ...]) -> np.ndarray:
     return later
 
 
-def _left_out(trace: TraceData, kind: Kind, layer: int | None, head: int | None, words: bool) -> Picture:
+def _left_out(trace: Trace, kind: Kind, layer: int | None, head: int | None, words: bool) -> Picture:
     if kind != "cross":
         raise UserError(f"view left_out is of the source's words and has no {kind} map: take --kind cross", exit_code=2)
     if layer is not None or head is not None:
@@ -151,12 +151,12 @@ def said_of_sinks(end: float, tags: float, punctuation: float, *, view: str) -> 
             f"{punctuation:.0%} on punctuation")
 
 
-def said_of_trust(trace: TraceData, view: str, kind: Kind, rows: Rows, name: tuple[int, ...]) -> str:
+def said_of_trust(trace: Trace, view: str, kind: Kind, rows: Rows, name: tuple[int, ...]) -> str:
     """One line about how faithful a map is, or how to measure it."""
     return UNMEASURED if trace.trust is None else trace.trust.line(view, kind, rows, name)
 
 
-def facts(trace: TraceData) -> str:
+def facts(trace: Trace) -> str:
     """One line: the model, the engine, and the probability of the hypothesis under the float32 weights."""
     steps = len(trace.target) - trace.given
     parts = [f"log-probability {trace.log_prob:.3f} over {steps} steps (float32 weights)"]

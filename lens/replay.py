@@ -50,8 +50,19 @@ class Replay:
     weights: str
     moments: tuple[Moment, ...]
 
+    def __post_init__(self) -> None:
+        steps = [moment.step for moment in self.moments]
+        if not steps or steps != sorted(set(steps)):
+            raise ValueError(f"its steps are {steps}")
+        shown = {tuple((trace.source_text, *(trace.maps(kind).shape[:2] for kind in KINDS)) for trace in moment.traces)
+                 for moment in self.moments}
+        if len(shown) > 1 or () in shown:
+            raise ValueError("its moments are of different sentences or heads")
+
     def save(self, path: str | Path) -> None:
-        record = FORMAT | {"weights": self.weights, "moments": [_plain(moment) for moment in self.moments]}
+        moments = [{"step": one.step, "loss": one.loss, "bleu": one.bleu, "traces": list(map(_record, one.traces))}
+                   for one in self.moments]
+        record = FORMAT | {"weights": self.weights, "moments": moments}
         text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
         atomic_write(Path(path), gzip.compress(text.encode("utf-8"), mtime=0))
 
@@ -68,7 +79,7 @@ def load_replay(folder: str | Path) -> Replay:
         record = json.loads(text.decode("utf-8"))
         if {name: record[name] for name in FORMAT} != FORMAT:
             raise ValueError("it has another format or version")
-        return _checked(Replay(from_plain(str, record["weights"], "weights"), tuple(map(_moment, record["moments"]))))
+        return Replay(from_plain(str, record["weights"], "weights"), tuple(map(_moment, record["moments"])))
     except DAMAGE as error:
         raise UserError(f"{path} is not a replay saved by Seq2See ({reason_of(error)}): remove it") from error
 
@@ -81,10 +92,6 @@ def to_shades(weights: np.ndarray) -> np.ndarray:
     rank = (whole - shares).argsort(-1, kind="stable").argsort(-1)  # 0: lost most
     shades: np.ndarray = (whole + (rank < missing)).astype(np.uint8)
     return shades
-
-
-def _plain(moment: Moment) -> dict[str, Any]:
-    return {"step": moment.step, "loss": moment.loss, "bleu": moment.bleu, "traces": list(map(_record, moment.traces))}
 
 
 def _record(trace: Trace) -> dict[str, Any]:
@@ -101,16 +108,4 @@ def _trace(plain: dict[str, Any]) -> Trace:
     record = with_arrays(plain)
     for kind in KINDS:
         record[kind] = {"raw": record[kind]["raw"] / np.float32(SHADES)}
-    return from_record(record, Trace)
-
-
-def _checked(replay: Replay) -> Replay:
-    """The replay, if its moments are in order and have the same sentences and heads; ValueError otherwise."""
-    steps = [moment.step for moment in replay.moments]
-    if not steps or steps != sorted(set(steps)):
-        raise ValueError(f"its steps are {steps}")
-    shown = {tuple((trace.source_text, *(trace.maps(kind).shape[:2] for kind in KINDS)) for trace in moment.traces)
-             for moment in replay.moments}
-    if len(shown) > 1 or () in shown:
-        raise ValueError("its moments are of different sentences or heads")
-    return replay
+    return from_record(record)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..tokenizer.words import Piece, Word
 from .kinds import KINDS, Kind
-from .trace_data import TraceData
+from .trace import Trace
 from .views import VIEW
 
 # L layers, H heads, R rows, C columns
@@ -28,7 +28,7 @@ def is_punctuation(piece: Piece) -> bool:
     return not piece.special and text != "" and all(unicodedata.category(c)[0] == "P" for c in text)
 
 
-def sinks(trace: TraceData, kind: Kind) -> np.ndarray:
+def sinks(trace: Trace, kind: Kind) -> np.ndarray:
     """[3, columns] of booleans: which columns are `end` (the closing `</s>` of the source), `tags` (all other special
     tokens, including the decoder's start) and `punctuation`."""
     columns = trace.column_pieces(kind)
@@ -37,7 +37,7 @@ def sinks(trace: TraceData, kind: Kind) -> np.ndarray:
     return np.stack([closing, special & ~closing, [is_punctuation(piece) for piece in columns]])
 
 
-def sink_shares(trace: TraceData, kind: Kind, *, view: str = "raw") -> np.ndarray:
+def sink_shares(trace: Trace, kind: Kind, *, view: str = "raw") -> np.ndarray:
     """The share of a view on each of SINKS, averaged over rows: [L,H,3], or [L,3] for a view without heads."""
     maps = trace.maps(kind, view)
     shares: np.ndarray = np.stack([_share(maps, which) for which in sinks(trace, kind)], axis=-1)
@@ -51,7 +51,7 @@ def _share(maps: np.ndarray, which: np.ndarray) -> np.ndarray:
     return share
 
 
-def uniform_map(trace: TraceData, kind: Kind) -> np.ndarray:
+def uniform_map(trace: Trace, kind: Kind) -> np.ndarray:
     """The map of a head that spreads its weight evenly over what is not masked: [rows, columns]."""
     allowed = np.ones((len(trace.row_pieces(kind)), len(trace.column_pieces(kind))))
     allowed = np.tril(allowed) if kind == "decoder" else allowed
@@ -67,7 +67,7 @@ def entropy(maps: np.ndarray) -> np.ndarray:
     return spread
 
 
-def summarise(trace: TraceData) -> dict[str, Any]:
+def summarise(trace: Trace) -> dict[str, Any]:
     """Plain numbers for JSON: about the hypothesis, and about every layer and head of each kind (lists [L][H]).
 
     `sinks` has the shares on sinks by view.
@@ -120,7 +120,7 @@ class Spread:
     two_sentences: int
 
 
-def spread(traces: Sequence[TraceData], kind: Kind) -> Spread:
+def spread(traces: Sequence[Trace], kind: Kind) -> Spread:
     """How far and how widely a kind of attention reaches, from the raw weights."""
     distances, entropies, evenness = [], [], []
     crossing: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
@@ -143,7 +143,7 @@ def spread(traces: Sequence[TraceData], kind: Kind) -> Spread:
     )
 
 
-def _crossing(trace: TraceData, kind: Kind, maps: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def _crossing(trace: Trace, kind: Kind, maps: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """The shares on the row's own sentence, on others and on special tokens; None unless both sides have several."""
     source = sentence_numbers(trace.source, trace.source_words)
     target = sentence_numbers(trace.target, trace.target_words)

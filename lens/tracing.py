@@ -31,8 +31,7 @@ from .teacher_forcing import (
     forced_batches,
     real_positions,
 )
-from .trace import Trace
-from .trace_data import TOP, Candidate
+from .trace import TOP, Candidate, Trace
 from .views import add_views, check_views
 
 # B sentences, L layers, H heads, S source tokens, T decoder steps, V vocabulary, K candidates kept
