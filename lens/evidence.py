@@ -118,54 +118,49 @@ class Spelt:
     whole: bool
 
 
+@dataclass
+class _Begun:
+    """A word that is being spelt: which one and where, its ids so far, and their log-probability."""
+
+    word: int
+    step: int
+    ids: list[int]
+    first: float
+    log_prob: float
+    whole: bool = False
+
+
 def spelt_candidates(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, calibrator: Calibrator | None
 ) -> list[list[Spelt]]:
     """Alternatives for each word of the translation: a first token and, if it is at least LEAST probable, the most
     likely tokens up to the end of the word."""
-    begun: list[tuple[int, int, list[int], float]] = []  # word, step, ids so far, log-probability
+    begun = []
     for number, step in enumerate(first_steps(trace)):
-        chosen = trace.target_ids[step]
-        some = [one for one in trace.shown.top[step] if one.id != chosen][:CANDIDATES]
-        begun += [(number, step, [one.id], one.log_prob) for one in some]
-    found: list[list[Spelt]] = [[] for _ in trace.target_words]
-    likely = [one for one in begun if one[3] >= math.log(LEAST)]
-    rare = [(*one, False) for one in begun if one[3] < math.log(LEAST)]
-    firsts = {(number, ids[0]): log_prob for number, _, ids, log_prob in begun}
-    for number, _, ids, log_prob, whole in [*_completed(model, tokenizer, trace, likely, calibrator), *rare]:
-        text = decode_target(tokenizer, ids).strip()
-        first = firsts[number, ids[0]]
-        found[number].append(Spelt(text or str(tokenizer.convert_ids_to_tokens(ids[0])), math.exp(log_prob),
-                                   math.exp(first), whole or not text))
-    return [sorted(one, key=lambda spelt: -spelt.probability) for one in found]
-
-
-def _completed(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace,
-    begun: list[tuple[int, int, list[int], float]], calibrator: Calibrator | None,
-) -> Iterator[tuple[int, int, list[int], float, bool]]:
-    """Completes each candidate token by token while its word continues."""
-    alive = begun
+        others = [one for one in trace.shown.top[step] if one.id != trace.target_ids[step]][:CANDIDATES]
+        begun += [_Begun(number, step, [one.id], one.log_prob, one.log_prob) for one in others]
     for _ in range(LONGEST):
-        if not alive:
-            return
-        targets = [[*trace.target_ids[:step], *ids, ids[-1]] for _, step, ids, _ in alive]  # the last is not read
-        following: list[tuple[int, int, list[int], float]] = []
+        alive = [one for one in begun if not one.whole and one.first >= math.log(LEAST)]
+        targets = [[*trace.target_ids[: one.step], *one.ids, one.ids[-1]] for one in alive]  # the last is not read
         sources = [trace.source_ids] * len(alive)
         with eval_mode(model):
             for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
                 logits_NTV = forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch])[0].logits
                 for b, i in enumerate(batch):
-                    number, step, ids, log_prob = alive[i]
-                    log_probs_V = logits_NTV[b, step + len(ids)].float().log_softmax(-1).cpu().numpy()
+                    one = alive[i]
+                    log_probs_V = logits_NTV[b, one.step + len(one.ids)].float().log_softmax(-1).cpu().numpy()
                     best = int(log_probs_V.argmax())
-                    if _goes_on(tokenizer, ids, best):
+                    one.whole = not _goes_on(tokenizer, one.ids, best)
+                    if not one.whole:
                         shown = calibrator(log_probs_V[None])[0] if calibrator else log_probs_V
-                        following.append((number, step, [*ids, best], log_prob + float(shown[best])))
-                    else:
-                        yield number, step, ids, log_prob, True
-        alive = following
-    yield from ((*one, False) for one in alive)
+                        one.ids.append(best)
+                        one.log_prob += float(shown[best])
+    found: list[list[Spelt]] = [[] for _ in trace.target_words]
+    for one in begun:
+        text = decode_target(tokenizer, one.ids).strip()
+        found[one.word].append(Spelt(text or str(tokenizer.convert_ids_to_tokens(one.ids[0])), math.exp(one.log_prob),
+                                     math.exp(one.first), one.whole or not text))
+    return [sorted(word, key=lambda spelt: -spelt.probability) for word in found]
 
 
 def _goes_on(tokenizer: PreTrainedTokenizerBase, ids: list[int], following: int) -> bool:
