@@ -40,15 +40,9 @@ def sinks(trace: Trace, kind: Kind) -> np.ndarray:
 def sink_shares(trace: Trace, kind: Kind, *, view: str = "raw") -> np.ndarray:
     """The share of a view on each of SINKS, averaged over rows: [L,H,3], or [L,3] for a view without heads."""
     maps = trace.maps(kind, view)
-    shares: np.ndarray = np.stack([_share(maps, which) for which in sinks(trace, kind)], axis=-1)
-    return shares
-
-
-def _share(maps: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """Rows need not sum to 1 (those of "norm" do not): the share is of what each row sums to."""
     total = maps.sum(-1)
-    share: np.ndarray = (maps[..., which].sum(-1) / np.where(total > 0, total, 1)).mean(-1)
-    return share
+    total = np.where(total > 0, total, 1)  # rows need not sum to 1: those of "norm" do not
+    return np.stack([(maps[..., which].sum(-1) / total).mean(-1) for which in sinks(trace, kind)], axis=-1)
 
 
 def uniform_map(trace: Trace, kind: Kind) -> np.ndarray:
@@ -123,40 +117,40 @@ class Spread:
 def spread(traces: Sequence[Trace], kind: Kind) -> Spread:
     """How far and how widely a kind of attention reaches, from the raw weights."""
     distances, entropies, evenness = [], [], []
-    crossing: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    crossing: list[np.ndarray] = []
     crossing_even: list[float] = []
     for trace in traces:
-        maps = trace.maps(kind)
-        R, C = maps.shape[-2:]
+        maps, even = trace.maps(kind), uniform_map(trace, kind)
+        R, C = even.shape
         place_R = np.arange(R) * ((C - 1) / max(R - 1, 1) if kind == "cross" else 1)
         distances.append((maps * abs(np.arange(C) - place_R[:, None])).sum(-1).mean(-1))
         entropies.append(entropy(maps))
-        even = uniform_map(trace, kind)
         evenness.append(entropies[-1] / max(float(entropy(even)), 1e-9))
-        if (shares := _crossing(trace, kind, maps)) is not None:
-            crossing.append(shares)
-            crossing_even.append(float(_crossing(trace, kind, even)[1]))  # type: ignore[index]
-    own, across, special = (np.mean([one[i] for one in crossing], axis=0) if crossing else None for i in range(3))
+        if (found := _sentences(trace, kind)) is not None:
+            real, *masks = found
+            shares, shares_even = ([(some[..., real, :] * mask).sum(-1).mean(-1) for mask in masks]
+                                   for some in (maps, even))
+            crossing.append(np.stack(shares))
+            crossing_even.append(float(shares_even[1]))
+    own, across, special = np.mean(crossing, axis=0) if crossing else (None, None, None)
     return Spread(
         kind, np.mean(distances, axis=0), np.mean(entropies, axis=0), np.mean(evenness, axis=0), own, across, special,
         float(np.mean(crossing_even)) if crossing else None, len(crossing),
     )
 
 
-def _crossing(trace: Trace, kind: Kind, maps: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """The shares on the row's own sentence, on others and on special tokens; None unless both sides have several."""
+def _sentences(trace: Trace, kind: Kind) -> tuple[np.ndarray, ...] | None:
+    """The rows that belong to a sentence [R], and for these the cells [.,C] of their own sentence, of others and of
+    special tokens; None unless both sides have several sentences."""
     source = sentence_numbers(trace.source, trace.source_words)
     target = sentence_numbers(trace.target, trace.target_words)
     if max(source) != max(target) or max(source) < 1:
         return None
     rows = np.array(source if kind == "encoder" else target)
     columns = np.array([-1, *target[:-1]] if kind == "decoder" else source)  # the decoder reads what it wrote before
-    real = rows >= 0
-    same = rows[real][:, None] == columns
+    same = rows[rows >= 0][:, None] == columns
     special = np.broadcast_to(columns < 0, same.shape)
-    masks = same, ~same & ~special, special
-    own, across, aside = ((maps[..., real, :] * mask).sum(-1).mean(-1) for mask in masks)
-    return own, across, aside
+    return rows >= 0, same, ~same & ~special, special
 
 
 def sentence_numbers(pieces: Sequence[Piece], words: Sequence[Word]) -> list[int]:

@@ -45,7 +45,7 @@ SPREAD = ("distance", "entropy", "evenness", "across", "across_even")  # the mea
 class Half:
     """The contrast sentences of one half: their choices, which ones are *il*, and the minimal pairs among them."""
 
-    def __init__(self, translator: Translator, stories: Sequence[StoryPair], means: dict[Head, torch.Tensor]):
+    def __init__(self, translator: Translator, stories: Sequence[StoryPair], means: Mapping[Head, torch.Tensor]):
         made = [(story, one) for story in stories if (one := choice(story, translator.model, translator.tokenizer))]
         told, choices = [story for story, _ in made], [one for _, (_, one) in made]
         self.is_il = np.array([name == "il" for _, (name, _) in made])
