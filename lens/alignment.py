@@ -82,8 +82,7 @@ class AlignmentChoice:
     def combined(self, shares_of: Callable[[Rows], np.ndarray]) -> np.ndarray:
         """As `strengths`, from the shares [M,J,I] of its maps for each row meaning."""
         if not self.weights:
-            mean_JI: np.ndarray = shares_of(self.rows).mean(0)
-            return mean_JI
+            return np.asarray(shares_of(self.rows).mean(0))
         evidence_KJI = evidence(shares_of("predicts"), shares_of("reads"))
         score_JI = np.tensordot(np.array(self.weights[:-1]), evidence_KJI, axes=1) + self.weights[-1]
         return np.where(evidence_KJI.any(0), 1 / (1 + np.exp(-score_JI)), 0.0)
@@ -206,15 +205,11 @@ def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:
     enough_MJI: np.ndarray = (shares_MJI >= threshold) & (shares_MJI > 0)
     if rule == "all" or not enough_MJI.size:
         return enough_MJI
-    best: dict[str, np.ndarray] = {}
-    for side, axis in (("target", -1), ("source", -2)):
-        best[side] = np.zeros_like(enough_MJI)
-        np.put_along_axis(best[side], np.expand_dims(shares_MJI.argmax(axis), axis), True, axis)
-    if rule == "both":
-        return enough_MJI & best["target"] & best["source"]
-    if rule == "either":
-        return enough_MJI & (best["target"] | best["source"])
-    return enough_MJI & best[rule]
+    target, source = np.zeros_like(enough_MJI), np.zeros_like(enough_MJI)
+    for best, axis in ((target, -1), (source, -2)):
+        np.put_along_axis(best, np.expand_dims(shares_MJI.argmax(axis), axis), True, axis)
+    chosen = {"target": target, "source": source, "both": target & source, "either": target | source}
+    return enough_MJI & chosen[rule]
 
 
 # --- the best known choice for a model, and the links that a page highlights

@@ -104,14 +104,12 @@ def static(
 
     UserError for a word that the vocabulary has only as bytes, or not at all.
     """
-    vector: np.ndarray = _matrix(model, side)[_pieces(tokenizer, word)].mean(0).cpu().numpy()
-    return vector
+    return np.asarray(_matrix(model, side)[_pieces(tokenizer, word)].mean(0).cpu())
 
 
 def _matrix(model: PreTrainedModel, side: Side) -> torch.Tensor:
     stack = model.get_encoder() if side == "source" else model.get_decoder()
-    matrix_VD: torch.Tensor = stack.get_input_embeddings().weight.detach()
-    return matrix_VD
+    return torch.as_tensor(stack.get_input_embeddings().weight.detach())
 
 
 def _pieces(tokenizer: PreTrainedTokenizerBase, word: str) -> list[int]:
