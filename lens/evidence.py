@@ -22,15 +22,7 @@ from .calibration import Calibrator
 from .erasure import without
 from .hooks import Head, all_heads
 from .interventions import ablate, mean_outputs
-from .teacher_forcing import (
-    batches,
-    decode_target,
-    encode_source,
-    encode_target,
-    eval_mode,
-    forced_pass,
-    vocabulary_size,
-)
+from .teacher_forcing import decode_target, encode_source, encode_target, eval_mode, forced_batches
 from .trace import Trace
 
 # T decoder steps, V vocabulary, N sequences
@@ -96,8 +88,7 @@ def _effects(
 ) -> Iterator[Effect]:
     """The hypothesis, forced for each of these sources."""
     pairs_T2 = torch.tensor([trace.target_ids, rivals]).T
-    for batch in batches(sources, [trace.target_ids] * len(sources), vocabulary=vocabulary_size(model)):
-        output, _ = forced_pass(model, [sources[i] for i in batch], [trace.target_ids] * len(batch))
+    for _, output, _ in forced_batches(model, sources, [trace.target_ids] * len(sources)):
         for logits_TV in output.logits.float().cpu():
             own_T, other_T = logits_TV.gather(-1, pairs_T2).double().unbind(-1)
             best = logits_TV.argmax(-1).tolist()
@@ -142,13 +133,11 @@ def spelt_candidates(
     for _ in range(LONGEST):
         alive = [one for one in begun if not one.whole and one.first >= math.log(LEAST)]
         targets = [[*trace.target_ids[: one.step], *one.ids, one.ids[-1]] for one in alive]  # the last is not read
-        sources = [trace.source_ids] * len(alive)
         with eval_mode(model):
-            for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
-                logits_NTV = forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch])[0].logits
+            for batch, output, _ in forced_batches(model, [trace.source_ids] * len(alive), targets):
                 for b, i in enumerate(batch):
                     one = alive[i]
-                    log_probs_V = logits_NTV[b, one.step + len(one.ids)].float().log_softmax(-1).cpu().numpy()
+                    log_probs_V = output.logits[b, one.step + len(one.ids)].float().log_softmax(-1).cpu().numpy()
                     best = int(log_probs_V.argmax())
                     one.whole = not _goes_on(tokenizer, one.ids, best)
                     if not one.whole:
