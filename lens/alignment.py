@@ -82,7 +82,7 @@ class AlignmentChoice:
     def combined(self, shares_of: Callable[[Rows], np.ndarray]) -> np.ndarray:
         """As `strengths`, from the shares [M,J,I] of its maps for each row meaning."""
         if not self.weights:
-            return np.asarray(shares_of(self.rows).mean(0))
+            return shares_of(self.rows).mean(0)
         evidence_KJI = evidence(shares_of("predicts"), shares_of("reads"))
         score_JI = np.tensordot(np.array(self.weights[:-1]), evidence_KJI, axes=1) + self.weights[-1]
         return np.where(evidence_KJI.any(0), 1 / (1 + np.exp(-score_JI)), 0.0)

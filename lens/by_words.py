@@ -65,14 +65,14 @@ def column_units(trace: Trace, kind: Kind, *, words: bool = True) -> tuple[Unit,
 def sum_columns(maps: np.ndarray, columns: Sequence[Unit]) -> np.ndarray:
     """[...,rows,tokens] to [...,rows,units]."""
     starts = [unit.pieces[0] for unit in columns]
-    return np.asarray(np.add.reduceat(maps, starts, axis=-1))
+    return np.add.reduceat(maps, starts, axis=-1)
 
 
 def mean_rows(maps: np.ndarray, rows: Sequence[Unit]) -> np.ndarray:
     """[...,tokens,columns] to [...,units,columns]."""
     starts = [unit.pieces[0] for unit in rows]
     sizes = np.array([len(unit.pieces) for unit in rows], dtype=maps.dtype)
-    return np.asarray(np.add.reduceat(maps, starts, axis=-2) / sizes[:, None])
+    return np.add.reduceat(maps, starts, axis=-2) / sizes[:, None]
 
 
 def word_map(trace: Trace, kind: Kind, *, view: str = "raw", rows: Rows = "predicts") -> WordMap:

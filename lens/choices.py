@@ -63,7 +63,7 @@ def margins_of_batch(model: PreTrainedModel, choices: Sequence[Choice]) -> np.nd
         logits_BV = forced_pass(model, sources, targets)[0].logits[:, 0]
     pairs_B2 = torch.tensor([[choice.right, choice.wrong] for choice in choices], device=logits_BV.device)
     right_B, wrong_B = logits_BV.gather(-1, pairs_B2).double().unbind(-1)
-    return np.asarray((right_B - wrong_B).cpu())  # the log-normaliser is the same for both
+    return (right_B - wrong_B).cpu().numpy()  # the log-normaliser is the same for both
 
 
 class MinimalPairs:

@@ -104,12 +104,12 @@ def static(
 
     UserError for a word that the vocabulary has only as bytes, or not at all.
     """
-    return np.asarray(_matrix(model, side)[_pieces(tokenizer, word)].mean(0).cpu())
+    return _matrix(model, side)[_pieces(tokenizer, word)].mean(0).cpu().numpy()
 
 
 def _matrix(model: PreTrainedModel, side: Side) -> torch.Tensor:
     stack = model.get_encoder() if side == "source" else model.get_decoder()
-    return torch.as_tensor(stack.get_input_embeddings().weight.detach())
+    return stack.get_input_embeddings().weight.detach()
 
 
 def _pieces(tokenizer: PreTrainedTokenizerBase, word: str) -> list[int]:

@@ -127,7 +127,7 @@ def measure(traces: Iterable[Trace], gold: Iterable[GoldPair], *, view: str = "r
 
 def _score(maps: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """The share on the role's cells, averaged over rows with any: [...,R,C] to [...]."""
-    return np.asarray((maps * mask).sum(-1)[..., mask.any(-1)].mean(-1))
+    return (maps * mask).sum(-1)[..., mask.any(-1)].mean(-1)
 
 
 def _places(kind: Kind, mask: np.ndarray) -> Counter[Place]:

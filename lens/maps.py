@@ -123,7 +123,7 @@ def masked(rows: tuple[Unit, ...], columns: tuple[Unit, ...]) -> np.ndarray:
     """[R,C] in the decoder: whether a column comes after all steps of a row."""
     last = np.array([unit.pieces[-1] for unit in rows])
     first = np.array([unit.pieces[0] for unit in columns])
-    return np.asarray(first[None, :] > last[:, None])
+    return first[None, :] > last[:, None]
 
 
 def _drops(trace: Trace, kind: Kind, layer: int | None, head: int | None) -> np.ndarray:

@@ -90,7 +90,7 @@ def to_shades(weights: np.ndarray) -> np.ndarray:
     whole = np.floor(shares)
     missing = SHADES - whole.sum(-1, keepdims=True)
     rank = (whole - shares).argsort(-1, kind="stable").argsort(-1)  # 0: lost most
-    return np.asarray(whole + (rank < missing), dtype=np.uint8)
+    return (whole + (rank < missing)).astype(np.uint8)
 
 
 def _record(trace: Trace) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def entropy(maps: np.ndarray) -> np.ndarray:
 
     0: all weight on one column; log n: even over n columns.
     """
-    return np.asarray(-(maps * np.log(np.where(maps > 0, maps, 1))).sum(-1).mean(-1))
+    return -(maps * np.log(np.where(maps > 0, maps, 1))).sum(-1).mean(-1)
 
 
 def summarise(trace: Trace) -> dict[str, Any]:

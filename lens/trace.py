@@ -179,7 +179,7 @@ class Trace:
     @property
     def source_share(self) -> np.ndarray:
         """[T]: the share of each prediction that comes from the source; the rest comes from the target prefix."""
-        return np.asarray(self.maps("cross", "contributions")[-1].sum(-1))
+        return self.maps("cross", "contributions")[-1].sum(-1)
 
     def row_pieces(self, kind: Kind, *, rows: Rows = "predicts") -> tuple[Piece, ...]:
         """The tokens that name the rows of a kind.  A step reads one token and predicts the next.

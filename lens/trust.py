@@ -129,8 +129,7 @@ class Trust:
         if "words" not in plain:
             without_tau = {name: [one | {"tau": None} for one in plain[name]] for name in ("best", "maps")}
             plain = {**plain, **without_tau, "random": plain["random"] | {"tau": None}}
-        found: Trust = from_plain(cls, plain)
-        return found
+        return from_plain(cls, plain)
 
     def save(self, path: str | Path) -> None:
         atomic_write(Path(path), json.dumps(self.to_plain(), ensure_ascii=False) + "\n")
