@@ -13,12 +13,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from seq2see.errors import UserError
 from seq2see.json_files import read_json
 from ..lens import alignment, replay, roles, trust
-from ..storybook import Storybook
 from ..training.moments import FOLDER, MOMENTS, moments_of
 from ..training.progress import duration, say
 from ..translate.checkpoint import fingerprint
@@ -116,9 +114,6 @@ def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:
                       lambda count: measure_on_stories(aligner, run, *in_halves(book.test, count)).save,
                       few=12, least=48, most=half, command=f"seq2see align {run} --trust")
         yield Measure("head roles", roles.FILE,
-                      lambda count: partial(save_report, roles_report(translator, run, book, count)),
+                      lambda count: partial(save_report, measure_roles(translator, *in_halves(book.test, count))
+                                            | {"weights": fingerprint(run)}),
                       few=50, least=100, most=half, command=f"seq2see heads {run} --json {run / roles.FILE}")
-
-
-def roles_report(translator: Translator, run: Path, book: Storybook, count: int) -> dict[str, Any]:
-    return measure_roles(translator, *in_halves(book.test, count)) | {"weights": fingerprint(run)}
