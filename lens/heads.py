@@ -92,13 +92,11 @@ class Measured:
     supervised: Collection[MapName]  # cross-attention heads that were trained with gold links
 
 
-def measure(traces: Iterable[Trace], gold: Iterable[GoldPair], *, view: str = "raw",
-            supervised: Collection[MapName] = ()) -> Measured:
-    """Scores every head in every role on each sentence.  The traces are of the gold targets.  `supervised` are the
-    cross-attention heads (layer, head) that were trained with gold links.
-
-    `view` is one with heads.  Rows of "norm" do not sum to 1, so the baselines do not apply to it.
-    """
+def measure(
+    traces: Iterable[Trace], gold: Iterable[GoldPair], *, supervised: Collection[MapName] = ()
+) -> Measured:
+    """Scores every head in every role on each sentence, by its raw weights.  The traces are of the gold targets.
+    `supervised` are the cross-attention heads (layer, head) that were trained with gold links."""
     scores: dict[tuple[Kind, str], list[np.ndarray]] = defaultdict(list)
     uniform: dict[tuple[Kind, str], list[float]] = defaultdict(list)
     places: dict[tuple[Kind, str], list[Counter[Place]]] = defaultdict(list)
@@ -108,7 +106,7 @@ def measure(traces: Iterable[Trace], gold: Iterable[GoldPair], *, view: str = "r
         for kind in KINDS:
             rows, columns = row_units(trace, kind), column_units(trace, kind)
             maps, even = (mean_rows(sum_columns(all_, columns), rows)
-                          for all_ in (trace.maps(kind, view), uniform_map(trace, kind)))
+                          for all_ in (trace.maps(kind), uniform_map(trace, kind)))
             masks = role_masks(kind, rows, columns, pair, visible=even > 0)
             for role, mask in masks.items():
                 scores[kind, role].append(_score(maps, mask))
