@@ -17,7 +17,7 @@ from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from ..tokenizer.links import Link
 from .by_words import Unit, word_map
-from .kinds import MapName, Rows
+from .kinds import MapName, Rows, place_of
 from .plain_json import Count, Share, from_plain
 from .trace import Trace
 from .trust import Trust
@@ -90,8 +90,7 @@ class AlignmentChoice:
     def describe(self) -> str:
         """The choice in one line."""
         how = "the mean of " if len(self.maps) > 1 else ""
-        names = ", ".join(" ".join(f"{part} {number}" for part, number in zip(("layer", "head"), name, strict=False))
-                          for name in self.maps if name)
+        names = ", ".join(" ".join(place_of(name)) for name in self.maps if name)
         where = f", rows {self.rows}" + (f", {how}{names}" if names else "")
         if self.weights:
             where = f", both kinds of rows, {len(self.maps)} maps weighted by logistic regression"
@@ -133,10 +132,7 @@ def naive_choice(layers: int, heads: int) -> AlignmentChoice:
 
 def map_names(trace: Trace, view: str) -> list[MapName]:
     """All maps of cross-attention that a trace holds in a view, or the one of left_out."""
-    if view == "left_out":
-        return [()]
-    shape = trace.maps("cross", view).shape
-    return list(np.ndindex(shape[:2])) if view in WITH_HEADS else [(layer,) for layer in range(shape[0])]
+    return [()] if view == "left_out" else list(np.ndindex(trace.maps("cross", view).shape[:-2]))
 
 
 def all_map_names(trace: Trace) -> dict[tuple[str, Rows], list[MapName]]:

@@ -170,13 +170,16 @@ def evidence_record(found: Evidence, spelt: Sequence[Sequence[Spelt]], links: Se
         "averaged_over": averaged_over,
         "runner_up": list(found.runner_up),
         "margins": _rounded(found.margins),
-        "heads": [{"kind": head.kind, "layer": head.layer, "head": head.head, "margins": _rounded(one.margins),
-                   "top": list(one.top)} for head, one in found.heads.items()],
-        **{name: [{"margins": _rounded(one.margins), "top": list(one.top)} for one in getattr(found, name)]
-           for name in ("erased", "others")},
+        "heads": [head._asdict() | _plain_effect(one) for head, one in found.heads.items()],
+        "erased": list(map(_plain_effect, found.erased)),
+        "others": list(map(_plain_effect, found.others)),
         "candidates": [[asdict(one) for one in word] for word in spelt],
         "links": [[pair.source, pair.target, round(pair.share, 4)] for pair in links],
     }  # fmt: skip
+
+
+def _plain_effect(effect: Effect) -> dict[str, Any]:
+    return {"margins": _rounded(effect.margins), "top": list(effect.top)}
 
 
 def _rounded(values: Sequence[float]) -> list[float]:

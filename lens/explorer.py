@@ -66,8 +66,7 @@ def _words(trace: Trace, pieces: Sequence[Piece], side: str) -> list[dict[str, A
     found = []
     for unit in units(pieces, words):
         place = pieces[unit.pieces[0]] if unit.word is None else words[unit.word]
-        found.append({"text": unit.text, "pieces": list(unit.pieces), "word": unit.word, "special": unit.special,
-                      "start": place.start, "end": place.end})
+        found.append(asdict(unit) | {"start": place.start, "end": place.end})
     return found
 
 
