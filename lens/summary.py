@@ -5,12 +5,14 @@ A row sums to 1, so a head with nothing to do must still put its weight somewher
 """
 
 import unicodedata
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..tokenizer.segments import cut_sentences
 from ..tokenizer.words import Piece, Word
 from .kinds import KINDS, Kind
 from .trace import Trace
@@ -19,7 +21,6 @@ from .views import VIEW
 # L layers, H heads, R rows, C columns
 
 SINKS = ("end", "tags", "punctuation")
-ENDS = ".!?।"  # what closes a sentence
 
 
 def is_punctuation(piece: Piece) -> bool:
@@ -141,8 +142,8 @@ def spread(traces: Sequence[Trace], kind: Kind) -> Spread:
 def _sentences(trace: Trace, kind: Kind) -> tuple[np.ndarray, ...] | None:
     """The rows that belong to a sentence [R], and for these the cells [.,C] of their own sentence, of others and of
     special tokens; None unless both sides have several sentences."""
-    source = sentence_numbers(trace.source, trace.source_words)
-    target = sentence_numbers(trace.target, trace.target_words)
+    source = sentence_numbers(trace.source, trace.source_words, trace.source_text, language=trace.source_language)
+    target = sentence_numbers(trace.target, trace.target_words, trace.target_text, language=trace.target_language)
     if max(source) != max(target) or max(source) < 1:
         return None
     rows = np.array(source if kind == "encoder" else target)
@@ -152,16 +153,8 @@ def _sentences(trace: Trace, kind: Kind) -> tuple[np.ndarray, ...] | None:
     return rows >= 0, same, ~same & ~special, special
 
 
-def sentence_numbers(pieces: Sequence[Piece], words: Sequence[Word]) -> list[int]:
-    """The sentence that each token is in, from 0; -1 for tokens that belong to no word.
-
-    A sentence ends with its last closing mark and any closing quotes and brackets after it.
-    """
-    numbers, number = [], 0
-    closed = False  # by a mark, and whatever trails it
-    for word in words:
-        trails = all(c in ENDS or unicodedata.category(c) in ("Pe", "Pf") for c in word.text)
-        number += closed and not trails
-        closed = word.text[-1] in ENDS or (closed and trails)
-        numbers.append(number)
-    return [-1 if piece.word is None else numbers[piece.word] for piece in pieces]
+def sentence_numbers(pieces: Sequence[Piece], words: Sequence[Word], text: str, *, language: str) -> list[int]:
+    """The sentence that each token is in, from 0; -1 for tokens that belong to no word."""
+    cut = cut_sentences(text, language=language)
+    starts = cut.starts(cut.segments)
+    return [-1 if piece.word is None else max(0, bisect(starts, words[piece.word].start) - 1) for piece in pieces]
