@@ -11,7 +11,7 @@ from seq2see.errors import UserError
 from ..tokenizer.words import Piece
 from .by_words import Unit, column_units, mean_rows, row_units, sum_columns
 from .kinds import Kind, Rows
-from .summary import sink_shares
+from .summary import sink_shares, uniform_map
 from .trace import Trace
 from .trust import UNMEASURED
 from .views import VIEW, WITH_HEADS, check_views
@@ -103,9 +103,9 @@ def picture(
         head = _check("head", head or 0, heads) if heads else None
         at = (layer,) if head is None else (layer, head)
         column_names = column_units(trace, kind, words=words)
-        cells = mean_rows(sum_columns(maps[at], column_names), row_names)
-        if kind == "decoder":
-            cells[masked(row_names, column_names)] = np.nan
+        cells, even = (mean_rows(sum_columns(one, column_names), row_names)
+                       for one in (maps[at], uniform_map(trace, kind)))
+        cells[even == 0] = np.nan  # masked
         columns = _names(trace.column_pieces(kind), column_names, words=words)
         end, tags, punctuation = sink_shares(trace, kind, view=view)[at]
         whose = "this head's attention" if view == "raw" else "this map"
@@ -117,13 +117,6 @@ def picture(
         row_meaning(kind, view, rows=rows, words=words), column_meaning(kind, view, words=words), sinks,
         UNMEASURED if trace.trust is None else trace.trust.line(view, kind, rows, at),
     )  # fmt: skip
-
-
-def masked(rows: tuple[Unit, ...], columns: tuple[Unit, ...]) -> np.ndarray:
-    """[R,C] in the decoder: whether a column comes after all steps of a row."""
-    last = np.array([unit.pieces[-1] for unit in rows])
-    first = np.array([unit.pieces[0] for unit in columns])
-    return first[None, :] > last[:, None]
 
 
 def _drops(trace: Trace, kind: Kind, layer: int | None, head: int | None) -> np.ndarray:
