@@ -72,7 +72,7 @@ def measure_run(run: Path) -> None:
         say(f"measuring {run} for at most {duration(seconds)}; the model itself is finished")
         try:
             translator = Translator.from_pretrained(run, engine="torch")
-            measures = [*replay_of(translator, run), *measures_of(translator, run)]
+            measures = list(measures_of(translator, run))
         except Exception as error:
             measures = []
             say(f"nothing was measured ({reason_of(error)})")
@@ -92,17 +92,13 @@ def reason_of(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def replay_of(translator: Translator, run: Path) -> Iterator[Measure]:
-    """The replay, if moments were kept."""
+def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:
+    """The replay, if moments were kept, and the measurements that need gold links, if the run has them."""
     _, files = kept_moments(run)
     if files:
         yield Measure("replay of the training", replay.FILE,
                       lambda count: make_replay(translator, run, count=count).save,
                       few=1, least=2, most=min(MOMENTS, len(files) + 1), unit="moments")
-
-
-def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:
-    """The measurements that need gold links."""
     settings = settings_of(run)
     if trained_on_storybook(settings):
         book, aligner = storybook(settings), Aligner(translator)
