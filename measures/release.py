@@ -33,6 +33,7 @@ from seq2see.vetting import vet, weight_files
 from ..training.card import packaged_card
 from ..training.checkpoints import open_to_others
 from ..training.config import load_record
+from ..training.finishing import write_json
 from ..training.packaged import is_finished
 from ..translate.checkpoint import fingerprint, model_files
 from ..translate.translator import Translator
@@ -156,10 +157,6 @@ def strings(value: Any) -> Iterator[str]:
     elif isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:
             yield from strings(item)
-
-
-def write_json(path: Path, content: Any) -> None:
-    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 def commit_of(checkout: Path, *, allow_dirty: bool) -> str:
