@@ -78,15 +78,8 @@ def _header(columns: list[str], margin: int, room: int) -> list[str]:
     """Column labels written downwards, ending above their column; wide characters keep their width."""
     letters = [regex.findall(r"\X", name) for name in columns]  # graphemes: a vowel sign stays with its letter
     tallest = max(map(len, letters))
-    lines = []
-    for i in range(tallest):
-        line = ""
-        for name in letters:
-            at = i - (tallest - len(name))
-            c = name[at] if at >= 0 else " "
-            line += " " * (room - _width(c)) + c
-        lines.append((" " * margin + line).rstrip())
-    return lines
+    lines = zip(*([" "] * (tallest - len(name)) + name for name in letters), strict=True)
+    return [(" " * margin + "".join(" " * (room - _width(c)) + c for c in line)).rstrip() for line in lines]
 
 
 def _fit(text: str) -> str:
