@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from .probabilities import Outlook as Outlook, outlook as outlook, with_confidence as with_confidence
     from .summary import sink_shares as sink_shares, summarise as summarise
     from .terminal import to_terminal as to_terminal
-    from .trace import Candidate as Candidate, Trace as Trace
+    from .trace import Trace as Trace
+    from .trace_data import Candidate as Candidate
     from .tracing import trace_hypotheses as trace_hypotheses, trace_texts as trace_texts
     from .trust import Trust as Trust
     from .views import VIEWS as VIEWS, add_views as add_views
@@ -58,7 +59,8 @@ _NAMES_IN = {
     "probabilities": "Outlook outlook with_confidence",
     "summary": "sink_shares summarise",
     "terminal": "to_terminal",
-    "trace": "Candidate Trace",
+    "trace": "Trace",
+    "trace_data": "Candidate",
     "tracing": "trace_hypotheses trace_texts",
     "trust": "Trust",
     "views": "VIEWS add_views",

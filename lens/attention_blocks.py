@@ -30,7 +30,7 @@ from seq2see.errors import UserError
 from .hooks import AttentionSite, all_sites, capture
 from .kinds import KINDS, Kind
 from .teacher_forcing import eval_with_eager_attention, forced_batches
-from .trace import Trace
+from .trace_data import TraceData
 
 # B sentences, L layers, H heads, R rows, C columns, S source tokens, T decoder steps, E size of one head, D model width
 
@@ -82,7 +82,7 @@ class Block:
 class Blocks:
     """Every block of a model in a pass over the sentence of a trace, by kind, first layer first."""
 
-    trace: Trace
+    trace: TraceData
     by_kind: dict[Kind, list[Block]]
 
     @cached_property
@@ -96,7 +96,7 @@ class Blocks:
         return Layers(shares["encoder"], shares["decoder"], shares["cross"][..., :-1], shares["cross"][..., -1])
 
 
-def blocks_of(model: PreTrainedModel, traces: Sequence[Trace]) -> Iterator[Blocks]:
+def blocks_of(model: PreTrainedModel, traces: Sequence[TraceData]) -> Iterator[Blocks]:
     """The blocks of each trace, in order, from another pass over each batch of sentences."""
     sources, targets = [trace.source_ids for trace in traces], [trace.target_ids for trace in traces]
     sites = all_sites(model)
@@ -148,7 +148,7 @@ class Layers:
     residual: np.ndarray
 
 
-def halved(trace: Trace) -> Layers:
+def halved(trace: TraceData) -> Layers:
     """Abnar and Zuidema's layers: half the weights, averaged over heads, and half the residual.
 
     They define it for an encoder; a decoder layer halves twice, in self-attention and in cross-attention.

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..tokenizer.words import Piece, Word
 from .kinds import Kind, Rows
-from .trace import Trace
+from .trace_data import TraceData
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ def units(pieces: Sequence[Piece], words: Sequence[Word] | None) -> tuple[Unit, 
     return tuple(found)
 
 
-def row_units(trace: Trace, kind: Kind, *, rows: Rows = "predicts", words: bool = True) -> tuple[Unit, ...]:
+def row_units(trace: TraceData, kind: Kind, *, rows: Rows = "predicts", words: bool = True) -> tuple[Unit, ...]:
     """The rows of a map: words, or single tokens."""
     own = trace.source_words if kind == "encoder" else trace.target_words
     return units(trace.row_pieces(kind, rows=rows), own if words else None)
 
 
-def column_units(trace: Trace, kind: Kind, *, words: bool = True) -> tuple[Unit, ...]:
+def column_units(trace: TraceData, kind: Kind, *, words: bool = True) -> tuple[Unit, ...]:
     own = trace.target_words if kind == "decoder" else trace.source_words
     return units(trace.column_pieces(kind), own if words else None)
 
@@ -75,7 +75,7 @@ def mean_rows(maps: np.ndarray, rows: Sequence[Unit]) -> np.ndarray:
     return np.add.reduceat(maps, starts, axis=-2) / sizes[:, None]
 
 
-def word_map(trace: Trace, kind: Kind, *, view: str = "raw", rows: Rows = "predicts") -> WordMap:
+def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "predicts") -> WordMap:
     """The maps of a kind by words, for every layer and head.
 
     `rows` says which steps are averaged into a target word's row: those that predict its tokens, or those that read
@@ -87,7 +87,7 @@ def word_map(trace: Trace, kind: Kind, *, view: str = "raw", rows: Rows = "predi
     return WordMap(kind, view, rows, own_rows, own_columns, maps)
 
 
-def looked_at(trace: Trace, *, layer: int, head: int | None,
+def looked_at(trace: TraceData, *, layer: int, head: int | None,
               most: int = 3) -> list[tuple[str, float, list[tuple[str, float]]]]:
     """For each predicted word and `</s>`: its probability (calibrated if the trace is), and the source words with the
     largest cross-attention weights.  head=None averages the layer's heads."""

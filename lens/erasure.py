@@ -12,7 +12,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..tokenizer.words import Word
 from .teacher_forcing import chosen_log_probs, encode_source, eval_mode, forced_batches
-from .trace import Trace
+from .trace_data import TraceData
 
 CLOSING = ("Po", "Pe", "Pf")  # the Unicode categories of marks that may follow a word without a space
 
@@ -31,7 +31,7 @@ def _category(text: str) -> str:
 
 
 def log_prob_drops(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, traces: Sequence[Trace]
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, traces: Sequence[TraceData]
 ) -> list[np.ndarray]:
     """For each trace [T,W]: the log-probability of target token t minus that without source word w.
 

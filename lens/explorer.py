@@ -23,7 +23,7 @@ from .kinds import KINDS, Kind, Rows
 from .maps import picture
 from .probabilities import TEMPERATURES, log_sums
 from .roles import PronounEffects, Roles
-from .trace import Trace
+from .trace_data import TraceData
 from .wording import labels
 
 NUMBERS = ("log_probs", "entropies", "log_normalisers")
@@ -37,7 +37,7 @@ EXPORT = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MUL
 # --- the record
 
 
-def trace_record(trace: Trace, *, kinds: Sequence[Kind] = KINDS) -> dict[str, Any]:
+def trace_record(trace: TraceData, *, kinds: Sequence[Kind] = KINDS) -> dict[str, Any]:
     """The trace with the maps of these kinds, in all its views."""
     numbers = {name: getattr(trace, name).tolist() for name in NUMBERS}
     maps = {kind: {view: encoded(array) for view, array in getattr(trace, kind).items()} for kind in kinds}
@@ -60,7 +60,7 @@ def encoded(array: np.ndarray) -> dict[str, Any]:
     return {"shape": list(data.shape), "dtype": "<f2", "data": base64.b64encode(data.tobytes()).decode("ascii")}
 
 
-def _words(trace: Trace, pieces: Sequence[Piece], side: str) -> list[dict[str, Any]]:
+def _words(trace: TraceData, pieces: Sequence[Piece], side: str) -> list[dict[str, Any]]:
     """The tokens of a side grouped by word, with their spans in the text; tokens of no word stand alone."""
     words: Sequence[Word] = trace.source_words if side == "source" else trace.target_words
     found = []
@@ -126,7 +126,7 @@ def as_data(value: Any) -> str:
 
 
 def to_html(
-    trace: Trace, *, unseen: Sequence[Word] | None = None, roles: Roles | None = None, view: str = "raw",
+    trace: TraceData, *, unseen: Sequence[Word] | None = None, roles: Roles | None = None, view: str = "raw",
     kind: Kind = "cross", layer: int | None = None, head: int | None = None, words: bool = False,
     rows: Rows = "predicts",
 ) -> str:
@@ -163,7 +163,7 @@ explorer(document.getElementById("explorer"), JSON.parse(document.getElementById
 """
 
 
-def to_iframe(trace: Trace) -> str:
+def to_iframe(trace: TraceData) -> str:
     """The page in a frame for notebooks, isolated from the notebook's style and scripts."""
     height = 680 + 16 * max(len(trace.source), len(trace.target))
     page = html.escape(to_html(trace), quote=True)

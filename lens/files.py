@@ -11,7 +11,7 @@ from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
@@ -21,23 +21,24 @@ from seq2see.errors import UserError
 from .calibration import Calibrator
 from .kinds import KINDS
 from .plain_json import LARGEST, from_plain
-from .trace import CalibratedSteps, Candidate, Trace
+from .trace_data import CalibratedSteps, Candidate, TraceData
 from .trust import Trust
-from .views import check_views
+from .views import WITH_HEADS, check_views
 
+Data = TypeVar("Data", bound=TraceData)
 FORMAT = {"format": "seq2see-trace", "version": 2}
 NEEDED = ("log_probs", "entropies", "log_normalisers")
 ARRAYS = (*NEEDED, "logits", "left_out")
 MOST_BYTES = 2**30  # of an unpacked file
 # The fields that JSON holds as they are.
-PLAIN = {name: kind for name, kind in get_type_hints(Trace).items()
+PLAIN = {name: kind for name, kind in get_type_hints(TraceData).items()
          if name not in (*KINDS, *ARRAYS, "trust", "calibrated")}
 # What json, zipfile, numpy and missing fields raise for damaged and foreign files.
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OSError, BadZipFile, MemoryError,
           RuntimeError, SyntaxError, TokenError, zlib.error)
 
 
-def save(trace: Trace, path: str | Path) -> None:
+def save(trace: TraceData, path: str | Path) -> None:
     """Writes the trace as .json (without logits) or .npz, by suffix.  UserError for another suffix."""
     path = Path(path)
     if _suffix(path) == ".json":
@@ -51,7 +52,7 @@ def save(trace: Trace, path: str | Path) -> None:
         atomic_write(path, packed.getvalue())
 
 
-def to_lists(trace: Trace, *, of_map: Callable[[np.ndarray], Any] | None = None) -> dict[str, Any]:
+def to_lists(trace: TraceData, *, of_map: Callable[[np.ndarray], Any] | None = None) -> dict[str, Any]:
     """The trace with lists for arrays (`of_map` converts maps), without logits."""
     record = plain(trace)
     for name in ARRAYS:
@@ -61,20 +62,20 @@ def to_lists(trace: Trace, *, of_map: Callable[[np.ndarray], Any] | None = None)
     return record | {kind: {view: of_map(array) for view, array in getattr(trace, kind).items()} for kind in KINDS}
 
 
-def load(path: str | Path) -> Trace:
+def load(path: str | Path, trace_type: type[Data]) -> Data:
     """Read what `save` wrote; UserError for any other file."""
     path = Path(path)
     suffix = _suffix(path)
     with path.open("rb") as file:
         try:
             record = with_arrays(json.loads(file.read().decode("utf-8"))) if suffix == ".json" else _read_npz(file)
-            return from_record(record)
+            return from_record(record, trace_type)
         except DAMAGE as error:
             reason = reason_of(error)
             raise UserError(f"{path} is not a trace saved by Seq2See ({reason}); write one with Trace.save") from error
 
 
-def from_record(record: dict[str, Any]) -> Trace:
+def from_record(record: dict[str, Any], trace_type: type[Data]) -> Data:
     """The trace of a record with arrays; one of DAMAGE if it is not a trace."""
     if {name: record.pop(name) for name in FORMAT} != FORMAT:
         raise ValueError("it has another format or version")
@@ -84,7 +85,7 @@ def from_record(record: dict[str, Any]) -> Trace:
         record["trust"] = Trust.from_plain(record["trust"])
     if record.get("calibrated") is not None:
         record["calibrated"] = _calibrated(record["calibrated"], record["top"])
-    return _checked(Trace(**record))
+    return _checked(trace_type(**record))
 
 
 def reason_of(damage: Exception) -> str:
@@ -92,11 +93,13 @@ def reason_of(damage: Exception) -> str:
     return (str(damage).strip() or type(damage).__name__).splitlines()[0][:200]
 
 
-def _checked(trace: Trace) -> Trace:
+def _checked(trace: Data) -> Data:
     """The trace, if its numbers can come from a model; ValueError otherwise."""
     check_views(trace.views)
     if not trace.encoder.keys() == trace.decoder.keys() == trace.cross.keys():
         raise ValueError("its kinds of attention have different views")
+    if any((array.ndim == 4) != (view in WITH_HEADS) for kind in KINDS for view, array in getattr(trace, kind).items()):
+        raise ValueError("a view has heads where it should have none, or none where it should")
     if len(trace.maps("decoder")) != len(trace.maps("cross")):
         raise ValueError("its decoder has other layers in decoder and cross")
     if trace.left_out is not None and trace.left_out.shape != (len(trace.target), len(trace.source_words)):
@@ -152,7 +155,7 @@ def _suffix(path: Path) -> str:
     return path.suffix
 
 
-def plain(trace: Trace) -> dict[str, Any]:
+def plain(trace: TraceData) -> dict[str, Any]:
     """All fields but arrays."""
     record: dict[str, Any] = FORMAT | {name: getattr(trace, name) for name in PLAIN}
     record |= {name: list(map(asdict, record[name])) for name in ("source", "target", "inputs")}

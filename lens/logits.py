@@ -13,7 +13,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .hooks import capture, laid_out_otherwise, layers_of, replaced
 from .teacher_forcing import batches, check_model, eval_with_eager_attention, forced_pass, vocabulary_size
-from .trace import Candidate, Trace
+from .trace import Trace
+from .trace_data import Candidate
 from .tracing import candidates
 
 # B sentences, L decoder layers, T decoder steps, V vocabulary, K candidates, D model width

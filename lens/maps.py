@@ -12,7 +12,7 @@ from ..tokenizer.words import Piece
 from .by_words import Unit, column_units, mean_rows, row_units, sum_columns
 from .kinds import Kind, Rows
 from .summary import sink_shares, uniform_map
-from .trace import Trace
+from .trace_data import TraceData
 from .trust import UNMEASURED
 from .views import VIEW, WITH_HEADS, check_views
 from .wording import ABOUT, LEFT_OUT, NAMES, column_meaning, label, labels, row_meaning
@@ -76,7 +76,7 @@ class Picture:
 
 
 def picture(
-    trace: Trace, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None, head: int | None = None,
+    trace: TraceData, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None, head: int | None = None,
     words: bool = False, rows: Rows = "predicts",
 ) -> Picture:
     """One map; by default the last layer and the first head.  Layers and heads count from 0.
@@ -119,7 +119,7 @@ def picture(
     )  # fmt: skip
 
 
-def _drops(trace: Trace, kind: Kind, layer: int | None, head: int | None) -> np.ndarray:
+def _drops(trace: TraceData, kind: Kind, layer: int | None, head: int | None) -> np.ndarray:
     if kind != "cross":
         raise UserError(f"view left_out is of the source's words and has no {kind} map: take --kind cross", exit_code=2)
     if layer is not None or head is not None:
@@ -135,7 +135,7 @@ def _names(tokens: tuple[Piece, ...], units: tuple[Unit, ...], *, words: bool) -
     return tuple([label(unit.text) for unit in units] if words else labels(tokens))
 
 
-def facts(trace: Trace) -> str:
+def facts(trace: TraceData) -> str:
     """One line: the model, the engine, and the probability of the hypothesis under the float32 weights."""
     steps = len(trace.target) - trace.given
     parts = [f"log-probability {trace.log_prob:.3f} over {steps} steps (float32 weights)"]

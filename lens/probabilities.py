@@ -4,21 +4,22 @@ All of it comes from the logits kept in float16, so log-probabilities are off by
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from seq2see.errors import UserError
 from .calibration import Calibrator
-from .trace import TOP, CalibratedSteps, Candidate, Trace
+from .trace_data import TOP, CalibratedSteps, Candidate, TraceData
 
 # T decoder steps, V vocabulary, G temperatures
 
+Data = TypeVar("Data", bound=TraceData)
 NEVER = -1e4  # the log-probability of an impossible token, which JSON can hold
 TEMPERATURES = 2.0 ** np.linspace(-3, 3, 25)  # [G]: 1/8 to 8, four to each doubling, 1 among them
 
 
-def with_confidence(trace: Trace, calibrator: Calibrator | None) -> Trace:
+def with_confidence(trace: Data, calibrator: Calibrator | None) -> Data:
     """The trace with calibrated probabilities beside the model's own; unchanged without a calibrator.
 
     UserError for a trace read from JSON, which has no logits.
@@ -40,7 +41,7 @@ class Outlook:
     top: tuple[tuple[Candidate, ...], ...]
 
 
-def outlook(trace: Trace, *, temperature: float = 1.0, k: int = TOP) -> Outlook:
+def outlook(trace: TraceData, *, temperature: float = 1.0, k: int = TOP) -> Outlook:
     """`softmax(logits / temperature)` at each step: below 1 more confident, above 1 less, in the same order.
 
     UserError for a temperature that is not above 0, a k that is not 1 to 20, or a trace read from JSON, which has no
@@ -55,7 +56,7 @@ def outlook(trace: Trace, *, temperature: float = 1.0, k: int = TOP) -> Outlook:
     return Outlook(temperature, **_steps(trace, log_prob_TV, k=k))
 
 
-def log_sums(trace: Trace) -> np.ndarray:
+def log_sums(trace: TraceData) -> np.ndarray:
     """[T,G]: log sum exp((logit - best logit of the step) / temperature) over the vocabulary, for TEMPERATURES.
 
     A token's log-probability is then (log p - log p of the best) / temperature - this, so that a slider needs only the
@@ -71,13 +72,13 @@ def log_sums(trace: Trace) -> np.ndarray:
     return sums_TG
 
 
-def _logits(trace: Trace) -> np.ndarray:
+def _logits(trace: TraceData) -> np.ndarray:
     if trace.logits is None:
         raise UserError("this trace has no logits (JSON keeps only the best of each step): save it as .npz")
     return trace.logits.astype(np.float32)
 
 
-def _steps(trace: Trace, log_prob_TV: np.ndarray, *, k: int = TOP) -> dict[str, Any]:
+def _steps(trace: TraceData, log_prob_TV: np.ndarray, *, k: int = TOP) -> dict[str, Any]:
     """Of each step the log-probability of its token, the entropy, and the best candidates."""
     possible_TV = np.where(np.isfinite(log_prob_TV), log_prob_TV, 0)
     chosen_T1 = np.array(trace.target_ids)[:, None]

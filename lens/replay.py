@@ -50,15 +50,6 @@ class Replay:
     weights: str
     moments: tuple[Moment, ...]
 
-    def __post_init__(self) -> None:
-        steps = [moment.step for moment in self.moments]
-        if not steps or steps != sorted(set(steps)):
-            raise ValueError(f"its steps are {steps}")
-        shown = {tuple((trace.source_text, *(trace.maps(kind).shape[:2] for kind in KINDS)) for trace in moment.traces)
-                 for moment in self.moments}
-        if len(shown) > 1 or () in shown:
-            raise ValueError("its moments are of different sentences or heads")
-
     def save(self, path: str | Path) -> None:
         moments = [{"step": one.step, "loss": one.loss, "bleu": one.bleu, "traces": list(map(_record, one.traces))}
                    for one in self.moments]
@@ -79,7 +70,7 @@ def load_replay(folder: str | Path) -> Replay:
         record = json.loads(text.decode("utf-8"))
         if {name: record[name] for name in FORMAT} != FORMAT:
             raise ValueError("it has another format or version")
-        return Replay(from_plain(str, record["weights"], "weights"), tuple(map(_moment, record["moments"])))
+        return _checked(Replay(from_plain(str, record["weights"], "weights"), tuple(map(_moment, record["moments"]))))
     except DAMAGE as error:
         raise UserError(f"{path} is not a replay saved by Seq2See ({reason_of(error)}): remove it") from error
 
@@ -107,4 +98,16 @@ def _trace(plain: dict[str, Any]) -> Trace:
     record = with_arrays(plain)
     for kind in KINDS:
         record[kind] = {"raw": record[kind]["raw"] / np.float32(SHADES)}
-    return from_record(record)
+    return from_record(record, Trace)
+
+
+def _checked(replay: Replay) -> Replay:
+    """The replay, if its moments are in order and have the same sentences and heads; ValueError otherwise."""
+    steps = [moment.step for moment in replay.moments]
+    if not steps or steps != sorted(set(steps)):
+        raise ValueError(f"its steps are {steps}")
+    shown = {tuple((trace.source_text, *(trace.maps(kind).shape[:2] for kind in KINDS)) for trace in moment.traces)
+             for moment in replay.moments}
+    if len(shown) > 1 or () in shown:
+        raise ValueError("its moments are of different sentences or heads")
+    return replay

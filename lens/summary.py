@@ -15,7 +15,7 @@ import numpy as np
 from ..tokenizer.segments import cut_sentences
 from ..tokenizer.words import Piece, Word
 from .kinds import KINDS, Kind
-from .trace import Trace
+from .trace_data import TraceData
 from .views import VIEW
 
 # L layers, H heads, R rows, C columns
@@ -29,7 +29,7 @@ def is_punctuation(piece: Piece) -> bool:
     return not piece.special and text != "" and all(unicodedata.category(c)[0] == "P" for c in text)
 
 
-def sinks(trace: Trace, kind: Kind) -> np.ndarray:
+def sinks(trace: TraceData, kind: Kind) -> np.ndarray:
     """[3, columns] of booleans: which columns are `end` (the closing `</s>` of the source), `tags` (all other special
     tokens, including the decoder's start) and `punctuation`."""
     columns = trace.column_pieces(kind)
@@ -38,7 +38,7 @@ def sinks(trace: Trace, kind: Kind) -> np.ndarray:
     return np.stack([closing, special & ~closing, [is_punctuation(piece) for piece in columns]])
 
 
-def sink_shares(trace: Trace, kind: Kind, *, view: str = "raw") -> np.ndarray:
+def sink_shares(trace: TraceData, kind: Kind, *, view: str = "raw") -> np.ndarray:
     """The share of a view on each of SINKS, averaged over rows: [L,H,3], or [L,3] for a view without heads."""
     maps = trace.maps(kind, view)
     total = maps.sum(-1)
@@ -46,7 +46,7 @@ def sink_shares(trace: Trace, kind: Kind, *, view: str = "raw") -> np.ndarray:
     return np.stack([(maps[..., which].sum(-1) / total).mean(-1) for which in sinks(trace, kind)], axis=-1)
 
 
-def uniform_map(trace: Trace, kind: Kind) -> np.ndarray:
+def uniform_map(trace: TraceData, kind: Kind) -> np.ndarray:
     """The map of a head that spreads its weight evenly over what is not masked: [rows, columns]."""
     allowed = np.ones((len(trace.row_pieces(kind)), len(trace.column_pieces(kind))))
     allowed = np.tril(allowed) if kind == "decoder" else allowed
@@ -61,7 +61,7 @@ def entropy(maps: np.ndarray) -> np.ndarray:
     return -(maps * np.log(np.where(maps > 0, maps, 1))).sum(-1).mean(-1)
 
 
-def summarise(trace: Trace) -> dict[str, Any]:
+def summarise(trace: TraceData) -> dict[str, Any]:
     """Plain numbers for JSON: about the hypothesis, and about every layer and head of each kind (lists [L][H]).
 
     `sinks` has the shares on sinks by view.
@@ -114,7 +114,7 @@ class Spread:
     two_sentences: int
 
 
-def spread(traces: Sequence[Trace], kind: Kind) -> Spread:
+def spread(traces: Sequence[TraceData], kind: Kind) -> Spread:
     """How far and how widely a kind of attention reaches, from the raw weights."""
     distances, entropies, evenness = [], [], []
     crossing: list[np.ndarray] = []
@@ -139,7 +139,7 @@ def spread(traces: Sequence[Trace], kind: Kind) -> Spread:
     )
 
 
-def _sentences(trace: Trace, kind: Kind) -> tuple[np.ndarray, ...] | None:
+def _sentences(trace: TraceData, kind: Kind) -> tuple[np.ndarray, ...] | None:
     """The rows that belong to a sentence [R], and for these the cells [.,C] of their own sentence, of others and of
     special tokens; None unless both sides have several sentences."""
     source = sentence_numbers(trace.source, trace.source_words, trace.source_text, language=trace.source_language)

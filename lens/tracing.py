@@ -30,7 +30,8 @@ from .teacher_forcing import (
     eval_with_eager_attention,
     forced_batches,
 )
-from .trace import TOP, Candidate, Trace
+from .trace import Trace
+from .trace_data import TOP, Candidate
 from .views import add_views, check_views
 
 # B sentences, L layers, H heads, S source tokens, T decoder steps, V vocabulary, K candidates kept

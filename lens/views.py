@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from seq2see.errors import UserError
 from .kinds import KINDS, Kind
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from .attention_blocks import Blocks
-    from .trace import Trace
+    from .trace_data import TraceData
 
 ViewName = Literal["raw", "norm", "rollout", "mixing", "contributions", "left_out"]
 VIEWS: tuple[ViewName, ...] = get_args(ViewName)
 
+Data = TypeVar("Data", bound="TraceData")
 SUMS_TO_ONE = "Every row sums to 1."
 TOGETHER = "A row of cross-attention and the same row of the decoder sum to 1 together."
 OF_ALL_LAYERS: dict[Kind, str] = {"encoder": SUMS_TO_ONE, "cross": TOGETHER, "decoder": TOGETHER}
@@ -46,10 +47,10 @@ class View:
     shares: bool = True
     through_layers: bool = False
     of_blocks: bool = False
-    make: Callable[[Trace, Blocks | None], dict[Kind, np.ndarray]] | None = None
+    make: Callable[[TraceData, Blocks | None], dict[Kind, np.ndarray]] | None = None
 
 
-def _norm(trace: Trace, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
+def _norm(trace: TraceData, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
     """|a W_O^h v^h| for every head.  Includes the bias of the value but not of the output; a pre-norm is applied first.
     A large weight on a short value has little effect, and this view shows that."""
     import numpy as np
@@ -60,20 +61,20 @@ def _norm(trace: Trace, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
             for kind in KINDS}  # fmt: skip
 
 
-def _rollout(trace: Trace, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
+def _rollout(trace: TraceData, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
     from .attention_blocks import halved, roll
 
     return roll(halved(trace))
 
 
-def _mixing(trace: Trace, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
+def _mixing(trace: TraceData, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
     """The residual counts as the row's own column; in cross-attention it is what a row lacks to 1."""
     assert blocks
     layers = blocks.layers
     return {"encoder": layers.encoder, "decoder": layers.decoder, "cross": layers.cross}
 
 
-def _contributions(trace: Trace, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
+def _contributions(trace: TraceData, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
     """`trace.source_share` is the source's part of the last layer."""
     from .attention_blocks import roll
 
@@ -126,8 +127,8 @@ def check_views(views: Sequence[str]) -> None:
 
 
 def add_views(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, traces: Sequence[Trace], *, views: Sequence[str]
-) -> list[Trace]:
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, traces: Sequence[Data], *, views: Sequence[str]
+) -> list[Data]:
     """The traces with more views; existing ones are kept.  The model must be the one they were made with."""
     from .attention_blocks import blocks_of
     from .erasure import log_prob_drops

@@ -1,0 +1,200 @@
+"""What a `Trace` holds: everything seen while one hypothesis was predicted, in numbers, without a model."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from seq2see.errors import UserError
+from ..tokenizer.words import Piece, Word, split_words
+from .calibration import Calibrator
+from .kinds import KINDS, Kind, Rows
+from .trust import Trust
+
+# L layers, H heads, S source tokens, T decoder steps, V vocabulary, W source words
+
+TOP = 20  # how many candidates of each step a trace keeps
+
+
+class Candidate(NamedTuple):  # a trace has hundreds, and a dataclass takes four times as long to make
+    """A token that a step could have chosen, with its log-probability (natural logarithm)."""
+
+    id: int
+    text: str
+    log_prob: float
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedSteps:
+    """The steps of a trace, calibrated: log-probabilities and entropies [T], and the same candidates."""
+
+    calibrator: Calibrator
+    log_probs: np.ndarray
+    entropies: np.ndarray
+    top: tuple[tuple[Candidate, ...], ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TraceData:
+    """Everything seen while one hypothesis was predicted.  T counts decoder steps: `</s>` and a language tag are steps.
+
+    `source` has the S source tokens; `target[t]` is the token that step t predicts and `inputs[t]` the one it reads
+    (the start, then the previous prediction).  Maps are float32, one dictionary for each kind, keyed by view:
+
+        encoder [L,H,S,S]   row: the source token being re-encoded        column: the source token looked at
+        decoder [L,H,T,T]   row: the step, named by what it predicts      column: `inputs`; later ones are masked
+        cross   [L,H,T,S]   row: the step, named by what it predicts      column: the source token looked at
+
+    "raw", the weights themselves, is always there; its rows sum to 1.  `views.py` describes the other views.  Views
+    without heads have no axis H: [L,S,S], [L,T,T], [L,T,S].
+
+    `log_probs` [T], `entropies` [T] (in nats) and `top` (the best 20 of each step) are the model's own, before any
+    generation rule.  `logits` [T,V], float16, are shifted so that the best of each step is 0, where float16 is most
+    precise; the shift is `top[t][0].log_prob + log_normalisers[t]`.  They are None in a trace read from JSON.
+    `left_out` [T,W] is the view of that name.
+
+    The first `given` tokens were forced (a language tag, a prefix), not chosen, and do not count in `log_prob`.
+    `score` and `engine_log_prob` come from the engine, in its `precision`; `engine` is "" if the translation was given.
+    The maps always come from the float32 weights.  `trust` says how faithful the views are for this model; None if not
+    measured.  `calibrated` has the probabilities to show; None if the model is not calibrated or its own were asked
+    for.
+    """
+
+    source_text: str
+    target_text: str
+    source: tuple[Piece, ...]
+    target: tuple[Piece, ...]
+    inputs: tuple[Piece, ...]
+    source_ids: tuple[int, ...]
+    target_ids: tuple[int, ...]
+    encoder: dict[str, np.ndarray]
+    decoder: dict[str, np.ndarray]
+    cross: dict[str, np.ndarray]
+    log_probs: np.ndarray
+    entropies: np.ndarray
+    log_normalisers: np.ndarray
+    top: tuple[tuple[Candidate, ...], ...]
+    logits: np.ndarray | None = None
+    left_out: np.ndarray | None = None
+    given: int = 0
+    rows: Literal["predicts"] = "predicts"
+    score: float | None = None
+    engine_log_prob: float | None = None
+    engine: str = "torch"
+    precision: str = "float32"
+    model: str = ""
+    source_language: str = ""
+    target_language: str = ""
+    trust: Trust | None = None
+    calibrated: CalibratedSteps | None = None
+
+    def __post_init__(self) -> None:
+        steps = len(self.target)
+        for kind in KINDS:
+            layers, heads = self.maps(kind).shape[:2]
+            pieces = (len(self.row_pieces(kind)), len(self.column_pieces(kind)))
+            for view, array in self._by_view(kind).items():
+                shape = (layers, heads, *pieces) if view == "raw" or array.ndim == 4 else (layers, *pieces)
+                if array.shape != shape:
+                    raise ValueError(f"{view} of {kind} has shape {array.shape}, its layers and tokens make {shape}")
+                array.setflags(write=False)
+        for numbers in (self.log_probs, self.entropies, self.log_normalisers, self.logits, self.left_out,
+                        self.shown.log_probs, self.shown.entropies):
+            if numbers is not None:
+                if len(numbers) != steps:
+                    raise ValueError(f"expected {steps} steps, got {len(numbers)}")
+                numbers.setflags(write=False)
+        lengths = {"inputs": steps, "target_ids": steps, "top": steps, "source_ids": len(self.source)}
+        for name, expected in lengths.items():
+            if len(getattr(self, name)) != expected:
+                raise ValueError(f"{name} has {len(getattr(self, name))} entries, expected {expected}")
+        if not 0 <= self.given <= steps:
+            raise ValueError(f"given is {self.given}, of {steps} steps")
+
+    def __repr__(self) -> str:
+        texts = [text if len(text) <= 60 else f"{text[:60]}..." for text in (self.source_text, self.target_text)]
+        shape = "{} layers, {} heads".format(*self.cross["raw"].shape[:2])
+        return (f"Trace({texts[0]!r} -> {texts[1]!r}, {len(self.source)} source tokens, {len(self.target)} steps,"
+                f" {shape}, views {', '.join(self.views)}, log_prob {self.log_prob:.3f})")
+
+    @property
+    def log_prob(self) -> float:
+        """Log-probability of the hypothesis under the float32 weights: the sum over the steps that had a choice."""
+        return float(self.log_probs[self.given :].sum(dtype=np.float64))
+
+    @property
+    def shown(self) -> "CalibratedSteps | TraceData":
+        """The `log_probs`, `entropies` and `top` to show: calibrated if possible."""
+        return self.calibrated or self
+
+    @property
+    def confidence(self) -> float | None:
+        """The mean calibrated probability of the chosen tokens: the expected share that a reference would have too,
+        given the tokens before; None if the model is not calibrated, or nothing was chosen."""
+        if self.calibrated is None or self.given == len(self.target):
+            return None
+        return float(np.exp(self.calibrated.log_probs[self.given :]).mean())
+
+    @property
+    def difference(self) -> float | None:
+        """The engine's log-probability of the hypothesis minus that of the float32 weights; None if not known."""
+        return None if self.engine_log_prob is None else self.engine_log_prob - self.log_prob
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The names of its views."""
+        return (*self.cross, *(("left_out",) if self.left_out is not None else ()))
+
+    def maps(self, kind: Kind, view: str = "raw") -> np.ndarray:
+        """The maps of one kind: [L,H,rows,columns], or [L,rows,columns] for a view without heads.
+
+        UserError for a view that this trace does not have.
+        """
+        by_view = self._by_view(kind)
+        if view not in by_view:
+            held = ", ".join(by_view)
+            raise UserError(f"no view {view!r} of {kind} attention in this trace, only {held}: look with views=...",
+                            exit_code=2)
+        return by_view[view]
+
+    def origins(self, view: str) -> np.ndarray:
+        """What each step's state comes from, up to decoder layer l: [L,T,S+T], for "rollout" or "contributions".
+
+        Columns are the source tokens, then the decoder's inputs.  A row sums to 1.  The last layer is for the whole
+        network.
+        """
+        if view not in ("rollout", "contributions"):
+            raise UserError(f"{view!r}: expected rollout or contributions", exit_code=2)
+        return np.concatenate([self.maps("cross", view), self.maps("decoder", view)], axis=-1)
+
+    @property
+    def source_share(self) -> np.ndarray:
+        """[T]: the share of each prediction that comes from the source; the rest comes from the target prefix."""
+        return self.maps("cross", "contributions")[-1].sum(-1)
+
+    def row_pieces(self, kind: Kind, *, rows: Rows = "predicts") -> tuple[Piece, ...]:
+        """The tokens that name the rows of a kind.  A step reads one token and predicts the next.
+
+        With `reads`, row t is the step that reads `inputs[t]`: the first row is the start's, which is not part of the
+        translation, and the last token has no row, since no step has read it.
+        """
+        if kind == "encoder":
+            return self.source
+        return self.target if rows == "predicts" else self.inputs
+
+    def column_pieces(self, kind: Kind) -> tuple[Piece, ...]:
+        return self.inputs if kind == "decoder" else self.source
+
+    @cached_property
+    def source_words(self) -> list[Word]:
+        """The words that `piece.word` of a source token counts in."""
+        return split_words(self.source_text, language=self.source_language)
+
+    @cached_property
+    def target_words(self) -> list[Word]:
+        """The words that `piece.word` of a target token counts in."""
+        return split_words(self.target_text, language=self.target_language)
+
+    def _by_view(self, kind: Kind) -> dict[str, np.ndarray]:
+        return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
