@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from seq2see.errors import UserError
 from seq2see.json_files import read_json
 from ..lens import alignment, replay, roles, trust
+from ..storybook import Storybook
 from ..training.moments import FOLDER, MOMENTS, moments_of
 from ..training.progress import duration, say
 from ..translate.checkpoint import fingerprint
@@ -72,7 +74,7 @@ def measure_run(run: Path) -> None:
         say(f"measuring {run} for at most {duration(seconds)}; the model itself is finished")
         try:
             translator = Translator.from_pretrained(run, engine="torch")
-            measures = list(measures_of(translator, run))
+            measures = [*replay_of(translator, run), *measures_of(translator, run)]
         except Exception as error:
             measures = []
             say(f"nothing was measured ({reason_of(error)})")
@@ -92,13 +94,17 @@ def reason_of(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:
-    """The replay, if moments were kept, and the measurements that need gold links, if the run has them."""
+def replay_of(translator: Translator, run: Path) -> Iterator[Measure]:
+    """The replay, if moments were kept."""
     _, files = kept_moments(run)
     if files:
         yield Measure("replay of the training", replay.FILE,
                       lambda count: make_replay(translator, run, count=count).save,
                       few=1, least=2, most=min(MOMENTS, len(files) + 1), unit="moments")
+
+
+def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:
+    """The measurements that need gold links."""
     settings = settings_of(run)
     if trained_on_storybook(settings):
         book, aligner = storybook(settings), Aligner(translator)
@@ -110,6 +116,9 @@ def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:
                       lambda count: measure_on_stories(aligner, run, *in_halves(book.test, count)).save,
                       few=12, least=48, most=half, command=f"seq2see align {run} --trust")
         yield Measure("head roles", roles.FILE,
-                      lambda count: partial(save_report, measure_roles(translator, *in_halves(book.test, count))
-                                            | {"weights": fingerprint(run)}),
+                      lambda count: partial(save_report, roles_report(translator, run, book, count)),
                       few=50, least=100, most=half, command=f"seq2see heads {run} --json {run / roles.FILE}")
+
+
+def roles_report(translator: Translator, run: Path, book: Storybook, count: int) -> dict[str, Any]:
+    return measure_roles(translator, *in_halves(book.test, count)) | {"weights": fingerprint(run)}

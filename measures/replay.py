@@ -44,15 +44,13 @@ def make_replay(translator: Translator, run: Path, *, count: int) -> Replay:
     numbers = np.linspace(0, len(files) - 1, min(len(files), count - 1)).round().astype(int)
     chosen = [list(files)[number] for number in numbers]
     then = Translator(copy.deepcopy(translator.model), translator.tokenizer)
-    traces = {}
+    log = read_json(run / "metrics.json")["training"]["log"]
+    found = []
     for step in Watched(chosen, "replaying the training, moments", len(chosen)):
         load_moment(then.model, files[step])
-        traces[step] = look(then)
-    traces[last] = look(translator)
-    log = read_json(run / "metrics.json")["training"]["log"]
-    return Replay(fingerprint(run), tuple(
-        Moment(step, last_logged(log, "loss", step), last_logged(log, "eval_bleu", step), traces[step])
-        for step in traces))
+        found.append(moment(step, log, look(then)))
+    found.append(moment(last, log, look(translator)))
+    return Replay(fingerprint(run), tuple(found))
 
 
 def kept_moments(run: Path) -> tuple[int, dict[int, Path]]:
@@ -71,6 +69,11 @@ def look(translator: Translator) -> tuple[Trace, ...]:
     hypotheses = [hypothesis.token_ids for hypothesis, in found]
     return tuple(trace_hypotheses(model, tokenizer, SENTENCES, hypotheses, given=1, source_language=SOURCE,
                                   target_language=TARGET))
+
+
+def moment(step: int, log: list[dict[str, Any]], traces: tuple[Trace, ...]) -> Moment:
+    """A moment, with the values of the training log at that step."""
+    return Moment(step, last_logged(log, "loss", step), last_logged(log, "eval_bleu", step), traces)
 
 
 def last_logged(log: list[dict[str, Any]], name: str, step: int) -> float | None:
