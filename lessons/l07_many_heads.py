@@ -21,7 +21,6 @@ from .workbench import Workbench, captured
 # H heads, T tokens, E size of one head, D width
 
 EXACT = 1e-10  # double precision
-OWN_SLICE = 2.0  # times its even share: a head that reads mostly "its" part of the embedding
 BETTER = 0.03  # share of exact translations that counts as a difference
 ROLES = {"antecedent": "its noun", "state": "its predicate", "action": "the verb"}
 

@@ -17,13 +17,11 @@ from ..lens.wording import NAMES
 from .drawing import Bars, Panel
 from .held_out import groups, inside
 from .interval import Interval, rank_correlation
-from .lesson import Check, Figures, Look, Table
+from .lesson import SENTENCE, TRANSLATION, Check, Figures, Look, Table
 from .workbench import Workbench
 
 # L layers, H heads, R rows, C columns, N cells: a head and a column; T steps, V vocabulary
 
-SENTENCE, TRANSLATION = ("The cat did not cross the street because it was too tired.",
-                         "Le chat n'a pas traversé la rue parce qu'il était trop fatigué.")
 EXACT = 1e-4  # the most that the parts may fail to add up to the output
 OFTEN = 0.1  # share of rows whose most attended word adds less than another: from here on it is no exception
 SENTENCES = 40  # whose cells are silenced one by one, some five hundred a sentence

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Figures = SimpleNamespace
 Word = Literal["holds", "does not hold here", "not decidable here"]
 Comparison = Literal["<", "≤", "=", "≥", ">"]
+SENTENCE, TRANSLATION = ("The cat did not cross the street because it was too tired.",
+                         "Le chat n'a pas traversé la rue parce qu'il était trop fatigué.")
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class Table:
 class Look:
     """What "look for yourself" opens: a text and one head's map of it."""
 
-    text: str
+    text: str = SENTENCE
     kind: Literal["encoder", "decoder", "cross"] = "cross"
     layer: int = 0
     head: int = 0

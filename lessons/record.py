@@ -84,7 +84,8 @@ def run_lesson(bench: Workbench, lesson: Lesson) -> dict[str, Any]:
         "how": fill(prose.how, figures),
         "try": prose.next,
         "verdict": {"word": count(claims), "why": fill(prose.summary, figures),
-                    "findings": [finding(claim) for claim in claims]},
+                    "findings": [{"claim": one.claim, "word": one.word, "why": one.why,
+                                  "checks": list(map(str, one.checks))} for one in claims]},
         "slips": [fill(slip, figures) for slip in prose.slips],
         "tables": to_data(lesson.tables(figures)),
         "svg": to_svg(lesson.panels(figures), name=f"l{number_of(name)}", title=prose.title),
@@ -93,10 +94,6 @@ def run_lesson(bench: Workbench, lesson: Lesson) -> dict[str, Any]:
         "seconds": round(seconds, 2),
         "result": to_data(vars(figures)),
     }
-
-
-def finding(claim: Claim) -> dict[str, Any]:
-    return {"claim": claim.claim, "word": claim.word, "why": claim.why, "checks": [str(one) for one in claim.checks]}
 
 
 def listing(function: Any) -> dict[str, Any]:
