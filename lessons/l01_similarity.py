@@ -117,7 +117,7 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     rows = [(name, f.sizes[name], f.untrained[name], f.trained[name], f.chance[name]) for name in SIDES]
-    return (Table.of("Rank correlation of a word vector's length and the token's count", (
+    return (Table("Rank correlation of a word vector's length and the token's count", (
         "", "tokens", "before training", "after", "by chance below"), rows),)
 
 

@@ -101,9 +101,9 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
-        Table.of("Unseen sentences, and the spread over seeds", ("trained", "loss", "exact", "chrF2"),
-                 [*zip(NAMES, f.seen, f.exact, f.chrf, strict=True), ("without, tested with it", f.hidden, "–", "–")]),
-        Table.of(f.source, ("trained", "translation"), [
+        Table("Unseen sentences, and the spread over seeds", ("trained", "loss", "exact", "chrF2"),
+              [*zip(NAMES, f.seen, f.exact, f.chrf, strict=True), ("without, tested with it", f.hidden, "–", "–")]),
+        Table(f.source, ("trained", "translation"), [
             (name, text or "(nothing)") for name, text in zip(NAMES, f.written, strict=True)]),
     )  # fmt: skip
 

@@ -106,8 +106,8 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
-        Table.of(f"Attention from *it*, on {f.sentences} unseen sentences", ROLE_COLUMNS,
-                 [role_row(one, ROLES[one.role]) for one in f.roles]),
+        Table(f"Attention from *it*, on {f.sentences} unseen sentences", ROLE_COLUMNS,
+              [role_row(one, ROLES[one.role]) for one in f.roles]),
     )  # fmt: skip
 
 

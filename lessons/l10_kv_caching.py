@@ -112,8 +112,8 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     steps = [(length, a, b, b / a) for length, a, b in zip(f.lengths, *f.ms, strict=True)]
-    return (Table.of("Processor time of one more step, milliseconds",
-                     ("tokens before it", "with the cache", "without", "ratio"), steps),)  # fmt: skip
+    return (Table("Processor time of one more step, milliseconds",
+                  ("tokens before it", "with the cache", "without", "ratio"), steps),)  # fmt: skip
 
 
 def panels(f: Figures) -> list[Panel]:

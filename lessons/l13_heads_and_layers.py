@@ -121,10 +121,10 @@ def tables(f: Figures) -> tuple[Table, ...]:
         return " → ".join(written(one.value, ".2f") for one in values)
 
     return (
-        Table.of("By layer, first to last", ("", "distance in tokens", "share across sentences"), [
+        Table("By layer, first to last", ("", "distance in tokens", "share across sentences"), [
             (NAMES[kind], *(by_layer(f.reached[name][kind]) for name in ("distance", "across"))) for kind in KINDS]),
-        Table.of("The best head for each role, on unseen sentences", ROLE_COLUMNS,
-                 [role_row(one, one.role) for one in f.best], folded=True),
+        Table("The best head for each role, on unseen sentences", ROLE_COLUMNS,
+              [role_row(one, one.role) for one in f.best], folded=True),
     )
 
 

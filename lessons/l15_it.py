@@ -117,9 +117,9 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
-        Table.of("The head that looks most at the antecedent, in each kind of attention", ROLE_COLUMNS,
-                 [role_row(one, "antecedent") for one in f.looks]),
-        Table.of("Pronouns flipped by the encoder's states of another sentence", (
+        Table("The head that looks most at the antecedent, in each kind of attention", ROLE_COLUMNS,
+              [role_row(one, "antecedent") for one in f.looks]),
+        Table("Pronouns flipped by the encoder's states of another sentence", (
             "states of", *(f"after layer {layer}" for layer in range(len(f.by_place["it"])))),
             [(name, *(f"{one:.0%}" for one in of)) for name, of in f.by_place.items()]),
     )

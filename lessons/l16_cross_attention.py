@@ -146,8 +146,8 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 
 def tables(f: Figures) -> tuple[Table, ...]:
-    return (Table.of("Tokens that are the model's first choice, on unseen sentences", ("", "correct"),
-                     [(name, f"{share:.1%}") for name, share in f.right.items()]),)
+    return (Table("Tokens that are the model's first choice, on unseen sentences", ("", "correct"),
+                  [(name, f"{share:.1%}") for name, share in f.right.items()]),)
 
 
 def panels(f: Figures) -> list[Panel]:

@@ -119,16 +119,16 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
-        Table.of("What the state predicts, at the steps of unseen sentences", (
+        Table("What the state predicts, at the steps of unseen sentences", (
             "state", "the token just read", "the next token"),
             [(stage, f"{one:.1%}", f"{other:.1%}") for stage, one, other in
              zip(f.stages, f.read, f.coming, strict=True)]),
-        Table.of("Where the state comes from", (
+        Table("Where the state comes from", (
             "state", "the token just read", "the tokens before it", "the source", f"tokens that make up {MOST:.0%}"),
             [(stage, *(f"{one:.1%}" for one in row))
              for stage, *row in zip(f.stages[1:], *f.owed.values(), f.visible, strict=True)]),
-        Table.of("Pronouns flipped by the states of another sentence", ("states", *f.stages[1:]),
-                 [(name, *(f"{one:.0%}" for one in of)) for name, of in f.flips.items()]),
+        Table("Pronouns flipped by the states of another sentence", ("states", *f.stages[1:]),
+              [(name, *(f"{one:.0%}" for one in of)) for name, of in f.flips.items()]),
     )  # fmt: skip
 
 

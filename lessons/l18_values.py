@@ -126,7 +126,7 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 def tables(f: Figures) -> tuple[Table, ...]:
     rows = [(NAMES[kind], f"{f.by_figure['other first'][kind]:.1%}", *(f"{f.by_figure[name][kind]:.2f}" for name in (
         "by weight", "by length"))) for kind in KINDS]  # fmt: skip
-    return (Table.of("Weights, lengths and effects", (
+    return (Table("Weights, lengths and effects", (
         "", "another word adds most", "effects ordered by weight", "by length"), rows),)  # fmt: skip
 
 

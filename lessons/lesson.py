@@ -77,18 +77,12 @@ class Claim:
 
 @dataclass(frozen=True)
 class Table:
-    """Figures for readers: every cell is text. `Table.of` gives numbers about three significant digits."""
+    """Figures for readers. Cells are text, or numbers, which the record gives about three significant digits."""
 
     caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
     folded: bool = False  # large: closed until the reader opens it
-
-    @classmethod
-    def of(
-        cls, caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, folded: bool = False
-    ) -> Table:
-        return cls(caption, tuple(columns), tuple(tuple(spelled(cell) for cell in row) for row in rows), folded)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from typing import Any
 from seq2see import __version__
 from .contents import CHAPTERS, load, number_of
 from .drawing import to_svg
-from .interval import to_data
+from .interval import spelled, to_data
 from .lesson import Claim, Lesson, count
 from .prose import fill, read_prose
 from .workbench import Workbench
@@ -87,7 +87,9 @@ def run_lesson(bench: Workbench, lesson: Lesson) -> dict[str, Any]:
                     "findings": [{"claim": one.claim, "word": one.word, "why": one.why,
                                   "checks": list(map(str, one.checks))} for one in claims]},
         "slips": [fill(slip, figures) for slip in prose.slips],
-        "tables": to_data(lesson.tables(figures)),
+        "tables": [vars(table) | {"columns": list(table.columns),
+                                  "rows": [list(map(spelled, row)) for row in table.rows]}
+                   for table in lesson.tables(figures)],
         "svg": to_svg(lesson.panels(figures), name=f"l{number_of(name)}", title=prose.title),
         "code": [listing(function) for function in lesson.SHOWN],
         "look": to_data(getattr(figures, "look", None)),
