@@ -273,11 +273,11 @@ class Translator(LoadedCheckpoint):
 
     def _measured(self, trace: Trace, *, calibrated: bool) -> Trace:
         """With what was measured of this model."""
-        from ..lens.probabilities import with_confidence
+        from ..lens.probabilities import with_calibration
 
         calibration = self.calibration if calibrated else None
         calibrator = calibration.calibrator(trace.target_language) if calibration else None
-        return with_confidence(replace(trace, trust=self.trust), calibrator)
+        return with_calibration(replace(trace, trust=self.trust), calibrator)
 
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
                 views: Sequence[str] = ("raw",), calibrated: bool = True) -> Trace:

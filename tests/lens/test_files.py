@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.errors import UserError
-from seq2see.lens import Calibrator, Trace, to_html, to_terminal, with_confidence
+from seq2see.lens import Calibrator, Trace, to_html, to_terminal, with_calibration
 from seq2see.lens.kinds import KINDS
 
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 def test_saved_and_loaded_it_is_the_same(full_trace, trust, tmp_path, suffix):
-    full = replace(with_confidence(full_trace, Calibrator(0.1, 0.8)), engine="ctranslate2", precision="int8",
+    full = replace(with_calibration(full_trace, Calibrator(0.1, 0.8)), engine="ctranslate2", precision="int8",
                    engine_log_prob=-3.25, trust=trust)
     full.save(tmp_path / f"t.{suffix}")
     loaded = Trace.load(tmp_path / f"t.{suffix}")
@@ -116,7 +116,7 @@ VALUES = st.recursive(
 @pytest.fixture(scope="module")
 def saved(trace, tmp_path_factory):
     """The bytes of a short trace with calibrated probabilities in both forms."""
-    folder, calibrated = tmp_path_factory.mktemp("saved"), with_confidence(trace, Calibrator(0.1, 0.8))
+    folder, calibrated = tmp_path_factory.mktemp("saved"), with_calibration(trace, Calibrator(0.1, 0.8))
     for suffix in ("json", "npz"):
         calibrated.save(folder / f"t.{suffix}")
     return {suffix: (folder / f"t.{suffix}").read_bytes() for suffix in ("json", "npz")}

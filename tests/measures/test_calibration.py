@@ -12,7 +12,7 @@ from sklearn.calibration import calibration_curve
 
 from seq2see import Translator
 from seq2see.cli import command as cli
-from seq2see.lens import with_confidence
+from seq2see.lens import with_calibration
 from seq2see.lens.calibration import Calibration, Calibrator
 from seq2see.measures.calibration import Forced, TemperatureFit, compare, exact_match, smoothing_of, steps
 from seq2see.measures.pairs import LinkedFiles
@@ -158,7 +158,7 @@ def test_the_product_is_how_often_the_best_hypothesis_is_the_reference(run: Path
     (run / "generation_config.json").write_text(json.dumps(settings), "utf-8")
     loaded = Translator.from_pretrained(run, engine="torch")
     results, calibrator = loaded(sources[:10], target="de"), Calibrator(0.1, 0.5)
-    traces = [with_confidence(one, calibrator) for one in loaded.look(results)]
+    traces = [with_calibration(one, calibrator) for one in loaded.look(results)]
     pairs = [(text, one.text if number < 4 else "?")
              for number, (text, one) in enumerate(zip(sources, results, strict=False))]
     found = exact_match(loaded, ("en", "de"), pairs, calibrator)
