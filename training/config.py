@@ -164,7 +164,7 @@ class TrainingFields:
     ema_decay: float = setting(
         0.0, "decay, a step, of the moving average that is the finished model; 0: none", least=0, most=BELOW_1
     )
-    guided_alignment: float = setting(0.0, "weight of the loss that teaches one head the word links; 0: none", least=0)
+    guided_weight: float = setting(0.0, "weight of the loss that teaches one head the word links; 0: none", least=0)
     guided_layer: int = setting(-1, "decoder layer of that head, counted from 0; -1: the last")
     guided_head: int = setting(0, "that cross-attention head, counted from 0")
     guided_links: str | None = setting(None, "Pharaoh file of word links, a line for each pair; storybook has its own")
@@ -273,6 +273,8 @@ def rename_old_keys(tree: dict[str, Any], *, where: str | None) -> None:
         evaluation["eval_samples"] = evaluation.pop("pairs")
     if isinstance(metric := training.get("metric_for_best_model"), str):
         training["metric_for_best_model"] = metric.removeprefix("eval_")
+    if "guided_alignment" in training:
+        training["guided_weight"] = training.pop("guided_alignment")
     if scale := training.pop("muon", None):
         training |= {"optim": "muon", "muon_lr_scale": scale}
     elif scale == 0 and training.get("optim") == "muon":
