@@ -231,8 +231,10 @@ def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
     """
     path = Path(name_or_path)
     tree = read_settings(path if path.is_file() else _packaged(name_or_path), where=str(path), expected=SECTIONS)
+    rename_old_keys(tree)  # first of the file: an override may have the present name
     override(tree, overrides, example="data.path=mine.tsv")
-    rename_old_keys(tree, where=str(path))
+    rename_old_keys(tree)
+    drop_gone(tree, where=str(path))
     tree.setdefault("name", path.stem)
     config = _build_run(tree, str(path))
     defaults = {item.name: item.default for item in fields(TrainingFields)}
@@ -248,7 +250,8 @@ def load_record(run_yaml: Path) -> RunConfig:
     """What a run was trained with; also where an earlier version wrote it, which kept settings that had no effect,
     joined no sentences, and had settings that are gone."""
     tree = read_settings(run_yaml, expected=SECTIONS)
-    rename_old_keys(tree, where=None)
+    rename_old_keys(tree)
+    drop_gone(tree, where=None)
     data, model, tokenizer, training = (tree.get(name) or {} for name in ("data", "model", "tokenizer", "training"))
     if model.get("init_from") and "d_model" in model:
         tokenizer.pop("vocab_size", None)
@@ -258,12 +261,9 @@ def load_record(run_yaml: Path) -> RunConfig:
     return _build_run(tree, str(run_yaml))
 
 
-def rename_old_keys(tree: dict[str, Any], *, where: str | None) -> None:
-    """Give keys of earlier versions their present names, in place.
-
-    UserError for a setting that is gone, where it is on and `where` names the file that asks for it.
-    """
-    sections = {name: part for name, part in tree.items() if isinstance(part, dict)}
+def rename_old_keys(tree: dict[str, Any]) -> None:
+    """Give keys of earlier versions their present names, in place."""
+    sections = _sections(tree)
     data, training, evaluation = (sections.get(name, {}) for name in ("data", "training", "evaluation"))
     for part in (data, *(one for one in data.get("corpora") or [] if isinstance(one, dict))):
         if "on_bad" in part:
@@ -279,9 +279,18 @@ def rename_old_keys(tree: dict[str, Any], *, where: str | None) -> None:
         training |= {"optim": "muon", "muon_lr_scale": scale}
     elif scale == 0 and training.get("optim") == "muon":
         training["optim"] = TrainingFields.optim
+
+
+def drop_gone(tree: dict[str, Any], *, where: str | None) -> None:
+    """Remove settings that are gone, in place; UserError where one is on and `where` names the file that has it."""
+    sections = _sections(tree)
     for name, key, instead in GONE:
         if sections.get(name, {}).pop(key, None) and where:
             raise wrong(f"{name}.{key} in {where} is gone: {instead}")
+
+
+def _sections(tree: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {name: part for name, part in tree.items() if isinstance(part, dict)}
 
 
 RENAMED = {
