@@ -33,7 +33,7 @@ class Replica:
     """One engine; all behind a front are identical."""
 
     def __init__(self, models: Mapping[str, Translator], settings: ServerSettings):
-        self.service = Service(models, settings=dataclasses.replace(settings, rate=0))  # the front counts texts
+        self.service = Service(models, settings=dataclasses.replace(settings, texts_per_minute=0))  # the front counts
 
     async def describe(self) -> dict[str, SimpleNamespace]:
         return {name: card(one) for name, one in self.service.models.items()}
