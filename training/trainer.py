@@ -95,7 +95,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         if self.accelerator.ddp_handler:
             self.accelerator.ddp_handler.gradient_as_bucket_view = True
         self.resumed_from: Path | None = None
-        self.add_callback(Steps(self))
+        self.add_callback(BetweenSteps(self))
         self.pace = Pace()
         self.add_callback(self.pace)
         self.remove_callback(PrinterCallback if args.disable_tqdm else ProgressCallback)
@@ -315,7 +315,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
             parameter.data.copy_(weights[name])
 
 
-class Steps(TrainerCallback):
+class BetweenSteps(TrainerCallback):
     """What the trainer has to do between transformers' steps: where it begins, in each epoch, after each update."""
 
     def __init__(self, trainer: Seq2SeeTrainer):

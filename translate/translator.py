@@ -30,7 +30,7 @@ from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device
 from .export import KINDS, NotForCTranslate2, exported, spaceless
-from .job import Job, SegmentTranslator, Steps, Text, bare_pair, by_group, check_length, composed
+from .job import Job, SegmentTranslator, Text, WorkGenerator, bare_pair, by_group, check_length, composed
 from .marks import Alignment
 from .results import Engine, Hypothesis, Translation
 
@@ -203,7 +203,8 @@ class Translator(LoadedCheckpoint):
         """The engine that translates with these options."""
         return self.torch_engine if options.sampling else self.engine
 
-    def _translations(self, segments: SegmentTranslator, steps: Steps[list[Text]]) -> Steps[list[Translation]]:
+    def _translations(self, segments: SegmentTranslator,
+                      steps: WorkGenerator[list[Text]]) -> WorkGenerator[list[Translation]]:
         """The translations; all HTML segments with elements inside are traced in one batch."""
         texts = yield from steps
         engine = self.engine_for(segments.options)
