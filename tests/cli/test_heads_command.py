@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,18 @@ def test_gold_is_what_storybook_says(story):
             assert adjective < noun and words[noun].isalpha()
             assert ("describes", words[adjective].casefold()) in {one[:2] for one in one.combinations}
     assert checked > 600
+
+
+def test_an_adjective_that_describes_two_nouns_goes_with_both(story):
+    """The combinations are a set: a dictionary from adjective to noun would keep one, whichever came last."""
+    seen = 0
+    for one in story.test:
+        words = [word.text for word in split_words(one.source, language="en")]
+        described = [combination[1:] for combination in one.combinations if combination[0] == "describes"]
+        found = [(at, at + 1) for at, two in enumerate(pairwise(words)) if two in described]
+        assert set(found) <= set(gold.to_gold(one).adjectives)
+        seen += len(found) > len({words[at] for at, _ in found})
+    assert seen
 
 
 def test_a_choice_is_between_the_two_pronouns(story):
