@@ -174,7 +174,7 @@ class LoadedCheckpoint:
 
     @cached_property
     def roles(self) -> Roles:
-        """What each head is for, as `seq2see heads RUN --json RUN/heads.json` measured it."""
+        """What each head is for, as `seq2see heads RUN --out RUN/heads.json` measured it."""
         from ..lens.roles import FILE, read_roles
 
         return self._beside(FILE, partial(read_roles, weights=self._fingerprint)) or {}

@@ -274,9 +274,9 @@ def add_heads(verbs: Verbs) -> None:
         "are the control. Measured on the built-in English-French corpus; takes a few minutes.",
     )
     add_model(verb)
-    verb.add_argument(
-        "--json", metavar="FILE", help="write all figures to this file; the page shows RUN/heads.json as badges"
-    )
+    verb.add_argument("--out", metavar="FILE",
+                      help="write all figures to this file, as JSON; the page shows RUN/heads.json as badges")
+    verb.add_argument("--json", metavar="FILE", help=argparse.SUPPRESS)  # the name of --out in 0.1
     verb.add_argument(
         "--sentences", type=whole_number(50), metavar="N", help="at most N for choosing and N for reporting (all)"
     )

@@ -114,7 +114,7 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(qu
     model.generation_config.max_length = 12
     model.generation_config.forced_bos_token_id = tokenizer.tag_id("fr")
     run, file = tiny.save(tmp_path / "run", tiny.spread_out(model), tokenizer), tmp_path / "heads.json"
-    code, out, err = command("heads", run, "--sentences", 60, "--json", file)
+    code, out, err = command("heads", run, "--sentences", 60, "--out", file)
     assert (code, err) == (0, f"wrote {file}\n")
     report = json.loads(file.read_text("utf-8"))
     assert len(report["heads"]) == 6 == len({tuple(row["head"]) for row in report["heads"]})
@@ -175,6 +175,7 @@ def test_heads_of_any_encoder_decoder(quick, story, tmp_path, command):
     run, file = tiny.save(tmp_path / "t5", model, tokenizer), tmp_path / "heads.json"
     code, _, err = command("heads", run, "--sentences", 60, "--json", file)
     assert code == 0 and f"{run} does not name its languages: assuming English to French\n" in err
+    assert "--json FILE is called --out FILE now\n" in err
     heads = {tuple(row["head"]) for row in json.loads(file.read_text("utf-8"))["heads"]}
     assert heads == {(part, layer, head) for part in ("encoder", "decoder", "cross")
                      for layer in range(2) for head in range(2)}  # fmt: skip
@@ -191,5 +192,5 @@ def test_what_cannot_be_measured_is_refused_in_one_line(tmp_path, quick, command
     run = tiny.save(tmp_path / "other", *tiny.seq2see())
     for out, told in ((tmp_path / "no" / "x.json", "does not exist"), (tmp_path, "is a folder: give a file name"),
                       (Path("/proc/x.json"), "cannot be written")):  # fmt: skip
-        code, _, err = command("heads", run, "--json", out)
+        code, _, err = command("heads", run, "--out", out)
         assert code == 2 and told in err and err.count("\n") == 1
