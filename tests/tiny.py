@@ -136,7 +136,7 @@ KINDS = ["marian", "bart", "t5", "seq2see"]
 
 
 def spread_out(model: PreTrainedModel, *, std: float = 0.5) -> PreTrainedModel:
-    """Draw every trained matrix anew, wide enough that attention is far from uniform and from one-hot."""
+    """Resample every trained matrix, wide enough that attention is far from uniform and from one-hot."""
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if weight.dim() > 1 and "embed_positions" not in name:

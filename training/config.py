@@ -2,7 +2,7 @@
 
 `load_config("storybook", ["training.num_train_epochs=3"])` reads a file, or else a packaged name.  An unknown key is an
 error that names the nearest known one; so is a key that would have no effect.  Nothing heavy is imported, so that a
-mistake is told at once; what the training section has beyond `TrainingFields`, transformers checks (arguments.py).
+mistake is reported at once; what the training section has beyond `TrainingFields`, transformers checks (arguments.py).
 """
 
 from __future__ import annotations
@@ -151,11 +151,11 @@ class TrainingFields:
     max_steps: int = setting(-1, "steps, each of one batch; -1: as num_train_epochs says")
     optim: str = setting("adamw_torch_fused", "muon: Muon for matrices, AdamW for the rest; or one of transformers'")
     muon_lr_scale: float = setting(1.0, "a step of Muon in those of AdamW", least=0)
-    learning_rate: float = setting(3e-3, "peak, after the warm-up", least=0)
+    learning_rate: float = setting(3e-3, "peak learning rate, after the warm-up", least=0)
     lr_scheduler_type: str = setting(
         "inverse_sqrt", "after the warm-up: inverse_sqrt falls as 1/sqrt(step), linear straight to 0"
     )
-    warmup_steps: float = setting(200, "steps until the peak; below 1 a share of all steps", least=0)
+    warmup_steps: float = setting(200, "steps until the peak learning rate; below 1 a share of all", least=0)
     weight_decay: float = setting(0.0, "share of each weight, times the learning rate, taken off in a step", least=0)
     adam_beta2: float = setting(0.98, "decay of AdamW's second moment", least=0, most=BELOW_1)
     label_smoothing_factor: float = setting(
@@ -193,7 +193,7 @@ class TrainingFields:
         0, "processes without a GPU; 0: chosen by the processor and max_tokens", least=0
     )
     logging_steps: float = setting(50, "steps between two lines")
-    report_to: str | list[str] | None = setting("none", "where curves are drawn live: tensorboard, wandb ...")
+    report_to: str | list[str] | None = setting("none", "where to plot curves live: tensorboard, wandb ...")
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,7 @@ def training_links(config: RunConfig, arguments: Seq2SeeTrainingArguments, pairs
         if len(config.data.targets) > 1:
             raise _wrong(f"training.guided_links goes with one data.target, not with {len(config.data.targets)}")
         if config.data.varied:
-            raise _wrong("data.varied writes pairs anew, which training.guided_links does not follow; set it to 0")
+            raise _wrong("data.varied rewrites pairs, which training.guided_links does not follow; set it to 0")
         return [sorted(links.all) for links in read_pharaoh(arguments.guided_links)]
     if not any(data.path == "storybook" for data in config.data.parts()):
         raise _wrong(f"training.guided_weight needs links, and {config.data.where} has none: give"

@@ -145,7 +145,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         return self.accelerator.autocast()
 
     def floating_point_ops(self, inputs: dict[str, Any]) -> int:
-        return 0  # nobody asks, and counting the parameters anew in each step takes 2 % of it
+        return 0  # nobody asks, and counting the parameters again in each step takes 2 % of it
 
     def compute_loss(
         self,

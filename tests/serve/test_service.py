@@ -1,4 +1,4 @@
-"""The service: limits hold whatever the checkpoint says, the languages choose the model, and refusals are counted."""
+"""The service: limits hold whatever the checkpoint says, languages choose the model, rejected requests are counted."""
 
 import asyncio
 import importlib
