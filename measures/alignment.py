@@ -18,7 +18,7 @@ from ..lens.fitting import check_links, fit_alignment
 from ..lens.hooks import attention_sites, supervised_heads
 from ..storybook import Storybook, StoryPair, generate
 from ..tokenizer.links import Links, read_pharaoh
-from ..tokenizer.words import Word, piece_spans, split_words
+from ..tokenizer.words import Word, split_words, token_spans
 from ..training.checkpoints import find_record
 from ..translate.checkpoint import fingerprint
 from ..translate.translator import Translator
@@ -158,7 +158,7 @@ class Aligner:
         ) if pairs else []  # fmt: skip
         for number, (trace, (_, target)) in enumerate(zip(traces, pairs, strict=True)):
             if trace.target_text != target:  # a tokenizer may normalise it, and so change its words
-                tokens = tuple(piece_spans(self.tokenizer, list(trace.target_ids), target, language=self.target))
+                tokens = tuple(token_spans(self.tokenizer, list(trace.target_ids), target, language=self.target))
                 traces[number] = replace(trace, target_text=target, target=tokens,
                                          inputs=(trace.inputs[0], *tokens[:-1]))
         return traces

@@ -170,7 +170,7 @@ def test_how_far_heads_look_has_an_interval_over_sentences():
 
 
 def test_heads_of_any_encoder_decoder(quick, story, tmp_path, command):
-    tokenizer = tiny.foreign_tokenizer([text for one in story.test for text in (one.source, one.target)], pieces=900)
+    tokenizer = tiny.foreign_tokenizer([text for one in story.test for text in (one.source, one.target)], tokens=900)
     model = tiny.foreign_model("t5", vocab_size=len(tokenizer))
     run, file = tiny.save(tmp_path / "t5", model, tokenizer), tmp_path / "heads.json"
     code, _, err = command("heads", run, "--sentences", 60, "--json", file)

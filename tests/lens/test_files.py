@@ -51,7 +51,7 @@ def test_another_file_is_refused_in_one_line(text, suffix, tmp_path):
 
 
 @pytest.mark.parametrize("change", [
-    {"cross.raw": np.zeros((1, 1, 1, 1), np.float32)},  # another size than its pieces
+    {"cross.raw": np.zeros((1, 1, 1, 1), np.float32)},  # another size than its tokens
     {"evil": np.zeros(3)},
     {"logits": np.array([print], dtype=object)},  # would have to be unpickled
     {"record": np.zeros(4, np.uint8)},

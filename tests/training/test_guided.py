@@ -1,4 +1,4 @@
-"""Guided alignment: links by pieces, the loss as its definition says, and a head that learns them."""
+"""Guided alignment: links by tokens, the loss as its definition says, and a head that learns them."""
 
 from contextlib import nullcontext
 
@@ -44,15 +44,15 @@ def make_guided(make_trainer, pairs, tokenizer):
 
 
 @pytest.mark.parametrize("text", ["<s> the </s> unbekannt<pad>", "  the\tdog ", "é\u0301 हिन्दी 👍🏽!", "l'oiseau, le"])
-def test_the_pieces_of_words_are_those_that_the_lens_counts(tokenizer, text):
+def test_the_tokens_of_words_are_those_that_the_lens_counts(tokenizer, text):
     spans = tokenizer.spans(tokenizer.encode_source(text), text, language="fr")
-    expected = [[k for k, piece in enumerate(spans) if piece.word == word]
+    expected = [[k for k, token in enumerate(spans) if token.word == word]
                 for word in range(len(split_words(text, language="fr")))]
     assert word_tokens(tokenizer, text, "fr") == expected
 
 
-def test_a_row_of_the_guide_is_shared_by_words_and_then_by_their_pieces(tokenizer):
-    """Word 0, of several pieces, and word 1, of one, are both linked to target word 1; target word 0 to nothing."""
+def test_a_row_of_the_guide_is_shared_by_words_and_then_by_their_tokens(tokenizer):
+    """Word 0, of several tokens, and word 1, of one, are both linked to target word 1; target word 0 to nothing."""
     pair = Pair("zyx dog", "un chien", "en", "fr")
     zyx, [dog] = word_tokens(tokenizer, "zyx dog", "en")
     _, chien = word_tokens(tokenizer, "un chien", "fr")
