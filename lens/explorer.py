@@ -70,14 +70,14 @@ def _words(trace: TraceData, tokens: Sequence[TokenSpan], side: str) -> list[dic
     return found
 
 
-def measured_record(roles: Roles, apart: PronounEffects | None) -> dict[str, Any]:
+def measured_record(roles: Roles, effects: PronounEffects | None) -> dict[str, Any]:
     """What was measured about a model's heads: roles that hold, and pronoun disambiguation without each head."""
     return {
         "roles": [{"kind": kind, "layer": layer, "head": head, **asdict(one)}
                   for (kind, layer, head), each in roles.items() for one in each],
-        "apart": None if apart is None else {
-            "whole": apart.whole, "pronouns": apart.pronouns,
-            "heads": {"{}.{}.{}".format(*head): round(value, 4) for head, value in apart.heads.items()},
+        "apart": None if effects is None else {
+            "whole": effects.whole, "pronouns": effects.pronouns,
+            "heads": {"{}.{}.{}".format(*head): round(value, 4) for head, value in effects.heads.items()},
         },
     }  # fmt: skip
 

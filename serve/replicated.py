@@ -24,7 +24,7 @@ def card(translator: Translator) -> SimpleNamespace:
     """What the front knows of a model, with the attributes of a `Translator`."""
     engine = SimpleNamespace(name=translator.engine.name, precision=translator.engine.precision)
     return SimpleNamespace(name=translator.name, folder=translator.folder, language_pairs=translator.language_pairs,
-                           engine=engine, roles=translator.roles, apart=translator.apart)
+                           engine=engine, roles=translator.roles, pronoun_effects=translator.pronoun_effects)
 
 
 class Replica:

@@ -180,7 +180,7 @@ class LoadedCheckpoint:
         return self._beside(FILE, partial(read_roles, weights=self._fingerprint)) or {}
 
     @cached_property
-    def apart(self) -> PronounEffects | None:
+    def pronoun_effects(self) -> PronounEffects | None:
         """What each head does for the pronoun, from the same file."""
         from ..lens.roles import FILE, read_pronoun_effects
 

@@ -185,7 +185,7 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
         return json.dumps({
             "translation": result and OneTranslation.model_validate(result, from_attributes=True).model_dump(),
             "traces": [_one_trace(translator, one, body) for one in found],
-            "measured": measured_record(translator.roles, translator.apart),
+            "measured": measured_record(translator.roles, translator.pronoun_effects),
         }, ensure_ascii=False)  # fmt: skip
 
     if traces and not body.evidence:
