@@ -92,7 +92,7 @@ def test_values_in_another_order_change_what_is_said(bench: Workbench) -> None:
 
 
 def test_where_a_state_comes_from_adds_up_and_leaves_out_what_is_hidden(bench: Workbench) -> None:
-    owed = last_vector.owed_to(held_out.inside(bench)[0], 0)
+    owed = last_vector.owed_to(held_out.traces_with_views(bench)[0], 0)
     assert np.allclose(owed[:, :3].sum(-1), 1, atol=1e-5)
     assert owed[0, 1] == 0  # nothing stands before the start
     assert (owed[:, 3] > 0).all() and (owed[:, 3] <= 1).all()
@@ -101,7 +101,7 @@ def test_where_a_state_comes_from_adds_up_and_leaves_out_what_is_hidden(bench: W
 def test_what_is_reported_is_of_the_half_that_did_not_choose(bench: Workbench) -> None:
     chosen_on, reported_on = ({trace.source_text for trace in half} for half in held_out.traces(bench))
     assert not chosen_on & reported_on
-    assert {trace.source_text for trace in held_out.inside(bench)} <= reported_on
+    assert {trace.source_text for trace in held_out.traces_with_views(bench)} <= reported_on
 
 
 def test_what_passes_through_modules_is_captured_and_no_more(bench: Workbench) -> None:
