@@ -59,21 +59,21 @@ class FaultTolerantTrainer(Seq2SeqTrainer):
         """All processes agree on whether this step is to be made, and on whether it is the last."""
         grads = [parameter.grad for parameter in self.model.parameters() if parameter.grad is not None]
         norm = torch.nn.utils.get_total_norm(grads)
-        loss, norm_there, self.stopper.agreed = self.agree(self.step_loss, norm, self.stopper.received)
+        loss, norm_there, self.stopper.agreed = self.agree(self.step_loss, norm, self.stopper.told)
         self.step_loss = 0.0
         fault = self.fault_of_step(loss, norm_there)
         self.left_out = self.left_out + 1 if fault else 0
         if fault:
             self.leave_out(fault)
 
-    def agree(self, loss: Tensor | float, norm: Tensor | float, received: int) -> tuple[float, float, int]:
+    def agree(self, loss: Tensor | float, norm: Tensor | float, told: int) -> tuple[float, float, int]:
         """The batch's loss per token and the norm of its gradient, and the signal that any process was sent, or 0."""
-        mine = (loss, norm, *(received == number for number in SIGNALS))
+        mine = (loss, norm, *(told == number for number in SIGNALS))
         numbers = torch.stack([torch.as_tensor(x, dtype=torch.float32, device=self.args.device) for x in mine])
         if self.args.world_size > 1:
             torch.distributed.all_reduce(numbers)
-        whole, norms, *received_by = numbers.tolist()
-        agreed = next((number for number, count in zip(SIGNALS, received_by, strict=True) if count), 0)
+        whole, norms, *told_by = numbers.tolist()
+        agreed = next((number for number, count in zip(SIGNALS, told_by, strict=True) if count), 0)
         return whole / self.args.world_size, norms / self.args.world_size, agreed
 
     def fault_of_step(self, loss: float, norm: float) -> str | None:

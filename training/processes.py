@@ -45,8 +45,9 @@ def choose_count(config: RunConfig) -> int:
 
 
 def best_threads() -> int:
-    """How many threads a process is best given, if there are the cores: decided by the processor, as in
-    `has_fast_bfloat16`."""
+    """How many threads a process is best given, if there are the cores: told by what the processor is, as in
+    `has_fast_bfloat16`.
+    """
     return 2 if torch.cpu._is_amx_tile_supported() else 1
 
 

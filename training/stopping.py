@@ -27,7 +27,7 @@ class Stopper(TrainerCallback):
     """
 
     def __init__(self) -> None:
-        self.received = 0  # the signal that this process was sent
+        self.told = 0  # the signal that this process was sent
         self.agreed = 0  # the one that all of them stop for
 
     @contextmanager
@@ -45,14 +45,14 @@ class Stopper(TrainerCallback):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-        if self.received:  # after the last step
-            stop(self.received)
+        if self.told:  # after the last step
+            stop(self.told)
 
     def note(self, number: int, frame: FrameType | None) -> None:
         launched = "TORCHELASTIC_RUN_ID" in os.environ  # by torchrun, which sends on a signal that all have had
-        if self.received and not launched:
+        if self.told and not launched:
             stop(number)
-        self.received = number
+        self.told = number
         if os.environ.get("RANK", "0") == "0":
             name, again = signal.Signals(number).name, "" if launched else "; a second signal stops immediately"
             os.write(2, f"\n{name}: stopping after this step, with a checkpoint{again}\n".encode())

@@ -97,8 +97,8 @@ FAULTS = [
     Fault(
         "the second signal waits too",
         "training/stopping.py",
-        "            stop(number)\n        self.received",
-        "            pass\n        self.received",
+        "            stop(number)\n        self.told",
+        "            pass\n        self.told",
         tests="tests/training/test_lasting.py -k second_signal",
     ),
     Fault(
