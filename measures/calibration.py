@@ -74,8 +74,9 @@ class Forced:
 
 
 @dataclass(frozen=True)
-class Steps:
-    """Tokens of some sentences: log-probabilities of the vocabulary, the actual token, and the sentence's index."""
+class Predictions:
+    """What a model predicts for the tokens of some sentences: log-probabilities of the vocabulary, the actual token,
+    and the sentence's index."""
 
     log_probs_NV: np.ndarray
     token_N: np.ndarray
@@ -194,7 +195,7 @@ def compare(
     and measuring stop at the times in `until`."""
     fits = {amount: TemperatureFit(amount) for amount in (0.0, smoothing)}
     fitted_pairs = fitted_tokens = 0
-    for batch in steps(translator, fitted, most=FITTED, until=until[0]):
+    for batch in predictions(translator, fitted, most=FITTED, until=until[0]):
         for fit in fits.values():
             fit.add(batch.log_probs_NV, batch.token_N)
         fitted_pairs, fitted_tokens = int(batch.sentence_N[-1]) + 1, fitted_tokens + len(batch.token_N)
@@ -224,7 +225,7 @@ def _measured(
 ) -> _Measured | None:
     """The reliability of each way on these sentences; None if there are too few tokens."""
     right, sentences, numbers = list[np.ndarray](), list[np.ndarray](), {way: list[np.ndarray]() for way in ways}
-    for batch in steps(translator, forced, most=MEASURED, until=until):
+    for batch in predictions(translator, forced, most=MEASURED, until=until):
         right.append(batch.log_probs_NV.argmax(-1) == batch.token_N)
         sentences.append(batch.sentence_N)
         for way, calibrator in ways.items():
@@ -241,7 +242,7 @@ def _measured(
     return _Measured(int(sentence_N[-1]) + 1, len(right_N), float(right_N.mean()), reports)
 
 
-def _confidence_and_nll(calibrator: Calibrator, batch: Steps) -> np.ndarray:
+def _confidence_and_nll(calibrator: Calibrator, batch: Predictions) -> np.ndarray:
     """[2,N]: the probability of the most probable token, and the negative log-likelihood of the reference's."""
     log_probs_NV = calibrator(batch.log_probs_NV)
     chosen_N = log_probs_NV[np.arange(len(batch.token_N)), batch.token_N]
@@ -286,9 +287,9 @@ def _forced(translator: Translator, languages: Languages, pairs: Sequence[TextPa
     return found
 
 
-def steps(translator: Translator, forced: Sequence[Forced], *, most: float = math.inf,
-          until: float = math.inf) -> Iterator[Steps]:
-    """The tokens of the sentences, in whole batches, up to about `most` tokens or until that time."""
+def predictions(translator: Translator, forced: Sequence[Forced], *, most: float = math.inf,
+                until: float = math.inf) -> Iterator[Predictions]:
+    """Those for the tokens of the sentences, in whole batches, up to about `most` tokens or until that time."""
     sources, targets = [one.source for one in forced], [one.target for one in forced]
     tokens = 0
     with translator.inside() as (model, _), eval_mode(model):
@@ -299,7 +300,7 @@ def steps(translator: Translator, forced: Sequence[Forced], *, most: float = mat
             chosen = [(row, step) for row, i in enumerate(batch) for step in range(forced[i].given, len(targets[i]))]
             rows, at = (list(one) for one in zip(*chosen, strict=True))
             tokens += len(chosen)
-            yield Steps(
+            yield Predictions(
                 output.logits[rows, at].float().cpu().numpy(),
                 np.array([targets[batch[row]][step] for row, step in chosen]),
                 np.array([batch[row] for row in rows]),
@@ -328,7 +329,7 @@ def exact_match(translator: Translator, languages: Languages, pairs: Sequence[Te
     if not forced:
         return None
     nll_2S = np.zeros((2, len(forced)))
-    for batch in steps(translator, forced):
+    for batch in predictions(translator, forced):
         for nll_S, way in zip(nll_2S, (Calibrator(), calibrator), strict=True):
             np.add.at(nll_S, batch.sentence_N, _confidence_and_nll(way, batch)[1])
     raw, calibrated = np.exp(-nll_2S).mean(1).tolist()

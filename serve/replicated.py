@@ -23,17 +23,15 @@ WITHIN = Caller("the front")
 def card(translator: Translator) -> SimpleNamespace:
     """What the front knows of a model, with the attributes of a `Translator`."""
     engine = SimpleNamespace(name=translator.engine.name, precision=translator.engine.precision)
-    words = {source: translator.seen_words(source) for source, _ in translator.language_pairs}
     return SimpleNamespace(name=translator.name, folder=translator.folder, language_pairs=translator.language_pairs,
-                           defaults=translator.defaults, engine=engine, seen_words=words.get, roles=translator.roles,
-                           apart=translator.apart)
+                           engine=engine, roles=translator.roles, pronoun_effects=translator.pronoun_effects)
 
 
 class Replica:
     """One engine; all behind a front are identical."""
 
     def __init__(self, models: Mapping[str, Translator], settings: ServerSettings):
-        self.service = Service(models, settings=dataclasses.replace(settings, rate=0))  # the front counts texts
+        self.service = Service(models, settings=dataclasses.replace(settings, texts_per_minute=0))  # the front counts
 
     async def describe(self) -> dict[str, SimpleNamespace]:
         return {name: card(one) for name, one in self.service.models.items()}

@@ -61,7 +61,7 @@ class Service:
     def __init__(self, models: Mapping[str, Translator] | None = None, settings: ServerSettings | None = None, *,
                  access: Access | None = None, metrics: Metrics | None = None):
         self.settings = settings or ServerSettings()
-        self.access = access or Access(rate=self.settings.rate)
+        self.access = access or Access(texts_per_minute=self.settings.texts_per_minute)
         self.metrics = metrics or Metrics()
         self.models: dict[str, Translator] = {}
         self.at_end: list[Callable[[], None]] = []  # called by `close`

@@ -2,7 +2,7 @@
 
 `load_config("storybook", ["training.num_train_epochs=3"])` reads a file, or else a packaged name.  An unknown key is an
 error that names the nearest known one; so is a key that would have no effect.  Nothing heavy is imported, so that a
-mistake is told at once; what the training section has beyond `TrainingFields`, transformers checks (arguments.py).
+mistake is reported at once; what the training section has beyond `TrainingFields`, transformers checks (arguments.py).
 """
 
 from __future__ import annotations
@@ -151,11 +151,11 @@ class TrainingFields:
     max_steps: int = setting(-1, "steps, each of one batch; -1: as num_train_epochs says")
     optim: str = setting("adamw_torch_fused", "muon: Muon for matrices, AdamW for the rest; or one of transformers'")
     muon_lr_scale: float = setting(1.0, "a step of Muon in those of AdamW", least=0)
-    learning_rate: float = setting(3e-3, "peak, after the warm-up", least=0)
+    learning_rate: float = setting(3e-3, "peak learning rate, after the warm-up", least=0)
     lr_scheduler_type: str = setting(
         "inverse_sqrt", "after the warm-up: inverse_sqrt falls as 1/sqrt(step), linear straight to 0"
     )
-    warmup_steps: float = setting(200, "steps until the peak; below 1 a share of all steps", least=0)
+    warmup_steps: float = setting(200, "steps until the peak learning rate; below 1 a share of all", least=0)
     weight_decay: float = setting(0.0, "share of each weight, times the learning rate, taken off in a step", least=0)
     adam_beta2: float = setting(0.98, "decay of AdamW's second moment", least=0, most=BELOW_1)
     label_smoothing_factor: float = setting(
@@ -164,7 +164,7 @@ class TrainingFields:
     ema_decay: float = setting(
         0.0, "decay, a step, of the moving average that is the finished model; 0: none", least=0, most=BELOW_1
     )
-    guided_alignment: float = setting(0.0, "weight of the loss that teaches one head the word links; 0: none", least=0)
+    guided_weight: float = setting(0.0, "weight of the loss that teaches one head the word links; 0: none", least=0)
     guided_layer: int = setting(-1, "decoder layer of that head, counted from 0; -1: the last")
     guided_head: int = setting(0, "that cross-attention head, counted from 0")
     guided_links: str | None = setting(None, "Pharaoh file of word links, a line for each pair; storybook has its own")
@@ -193,7 +193,7 @@ class TrainingFields:
         0, "processes without a GPU; 0: chosen by the processor and max_tokens", least=0
     )
     logging_steps: float = setting(50, "steps between two lines")
-    report_to: str | list[str] | None = setting("none", "where curves are drawn live: tensorboard, wandb ...")
+    report_to: str | list[str] | None = setting("none", "where to plot curves live: tensorboard, wandb ...")
 
 
 @dataclass(frozen=True)
@@ -231,8 +231,10 @@ def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
     """
     path = Path(name_or_path)
     tree = read_settings(path if path.is_file() else _packaged(name_or_path), where=str(path), expected=SECTIONS)
+    rename_old_keys(tree)  # first of the file: an override may have the present name
     override(tree, overrides, example="data.path=mine.tsv")
-    rename_old_keys(tree, where=str(path))
+    rename_old_keys(tree)
+    drop_gone(tree, where=str(path))
     tree.setdefault("name", path.stem)
     config = _build_run(tree, str(path))
     defaults = {item.name: item.default for item in fields(TrainingFields)}
@@ -248,7 +250,8 @@ def load_record(run_yaml: Path) -> RunConfig:
     """What a run was trained with; also where an earlier version wrote it, which kept settings that had no effect,
     joined no sentences, and had settings that are gone."""
     tree = read_settings(run_yaml, expected=SECTIONS)
-    rename_old_keys(tree, where=None)
+    rename_old_keys(tree)
+    drop_gone(tree, where=None)
     data, model, tokenizer, training = (tree.get(name) or {} for name in ("data", "model", "tokenizer", "training"))
     if model.get("init_from") and "d_model" in model:
         tokenizer.pop("vocab_size", None)
@@ -258,12 +261,9 @@ def load_record(run_yaml: Path) -> RunConfig:
     return _build_run(tree, str(run_yaml))
 
 
-def rename_old_keys(tree: dict[str, Any], *, where: str | None) -> None:
-    """Give keys of earlier versions their present names, in place.
-
-    UserError for a setting that is gone, where it is on and `where` names the file that asks for it.
-    """
-    sections = {name: part for name, part in tree.items() if isinstance(part, dict)}
+def rename_old_keys(tree: dict[str, Any]) -> None:
+    """Give keys of earlier versions their present names, in place."""
+    sections = _sections(tree)
     data, training, evaluation = (sections.get(name, {}) for name in ("data", "training", "evaluation"))
     for part in (data, *(one for one in data.get("corpora") or [] if isinstance(one, dict))):
         if "on_bad" in part:
@@ -273,13 +273,24 @@ def rename_old_keys(tree: dict[str, Any], *, where: str | None) -> None:
         evaluation["eval_samples"] = evaluation.pop("pairs")
     if isinstance(metric := training.get("metric_for_best_model"), str):
         training["metric_for_best_model"] = metric.removeprefix("eval_")
+    if "guided_alignment" in training:
+        training["guided_weight"] = training.pop("guided_alignment")
     if scale := training.pop("muon", None):
         training |= {"optim": "muon", "muon_lr_scale": scale}
     elif scale == 0 and training.get("optim") == "muon":
         training["optim"] = TrainingFields.optim
+
+
+def drop_gone(tree: dict[str, Any], *, where: str | None) -> None:
+    """Remove settings that are gone, in place; UserError where one is on and `where` names the file that has it."""
+    sections = _sections(tree)
     for name, key, instead in GONE:
         if sections.get(name, {}).pop(key, None) and where:
             raise wrong(f"{name}.{key} in {where} is gone: {instead}")
+
+
+def _sections(tree: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {name: part for name, part in tree.items() if isinstance(part, dict)}
 
 
 RENAMED = {

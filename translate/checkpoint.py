@@ -174,13 +174,13 @@ class LoadedCheckpoint:
 
     @cached_property
     def roles(self) -> Roles:
-        """What each head is for, as `seq2see heads RUN --json RUN/heads.json` measured it."""
+        """What each head is for, as `seq2see heads RUN --out RUN/heads.json` measured it."""
         from ..lens.roles import FILE, read_roles
 
         return self._beside(FILE, partial(read_roles, weights=self._fingerprint)) or {}
 
     @cached_property
-    def apart(self) -> PronounEffects | None:
+    def pronoun_effects(self) -> PronounEffects | None:
         """What each head does for the pronoun, from the same file."""
         from ..lens.roles import FILE, read_pronoun_effects
 

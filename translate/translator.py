@@ -30,7 +30,7 @@ from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device
 from .export import KINDS, NotForCTranslate2, exported, spaceless
-from .job import Job, SegmentTranslator, Steps, Text, bare_pair, by_group, check_length, composed
+from .job import Job, SegmentTranslator, Text, WorkGenerator, bare_pair, by_group, check_length, composed
 from .marks import Alignment
 from .results import Engine, Hypothesis, Translation
 
@@ -203,7 +203,8 @@ class Translator(LoadedCheckpoint):
         """The engine that translates with these options."""
         return self.torch_engine if options.sampling else self.engine
 
-    def _translations(self, segments: SegmentTranslator, steps: Steps[list[Text]]) -> Steps[list[Translation]]:
+    def _translations(self, segments: SegmentTranslator,
+                      steps: WorkGenerator[list[Text]]) -> WorkGenerator[list[Translation]]:
         """The translations; all HTML segments with elements inside are traced in one batch."""
         texts = yield from steps
         engine = self.engine_for(segments.options)
@@ -273,11 +274,11 @@ class Translator(LoadedCheckpoint):
 
     def _measured(self, trace: Trace, *, calibrated: bool) -> Trace:
         """With what was measured of this model."""
-        from ..lens.probabilities import with_confidence
+        from ..lens.probabilities import with_calibration
 
         calibration = self.calibration if calibrated else None
         calibrator = calibration.calibrator(trace.target_language) if calibration else None
-        return with_confidence(replace(trace, trust=self.trust), calibrator)
+        return with_calibration(replace(trace, trust=self.trust), calibrator)
 
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
                 views: Sequence[str] = ("raw",), calibrated: bool = True) -> Trace:

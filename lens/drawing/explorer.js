@@ -8,7 +8,7 @@ import { learning } from "./learning.js";
 import { lessons } from "./lessons.js";
 import { header } from "./header.js";
 import { headsCard, paintThumbs, pairsCard } from "./heads.js";
-import { drawLines, drawThreads, fit } from "./lines.js";
+import { drawBetweenTexts, drawThreads, fit } from "./lines.js";
 import { badge, drawMap, eyebrow, followMap, headline, how, mapTools } from "./map.js";
 import { html, paint } from "./markup.js";
 import { MENUS, place, walk } from "./menus.js";
@@ -111,7 +111,7 @@ export function explorer(element, settings) {
     say.setAttribute("aria-live", speak ? "polite" : "off");
     paint(say, said(trace));
     if (!trace) return;
-    drawLines(find(".texts"), state, joins(state));
+    drawBetweenTexts(find(".texts"), state, joins(state));
     if (state.as === "lines") drawMap(find(".mapbox"), state); else followMap(find(".mapbox"), state);
     paint(find(".word"), wordPanel(state, context.settings));
     say.className = `say tone-${hasHeads(state.view) ? trace.tone(state.head, state.word) : "blue"}`;

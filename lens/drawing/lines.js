@@ -27,7 +27,7 @@ export function fit(root) {
   root.classList.add("wrapped");
 }
 
-export function drawLines(root, state, found) {
+export function drawBetweenTexts(root, state, found) {
   const svg = root.querySelector(".joins"), pills = root.querySelector(".pills"), trace = traceOf(state);
   svg.textContent = pills.textContent = "";
   if (!trace || state.editing || state.moment !== null) return;

@@ -122,7 +122,7 @@ function widthOf(text, font) {
 
 export function drawMap(box, state) {
   const trace = traceOf(state), map = trace.map(state.head, state), root = box.closest(".s2s");
-  if (state.as === "lines" || root.querySelector(".texts.lines-instead")) return drawAsLines(box, state, map);
+  if (state.as === "lines" || root.querySelector(".texts.lines-instead")) return drawLineMap(box, state, map);
   const narrow = root.clientWidth <= 760, label = narrow ? 78 : 96, room = box.clientWidth - label - 4;
   const font = `13px ${getComputedStyle(box).fontFamily}`, count = map.columns.length;
   const needs = map.columns.map((one) => Math.max(22, widthOf(elided(one.label, 16), font) + 8));
@@ -225,7 +225,7 @@ export function followMap(box, state) {
 }
 
 // The same map as lines from the looking words to those looked at.
-function drawAsLines(box, state, map) {
+function drawLineMap(box, state, map) {
   const trace = traceOf(state), tone = toneOf(state), width = box.clientWidth, { kind } = state.head;
   const height = Math.max(box.clientHeight, 22 * Math.max(map.rows.length, map.columns.length));
   const [source, target] = trace.languages, rowCode = kind === "encoder" ? source : target;

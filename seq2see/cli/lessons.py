@@ -9,6 +9,7 @@ from typing import Any
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
+from seq2see.folders import LESSONS_PAGE
 from seq2see.lessons.contents import chosen
 from seq2see.lessons.record import collect
 from seq2see.lessons.workbench import Budget, Workbench
@@ -43,7 +44,7 @@ def places(folder: str, number: int | None) -> tuple[Path, Path]:
         raise UserError("--out is empty: give a folder, or omit it", exit_code=2)
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
-    html, data = (("index.html", "lessons.json") if number is None else
+    html, data = ((LESSONS_PAGE, "lessons.json") if number is None else
                   (f"lesson-{number}.html", f"lesson-{number}.json"))  # fmt: skip
     for path in (out / html, out / data):
         if path.is_dir():

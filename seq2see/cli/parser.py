@@ -2,12 +2,23 @@
 
 import argparse
 import os
-import sys
-from collections.abc import Callable
 from importlib.resources import files
-from typing import Any, NoReturn
 
 from seq2see import __version__
+from seq2see.cli.arguments import (
+    ANY_MODEL,
+    Parser,
+    Verbs,
+    add_address,
+    add_beams,
+    add_device,
+    add_engine,
+    add_languages,
+    add_model,
+    add_verb,
+    model_name,
+    whole_number,
+)
 from seq2see.folders import RUNS
 from seq2see.lens.views import VIEWS
 from seq2see.pretrained import DEFAULT, NAMES
@@ -31,47 +42,6 @@ examples:
 
 `seq2see VERB --help` says more about one verb.
 """
-ANY_MODEL = f"{', '.join(NAMES)}, a run folder, or a Hub id"
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse, with errors of one line instead of a page of usage."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"seq2see: error: {' '.join(message.split())} (see {self.prog} --help)\n")
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Unlike argparse, fail where help cannot be written, unless stdout is closed."""
-        if file is sys.stdout and sys.stdout.writable():
-            sys.stdout.write(message)
-        else:
-            super()._print_message(message, file)
-
-
-def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
-    """A parser of whole numbers from `low` up to `high`, for argparse's `type=`."""
-    wanted = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
-
-    def read(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}") from None
-        if number < low or (high is not None and number > high):
-            raise argparse.ArgumentTypeError(f"{number} is not {wanted}")
-        return number
-
-    return read
-
-
-def model_name(text: str) -> str:
-    """A parser of model names, for argparse's `type=`: an empty name would mean the current folder."""
-    if not text.strip():
-        raise argparse.ArgumentTypeError("it is empty; expected a model name, a run folder, or a Hub id")
-    return text
-
-
-Verbs = argparse._SubParsersAction  # of Parser; argparse gives it no public name
 
 
 def build_parser() -> Parser:
@@ -117,18 +87,6 @@ def settle_text(args: argparse.Namespace, rest: list[str]) -> list[str]:
 
 def is_model(text: str) -> bool:
     return text in NAMES or text.startswith(f"{RUNS}/") or os.path.isdir(text)
-
-
-def add_verb(verbs: Verbs, name: str, summary: str, more: str = "") -> Parser:
-    """A verb, which `seq2see.cli.NAME.run` carries out."""
-    verb: Parser = verbs.add_parser(
-        name,
-        help=summary,
-        description=f"{summary[0].upper()}{summary[1:]}.\n\n{more}".strip(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    verb.set_defaults(name=name, verb=verb)
-    return verb
 
 
 def add_demo(verbs: Verbs) -> None:
@@ -316,9 +274,9 @@ def add_heads(verbs: Verbs) -> None:
         "are the control. Measured on the built-in English-French corpus; takes a few minutes.",
     )
     add_model(verb)
-    verb.add_argument(
-        "--json", metavar="FILE", help="write all figures to this file; the page shows RUN/heads.json as badges"
-    )
+    verb.add_argument("--out", metavar="FILE",
+                      help="write all figures to this file, as JSON; the page shows RUN/heads.json as badges")
+    verb.add_argument("--json", metavar="FILE", help=argparse.SUPPRESS)  # the name of --out in 0.1
     verb.add_argument(
         "--sentences", type=whole_number(50), metavar="N", help="at most N for choosing and N for reporting (all)"
     )
@@ -405,39 +363,3 @@ def add_models(verbs: Verbs) -> None:
 
 def add_env(verbs: Verbs) -> None:
     add_verb(verbs, "env", "print versions and hardware, for a bug report")
-
-
-# Shared arguments
-
-
-def add_model(verb: Parser, kind: str = "for any transformers encoder-decoder") -> None:
-    verb.add_argument(
-        "run", metavar="RUN", nargs="?", default=DEFAULT, type=model_name, help=f"{ANY_MODEL}, {kind} ({DEFAULT})"
-    )
-
-
-def add_languages(verb: Parser) -> None:
-    verb.add_argument("--from", dest="source", metavar="LANGUAGE", help="source language (the model's first)")
-    verb.add_argument("--to", dest="target", metavar="LANGUAGE", help="target language (the model's first)")
-
-
-def add_beams(verb: Parser) -> None:
-    verb.add_argument("--num-beams", type=whole_number(1), metavar="N", help="beam width (the model's default)")
-
-
-def add_engine(verb: Parser) -> None:
-    verb.add_argument(
-        "--engine", choices=("auto", "ctranslate2", "torch"), default="auto",
-        help="auto: CTranslate2 in int8 if it is installed and supports the model, otherwise PyTorch (%(default)s)",
-    )  # fmt: skip
-    add_device(verb)
-
-
-def add_device(verb: Parser) -> None:
-    verb.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto",
-                      help="where the model runs: a CUDA GPU if there is one, else the CPU (%(default)s)")
-
-
-def add_address(verb: Parser, *, port: int | None, port_help: str) -> None:
-    verb.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
-    verb.add_argument("--port", type=whole_number(0, 65535), default=port, help=port_help)

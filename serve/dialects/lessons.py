@@ -17,6 +17,7 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from seq2see.folders import LESSONS_PAGE
 from seq2see.pretrained import is_packaged
 from ...lens.wording import printable
 from ..errors import APIError
@@ -24,7 +25,6 @@ from ..service import Service
 from .bodies import Body, JSONRoute, key_wanted
 
 COMMAND = [sys.executable, "-m", "seq2see", "lessons"]
-PAGE = "lessons.html"
 LINES = 12  # of the running lessons' output, shown on the page
 
 
@@ -57,7 +57,7 @@ class Lessons:
         return self._process is not None and self._process.poll() is None
 
     def reply(self) -> LessonsReply:
-        own = self.folder / PAGE
+        own = self.folder / LESSONS_PAGE
         text = "" if self.running else own.read_text("utf-8") if own.is_file() else packaged()
         return LessonsReply(html=text, own=own.is_file(), running=self.running, said=list(self.said),
                             may_run=self.service.settings.run_lessons)
@@ -92,7 +92,7 @@ class Lessons:
 
 def packaged() -> str:
     """The packaged page of the lessons."""
-    return gzip.decompress(files("seq2see.lessons").joinpath(f"{PAGE}.gz").read_bytes()).decode("utf-8")
+    return gzip.decompress(files("seq2see.lessons").joinpath("lessons.html.gz").read_bytes()).decode("utf-8")
 
 
 def router(service: Service) -> APIRouter:

@@ -11,7 +11,7 @@ from ...lens.explorer import measured_record, trace_record
 from ...lens.kinds import Kind
 from ...lens.trace import Trace
 from ...lens.views import ViewName
-from ...tokenizer.words import Piece
+from ...tokenizer.words import TokenSpan
 from ...translate.results import Hypothesis, Translation
 from ...translate.translator import Translator
 from ..access import Caller
@@ -100,9 +100,9 @@ class OneTrace(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    source: list[Piece] = Field(description="S tokens")
-    target: list[Piece] = Field(description="T tokens: the one each step predicts")
-    inputs: list[Piece] = Field(description="T tokens: the one each step reads")
+    source: list[TokenSpan] = Field(description="S tokens")
+    target: list[TokenSpan] = Field(description="T tokens: the one each step predicts")
+    inputs: list[TokenSpan] = Field(description="T tokens: the one each step reads")
     log_prob: float = Field(description="of the hypothesis under the float32 weights")
     log_probs: list[float] = Field(description="of each step, in nats; entropies likewise")
     top: list[list[dict[str, Any]]] = Field(description="the best 20 tokens of each step: id, text and log_prob")
@@ -185,7 +185,7 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
         return json.dumps({
             "translation": result and OneTranslation.model_validate(result, from_attributes=True).model_dump(),
             "traces": [_one_trace(translator, one, body) for one in found],
-            "measured": measured_record(translator.roles, translator.apart),
+            "measured": measured_record(translator.roles, translator.pronoun_effects),
         }, ensure_ascii=False)  # fmt: skip
 
     if traces and not body.evidence:

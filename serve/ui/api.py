@@ -61,7 +61,7 @@ def add_api(service: Service) -> None:
         """Translate a text with a small translation model.
 
         The result has the best translation, the requested alternatives, the two languages, and unknown_words: words of
-        the text that the model never saw in training, whose translation is a guess. one_by_one is true if sentences
+        the text that are not in the training data, whose translation is a guess. one_by_one is true if sentences
         translated together came out as fewer or more and were translated again one by one; finished is false if the
         translation stopped at the token limit.
 

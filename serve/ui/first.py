@@ -60,12 +60,13 @@ def all_right(translator: Translator) -> bool:
 
 def antecedent_holds(translator: Translator) -> bool:
     """Whether a head that looks at the antecedent is needed for the pronoun, more than any other head of its kind."""
-    apart: PronounEffects | None = translator.apart
-    if apart is None:
+    effects: PronounEffects | None = translator.pronoun_effects
+    if effects is None:
         return False
     heads = [head for head, roles in translator.roles.items() if any(one.role == "antecedent" for one in roles)]
-    return any(apart.heads[head] <= NEEDED and apart.heads[head] == min(
-        value for other, value in apart.heads.items() if other[0] == head[0]) for head in heads if head in apart.heads)
+    return any(effects.heads[head] <= NEEDED and effects.heads[head] == min(
+        value for other, value in effects.heads.items() if other[0] == head[0])
+        for head in heads if head in effects.heads)
 
 
 def settings_of(service: Service, *, api: str | None, learning: dict[str, Any] | None = None) -> dict[str, Any]:

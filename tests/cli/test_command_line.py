@@ -21,7 +21,7 @@ from seq2see.errors import UserError
 VERBS = {
     "demo": [],
     "train": ["storybook", "data.path=x.tsv"],
-    "distil": ["runs/x", "data.path=x.tsv", "--out", "taught"],
+    "distil": ["runs/x", "data.path=x.tsv", "--out", "distilled"],
     "evaluate": ["runs/x"],
     "translate": ["runs/x", "--from", "en", "--to", "fr"],
     "score": ["runs/x", "--to", "fr"],

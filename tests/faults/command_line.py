@@ -117,14 +117,14 @@ FAULTS = [
     ),
     Fault(
         "command: help that cannot be written is lost",
-        "seq2see/cli/parser.py",
+        "seq2see/cli/arguments.py",
         "if file is sys.stdout and sys.stdout.writable():",
         "if False:",
         tests="tests/cli/test_streams.py -k full",
     ),
     Fault(
         "command: help for a closed stdout is an error",
-        "seq2see/cli/parser.py",
+        "seq2see/cli/arguments.py",
         "file is sys.stdout and sys.stdout.writable()",
         "file is sys.stdout",
         tests="tests/cli/test_streams.py -k closed",
@@ -138,7 +138,7 @@ FAULTS = [
     ),
     Fault(
         "command: an empty name is the folder that we are in",
-        "seq2see/cli/parser.py",
+        "seq2see/cli/arguments.py",
         "if not text.strip():",
         "if False:",
         tests="tests/cli/test_command_line.py -k wrong_use",

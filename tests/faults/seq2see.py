@@ -27,8 +27,8 @@ FAULTS = [
     Fault(
         "a damaged manifest is believed",
         "seq2see/manifest.py",
-        'content["of_these_sums"] == _sum_of(sums) and all',
-        "all",
+        'content["of_these_sums"] == _checksum_of(checksums) and names_are_plain',
+        "names_are_plain",
         tests="tests/package/test_manifest.py",
     ),
     Fault(

@@ -26,7 +26,7 @@ FAULTS = [
     ),
     Fault(
         "a predicate of many words is linked all to all",
-        "storybook/pronouns.py",
+        "storybook/families.py",
         'f"{text}/{i}"',
         'f"{text}/2"',
         tests="tests/storybook/test_storybook.py",

@@ -12,9 +12,9 @@ from sklearn.calibration import calibration_curve
 
 from seq2see import Translator
 from seq2see.cli import command as cli
-from seq2see.lens import with_confidence
+from seq2see.lens import with_calibration
 from seq2see.lens.calibration import Calibration, Calibrator
-from seq2see.measures.calibration import Forced, TemperatureFit, compare, exact_match, smoothing_of, steps
+from seq2see.measures.calibration import Forced, TemperatureFit, compare, exact_match, predictions, smoothing_of
 from seq2see.measures.pairs import LinkedFiles
 from seq2see.measures.reliability import BINS, reliability
 from seq2see.training.config import load_config
@@ -98,15 +98,15 @@ def test_of_what_a_net_draws_itself_the_temperature_is_known(
 def test_steps_are_the_tokens_that_were_a_choice(translator: Translator, sources: list[str]) -> None:
     """Whatever shares a batch; a time that is over gives none."""
     forced = drawn(translator, sources[:9], 1.0)
-    batches = list(steps(translator, forced))
+    batches = list(predictions(translator, forced))
     token_N = np.concatenate([batch.token_N for batch in batches])
     sentence_N = np.concatenate([batch.sentence_N for batch in batches])
     for number, one in enumerate(forced):
         assert tuple(token_N[sentence_N == number]) == one.target[one.given :]
-        [alone] = steps(translator, [one])
+        [alone] = predictions(translator, [one])
         together_NV = np.concatenate([batch.log_probs_NV for batch in batches])[sentence_N == number]
         assert np.allclose(alone.log_probs_NV, together_NV, atol=1e-4)
-    assert not list(steps(translator, forced, until=-math.inf))
+    assert not list(predictions(translator, forced, until=-math.inf))
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_the_product_is_how_often_the_best_hypothesis_is_the_reference(run: Path
     (run / "generation_config.json").write_text(json.dumps(settings), "utf-8")
     loaded = Translator.from_pretrained(run, engine="torch")
     results, calibrator = loaded(sources[:10], target="de"), Calibrator(0.1, 0.5)
-    traces = [with_confidence(one, calibrator) for one in loaded.look(results)]
+    traces = [with_calibration(one, calibrator) for one in loaded.look(results)]
     pairs = [(text, one.text if number < 4 else "?")
              for number, (text, one) in enumerate(zip(sources, results, strict=False))]
     found = exact_match(loaded, ("en", "de"), pairs, calibrator)

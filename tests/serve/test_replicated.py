@@ -76,7 +76,7 @@ def test_each_dialect_and_the_page_answer(url, translator):
 
 
 def test_what_is_asked_of_the_front_is_counted_there(translator):
-    with elsewhere(translator, rate=2) as url:
+    with elsewhere(translator, texts_per_minute=2) as url:
         codes = [httpx.post(f"{url}/v1/translate", json={"texts": ["The cat."]}).status_code for _ in range(4)]
         counters = httpx.get(f"{url}/metrics").text
         answer = httpx.post(f"{url}/ui/gradio_api/run/ask", json={"data": ["look", {"text": "The cat."}]}).json()

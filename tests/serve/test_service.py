@@ -1,4 +1,4 @@
-"""The service: limits hold whatever the checkpoint says, the languages choose the model, and refusals are counted."""
+"""The service: limits hold whatever the checkpoint says, languages choose the model, rejected requests are counted."""
 
 import asyncio
 import importlib
@@ -117,7 +117,7 @@ async def test_looks_come_with_their_translations_and_are_bounded(stub, monkeypa
 @pytest.mark.anyio
 async def test_batched_answers_equal_those_alone(folder):
     translator = Translator.from_pretrained(folder, engine="ctranslate2", precision="float32", threads=2)
-    service = Service({"tiny": translator}, ServerSettings(wait_ms=300, rate=0))
+    service = Service({"tiny": translator}, ServerSettings(wait_ms=300, texts_per_minute=0))
     texts = [f"The cat number {number} did not cross" + " the street" * (number % 5) for number in range(40)]
     together = await asyncio.gather(*(service.translate([text], **ASKED) for text in texts))
     assert [one.text for [one] in together] == [translator(text, source="en", target="fr").text for text in texts]

@@ -44,12 +44,14 @@ def test_overrides_lie_over_the_file_and_what_is_resolved_reads_back_the_same(tm
 
 
 def test_keys_of_earlier_versions_work(tmp_path):
-    old = ["data.on_bad=skip", "data.duplicates=refuse", "training.muon=2", "evaluation.pairs=7",
-           "tokenizer.bpe_dropout=0", "training.r_drop=0", "data.teacher=null"]  # fmt: skip
+    old = ["data.on_bad=skip", "data.duplicates=refuse", "training.muon=2", "training.guided_alignment=0.2",
+           "evaluation.pairs=7", "tokenizer.bpe_dropout=0", "training.r_drop=0", "data.teacher=null"]  # fmt: skip
     new = ["data.on_invalid=skip", "data.duplicates=error", "training.optim=muon", "training.muon_lr_scale=2",
-           "evaluation.eval_samples=7"]  # fmt: skip
+           "training.guided_weight=0.2", "evaluation.eval_samples=7"]  # fmt: skip
     assert load_config("storybook", old) == load_config("storybook", new)
     assert load_config("storybook", ["training.muon=0"]).training["optim"] == Seq2SeeTrainingArguments.optim
+    (tmp_path / "old.yaml").write_text("data: {path: storybook, on_bad: skip}\n", "utf-8")
+    assert load_config(str(tmp_path / "old.yaml"), ["data.on_invalid=error"]).data.on_invalid == "error"
     (tmp_path / "run.yaml").write_text(
         "name: old\ndata: {teacher: runs/x, corpora: [{path: storybook, target: fr, on_bad: refuse}]}\n"
         "tokenizer: {bpe_dropout: 0.1}\ntraining: {r_drop: 1, muon: 1.5}\n", "utf-8",

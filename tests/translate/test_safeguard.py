@@ -64,7 +64,7 @@ def first_alone(text, rank):
 def both(translator, text, *, prefix="", **options):
     """By a call and through the server's batches: the same."""
     async def serve():
-        service = Service({"x": translator}, ServerSettings(rate=0))
+        service = Service({"x": translator}, ServerSettings(texts_per_minute=0))
         try:
             return await service.translate([text], source="en", target="fr", caller=Caller("test"), prefix=prefix,
                                            options=DecodingOptions(**options))
