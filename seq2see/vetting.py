@@ -261,9 +261,7 @@ def weight_files(folder: Path) -> list[Path]:
     if whole.is_file():
         return [whole]
     if not index.is_file():
-        raise UserError(
-            f"{folder} has no model.safetensors: it is incomplete, or saved in an unsupported format"
-        )
+        raise UserError(f"{folder} has no model.safetensors: it is incomplete, or saved in an unsupported format")
     names = read_json(index).get("weight_map")
     if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
         raise UserError(f"{index} is not a valid weight index: expected a weight_map from tensors to files")

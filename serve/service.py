@@ -119,10 +119,9 @@ class Service:
         async with self.serving(texts, caller, seconds, **request):
             return await self._do(self._translate, texts, **request)
 
-    async def translate_and_look(
-        self, texts: Sequence[str], *, caller: Caller, alternative: int = 0, views: Sequence[str] = ("raw",),
-        **request: Unpack[RequestOptions],
-    ) -> tuple[list[Translation], list[Trace]]:  # fmt: skip
+    async def translate_and_look(self, texts: Sequence[str], *, caller: Caller, alternative: int = 0,
+                                 views: Sequence[str] = ("raw",),
+                                 **request: Unpack[RequestOptions]) -> tuple[list[Translation], list[Trace]]:
         """The translations, and the traces of one hypothesis of each: one per segment.
 
         The first call loads the model into torch, which takes seconds; calls run one at a time.

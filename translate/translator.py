@@ -69,16 +69,9 @@ class Translator(LoadedCheckpoint):
         self._use_torch()
 
     @classmethod
-    def from_pretrained(
-        cls,
-        name: str | Path,
-        *,
-        engine: EngineName = "auto",
-        precision: Precision = "int8",
-        threads: int | None = None,
-        device: Device = "auto",
-        trust_remote_code: bool = False,
-    ) -> Translator:
+    def from_pretrained(cls, name: str | Path, *, engine: EngineName = "auto", precision: Precision = "int8",
+                        threads: int | None = None, device: Device = "auto",
+                        trust_remote_code: bool = False) -> Translator:
         """Load a packaged model, a run, or a folder or Hub id of any transformers encoder-decoder.
 
         Args:
@@ -179,16 +172,8 @@ class Translator(LoadedCheckpoint):
         results = self.with_calibrated(job.result) if calibrated else job.result
         return results[0] if isinstance(text, str) else results
 
-    def prepare(
-        self,
-        texts: Sequence[str],
-        *,
-        source: str | None = None,
-        target: str | None = None,
-        prefix: str = "",
-        format: Format = "text",
-        options: DecodingOptions = NO_OPTIONS,
-    ) -> Job[list[Translation]]:
+    def prepare(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None, prefix: str = "",
+                format: Format = "text", options: DecodingOptions = NO_OPTIONS) -> Job[list[Translation]]:
         """A call as a `Job`, for callers that batch the work of several: `engine_for(options)` translates its steps."""
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
