@@ -34,8 +34,6 @@ from .settings import ServerSettings
 if TYPE_CHECKING:
     from ..lens.trace import Trace
 
-__all__ = ["Caller", "Detection", "APIError", "Service"]
-
 Result = TypeVar("Result")
 MOST_LOOKS = 8  # running and waiting
 LONG_TEXT = 1_000  # characters; longer texts are prepared in a thread, to keep the event loop free

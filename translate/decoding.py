@@ -7,7 +7,7 @@ needs only the standard library: `seq2see export --format endpoint` copies it be
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,10 +67,6 @@ class DecodingOptions:
     def normaliser(self, tokens: int) -> float:
         """The divisor that turns a hypothesis's log-probability into its score."""
         return float(max(tokens, 1) ** (1.0 if self.length_penalty is None else self.length_penalty))
-
-    def with_prefix(self, ids: Sequence[int]) -> DecodingOptions:
-        """The same for a translation that begins with these ids, after its tag."""
-        return dataclasses.replace(self, prefix=(*self.prefix, *ids)) if ids else self
 
 
 OPTIONS = {one.name: one for one in dataclasses.fields(DecodingOptions) if one.metadata}

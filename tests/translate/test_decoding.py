@@ -19,8 +19,8 @@ def test_what_is_left_open_is_the_checkpoints():
     assert (usual.num_beams, usual.length_penalty, usual.max_new_tokens, usual.early_stopping) == (5, 1.4, 39, True)
     assert (usual.prefix, defaults.end, usual.sampling) == ((7,), {2, 9}, False)
     options = DecodingOptions(num_beams=1, alternatives=3, length_penalty=0.5, max_new_tokens=50)
-    asked = defaults.resolve(options, first=4).with_prefix((10, 11))
-    assert (asked.prefix, asked.num_beams, asked.length_penalty, asked.max_new_tokens) == ((4, 10, 11), 3, 0.5, 50)
+    asked = defaults.resolve(options, first=4)
+    assert (asked.prefix, asked.num_beams, asked.length_penalty, asked.max_new_tokens) == ((4,), 3, 0.5, 50)
     assert GenerationDefaults({}, None).resolve().max_new_tokens == 512
     assert GenerationDefaults({"max_length": 50_000}, 65_536).resolve().max_new_tokens == MOST_POSITIONS
 
