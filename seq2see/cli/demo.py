@@ -30,11 +30,8 @@ def run(args: argparse.Namespace) -> None:
     packaged = packaged_folder(args.run)
     run = packaged or Path(args.run)
     if not packaged and not is_finished(run):
-        is_begun(run)  # raises, before the page opens, if it holds something else
-        try:
-            run.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"cannot create the folder {run} ({error.strerror}); choose another with --run") from error
+        is_begun(run)  # raises, before the page opens, if it holds something else; so does the next line
+        run.mkdir(parents=True, exist_ok=True)
     demo = DemoRun(run)
     known = packaged is not None or demo.finished
 

@@ -107,7 +107,7 @@ def test_what_cannot_work_is_told_before_any_training(launched, taken, command):
     Path("opus/config.json").write_text("{}")  # a folder of something else is left alone
     Path("notes.txt").touch()
     for argv, told in ((("--run", "opus", "--port", 0), "seq2see serve opus"),
-                       (("--run", "notes.txt", "--port", 0), "cannot create the folder notes.txt (File exists)"),
+                       (("--run", "notes.txt", "--port", 0), "File exists: notes.txt"),
                        (("--port", taken), f"port {taken} of 127.0.0.1 is in use")):  # fmt: skip
         code, _, err = command("demo", *argv)
         assert code == 1 and told in err and err.count("\n") == 1
