@@ -243,8 +243,6 @@ def _try(path: Path, patterns: list[str]) -> None:
         tried = subprocess.run(command, input=given, capture_output=True, timeout=30, check=False)
     except subprocess.TimeoutExpired:
         tried = None
-    except OSError as error:
-        raise UserError(f"{path} cannot be tested in a separate process: {error.strerror}") from error
     if tried is None or tried.stdout.strip() != b"tried":
         named = f", with its regular expression {patterns[0][:60]!r}" if patterns else ""
         raise UserError(f"{path} does not load, or takes over a second for an awkward text{named}: it is not used")
