@@ -33,14 +33,11 @@ def run(args: argparse.Namespace) -> None:
 
 def _check_writable(out: Path) -> None:
     """UserError before minutes of work if the report cannot be written."""
-    folder = out.resolve().parent
-    if not folder.is_dir():
-        raise UserError(f"--json {out}: the folder {out.parent} does not exist", exit_code=2)
     if out.is_dir():
         raise UserError(f"--json {out} is a folder: give a file name", exit_code=2)
     if out.exists() and not out.is_file():
         return  # a pipe or a terminal: no file is created
     try:
-        tempfile.TemporaryFile(dir=folder).close()
+        tempfile.TemporaryFile(dir=out.resolve().parent).close()
     except OSError as error:
         raise UserError(f"--json {out} cannot be written: {error.strerror}", exit_code=2) from error

@@ -45,9 +45,6 @@ def places(folder: str, number: int | None) -> tuple[Path, Path]:
     out.mkdir(parents=True, exist_ok=True)
     html, data = (("index.html", "lessons.json") if number is None else
                   (f"lesson-{number}.html", f"lesson-{number}.json"))  # fmt: skip
-    for path in (out / html, out / data):
-        if path.is_dir():
-            raise UserError(f"cannot write {path}: it is a folder. Move it away, or give another folder with --out")
     if not os.access(out, os.W_OK | os.X_OK):
         raise UserError(f"cannot write to {out}: give another folder with --out")
     return out / html, out / data
