@@ -217,10 +217,7 @@ class Service:
     async def _translate_and_look(self, texts: Sequence[str], *, alternative: int, views: Sequence[str],
                                   **request: Unpack[RequestOptions]) -> tuple[list[Translation], list[Trace]]:
         async with self._in_line():
-            longest, most = max(map(len, texts)), self.settings.look_characters
-            if longest > most:
-                raise APIError(400, "text_too_long",
-                              f"a text has {longest} characters: looking inside takes at most {most}")
+            self.check_look(*texts)
             results = await self._translate(texts, **request)
             if not all(one.hypotheses for one in results):
                 raise APIError(400, "blank_text", "the text has no words, so there is no translation to look at")
@@ -288,6 +285,13 @@ class Service:
             value = getattr(options, name)
             if value is not None and value > most:
                 raise APIError(400, f"{name}_too_large", f"{name} {value}: at most {most} are allowed")
+
+    def check_look(self, *texts: str) -> None:
+        """APIError (400) for a text that is too long to look inside: maps grow with the square."""
+        longest, most = max(map(len, texts)), self.settings.look_characters
+        if longest > most:
+            message = f"a text has {longest} characters: looking inside takes at most {most}"
+            raise APIError(400, "text_too_long", message)
 
     def _bounded(self, translator: Translator, options: DecodingOptions) -> DecodingOptions:
         """The options, with the checkpoint's defaults capped at the server's limits."""

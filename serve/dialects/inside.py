@@ -23,8 +23,6 @@ from ...lens.trace import Trace
 from ...lens.wording import label
 from ...translate.history import checkpoints
 from ...translate.translator import Translator
-from ..access import Caller
-from ..errors import APIError
 from ..service import Service
 from .bodies import Body, From0, JSONRoute, key_wanted
 
@@ -231,19 +229,6 @@ class InsideBody(Body):
     question: AnyQuestion = Field(description="a tool, the translation to analyse, and the tool's arguments")
 
 
-async def inside_reply(service: Service, body: InsideBody, caller: Caller) -> str:
-    """The response of `/v1/inside`, as JSON."""
-    question = body.question
-    texts = [question.text, question.translation, getattr(question, "other", "")]
-    longest, most = max(map(len, texts)), service.settings.look_characters
-    if longest > most:
-        raise APIError(400, "text_too_long", f"a text has {longest} characters: looking inside takes at most {most}")
-    model = service.model_for(question.model, question.source, question.target)
-    return await service.examine(
-        texts[:1], lambda translator: json.dumps(question.answer(translator), ensure_ascii=False), caller=caller,
-        model=model)
-
-
 def router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["Seq2See"], route_class=JSONRoute)
 
@@ -252,7 +237,12 @@ def router(service: Service) -> APIRouter:
                              "words, heads patched from another sentence, and the replay of the training. The "
                              "response depends on the tool.")
     async def inside(body: InsideBody, request: Request) -> Response:
-        return Response(await inside_reply(service, body, service.access.caller(request)),
-                        media_type="application/json")
+        caller, question = service.access.caller(request), body.question
+        service.check_look(question.text, question.translation, getattr(question, "other", ""))
+        model = service.model_for(question.model, question.source, question.target)
+        found = await service.examine(
+            [question.text], lambda translator: json.dumps(question.answer(translator), ensure_ascii=False),
+            caller=caller, model=model)
+        return Response(found, media_type="application/json")
 
     return routes

@@ -84,11 +84,6 @@ class Lessons:
         for line in process.stderr:
             self.said.append(printable(line.rstrip()))
 
-    async def answer(self, body: LessonsBody) -> LessonsReply:
-        if body.run:
-            self.start()
-        return await asyncio.to_thread(self.reply)
-
 
 def packaged() -> str:
     """The packaged page of the lessons."""
@@ -102,6 +97,8 @@ def router(service: Service) -> APIRouter:
     @routes.post("/lessons", summary="The lessons, as one page", dependencies=key_wanted(service))
     async def read(body: LessonsBody, request: Request) -> LessonsReply:
         service.access.caller(request)
-        return await lessons.answer(body)
+        if body.run:
+            lessons.start()
+        return await asyncio.to_thread(lessons.reply)
 
     return routes

@@ -15,7 +15,6 @@ from ...tokenizer.words import Piece
 from ...translate.results import Hypothesis, Translation
 from ...translate.translator import Translator
 from ..access import Caller
-from ..errors import APIError
 from ..service import Service
 from .bodies import From0, JSONRoute, OptionFields, Pair, key_wanted
 
@@ -190,10 +189,7 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
 
     if traces and not body.evidence:
         return await asyncio.to_thread(finish, service.models[model])
-    longest = max(map(len, (body.text, body.translation or "", *body.others)))
-    if longest > service.settings.look_characters:
-        most = service.settings.look_characters
-        raise APIError(400, "text_too_long", f"a text has {longest} characters: looking inside takes at most {most}")
+    service.check_look(body.text, body.translation or "", *body.others)
     return await service.examine([body.text], finish, caller=caller, model=model)
 
 

@@ -9,51 +9,42 @@ and descriptions.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import gradio as gr
-from pydantic import BaseModel, ValidationError
+import httpx
+from fastapi import FastAPI
+from pydantic import ValidationError
 
 from ...lens.by_words import looked_at
 from ..dialects.bodies import bad_request
-from ..dialects.inside import InsideBody, inside_reply
-from ..dialects.lessons import Lessons, LessonsBody
-from ..dialects.v1 import LookBody, TranslateBody, TranslateReply, look_reply
+from ..dialects.v1 import LookBody
 from ..errors import APIError
 from ..service import Service
-from .calls import OUTCOME
-
-Body = TypeVar("Body", bound=BaseModel)
 
 
-def read(kind: type[Body], value: Any) -> Body:
-    """The body that a client sent, validated; APIError if it is not of this kind."""
-    try:
-        return kind.model_validate_json(json.dumps(value), strict=True)
-    except ValidationError as error:
-        raise bad_request(error) from None
+def page_error(message: str) -> gr.Error:
+    return gr.Error(message, print_exception=False, duration=8)
 
 
 @contextmanager
 def page_errors() -> Iterator[None]:
-    """Around a handler: an APIError is answered with its status and one line."""
+    """Around a handler: an invalid argument or an APIError is answered with one line."""
     try:
         yield
+    except ValidationError as error:
+        raise page_error(bad_request(error).message) from None
     except APIError as error:
-        if outcome := OUTCOME.get(None):
-            outcome.status = error.status
-        raise gr.Error(error.message, print_exception=False, duration=8) from None
+        raise page_error(error.message) from None
 
 
 def add_api(service: Service) -> None:
     """Add the functions to the Blocks whose context this is called in: `with page: add_api(service)`."""
-    lessons = Lessons(service)
 
     def arguments(request: gr.Request, *, source: Any, target: Any, **given: Any) -> dict[str, Any]:
-        body = read(LookBody, {**given, "source": source or None, "target": target or None})
+        body = LookBody.model_validate({**given, "source": source or None, "target": target or None})
         return {"texts": [body.text], "caller": service.access.caller(request), **body.arguments()}
 
     async def translate(text: str, source: str = "auto", target: str = "", alternatives: int = 1,
@@ -117,24 +108,19 @@ def add_api(service: Service) -> None:
                       for word, probability, best in words],
         }  # fmt: skip
 
-    async def ask(route: str, body: dict, request: gr.Request = None) -> dict:
-        """The answers of `/v1`, for the explorer where there is no `/v1`."""
-        with page_errors():
-            caller = service.access.caller(request)
-            if route == "look":
-                answer: dict = json.loads(await look_reply(service, read(LookBody, body), caller))
-            elif route == "translate":
-                texts = read(TranslateBody, body)
-                found = await service.translate(texts.texts, caller=caller, format=texts.format, **texts.arguments())
-                answer = TranslateReply.model_validate({"translations": found}, from_attributes=True).model_dump()
-            elif route == "inside":
-                answer = json.loads(await inside_reply(service, read(InsideBody, body), caller))
-            elif route == "lessons":
-                answer = (await lessons.answer(read(LessonsBody, body))).model_dump()
-            else:
-                raise APIError(404, "not_found", "there is no such route")
-            return answer
-
-    gr.api(ask, api_name="ask", queue=False, api_visibility="undocumented")
     for function in (translate, look):  # unqueued: the service has a queue, and MCP need not call this server over HTTP
         gr.api(function, api_name=function.__name__, queue=False)
+
+
+def add_ask(app: FastAPI) -> None:
+    """Add the function by which the explorer asks `/v1` of an application that is not served."""
+
+    async def ask(route: str, body: dict, request: gr.Request = None) -> dict:
+        transport = httpx.ASGITransport(app, client=(request.client.host, 0))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=None) as client:
+            answer = await client.post(f"/v1/{route}", json=body)
+        if answer.is_error:
+            raise page_error(answer.json()["error"])
+        return answer.json()
+
+    gr.api(ask, api_name="ask", queue=False, api_visibility="undocumented")

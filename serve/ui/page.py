@@ -18,10 +18,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ...lens.explorer import script, style
 from ...translate.translator import Translator
 from ..access import Access
+from ..app import make_app
 from ..request_checks import PAGE
 from ..service import Service
 from ..settings import ServerSettings
-from .api import add_api
+from .api import add_api, add_ask
 from .calls import CheckedCalls
 from .files import text_of
 from .first import settings_of, static_view
@@ -78,6 +79,8 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
 
     with gr.Blocks(title="Seq2See", analytics_enabled=False, fill_width=True) as blocks:
         add_api(service)  # first, so that its names are free
+        if api is None:
+            add_ask(make_app(service))
         explorer = gr.HTML(html_template='<div class="s2s-home"></div>', js_on_load=ON_LOAD, script=script(),
                            apply_default_css=False, css=style() + text_of("gradio.css"), settings=about())
         if learning:  # open and later tabs learn when the model is ready
@@ -92,7 +95,7 @@ async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncItera
     """Mount the page for the length of the context; gives the function that ends the endless requests of open tabs."""
     parent, mounted = mount(blocks)
     async with parent.router.lifespan_context(parent):
-        app.state.page = WithFirstView(CheckedCalls(mounted, blocks), service)
+        app.state.page = WithFirstView(CheckedCalls(mounted), service)
         yield mounted.stop_event.set
 
 

@@ -144,13 +144,6 @@ FAULTS = [
         tests="tests/cli/test_command_line.py -k wrong_use",
     ),
     Fault(
-        "page: too few values are told as Gradio does",
-        "serve/ui/calls.py",
-        "if len(found.data) < len(function.inputs):",
-        "if False:",
-        tests="tests/serve/test_page_api.py -k too_few",
-    ),
-    Fault(
         "command: a mark between joined files is a word",
         "seq2see/streams.py",
         'decode("utf-8-sig")',

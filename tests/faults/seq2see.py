@@ -146,8 +146,7 @@ FAULTS = [
     Fault(
         "what was printed before goes to stderr",
         "seq2see/streams.py",
-        "    if sys.stdout:\n"
-        "        sys.stdout.flush()\n",
+        "    sys.stdout.flush()\n",
         "",
         tests="tests/cli/test_streams.py -k printed_before",
     ),

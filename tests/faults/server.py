@@ -243,27 +243,6 @@ FAULTS = [
         tests="tests/serve/test_access.py -k throttled",
     ),
     Fault(
-        "page: a body in UTF-16 is given to Gradio",
-        "serve/ui/calls.py",
-        'json.loads(body.decode("utf-8"), ',
-        "json.loads(body, ",
-        tests="tests/serve/ui/test_raw_calls.py -k utf_8",
-    ),
-    Fault(
-        "page: a body of another kind is sent back by Gradio",
-        "serve/ui/calls.py",
-        'if media != "application/json":',
-        "if False:",
-        tests="tests/serve/ui/test_raw_calls.py -k sent_back",
-    ),
-    Fault(
-        "page: a call of no function reaches Gradio",
-        "serve/ui/calls.py",
-        "if function is None or not function.fn:",
-        "if False:",
-        tests="tests/serve/ui/test_raw_calls.py -k not_there",
-    ),
-    Fault(
         "export: downloads have half of one",
         "seq2see/folders.py",
         ', ignore_patterns="*/*"',
