@@ -29,28 +29,15 @@ SLOW_TABLE = 2**22  # the same, for models whose table transformers fills number
 FLOATS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}  # types of stored weights, and their bytes
 READ = {".json", ".safetensors", ".spm", ".model", ".txt", ".jinja", ".py"}  # files that libraries read
 
-# The largest allowed sizes in config.json, far above any use and far below what exhausts a machine: those of
-# `Seq2SeeConfig`, then the same under the names of T5 and others.
+# The largest allowed sizes in config.json, far above any use and far below what exhausts a machine, under the names of
+# `Seq2SeeConfig`, T5 and others.
 SIZES = {
-    "vocab_size": 2**20,
-    "d_model": 8_192,
-    "encoder_layers": 256,
-    "decoder_layers": 256,
-    "encoder_attention_heads": 256,
-    "decoder_attention_heads": 256,
-    "encoder_ffn_dim": 65_536,
-    "decoder_ffn_dim": 65_536,
+    **dict.fromkeys(("vocab_size", "decoder_vocab_size"), 2**20),
+    **dict.fromkeys(("d_model", "d_kv", "hidden_size"), 8_192),
+    **dict.fromkeys(("encoder_ffn_dim", "decoder_ffn_dim", "d_ff", "intermediate_size"), 65_536),
     "max_position_embeddings": 65_536,
-    "num_layers": 256,
-    "num_decoder_layers": 256,
-    "num_hidden_layers": 256,
-    "num_heads": 256,
-    "num_attention_heads": 256,
-    "d_kv": 8_192,
-    "d_ff": 65_536,
-    "hidden_size": 8_192,
-    "intermediate_size": 65_536,
-    "decoder_vocab_size": 2**20,
+    **dict.fromkeys(("encoder_layers", "decoder_layers", "num_layers", "num_decoder_layers", "num_hidden_layers",
+                     "encoder_attention_heads", "decoder_attention_heads", "num_heads", "num_attention_heads"), 256),
 }
 MAX_COUNT = 1_024  # of other fields `num_...`, `..._layers`, `..._heads`
 # Not allowed in config.json: fields that take weights from another file or library.
@@ -64,7 +51,7 @@ TYPES = {WHOLE: (int,), NUMBER: (int, float), FRACTION: (float,)}
 NUMBERS: dict[str, tuple[str, float, float]] = {
     "num_beams": (WHOLE, 1, 64),
     "num_return_sequences": (WHOLE, 1, 64),
-    "max_length": (WHOLE, 1, 2**20),
+    "max_length": (WHOLE, 2, 2**20),  # with the start token
     "max_new_tokens": (WHOLE, 1, 2**20),
     "min_length": (WHOLE, 0, 2**20),
     "source_sentences": (WHOLE, 1, 2**16),
@@ -76,9 +63,14 @@ NUMBERS: dict[str, tuple[str, float, float]] = {
     "encoder_repetition_penalty": (FRACTION, 0.1, 10),  # transformers accepts only floats
 }
 CHOICES = {"early_stopping": (True, False, "never"), "renormalize_logits": (True, False)}
-ONE_ID = ("pad_token_id", "bos_token_id", "decoder_start_token_id", "forced_bos_token_id")
-ENDS = ("eos_token_id", "forced_eos_token_id")  # one id, or several
-LISTS = ("suppress_tokens", "begin_suppress_tokens")
+# Token ids: how deeply they are nested in lists.
+IDS = {
+    **dict.fromkeys(("pad_token_id", "bos_token_id", "decoder_start_token_id", "forced_bos_token_id"), (0,)),
+    **dict.fromkeys(("eos_token_id", "forced_eos_token_id"), (0, 1)),
+    **dict.fromkeys(("suppress_tokens", "begin_suppress_tokens"), (1,)),
+    "bad_words_ids": (2,),
+}
+MAY_BE_EMPTY = ("suppress_tokens", "begin_suppress_tokens")
 MAX_BIAS = 1e9  # of a logit
 
 
@@ -101,7 +93,8 @@ def _vet(folder: Path, state: object) -> None:
     check_files(folder)
     check_packaged(folder) if is_packaged(folder) else check_manifest(folder)
     config = check_config(folder)
-    check_generation(folder, config)
+    if (generation := folder / "generation_config.json").exists():
+        _check_settings(generation, read_json(generation), vocab_size=config.get("vocab_size"))
     check_weights(folder, config)
     vocab_size = config.get("vocab_size")
     vet_tokenizer(folder, vocab_size=vocab_size if isinstance(vocab_size, int) else None)
@@ -176,68 +169,37 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def check_generation(folder: Path, config: Mapping[str, Any]) -> None:
-    path = folder / "generation_config.json"
-    if not path.exists():
-        return
-    settings = read_json(path)
-    _check_settings(path, settings, vocab_size=config.get("vocab_size"))
-    tagged = {**config, **settings}.get("forced_bos_token_id") is not None
-    least, longest = 3 if tagged else 2, settings.get("max_length")
-    if longest is not None and longest < least:
-        counted = "the start and tag tokens" if tagged else "the start token"
-        raise UserError(f"{path}: max_length: expected at least {least} including {counted}, got {longest}")
-
-
 def _check_settings(path: Path, settings: Mapping[str, Any], *, vocab_size: Any) -> None:
-    """Generation settings: each has its type, and a value in bounds."""
-    for key, (kind, low, high) in NUMBERS.items():
-        value = settings.get(key)
-        if value is not None and not (type(value) in TYPES[kind] and low <= value <= high):
-            raise UserError(f"{path}: {key}: expected {kind} from {low} to {high}, got {_short(value)}")
-    for key, choices in CHOICES.items():
-        value = settings.get(key)
-        if value is not None and value not in choices:
-            expected = " or ".join(str(choice).lower() for choice in choices)
-            raise UserError(f"{path}: {key}: expected {expected}, got {_short(value)}")
-    _check_ids(path, settings, vocab_size=vocab_size)
-
-
-def _check_ids(path: Path, settings: Mapping[str, Any], *, vocab_size: Any) -> None:
-    """Token ids lie in the vocabulary, and are lists only where a list is expected."""
+    """Generation settings: each has its type and a value in bounds, and token ids are in the vocabulary."""
     most = vocab_size if type(vocab_size) is int else SIZES["vocab_size"]
+    ids = f"ids from 0 to {most - 1}"
 
-    def is_id(value: Any) -> bool:
+    def are_ids(value: Any, depth: int) -> bool:
+        if depth:
+            return isinstance(value, list) and all(one != [] and are_ids(one, depth - 1) for one in value)
         return type(value) is int and 0 <= value < most
 
-    def are_ids(value: Any) -> bool:
-        return isinstance(value, list) and all(map(is_id, value))
+    def is_bias(pair: Any) -> bool:
+        return (isinstance(pair, list) and len(pair) == 2 and are_ids(pair[:1], 2)
+                and type(pair[1]) is float and abs(pair[1]) <= MAX_BIAS)
 
-    def are_ends(value: Any) -> bool:
-        return is_id(value) or (are_ids(value) and bool(value))
-
-    def are_words(value: Any) -> bool:
-        return isinstance(value, list) and bool(value) and all(are_ids(word) and word for word in value)
-
-    def are_biases(value: Any) -> bool:
-        return (
-            isinstance(value, list)
-            and all(isinstance(pair, list) and len(pair) == 2 for pair in value)
-            and are_words([word for word, _ in value])
-            and all(type(bias) is float and abs(bias) <= MAX_BIAS for _, bias in value)
-        )
-
-    ids = f"ids from 0 to {most - 1}"
-    for keys, expected, fits in (
-        (ONE_ID, f"an id from 0 to {most - 1}", is_id),
-        (ENDS, ids, are_ends),
-        (LISTS, f"a list of {ids}", are_ids),
-        (("bad_words_ids",), f"a list of lists of {ids}", are_words),
-        (("sequence_bias",), f"a list of pairs of a list of {ids} and {FRACTION}", are_biases),
-    ):
-        for key in keys:
-            if settings.get(key) is not None and not fits(settings[key]):
-                raise UserError(f"{path}: {key}: expected {expected}, got {_short(settings[key])}")
+    for key, value in settings.items():
+        if value is None or (value == [] and key in MAY_BE_EMPTY):
+            continue
+        if key in NUMBERS:
+            kind, low, high = NUMBERS[key]
+            fits, expected = type(value) in TYPES[kind] and low <= value <= high, f"{kind} from {low} to {high}"
+        elif key in CHOICES:
+            fits, expected = value in CHOICES[key], " or ".join(str(choice).lower() for choice in CHOICES[key])
+        elif key in IDS:
+            fits, expected = value != [] and any(are_ids(value, depth) for depth in IDS[key]), ids
+        elif key == "sequence_bias":
+            fits = isinstance(value, list) and value != [] and all(map(is_bias, value))
+            expected = f"pairs of a list of {ids} and {FRACTION}"
+        else:
+            continue
+        if not fits:
+            raise UserError(f"{path}: {key}: expected {expected}, got {_short(value)}")
 
 
 def check_weights(folder: Path, config: Mapping[str, Any]) -> None:

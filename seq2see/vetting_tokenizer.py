@@ -15,7 +15,7 @@ import math
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,8 @@ from seq2see.json_files import read_json
 
 MAX_VOCAB = 2**20
 # The parts of the program, and the key of a sequence of steps in each.
-PARTS = {
-    "normalizer": "normalizers",
-    "pre_tokenizer": "pretokenizers",
-    "post_processor": "processors",
-    "decoder": "decoders",
-}
+PARTS = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers", "post_processor": "processors",
+         "decoder": "decoders"}  # fmt: skip
 MOST_STEPS = 32  # steps in one part
 MOST_GROWTH = 64  # of a text, over all steps of a part
 MOST_ADDED = 64  # tokens put around a text
@@ -63,19 +59,19 @@ print("tried")
 def vet_tokenizer(folder: Path, *, vocab_size: int | None) -> None:
     """UserError unless the tokenizer files of a folder are safe to open; `vocab_size` is that of the model's config."""
     settings_path, path = folder / "tokenizer_config.json", folder / "tokenizer.json"
+    most = vocab_size or MAX_VOCAB
     if settings_path.exists():
-        _check_settings(settings_path, read_json(settings_path), vocab_size=vocab_size)
+        _check_settings(settings_path, read_json(settings_path), most)
     for name in ("vocab.json", "added_tokens.json"):  # of tokenizers in several files, such as Marian's
         if (folder / name).exists():
-            _check_ids(folder / name, list(read_json(folder / name).values()), vocab_size=vocab_size)
+            _check_ids(folder / name, read_json(folder / name).values(), most)
     if not path.exists():
         return
     program = read_json(path)
     try:
-        _check_model(path, program["model"], vocab_size=vocab_size)
-        _check_added(path, program.get("added_tokens") or [], vocab_size=vocab_size)
-        _check_steps(path, program, vocab_size=vocab_size)
-        _check_fixed(path, program)
+        _check_model(path, program["model"], most)
+        _check_added(path, program.get("added_tokens") or [], most)
+        _check_steps(path, program, most)
     except UserError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
@@ -87,51 +83,48 @@ def vet_tokenizer(folder: Path, *, vocab_size: int | None) -> None:
         _try(path, patterns)
 
 
-def _check_settings(path: Path, settings: dict[str, Any], *, vocab_size: int | None) -> None:
+def _check_settings(path: Path, settings: dict[str, Any], most: int) -> None:
     for key, value in settings.items():
         names = value if isinstance(value, list) else [value]
         if re.search(r"_files?$|^vocab$|_spm$", key) and any(isinstance(n, str) and Path(n).name != n for n in names):
             raise UserError(f"{path}: {key} names a file outside the folder: {str(value)[:100]!r}")
-    for key in ("source_lang", "target_lang", "tokenizer_class"):
-        if not isinstance(settings.get(key), str | None):
-            raise UserError(f"{path}: {key}: expected a string, got {str(settings[key])[:60]!r}")
     added = settings.get("added_tokens_decoder") or {}
     if not isinstance(added, dict) or not all(re.fullmatch(r"\d{1,9}", id) for id in added):
         raise UserError(f"{path}: added_tokens_decoder: expected token ids as keys")
-    _check_ids(path, [int(id) for id in added], vocab_size=vocab_size)
+    _check_ids(path, map(int, added), most)
 
 
-def _check_ids(path: Path, ids: list[Any], *, vocab_size: int | None) -> None:
-    most = vocab_size or MAX_VOCAB
+def _check_ids(path: Path, ids: Iterable[Any], most: int) -> None:
+    """Token ids are whole numbers below `most`, the size of the vocabulary."""
     for id in ids:
         if type(id) is not int or not 0 <= id < most:
             raise UserError(f"{path}: expected token ids from 0 to {most - 1}, got {str(id)[:60]}")
 
 
-def _check_model(path: Path, model: dict[str, Any], *, vocab_size: int | None) -> None:
+def _check_model(path: Path, model: dict[str, Any], most: int) -> None:
     kind = model.get("type") or ("Unigram" if isinstance(model["vocab"], list) else "BPE")
     if kind not in KINDS:
         raise UserError(f"{path}: model.type: expected one of {', '.join(KINDS)}, got {str(kind)[:60]!r}")
     vocab = model["vocab"]
     if kind == "Unigram":
-        _check_ids(path, [len(vocab) - 1], vocab_size=vocab_size)
+        _check_ids(path, [len(vocab) - 1], most)
         if not all(isinstance(name, str) and math.isfinite(score) for name, score in vocab):
             raise UserError(f"{path}: model.vocab: expected tokens and their scores")
     else:
-        _check_ids(path, list(vocab.values()), vocab_size=vocab_size)
+        _check_ids(path, vocab.values(), most)
     if model.get("dropout"):
         raise UserError(f"{path}: model.dropout is {str(model['dropout'])[:60]}: tokens would be sampled at random")
     if not model.get("max_input_chars_per_word", 0) <= MOST_IN_WORD:
         raise UserError(f"{path}: model.max_input_chars_per_word: expected at most {MOST_IN_WORD}")
 
 
-def _check_added(path: Path, added: list[dict[str, Any]], *, vocab_size: int | None) -> None:
-    _check_ids(path, [token["id"] for token in added], vocab_size=vocab_size)
+def _check_added(path: Path, added: list[dict[str, Any]], most: int) -> None:
+    _check_ids(path, [token["id"] for token in added], most)
     if not all(isinstance(token["content"], str) and token["content"] for token in added):
         raise UserError(f"{path}: added_tokens: expected a content for each")
 
 
-def _check_steps(path: Path, program: dict[str, Any], *, vocab_size: int | None) -> None:
+def _check_steps(path: Path, program: dict[str, Any], most: int) -> None:
     for part in PARTS:
         steps = list(_steps(program, part))
         if len(steps) > MOST_STEPS:
@@ -139,9 +132,8 @@ def _check_steps(path: Path, program: dict[str, Any], *, vocab_size: int | None)
         growth = math.prod(map(_growth, steps))
         if growth > MOST_GROWTH:
             raise UserError(f"{path}: {part} makes a text {growth:g} times longer; expected at most {MOST_GROWTH}")
-        if part == "post_processor":
-            for step in steps:
-                _check_added_around(path, step, vocab_size=vocab_size)
+        for step in steps if part == "post_processor" else ():
+            _check_added_around(path, step, most)
 
 
 def _growth(step: dict[str, Any]) -> float:
@@ -171,25 +163,16 @@ def _charsmap(encoded: str) -> list[str]:
     return texts.decode("utf-8", "replace").split("\0")
 
 
-def _check_added_around(path: Path, step: dict[str, Any], *, vocab_size: int | None) -> None:
+def _check_added_around(path: Path, step: dict[str, Any], most: int) -> None:
     """The tokens that a post-processor adds around a text."""
-    _check_ids(path, [step[side][1] for side in ("cls", "sep") if side in step], vocab_size=vocab_size)
+    _check_ids(path, [step[side][1] for side in ("cls", "sep") if side in step], most)
     ids = {name: token["ids"] for name, token in (step.get("special_tokens") or {}).items()}
-    _check_ids(path, [id for some in ids.values() for id in some], vocab_size=vocab_size)
+    _check_ids(path, [id for some in ids.values() for id in some], most)
     for template in ("single", "pair"):
         names = [one["SpecialToken"]["id"] if "SpecialToken" in one else None for one in step.get(template) or []]
         added = sum(1 if name is None else len(ids[name]) for name in names)
         if added > MOST_ADDED:
             raise UserError(f"{path}: post_processor adds {added} tokens around a text; expected at most {MOST_ADDED}")
-
-
-def _check_fixed(path: Path, program: dict[str, Any]) -> None:
-    """Fixed padding lengths."""
-    padding = program.get("padding") or {}
-    strategy, multiple = padding.get("strategy"), padding.get("pad_to_multiple_of") or 0
-    fixed = strategy.get("Fixed", 0) if isinstance(strategy, dict) else 0
-    if not (0 <= fixed <= 65_536 and 0 <= multiple <= 65_536):
-        raise UserError(f"{path}: padding: expected lengths up to 65,536")
 
 
 def _steps(program: dict[str, Any], part: str) -> Iterator[dict[str, Any]]:
