@@ -5,7 +5,6 @@
 Exit codes: 0 success, 1 failure, 2 usage error, 130 Ctrl-C, 141 the reader of our output has gone, 143 SIGTERM.
 """
 
-import argparse
 import atexit
 import errno
 import gc
@@ -77,6 +76,7 @@ def prepare_process() -> None:
     for stream, errors in ((sys.stdin, "strict"), (sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):  # not so under pytest and in notebooks
             stream.reconfigure(encoding="utf-8", errors=errors)
+    gc.set_threshold(100_000)  # importing torch makes a million objects that stay: by default, searching them is slow
     atexit.unregister(gc.freeze)
     atexit.register(gc.freeze)  # skips a last garbage collection over all imports as the process ends
 
@@ -106,34 +106,6 @@ def catch_signals() -> Iterator[list[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-@contextmanager
-def garbage_collection_off() -> Iterator[None]:
-    """Inside, no garbage is collected: an import makes a million objects that all stay, and searching them takes a
-    fifth of its time."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
-def run_verb(args: argparse.Namespace) -> int:
-    """Import the verb's module and run it.
-
-    A verb may have a check, which needs no heavy import and fails early where it can.
-    """
-    module = f"seq2see.cli.{args.name}"
-    if "check" in args:
-        check_module, check_name = args.check.split(":")
-        getattr(import_module(check_module), check_name)(args)
-    with garbage_collection_off():
-        imported = module in sys.modules
-        run = import_module(module).run
-        if not imported:
-            gc.freeze()  # trainings re-enable collection
-    return run(args) or 0
 
 
 def describe(error: Exception) -> str:
@@ -174,7 +146,7 @@ def main(argv: list[str] | None = None) -> int:
                 if "name" not in args:
                     parser.print_help(sys.stderr)
                     return 2
-                return run_verb(args)
+                return import_module(f"seq2see.cli.{args.name}").run(args) or 0
             finally:
                 sys.stdout.flush()  # raises BrokenPipeError here, where it can be handled, if the reader has gone
         except KeyboardInterrupt:

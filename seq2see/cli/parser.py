@@ -166,7 +166,6 @@ def add_train(verbs: Verbs) -> None:
         "role of each head (RUN/alignment.json, trust.json, heads.json). English to French also records a replay of\n"
         "18 moments (replay.json.gz). Together these add at most a fifth to the training time.",
     )
-    verb.set_defaults(check="seq2see.training.checks:check_command")
     verb.epilog = recipes()
     verb.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a recipe below")
     verb.add_argument(
@@ -297,7 +296,6 @@ def add_align(verbs: Verbs) -> None:
         "  seq2see align RUN --trust                                    a model of the built-in corpus\n"
         "  seq2see align RUN --trust --src held.en --tgt held.fr [--links held.pharaoh]",
     )
-    verb.set_defaults(check="seq2see.cli.align_checks:check_command")
     add_model(verb)
     verb.add_argument("--src", metavar="FILE", help="source sentences, one per line")
     verb.add_argument("--tgt", metavar="FILE", help="their translations, one per line")
@@ -335,7 +333,6 @@ def add_calibrate(verbs: Verbs) -> None:
         "  seq2see calibrate RUN                                on the run's own held-out pairs\n"
         "  seq2see calibrate RUN --src dev.en --tgt dev.fr      on other pairs that it was not trained on",
     )
-    verb.set_defaults(check="seq2see.cli.align_checks:check_files")
     add_model(verb)
     verb.add_argument("--src", metavar="FILE", help="source sentences, one per line")
     verb.add_argument("--tgt", metavar="FILE", help="their translations, one per line")

@@ -18,20 +18,6 @@ FAULTS = [
         tests="tests/cli/test_command_line.py -k sleep_soon",
     ),
     Fault(
-        "command: garbage is looked for among what is being imported",
-        "seq2see/cli/command.py",
-        "    gc.disable()",
-        "    pass",
-        tests="tests/cli/test_command_line.py -k collector",
-    ),
-    Fault(
-        "command: garbage is never looked for",
-        "seq2see/cli/command.py",
-        "        gc.enable()",
-        "        pass",
-        tests="tests/cli/test_command_line.py -k collector",
-    ),
-    Fault(
         "command: the beginning of a file is not read before a model is loaded",
         "seq2see/cli/lines.py",
         "    if _is_file(stream):",
@@ -75,7 +61,7 @@ FAULTS = [
     ),
     Fault(
         "command: a model is loaded for files that cannot be aligned",
-        "seq2see/cli/align_checks.py",
+        "seq2see/cli/align.py",
         "        for _ in islice(read_pairs(args.src, args.tgt), LINES_CHECKED):",
         "        for _ in ():",
         tests="tests/cli/test_command_line.py -k refused_before",

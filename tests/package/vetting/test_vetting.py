@@ -31,10 +31,10 @@ def test_what_is_saved_passes(kind, tmp_path):
     vet(tiny.save(tmp_path, *tiny.make(kind)))
 
 
-def test_it_needs_no_library(whole):
+def test_it_needs_no_torch(whole):
     code = "import sys, pathlib, seq2see.vetting as v; v.vet(pathlib.Path(sys.argv[1])); print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code, whole], capture_output=True, text=True, check=True).stdout
-    assert {"torch", "transformers", "tokenizers", "safetensors", "numpy"}.isdisjoint(found.split())
+    assert {"torch", "transformers", "tokenizers"}.isdisjoint(found.split())
 
 
 def test_its_limits_and_expression_are_those_of_the_model():
@@ -229,13 +229,10 @@ def test_a_table_of_positions_is_stored_or_small(tmp_path, kind, positions, stor
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    ({"dtype": "I64"}, f"{NAME} is of type I64"),
-    ({"dtype": []}, "cannot be read"),
-    ({"shape": [HUGE, HUGE]}, NAME),
-    ({"shape": [-1, -1]}, NAME),
-    ({"shape": ["a"]}, NAME),
-    ({"data_offsets": [0, HUGE]}, NAME),
-    ({"data_offsets": [-4, 0]}, NAME),
+    ({"dtype": "I32"}, f"{NAME} is of type I32"),
+    *(({name: value}, "cannot be read") for name, value in (
+        ("dtype", []), ("shape", [HUGE, HUGE]), ("shape", [-1, -1]), ("shape", ["a"]), ("data_offsets", [0, HUGE]),
+        ("data_offsets", [-4, 0]))),
 ])
 def test_weights_that_are_not_what_they_say(folder, change, said):
     path = folder / "model.safetensors"
