@@ -2,10 +2,9 @@
 
 import argparse
 import os
-import sys
 from collections.abc import Callable
 from importlib.resources import files
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from seq2see import __version__
 from seq2see.folders import RUNS
@@ -39,13 +38,6 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"seq2see: error: {' '.join(message.split())} (see {self.prog} --help)\n")
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Unlike argparse, fail where help cannot be written, unless stdout is closed."""
-        if file is sys.stdout and sys.stdout.writable():
-            sys.stdout.write(message)
-        else:
-            super()._print_message(message, file)
 
 
 def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:

@@ -102,20 +102,6 @@ FAULTS = [
         tests="tests/cli/test_streams.py -k closed",
     ),
     Fault(
-        "command: help that cannot be written is lost",
-        "seq2see/cli/parser.py",
-        "if file is sys.stdout and sys.stdout.writable():",
-        "if False:",
-        tests="tests/cli/test_streams.py -k full",
-    ),
-    Fault(
-        "command: help for a closed stdout is an error",
-        "seq2see/cli/parser.py",
-        "file is sys.stdout and sys.stdout.writable()",
-        "file is sys.stdout",
-        tests="tests/cli/test_streams.py -k closed",
-    ),
-    Fault(
         "command: an unknown argument sends to the help of all verbs",
         "seq2see/cli/parser.py",
         '(args.verb if "verb" in args else parser)',
