@@ -23,10 +23,8 @@ WITHIN = Caller("the front")
 def card(translator: Translator) -> SimpleNamespace:
     """What the front knows of a model, with the attributes of a `Translator`."""
     engine = SimpleNamespace(name=translator.engine.name, precision=translator.engine.precision)
-    words = {source: translator.seen_words(source) for source, _ in translator.language_pairs}
     return SimpleNamespace(name=translator.name, folder=translator.folder, language_pairs=translator.language_pairs,
-                           defaults=translator.defaults, engine=engine, seen_words=words.get, roles=translator.roles,
-                           apart=translator.apart)
+                           engine=engine, roles=translator.roles, apart=translator.apart)
 
 
 class Replica:

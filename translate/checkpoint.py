@@ -111,13 +111,7 @@ class LoadedCheckpoint:
 
     def check_files(self) -> None:
         """ModelChanged if the checkpoint's files have changed since they were opened."""
-        if self.folder is None:
-            return
-        try:
-            same = _checksums(self.folder) == self._files
-        except OSError:
-            same = False
-        if not same:
+        if self.folder is not None and _checksums(self.folder) != self._files:
             raise ModelChanged
 
     @property

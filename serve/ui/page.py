@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -11,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 from fastapi import FastAPI
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -124,7 +123,6 @@ class WithFirstView:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] != "GET" or scope["path"].rstrip("/") != PAGE:
             return await self.app(scope, receive, send)
-        packed = "gzip" in Headers(scope=scope).get("accept-encoding", "")
         start: Message = {}
         body = bytearray()
 
@@ -138,8 +136,6 @@ class WithFirstView:
                 headers, content = MutableHeaders(scope=start), bytes(body)
                 if headers.get("content-type", "").startswith("text/html"):
                     content = re.sub(rb"<body[^>]*>", lambda tag: tag[0] + self.view, content, count=1)
-                    content = gzip.compress(content, 6) if packed else content
-                    headers.update({"vary": "Accept-Encoding", **({"content-encoding": "gzip"} if packed else {})})
                 headers["content-length"] = str(len(content))
                 await send(start)
                 await send({"type": "http.response.body", "body": content})

@@ -117,13 +117,6 @@ FAULTS = [
         tests="tests/serve/test_server.py -k collector",
     ),
     Fault(
-        "a front does not know which words its models have seen",
-        "serve/replicated.py",
-        "seen_words=words.get",
-        "seen_words=dict().get",
-        tests="tests/serve/test_replicated.py",
-    ),
-    Fault(
         "an engine elsewhere counts its front's requests too",
         "serve/replicated.py",
         "Service(models, settings=dataclasses.replace(settings, rate=0))",
