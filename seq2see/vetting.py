@@ -43,23 +43,16 @@ FORBIDDEN = {
     "quantization_config": "quantised weights are not supported; save them in float32",
     "transformers_weights": "weights must be in model.safetensors",
 }
-# The settings of generation_config.json, in config.json for older models.  Numbers: type, minimum, maximum.
-WHOLE, NUMBER, FRACTION = "a whole number", "a number", "a number with a decimal point"
-TYPES = {WHOLE: (int,), NUMBER: (int, float), FRACTION: (float,)}
-NUMBERS: dict[str, tuple[str, float, float]] = {
-    "num_beams": (WHOLE, 1, 64),
-    "num_return_sequences": (WHOLE, 1, 64),
-    "max_length": (WHOLE, 2, 2**20),  # with the start token
-    "max_new_tokens": (WHOLE, 1, 2**20),
-    "min_length": (WHOLE, 0, 2**20),
-    "source_sentences": (WHOLE, 1, 2**16),
-    "source_pieces": (WHOLE, 1, 2**20),
-    "no_repeat_ngram_size": (WHOLE, 0, 100),
-    "encoder_no_repeat_ngram_size": (WHOLE, 0, 100),
-    "length_penalty": (NUMBER, -10, 10),
-    "repetition_penalty": (NUMBER, 0.1, 10),
-    "encoder_repetition_penalty": (FRACTION, 0.1, 10),  # transformers accepts only floats
+# The settings of generation_config.json that are used, in config.json for older models.  Numbers: minimum, maximum.
+WHOLE = {
+    "num_beams": (1, 64),
+    "max_length": (2, 2**20),  # with the start token
+    "min_length": (0, 2**20),
+    "source_sentences": (1, 2**16),
+    "source_pieces": (1, 2**20),
+    "no_repeat_ngram_size": (0, 100),
 }
+NUMBERS = {"length_penalty": (-10, 10), "repetition_penalty": (0.1, 10), **WHOLE}
 CHOICES = {"early_stopping": (True, False, "never"), "renormalize_logits": (True, False)}
 # Token ids: how deeply they are nested in lists.
 IDS = {
@@ -69,7 +62,6 @@ IDS = {
     "bad_words_ids": (2,),
 }
 MAY_BE_EMPTY = ("suppress_tokens", "begin_suppress_tokens")
-MAX_BIAS = 1e9  # of a logit
 
 
 def vet(folder: Path) -> None:
@@ -177,23 +169,17 @@ def _check_settings(path: Path, settings: Mapping[str, Any], *, vocab_size: Any)
             return isinstance(value, list) and all(one != [] and are_ids(one, depth - 1) for one in value)
         return type(value) is int and 0 <= value < most
 
-    def is_bias(pair: Any) -> bool:
-        return (isinstance(pair, list) and len(pair) == 2 and are_ids(pair[:1], 2)
-                and type(pair[1]) is float and abs(pair[1]) <= MAX_BIAS)
-
     for key, value in settings.items():
         if value is None or (value == [] and key in MAY_BE_EMPTY):
             continue
         if key in NUMBERS:
-            kind, low, high = NUMBERS[key]
-            fits, expected = type(value) in TYPES[kind] and low <= value <= high, f"{kind} from {low} to {high}"
+            (low, high), whole = NUMBERS[key], key in WHOLE
+            fits = (type(value) is int or (type(value) is float and not whole)) and low <= value <= high
+            expected = f"a {'whole ' * whole}number from {low} to {high}"
         elif key in CHOICES:
             fits, expected = value in CHOICES[key], " or ".join(str(choice).lower() for choice in CHOICES[key])
         elif key in IDS:
             fits, expected = value != [] and any(are_ids(value, depth) for depth in IDS[key]), ids
-        elif key == "sequence_bias":
-            fits = isinstance(value, list) and value != [] and all(map(is_bias, value))
-            expected = f"pairs of a list of {ids} and {FRACTION}"
         else:
             continue
         if not fits:

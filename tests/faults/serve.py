@@ -83,7 +83,7 @@ FAULTS = [
     Fault(
         "serve: rows that ended are computed to the end",
         "translate/greedy.py",
-        ">= share * len(ended_B)",
+        ">= SHARE * len(ended_B)",
         ">= len(ended_B)",
         tests="tests/translate/test_greedy.py -k not_computed",
     ),
@@ -107,13 +107,6 @@ FAULTS = [
         "taken_log_prob_B.masked_fill(ended_B, 0)",
         "taken_log_prob_B",
         tests="tests/translate/test_greedy.py -k those_that_stay",
-    ),
-    Fault(
-        "serve: rows leave under a processor that knows them all",
-        "translate/greedy.py",
-        "share = 1.0 if _knows_its_sources(generation_config) else SHARE",
-        "share = SHARE",
-        tests="tests/translate/test_greedy.py -k wants_of_the_tokens",
     ),
     Fault(
         "serve: a checkpoint stops the search by the clock",
@@ -443,13 +436,6 @@ FAULTS = [
         "        if has_words(part):",
         "        if part.strip():",
         tests="tests/translate/test_long_texts.py -k without_words",
-    ),
-    Fault(
-        "rows leave under a penalty that knows them all",
-        "translate/greedy.py",
-        "return bool(settings.encoder_no_repeat_ngram_size) or settings.encoder_repetition_penalty not in (None, 1.0)",
-        "return bool(settings.encoder_no_repeat_ngram_size)",
-        tests="tests/translate/test_greedy.py -k wants_of_the_tokens",
     ),
     Fault(
         "a changed configuration keeps its export",
