@@ -252,8 +252,8 @@ FAULTS = [
     Fault(
         "handler: any token is a language",
         "translate/handler.py",
-        "or language not in known):",
-        "and language):",
+        "and parameters[name] not in known:",
+        "and not parameters[name]:",
         tests="tests/translate/test_many_languages.py -k handler",
     ),
     Fault(
