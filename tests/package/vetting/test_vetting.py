@@ -19,9 +19,8 @@ from seq2see import Seq2SeeForConditionalGeneration
 from seq2see.errors import UserError
 from seq2see.manifest import write_manifest
 from seq2see.modeling import configuration_seq2see
-from seq2see.tokenizer import subwords
 from seq2see.vetting import SIZES, TABLE, check_weights, vet, weight_files
-from seq2see.vetting_tokenizer import OUR_PATTERN
+from seq2see.vetting_tokenizer import OUR_PROGRAM, PARTS
 
 HUGE = 10**9
 
@@ -37,10 +36,12 @@ def test_it_needs_no_torch(whole):
     assert {"torch", "transformers", "tokenizers"}.isdisjoint(found.split())
 
 
-def test_its_limits_and_expression_are_those_of_the_model():
+def test_its_limits_and_program_are_those_of_the_model(whole):
     limits = configuration_seq2see.LIMITS
     assert {key: SIZES[key] for key in limits} == limits and configuration_seq2see.TABLE == TABLE
-    assert hashlib.sha256(subwords._CUTS.encode()).hexdigest() == OUR_PATTERN
+    program = json.loads((whole / "tokenizer.json").read_text("utf-8"))
+    parts = json.dumps({part: program[part] for part in PARTS}, sort_keys=True)
+    assert hashlib.sha256(parts.encode()).hexdigest() == OUR_PROGRAM
 
 
 @pytest.mark.parametrize(("values", "field"), [
