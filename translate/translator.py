@@ -164,7 +164,7 @@ class Translator(LoadedCheckpoint):
         if calibrated:
             self._calibrator(self._pair(source, target)[1])  # UserError if there is none
         with _option_errors():
-            decoding = DecodingOptions.of(**options)
+            decoding = DecodingOptions(**options)
         job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=decoding)
         while job.work:
             job.advance(by_group(job.work, itemgetter(1), lambda alike, members: self.engine_for(alike).translate(

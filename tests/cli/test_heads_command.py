@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 import tiny
@@ -176,7 +175,6 @@ def test_what_cannot_be_measured_is_refused_in_one_line(tmp_path, quick, command
     code, _, err = command("heads", tiny.save(tmp_path / "run", model, tokenizer))
     assert code == 1 and "English to French, and" in err and err.count("\n") == 1
     run = tiny.save(tmp_path / "other", *tiny.seq2see())
-    for out, told in ((tmp_path / "no" / "x.json", "No such file"), (tmp_path, "is a folder: give a file name"),
-                      (Path("/proc/x.json"), "cannot be written")):  # fmt: skip
+    for out in (tmp_path / "no" / "x.json", tmp_path):
         code, _, err = command("heads", run, "--json", out)
-        assert code == 2 and told in err and err.count("\n") == 1
+        assert code == 2 and "cannot be written" in err and err.count("\n") == 1
