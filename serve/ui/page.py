@@ -10,9 +10,11 @@ from typing import Any
 
 import gradio as gr
 from fastapi import FastAPI
-from starlette.datastructures import MutableHeaders
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Mount
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...lens.explorer import script, style
 from ...translate.translator import Translator
@@ -113,31 +115,20 @@ def mount(blocks: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
     return parent, mounted
 
 
-class WithFirstView:
-    """ASGI: the page with the first view as plain HTML, readable before any script has run."""
+class WithFirstView(BaseHTTPMiddleware):
+    """The page with the first view as plain HTML, readable before any script has run."""
 
     def __init__(self, app: ASGIApp, service: Service):
-        self.app = app
+        super().__init__(app)
         self.view = static_view(service)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] != "GET" or scope["path"].rstrip("/") != PAGE:
-            return await self.app(scope, receive, send)
-        start: Message = {}
-        body = bytearray()
+        is_page = scope["method"] == "GET" and scope["path"].rstrip("/") == PAGE
+        await (super().__call__ if is_page else self.app)(scope, receive, send)
 
-        async def keep(message: Message) -> None:
-            nonlocal start
-            if message["type"] == "http.response.start":
-                start = message
-                return
-            body.extend(message.get("body", b""))
-            if not message.get("more_body"):
-                headers, content = MutableHeaders(scope=start), bytes(body)
-                if headers.get("content-type", "").startswith("text/html"):
-                    content = re.sub(rb"<body[^>]*>", lambda tag: tag[0] + self.view, content, count=1)
-                headers["content-length"] = str(len(content))
-                await send(start)
-                await send({"type": "http.response.body", "body": content})
-
-        await self.app(scope, receive, keep)
+    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
+        answer = await call_next(request)
+        body = b"".join([part async for part in answer.body_iterator])
+        body = re.sub(rb"<body[^>]*>", lambda tag: tag[0] + self.view, body, count=1)
+        del answer.headers["content-length"]
+        return Response(body, answer.status_code, answer.headers)
