@@ -141,13 +141,9 @@ class Service:
 
         Every exception leaves as an APIError, except cancellation.
         """
-        try:
-            self.check_ready()
-            self._check(texts, options, prefix)
-            self.access.check_rate(caller, len(texts))
-        except APIError as error:
-            self.metrics.count(error)
-            raise
+        self.check_ready()
+        self._check(texts, options, prefix)
+        self.access.check_rate(caller, len(texts))
         began, outcome = time.perf_counter(), "done"
         try:
             with self.metrics.running.track_inprogress():
@@ -161,7 +157,6 @@ class Service:
         except BaseException as raised:  # a panic of the tokenizer is not an Exception
             failure = as_api_error(raised)
             outcome = OUTCOMES.get(failure.status, "refused")
-            self.metrics.count(failure)
             raise failure from None
         finally:
             self.metrics.requests.labels(outcome).inc()

@@ -22,6 +22,7 @@ from ...lens.by_words import looked_at
 from ..dialects.bodies import bad_request
 from ..dialects.v1 import LookBody
 from ..errors import APIError
+from ..metrics import Metrics
 from ..service import Service
 
 
@@ -30,13 +31,13 @@ def page_error(message: str) -> gr.Error:
 
 
 @contextmanager
-def page_errors() -> Iterator[None]:
-    """Around a handler: an invalid argument or an APIError is answered with one line."""
+def page_errors(metrics: Metrics) -> Iterator[None]:
+    """Around a handler: an invalid argument or an APIError is answered with one line, and counted."""
     try:
         yield
-    except ValidationError as error:
-        raise page_error(bad_request(error).message) from None
-    except APIError as error:
+    except (ValidationError, APIError) as raised:
+        error = raised if isinstance(raised, APIError) else bad_request(raised)
+        metrics.count(error)
         raise page_error(error.message) from None
 
 
@@ -62,7 +63,7 @@ def add_api(service: Service) -> None:
             target: Language code to translate into, such as fr; empty means the model's first.
             alternatives: How many translations to return, best first.
         """
-        with page_errors():
+        with page_errors(service.metrics):
             asked = arguments(request, text=text, source=source, target=target, alternatives=alternatives)
             [found] = await service.translate(**asked)
         return {
@@ -91,7 +92,7 @@ def add_api(service: Service) -> None:
             layer: The decoder layer to look into, counted from 0; -1 is the last.
             head: The attention head of that layer, counted from 0; -1 is the mean of all its heads.
         """
-        with page_errors():
+        with page_errors(service.metrics):
             _, traces = await service.translate_and_look(**arguments(request, text=text, source=source, target=target))
             layers, heads = traces[0].cross["raw"].shape[:2]
             for name, value, count in (("layer", layer, layers), ("head", head, heads)):

@@ -152,13 +152,6 @@ FAULTS = [
         tests="tests/serve/test_request_checks.py -k without_end",
     ),
     Fault(
-        "an error is counted twice",
-        "serve/metrics.py",
-        "self._counted.add(error)",
-        "pass",
-        tests="tests/serve/test_request_checks.py -k counted",
-    ),
-    Fault(
         "server: maps are sent as they are",
         "serve/app.py",
         "    app.add_middleware(GZipMiddleware, minimum_size=10_000)  # maps are larger\n",
