@@ -6,6 +6,7 @@ A question contains the text and its translation; the trace is recomputed each t
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import fields
 from functools import lru_cache
 from itertools import combinations
@@ -21,13 +22,14 @@ from ...lens.explorer import trace_record
 from ...lens.kinds import Kind
 from ...lens.trace import Trace
 from ...lens.wording import label
-from ...translate.history import checkpoints
 from ...translate.translator import Translator
 from ..service import Service
 from .bodies import Body, From0, JSONRoute, key_wanted
 
 MOST_BEAMS = 8  # more are unreadable
 CHECKPOINTS_CACHED = 4  # checkpoints in memory
+LAST_WRITTEN = "trainer_state.json"  # of a checkpoint; until it exists, the checkpoint is incomplete
+CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 Short = Annotated[str, Field(max_length=100)]
 Sentence = Annotated[str, Field(min_length=1, max_length=300)]
 
@@ -195,6 +197,15 @@ class ReplayQuestion(Question):
             raise UserError(f"the checkpoint of step {step} no longer exists")
         then = load_checkpoint(folder, folder.stat().st_mtime_ns)
         return then.look(then(self.text, source=self.source, target=self.target))[0]
+
+
+def checkpoints(folder: Path | None) -> dict[int, Path]:
+    """The checkpoint folders of a run, or beside a checkpoint, by step in ascending order."""
+    if folder is None:
+        return {}
+    run = folder.parent if CHECKPOINT.fullmatch(folder.name) else folder
+    whole = [file.parent for file in run.glob(f"checkpoint-*/{LAST_WRITTEN}")]
+    return dict(sorted((int(named[1]), one) for one in whole if (named := CHECKPOINT.fullmatch(one.name))))
 
 
 @lru_cache(maxsize=CHECKPOINTS_CACHED)

@@ -306,7 +306,7 @@ FAULTS = [
     ),
     Fault(
         "serve: a checkpoint that is still being written is looked at",
-        "translate/history.py",
+        "serve/dialects/inside.py",
         "checkpoint-*/{LAST_WRITTEN}",
         "checkpoint-*/config.json",
         tests="tests/serve/test_history.py",
