@@ -2,8 +2,8 @@
 
 A downloaded folder is untrusted data.  Its files decide how much memory a library takes, which files it opens and which
 patterns it runs; all of that is checked here first, and errors name file and field.  It needs no torch and takes
-milliseconds; safetensors itself checks the headers of weights.  What only the loaded model shows (missing or mismatched
-tensors, NaN) is checked by `loading.py`.
+milliseconds; safetensors itself checks the headers of weights.  Before it takes memory, `loading.py` compares the model
+that the config describes with the tensors that are there; what only the loaded model shows (NaN) it checks then.
 
 No code from the folder runs: only safetensors are weights, nothing is unpickled, no other folder is read.
 """
@@ -20,24 +20,14 @@ from seq2see.errors import UserError
 from seq2see.json_files import read_json
 from seq2see.manifest import check_manifest
 from seq2see.pretrained import check_packaged, is_packaged
-from seq2see.vetting_tokenizer import vet_tokenizer
+from seq2see.vetting_tokenizer import MAX_VOCAB, vet_tokenizer
 
 TABLE = 2**24  # numbers in a computed position table: positions times width
 SLOW_TABLE = 2**22  # the same, for models whose table transformers fills number by number
 FLOATS = ("F64", "F32", "F16", "BF16")  # types of stored weights
 READ = {".json", ".safetensors", ".spm", ".model", ".txt", ".jinja", ".py"}  # files that libraries read
 
-# The largest allowed sizes in config.json, far above any use and far below what exhausts a machine, under the names of
-# `Seq2SeeConfig`, T5 and others.
-SIZES = {
-    **dict.fromkeys(("vocab_size", "decoder_vocab_size"), 2**20),
-    **dict.fromkeys(("d_model", "d_kv", "hidden_size"), 8_192),
-    **dict.fromkeys(("encoder_ffn_dim", "decoder_ffn_dim", "d_ff", "intermediate_size"), 65_536),
-    "max_position_embeddings": 65_536,
-    **dict.fromkeys(("encoder_layers", "decoder_layers", "num_layers", "num_decoder_layers", "num_hidden_layers",
-                     "encoder_attention_heads", "decoder_attention_heads", "num_heads", "num_attention_heads"), 256),
-}
-MAX_COUNT = 1_024  # of other fields `num_...`, `..._layers`, `..._heads`
+MAX_COUNT = 1_024  # of fields `num_...`, `..._layers`, `..._heads`; sizes are compared with the weights by `loading.py`
 # Not allowed in config.json: fields that take weights from another file or library.
 FORBIDDEN = {
     "quantization_config": "quantised weights are not supported; save them in float32",
@@ -122,11 +112,7 @@ def check_config(folder: Path) -> dict[str, Any]:
         if config.get(key) is not None:
             raise UserError(f"{path}: {key} is not allowed: {why}")
     for key, value in _numbers(config):
-        largest = SIZES.get(key)
-        if largest is not None:
-            if type(value) is not int or not 1 <= value <= largest:
-                raise UserError(f"{path}: {key}: expected a whole number from 1 to {largest}, got {_short(value)}")
-        elif isinstance(value, int | float) and not isinstance(value, bool):
+        if isinstance(value, int | float):
             counts = re.search(r"^num_|_layers$|_heads$|_experts$", key)
             low, high = (0, MAX_COUNT) if counts else (-(2**31), 2**31)
             if not low <= value <= high:
@@ -161,7 +147,7 @@ def _short(value: Any) -> str:
 
 def _check_settings(path: Path, settings: Mapping[str, Any], *, vocab_size: Any) -> None:
     """Generation settings: each has its type and a value in bounds, and token ids are in the vocabulary."""
-    most = vocab_size if type(vocab_size) is int else SIZES["vocab_size"]
+    most = vocab_size if type(vocab_size) is int else MAX_VOCAB
     ids = f"ids from 0 to {most - 1}"
 
     def are_ids(value: Any, depth: int) -> bool:
