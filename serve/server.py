@@ -20,7 +20,7 @@ import uvicorn
 
 from seq2see.errors import UserError
 from ..translate.translator import Translator
-from .access import KEYS_VARIABLE, read_access
+from .access import KEYS_VARIABLE
 from .app import make_app
 from .batcher import WORKER
 from .service import Service
@@ -48,7 +48,7 @@ class Server(uvicorn.Server):
         self.open_browser = open_browser
         self.training = training
         settings = settings or ServerSettings()
-        self.service = service or Service(settings=settings, access=read_access(settings))
+        self.service = service or Service(settings=settings)
         self.settings = self.service.settings
         if host not in LOOPBACK and not self.service.access.keys:
             print(f"WARNING: there are no API keys, so anyone who reaches {host} can use it: set {KEYS_VARIABLE} "

@@ -16,7 +16,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from seq2see.errors import UserError
@@ -24,7 +23,7 @@ from ..translate.checkpoint import ModelChanged
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
 from ..translate.results import Translation
 from ..translate.translator import Format, Translator
-from .access import Access, Caller
+from .access import Access, Caller, read_access
 from .batcher import WORKER, Batcher, busy_error
 from .errors import APIError
 from .languages import Detection, detect, find_language
@@ -59,7 +58,7 @@ class Service:
     def __init__(self, models: Mapping[str, Translator] | None = None, settings: ServerSettings | None = None, *,
                  access: Access | None = None, metrics: Metrics | None = None):
         self.settings = settings or ServerSettings()
-        self.access = access or Access(rate=self.settings.rate)
+        self.access = access or read_access(self.settings)
         self.metrics = metrics or Metrics()
         self.models: dict[str, Translator] = {}
         self.at_end: list[Callable[[], None]] = []  # called by `close`
@@ -117,22 +116,21 @@ class Service:
         async with self.serving(texts, caller, seconds, **request):
             return await self._do(self._translate, texts, **request)
 
-    async def translate_and_look(self, texts: Sequence[str], *, caller: Caller, alternative: int = 0,
+    async def translate_and_look(self, text: str, *, caller: Caller, alternative: int = 0,
                                  views: Sequence[str] = ("raw",),
-                                 **request: Unpack[RequestOptions]) -> tuple[list[Translation], list[Trace]]:
-        """The translations, and the traces of one hypothesis of each: one per segment.
+                                 **request: Unpack[RequestOptions]) -> tuple[Translation, list[Trace]]:
+        """The translation, and the traces of one of its hypotheses: one per segment.
 
         The first call loads the model into torch, which takes seconds; calls run one at a time.
         """
-        async with self.serving(texts, caller, self.settings.look_seconds, **request):
-            return await self._do(self._translate_and_look, texts, alternative=alternative, views=views, **request)
+        async with self.serving([text], caller, self.settings.look_seconds, **request):
+            return await self._do(self._translate_and_look, text, alternative=alternative, views=views, **request)
 
-    async def examine(self, texts: Sequence[str], work: Callable[[Translator], Result], *, caller: Caller,
+    async def examine(self, text: str, work: Callable[[Translator], Result], *, caller: Caller,
                       model: str | None = None) -> Result:
-        """The result of `work` on the named model, run one at a time; checked and counted like any request for
-        `texts`."""
-        async with self.serving(texts, caller, self.settings.look_seconds):
-            return await self._do(self._examine, texts, work, model=model)
+        """The result of `work` on the named model, run one at a time; checked and counted like any request."""
+        async with self.serving([text], caller, self.settings.look_seconds):
+            return await self._do(self._examine, text, work, model=model)
 
     @asynccontextmanager
     async def serving(self, texts: Sequence[str], caller: Caller, seconds: float, *,
@@ -164,7 +162,7 @@ class Service:
     # --- the work itself
 
     async def _do(self, work: Callable[..., Awaitable[Result]], *arguments: Any, **request: Any) -> Result:
-        """Call one of the methods below; `replicated.py` calls it remotely."""
+        """Call one of the methods below; `replicated.py` calls the one above with the same arguments, remotely."""
         return await work(*arguments, **request)
 
     async def _translate(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None,
@@ -209,23 +207,18 @@ class Service:
             return await _in(self._looking, lambda: translator.with_calibrated(job.result))
         return job.result
 
-    async def _translate_and_look(self, texts: Sequence[str], *, alternative: int, views: Sequence[str],
-                                  **request: Unpack[RequestOptions]) -> tuple[list[Translation], list[Trace]]:
+    async def _translate_and_look(self, text: str, *, alternative: int, views: Sequence[str],
+                                  **request: Unpack[RequestOptions]) -> tuple[Translation, list[Trace]]:
         async with self._in_line():
-            self.check_look(*texts)
-            results = await self._translate(texts, **request)
-            if not all(one.hypotheses for one in results):
+            self.check_look(text)
+            [result] = await self._translate([text], **request)
+            if not result.hypotheses:
                 raise APIError(400, "blank_text", "the text has no words, so there is no translation to look at")
+            name = self.model_for(request.get("model"), result.source_language or None, result.target_language or None)
+            return result, await _in(self._looking, lambda: self.models[name].look(
+                [result], alternative=alternative, views=views))
 
-            def made_by(one: Translation) -> str:
-                return self.model_for(request.get("model"), one.source_language or None, one.target_language or None)
-
-            return results, await _in(self._looking, lambda: [
-                trace for name, group in groupby(results, made_by)
-                for trace in self.models[name].look(list(group), alternative=alternative, views=views)])
-
-    async def _examine(self, texts: Sequence[str], work: Callable[[Translator], Result], *,
-                       model: str | None) -> Result:
+    async def _examine(self, _: str, work: Callable[[Translator], Result], *, model: str | None) -> Result:
         async with self._in_line():
             translator = self.models[self.model_for(model, None, None)]
             return await _in(self._looking, lambda: work(translator))

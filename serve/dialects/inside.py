@@ -252,7 +252,7 @@ def router(service: Service) -> APIRouter:
         service.check_look(question.text, question.translation, getattr(question, "other", ""))
         model = service.model_for(question.model, question.source, question.target)
         found = await service.examine(
-            [question.text], lambda translator: json.dumps(question.answer(translator), ensure_ascii=False),
+            question.text, lambda translator: json.dumps(question.answer(translator), ensure_ascii=False),
             caller=caller, model=model)
         return Response(found, media_type="application/json")
 

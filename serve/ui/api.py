@@ -46,7 +46,7 @@ def add_api(service: Service) -> None:
 
     def arguments(request: gr.Request, *, source: Any, target: Any, **given: Any) -> dict[str, Any]:
         body = LookBody.model_validate({**given, "source": source or None, "target": target or None})
-        return {"texts": [body.text], "caller": service.access.caller(request), **body.arguments()}
+        return {"caller": service.access.caller(request), **body.arguments()}
 
     async def translate(text: str, source: str = "auto", target: str = "", alternatives: int = 1,
                         request: gr.Request = None) -> dict:
@@ -65,7 +65,7 @@ def add_api(service: Service) -> None:
         """
         with page_errors(service.metrics):
             asked = arguments(request, text=text, source=source, target=target, alternatives=alternatives)
-            [found] = await service.translate(**asked)
+            [found] = await service.translate([text], **asked)
         return {
             "translation": found.text,
             "alternatives": [one.text for one in found.hypotheses[1:]],
@@ -93,7 +93,8 @@ def add_api(service: Service) -> None:
             head: The attention head of that layer, counted from 0; -1 is the mean of all its heads.
         """
         with page_errors(service.metrics):
-            _, traces = await service.translate_and_look(**arguments(request, text=text, source=source, target=target))
+            _, traces = await service.translate_and_look(text, **arguments(
+                request, text=text, source=source, target=target))
             layers, heads = traces[0].cross["raw"].shape[:2]
             for name, value, count in (("layer", layer, layers), ("head", head, heads)):
                 if type(value) is not int or not -1 <= value < count:

@@ -119,8 +119,8 @@ FAULTS = [
     Fault(
         "an engine elsewhere counts its front's requests too",
         "serve/replicated.py",
-        "Service(models, settings=dataclasses.replace(settings, rate=0))",
-        "Service(models, settings=dataclasses.replace(settings, rate=1))",
+        "access=Access())",
+        "access=Access(rate=1))",
         tests="tests/serve/test_replicated.py",
     ),
     Fault(

@@ -19,7 +19,7 @@ class Wired(Replicated):
     """A front and an engine in one process, with all that goes between them pickled, as Ray does it."""
 
     def __init__(self, models, settings):
-        super().__init__(settings)
+        super().__init__(settings=settings)
         self.replica = Replica(models, settings)
         self.models = asyncio.run(self.send("describe"))  # and the server says when it is ready
 
