@@ -56,10 +56,10 @@ class Service:
     """Owns the translators and their batchers.  Everything except `add` and `detect` runs on one event loop."""
 
     def __init__(self, models: Mapping[str, Translator] | None = None, settings: ServerSettings | None = None, *,
-                 access: Access | None = None, metrics: Metrics | None = None):
+                 access: Access | None = None):
         self.settings = settings or ServerSettings()
         self.access = access or read_access(self.settings)
-        self.metrics = metrics or Metrics()
+        self.metrics = Metrics()
         self.models: dict[str, Translator] = {}
         self.at_end: list[Callable[[], None]] = []  # called by `close`
         self.ready = False  # every model is loaded and has passed a test translation

@@ -12,7 +12,7 @@ proportionally.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
@@ -55,17 +55,10 @@ class Translator(LoadedCheckpoint):
     evaluation.
     """
 
-    def __init__(
-        self,
-        model: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerBase,
-        *,
-        name: str = "",
-        seen_words: Mapping[str, frozenset[str]] | None = None,
-    ):
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, name: str = ""):
         check_sizes(model, tokenizer, name=name)
         model.eval()  # or dropout would stay on
-        super().__init__(name, loaded=(model, tokenizer), seen_words=seen_words)
+        super().__init__(name, loaded=(model, tokenizer))
         self._use_torch()
 
     @classmethod

@@ -15,10 +15,12 @@ from typing import Any
 
 import gradio as gr
 import httpx
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
 from ...lens.by_words import looked_at
+from ..dialects import inside, lessons, v1
 from ..dialects.bodies import bad_request
 from ..dialects.v1 import LookBody
 from ..errors import APIError
@@ -114,15 +116,23 @@ def add_api(service: Service) -> None:
         gr.api(function, api_name=function.__name__, queue=False)
 
 
-def add_ask(app: FastAPI) -> None:
-    """Add the function by which the explorer asks `/v1` of an application that is not served."""
+def add_ask(service: Service) -> None:
+    """Add the function by which the explorer asks `/v1` where it is not served."""
+
+    async def refuse(_: Request, error: Any) -> Response:
+        raise bad_request(error)
+
+    app = FastAPI(exception_handlers={RequestValidationError: refuse})
+    for dialect in (v1, inside, lessons):
+        app.include_router(dialect.router(service))
 
     async def ask(route: str, body: dict, request: gr.Request = None) -> dict:
         transport = httpx.ASGITransport(app, client=(request.client.host, 0))
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=None) as client:
-            answer = await client.post(f"/v1/{route}", json=body)
+            with page_errors(service.metrics):
+                answer = await client.post(f"/v1/{route}", json=body)
         if answer.is_error:
-            raise page_error(answer.json()["error"])
+            raise page_error("there is no such route")
         return answer.json()
 
     gr.api(ask, api_name="ask", queue=False, api_visibility="undocumented")

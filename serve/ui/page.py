@@ -19,7 +19,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ...lens.explorer import script, style
 from ...translate.translator import Translator
 from ..access import Access
-from ..app import make_app
 from ..request_checks import PAGE
 from ..service import Service
 from ..settings import ServerSettings
@@ -81,7 +80,7 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
     with gr.Blocks(title="Seq2See", analytics_enabled=False, fill_width=True) as blocks:
         add_api(service)  # first, so that its names are free
         if api is None:
-            add_ask(make_app(service))
+            add_ask(service)
         explorer = gr.HTML(html_template='<div class="s2s-home"></div>', js_on_load=ON_LOAD, script=script(),
                            apply_default_css=False, css=style() + text_of("gradio.css"), settings=about())
         if learning:  # open and later tabs learn when the model is ready
@@ -93,17 +92,9 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
 
 @asynccontextmanager
 async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncIterator[Callable[[], None]]:
-    """Mount the page for the length of the context; gives the function that ends the endless requests of open tabs."""
-    parent, mounted = mount(blocks)
-    async with parent.router.lifespan_context(parent):
-        app.state.page = WithFirstView(CheckedCalls(mounted), service)
-        yield mounted.stop_event.set
+    """Mount the page for the length of the context; gives the function that ends the endless requests of open tabs.
 
-
-def mount(blocks: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
-    """The page as an application, and the parent whose lifespan it lives by.
-
-    It has its own parent: in ours, Gradio would let our CORS settings decide which sites may read the page.
+    The page has its own parent: in ours, Gradio would let our CORS settings decide which sites may read it.
     """
     blocks.state_session_capacity = MOST_VISITS
     parent = FastAPI()
@@ -112,7 +103,9 @@ def mount(blocks: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
     if blocks.mcp_server_obj is not None:
         answer_in_json(blocks.mcp_server_obj)
     [mounted] = (route.app for route in parent.routes if isinstance(route, Mount))
-    return parent, mounted
+    async with parent.router.lifespan_context(parent):
+        app.state.page = WithFirstView(CheckedCalls(mounted), service)
+        yield mounted.stop_event.set
 
 
 class WithFirstView(BaseHTTPMiddleware):

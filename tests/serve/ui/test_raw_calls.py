@@ -30,7 +30,7 @@ def ask(alone, route, body):
 @pytest.mark.parametrize(("route", "body", "told"), [
     ("look", ASK | {"text": 3}, "text: "), ("look", ASK | {"text": "a" + "\u0301" * 100}, "too long"),
     ("look", ASK | {"num_beams": 10**6}, "num_beams"), ("look", ASK | {"more": 1}, "unknown field"),
-    ("nothing", {}, "Not Found"), ("look", [], "expected"), ("inside", {"question": {"tool": "x"}}, "tool"),
+    ("nothing", {}, "no such route"), ("look", [], "expected"), ("inside", {"question": {"tool": "x"}}, "tool"),
     ("inside", {"question": {"tool": "layers", "text": "x" * 1001, "translation": "y"}}, "1000"),
 ])  # fmt: skip
 def test_this_and_other_questions_are_checked(alone, capfd, route, body, told):
