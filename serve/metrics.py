@@ -31,10 +31,6 @@ class Metrics:
         if error.status != 500:
             self.refusals.labels(error.code).inc()
 
-    def batch(self, *, sources: int, tokens: int) -> None:
-        self.batch_size.observe(sources)
-        self.tokens.labels("source").inc(tokens)
-
     def text(self) -> bytes:
         """The metrics in Prometheus text format."""
         return bytes(generate_latest(self.registry))

@@ -69,8 +69,6 @@ class Server(uvicorn.Server):
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until Ctrl-C or SIGTERM; then raise what the signal means, or the error that loading a model raised."""
-        # Few texts at a time are encoded, on the event loop: tokenizer threads would compete with the engine for cores.
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         super().run(sockets or [self.socket])
         if self.failure is not None:
             raise self.failure

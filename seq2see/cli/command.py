@@ -63,9 +63,8 @@ def prepare_process() -> None:
         if getattr(sys, name) is None:  # closed by the parent process: the next file opened would get its number
             setattr(sys, name, stand_in())
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # its threads would compete with the engine for cores
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
     if not sys.stderr.isatty():

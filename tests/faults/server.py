@@ -251,9 +251,9 @@ FAULTS = [
     ),
     Fault(
         "the size of a batch is counted in tokens",
-        "serve/metrics.py",
-        "self.batch_size.observe(sources)",
-        "self.batch_size.observe(pieces)",
+        "serve/batcher.py",
+        "batch_size.observe(len(batch))",
+        "batch_size.observe(ends[len(batch) - 1])",
         tests="tests/serve/test_batcher.py -k are_counted",
     ),
     Fault(
