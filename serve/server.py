@@ -47,7 +47,6 @@ class Server(uvicorn.Server):
         self.loaders = loaders
         self.open_browser = open_browser
         self.training = training
-        settings = settings or ServerSettings()
         self.service = service or Service(settings=settings)
         self.settings = self.service.settings
         if host not in LOOPBACK and not self.service.access.keys:
