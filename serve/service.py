@@ -23,7 +23,7 @@ from ..translate.checkpoint import ModelChanged
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
 from ..translate.results import Translation
 from ..translate.translator import Format, Translator
-from .access import Access, Caller, read_access
+from .access import Access, Caller, read_keys
 from .batcher import WORKER, Batcher, busy_error
 from .errors import APIError
 from .languages import Detection, detect, find_language
@@ -58,7 +58,7 @@ class Service:
     def __init__(self, models: Mapping[str, Translator] | None = None, settings: ServerSettings | None = None, *,
                  access: Access | None = None):
         self.settings = settings or ServerSettings()
-        self.access = access or read_access(self.settings)
+        self.access = access or Access(read_keys(self.settings.keys_file), rate=self.settings.rate)
         self.metrics = Metrics()
         self.models: dict[str, Translator] = {}
         self.at_end: list[Callable[[], None]] = []  # called by `close`

@@ -75,7 +75,6 @@ def prepare_process() -> None:
     for stream, errors in ((sys.stdin, "strict"), (sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):  # not so under pytest and in notebooks
             stream.reconfigure(encoding="utf-8", errors=errors)
-    gc.set_threshold(100_000)  # importing torch makes a million objects that stay: by default, searching them is slow
     atexit.unregister(gc.freeze)
     atexit.register(gc.freeze)  # skips a last garbage collection over all imports as the process ends
 
