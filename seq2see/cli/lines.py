@@ -1,9 +1,7 @@
 """Lines of standard input for verbs that write a line per line: lines that are available together form a batch."""
 
 import io
-import os
 import queue
-import stat
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -49,7 +47,7 @@ def windows(stream: BinaryIO, check: Check) -> Iterator[list[Line]]:
     UserError immediately, before iteration, if the beginning of a file is invalid, or the first line of a pipe that
     arrives within PATIENCE.
     """
-    if _is_file(stream):
+    if stream.seekable() and not stream.isatty():  # otherwise it can be read only once
         start = stream.tell()
         for _ in islice(_lines(stream, check), LINES_CHECKED):
             pass
@@ -62,14 +60,6 @@ def windows(stream: BinaryIO, check: Check) -> Iterator[list[Line]]:
     if first and isinstance(first[0], Exception):
         raise first[0]
     return _grouped(first, ready)
-
-
-def _is_file(stream: BinaryIO) -> bool:
-    """Whether it can be read twice, unlike a pipe."""
-    try:
-        return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
-    except OSError:  # it has no file descriptor
-        return False
 
 
 def _grouped(first: list[Item], ready: queue.Queue[Item]) -> Iterator[list[Line]]:

@@ -20,7 +20,7 @@ FAULTS = [
     Fault(
         "command: the beginning of a file is not read before a model is loaded",
         "seq2see/cli/lines.py",
-        "    if _is_file(stream):",
+        "    if stream.seekable() and not stream.isatty():",
         "    if False:",
         tests="tests/cli/test_translate.py -k beginning",
     ),

@@ -21,7 +21,7 @@ ASKED = {"source": "en", "target": "fr", "caller": CALLER}
 
 
 def ask(service, *texts, options=None, **more):
-    more |= {"options": DecodingOptions.of(**options)} if options else {}
+    more |= {"options": DecodingOptions(**options)} if options else {}
     return asyncio.run(service.translate(texts, **(ASKED | more)))
 
 
