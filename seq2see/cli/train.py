@@ -1,6 +1,7 @@
 """The verb `train`: trains and measures a model from a configuration, or previews it."""
 
 import argparse
+import gc
 import os
 
 from seq2see.training.checks import check_command
@@ -19,6 +20,7 @@ def run(args: argparse.Namespace) -> int:
     from seq2see.training.progress import say
     from seq2see.training.run import run_experiment
 
+    gc.freeze()  # what was imported stays: every full collection would search a million objects
     config = load_config(args.config, args.overrides)
     if args.dry_run:
         preview(config)
