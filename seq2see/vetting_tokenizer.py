@@ -8,6 +8,7 @@ own is tried on awkward texts, in a process of its own with a second or two of C
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import math
@@ -31,9 +32,9 @@ KINDS = ("BPE", "Unigram", "WordPiece", "WordLevel")
 # SHA-256 of the parts that `train_tokenizer` writes, known to take linear time.
 OUR_PROGRAM = "4e8803bd9171b513ac32db7da4c9fe0b038a701cd4cd7d89a21f5226170a3f5b"
 
-# Awkward texts: every character; and long runs of characters that the program names, or that most expressions do, which
-# fail to match in the end.  The program's own texts are put around them, or the library would see early that nothing
-# can match.
+# Awkward texts: every character, in fours, so that the growth of one is seen; and long runs of characters that the
+# program names, or that most expressions do, which fail to match in the end.  The program's own texts are put around
+# them, or the library would see early that nothing can match.
 TRIAL = """
 import json, sys, tokenizers
 try:
@@ -52,7 +53,7 @@ def decode(text):
     if tokenizer.decoder:
         check(text + text, tokenizer.decoder.decode([text, text]))
 every = "".join(map(chr, [*range(1, 0xD800), *range(0xE000, 0x20000)]))
-for text in (every, *named):
+for text in (*(every[i : i + 4] for i in range(0, len(every), 4)), *named):
     if tokenizer.normalizer:
         check(text, tokenizer.normalizer.normalize_str(text))
     decode(text)
@@ -141,6 +142,11 @@ def _check_parts(path: Path, parts: dict[str, Any]) -> list[str]:
     for step in steps:
         if "Regex" in step:
             _check_pattern(path, step["Regex"])
+        # What a trial need not meet: texts of several characters that are not named as such.
+        encoded = base64.b64decode(step.get("precompiled_charsmap") or "")
+        replacements = encoded[4 + int.from_bytes(encoded[:4], "little") :].split(b"\0")
+        if max(map(len, replacements)) > 4 * MOST_GROWTH:
+            raise UserError(f"{path}: precompiled_charsmap has a text of over {4 * MOST_GROWTH} bytes")
         if "Regex" in (step.get("pattern") or {}) and len(step.get("content", "")) > 1:  # it may match everywhere
             raise UserError(f"{path}: an expression is replaced by {step['content'][:60]!r}; expected one character")
     return texts

@@ -61,7 +61,7 @@ CTC = {"type": "CTC", "pad_token": "<pad>", "word_delimiter_token": "", "cleanup
 BOMBS = {name: {"pre_tokenizer": split_by(pattern)} for name, pattern in SPLITS.items()} | {
     "growth": {"normalizer": replacing("a", "a" * 100_000)},
     "growth by steps": {"normalizer": in_sequence(*[replacing("a", "aa")] * 30)},
-    "growth of what is not named": {"normalizer": replacing_all(r"\x71", "q" * 1_000)},
+    "growth of what is not named": {"normalizer": replacing_all(r"\x72\x71", "z" * 1_000)},
     "growth in front": {"normalizer": {"type": "Prepend", "prepend": "a" * 100_000}},
     "growth by a map": {"normalizer": mapping("a" * 100_000)},
     "growth by bytes": {"normalizer": in_sequence(*[{"type": "ByteLevel"}] * 30)},
