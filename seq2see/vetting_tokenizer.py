@@ -57,6 +57,7 @@ for text in (*(every[i : i + 4] for i in range(0, len(every), 4)), *named):
     if tokenizer.normalizer:
         check(text, tokenizer.normalizer.normalize_str(text))
     decode(text)
+check("", tokenizer.encode("").ids)
 names = " ".join(named)
 for c in sorted({*names[:300], *"aA1 \\n\\t!'é漢\\u0301"}):
     for text in (c * 2000, (c + "!") * 1000, names + c * 1000 + "\\0" + names):

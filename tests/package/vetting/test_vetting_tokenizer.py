@@ -73,7 +73,7 @@ BOMBS = {name: {"pre_tokenizer": split_by(pattern)} for name, pattern in SPLITS.
     "growth between characters": {"decoder": {"type": "Sequence", "decoders": [BETWEEN] * 30}},
     "growth between sounds": {"decoder": decoding(*[CTC] * 30)},
     "slow decoding": {"decoder": replacing_all("a*a*a*a*a*a*a*b", "")},
-    "many around": {"post_processor": around(10_000)},
+    "many around": {"post_processor": around(7)},
     "around beyond": {"post_processor": around(1, id=HUGE)},
     "end beyond": {"post_processor": {"type": "BertProcessing", "sep": ["x", HUGE], "cls": ["x", 0]}},
     "many steps": {"normalizer": in_sequence(*[{"type": "NFC"}] * 5_000)},
