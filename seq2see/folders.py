@@ -69,6 +69,4 @@ def resolve_folder(name: str | Path, *, trust_remote_code: bool = False) -> Path
         return Path(snapshot_download(str(name), allow_patterns=wanted, ignore_patterns="*/*"))
     except (HfHubHTTPError, HFValidationError, OSError) as error:
         reason = str(error).strip().partition("\n")[0]
-        raise UserError(
-            f"there is no folder {name}, and it cannot be downloaded from the Hub: {reason}"
-        ) from error
+        raise UserError(f"there is no folder {name}, and it cannot be downloaded from the Hub: {reason}") from error

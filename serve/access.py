@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NewType
 
 from seq2see.settings_file import read_text, wrong
 from .errors import APIError
-from .settings import ServerSettings
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
@@ -82,10 +81,6 @@ class Access:
     def check_rate(self, caller: Caller, texts: int) -> None:
         """Count texts against the caller's rate; APIError (429) if it is exceeded."""
         self._texts.take(caller, texts)
-
-
-def read_access(settings: ServerSettings) -> Access:
-    return Access(read_keys(settings.keys_file), texts_per_minute=settings.texts_per_minute)
 
 
 def read_keys(path: str | None) -> dict[bytes, str]:

@@ -6,14 +6,13 @@ cloudpickle), and errors.  Independent of the transport (`ray_app.py`).
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 from ..translate.translator import Translator
-from .access import Caller, read_access
+from .access import Access, Caller
 from .service import Service
 from .settings import ServerSettings
 
@@ -31,7 +30,7 @@ class Replica:
     """One engine; all behind a front are identical."""
 
     def __init__(self, models: Mapping[str, Translator], settings: ServerSettings):
-        self.service = Service(models, settings=dataclasses.replace(settings, texts_per_minute=0))  # the front counts
+        self.service = Service(models, settings, access=Access())  # the front asks for keys and counts texts
 
     async def describe(self) -> dict[str, SimpleNamespace]:
         return {name: card(one) for name, one in self.service.models.items()}
@@ -43,9 +42,6 @@ class Replica:
 
 class Replicated(Service):
     """The front: counts and checks requests itself; a `Replica` does the work."""
-
-    def __init__(self, settings: ServerSettings):
-        super().__init__(settings=settings, access=read_access(settings))
 
     @abstractmethod
     async def send(self, method: str, *arguments: Any, **request: Any) -> Any:

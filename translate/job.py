@@ -16,7 +16,7 @@ import regex
 
 from seq2see.errors import UserError
 from ..tokenizer.protected import Reading, masked
-from ..tokenizer.segments import Cut, count_sentences, cut_sentences
+from ..tokenizer.segments import Cut, count_sentences, cut_sentences, halves
 from ..tokenizer.words import refuse_surrogates
 from .codec import Codec
 from .decoding import DecodingOptions, GenerationDefaults
@@ -188,14 +188,14 @@ class SegmentTranslator:
 
     def _segment(self, reading: Reading, ids: Ids, start: Ids) -> WorkGenerator[Passage]:
         """One segment; split in halves if it is too long."""
-        whole, longest = Cut((reading.text,), ("", "")), self.defaults.source_tokens
+        longest = self.defaults.source_tokens
         if longest is not None and len(ids) > longest:
             try:
-                halves = whole.halved(0)
+                cut = halves(reading.text)
             except ValueError:  # one character
                 check_length(reading.text, ids, most=self.defaults.positions)
             else:
-                return (yield from self._passage(halves, self._read(halves.segments), start))
+                return (yield from self._passage(cut, self._read(cut.segments), start))
         if start and reading.spans and not reading.care:
             reading = Reading.of(reading.text, prefix=self.codec.decode(start))
             [ids] = self.codec.encode([reading.model_input])
@@ -204,7 +204,7 @@ class SegmentTranslator:
     def _without_loss(self, reading: Reading, ids: Ids, start: Ids) -> WorkGenerator[Passage]:
         """One segment; if every hypothesis has lost or added a sentence or protected text, translate again: sentence by
         sentence, or with other stand-ins for protected text."""
-        [found] = yield [(ids, self.options.with_prefix(start))]
+        [found] = yield [(ids, replace(self.options, prefix=(*self.options.prefix, *start)))]
         written = [replace(one, text=self.codec.decode(one.token_ids)) for one in found]
         texts = [(one, reading.restored(one.text)) for one in written if one.text.strip()]
         restored = tuple(replace(one, text=text) for one, text in texts if text is not None)

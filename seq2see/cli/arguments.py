@@ -4,9 +4,8 @@ Imports nothing heavy.
 """
 
 import argparse
-import sys
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from seq2see.pretrained import DEFAULT, NAMES
 
@@ -18,13 +17,6 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"seq2see: error: {' '.join(message.split())} (see {self.prog} --help)\n")
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Unlike argparse, fail where help cannot be written, unless stdout is closed."""
-        if file is sys.stdout and sys.stdout.writable():
-            sys.stdout.write(message)
-        else:
-            super()._print_message(message, file)
 
 
 def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
@@ -55,20 +47,16 @@ Verbs = argparse._SubParsersAction  # of Parser; argparse gives it no public nam
 
 def add_verb(verbs: Verbs, name: str, summary: str, more: str = "") -> Parser:
     """A verb, which `seq2see.cli.NAME.run` carries out."""
-    verb: Parser = verbs.add_parser(
-        name,
-        help=summary,
-        description=f"{summary[0].upper()}{summary[1:]}.\n\n{more}".strip(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    description = f"{summary[0].upper()}{summary[1:]}.\n\n{more}".strip()
+    verb: Parser = verbs.add_parser(name, help=summary, description=description,
+                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     verb.set_defaults(name=name, verb=verb)
     return verb
 
 
 def add_model(verb: Parser, kind: str = "for any transformers encoder-decoder") -> None:
-    verb.add_argument(
-        "run", metavar="RUN", nargs="?", default=DEFAULT, type=model_name, help=f"{ANY_MODEL}, {kind} ({DEFAULT})"
-    )
+    verb.add_argument("run", metavar="RUN", nargs="?", default=DEFAULT, type=model_name,
+                      help=f"{ANY_MODEL}, {kind} ({DEFAULT})")
 
 
 def add_languages(verb: Parser) -> None:

@@ -25,8 +25,6 @@ def run(args: argparse.Namespace) -> None:
     from seq2see.lessons.page import page
 
     names = chosen(args.number)
-    if not names:
-        raise UserError(f"there is no lesson {args.number}", exit_code=2)
     html, data = places(args.out, args.number)
     bench = set_up(args.run, quick=args.quick)
     record = collect(bench, names, command=as_typed(args))
@@ -46,9 +44,6 @@ def places(folder: str, number: int | None) -> tuple[Path, Path]:
     out.mkdir(parents=True, exist_ok=True)
     html, data = ((LESSONS_PAGE, "lessons.json") if number is None else
                   (f"lesson-{number}.html", f"lesson-{number}.json"))  # fmt: skip
-    for path in (out / html, out / data):
-        if path.is_dir():
-            raise UserError(f"cannot write {path}: it is a folder. Move it away, or give another folder with --out")
     if not os.access(out, os.W_OK | os.X_OK):
         raise UserError(f"cannot write to {out}: give another folder with --out")
     return out / html, out / data

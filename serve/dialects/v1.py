@@ -15,7 +15,6 @@ from ...tokenizer.words import TokenSpan
 from ...translate.results import Hypothesis, Translation
 from ...translate.translator import Translator
 from ..access import Caller
-from ..errors import APIError
 from ..service import Service
 from .bodies import From0, JSONRoute, OptionFields, Pair, key_wanted
 
@@ -175,8 +174,8 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
     """The response of `/v1/look`, as JSON."""
     result, traces = None, list[Trace]()
     if body.translation is None and not body.without:
-        [result], traces = await service.translate_and_look([body.text], caller=caller, alternative=body.alternative,
-                                                            views=body.views, **body.arguments())
+        result, traces = await service.translate_and_look(body.text, caller=caller, alternative=body.alternative,
+                                                          views=body.views, **body.arguments())
     model = service.model_for(body.model, *(result.source_language, result.target_language) if result else
                               (body.source, body.target))
 
@@ -190,11 +189,8 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
 
     if traces and not body.evidence:
         return await asyncio.to_thread(finish, service.models[model])
-    longest = max(map(len, (body.text, body.translation or "", *body.others)))
-    if longest > service.settings.look_characters:
-        most = service.settings.look_characters
-        raise APIError(400, "text_too_long", f"a text has {longest} characters: looking inside takes at most {most}")
-    return await service.examine([body.text], finish, caller=caller, model=model)
+    service.check_look(body.text, body.translation or "", *body.others)
+    return await service.examine(body.text, finish, caller=caller, model=model)
 
 
 def _looked_at(translator: Translator, body: LookBody) -> Trace:

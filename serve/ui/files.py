@@ -3,6 +3,6 @@
 from importlib.resources import files
 
 
-def text_of(name: str, folder: str = "seq2see.serve.ui") -> str:
-    """The text of a JavaScript or CSS file of the page."""
-    return files(folder).joinpath(name).read_text(encoding="utf-8")
+def text_of(name: str) -> str:
+    """The text of a file of the page."""
+    return files("seq2see.serve.ui").joinpath(name).read_text(encoding="utf-8")

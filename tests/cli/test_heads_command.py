@@ -3,7 +3,6 @@
 import json
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 import tiny
@@ -190,7 +189,6 @@ def test_what_cannot_be_measured_is_refused_in_one_line(tmp_path, quick, command
     code, _, err = command("heads", tiny.save(tmp_path / "run", model, tokenizer))
     assert code == 1 and "English to French, and" in err and err.count("\n") == 1
     run = tiny.save(tmp_path / "other", *tiny.seq2see())
-    for out, told in ((tmp_path / "no" / "x.json", "does not exist"), (tmp_path, "is a folder: give a file name"),
-                      (Path("/proc/x.json"), "cannot be written")):  # fmt: skip
+    for out in (tmp_path / "no" / "x.json", tmp_path):
         code, _, err = command("heads", run, "--out", out)
-        assert code == 2 and told in err and err.count("\n") == 1
+        assert code == 2 and "cannot be written" in err and err.count("\n") == 1

@@ -609,9 +609,9 @@ FAULTS = [
     ),
     Fault(
         "torch is imported before the first line",
-        "seq2see/cli/command.py",
-        '    if "check" in args:',
-        '    import_module(module)\n    if "check" in args:',
+        "seq2see/cli/train.py",
+        "    check_command(args)\n",
+        "    import torch  # noqa: F401\n    check_command(args)\n",
         tests="tests/training/test_progress.py -k before_torch",
     ),
     Fault(

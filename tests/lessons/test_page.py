@@ -185,8 +185,6 @@ def test_a_run_of_another_corpus_or_with_cut_weights_is_refused(
 
 
 def test_wrong_numbers_and_folders_cost_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "out" / "lesson-3.html").mkdir(parents=True)
-    assert "lesson-3.html: it is a folder" in refused(["3"], tmp_path, capsys)
     assert "--out is empty" in refused(["3", "--out", ""], tmp_path, capsys)
     assert "/dev/null/x" in refused(["3", "--out", "/dev/null/x"], tmp_path, capsys)
     with pytest.raises(SystemExit):
