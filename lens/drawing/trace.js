@@ -62,6 +62,14 @@ export class Trace {
     });
   }
 
+  // The heads of the same kind and layer.
+  beside({ kind, layer }) { return this.heads.filter((one) => one.kind === kind && one.layer === layer); }
+  // The languages of the rows and columns of a kind.
+  codes(kind) {
+    const [source, target] = this.languages;
+    return [kind === "encoder" ? source : target, kind === "decoder" ? target : source];
+  }
+
   // --- words and tokens
 
   units(side, unit) {

@@ -95,8 +95,7 @@ export function elided(text, most = 22) {
 export function sentence(trace, { head, view, unit, rows }, { piece, column = null }) {
   const map = trace.map(head, { view, unit, rows });
   const row = map.rows.find((one) => one.pieces.includes(piece)) || map.rows[0], at = map.at[map.rows.indexOf(row)];
-  const [source, target] = trace.languages, rowCode = head.kind === "encoder" ? source : target;
-  const columnCode = head.kind === "decoder" ? target : source;
+  const [rowCode, columnCode] = trace.codes(head.kind);
   const looks = word(row.label, "looks", rowCode), seen = (one) => word(one.label, "seen", columnCode);
   const back = head.kind === "decoder" ? "looked back at" : "looked at";
   const who = hasHeads(view) ? "this head" : "the model";
@@ -147,8 +146,8 @@ export function columnSentence(trace, { head, view, unit, rows }, piece) {
   const map = trace.map(head, { view, unit, rows });
   const column = map.columns.findIndex((one) => one.pieces.includes(piece));
   if (column < 0) return null;
-  const [source, target] = trace.languages, rowCode = head.kind === "encoder" ? source : target;
-  const seen = word(map.columns[column].label, "seen", head.kind === "decoder" ? target : source);
+  const [rowCode, columnCode] = trace.codes(head.kind);
+  const seen = word(map.columns[column].label, "seen", columnCode);
   const by = map.at.map((row, i) => [map.rows[i], row[column] || 0]).sort((a, b) => b[1] - a[1]).slice(0, 2);
   if (by[0][1] < 0.1) return html`${seen} was hardly looked at by this head`;
   const lookers = by.filter(([, share], i) => !i || share >= 0.25).map(([one, share], i) =>

@@ -74,6 +74,20 @@ def test_it_opens_at_the_map_that_was_asked_for(browser, full_trace, tmp_path):
         assert tab.locator(".rl").first.inner_text() == "start"
 
 
+def test_all_heads_of_a_layer_are_overlaid_in_two_clicks(page, trace):
+    page.get_by_role("button", name="Lines", exact=True).click()
+    page.get_by_role("button", name="All heads", exact=True).click()
+    heads = trace.maps("cross")[0]
+    colours = page.locator(".lined path").evaluate_all("all => all.map(one => one.style.stroke)")
+    assert len(set(colours)) == len(heads) and len(colours) == pytest.approx((heads >= 0.06).sum(), abs=2)
+    keys = page.locator(".line-key")
+    assert keys.all_inner_texts() == [str(head + 1) for head in range(len(heads))]
+    keys.last.click()
+    assert f"layer 1, head {len(heads)}" in page.locator(".eyebrow").inner_text()
+    page.get_by_role("button", name="This head").click()
+    assert page.locator(".lined path").count() == pytest.approx((heads[-1] >= 0.06).sum(), abs=2)
+
+
 def test_script_in_a_text_does_not_run(browser, seq2see, tmp_path):
     model, tokenizer = seq2see
     attack = "<img src=x onerror=window.hit=1></script><script>window.hit=1</script> ${window.hit=1}"
