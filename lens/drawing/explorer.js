@@ -453,14 +453,15 @@ export function explorer(element, settings) {
   function wordKey(event) {
     const { key, target: { dataset: { side, piece } } } = event;
     if (key === "Enter" || key === " ") { event.preventDefault(); return pickWord(side, +piece); }
-    const next = move(event, `.w[data-side=${side}]`, { ArrowLeft: -1, ArrowRight: 1 }[key]);
+    const onward = getComputedStyle(event.target).direction === "rtl" ? -1 : 1;
+    const next = move(event, `.w[data-side=${side}]`, { ArrowLeft: -onward, ArrowRight: onward }[key]);
     if (!next) return;
     hover({ side, piece: +next.dataset.piece });
     follow({ speak: true });
   }
 
   function gridKey(event) {
-    const map = traceOf(state).map(state.head, state), { key, ctrlKey } = event;
+    const map = traceOf(state).map(state.head, state), { key, ctrlKey } = event, onward = map.mirrored ? -1 : 1;
     const stepped = { "[": [stepHead, -1], "]": [stepHead, 1], ",": [stepWord, -1], ".": [stepWord, 1] }[key];
     if (stepped) { event.preventDefault(); return stepped[0](stepped[1]); }
     if (key === "Escape") { hover(null); return event.target.blur(); }
@@ -470,7 +471,7 @@ export function explorer(element, settings) {
     if (key === "Enter" || key === " ") { event.preventDefault(); return pickRow(Math.max(0, rowNow)); }
     const [last, end] = [map.rows.length - 1, map.columns.length - 1];
     const to = { ArrowUp: [rowNow - 1, columnNow], ArrowDown: [rowNow + 1, columnNow],
-      ArrowLeft: [rowNow, columnNow - 1], ArrowRight: [rowNow, columnNow + 1],
+      ArrowLeft: [rowNow, columnNow - onward], ArrowRight: [rowNow, columnNow + onward],
       Home: [ctrlKey ? 0 : rowNow, 0], End: [ctrlKey ? last : rowNow, end] }[key];
     if (!to) return;
     event.preventDefault();

@@ -1,6 +1,7 @@
 // All heads at a glance: as small maps, or as the word that each looks at most.
 
 import { css, inkOn, shade } from "./colour.js";
+import { inLanguage, isRightToLeft } from "./languages.js";
 import { html, segment, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { same } from "./texts.js";
@@ -29,7 +30,7 @@ function group(state, trace, kind, captions) {
   const row = (_, layer) => html`<span class="lay">${captions ? `Layer ${layer + 1}` : layer + 1}</span>${
     Array.from({ length: heads }, (_, head) => thumb(state, trace, { kind, layer, head }, captions, telling))}`;
   return html`<div class="group"><h3>${name} <span class="soft">${TECHNICAL[kind]}</span></h3>
-    <div class="thumbs" role="group" aria-label="${name}" style="--heads:${heads}">${
+    <div class="thumbs ${isRightToLeft(trace.codes(kind)[1]) ? "mirrored" : ""}" role="group" aria-label="${name}" style="--heads:${heads}">${
       Array.from({ length: layers }, row)}</div></div>`;
 }
 
@@ -59,7 +60,7 @@ function keyOf(trace, all, state) {
 
 // The word each head looks at most in the chosen row, sorted by the head's effect if it is known.
 function inWords(state, trace) {
-  const piece = state.word, [source, target] = trace.languages;
+  const piece = state.word, [, target] = trace.languages;
   const rows = trace.heads.map((head) => ({ head, effect: trace.effect(head, piece),
     top: trace.top(head, head.kind === "encoder" ? state.read : piece, 1)[0] }));
   rows.sort((a, b) => (b.effect?.drop ?? b.top?.[1] ?? 0) - (a.effect?.drop ?? a.top?.[1] ?? 0));
@@ -69,7 +70,7 @@ function inWords(state, trace) {
     const share = top?.[1] || 0, colour = shade(share, trace.tone(head, piece), state.theme);
     return html`<button data-head="${nameOf(head)}" data-k="th-${nameOf(head)}"
       aria-pressed="${same(head, state.head)}"><span class="nm">${lookedAt(head.kind, trace.languages)} · ${
-      placeOf(head)}</span><span class="wd" lang="${head.kind === "decoder" ? target : source}">${
+      placeOf(head)}</span><span class="wd" ${inLanguage(trace.codes(head.kind)[1])}>${
       elided(top?.[0].label || "", 14)}</span><span class="sh"
       style="background:${css(colour)};color:${inkOn(colour)}">${percent(share)}</span><span class="out">${
       effect ? outcome(effect) : ""}</span></button>`;

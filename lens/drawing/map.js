@@ -5,7 +5,7 @@ import { html, icon, paint, segment, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { hasHeads, nameOf } from "./trace.js";
 import { same } from "./texts.js";
-import { isRightToLeft } from "./languages.js";
+import { inLanguage } from "./languages.js";
 import { SUPERVISED, TECHNICAL, VIEW_NAMES, columnSentence, direction, effectLine, elided, nats, percent, placeOf,
   plainNumber, reading, roleName, roleTip, sentence } from "./wording.js";
 
@@ -164,15 +164,15 @@ function frame(state, map, flat) {
   const across = state.view === "left_out" ? "erased" : "looks at";
   const down = kind === "encoder" || state.rows === "reads" ? "reads" : "writes";
   const column = (one, j) => html`<div role="columnheader" data-column="${j}" class="${one.special ? "sp" : ""}"
-    aria-label="${one.label}"><span lang="${columnCode}" dir="auto">${elided(one.label, 16)}</span></div>`;
+    aria-label="${one.label}"><span ${inLanguage(columnCode)}>${elided(one.label, 16)}</span></div>`;
   const cells = map.columns.map((_, j) => html`<div class="c" role="gridcell" data-column="${j}"></div>`);
   const row = (one, i) => html`<div class="row" role="row" data-row="${i}"><div class="rl ${one.special ? "sp" : ""}"
-    role="rowheader"><span lang="${rowCode}" dir="auto">${elided(one.label, 14)}</span></div>${cells}</div>`;
+    role="rowheader"><span ${inLanguage(rowCode)}>${elided(one.label, 14)}</span></div>${cells}</div>`;
   return html`<div class="grid2 ${flat ? "" : "tilt"}" role="grid" tabindex="0" data-k="grid"
     aria-label="${direction(kind, trace.languages)}: ${map.rows.length} rows, ${
-      map.columns.length} columns. Use the arrow keys to move." ${isRightToLeft(columnCode) ? html`dir="rtl"` : ""}>
+      map.columns.length} columns. Use the arrow keys to move." ${map.mirrored ? html`dir="rtl"` : ""}>
     <div class="row cols" role="row"><div class="axis" role="columnheader" aria-label="Word"><span>${
-      across} →</span><span>${down} ↓</span></div>${map.columns.map(column)}</div>
+      across} ${map.mirrored ? "←" : "→"}</span><span>${down} ↓</span></div>${map.columns.map(column)}</div>
     ${map.rows.map(row)}</div>`;
 }
 
@@ -254,17 +254,18 @@ function drawAsLines(box, state, map) {
     const a = y(i, map.rows.length), b = y(j, map.columns.length), on = i === at;
     return html`<path d="M${left} ${a}C${middle} ${a} ${middle} ${b} ${right} ${b}" fill="none"
       ${heads ? inColour(head, state) : html`style="stroke:var(--${on ? tone : "edge"})"`}
-      opacity="${on ? 1 : (0.16 + 0.34 * share).toFixed(2)}" stroke-width="${(on ? 1.5 + 3.5 * share : 0.6 + 2 * share).toFixed(2)}"/>`;
+      opacity="${on ? 1 : (0.16 + 0.34 * share).toFixed(2)}"
+      stroke-width="${(on ? 1.5 + 3.5 * share : 0.6 + 2 * share).toFixed(2)}"/>`;
   };
   const row = (one, i) => html`<g data-row="${i}" class="${i === at ? "sel" : ""}"><rect x="0"
     y="${y(i, map.rows.length) - 11}" width="${left - 6}" height="22" rx="5"/><text x="${left - 12}"
-    y="${y(i, map.rows.length) + 5}" text-anchor="end" lang="${rowCode}">${elided(one.label, 16)}</text></g>`;
+    y="${y(i, map.rows.length) + 5}" text-anchor="end" ${inLanguage(rowCode)}>${elided(one.label, 16)}</text></g>`;
   const column = (one, j) => {
     const value = map.at[Math.max(0, at)][j], isRatio = state.view === "left_out" || state.view === "norm";
     const number = heads || share(value) < 0.1 ? "" : ` ${isRatio ? value.toFixed(1) : percent(value)}`;
     const style = heads || share(value) < 0.3 ? "" : html`style="fill:var(--${tone});font-weight:700"`;
-    return html`<text x="${right + 12}" y="${y(j, map.columns.length) + 5}" lang="${columnCode}" ${style}
-      class="${one.special ? "sp" : ""}">${elided(one.label, 16)}${number}</text>`;
+    return html`<text x="${right + 12}" y="${y(j, map.columns.length) + 5}" ${inLanguage(columnCode)} ${style}
+      class="${one.special ? "sp" : ""}">\u2068${elided(one.label, 16)}\u2069${number}</text>`;
   };
   box.key = null;
   paint(box, html`<svg class="lined" width="${width}" height="${height}" role="img"

@@ -3,7 +3,7 @@
 import { html, segment } from "./markup.js";
 import { traceOf } from "./state.js";
 import { VIEWS } from "./trace.js";
-import { language, pairName } from "./languages.js";
+import { inLanguage, language, pairName } from "./languages.js";
 import { VIEW_NAMES, chance, percent } from "./wording.js";
 
 const seg = (state, name, label, options) => html`<label class="set"><span>${label}</span>${segment(label,
@@ -39,7 +39,7 @@ export const MENUS = {
     const { options, reply } = state, drawn = options.temperature !== undefined;
     const beams = options.num_beams || 4;
     const hypothesis = (one, i) => choice("alternative", i, i === state.alternative, html`<span class="two"><span
-      lang="${state.target}">${one.text}</span><small>${chance(Math.exp(one.log_prob))}</small></span>`);
+      ${inLanguage(state.target)}>${one.text}</span><small>${chance(Math.exp(one.log_prob))}</small></span>`);
     const button = (name, value, label, on) => html`<button data-do="${name}" data-value="${value}"
       data-k="${name}-${value}" aria-pressed="${on}">${label}</button>`;
     const sampling = () => html`${number(options, "temperature", "Temperature", html`min="0.1" max="2" step="0.1"`)}

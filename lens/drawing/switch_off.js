@@ -1,6 +1,7 @@
 // What if this head were missing?  Replaces any number of heads with their averages and translates the text again.
 
 import { answered, marked, shown } from "./answers.js";
+import { inLanguage } from "./languages.js";
 import { html, paint, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { KINDS, headOf, nameOf } from "./trace.js";
@@ -18,12 +19,12 @@ export const switchOff = {
     const answer = off.length ? answered(context, "look", { ...question, without }) : null;
     const one = off.length === 1 ? heads[0] : null, line = one && effectLine(trace, one, state.word);
     const name = one ? `${direction(one.kind, trace.languages)}, ${placeOf(one)}` : `${count(off.length)} heads`;
-    const result = ({ traces: [{ target_text: text }] }) => html`<p lang="${code}">${marked(trace.target, text)}</p><p
+    const result = ({ traces: [{ target_text: text }] }) => html`<p ${inLanguage(code)}>${marked(trace.target, text)}</p><p
       class="verdict">The translation ${text === trace.target ? "stays" : "changes"}. ${line && html`${line}.`}</p>`;
     const chip = (kind, label) => html`<button class="chip" data-do="off-all" data-value="${kind}">${label}</button>`;
     paint(body, html`<div class="offgrid"><div>${switches(trace, off)}<div class="chips">${chip("", "All on")}${
       KINDS.map((kind) => chip(kind, `${direction(kind, trace.languages)}: all off`))}</div></div>
-      <div class="res" aria-live="polite"><span class="lbl">With every head</span><p lang="${code}">${trace.target}</p>
+      <div class="res" aria-live="polite"><span class="lbl">With every head</span><p ${inLanguage(code)}>${trace.target}</p>
       <span class="lbl">${off.length ? `Without ${name}` : "Choose a head to switch off"}</span>${
       off.length ? shown(answer, result) : ""}</div></div>`);
   },

@@ -1,13 +1,14 @@
 // The text and its translation, one above the other; each word can be pointed at, chosen and, in an example, swapped.
 
-import { language, withArticle } from "./languages.js";
+import { inLanguage, isRightToLeft, language, withArticle } from "./languages.js";
 import { html, icon, paint, stretches, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
+import { quoted } from "./wording.js";
 
 // The parts of the section, each painted separately, so that the text field survives.
-export const FRAME = html`<span class="from-menu"></span><div class="line src" dir="auto"></div>
-  <div class="between"></div><span class="to-menu"></span><div class="line tgt" dir="auto"></div>
+export const FRAME = html`<span class="from-menu"></span><div class="line src"></div>
+  <div class="between"></div><span class="to-menu"></span><div class="line tgt"></div>
   <svg class="ribbons" aria-hidden="true"><g class="threads"></g><g class="joins"></g></svg>
   <div class="pills" aria-hidden="true"></div><p class="meaning"></p><div class="acts"></div>`;
 
@@ -19,15 +20,16 @@ export function paintTexts(root, state, settings) {
     aria-label="${side}: ${label}">${label} ${icon("down")}</button>`;
   paint(part(".from-menu"), menu("from", "From", language(from, "Find out")));
   paint(part(".to-menu"), menu("to", "To", language(to, "Language")));
-  part(".src").lang = from || "";
-  part(".tgt").lang = to || "";
+  for (const [line, code] of [[".src", from], [".tgt", to]]) {
+    Object.assign(part(line), { lang: code || "", dir: isRightToLeft(code) ? "rtl" : "auto" });
+  }
   if (!state.editing) paint(part(".src"), source(state, settings));
   else if (!part(".field")) {
     paint(part(".src"), field(state, from, settings));
     part(".field").focus();
     part(".field").select();
   }
-  paint(part(".between"), html`<span class="then">${state.moment === null ? notes(state) : momentNote(state)}</span>`);
+  paint(part(".between"), html`<span class="then">${state.moment === null ? notes(state, from) : momentNote(state)}</span>`);
   paint(part(".tgt"), target(state));
   part(".tgt").setAttribute("aria-busy", state.busy === "translating");
   root.classList.toggle("working", state.busy === "translating");
@@ -137,16 +139,16 @@ function wordSpan(state, side, { text, pieces, start }, unknown, trace) {
     data-piece="${pieces[0]}" data-k="${side}-${pieces[0]}">${text}</span>`;
 }
 
-function notes(state) {
+function notes(state, from) {
   const { unknown_words: unknown, hypotheses } = state.reply?.translation || {};
   if (state.forced) {
-    return html`Forced: <b lang="${state.target}">${state.forced}</b>
+    return html`Forced: <b ${inLanguage(state.target)}>${state.forced}</b>
       <button class="chip" data-do="unforce" data-k="unforce">Undo</button>`;
   }
   if (state.editing) return "";
   if (hypotheses?.[state.alternative]?.finished === false) return "The translation stops here, at the token limit.";
   if (!unknown?.length) return "";
-  const named = unknown.slice(0, 3).map((one, i) => html`${i ? ", " : ""}<i>${one}</i>`);
+  const named = unknown.slice(0, 3).map((one, i) => html`${i ? ", " : ""}${quoted(one, from)}`);
   const guess = unknown.length > 1 ? "Their translations are guesses." : "Its translation is a guess.";
   return html`The model never saw ${named}. ${guess}`;
 }

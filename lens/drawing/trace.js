@@ -1,6 +1,6 @@
 // A trace as `/v1/look` sends it: its words, its maps, and the evidence for each word.  Draws nothing.
 
-import { language } from "./languages.js";
+import { isRightToLeft, language } from "./languages.js";
 
 export const KINDS = ["cross", "decoder", "encoder"];
 export const VIEWS = ["raw", "norm", "rollout", "contributions", "left_out"];
@@ -117,7 +117,7 @@ export class Trace {
 
   // --- maps
 
-  // { rows, columns, at: [row][column], most }; null where a step cannot look.
+  // { rows, columns, at: [row][column], most, mirrored }; null where a step cannot look.
   map({ kind, layer, head }, { view = "raw", unit = "words", rows: meaning = "predicts" } = {}) {
     const key = [kind, layer, head, view, unit, meaning].join();
     if (!this.known.has(key)) this.known.set(key, this.made(kind, layer, head, view, unit, meaning));
@@ -135,8 +135,10 @@ export class Trace {
       for (const r of row.pieces) for (const c of own) sum += values[first + r * C + c];
       return view === "left_out" ? sum : sum / row.pieces.length;
     }));
-    const most = view === "raw" ? 1 : Math.max(1e-6, ...at.flat().map((value) => Math.abs(value || 0)));
-    return { rows, columns, at, most, highest: Math.max(1e-6, ...at.flat().map((value) => Math.abs(value || 0))) };
+    const sizes = at.flat().map((value) => Math.abs(value || 0));
+    const most = view === "raw" ? 1 : Math.max(1e-6, ...sizes);
+    const mirrored = isRightToLeft(this.codes(kind)[1]);
+    return { rows, columns, at, most, mirrored, highest: Math.max(1e-6, ...sizes) };
   }
 
   // The columns with the largest shares of a row: [[column, share], ...].

@@ -1,6 +1,7 @@
 // Which translations were considered?  The tree of a beam search: a column a step, each node joined to its parent.
 
 import { inside, shown } from "./answers.js";
+import { inLanguage } from "./languages.js";
 import { html, paint, segment } from "./markup.js";
 import { traceOf } from "./state.js";
 import { elided } from "./wording.js";
@@ -47,7 +48,7 @@ function drawn({ steps, hypotheses, length_penalty: penalty }, code) {
   return html`<div class="scrollx" tabindex="0" role="region" aria-label="Beam tree"><svg class="beams"
     width="${width}" height="${height}" role="img"
     aria-label="Beam tree of ${steps.length} steps; its translations follow.">${each(edge)}${each(node)}</svg></div>
-    <ol class="found">${hypotheses.map(([, , text, score]) => html`<li><span lang="${code}">${text}</span><span
+    <ol class="found">${hypotheses.map(([, , text, score]) => html`<li><span ${inLanguage(code)}>${text}</span><span
       class="soft">score ${score.toFixed(3)}</span></li>`)}</ol>
     <p class="fine">The bold path leads to the best translation. A score is the log-probability divided by the length to
     the power ${penalty}.</p>`;

@@ -7,7 +7,7 @@ import { smallMap } from "./small_map.js";
 import { traceOf } from "./state.js";
 import { flipOf } from "./texts.js";
 import { KINDS, Trace, nameOf } from "./trace.js";
-import { language } from "./languages.js";
+import { inLanguage, language } from "./languages.js";
 import { direction, nats, placeOf, quoted } from "./wording.js";
 
 export const whatIf = {
@@ -56,11 +56,11 @@ function sides(state, trace, answer) {
   const [before, after] = [trace, other].map((one) => one.map(head));
   const alike = before.rows.length === after.rows.length && before.columns.length === after.columns.length;
   const change = (value, r, c) => value === null ? null : after.at[r][c] - value;
-  const difference = () => smallMap("The difference: more in blue, less in orange", before.rows, before.columns,
+  const difference = () => smallMap("The difference: more in blue, less in orange", before,
     before.at.map((row, r) => row.map((value, c) => change(value, r, c))), state.theme);
-  const drawn = (title, map) => smallMap(title, map.rows, map.columns, map.at, state.theme);
+  const drawn = (title, map) => smallMap(title, map, map.at, state.theme);
   const side = (label, from, to) => html`<div class="res"><span class="lbl">${label}</span>
-    <p lang="${source}">${from}</p><p lang="${target}">${to}</p></div>`;
+    <p ${inLanguage(source)}>${from}</p><p ${inLanguage(target)}>${to}</p></div>`;
   return html`<div class="sides">${side("As it is", trace.source, trace.target)}
     ${side("With the change", marked(trace.source, other.source), marked(trace.target, other.target))}</div>
     <div class="scrollx"><div class="figures">${

@@ -1,6 +1,6 @@
 // The sentences of the page: about a row, a column, a cell, a head; and how numbers are written.
 
-import { language, withArticle } from "./languages.js";
+import { inLanguage, language, withArticle } from "./languages.js";
 import { html } from "./markup.js";
 import { hasHeads } from "./trace.js";
 
@@ -82,8 +82,8 @@ export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 // A quoted word: `mark` is "looks" or "seen".  A long one is shortened in the middle, never inside a grapheme.
 export const word = (text, mark, code) =>
-  html`<span class="ww ${mark}" lang="${code}" dir="auto">${elided(text)}</span>`;
-export const quoted = (text, code) => html`<i lang="${code}" dir="auto">${elided(text)}</i>`;
+  html`<span class="ww ${mark}" ${inLanguage(code)}>${elided(text)}</span>`;
+export const quoted = (text, code) => html`<i ${inLanguage(code)}>${elided(text)}</i>`;
 const cutter = globalThis.Intl?.Segmenter ? new Intl.Segmenter(undefined, { granularity: "grapheme" }) : null;
 export function elided(text, most = 22) {
   if (text.length <= most) return text;
