@@ -6,8 +6,8 @@ import { html, segment, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { same } from "./texts.js";
 import { KINDS, hasHeads, headOf, nameOf } from "./trace.js";
-import { NO_ROLE, TECHNICAL, capital, direction, elided, lookedAt, nats, percent, placeOf, quoted, roleCaption,
-  roleName, roleTip } from "./wording.js";
+import { NO_ROLE, TECHNICAL, capital, direction, elided, lookedAt, percent, placeOf, quoted, roleCaption,
+  roleName, roleTip, times } from "./wording.js";
 
 const CAPTIONS = 24;  // the most heads that get a caption each
 
@@ -64,8 +64,8 @@ function inWords(state, trace) {
   const rows = trace.heads.map((head) => ({ head, effect: trace.effect(head, piece),
     top: trace.top(head, head.kind === "encoder" ? state.read : piece, 1)[0] }));
   rows.sort((a, b) => (b.effect?.drop ?? b.top?.[1] ?? 0) - (a.effect?.drop ?? a.top?.[1] ?? 0));
-  const outcome = ({ instead, drop }) => instead ? html`without it: ${quoted(instead, target)}`
-    : Math.abs(drop) < 0.05 ? "" : `${drop > 0 ? "−" : "+"}${nats(Math.abs(drop))}`;
+  const outcome = ({ instead, drop }) => Math.abs(drop) < 0.14 && !instead ? ""
+    : html`without it: ${instead ? quoted(instead, target) : times(drop)}`;
   return html`<div class="inwords">${rows.map(({ head, effect, top }) => {
     const share = top?.[1] || 0, colour = shade(share, trace.tone(head, piece), state.theme);
     return html`<button data-head="${nameOf(head)}" data-k="th-${nameOf(head)}"
