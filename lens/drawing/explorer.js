@@ -234,8 +234,8 @@ export function explorer(element, settings) {
     set({ twin: new Trace(answer.traces[0], answer.measured) });
   }
 
-  // The trace's text, translation, languages and model, as a request names them.
-  function about({ source: text, target: translation, languages: [source, target], record: { model } }) {
+  // The trace's text, translation, languages and model, as the model read them.
+  function about({ languages: [source, target], record: { source_text: text, target_text: translation, model } }) {
     return { text, translation, source: source || undefined, target: target || undefined, model: model || undefined };
   }
 

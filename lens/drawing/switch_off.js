@@ -15,16 +15,16 @@ export const switchOff = {
     const { state } = context, trace = traceOf(state), [, code] = trace.languages;
     const off = state.lab.off ??= trace.telling(state.word).slice(0, 1).map(nameOf);
     const heads = off.map(headOf), without = heads.map(({ kind, layer, head }) => [kind, layer, head]);
-    const { translation, ...question } = context.about(trace);
+    const { translation: written, ...question } = context.about(trace);
     const answer = off.length ? answered(context, "look", { ...question, without }) : null;
     const one = off.length === 1 ? heads[0] : null, line = one && effectLine(trace, one, state.word);
     const name = one ? `${direction(one.kind, trace.languages)}, ${placeOf(one)}` : `${count(off.length)} heads`;
-    const result = ({ traces: [{ target_text: text }] }) => html`<p ${inLanguage(code)}>${marked(trace.target, text)}</p><p
-      class="verdict">The translation ${text === trace.target ? "stays" : "changes"}. ${line && html`${line}.`}</p>`;
+    const result = ({ traces: [{ target_text: text }] }) => html`<p ${inLanguage(code)}>${marked(written, text)}</p><p
+      class="verdict">The translation ${text === written ? "stays" : "changes"}. ${line && html`${line}.`}</p>`;
     const chip = (kind, label) => html`<button class="chip" data-do="off-all" data-value="${kind}">${label}</button>`;
     paint(body, html`<div class="offgrid"><div>${switches(trace, off)}<div class="chips">${chip("", "All on")}${
       KINDS.map((kind) => chip(kind, `${direction(kind, trace.languages)}: all off`))}</div></div>
-      <div class="res" aria-live="polite"><span class="lbl">With every head</span><p ${inLanguage(code)}>${trace.target}</p>
+      <div class="res" aria-live="polite"><span class="lbl">With every head</span><p ${inLanguage(code)}>${written}</p>
       <span class="lbl">${off.length ? `Without ${name}` : "Choose a head to switch off"}</span>${
       off.length ? shown(answer, result) : ""}</div></div>`);
   },

@@ -1,5 +1,6 @@
 // The text and its translation, one above the other; each word can be pointed at, chosen and, in an example, swapped.
 
+import { changed } from "./diff.js";
 import { inLanguage, isRightToLeft, language, withArticle } from "./languages.js";
 import { html, icon, paint, stretches, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
@@ -140,17 +141,24 @@ function wordSpan(state, side, { text, pieces, start }, unknown, trace) {
 }
 
 function notes(state, from) {
-  const { unknown_words: unknown, hypotheses } = state.reply?.translation || {};
+  const { unknown_words: unknown, hypotheses } = state.reply?.translation || {}, trace = traceOf(state), said = [];
   if (state.forced) {
     return html`Forced: <b ${inLanguage(state.target)}>${state.forced}</b>
       <button class="chip" data-do="unforce" data-k="unforce">Undo</button>`;
   }
   if (state.editing) return "";
   if (hypotheses?.[state.alternative]?.finished === false) return "The translation stops here, at the token limit.";
-  if (!unknown?.length) return "";
-  const named = unknown.slice(0, 3).map((one, i) => html`${i ? ", " : ""}${quoted(one, from)}`);
-  const guess = unknown.length > 1 ? "Their translations are guesses." : "Its translation is a guess.";
-  return html`The model never saw ${named}. ${guess}`;
+  const listed = (words) => words.slice(0, 3).map((one, i) => html`${i ? ", " : ""}${quoted(one, from)}`);
+  const standIns = trace && !isNew(state) ? changed(trace.source, trace.record.source_text) : [];
+  if (unknown?.length) {
+    const guess = unknown.length > 1 ? "Their translations are guesses." : "Its translation is a guess.";
+    said.push(html`The model never saw ${listed(unknown)}. ${guess} `);
+  }
+  if (standIns.length) {
+    const read = standIns.map(([start, end]) => trace.record.source_text.slice(start, end));
+    said.push(html`The model read ${listed(read)} in place of protected text.`);
+  }
+  return html`${said}`;
 }
 
 const momentNote = ({ replay, moment }) =>

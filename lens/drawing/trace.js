@@ -28,8 +28,8 @@ function numbers({ shape, data }) {
 export class Trace {
   constructor(record, measured) {
     Object.assign(this, { record, measured: measured || { roles: [], apart: null }, maps: {}, known: new Map() });
-    this.source = record.source_text;
-    this.target = record.target_text;
+    const { source_text: read, target_text: wrote, texts = { source: read, target: wrote } } = record;
+    Object.assign(this, texts);  // the model may have read and written stand-ins
     this.languages = [record.source_language, record.target_language];
     for (const kind of KINDS) this.take(kind, record.maps[kind]);
     const [layers, heads] = this.maps.cross.raw.shape;
@@ -45,7 +45,7 @@ export class Trace {
 
   // Adds more of the same trace from a later answer; false if the answer is about another hypothesis.
   add(record) {
-    const isSame = String(record.target_ids) === String(this.record.target_ids) && record.source_text === this.source;
+    const isSame = String(record.target_ids) === String(this.record.target_ids) && record.source_text === this.record.source_text;
     if (!isSame) return false;
     for (const kind of KINDS) this.take(kind, record.maps[kind]);
     this.evidence = record.evidence || this.evidence;

@@ -101,6 +101,18 @@ def test_an_unknown_word_is_marked_and_said(tab):
     assert tab.locator(".unseen").inner_text() == "zxqvute"
 
 
+def test_the_source_is_as_typed_where_the_model_read_another_word(tab):
+    text = "The Zqxv991925 did not cross https://example.org/a."
+    type_in(tab, text)
+    tab.get_by_text("in place of protected text").wait_for()
+    settled(tab)
+    assert tab.locator(".src").inner_text() == text
+    assert {"Zqxv991925", "https://example.org/a"} <= set(tab.locator(".src .w").all_inner_texts())
+    assert "Zqxv991925" in tab.locator(".tgt").inner_text() and "Zqxv991925" in tab.locator(".grid2").inner_text()
+    tab.get_by_role("button", name="Tokens").click()
+    assert "Zqxv991925" not in tab.locator(".cols").inner_text(), "tokens are the model's own"
+
+
 def test_a_translation_that_the_limit_cut_is_marked(tab):
     tab.route("**/v1/*", lambda route: route.continue_(post_data={**route.request.post_data_json, "max_new_tokens": 6}))
     type_in(tab, "We stayed at home because it was raining.")
