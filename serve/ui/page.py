@@ -92,7 +92,8 @@ async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncItera
     """Mount the page for the length of the context; gives the function that ends the endless requests of open tabs."""
     parent, mounted = mount(blocks)
     async with parent.router.lifespan_context(parent):
-        app.state.page = WithFirstView(CheckedCalls(mounted, blocks), service)
+        placed = below(service.settings.root_path, mounted)
+        app.state.page = WithFirstView(CheckedCalls(placed, blocks), service)
         yield mounted.stop_event.set
 
 
@@ -109,6 +110,15 @@ def mount(blocks: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
         answer_in_json(blocks.mcp_server_obj)
     [mounted] = (route.app for route in parent.routes if isinstance(route, Mount))
     return parent, mounted
+
+
+def below(folder: str, app: ASGIApp) -> ASGIApp:
+    """The application as a proxy serves it in a folder: Gradio writes addresses with it into the page."""
+    async def placed(scope: Scope, receive: Receive, send: Send) -> None:
+        there = {name: folder + scope[name] for name in ("path", "root_path")}
+        await app({**scope, **there}, receive, send)
+
+    return placed
 
 
 class WithFirstView:
