@@ -8,7 +8,7 @@ import { traceOf } from "./state.js";
 import { flipOf } from "./texts.js";
 import { KINDS, Trace, nameOf } from "./trace.js";
 import { inLanguage, language } from "./languages.js";
-import { direction, nats, placeOf, quoted } from "./wording.js";
+import { direction, odds, placeOf } from "./wording.js";
 
 export const whatIf = {
   question: "What if the sentence were different?", name: "What if",
@@ -73,12 +73,10 @@ function carriers(context, trace, other) {
   const step = context.state.word, answer = inside(context, trace, { tool: "patch", other, step });
   const needed = "Patching needs two sentences with the same number of tokens.";
   if (answer?.error) return html`<p class="fine">${needed} ${answer.error}</p>`;
-  const own = quoted(trace.unitAt("target", step).label, trace.languages[1]);
   const chip = (kind, place) => html`<button class="chip" data-head="${nameOf({ kind, ...place })}">${
     direction(kind, trace.languages)}, ${placeOf(place)}</button>`;
-  const result = ([kind, layer, head, margin], i) => html`${i ? "; " : ""}${chip(kind, { layer, head })}
-    <b>${nats(margin)}</b>${margin < 0 ? " (it flips)" : ""}`;
-  return shown(answer, ({ margin, heads }) => html`<p class="verdict">The margin of ${own} is ${nats(margin)} nats. With
-    one head patched from the other sentence it becomes: ${
-    [...heads].sort((a, b) => a[3] - b[3]).slice(0, 3).map(result)}.</p>`);
+  const result = ([kind, layer, head, margin], i) => html`${i ? "; " : ""}${chip(kind, { layer, head })}:
+    ${odds(trace, step, margin)}`;
+  return shown(trace.evidence && answer, ({ margin, heads }) => html`<p class="verdict">Now ${odds(trace, step, margin)}. With one head
+    patched from the other sentence: ${[...heads].sort((a, b) => a[3] - b[3]).slice(0, 3).map(result)}.</p>`);
 }

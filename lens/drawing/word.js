@@ -5,7 +5,7 @@ import { about, html, icon, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { flipOf, same } from "./texts.js";
 import { bare, nameOf } from "./trace.js";
-import { chance, direction, elided, likelier, lookedAt, oneIn, percent, placeOf, quoted, ratio, roleName,
+import { chance, direction, elided, lookedAt, odds, oneIn, percent, placeOf, quoted, ratio, roleName,
   roleTip, times } from "./wording.js";
 
 export function wordPanel(state, settings) {
@@ -45,13 +45,8 @@ function heads(state, trace, unit, settings) {
       ${trace.heads.length} heads, ${quoted(unit.label, target)} stays about as likely.</p>`;
   }
   const title = telling.length > 1 ? "Heads that matter for this word" : "The head that matters here";
-  return html`<h3>${title} ${about(HEADS_TIP)}</h3><p class="fine hint">${over(trace, unit)}</p>${
+  return html`<h3>${title} ${about(HEADS_TIP)}</h3><p class="fine hint">${odds(trace, piece)}</p>${
     rows(telling, (one) => one)}`;
-}
-
-function over(trace, { label, pieces: [piece] }) {
-  const [, target] = trace.languages;
-  return likelier(quoted(label, target), trace.margin(piece), quoted(trace.runnerUp(piece), target));
 }
 
 function headRow(state, trace, unit, head, effect) {
@@ -158,7 +153,7 @@ function rests(state, trace, unit, settings) {
     said.push(html`Less likely without ${fell.map(by)}.`);
   }
   if (!flips.length && !fell.length) said.push(html`Erasing any one word changes little.`);
-  if (!trace.telling(piece).length) said.push(html`<span class="soft">${over(trace, unit)}.</span>`);
+  if (!trace.telling(piece).length) said.push(html`<span class="soft">${odds(trace, piece)}.</span>`);
   return html`<h3>Which words mattered ${about(RESTS_TIP)}</h3><p class="needed">${said.map((one) => html`${one} `)}
     <button data-set="view" data-value="left_out" data-k="leave">Show all</button></p>`;
 }

@@ -23,7 +23,7 @@ export const ratio = (nats) => {
 };
 export const times = (fall) => Math.abs(fall) < 0.14 ? html`just as likely`
   : html`<b>${ratio(fall)}×</b> ${fall > 0 ? "less" : "more"} likely`;
-export const likelier = (word, margin, rival) => margin >= 0 ? html`${word} is <b>${ratio(margin)}×</b> as likely as ${
+const likelier = (word, margin, rival) => margin >= 0 ? html`${word} is <b>${ratio(margin)}×</b> as likely as ${
   rival}` : html`${word} is <b>${ratio(margin)}×</b> less likely than ${rival}`;
 
 // --- languages, kinds of attention, views
@@ -167,11 +167,15 @@ export function reading(kind, view, [source, target], dark) {
   return says(`more the head looked ${what}`);
 }
 
+// How likely a written word is, compared with its runner-up: as it is, or at another margin.
+export function odds(trace, piece, margin = trace.margin(piece)) {
+  const [, target] = trace.languages, rival = quoted(trace.runnerUp(piece), target);
+  return likelier(quoted(trace.unitAt("target", piece).label, target), margin, rival);
+}
 // The effect of one head on one word.
 export function effectLine(trace, head, piece) {
   const effect = trace.effect(head, piece), [, target] = trace.languages;
-  if (!effect) return null;
-  const own = quoted(trace.unitAt("target", piece).label, target);
-  if (effect.instead) return html`Without this head, ${own} becomes ${quoted(effect.instead, target)}`;
-  return html`Without this head, ${likelier(own, effect.margin, quoted(trace.runnerUp(piece), target))}`;
+  if (!effect?.instead) return effect && html`Without this head, ${odds(trace, piece, effect.margin)}`;
+  return html`Without this head, ${quoted(trace.unitAt("target", piece).label, target)} becomes ${
+    quoted(effect.instead, target)}`;
 }
