@@ -24,7 +24,7 @@ from ..dialects.lessons import Lessons, LessonsBody
 from ..dialects.v1 import LookBody, TranslateBody, TranslateReply, look_reply
 from ..errors import APIError
 from ..service import Service
-from .calls import OUTCOME
+from .calls import STATUS
 
 Body = TypeVar("Body", bound=BaseModel)
 
@@ -43,8 +43,7 @@ def page_errors() -> Iterator[None]:
     try:
         yield
     except APIError as error:
-        if outcome := OUTCOME.get(None):
-            outcome.status = error.status
+        STATUS.get([]).append(error.status)
         raise gr.Error(error.message, print_exception=False, duration=8) from None
 
 
@@ -123,18 +122,16 @@ def add_api(service: Service) -> None:
         with page_errors():
             caller = service.access.caller(request)
             if route == "look":
-                answer: dict = json.loads(await look_reply(service, read(LookBody, body), caller))
-            elif route == "translate":
+                return json.loads(await look_reply(service, read(LookBody, body), caller))
+            if route == "inside":
+                return json.loads(await inside_reply(service, read(InsideBody, body), caller))
+            if route == "lessons":
+                return (await lessons.answer(read(LessonsBody, body))).model_dump()
+            if route == "translate":
                 texts = read(TranslateBody, body)
                 found = await service.translate(texts.texts, caller=caller, format=texts.format, **texts.arguments())
-                answer = TranslateReply.model_validate({"translations": found}, from_attributes=True).model_dump()
-            elif route == "inside":
-                answer = json.loads(await inside_reply(service, read(InsideBody, body), caller))
-            elif route == "lessons":
-                answer = (await lessons.answer(read(LessonsBody, body))).model_dump()
-            else:
-                raise APIError(404, "not_found", "there is no such route")
-            return answer
+                return TranslateReply.model_validate({"translations": found}, from_attributes=True).model_dump()
+            raise APIError(404, "not_found", "there is no such route")
 
     gr.api(ask, api_name="ask", queue=False, api_visibility="undocumented")
     for function in (translate, look):  # unqueued: the service has a queue, and MCP need not call this server over HTTP

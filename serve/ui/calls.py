@@ -6,7 +6,6 @@ import inspect
 import json
 import re
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -28,16 +27,7 @@ BODIES: dict[str, type[BaseModel]] = {
 FILES = {"upload", "upload_progress", "process_recording"}
 SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
 FIELDS = TypeAdapter(dict[str, Any])
-
-
-@dataclass
-class Outcome:
-    """The status of a rejected call, where a handler set one."""
-
-    status: int = 500
-
-
-OUTCOME: ContextVar[Outcome] = ContextVar("OUTCOME")
+STATUS: ContextVar[list[int]] = ContextVar("STATUS")  # of a rejected call: its handler appends it
 
 
 class CheckedCalls:
@@ -58,12 +48,11 @@ class CheckedCalls:
             raise APIError(400, "bad_request", "Content-Type: expected application/json")
         body: bytes = (await receive())["body"]  # all of it: `RequestChecks` has read it
         self._check(kind, rest, body)
-        outcome = Outcome()
-        OUTCOME.set(outcome)
+        STATUS.set(statuses := [500])
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == 500:
-                message["status"] = outcome.status
+                message["status"] = statuses[-1]
             await send(message)
 
         await self.app(scope, replay_body(body, receive), sent)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -11,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 from fastapi import FastAPI
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,9 +20,9 @@ from ..access import Access
 from ..request_checks import PAGE
 from ..service import Service
 from ..settings import ServerSettings
+from . import text_of
 from .api import add_api
 from .calls import CheckedCalls
-from .files import text_of
 from .first import settings_of, static_view
 from .gradio_patches import answer_in_json
 
@@ -89,18 +88,9 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
 
 @asynccontextmanager
 async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncIterator[Callable[[], None]]:
-    """Mount the page for the length of the context; gives the function that ends the endless requests of open tabs."""
-    parent, mounted = mount(blocks)
-    async with parent.router.lifespan_context(parent):
-        placed = below(service.settings.root_path, mounted)
-        app.state.page = WithFirstView(CheckedCalls(placed, blocks), service)
-        yield mounted.stop_event.set
+    """Mount the page for the length of the context; gives the function that ends the endless requests of open tabs.
 
-
-def mount(blocks: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
-    """The page as an application, and the parent whose lifespan it lives by.
-
-    It has its own parent: in ours, Gradio would let our CORS settings decide which sites may read the page.
+    The page has its own parent: in ours, Gradio would let our CORS settings decide which sites may read the page.
     """
     blocks.state_session_capacity = MOST_VISITS
     parent = FastAPI()
@@ -109,29 +99,26 @@ def mount(blocks: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
     if blocks.mcp_server_obj is not None:
         answer_in_json(blocks.mcp_server_obj)
     [mounted] = (route.app for route in parent.routes if isinstance(route, Mount))
-    return parent, mounted
-
-
-def below(folder: str, app: ASGIApp) -> ASGIApp:
-    """The application as a proxy serves it in a folder: Gradio writes addresses with it into the page."""
-    async def placed(scope: Scope, receive: Receive, send: Send) -> None:
-        there = {name: folder + scope[name] for name in ("path", "root_path")}
-        await app({**scope, **there}, receive, send)
-
-    return placed
+    async with parent.router.lifespan_context(parent):
+        app.state.page = CheckedCalls(WithFirstView(mounted, service), blocks)
+        yield mounted.stop_event.set
 
 
 class WithFirstView:
-    """ASGI: the page with the first view as plain HTML, readable before any script has run."""
+    """ASGI: the page with the first view as plain HTML, readable before any script has run.
+
+    Gradio gets the path with the folder of a proxy, for the addresses that it writes into the page.
+    """
 
     def __init__(self, app: ASGIApp, service: Service):
         self.app = app
         self.view = static_view(service)
+        self.folder = service.settings.root_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        there = {**scope, "path": self.folder + scope["path"], "root_path": self.folder + scope["root_path"]}
         if scope["method"] != "GET" or scope["path"].rstrip("/") != PAGE:
-            return await self.app(scope, receive, send)
-        packed = "gzip" in Headers(scope=scope).get("accept-encoding", "")
+            return await self.app(there, receive, send)
         start: Message = {}
         body = bytearray()
 
@@ -145,10 +132,8 @@ class WithFirstView:
                 headers, content = MutableHeaders(scope=start), bytes(body)
                 if headers.get("content-type", "").startswith("text/html"):
                     content = re.sub(rb"<body[^>]*>", lambda tag: tag[0] + self.view, content, count=1)
-                    content = gzip.compress(content, 6) if packed else content
-                    headers.update({"vary": "Accept-Encoding", **({"content-encoding": "gzip"} if packed else {})})
                 headers["content-length"] = str(len(content))
                 await send(start)
                 await send({"type": "http.response.body", "body": content})
 
-        await self.app(scope, receive, keep)
+        await self.app(there, receive, keep)

@@ -7,7 +7,7 @@ from starlette.types import Receive, Scope, Send
 
 from ..errors import APIError
 from ..request_checks import PAGE
-from .files import text_of
+from . import text_of
 
 
 def add_page(app: FastAPI) -> None:
