@@ -5,7 +5,7 @@ import { html } from "./markup.js";
 import { cells } from "./small_map.js";
 import { traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
-import { VIEW_NAMES, direction, placeOf } from "./wording.js";
+import { VIEW_NAMES, direction, headName, number } from "./wording.js";
 
 const CELL = 26, FONT = "Seq2See Sans, IBM Plex Sans, Noto Sans, sans-serif";
 
@@ -21,8 +21,8 @@ export function exported(form, context) {
   })[form]();
 }
 
-const titleOf = ({ head, view }, trace) => `${direction(head.kind, trace.languages)}${
-  hasHeads(view) ? `, ${placeOf(head)}` : ""}: ${VIEW_NAMES[view][0].toLowerCase()}`;
+const titleOf = ({ head, view }, trace) => `${hasHeads(view) ? headName(head, trace)
+  : direction(head.kind, trace.languages)}: ${VIEW_NAMES[view][0].toLowerCase()}`;
 
 // A text that a spreadsheet would run as a formula stays text.
 const quoted = (text) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : String(text)).replaceAll('"', '""')}"`;
@@ -34,11 +34,11 @@ function csv(state, trace) {
 }
 
 function picture(state, trace) {
-  const map = trace.map(state.head, state), { theme, view } = state, isRatio = view === "left_out" || view === "norm";
+  const map = trace.map(state.head, state), { theme, view } = state;
   const left = 130, top = 120, width = left + map.columns.length * CELL + 60;
   const height = top + map.rows.length * CELL + 16;
   const ink = theme === "dark" ? "#e8edf3" : "#16202c", page = theme === "dark" ? "#161d27" : "#ffffff";
-  const say = (_, r, c) => isRatio ? map.at[r][c].toFixed(1) : Math.round(100 * map.at[r][c]);
+  const say = (_, r, c) => number(view, map.at[r][c]);
   const shares = map.at.map((row) => row.map((value) => value === null ? null : value / map.most));
   return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" fill="${ink}"
     viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="13"><rect width="${width}" height="${height}"

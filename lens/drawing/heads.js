@@ -2,11 +2,11 @@
 
 import { css, inkOn, shade } from "./colour.js";
 import { inLanguage, isRightToLeft } from "./languages.js";
-import { html, segment, tipped } from "./markup.js";
+import { html, option, segment, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { same } from "./texts.js";
 import { KINDS, hasHeads, headOf, nameOf } from "./trace.js";
-import { NO_ROLE, TECHNICAL, capital, direction, elided, lookedAt, percent, placeOf, quoted, roleCaption,
+import { NO_ROLE, TECHNICAL, capital, direction, elided, headName, lookedAt, percent, placeOf, quoted, roleCaption,
   roleName, roleTip, times } from "./wording.js";
 
 const CAPTIONS = 24;  // the most heads that get a caption each
@@ -14,8 +14,7 @@ const CAPTIONS = 24;  // the most heads that get a caption each
 export function headsCard(state) {
   const trace = traceOf(state), all = trace.heads, captions = all.length <= CAPTIONS;
   const list = state.list ?? (state.moment === null && !trace.measured.roles.length);
-  const button = (value, label) => html`<button data-do="list" data-value="${value}" data-k="list-${value}"
-    aria-pressed="${list === value}">${label}</button>`;
+  const button = (value, label) => option("do", "list", String(value), label, list === value);
   const groups = () => html`<div class="groups ${captions ? "" : "dense"}">${
     KINDS.map((kind) => group(state, trace, kind, captions))}</div>${captions ? "" : keyOf(trace, all, state)}`;
   return html`<div class="hd"><h2>All ${all.length} attention heads</h2>${
@@ -30,14 +29,14 @@ function group(state, trace, kind, captions) {
   const row = (_, layer) => html`<span class="lay">${captions ? `Layer ${layer + 1}` : layer + 1}</span>${
     Array.from({ length: heads }, (_, head) => thumb(state, trace, { kind, layer, head }, captions, telling))}`;
   return html`<div class="group"><h3>${name} <span class="soft">${TECHNICAL[kind]}</span></h3>
-    <div class="thumbs ${isRightToLeft(trace.codes(kind)[1]) ? "mirrored" : ""}" role="group" aria-label="${name}" style="--heads:${heads}">${
-      Array.from({ length: layers }, row)}</div></div>`;
+    <div class="thumbs ${isRightToLeft(trace.codes(kind)[1]) ? "mirrored" : ""}" role="group" aria-label="${name}"
+      style="--heads:${heads}">${Array.from({ length: layers }, row)}</div></div>`;
 }
 
 function thumb(state, trace, head, captions, telling) {
   const role = trace.role(head), tone = trace.tone(head, state.word), chosen = same(head, state.head);
   const matters = telling.findIndex((one) => same(one, head));
-  const name = `${direction(head.kind, trace.languages)}, ${placeOf(head)}${role ? `: ${roleName(role)}` : ""}${
+  const name = `${headName(head, trace)}${role ? `: ${roleName(role)}` : ""}${
     matters >= 0 ? "; matters for this word" : ""}`;
   const tip = role ? roleTip(role) : html`<b>${capital(placeOf(head))}.</b> ${NO_ROLE}`;
   const needed = tone === "slate" && matters >= 0 && (telling[matters].instead ? "decides" : "matters");

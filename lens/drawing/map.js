@@ -1,19 +1,18 @@
 // The large map: its heading, sentence, tools and cells, a grid that can be walked with the keyboard.
 
 import { css, gradient, headColour, headDashes, inkOn, shade } from "./colour.js";
-import { html, icon, paint, segment, tipped } from "./markup.js";
+import { html, icon, opener, option, paint, segment, tipped } from "./markup.js";
+import { SHOWN } from "./small_map.js";
 import { looking, traceOf } from "./state.js";
 import { hasHeads, nameOf } from "./trace.js";
 import { same } from "./texts.js";
 import { inLanguage } from "./languages.js";
-import { SUPERVISED, TECHNICAL, VIEW_NAMES, columnSentence, direction, effectLine, elided, nats, percent, placeOf,
-  plainNumber, reading, roleName, roleTip, sentence } from "./wording.js";
+import { SUPERVISED, TECHNICAL, VIEW_NAMES, amount, columnSentence, direction, effectLine, elided, nats, number,
+  percent, placeOf, reading, roleName, roleTip, sentence } from "./wording.js";
 
 export function mapTools(state) {
-  const button = (name, value, label) => html`<button data-set="${name}" data-value="${value}"
-    data-k="${name}-${value}" aria-pressed="${state[name] === value}">${label}</button>`;
-  const menu = (name, label) => html`<button class="tool box" data-menu="${name}" data-k="${name}" aria-haspopup="menu"
-    aria-expanded="${state.menu === name}">${label}${icon("down")}</button>`;
+  const button = (name, value, label) => option("set", name, value, label, state[name] === value);
+  const menu = (name, label) => opener(state, name, html`${label}${icon("down")}`, html`class="tool box"`);
   const view = VIEW_NAMES[state.view][0].toLowerCase().replace("(alti+)", "(ALTI+)");
   return html`${menu("show", html`<span>Show: <b>${view}</b></span>`)}
     ${segment("Display", [button("as", "map", "Map"), button("as", "lines", "Lines")])}
@@ -37,10 +36,8 @@ function legend(state) {
       d="M0 2H18" ${inColour(one, state)}/></svg>${one.head + 1}</button>`)}</span>`;
   }
   const top = scaleOf(trace.map(state.head, state), state);
-  const [low, high] = state.view === "left_out" ? ["1×", `${plainNumber(Math.exp(top))}×`]
-    : state.view === "norm" ? ["0", top.toFixed(1)] : ["0%", percent(top)];
-  return html`<span class="legend"><span>${low}</span><span class="ramp"
-    style="background:${gradient(toneOf(state), state.theme)}"></span><span>${high}</span></span>`;
+  return html`<span class="legend"><span>${amount(state.view, 0)}</span><span class="ramp"
+    style="background:${gradient(toneOf(state), state.theme)}"></span><span>${amount(state.view, top)}</span></span>`;
 }
 
 const scaleOf = (map, { scale }) => scale === "highest" ? map.highest : map.most;
@@ -123,7 +120,6 @@ export const how = (state) => state.moment !== null ? "The map shows the transla
 
 // --- the cells
 
-const SHOWN = 0.095;  // share of the scale from which a cell shows its number
 let meter = null;
 function widthOf(text, font) {
   meter ||= document.createElement("canvas").getContext("2d");
@@ -194,13 +190,11 @@ function fill(grid, state, map) {
       cell.classList.toggle("masked", masked);
       cell.classList.toggle("faded", faded);
       cell.style.cssText = masked ? "" : `background:${css(colour)};color:${inkOn(colour)}`;
-      cell.textContent = !masked && Math.abs(share) >= SHOWN ? numberOf(state.view, value) : "";
+      cell.textContent = !masked && Math.abs(share) >= SHOWN ? number(state.view, value) : "";
       cell.setAttribute("aria-label", names + said);
     });
   });
 }
-const numberOf = (view, value) => view === "left_out" ? plainNumber(Math.exp(value))
-  : view === "norm" ? value.toFixed(1) : Math.round(100 * value);
 
 // What changes while the pointer or the keyboard moves.
 export function followMap(box, state) {
@@ -261,11 +255,11 @@ function drawAsLines(box, state, map) {
     y="${y(i, map.rows.length) - 11}" width="${left - 6}" height="22" rx="5"/><text x="${left - 12}"
     y="${y(i, map.rows.length) + 5}" text-anchor="end" ${inLanguage(rowCode)}>${elided(one.label, 16)}</text></g>`;
   const column = (one, j) => {
-    const value = map.at[Math.max(0, at)][j], isRatio = state.view === "left_out" || state.view === "norm";
-    const number = heads || share(value) < 0.1 ? "" : ` ${isRatio ? value.toFixed(1) : percent(value)}`;
+    const value = map.at[Math.max(0, at)][j];
+    const written = heads || share(value) < 0.1 ? "" : ` ${amount(state.view, value)}`;
     const style = heads || share(value) < 0.3 ? "" : html`style="fill:var(--${tone});font-weight:700"`;
     return html`<text x="${right + 12}" y="${y(j, map.columns.length) + 5}" ${inLanguage(columnCode)} ${style}
-      class="${one.special ? "sp" : ""}">\u2068${elided(one.label, 16)}\u2069${number}</text>`;
+      class="${one.special ? "sp" : ""}">\u2068${elided(one.label, 16)}\u2069${written}</text>`;
   };
   box.key = null;
   paint(box, html`<svg class="lined" width="${width}" height="${height}" role="img"

@@ -4,7 +4,7 @@ import { css, inkOn, shade } from "./colour.js";
 import { html } from "./markup.js";
 import { elided, percent } from "./wording.js";
 
-const SHOWN = 0.095;  // share of the scale from which a cell shows its number
+export const SHOWN = 0.095;  // share of the scale from which a cell shows its number
 
 // Labels and cells as SVG.  `values` [row][column], from -1 to 1: below 0 in orange.
 export function cells({ rows, columns, mirrored }, values, { size, left, top, theme, tone, say, numbers }) {

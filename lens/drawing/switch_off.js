@@ -5,7 +5,7 @@ import { inLanguage } from "./languages.js";
 import { html, paint, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { KINDS, headOf, nameOf } from "./trace.js";
-import { NO_ROLE, count, direction, effectLine, placeOf, roleCaption, roleTip } from "./wording.js";
+import { NO_ROLE, count, direction, effectLine, headName, roleCaption, roleTip } from "./wording.js";
 
 export const switchOff = {
   question: "What if this head were missing?", name: "Switch heads off",
@@ -18,7 +18,7 @@ export const switchOff = {
     const { translation: written, ...question } = context.about(trace);
     const answer = off.length ? answered(context, "look", { ...question, without }) : null;
     const one = off.length === 1 ? heads[0] : null, line = one && effectLine(trace, one, state.word);
-    const name = one ? `${direction(one.kind, trace.languages)}, ${placeOf(one)}` : `${count(off.length)} heads`;
+    const name = one ? headName(one, trace) : `${count(off.length)} heads`;
     const result = ({ traces: [{ target_text: text }] }) => html`<p ${inLanguage(code)}>${marked(written, text)}</p><p
       class="verdict">The translation ${text === written ? "stays" : "changes"}. ${line && html`${line}.`}</p>`;
     const chip = (kind, label) => html`<button class="chip" data-do="off-all" data-value="${kind}">${label}</button>`;
@@ -45,7 +45,7 @@ function switches(trace, off) {
   const button = (one, few) => {
     const role = trace.role(one), name = nameOf(one), tip = role ? roleTip(role) : NO_ROLE;
     return html`<td><button data-do="off" data-value="${name}" data-k="off-${name}"
-      aria-label="${direction(one.kind, trace.languages)}, ${placeOf(one)}" aria-pressed="${off.includes(name)}"
+      aria-label="${headName(one, trace)}" aria-pressed="${off.includes(name)}"
       ${tipped(tip)}>${one.head + 1}${role && few ? html` <small>${roleCaption(role)}</small>` : ""}</button></td>`;
   };
   const rows = (kind) => {

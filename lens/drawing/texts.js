@@ -2,7 +2,7 @@
 
 import { changed } from "./diff.js";
 import { inLanguage, isRightToLeft, language, withArticle } from "./languages.js";
-import { html, icon, paint, stretches, tipped } from "./markup.js";
+import { html, icon, listed, opener, paint, stretches, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
 import { quoted } from "./wording.js";
@@ -16,9 +16,8 @@ export const FRAME = html`<span class="from-menu"></span><div class="line src"><
 export function paintTexts(root, state, settings) {
   const trace = traceOf(state), [from, to] = trace?.languages || [state.source, state.target];
   const part = (name) => root.querySelector(name);
-  const menu = (id, side, label) => html`<button class="tool lang" data-menu="${id}" data-k="${id}"
-    aria-haspopup="menu" aria-expanded="${state.menu === id}"
-    aria-label="${side}: ${label}">${label} ${icon("down")}</button>`;
+  const menu = (id, side, label) => opener(state, id, html`${label} ${icon("down")}`,
+    html`class="tool lang" aria-label="${side}: ${label}"`);
   paint(part(".from-menu"), menu("from", "From", language(from, "Find out")));
   paint(part(".to-menu"), menu("to", "To", language(to, "Language")));
   for (const [line, code] of [[".src", from], [".tgt", to]]) {
@@ -30,7 +29,8 @@ export function paintTexts(root, state, settings) {
     part(".field").focus();
     part(".field").select();
   }
-  paint(part(".between"), html`<span class="then">${state.moment === null ? notes(state, from) : momentNote(state)}</span>`);
+  const note = state.moment === null ? notes(state, from) : momentNote(state);
+  paint(part(".between"), html`<span class="then">${note}</span>`);
   paint(part(".tgt"), target(state));
   part(".tgt").setAttribute("aria-busy", state.busy === "translating");
   root.classList.toggle("working", state.busy === "translating");
@@ -52,8 +52,7 @@ function actions(state, settings) {
   const copy = action("copy", "copy", "Copy", "Copy the translation");
   if (!settings.engine) return copy;
   return html`${action("edit", "pen", "Edit", "Type your own sentence")}
-    <button class="tool" data-menu="alternatives" data-k="alternatives" aria-haspopup="menu"
-      aria-expanded="${state.menu === "alternatives"}">${icon("list")}<span>Alternatives</span></button>
+    ${opener(state, "alternatives", html`${icon("list")}<span>Alternatives</span>`)}
     ${action("share", "link", html`Share<span class="wide"> link</span>`,
       "Copy a link that opens this sentence, word and head")}
     ${copy}`;
@@ -148,15 +147,15 @@ function notes(state, from) {
   }
   if (state.editing) return "";
   if (hypotheses?.[state.alternative]?.finished === false) return "The translation stops here, at the token limit.";
-  const listed = (words) => words.slice(0, 3).map((one, i) => html`${i ? ", " : ""}${quoted(one, from)}`);
+  const named = (words) => listed(words.slice(0, 3), (one) => quoted(one, from));
   const standIns = trace && !isNew(state) ? changed(trace.source, trace.record.source_text) : [];
   if (unknown?.length) {
     const guess = unknown.length > 1 ? "Their translations are guesses." : "Its translation is a guess.";
-    said.push(html`The model never saw ${listed(unknown)}. ${guess} `);
+    said.push(html`The model never saw ${named(unknown)}. ${guess} `);
   }
   if (standIns.length) {
     const read = standIns.map(([start, end]) => trace.record.source_text.slice(start, end));
-    said.push(html`The model read ${listed(read)} in place of protected text.`);
+    said.push(html`The model read ${named(read)} in place of protected text.`);
   }
   return html`${said}`;
 }

@@ -45,8 +45,8 @@ export class Trace {
 
   // Adds more of the same trace from a later answer; false if the answer is about another hypothesis.
   add(record) {
-    const isSame = String(record.target_ids) === String(this.record.target_ids) && record.source_text === this.record.source_text;
-    if (!isSame) return false;
+    const keyOf = ({ target_ids, source_text }) => `${target_ids} ${source_text}`;
+    if (keyOf(record) !== keyOf(this.record)) return false;
     for (const kind of KINDS) this.take(kind, record.maps[kind]);
     this.evidence = record.evidence || this.evidence;
     this.known.clear();
@@ -70,20 +70,22 @@ export class Trace {
     return [kind === "encoder" ? source : target, kind === "decoder" ? target : source];
   }
 
+  once(key, make) {
+    if (!this.known.has(key)) this.known.set(key, make());
+    return this.known.get(key);
+  }
+
   // --- words and tokens
 
   units(side, unit) {
-    const key = `${side} ${unit}`;
-    if (!this.known.has(key)) this.known.set(key, this.madeUnits(side, unit));
-    return this.known.get(key);
+    return this.once(`${side} ${unit}`, () => this.madeUnits(side, unit));
   }
 
   // Python counts code points, JavaScript UTF-16 units: the JavaScript position of code point n.
   place(side, n) {
-    const key = `places ${side}`, text = side === "source" ? this.source : this.target;
+    const text = side === "source" ? this.source : this.target;
     const add = (all, letter) => [...all, all.at(-1) + letter.length];
-    if (!this.known.has(key)) this.known.set(key, [...text].reduce(add, [0]));
-    return this.known.get(key)[n];
+    return this.once(`places ${side}`, () => [...text].reduce(add, [0]))[n];
   }
 
   madeUnits(side, unit) {
@@ -119,9 +121,8 @@ export class Trace {
 
   // { rows, columns, at: [row][column], most, mirrored }; null where a step cannot look.
   map({ kind, layer, head }, { view = "raw", unit = "words", rows: meaning = "predicts" } = {}) {
-    const key = [kind, layer, head, view, unit, meaning].join();
-    if (!this.known.has(key)) this.known.set(key, this.made(kind, layer, head, view, unit, meaning));
-    return this.known.get(key);
+    const choice = [kind, layer, head, view, unit, meaning];
+    return this.once(choice.join(), () => this.made(...choice));
   }
 
   made(kind, layer, head, view, unit, meaning) {
@@ -172,11 +173,8 @@ export class Trace {
     const stays = before < 0 || word === bare(this.record.target[piece].text);
     return { margin, drop: before - margin, instead: stays ? null : word };
   }
-  effectOf(head) {
-    return this.evidence?.heads.find((one) => nameOf(one) === nameOf(head));
-  }
   effect(head, piece) {
-    const found = this.effectOf(head);
+    const found = this.evidence?.heads.find((one) => nameOf(one) === nameOf(head));
     return found ? this.after(found, piece) : null;
   }
   // The heads without which the model is less sure of this step, strongest first; empty if no head matters alone.

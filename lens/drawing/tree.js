@@ -2,7 +2,7 @@
 
 import { inside, shown } from "./answers.js";
 import { inLanguage } from "./languages.js";
-import { html, paint, segment } from "./markup.js";
+import { html, option, paint, segment } from "./markup.js";
 import { traceOf } from "./state.js";
 import { elided } from "./wording.js";
 
@@ -15,8 +15,7 @@ export const tree = {
   draw(body, context) {
     const { state } = context, trace = traceOf(state), beams = state.lab.beams ??= 4;
     const answer = inside(context, trace, { tool: "tree", num_beams: beams });
-    const button = (n) => html`<button data-do="tree-beams" data-value="${n}" data-k="tree-${n}"
-      aria-pressed="${beams === n}">${n}</button>`;
+    const button = (n) => option("do", "tree-beams", n, n, beams === n);
     paint(body, html`<div class="row2"><span class="soft">Beams</span>${segment("Beams", [2, 4, 8].map(button))}</div>${
       shown(answer, () => drawn(answer, trace.languages[1]))}`);
   },

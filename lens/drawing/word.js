@@ -1,7 +1,7 @@
 // The chosen word: the heads that matter for it, what else could have been written, which words mattered.
 
 import { inLanguage } from "./languages.js";
-import { about, html, icon, tipped } from "./markup.js";
+import { about, html, icon, listed, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { flipOf, same } from "./texts.js";
 import { bare, nameOf } from "./trace.js";
@@ -145,13 +145,9 @@ function rests(state, trace, unit, settings) {
     const outcome = twin.instead ? html`flips it to ${quoted(twin.instead, target)}` : "does not flip it";
     said.push(html`${swap} ${outcome}.`);
   }
-  if (flips.length) {
-    said.push(html`Erasing ${flips.map((one, i) => html`${i ? " or " : ""}${word(one)}`)} flips it.`);
-  }
-  if (fell.length) {
-    const by = (one, i) => html`${i ? " or " : ""}${word(one)} (${ratio(one.drop)}×)`;
-    said.push(html`Less likely without ${fell.map(by)}.`);
-  }
+  const without = (one) => html`${word(one)} (${ratio(one.drop)}×)`;
+  if (flips.length) said.push(html`Erasing ${listed(flips, word, " or ")} flips it.`);
+  if (fell.length) said.push(html`Less likely without ${listed(fell, without, " or ")}.`);
   if (!flips.length && !fell.length) said.push(html`Erasing any one word changes little.`);
   if (!trace.telling(piece).length) said.push(html`<span class="soft">${odds(trace, piece)}.</span>`);
   return html`<h3>Which words mattered ${about(RESTS_TIP)}</h3><p class="needed">${said.map((one) => html`${one} `)}
