@@ -51,6 +51,7 @@ class ServerSettings:
     trusted_proxies: Names = ()
     # What is served.
     page: bool = True
+    root_path: Annotated[str, StringConstraints(pattern=r"^(/[\w.~-]+)*\z")] = ""  # where a proxy serves it
     docs: bool = True
     metrics: bool = True
     lessons: str = "runs/lessons"

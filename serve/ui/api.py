@@ -95,7 +95,7 @@ def add_api(service: Service) -> None:
             head: The attention head of that layer, counted from 0; -1 is the mean of all its heads.
         """
         with page_errors(service.metrics):
-            _, traces = await service.translate_and_look(text, **arguments(
+            found, traces = await service.translate_and_look(**arguments(
                 request, text=text, source=source, target=target))
             layers, heads = traces[0].cross["raw"].shape[:2]
             for name, value, count in (("layer", layer, layers), ("head", head, heads)):
@@ -104,7 +104,7 @@ def add_api(service: Service) -> None:
         words = [one for trace in traces for one in looked_at(trace, layer=layer, head=None if head == -1 else head)]
         which = f"the mean of {heads} heads" if head == -1 else f"head {head}"
         return {
-            "translation": " ".join(trace.target_text for trace in traces),
+            "translation": found.text,
             "log_prob": round(sum(trace.log_prob for trace in traces), 4),
             "shown": f"cross-attention of {which} in layer {layer % layers} of {layers}, raw weights",
             "words": [{"word": word, "probability": round(probability, 4),

@@ -18,7 +18,7 @@ from ...lens.explorer import style
 from ...translate.checkpoint import fingerprint
 from ...translate.translator import Translator
 from ..service import Service
-from .files import text_of
+from . import text_of
 
 PAIRS: tuple[dict[str, Any], ...] = (
     {"name": "The cat … the street … too", "before": "The cat did not cross the street because it was too ",

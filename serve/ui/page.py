@@ -22,9 +22,9 @@ from ..access import Access
 from ..request_checks import PAGE
 from ..service import Service
 from ..settings import ServerSettings
+from . import text_of
 from .api import add_api, add_ask
 from .calls import CheckedCalls
-from .files import text_of
 from .first import settings_of, static_view
 from .gradio_patches import answer_in_json
 
@@ -94,7 +94,7 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
 async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncIterator[Callable[[], None]]:
     """Mount the page for the length of the context; gives the function that ends the endless requests of open tabs.
 
-    The page has its own parent: in ours, Gradio would let our CORS settings decide which sites may read it.
+    The page has its own parent: in ours, Gradio would let our CORS settings decide which sites may read the page.
     """
     blocks.state_session_capacity = MOST_VISITS
     parent = FastAPI()
@@ -104,20 +104,25 @@ async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncItera
         answer_in_json(blocks.mcp_server_obj)
     [mounted] = (route.app for route in parent.routes if isinstance(route, Mount))
     async with parent.router.lifespan_context(parent):
-        app.state.page = WithFirstView(CheckedCalls(mounted), service)
+        app.state.page = CheckedCalls(WithFirstView(mounted, service))
         yield mounted.stop_event.set
 
 
 class WithFirstView(BaseHTTPMiddleware):
-    """The page with the first view as plain HTML, readable before any script has run."""
+    """The page with the first view as plain HTML, readable before any script has run.
+
+    Gradio gets the path with the folder of a proxy, for the addresses that it writes into the page.
+    """
 
     def __init__(self, app: ASGIApp, service: Service):
         super().__init__(app)
         self.view = static_view(service)
+        self.folder = service.settings.root_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        there = {**scope, "path": self.folder + scope["path"], "root_path": self.folder + scope["root_path"]}
         is_page = scope["method"] == "GET" and scope["path"].rstrip("/") == PAGE
-        await (super().__call__ if is_page else self.app)(scope, receive, send)
+        await (super().__call__ if is_page else self.app)(there, receive, send)
 
     async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
         answer = await call_next(request)

@@ -161,7 +161,7 @@ FAULTS = [
     Fault(
         "server: maps are sent as they are",
         "serve/app.py",
-        "    app.add_middleware(GZipMiddleware, minimum_size=10_000)  # maps are larger\n",
+        "    app.add_middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6)  # maps are larger\n",
         "",
         tests="tests/serve/test_v1.py -k compressed",
     ),
