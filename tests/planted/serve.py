@@ -1,0 +1,81 @@
+"""Faults of the server: batches, limits, keys, hosts, and what it says."""
+
+from dataclasses import replace
+from typing import Any
+
+from . import fault
+
+ACCESS, CHECKS, SERVICE = "serve/test_access.py", "serve/test_request_checks.py", "serve/test_service.py"
+
+
+@fault("requests in a batch share the first one's options", "serve.batcher:Batcher.submit", "serve/test_batcher.py")
+async def _(original: Any, self: Any, work: Any) -> Any:
+    return await original(self, [(source, work[0][1]) for source, _ in work])
+
+
+@fault("sources and tokens are counted as each other", "serve.metrics:Metrics.batch", "serve/test_batcher.py")
+def _(original: Any, self: Any, *, sources: int, tokens: int) -> None:
+    original(self, sources=tokens, tokens=sources)
+
+
+@fault("a request counts as one text", "serve.access:Access.check_rate", ACCESS)
+def _(original: Any, self: Any, caller: Any, texts: int) -> None:
+    original(self, caller, 1)
+
+
+@fault("a wrong key costs nothing", "serve.access:RateLimit.take", ACCESS)
+def _(original: Any, self: Any, account: str, amount: int) -> None:
+    original(self, account, amount if self.code != "wrong_keys" else 0)
+
+
+@fault("all keys of an address share a rate", "serve.access:Access.caller", f"{ACCESS} {CHECKS}")
+def _(original: Any, self: Any, request: Any, key: Any = None) -> Any:
+    original(self, request, key)
+    return request.client.host if request.client else "unknown"
+
+
+@fault("a neighbouring site is the same", "serve.request_checks:is_same_origin", CHECKS)
+def _(original: Any, request: Any) -> bool:
+    return original(request) or request.headers.get("sec-fetch-site") == "same-site"
+
+
+@fault("this machine is called by any name", "serve.settings:ServerSettings.hosts", f"{ACCESS} {CHECKS}")
+def _(original: Any, self: Any, host: str) -> Any:
+    return original(self, "0.0.0.0")
+
+
+@fault("an error quotes the text", "serve.service:as_api_error", "serve/test_server.py")
+def _(original: Any, error: Any) -> Any:
+    found = original(error)
+    return replace(found, message=str(error.__cause__ or error)) if found.status == 500 else found
+
+
+@fault("an unsupported pair goes to the first model", "serve.service:Service.model_for", "serve")
+def _(original: Any, self: Any, model: Any, source: Any, target: Any) -> str:
+    from seq2see.serve.errors import APIError
+
+    try:
+        return original(self, model, source, target)
+    except APIError as error:
+        if error.status == 404:
+            raise
+        return next(iter(self.named(model)))
+
+
+@fault("looking shows the best, whichever was asked for", "serve.service:Service.translate_and_look",
+       "serve/test_v1.py")  # fmt: skip
+async def _(original: Any, self: Any, texts: Any, *, alternative: int = 0, **how: Any) -> Any:
+    return await original(self, texts, **how)
+
+
+@fault("max_length does not count the start", "serve.dialects.huggingface:Parameters.options",
+       "serve/test_huggingface.py")  # fmt: skip
+def _(original: Any, self: Any) -> Any:
+    options = original(self)
+    return options if self.max_length is None else replace(options, max_new_tokens=options.max_new_tokens + 1)
+
+
+@fault("a body in UTF-16 is read", "serve.dialects.bodies:refuse_utf16", "serve/test_bodies.py")
+def _(original: Any, data: bytes) -> None:
+    if data.startswith(b"{"):
+        original(data)
