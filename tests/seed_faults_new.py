@@ -1,6 +1,6 @@
 """Do the tests notice?  Plants one fault after another while pytest runs the tests that must fail.
 
-    python tests/seed_faults.py [WORD ...]        only the faults whose name or subject is or has one of the words
+    python tests/seed_faults.py [WORD ...]        only the faults whose name, target or tests have one of the words
 
 Prints a table, fault by fault, with the first test that failed and why; exits with 1 if a fault went unnoticed.
 """
@@ -39,7 +39,7 @@ def main(words: list[str]) -> int:
     faults = [
         one
         for one in all_faults()
-        if not words or any(word in (*one.name.split(), one.name, one.slip.__module__) for word in words)
+        if not words or any(word in f"{one.name} {one.target} {one.tests}" for word in words)
     ]
     unnoticed = 0
     with ThreadPoolExecutor(AT_ONCE) as threads:
