@@ -16,7 +16,20 @@ from planted import Fault, all_faults
 
 ROOT = Path(__file__).resolve().parent.parent
 AT_ONCE = 2
-OPTIONS = ["-x", "-q", "--tb=no", "--no-showlocals", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "planted"]
+OPTIONS = [
+    "-x",
+    "-q",
+    "--tb=no",
+    "--no-showlocals",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:randomly",
+    "-p",
+    "planted",
+    "-m",
+    "",
+]
 
 
 def first_failure(fault: Fault) -> str | None:

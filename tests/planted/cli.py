@@ -39,11 +39,6 @@ def _(original: Any, stream: Any, check: Any) -> Any:
     return original(stream, check)
 
 
-@fault("doubtful lines are counted from 0", "cli.translate:Remarks.note", "cli/test_translate.py")
-def _(original: Any, self: Any, number: int, result: Any) -> None:
-    original(self, number - 1, result)
-
-
 @fault("a library's warnings are results", "streams:only_results_on_stdout", "cli/test_streams.py")
 def _(original: Any) -> Any:
     import contextlib

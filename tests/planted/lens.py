@@ -43,12 +43,6 @@ def _(original: Any, trace: Any) -> Any:
     return replace(layers, residual=np.zeros_like(layers.residual))
 
 
-@fault("layers are rolled from the last to the first", "lens.attention_blocks:roll", "lens/test_views.py")
-def _(original: Any, layers: Any) -> Any:
-    return original(type(layers)(*(part[::-1] for part in (layers.encoder, layers.decoder, layers.cross,
-                                                           layers.residual))))  # fmt: skip
-
-
 @fault("a saved trace is rounded", "lens.files:save", "lens/test_files.py")
 def _(original: Any, trace: Any, path: Any) -> None:
     original(replace(trace, log_probs=trace.log_probs.astype(np.float16).astype(np.float32)), path)
@@ -62,9 +56,6 @@ def _(original: Any, log_probs: Any, smoothing: float) -> Any:
 @fault("the temperature is undone before the smoothing", "lens.calibration:Calibrator.__call__", CALIBRATION)
 def _(original: Any, self: Any, log_probs: Any) -> Any:
     return original(replace(self, temperature=1.0), log_probs / self.temperature)
-
-
-fault("a token can become impossible", "lens.calibration:FLOOR", CALIBRATION)(1e-300)
 
 
 @fault("the fitted temperature is the inverse one", "measures.calibration:TemperatureFit.best",
@@ -94,11 +85,6 @@ def _(original: Any, self: Any, trace: Any) -> Any:
     return frozenset((j, i) for i, j in original(self, trace))
 
 
-@fault("evidence lacks the shares of columns", "lens.alignment:evidence", ALIGNMENT)
-def _(original: Any, predicts: Any, reads: Any) -> Any:
-    return np.concatenate([predicts, reads, predicts, reads])
-
-
 @fault("tau compares words below the noise floor", "lens.faithfulness:kendall", TRUST)
 def _(original: Any, maps: Any, drops: Any, *, least: float = 0.0) -> Any:
     return original(maps, drops)
@@ -115,23 +101,8 @@ def _(original: Any, dev: Any, test: Any) -> Any:
     return original(test, test)
 
 
-@fault("a control draws heads of any layer", "lens.effects:control", HEADS)
-def _(original: Any, *given: Any, alike: str, **how: Any) -> Any:
-    return replace(original(*given, alike="any", **how), alike=alike)
-
-
 @fault("roles of other weights are shown", "lens.roles:read_roles", HEADS)
 def _(original: Any, path: Any, *, weights: str) -> Any:
     import json
 
     return original(path, weights=json.loads(path.read_text("utf-8"))["weights"])
-
-
-@fault("an analogy adds what it should take away", "lens.embeddings:analogy", "lens/test_embeddings.py")
-def _(original: Any, model: Any, tokenizer: Any, a: str, b: str, c: str, **how: Any) -> Any:
-    return original(model, tokenizer, b, a, c, **how)
-
-
-@fault("without a mask a lesson's model sees padding", "lessons.small:open_mask", "lessons/test_trained_laws.py")
-def _(original: Any, mask: Any) -> Any:
-    return original(mask.new_ones(mask.shape))

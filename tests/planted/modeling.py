@@ -65,11 +65,6 @@ def _(original: Any, *inputs: Any, num_items_in_batch: Any = None, **how: Any) -
     return original(*inputs, **how)
 
 
-@fault("the start token is padding", "modeling.modeling_seq2see:shift_right", "modeling")
-def _(original: Any, labels: Any, *, start: int, pad: int) -> Any:
-    return original(labels, start=pad, pad=pad)
-
-
 @fault("an untied output parts the embeddings too",
        "modeling.modeling_seq2see:Seq2SeeModel.get_expanded_tied_weights_keys", NETWORK)  # fmt: skip
 def _(original: Any, self: Any, *how: Any, **more: Any) -> Any:

@@ -37,11 +37,6 @@ def _(original: Any, self: Any, view: str, rows: str, name: Any) -> Any:
     return original(self, view, "reads" if rows == "predicts" and view != "left_out" else "predicts", name)
 
 
-@fault("the badge shows a fit as if it were measured", "lens.alignment:best_known", "lens/test_alignment.py")
-def _(original: Any, *, fitted: Any, trust: Any, **how: Any) -> Any:
-    return original(fitted=None if trust else fitted, trust=trust, **how)
-
-
 @fault("the slider's temperatures work upside down", "lens.probabilities:log_sums", "lens/test_calibration.py")
 def _(original: Any, trace: Any) -> Any:
     return original(trace)[:, ::-1]

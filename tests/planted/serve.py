@@ -13,11 +13,6 @@ async def _(original: Any, self: Any, work: Any) -> Any:
     return await original(self, [(source, work[0][1]) for source, _ in work])
 
 
-@fault("sources and tokens are counted as each other", "serve.metrics:Metrics.batch", "serve/test_batcher.py")
-def _(original: Any, self: Any, *, sources: int, tokens: int) -> None:
-    original(self, sources=tokens, tokens=sources)
-
-
 @fault("a request counts as one text", "serve.access:Access.check_rate", ACCESS)
 def _(original: Any, self: Any, caller: Any, texts: int) -> None:
     original(self, caller, 1)
@@ -26,12 +21,6 @@ def _(original: Any, self: Any, caller: Any, texts: int) -> None:
 @fault("a wrong key costs nothing", "serve.access:RateLimit.take", ACCESS)
 def _(original: Any, self: Any, account: str, amount: int) -> None:
     original(self, account, amount if self.code != "wrong_keys" else 0)
-
-
-@fault("all keys of an address share a rate", "serve.access:Access.caller", f"{ACCESS} {CHECKS}")
-def _(original: Any, self: Any, request: Any, key: Any = None) -> Any:
-    original(self, request, key)
-    return request.client.host if request.client else "unknown"
 
 
 @fault("a neighbouring site is the same", "serve.request_checks:is_same_origin", CHECKS)
@@ -73,9 +62,3 @@ async def _(original: Any, self: Any, texts: Any, *, alternative: int = 0, **how
 def _(original: Any, self: Any) -> Any:
     options = original(self)
     return options if self.max_length is None else replace(options, max_new_tokens=options.max_new_tokens + 1)
-
-
-@fault("a body in UTF-16 is read", "serve.dialects.bodies:refuse_utf16", "serve/test_bodies.py")
-def _(original: Any, data: bytes) -> None:
-    if data.startswith(b"{"):
-        original(data)

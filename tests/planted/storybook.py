@@ -26,8 +26,3 @@ def _(original: Any, word: str, following: str) -> Any:
 @fault("a split is decided by one combination", "storybook.splits:split_of", CORPUS)
 def _(original: Any, combinations: Any) -> Any:
     return original(sorted(combinations)[:1])
-
-
-@fault("a pronoun agrees with the last noun", "storybook.clauses:pronoun", f"{FRENCH} {CORPUS}")
-def _(original: Any, stands_for: Any, role: str) -> Any:
-    return original(replace(stands_for, gender="m"), role)

@@ -31,11 +31,6 @@ def _(original: Any, self: Any, epoch: int) -> Any:
     return original(self, 0)
 
 
-@fault("the average follows the newest weights", "training.trainer:Seq2SeeTrainer.update_average", TRAINER)
-def _(original: Any, self: Any) -> None:
-    self.average = [parameter.data.clone() for parameter in self.model.parameters()]
-
-
 @fault("an evaluation leaves the averaged weights in place", "training.trainer:Seq2SeeTrainer.evaluate", TRAINER)
 def _(original: Any, self: Any, *given: Any, **how: Any) -> Any:
     found = original(self, *given, **how)
@@ -65,11 +60,6 @@ fault("a run is resumed with another seed", "training.resuming:UNCHANGEABLE", "t
     ("optim", "muon_lr_scale", "max_tokens"))  # fmt: skip
 
 
-@fault("changed data pass if there are as many", "training.resuming:data_record", "training/test_run.py")
-def _(original: Any, corpus: Any) -> Any:
-    return original(corpus) | {"fingerprint": ""}
-
-
 @fault("every epoch joins the same pairs", "training.joining:JoinedPairs.set_epoch", "training/test_joining.py")
 def _(original: Any, self: Any, epoch: int) -> None:
     original(self, 0)
@@ -81,17 +71,9 @@ def _(original: Any, pair: Any, links: Any, tokenizer: Any, **how: Any) -> Any:
     return guide[:, [1, 0, 2]]
 
 
-fault("Muon stops before singular values are one", "training.muon:STEPS", "training/test_muon.py")(2)
-
-
 @fault("case makes another sentence", "training.pairs:sentence_key", "training/test_pairs.py")
 def _(original: Any, source: str) -> str:
     return source
-
-
-@fault("a pronoun counts wherever it stands", "training.metrics:subject_pronouns", "training/test_metrics.py")
-def _(original: Any, text: str, *language: str) -> Any:
-    return sorted(original(text, *language))
 
 
 @fault("fast attention ignores its mask", "training.kernels:short_attention", "training/test_kernels.py")

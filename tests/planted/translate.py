@@ -19,22 +19,6 @@ def _(original: Any, self: Any, rows: Any, options: Any) -> None:
     self.generators = self.generators[:1] * len(rows)
 
 
-@fault("a sample ignores its temperature", "translate.torch_engine:GumbelSampler.__init__", DECODING)
-def _(original: Any, self: Any, rows: Any, options: Any) -> None:
-    original(self, rows, replace(options, temperature=1.0))
-
-
-@fault("after rows have left, samples use other rows' generators", "translate.torch_engine:GumbelSampler.__call__",
-       f"{DECODING} translate/test_greedy.py")  # fmt: skip
-def _(original: Any, self: Any, ids: Any, logits: Any, row_B: Any) -> Any:
-    return original(self, ids, logits, row_B - row_B[0])
-
-
-@fault("results come back grouped, not in order", "translate.job:by_group", "translate")
-def _(original: Any, items: Any, key: Any, work: Any) -> Any:
-    return original(sorted(items, key=lambda one: str(key(one))), key, work)
-
-
 @fault("a score counts the language tag", "translate.scoring:score_targets", "translate/test_scoring.py")
 def _(original: Any, *given_first: Any, given: int, **how: Any) -> Any:
     return original(*given_first, given=0, **how)
