@@ -24,7 +24,7 @@ SUBJECTS = ("modeling", "tokenizer", "translate", "lens", "training", "serve", "
 
 @dataclass(frozen=True)
 class Fault:
-    """`target` is `module:name` or `module:Class.name`; a test fails in `tests`, files or folders in `tests/`."""
+    """`target` is `module:name` or `module:Class.name`; a test fails in `tests`, files, folders or tests in `tests/`."""
 
     name: str
     target: str
@@ -64,14 +64,17 @@ def plant(one: Fault) -> None:
 
 
 def _planted(original: Any, slip: Callable[..., Any]) -> Any:
+    if isinstance(original, property | functools.cached_property):
+        getter = original.fget if isinstance(original, property) else original.func
+        return property(lambda self: slip(getter, self))
     method = isinstance(original, classmethod | staticmethod)
-    inner = original.fget if isinstance(original, property) else original.__func__ if method else original
+    inner = original.__func__ if method else original
 
     @functools.wraps(inner)
     def planted(*args: Any, **kwargs: Any) -> Any:
         return slip(inner, *args, **kwargs)
 
-    return type(original)(planted) if method or isinstance(original, property) else planted
+    return type(original)(planted) if method else planted
 
 
 def pytest_sessionstart() -> None:

@@ -69,12 +69,6 @@ def _(original: Any, count: int, groups: Any) -> Any:
     return original(count, None)
 
 
-@fault("a 95 % interval covers 90 %", "lens.intervals:middle", ALIGNMENT)
-def _(original: Any, drawn: Any) -> Any:
-    low, high = np.quantile(drawn, [0.05, 0.95])
-    return float(low), float(high)
-
-
 @fault("the alignment error counts possible links as sure", "lens.intervals:error_rate", ALIGNMENT)
 def _(original: Any, counts: Any) -> Any:
     return original(counts[..., [0, 1, 3, 3]])
@@ -94,15 +88,3 @@ def _(original: Any, maps: Any, drops: Any, *, least: float = 0.0) -> Any:
 def _(original: Any, dev: Any, test: Any, *, dev_gold: Any, test_gold: Any, **how: Any) -> Any:
     test = list(test)
     return original(test, test, dev_gold=test_gold, test_gold=test_gold, **how)
-
-
-@fault("a head's role is chosen where it is reported", "lens.heads:roles_of_heads", HEADS)
-def _(original: Any, dev: Any, test: Any) -> Any:
-    return original(test, test)
-
-
-@fault("roles of other weights are shown", "lens.roles:read_roles", HEADS)
-def _(original: Any, path: Any, *, weights: str) -> Any:
-    import json
-
-    return original(path, weights=json.loads(path.read_text("utf-8"))["weights"])

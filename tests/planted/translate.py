@@ -30,14 +30,6 @@ def _(original: Any, self: Any, sources: Any, options: Any, **how: Any) -> Any:
     return original(self, sources, replace(options, length_penalty=1.0), **how)
 
 
-@fault("an export is named by the configuration alone", "translate.export:weights_hash",
-       "translate/test_ctranslate2.py")  # fmt: skip
-def _(original: Any, run: Any) -> str:
-    from seq2see.manifest import sha256
-
-    return sha256(run / "config.json")
-
-
 @fault("a sentence longer than any in training is not split", "translate.decoding:GenerationDefaults.source_tokens",
        "translate/test_long_texts.py")  # fmt: skip
 def _(original: Any, self: Any) -> Any:
