@@ -24,7 +24,7 @@ SUBJECTS = ("modeling", "tokenizer", "translate", "lens", "training", "serve", "
 
 @dataclass(frozen=True)
 class Fault:
-    """`target` is `module:name` or `module:Class.name`; a test fails in `tests`, files, folders or tests in `tests/`."""
+    """`target` is `module:name` or `module:Class.name`; of `tests`, files or tests in `tests/`, one must fail."""
 
     name: str
     target: str
