@@ -16,20 +16,8 @@ from planted import Fault, all_faults
 
 ROOT = Path(__file__).resolve().parent.parent
 AT_ONCE = 2
-OPTIONS = [
-    "-x",
-    "-q",
-    "--tb=no",
-    "--no-showlocals",
-    "-p",
-    "no:cacheprovider",
-    "-p",
-    "no:randomly",
-    "-p",
-    "planted",
-    "-m",
-    "",
-]
+# Browser tests too; one failure is enough, and the order of the file finds the same one each time.
+OPTIONS = "-p planted -p no:randomly -p no:cacheprovider -x -q --tb=no --no-showlocals -m"
 
 
 def first_failure(fault: Fault) -> str | None:
@@ -37,7 +25,7 @@ def first_failure(fault: Fault) -> str | None:
     environment = os.environ | {"SEQ2SEE_FAULT": fault.name, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}",
                                 "COLUMNS": "200"}  # fmt: skip
     tests = [f"tests/{test}" for test in fault.tests.split()]
-    run = subprocess.run([sys.executable, "-m", "pytest", *tests, *OPTIONS], cwd=ROOT, env=environment,
+    run = subprocess.run([sys.executable, "-m", "pytest", *tests, *OPTIONS.split(), ""], cwd=ROOT, env=environment,
                          capture_output=True, text=True)  # fmt: skip
     failed = re.search(r"^(?:FAILED|ERROR) (.+)", run.stdout, re.MULTILINE)
     if run.returncode and not failed:
