@@ -23,7 +23,7 @@ OPTIONS = "-p planted -p no:randomly -p no:cacheprovider -x -q --tb=no --no-show
 def first_failure(fault: Fault) -> str | None:
     """The first test that fails with the fault planted, and why; None if all pass."""
     environment = os.environ | {"SEQ2SEE_FAULT": fault.name, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}",
-                                "COLUMNS": "200"}  # fmt: skip
+                                "BUILD_NUMBER": "1"}  # fmt: skip
     tests = [f"tests/{test}" for test in fault.tests.split()]
     run = subprocess.run([sys.executable, "-m", "pytest", *tests, *OPTIONS.split(), ""], cwd=ROOT, env=environment,
                          capture_output=True, text=True)  # fmt: skip

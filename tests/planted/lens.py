@@ -53,11 +53,6 @@ def _(original: Any, log_probs: Any, smoothing: float) -> Any:
     return original(log_probs, smoothing * log_probs.shape[-1])
 
 
-@fault("the temperature is undone before the smoothing", "lens.calibration:Calibrator.__call__", CALIBRATION)
-def _(original: Any, self: Any, log_probs: Any) -> Any:
-    return original(replace(self, temperature=1.0), log_probs / self.temperature)
-
-
 @fault("the fitted temperature is the inverse one", "measures.calibration:TemperatureFit.best",
        "measures/test_calibration.py")  # fmt: skip
 def _(original: Any, self: Any) -> float:

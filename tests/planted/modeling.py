@@ -63,9 +63,3 @@ def _(original: Any, self: Any, x_BTD: Any) -> Any:
        "modeling.modeling_seq2see:Seq2SeeForConditionalGeneration.forward", NETWORK)  # fmt: skip
 def _(original: Any, *inputs: Any, num_items_in_batch: Any = None, **how: Any) -> Any:
     return original(*inputs, **how)
-
-
-@fault("an untied output parts the embeddings too",
-       "modeling.modeling_seq2see:Seq2SeeModel.get_expanded_tied_weights_keys", NETWORK)  # fmt: skip
-def _(original: Any, self: Any, *how: Any, **more: Any) -> Any:
-    return original(self, *how, **more) if self.config.tie_word_embeddings else {}

@@ -59,13 +59,6 @@ def _(original: Any, path: Any, content: Any) -> None:
     path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
 
 
-@fault("a packaged model wins over a run of that name", "pretrained:packaged_folder", "package/test_pretrained.py")
-def _(original: Any, name: Any) -> Any:
-    from seq2see.pretrained import NAMES, home_of
-
-    return home_of(str(name)) if str(name) in NAMES else None
-
-
 @fault("a release names paths of this machine below the first level", "measures.release:named",
        "measures/test_release.py")  # fmt: skip
 def _(original: Any, value: Any, paths: Any) -> Any:

@@ -19,7 +19,6 @@ PAGE = "lens/test_page.py"
 text("a template's texts are markup", "markup.js", "ESCAPES[mark])", "mark)", PAGE)
 text("a masked cell is a weight", "trace.js", "column.pieces[0] > row.pieces.at(-1)",
      "column.pieces[0] > row.pieces.at(-1) + 1", PAGE)  # fmt: skip
-text("Python's offsets are taken for JavaScript's", "trace.js", "return this.known.get(key)[n];", "return n;", PAGE)
 
 
 @fault("a text can end the script element", "lens.explorer:as_data", "lens/test_show.py")

@@ -23,11 +23,6 @@ def _(original: Any, self: Any, texts: Any) -> Any:
     ]
 
 
-@fault("a new language takes the first slot", "tokenizer.layout:tag_slots", "tokenizer/test_tokenizer.py")
-def _(original: Any, languages: Any) -> Any:
-    return original([*languages[-1:], *languages[:-1]])
-
-
 @fault("French is split as English", "tokenizer.words:split_words", "tokenizer/test_words.py")
 def _(original: Any, text: str, *, language: str) -> Any:
     return original(text, language="en")

@@ -47,11 +47,6 @@ def _(original: Any, folder: Any, **how: Any) -> None:
         original(folder, **how)
 
 
-@fault("the oldest intact checkpoint is resumed from", "training.checkpoints:numbered", LASTING)
-def _(original: Any, output: Any) -> Any:
-    return original(output)[::-1]
-
-
 fault("a run is resumed with another seed", "training.resuming:UNCHANGEABLE", "training/test_run.py")(
     ("optim", "muon_lr_scale", "max_tokens"))  # fmt: skip
 
