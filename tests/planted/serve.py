@@ -1,5 +1,6 @@
 """Faults of the server: batches, limits, keys, hosts, and what it says."""
 
+import logging
 from dataclasses import replace
 from typing import Any
 
@@ -33,22 +34,15 @@ def _(original: Any, self: Any, host: str) -> Any:
     return original(self, "0.0.0.0")
 
 
-@fault("an error quotes the text", "serve.service:as_api_error", "serve/test_server.py")
+@fault("a failure is logged with its message", "serve.service:as_api_error", "serve/test_server.py")
 def _(original: Any, error: Any) -> Any:
-    found = original(error)
-    return replace(found, message=str(error.__cause__ or error)) if found.status == 500 else found
+    logging.getLogger(original.__module__).error("a request failed: %s", error.__cause__ or error)
+    return original(error)
 
 
-@fault("an unsupported pair goes to the first model", "serve.service:Service.model_for", "serve")
-def _(original: Any, self: Any, model: Any, source: Any, target: Any) -> str:
-    from seq2see.serve.errors import APIError
-
-    try:
-        return original(self, model, source, target)
-    except APIError as error:
-        if error.status == 404:
-            raise
-        return next(iter(self.named(model)))
+@fault("a model of any name is served", "serve.service:Service.named", "serve/test_huggingface.py")
+def _(original: Any, self: Any, model: Any) -> Any:
+    return original(self, model if model in self.models else None)
 
 
 @fault("looking shows the best, whichever was asked for", "serve.service:Service.translate_and_look",

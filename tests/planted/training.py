@@ -1,6 +1,5 @@
 """Faults of training: batches, loss, steps left out, checkpoints, resuming, data and scores."""
 
-import math
 from typing import Any
 
 from . import fault
@@ -35,10 +34,10 @@ def _(original: Any, self: Any, *given: Any, **how: Any) -> Any:
     return found
 
 
-@fault("an infinite gradient reaches the weights", "training.fault_tolerance:FaultTolerantTrainer.fault_of_step",
+@fault("a bad gradient of a good loss reaches the weights", "training.fault_tolerance:FaultTolerantTrainer.fault_of_step",
        LASTING)  # fmt: skip
 def _(original: Any, self: Any, loss: float, norm: float) -> Any:
-    return original(self, loss, 0.0 if math.isinf(norm) else norm)
+    return original(self, loss, 0.0)
 
 
 @fault("a damaged checkpoint is resumed from", "training.checkpoints:check_manifest", TRAINER)
