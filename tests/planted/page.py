@@ -26,7 +26,7 @@ def _(original: Any, value: Any) -> str:
     return original(value).replace("\\u003c", "<")
 
 
-@fault("a terminal is sent marks that turn a line round", "lens.wording:printable", "cli/test_look.py")
+@fault("a terminal is sent marks that turn a line round", "lens.wording:printable", "lens/test_show.py")
 def _(original: Any, text: str) -> str:
     return "".join(c if unicodedata.category(c) == "Cf" else original(c) for c in text)
 

@@ -34,7 +34,7 @@ def _(original: Any, self: Any, *given: Any, **how: Any) -> Any:
     return found
 
 
-@fault("a bad gradient of a good loss reaches the weights", "training.fault_tolerance:FaultTolerantTrainer.fault_of_step",
+@fault("only the loss, not the gradient, is checked", "training.fault_tolerance:FaultTolerantTrainer.fault_of_step",
        LASTING)  # fmt: skip
 def _(original: Any, self: Any, loss: float, norm: float) -> Any:
     return original(self, loss, 0.0)
