@@ -1,52 +1,79 @@
-"""Do the tests notice?  Plants one fault after another while pytest runs the tests that must fail.
+"""Do the tests notice?  Plants one fault after another (see tests/planted/) and runs the tests of which one must fail.
 
-    python tests/seed_faults.py [WORD ...]        only the faults whose name, target or tests have one of the words
+    python tests/seed_faults.py [WORD ...]      # only faults with one of the words in their name, target or tests
 
-Prints a table, fault by fault, with the first test that failed and why; exits with 1 if a fault went unnoticed.
+Prints the first test that fails with each fault, and why; exits with 1 if a fault goes unnoticed.  This module is also
+the pytest plug-in that plants the fault which SEQ2SEE_FAULT names.
 """
 
+import functools
 import os
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from planted import Fault, all_faults
 
 ROOT = Path(__file__).resolve().parent.parent
-AT_ONCE = 2
-# Browser tests too; one failure is enough, and the order of the file finds the same one each time.
-OPTIONS = "-p planted -p no:randomly -p no:cacheprovider -x -q --tb=no --no-showlocals -m"
+# All tests, those of the browser too, in the order of their files, up to the first that fails.
+OPTIONS = ("-p", "seed_faults", "-p", "no:randomly", "-p", "no:cacheprovider", "-x", "--tb=no", "-m", "")
+
+
+def pytest_sessionstart() -> None:
+    """Not earlier: tests/conftest.py prepares the environment that torch is imported in."""
+    [fault] = (one for one in all_faults() if one.name == os.environ["SEQ2SEE_FAULT"])
+    plant(fault)
+
+
+def plant(fault: Fault) -> None:
+    """Replace the target, also in modules that have imported it by name."""
+    owner, name, original = fault.find()
+    planted = replacement(original, fault.slip)
+    setattr(owner, name, planted)
+    for module in [module for path, module in sys.modules.items() if path.startswith("seq2see.")]:
+        if vars(module).get(name) is original:
+            setattr(module, name, planted)
+
+
+def replacement(original: Any, slip: Any) -> Any:
+    if isinstance(original, property | functools.cached_property):
+        return property(functools.partial(slip, original.__get__))
+    if not callable(original):
+        return slip(original)
+
+    @functools.wraps(original)
+    def planted(*args: Any, **kwargs: Any) -> Any:
+        return slip(original, *args, **kwargs)
+
+    return planted
 
 
 def first_failure(fault: Fault) -> str | None:
     """The first test that fails with the fault planted, and why; None if all pass."""
-    environment = os.environ | {"SEQ2SEE_FAULT": fault.name, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}",
-                                "BUILD_NUMBER": "1"}  # fmt: skip  # with which pytest cuts no reason short
-    tests = [f"tests/{test}" for test in fault.tests.split()]
-    run = subprocess.run([sys.executable, "-m", "pytest", *tests, *OPTIONS.split(), ""], cwd=ROOT, env=environment,
-                         capture_output=True, text=True)  # fmt: skip
+    tests = [f"tests/{file}" for file in fault.tests]
+    environment = os.environ | {
+        "SEQ2SEE_FAULT": fault.name,
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}",
+        "BUILD_NUMBER": "1",  # with it pytest cuts no reason short
+    }
+    command = [sys.executable, "-m", "pytest", *tests, *OPTIONS]
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     failed = re.search(r"^(?:FAILED|ERROR) (.+)", run.stdout, re.MULTILINE)
-    if run.returncode and not failed:
-        raise SystemExit(
-            f"{fault.name}: pytest ended with {run.returncode}, no test failed:\n"
-            f"{run.stdout[-2000:]}{run.stderr[-2000:]}"
-        )
+    if run.returncode and (not failed or f"{fault.name}()" in failed[1]):  # the latter: called with other arguments
+        raise SystemExit(f"{fault.name} no longer fits the code:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
     return failed[1] if failed else None
 
 
 def main(words: list[str]) -> int:
-    faults = [
-        one
-        for one in all_faults()
-        if not words or any(word in f"{one.name} {one.target} {one.tests}" for word in words)
-    ]
     unnoticed = 0
-    with ThreadPoolExecutor(AT_ONCE) as threads:
-        for fault, failure in zip(faults, threads.map(first_failure, faults), strict=True):
+    for fault in all_faults():
+        text = " ".join((fault.name, fault.target, *fault.tests))
+        if not words or any(word in text for word in words):
+            failure = first_failure(fault)
             unnoticed += failure is None
-            print(f"{fault.name:60s} {failure or 'NOT NOTICED'}", flush=True)
+            print(f"{fault.name}: {failure or 'NOT NOTICED'}", flush=True)
     return 1 if unnoticed else 0
 
 

@@ -1,13 +1,11 @@
-"""The planted faults still fit the code: a fault whose target is gone says nothing about the tests."""
-
-from pathlib import Path
+"""The planted faults fit the code: one whose target is gone proves nothing about the tests."""
 
 from planted import all_faults
 
 
-def test_every_fault_finds_what_it_replaces_and_the_tests_that_notice_it(root: Path) -> None:
+def test_every_fault_finds_what_it_replaces_and_the_tests_that_notice_it(root):
     faults = all_faults()
-    assert 40 < len(faults) == len({one.name for one in faults}) <= 80
-    for one in faults:
-        one.find()  # raises AttributeError or ImportError
-        assert all((root / "tests" / test.partition("::")[0]).exists() for test in one.tests.split()), one.name
+    assert len(faults) == len({fault.name for fault in faults}) <= 80
+    for fault in faults:
+        fault.find()
+        assert all((root / "tests" / file).is_file() for file in fault.tests), fault.name

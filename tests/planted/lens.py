@@ -1,85 +1,80 @@
-"""Faults of looking inside: interventions, views, links, calibration, faithfulness, roles and lessons."""
+"""Slips in looking inside: interventions, views, word links, calibration and faithfulness."""
 
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
 
 from . import fault
 
-ALIGNMENT, CALIBRATION, HEADS = "lens/test_alignment.py", "lens/test_calibration.py", "lens/test_heads.py"
-INTERVENTIONS, TRUST = "lens/test_interventions.py", "lens/test_trust.py"
+ALIGNMENT, INTERVENTIONS, TRUST = "lens/test_alignment.py", "lens/test_interventions.py", "lens/test_trust.py"
 
 
-@fault("a head's columns are another head's", "lens.hooks:AttentionSite.columns", INTERVENTIONS)
-def _(original: Any, self: Any, heads: Any) -> Any:
+@fault("lens.hooks.AttentionSite.columns", INTERVENTIONS)
+def the_columns_of_a_head_are_those_of_another(original, self, heads):
     return original(self, [self.heads - 1 - head for head in heads])
 
 
-@fault("the mean of a head counts padding", "lens.interventions:real_positions", INTERVENTIONS)
-def _(original: Any, sequences: Any) -> Any:
-    return original([max(sequences, key=len)] * len(sequences))
+@fault("lens.interventions.real_positions", INTERVENTIONS)
+def the_mean_of_a_head_counts_padding(original, sequences):
+    return original(sequences) | True
 
 
-@fault("a patch reaches every position", "lens.interventions:patch", INTERVENTIONS)
-def _(original: Any, model: Any, donor: Any, *, where: Any = None, **what: Any) -> Any:
+@fault("lens.interventions.patch", INTERVENTIONS)
+def a_patch_reaches_every_position(original, model, donor, *, where=None, **what):
     return original(model, donor, **what)
 
 
-@fault("a head's temperature works upside down", "lens.interventions:steer", "lens/test_what_if.py")
-def _(original: Any, model: Any, *, temperatures: Any = None, weights: Any = None) -> Any:
-    turned = {head: 1 / value if value > 0 else value for head, value in (temperatures or {}).items()}
-    return original(model, temperatures=turned, weights=weights)
+@fault("lens.interventions.steer", "lens/test_what_if.py")
+def a_temperature_makes_a_head_sharper(original, model, *, temperatures=None, weights=None):
+    inverse = {head: 1 / value if value > 0 else value for head, value in (temperatures or {}).items()}
+    return original(model, temperatures=inverse, weights=weights)
 
 
-@fault("a word's row is the sum of its tokens' rows", "lens.by_words:mean_rows", "lens/test_by_words.py")
-def _(original: Any, maps: Any, rows: Any) -> Any:
-    return np.add.reduceat(maps, [row.pieces[0] for row in rows], axis=-2)
+@fault("lens.by_words.mean_rows", "lens/test_by_words.py")
+def the_row_of_a_word_is_that_of_its_first_token(original, maps, rows):
+    return maps[..., [row.pieces[0] for row in rows], :]
 
 
-@fault("rollout forgets the residual of the target", "lens.attention_blocks:halved", "lens/test_views.py")
-def _(original: Any, trace: Any) -> Any:
+@fault("lens.attention_blocks.halved", "lens/test_views.py")
+def rollout_forgets_the_residual_of_the_target(original, trace):
     layers = original(trace)
-    return replace(layers, residual=np.zeros_like(layers.residual))
+    return replace(layers, residual=0 * layers.residual)
 
 
-@fault("a saved trace is rounded", "lens.files:save", "lens/test_files.py")
-def _(original: Any, trace: Any, path: Any) -> None:
-    original(replace(trace, log_probs=trace.log_probs.astype(np.float16).astype(np.float32)), path)
+@fault("lens.files.save", "lens/test_files.py")
+def a_saved_trace_is_rounded(original, trace, path):
+    return original(replace(trace, log_probs=trace.log_probs.astype("float16").astype("float32")), path)
 
 
-@fault("smoothing is undone as if the vocabulary had one token", "lens.calibration:unsmoothed", CALIBRATION)
-def _(original: Any, log_probs: Any, smoothing: float) -> Any:
-    return original(log_probs, smoothing * log_probs.shape[-1])
+@fault("lens.calibration.unsmoothed", "lens/test_calibration.py")
+def smoothing_is_not_shared_among_the_vocabulary(original, log_probs_NV, smoothing):
+    return original(log_probs_NV, smoothing * log_probs_NV.shape[-1])
 
 
-@fault("the fitted temperature is the inverse one", "measures.calibration:TemperatureFit.best",
-       "measures/test_calibration.py")  # fmt: skip
-def _(original: Any, self: Any) -> float:
-    return float(1 / original(self))
+@fault("measures.calibration.TemperatureFit.best", "measures/test_calibration.py")
+def the_fitted_temperature_is_the_inverse_one(original, self):
+    return 1 / original(self)
 
 
-@fault("variants of a sentence count as independent", "lens.intervals:group_numbers", f"{ALIGNMENT} {TRUST}")
-def _(original: Any, count: int, groups: Any) -> Any:
+@fault("lens.intervals.group_numbers", ALIGNMENT, TRUST)
+def variants_of_a_sentence_count_as_independent(original, count, groups):
     return original(count, None)
 
 
-@fault("the alignment error counts possible links as sure", "lens.intervals:error_rate", ALIGNMENT)
-def _(original: Any, counts: Any) -> Any:
-    return original(counts[..., [0, 1, 3, 3]])
+@fault("lens.intervals.error_rate", ALIGNMENT)
+def the_alignment_error_counts_possible_links_as_sure(original, counts_4):
+    return original(counts_4[..., [0, 1, 3, 3]])
 
 
-@fault("links have source and target exchanged", "lens.alignment:AlignmentChoice.links", ALIGNMENT)
-def _(original: Any, self: Any, trace: Any) -> Any:
-    return frozenset((j, i) for i, j in original(self, trace))
+@fault("lens.alignment.AlignmentChoice.links", ALIGNMENT)
+def links_have_source_and_target_exchanged(original, self, trace):
+    return frozenset((target, source) for source, target in original(self, trace))
 
 
-@fault("tau compares words below the noise floor", "lens.faithfulness:kendall", TRUST)
-def _(original: Any, maps: Any, drops: Any, *, least: float = 0.0) -> Any:
+@fault("lens.faithfulness.kendall", TRUST)
+def tau_compares_words_below_the_noise_floor(original, maps, drops, *, least=0.0):
     return original(maps, drops)
 
 
-@fault("the best map is chosen where it is reported", "lens.faithfulness:measure_trust", TRUST)
-def _(original: Any, dev: Any, test: Any, *, dev_gold: Any, test_gold: Any, **how: Any) -> Any:
+@fault("lens.faithfulness.measure_trust", TRUST)
+def the_best_map_is_chosen_where_it_is_reported(original, dev, test, *, dev_gold, test_gold, **how):
     test = list(test)
     return original(test, test, dev_gold=test_gold, test_gold=test_gold, **how)

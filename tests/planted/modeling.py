@@ -1,65 +1,63 @@
-"""Faults of the network: masks, positions, heads, cache, loss and what is saved."""
-
-from typing import Any
+"""Slips in the network: masks, positions, heads, cache and loss."""
 
 from . import fault
 
-LAWS, NETWORK = "modeling/test_attention_laws.py", "modeling/test_network_laws.py"
+LAWS = "modeling/test_attention_laws.py"
 
 
-@fault("a target token sees later ones", "modeling.layers:DecoderLayer.forward", LAWS)
-def _(original: Any, self: Any, x: Any, source: Any, mask: Any, *others: Any, **how: Any) -> Any:
+@fault("modeling.layers.DecoderLayer.forward", LAWS)
+def a_target_token_sees_later_ones(original, self, x_BTD, source_BSD, causal_mask, *others, **how):
     self.self_attn.is_causal = False
-    return original(self, x, source, None, *others, **how)
+    return original(self, x_BTD, source_BSD, None, *others, **how)
 
 
-@fault("the encoder sees padding", "modeling.modeling_seq2see:create_bidirectional_mask", LAWS)
-def _(original: Any, config: Any, embeddings: Any, mask: Any, **how: Any) -> Any:
-    return original(config, embeddings, mask if how else None, **how)
+@fault("modeling.modeling_seq2see.create_bidirectional_mask", LAWS)
+def the_encoder_sees_padding(original, config, embeddings, mask, **cross):
+    return original(config, embeddings, mask if cross else None, **cross)
 
 
-@fault("cross-attention sees source padding", "modeling.modeling_seq2see:create_bidirectional_mask", LAWS)
-def _(original: Any, config: Any, embeddings: Any, mask: Any, **how: Any) -> Any:
-    return original(config, embeddings, None if how else mask, **how)
+@fault("modeling.modeling_seq2see.create_bidirectional_mask", LAWS)
+def cross_attention_sees_padding(original, config, embeddings, mask, **cross):
+    return original(config, embeddings, None if cross else mask, **cross)
 
 
-@fault("padding takes positions", "modeling.positions:count_positions", LAWS)
-def _(original: Any, mask: Any, length: int) -> Any:
-    return original(None if mask is None else mask.new_ones(mask.shape), length)
+@fault("modeling.positions.count_positions", LAWS)
+def padding_takes_positions(original, mask, length):
+    return None  # columns count
 
 
-@fault("positions restart at every cached step", "modeling.positions:SinusoidalPositions.forward", LAWS)
-def _(original: Any, self: Any, embeddings: Any, *, start: Any = 0, position_BT: Any = None) -> Any:
-    return original(self, embeddings, position_BT=position_BT)
+@fault("modeling.positions.SinusoidalPositions.forward", LAWS)
+def positions_restart_at_every_cached_step(original, self, embeddings_BTD, *, start=0, **how):
+    return original(self, embeddings_BTD, **how)
 
 
-@fault("every layer reads the first layer's cached source", "modeling.attention:MultiHeadAttention.keys_and_values",
-       LAWS)  # fmt: skip
-def _(original: Any, self: Any, x: Any, source: Any, cache: Any) -> Any:
-    found = original(self, x, source, cache)
-    if source is None or cache is None:
+@fault("modeling.attention.MultiHeadAttention.keys_and_values", LAWS)
+def every_layer_reads_the_cached_source_of_the_first(original, self, x_BTD, source_BSD, cache):
+    found = original(self, x_BTD, source_BSD, cache)
+    if source_BSD is None or cache is None:
         return found
     first = cache.cross_attention_cache.layers[0]
     return first.keys, first.values
 
 
-@fault("weights are those after dropout", "modeling.attention:attend", LAWS)
-def _(original: Any, module: Any, *tensors: Any, dropout: float = 0.0, **how: Any) -> Any:
-    output, weights = original(module, *tensors, dropout=dropout, **how)
-    return output, module.v_proj.weight.new_empty(weights.shape).bernoulli_(1 - dropout) * weights / (1 - dropout)
+@fault("modeling.attention.attend", LAWS)
+def weights_are_those_after_dropout(original, *tensors, dropout=0.0, **how):
+    from torch.nn import functional
+
+    output_BTHE, weight_BHTS = original(*tensors, dropout=dropout, **how)
+    return output_BTHE, functional.dropout(weight_BHTS, dropout)
 
 
-@fault("scores are not scaled", "modeling.attention:attend", LAWS)
-def _(original: Any, *tensors: Any, scaling: float, **how: Any) -> Any:
+@fault("modeling.attention.attend", LAWS)
+def scores_are_not_scaled(original, *tensors, scaling, **how):
     return original(*tensors, scaling=1.0, **how)
 
 
-@fault("heads are mixed up", "modeling.attention:MultiHeadAttention.split_heads", LAWS)
-def _(original: Any, self: Any, x_BTD: Any) -> Any:
+@fault("modeling.attention.MultiHeadAttention.split_heads", LAWS)
+def heads_are_mixed_up(original, self, x_BTD):
     return x_BTD.unflatten(-1, (self.head_dim, -1)).movedim(-1, 1)
 
 
-@fault("the loss of a part is divided by the part's labels",
-       "modeling.modeling_seq2see:Seq2SeeForConditionalGeneration.forward", NETWORK)  # fmt: skip
-def _(original: Any, *inputs: Any, num_items_in_batch: Any = None, **how: Any) -> Any:
+@fault("modeling.modeling_seq2see.Seq2SeeForConditionalGeneration.forward", "modeling/test_network_laws.py")
+def the_loss_of_a_part_is_divided_by_its_own_labels(original, *inputs, num_items_in_batch=None, **how):
     return original(*inputs, **how)

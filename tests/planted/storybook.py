@@ -1,28 +1,27 @@
-"""Faults of the built-in corpus: its grammar, splits and links."""
+"""Slips in the built-in corpus: its grammar and splits."""
 
 from dataclasses import replace
-from typing import Any
 
 from . import fault
 
 CORPUS, FRENCH = "storybook/test_storybook.py", "storybook/test_storybook_french.py"
 
 
-@fault("one feminine noun makes a list feminine", "storybook.clauses:conjoined", CORPUS)
-def _(original: Any, phrases: Any) -> Any:
+@fault("storybook.clauses.conjoined", CORPUS)
+def one_feminine_noun_makes_a_list_feminine(original, phrases):
     return replace(original(phrases), gender="f" if any(one.gender == "f" for one in phrases) else "m")
 
 
-@fault("si elides before elle", "storybook.morphology:elide", CORPUS)
-def _(original: Any, word: str, following: str) -> Any:
-    return original(word, "il" if word == "si" and following.startswith("elle") else following)
+@fault("storybook.morphology.elide", CORPUS)
+def si_elides_before_elle(original, word, following):
+    return "s'" if word == "si" and following.startswith("elle") else original(word, following)
 
 
-@fault("de les is not contracted", "storybook.morphology:contract", FRENCH)
-def _(original: Any, word: str, following: str) -> Any:
+@fault("storybook.morphology.contract", FRENCH)
+def de_les_is_not_contracted(original, word, following):
     return None if (word, following) == ("de", "les") else original(word, following)
 
 
-@fault("a split is decided by one combination", "storybook.splits:split_of", CORPUS)
-def _(original: Any, combinations: Any) -> Any:
+@fault("storybook.splits.split_of", CORPUS)
+def a_split_is_decided_by_one_combination(original, combinations):
     return original(sorted(combinations)[:1])

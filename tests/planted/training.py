@@ -1,71 +1,65 @@
-"""Faults of training: batches, loss, steps left out, checkpoints, resuming, data and scores."""
-
-from typing import Any
+"""Slips in training: batches, loss, steps left out, checkpoints, resuming and data."""
 
 from . import fault
 
-TRAJECTORY, LASTING, TRAINER = "training/test_trajectory.py", "training/test_lasting.py", "training/test_trainer.py"
+TRAINER, TRAJECTORY = "training/test_trainer.py", "training/test_trajectory.py"
 
 
-@fault("each part of a batch counts alike", "training.trainer:Seq2SeeTrainer.compute_loss", TRAJECTORY)
-def _(original: Any, self: Any, model: Any, inputs: Any, return_outputs: bool = False,
-      num_items_in_batch: Any = None) -> Any:  # fmt: skip
-    found = original(self, model, inputs, return_outputs)
-    parts = self.args.gradient_accumulation_steps
-    return found if num_items_in_batch is None else (found[0] / parts, found[1]) if return_outputs else found / parts
+@fault("training.trainer.Seq2SeeTrainer.compute_loss", TRAJECTORY)
+def each_part_of_a_batch_counts_alike(original, self, model, inputs, return_outputs=False, num_items_in_batch=None):
+    loss = original(self, model, inputs, return_outputs)
+    return loss if num_items_in_batch is None else loss / self.args.gradient_accumulation_steps
 
 
-@fault("the loss forgets its smoothing", "training.loss:smoothed_cross_entropy", TRAJECTORY)
-def _(original: Any, logits: Any, labels: Any, *, smoothing: float) -> Any:
-    return original(logits, labels, smoothing=0.0)
+@fault("training.loss.smoothed_cross_entropy", TRAJECTORY)
+def the_loss_forgets_its_smoothing(original, logits_NV, labels_N, *, smoothing):
+    return original(logits_NV, labels_N, smoothing=0.0)
 
 
-@fault("resumed, the averaged weights are trained", "training.trainer:Seq2SeeTrainer.restore_average",
-       f"{TRAJECTORY}::test_resuming_is_exact_to_the_bit")  # fmt: skip
-def _(original: Any, self: Any, checkpoint: Any) -> None:
+@fault("training.trainer.Seq2SeeTrainer.restore_average", TRAJECTORY)
+def resuming_trains_the_averaged_weights(original, self, checkpoint):
     self.average = [parameter.data.clone() for parameter in self.model.parameters()]
 
 
-@fault("an evaluation leaves the averaged weights in place", "training.trainer:Seq2SeeTrainer.evaluate", TRAINER)
-def _(original: Any, self: Any, *given: Any, **how: Any) -> Any:
-    found = original(self, *given, **how)
+@fault("training.trainer.Seq2SeeTrainer.evaluate", TRAINER)
+def an_evaluation_leaves_the_averaged_weights_in_place(original, self, *given, **how):
+    metrics = original(self, *given, **how)
     for parameter, average in zip(self.model.parameters(), self.average or (), strict=False):
         parameter.data.copy_(average.data)
-    return found
+    return metrics
 
 
-@fault("only the loss, not the gradient, is checked", "training.fault_tolerance:FaultTolerantTrainer.fault_of_step",
-       LASTING)  # fmt: skip
-def _(original: Any, self: Any, loss: float, norm: float) -> Any:
+@fault("training.fault_tolerance.FaultTolerantTrainer.fault_of_step", "training/test_lasting.py")
+def only_the_loss_is_checked_not_the_gradient(original, self, loss, norm):
     return original(self, loss, 0.0)
 
 
-@fault("a damaged checkpoint is resumed from", "training.checkpoints:check_manifest", TRAINER)
-def _(original: Any, folder: Any, **how: Any) -> None:
+@fault("training.checkpoints.check_manifest", TRAINER)
+def a_damaged_checkpoint_is_resumed_from(original, folder, **how):
     if not (folder / "manifest.json").is_file():
         original(folder, **how)
 
 
-fault("a run is resumed with another seed", "training.resuming:UNCHANGEABLE", "training/test_run.py")(
-    ("optim", "muon_lr_scale", "max_tokens"))  # fmt: skip
+@fault("training.resuming.UNCHANGEABLE", "training/test_run.py")
+def a_run_is_resumed_with_another_seed(original):
+    return tuple(name for name in original if name != "seed")
 
 
-@fault("every epoch joins the same pairs", "training.joining:JoinedPairs.set_epoch", "training/test_joining.py")
-def _(original: Any, self: Any, epoch: int) -> None:
+@fault("training.joining.JoinedPairs.set_epoch", "training/test_joining.py")
+def every_epoch_joins_the_same_pairs(original, self, epoch):
     original(self, 0)
 
 
-@fault("a head is taught source and target exchanged", "training.guided_alignment:guide_of", "training/test_guided.py")
-def _(original: Any, pair: Any, links: Any, tokenizer: Any, **how: Any) -> Any:
-    guide = original(pair, links, tokenizer, **how)
-    return guide[:, [1, 0, 2]]
+@fault("training.guided_alignment.guide_of", "training/test_guided.py")
+def a_head_is_taught_source_and_target_exchanged(original, *given, **how):
+    return original(*given, **how)[:, [1, 0, 2]]
 
 
-@fault("case makes another sentence", "training.pairs:sentence_key", "training/test_pairs.py")
-def _(original: Any, source: str) -> str:
+@fault("training.pairs.sentence_key", "training/test_pairs.py")
+def another_case_makes_another_sentence(original, source):
     return source
 
 
-@fault("fast attention ignores its mask", "training.kernels:short_attention", "training/test_kernels.py")
-def _(original: Any, module: Any, query: Any, key: Any, value: Any, mask: Any, **how: Any) -> Any:
-    return original(module, query, key, value, mask * 0 if mask is not None else None, **how)
+@fault("training.kernels.short_attention", "training/test_kernels.py")
+def fast_attention_ignores_its_mask(original, module, query, key, value, mask, **how):
+    return original(module, query, key, value, None, **how)
