@@ -2,7 +2,6 @@
 
 from contextlib import nullcontext
 
-from seq2see.errors import UserError
 from . import fault
 
 
@@ -11,12 +10,9 @@ def an_error_goes_to_stdout(original, message):
     print(f"seq2see: {message}")
 
 
-@fault("cli.command.run_verb", "cli/test_command_line.py", "cli/test_look.py")
-def every_error_exits_with_1(original, args):
-    try:
-        return original(args)
-    except UserError as error:
-        raise UserError(str(error), exit_code=1) from error
+@fault("errors.UserError.__init__", "cli/test_command_line.py", "cli/test_look.py")
+def every_error_exits_with_1(original, self, message, *, exit_code=1):
+    original(self, message)
 
 
 @fault("streams.decoded", "cli/test_translate.py")

@@ -32,6 +32,6 @@ def a_lost_stand_in_is_overlooked(original, self, translation):
     return original(self, translation) or translation
 
 
-@fault("tokenizer.words.piece_spans", "tokenizer/test_spans.py")
+@fault("tokenizer.words.token_spans", "tokenizer/test_spans.py")
 def the_span_of_a_token_ends_one_character_early(original, *given, **how):
     return [replace(piece, end=piece.end - 1) for piece in original(*given, **how)]
