@@ -88,7 +88,7 @@ def made(temperature: float = 0.9) -> Calibration:
     (("version",), 2),
     (("languages",), []),
     (("languages", "fr", "ways", "both", "calibrator", "temperature"), float("nan")),
-    (("languages", "fr", "ways", "both", "calibrator", "smoothing"), 1.0),
+    (("languages", "fr", "ways", "both", "calibrator", "smoothing"), 1.1),
     (("languages", "fr", "ways", "raw", "bins", 0), [5, 1.5, 0.5]),
     (("languages", "fr", "tokens"), True),
 ])
