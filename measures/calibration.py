@@ -55,7 +55,7 @@ from .reliability import mean_figure, reliability
 
 # N tokens of some sentences, V vocabulary, G temperatures tried
 
-INVERSE = np.linspace(0.5, 2.5, 15)  # [G]: 1 / temperature; between them a parabola is fitted
+INVERSE = np.linspace(0.5, 2.5, 21)  # [G]: 1 / temperature; between them a polynomial is fitted
 FITTED, MEASURED = 10_000, 20_000  # maximum tokens per language
 SENTENCES = 300  # maximum to translate
 AT_ONCE = 32  # translated together
@@ -254,19 +254,18 @@ class TopTokenFit:
     def add(self, log_probs_NV: np.ndarray, token_N: np.ndarray) -> None:
         """Add the model's log-probabilities or logits, and the actual tokens."""
         bare_NV, right_N = unsmoothed(log_probs_NV, self.smoothing), log_probs_NV.argmax(-1) == token_N
+        bare_NV -= bare_NV.max(-1, keepdims=True)
         for number, inverse in enumerate(INVERSE):
-            confidence_N = np.exp(bare_NV.max(-1) * inverse - log_sum(bare_NV * inverse)[:, 0]).astype(np.float64)
+            confidence_N = 1 / np.exp(bare_NV * inverse).sum(-1, dtype=np.float64)
             of_event_N = np.where(right_N, confidence_N, 1 - confidence_N)
             self.loss_G[number] -= np.log(np.maximum(of_event_N, LEAST_PROBABILITY)).sum()
 
     def temperature(self) -> float:
-        """The minimum of the parabola through the best point and its neighbours."""
-        at = int(self.loss_G.argmin())
-        if at in (0, len(INVERSE) - 1):
-            return float(1 / INVERSE[at])
-        before, lowest, after = self.loss_G[at - 1 : at + 2]
-        shift = (before - after) / (before - 2 * lowest + after) / 2
-        return float(1 / (INVERSE[at] + shift * (INVERSE[1] - INVERSE[0])))
+        """The minimum of the polynomial through the best point and its four neighbours."""
+        at = min(max(int(self.loss_G.argmin()), 2), len(INVERSE) - 3)
+        near, between = slice(at - 2, at + 3), np.linspace(INVERSE[at - 2], INVERSE[at + 2], 4001)
+        curve = np.polyfit(INVERSE[near] - INVERSE[at], self.loss_G[near], 4)
+        return float(1 / between[np.polyval(curve, between - INVERSE[at]).argmin()])
 
 
 def _forced(translator: Translator, languages: Languages, pairs: Sequence[TextPair]) -> list[Forced]:
