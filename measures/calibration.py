@@ -37,7 +37,6 @@ from ..lens.calibration import (
     LanguageCalibration,
     Reliability,
     Way,
-    log_sum,
     unsmoothed,
 )
 from ..lens.teacher_forcing import batches, encode_target, eval_mode, forced_pass, vocabulary_size
