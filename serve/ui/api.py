@@ -95,7 +95,7 @@ def add_api(service: Service) -> None:
             head: The attention head of that layer, counted from 0; -1 is the mean of all its heads.
         """
         with page_errors(service.metrics):
-            found, traces = await service.translate_and_look(**arguments(
+            found, traces = await service.translate_and_look(text, **arguments(
                 request, text=text, source=source, target=target))
             layers, heads = traces[0].cross["raw"].shape[:2]
             for name, value, count in (("layer", layer, layers), ("head", head, heads)):
