@@ -49,7 +49,7 @@ def smoothing_is_not_shared_among_the_vocabulary(original, log_probs_NV, smoothi
     return original(log_probs_NV, smoothing * log_probs_NV.shape[-1])
 
 
-@fault("measures.calibration.TemperatureFit.best", "measures/test_calibration.py")
+@fault("measures.calibration.TopTokenFit.temperature", "measures/test_calibration.py")
 def the_fitted_temperature_is_the_inverse_one(original, self):
     return 1 / original(self)
 
