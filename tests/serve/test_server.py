@@ -148,8 +148,8 @@ def test_sigterm_lets_a_call_finish_with_a_tab_open():
 
 
 @pytest.mark.parametrize(("first", "second", "code"), [
-    (signal.SIGTERM, signal.SIGTERM, 143), (signal.SIGINT, signal.SIGTERM, 130), (signal.SIGTERM, None, 143),
-])  # fmt: skip
+    (signal.SIGINT, signal.SIGTERM, 130), (signal.SIGTERM, None, 143),
+])
 def test_a_second_signal_or_the_end_of_the_grace_forces_it(first, second, code):
     grace = "60" if second else "1"
     with Process("--port", "0", "--set", "page=false", "--set", f"grace_seconds={grace}") as server:
