@@ -2,8 +2,8 @@
 
 A page has a folder of its own with the files that the blocks name.  `seq2see train` stops after its dry run, which
 reads the configuration and the data, and tokenises, or, where `training.max_steps` is given, after three steps, and
-measures nothing; `seq2see serve` serves the rest of its page, at a free port.  A block after a line `<!-- not run by the
-tests: why -->`, which no reader of the page sees, is left out; there are few.
+measures nothing; `seq2see serve` serves the rest of its page, at a free port.  A block after a line
+`<!-- not run by the tests: why -->`, which no reader of the page sees, is left out; there are few.
 """
 
 import ast
