@@ -15,7 +15,7 @@ TEXT = "The cat did not cross."
 
 
 def ask(url, path="/translate", **request):
-    return httpx.post(f"{url}{path}", **request)
+    return httpx.post(f"{url}{path}", timeout=60, **request)
 
 
 def test_libretranslatepy_translates_detects_and_lists(live, translator):
