@@ -112,15 +112,6 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return once
 
 
-@pytest.fixture(scope="session")
-def shared_data() -> Path:
-    """Real corpora, which lie beside the checkout on some machines and are no part of the project."""
-    folder = ROOT.parent / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip(f"no real corpora at {folder}")
-    return folder
-
-
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A headless Chromium, driven by playwright. Where there is none: a skip, but a failure in CI.
