@@ -1,4 +1,4 @@
-"""The benchmark of translating: contenders take turns, and the peer writes as much as ours."""
+"""The benchmark of translating: the peer writes as much as ours."""
 
 import pytest
 import tiny
@@ -34,16 +34,3 @@ def test_the_peer_ends_each_sentence_where_ours_did(bench, tmp_path, beams):
     assert written == [lengths[index] for index in order]
     for contender in (ours, bench.Bare(str(run), threads=1, texts=texts)):
         assert contender.all(beams=beams) > 0
-
-
-def test_every_second_round_is_in_reverse_and_the_first_does_not_count(bench):
-    asked = []
-
-    def seconds_of(name):
-        asked.append(name)
-        return float(len(asked))
-
-    assert bench.in_turn(["a", "b"], 2, seconds_of) == {"a": [4.0, 5.0], "b": [3.0, 6.0]}
-    assert "".join(asked) == "abbaab"
-    row = bench.row("ready tokens", 2, 4, [2.0, 1.0, 4.0], [3.0, 3.0, 3.0], 60)
-    assert (row["ours"], row["peer"], row["ratio"], row["wanted"]) == (30.0, 20.0, 1.5, 0.95)

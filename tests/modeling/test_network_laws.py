@@ -126,17 +126,6 @@ def test_logits_can_be_had_at_chosen_positions_alone(model, batch):
     torch.testing.assert_close(model(**batch, logits_to_keep=2).logits, whole[:, -2:])
 
 
-def test_states_and_all_three_kinds_of_attention_are_recorded(model, batch):
-    outputs = model(**batch, output_attentions=True, output_hidden_states=True)
-    (B, S), (_, T) = batch["input_ids"].shape, batch["decoder_input_ids"].shape
-    assert [tuple(a.shape) for a in outputs.encoder_attentions] == [(B, 2, S, S)] * 3
-    assert [tuple(a.shape) for a in outputs.decoder_attentions] == [(B, 4, T, T)] * 2
-    assert [tuple(a.shape) for a in outputs.cross_attentions] == [(B, 4, T, S)] * 2
-    assert len(outputs.encoder_hidden_states) == 4 and len(outputs.decoder_hidden_states) == 3
-    torch.testing.assert_close(outputs.encoder_hidden_states[-1], outputs.encoder_last_hidden_state)
-    torch.testing.assert_close(model.lm_head(outputs.decoder_hidden_states[-1]), outputs.logits)
-
-
 def test_dropout_acts_on_the_embeddings_and_on_all_that_a_sublayer_adds():
     """Where each of n sub-layers adds nothing, which by half happens in 1 of 2^n places, a state goes on as it came."""
     model, x_BTD = make_model(d_model=32, dropout=0.5).train(), torch.randn(64, 20, 32)

@@ -1,7 +1,6 @@
 """A live server: what becomes of requests that go wrong, what it says of itself, and how it begins and ends."""
 
 import contextlib
-import gc
 import json
 import logging
 import signal
@@ -105,16 +104,6 @@ def test_several_models_serve_their_pairs():
         assert not first.seen and not second.seen
         targets = {one["code"]: one["targets"] for one in client.get("/languages").json()}
         assert targets == {"en": ["fr", "hi"], "fr": ["en"], "hi": []}
-
-
-def test_the_collector_passes_over_what_the_server_consists_of():
-    """A full collection of it keeps every client waiting for up to 0.28 s."""
-    gc.unfreeze()
-    try:
-        with stub_server():
-            assert gc.get_freeze_count() > 1_000
-    finally:
-        gc.freeze()  # as tests/conftest.py left it
 
 
 # --- ending
