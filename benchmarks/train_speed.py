@@ -242,12 +242,14 @@ def peak_memory(pid: int) -> Iterator[dict[str, float]]:
 
 
 def in_all(pid: int, figure: Callable[[psutil.Process], float]) -> float:
-    """The sum of a figure over a process and its descendants."""
-    total = 0.0
-    for one in [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]:
-        with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
-            total += figure(one)
-    return total
+    """The sum of a figure over a process and its descendants, those that have just ended left out."""
+    figures, family = list[float](), list[psutil.Process]()
+    with contextlib.suppress(psutil.NoSuchProcess):
+        family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    for one in family:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            figures.append(figure(one))
+    return sum(figures)
 
 
 # --- the result
