@@ -6,8 +6,7 @@
 `Translator` translates a batch of sentences of storybook's test set (torch, beam 4), and `look` traces the results:
 every layer and head of the three kinds, candidates, words and spans.  Each round translates once and then looks, once
 for each view: *peer* is the translation, *ours* is the translation plus that look; medians count.  Wall-clock time
-decides; the ratio of CPU times is given too, and is more reliable on a busy machine.  The last row compares the look
-alone with a translation by CTranslate2, greedy and in int8, where the look dominates.
+decides; the ratio of CPU times is given too, and is more reliable on a busy machine.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
 from _frame import arguments, end, is_trained, sentences, show
@@ -44,17 +42,6 @@ def measure(translator: Any, texts: list[str], *, rounds: int, views: list[str])
     return [row(f"translate and look: {view}", traced[view], alone) | {"wanted": WANTED.get(view)} for view in views]
 
 
-def measure_fast(fast: Any, texts: list[str], *, rounds: int) -> dict[str, Any]:
-    """A trace alone, compared with translating by CTranslate2."""
-    fast.look(fast(texts, num_beams=1))  # loads the model into torch
-    looks, translations = list[Seconds](), list[Seconds]()
-    for _ in range(rounds):
-        results, translating = measured(partial(fast, texts, num_beams=1))
-        translations.append(translating)
-        looks.append(measured(partial(fast.look, results))[1])
-    return row("look alone: CTranslate2 greedy", looks, translations)
-
-
 def row(name: str, ours: Sequence[Seconds], peer: Sequence[Seconds]) -> dict[str, Any]:
     clock, processor = ([a[way] / b[way] for a, b in zip(ours, peer, strict=True)] for way in (0, 1))
     return {"name": name, "ours": round(statistics.median(seconds for seconds, _ in ours), 4),
@@ -78,9 +65,6 @@ def main() -> None:
         texts = test[:: len(test) // SENTENCES][:SENTENCES]
         translator = Translator.from_pretrained(args.run, engine="torch")
         rows = measure(translator, texts, rounds=rounds, views=["raw"] if args.quick else list(VIEWS))
-        if find_spec("ctranslate2") is not None:
-            fast = Translator.from_pretrained(args.run, engine="ctranslate2", threads=1)
-            rows.append(measure_fast(fast, texts, rounds=rounds))
     show(rows)
     end("look", rows, run=args.run, threads=torch.get_num_threads())
 

@@ -18,7 +18,6 @@ import re
 import statistics
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -40,7 +39,7 @@ def main() -> None:
         texts = numbered(args.text, 300 if args.quick else 3000)
         rounds = 1 if args.quick else 5
         rows = [*speed(args.run, texts, beams=args.beams, rounds=rounds),
-                *overload(args.run, texts, seconds=5 if args.quick else 20), *beginning(args.run, rounds=rounds)]
+                *overload(args.run, texts, seconds=5 if args.quick else 20)]
     show(rows)
     end("serving", rows, run=args.run, beams=args.beams, clients=CLIENTS)
 
@@ -127,30 +126,6 @@ def overload(run: str, texts: list[str], *, seconds: int) -> list[dict[str, Any]
          "ours": sum(record[1] not in (200, *REFUSED) for record in records), "of": len(records) - len(refused),
          "wanted": 0, "ready afterwards": ready},
         {"name": "overload, growth of memory", "ours": round(grown / 2**20, 1), "unit": "MiB"},
-    ]
-
-
-def beginning(run: str, *, rounds: int) -> list[dict[str, Any]]:
-    import psutil
-
-    starts, sizes, looked = [], [], []
-
-    def memory(pid: int) -> float:
-        return psutil.Process(pid).memory_info().rss / 2**20
-
-    for _ in range(rounds):
-        began = time.perf_counter()
-        with server(run) as (url, pid):
-            starts.append(time.perf_counter() - began)
-            ask(url, ["Hello."], settings={"source": "auto"})
-            sizes.append(memory(pid))
-            body = json.dumps({"text": "Hello."}).encode()
-            urllib.request.urlopen(urllib.request.Request(f"{url}/v1/look", body, {"Content-Type": "application/json"}))
-            looked.append(memory(pid))
-    return [
-        {"name": "start to ready", "ours": round(statistics.median(starts), 2), "unit": "s", "wanted": 5},
-        {"name": "memory before a look", "ours": round(statistics.median(sizes)), "unit": "MiB", "wanted": 350},
-        {"name": "memory after a look", "ours": round(statistics.median(looked)), "unit": "MiB", "wanted": 700},
     ]
 
 

@@ -30,11 +30,12 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
 from _frame import arguments, end, show, turns
 
 RECIPE = "multi30k-en-de"
@@ -85,8 +86,8 @@ class Bench:
 @dataclass(frozen=True)
 class Run:
     tokens_per_second: float
-    tokens_per_processor_second: float | None  # of all threads, including waiting ones; None without /proc
-    memory_mib: float | None  # None without /proc
+    tokens_per_processor_second: float  # of all threads, including waiting ones
+    memory_mib: float
 
 
 def all_contenders(cores: int, *, bf16: bool) -> list[Contender]:
@@ -168,7 +169,8 @@ def measure(contender: Contender, bench: Bench, *, seed: int) -> Run:
         ) as process, peak_memory(process.pid) as memory:  # fmt: skip
             for line in process.stdout or ():
                 if found := re.match(rf"step (\d+)/{updates}\b", line):
-                    done.setdefault(int(found[1]), (time.perf_counter(), processor_time(process.pid)))
+                    processor = in_all(process.pid, lambda one: sum(one.cpu_times()[:2]))
+                    done.setdefault(int(found[1]), (time.perf_counter(), processor))
                 tail = [*tail[-60:], line]
         if process.returncode or not {WARM_UP, updates} <= done.keys():
             raise RuntimeError(f"{contender.name} ended with code {process.returncode}:\n{''.join(tail)}")
@@ -182,7 +184,7 @@ def measure(contender: Contender, bench: Bench, *, seed: int) -> Run:
                 raise RuntimeError("seq2see train made a different tokenizer from the one given to Marian")
     timed = sum(tokens[WARM_UP:updates])
     seconds, processor = (end - start for start, end in zip(done[WARM_UP], done[updates], strict=True))
-    return Run(timed / seconds, timed / processor if processor else None, memory.get("peak"))
+    return Run(timed / seconds, timed / processor, memory["peak"])
 
 
 def our_command(contender: Contender, bench: Bench, output: Path, seed: int) -> list[str]:
@@ -223,13 +225,12 @@ def planned_tokens(bench: Bench, updates: int, seed: int) -> list[int]:
 
 @contextlib.contextmanager
 def peak_memory(pid: int) -> Iterator[dict[str, float]]:
-    """Fills in `peak`: MiB of a process and its descendants, each at its own peak.  Shared pages count for each."""
-    result, over = dict[str, float](), threading.Event()
+    """Fills in `peak`: MiB of a process and its descendants together.  Shared pages count for each."""
+    result, over = {"peak": 0.0}, threading.Event()
 
     def watch() -> None:
-        while not over.wait(0.5):
-            peaks = [re.search(r"VmHWM:\s+(\d+)", read(f"/proc/{one}/status")) for one in family(pid)]
-            result["peak"] = max(result.get("peak", 0.0), sum(int(found[1]) for found in peaks if found) / 1024)
+        while not over.wait(0.2):
+            result["peak"] = max(result["peak"], in_all(pid, lambda one: one.memory_info().rss / 2**20))
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -240,23 +241,15 @@ def peak_memory(pid: int) -> Iterator[dict[str, float]]:
         watcher.join()
 
 
-def processor_time(pid: int) -> float:
-    """CPU seconds of a process and its descendants; 0 without /proc."""
-    fields = [read(f"/proc/{one}/stat").rpartition(")")[2].split() for one in family(pid)]
-    return sum(int(each[11]) + int(each[12]) for each in fields if each) / os.sysconf("SC_CLK_TCK")
-
-
-def family(pid: int) -> list[int]:
-    children = [one for path in Path(f"/proc/{pid}/task").glob("*/children") for one in read(path).split()]
-    return [pid, *(one for child in children for one in family(int(child)))]
-
-
-def read(path: str | Path) -> str:
-    """The text of a file; empty for a process that has just ended."""
-    try:
-        return Path(path).read_text()
-    except OSError:
-        return ""
+def in_all(pid: int, figure: Callable[[psutil.Process], float]) -> float:
+    """The sum of a figure over a process and its descendants, those that have just ended left out."""
+    figures, family = list[float](), list[psutil.Process]()
+    with contextlib.suppress(psutil.NoSuchProcess):
+        family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    for one in family:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            figures.append(figure(one))
+    return sum(figures)
 
 
 # --- the result
@@ -274,7 +267,7 @@ def summarise(
             "tokens_per_second": [round(run.tokens_per_second, 1) for run in runs[one.name]],
             "median": middle([run.tokens_per_second for run in runs[one.name]]),
             "per_processor_second": middle([run.tokens_per_processor_second for run in runs[one.name]]),
-            "memory_mib": max((round(run.memory_mib) for run in runs[one.name] if run.memory_mib), default=None),
+            "memory_mib": round(max(run.memory_mib for run in runs[one.name])),
         }
         for one in chosen
     ]
@@ -300,9 +293,8 @@ def summarise(
     return rows, ratios
 
 
-def middle(figures: Sequence[float | None]) -> float | None:
-    known = [figure for figure in figures if figure]
-    return round(statistics.median(known), 1) if known else None
+def middle(figures: Sequence[float]) -> float:
+    return round(statistics.median(figures), 1)
 
 
 def main(argv: list[str]) -> None:

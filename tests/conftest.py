@@ -1,6 +1,6 @@
 """What every test runs under: one thread, no network, no telemetry; and the browser that some tests drive.
 
-Property tests draw a few examples each time; `tests/long_properties.py` runs them for as long as it is told.
+Property tests draw a few examples each time, or as many as EXAMPLES says: `EXAMPLES=5000 pytest -o timeout=0 FILE`.
 """
 
 import os
@@ -40,9 +40,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine breaks no law
-settings.register_profile("brief", max_examples=25, database=None, **BUSY)
-settings.register_profile("long", max_examples=int(os.environ.get("EXAMPLES", "1000")), database=None, **BUSY)
-settings.load_profile("long" if "EXAMPLES" in os.environ else "brief")
+settings.register_profile("ours", max_examples=int(os.environ.get("EXAMPLES", "25")), database=None, **BUSY)
+settings.load_profile("ours")
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))  # for the modules that several folders of tests share
@@ -111,15 +110,6 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Any:
         return pickle.loads(path.read_bytes())
 
     return once
-
-
-@pytest.fixture(scope="session")
-def shared_data() -> Path:
-    """Real corpora, which lie beside the checkout on some machines and are no part of the project."""
-    folder = ROOT.parent / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip(f"no real corpora at {folder}")
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,12 @@ the pytest plug-in that plants the fault which SEQ2SEE_FAULT names.
 import functools
 import os
 import re
-import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from planted import Fault, all_faults
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,22 +52,35 @@ def replacement(original: Any, slip: Any) -> Any:
 
 
 def first_failure(fault: Fault) -> str | None:
-    """The first test that fails with the fault planted, and why; None if all pass."""
-    tests = [f"tests/{file}" for file in fault.tests]
-    environment = os.environ | {
-        "SEQ2SEE_FAULT": fault.name,
-        "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}",
-        "BUILD_NUMBER": "1",  # with it pytest cuts no reason short
-    }
-    command = [sys.executable, "-m", "pytest", *tests, *OPTIONS]
-    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    failed = re.search(r"^(?:FAILED|ERROR) (.+)", run.stdout, re.MULTILINE)
-    if run.returncode and (not failed or f"{fault.name}()" in failed[1]):  # the latter: called with other arguments
-        raise SystemExit(f"{fault.name} no longer fits the code:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
+    """The first test that fails with the fault planted, and why; None if all pass.  Tried in a fork of this process,
+    which has imported the libraries, and none of ours."""
+    with tempfile.TemporaryFile("w+") as file:
+        if (child := os.fork()) == 0:
+            os.environ["SEQ2SEE_FAULT"] = fault.name
+            os.dup2(file.fileno(), 1), os.dup2(file.fileno(), 2)
+            try:
+                code = pytest.main([*OPTIONS, *(f"tests/{name}" for name in fault.tests)])
+            finally:
+                sys.stdout.flush()
+                os._exit(int(code))
+        code = os.waitpid(child, 0)[1]
+        file.seek(0)
+        said = file.read()
+    failed = re.search(r"^(?:FAILED|ERROR) (.+)", said, re.MULTILINE)
+    if code and (not failed or f"{fault.name}()" in failed[1]):  # the latter: called with other arguments
+        raise SystemExit(f"{fault.name} no longer fits the code:\n{said[-4000:]}")
     return failed[1] if failed else None
 
 
 def main(words: list[str]) -> int:
+    os.chdir(ROOT)
+    os.environ["PYTHONPATH"] = str(ROOT)  # for what tests start
+    os.environ["BUILD_NUMBER"] = "1"  # with it pytest cuts no reason short
+    import conftest  # noqa: F401  # prepares the environment that torch is imported in
+    import torch  # noqa: F401
+    import transformers.models.auto.modeling_auto  # noqa: F401
+
+    sys.path.insert(0, str(ROOT))
     unnoticed = 0
     for fault in all_faults():
         text = " ".join((fault.name, fault.target, *fault.tests))

@@ -12,7 +12,6 @@ WAYS = [
     {"min_new_tokens": 5},
     {"num_beams": 3, "num_return_sequences": 3, "length_penalty": 2.0, "forced_bos_token_id": None},
     {"do_sample": True, "num_return_sequences": 3, "temperature": 2.0, "top_k": 50, "top_p": 0.9},
-    {"do_sample": True, "num_beams": 2, "num_return_sequences": 2},
     {"prompt_lookup_num_tokens": 2},
     {"cache_implementation": "static", "num_beams": 2},
     {"use_cache": False, "repetition_penalty": 1.5, "no_repeat_ngram_size": 2},
@@ -67,9 +66,3 @@ def test_without_the_vocabulary_only_special_tokens_are_nothing(made):
     model.config.blank_token_ids = tokenizer.blank_token_ids
     assert tokenizer.decode_text(empty[0]) == "" != tokenizer.decode_text(space[0])
     assert tokenizer.convert_ids_to_tokens(empty[0].tolist()) == ["<s>", "<2fr>", "</s>"]
-
-
-def test_the_model_and_the_tokenizer_mean_the_same_bytes(made):
-    from seq2see.modeling.blank import BYTES
-
-    assert made[1].convert_ids_to_tokens(list(BYTES)) == [f"<0x{byte:02X}>" for byte in range(256)]

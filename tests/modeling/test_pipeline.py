@@ -1,53 +1,61 @@
 """A saved folder brings `AutoModel` and transformers' former task `translation` to whoever trusts its code."""
 
+import inspect
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
 
 TEXTS = ["The cat did not cross the </s> street.", "An owl lent 12 ladders", "It was too big, didn't it?"]
-TRANSLATE = """
-import torch
-from transformers import AutoModel, pipeline
-
-folder, texts = sys.argv[1], json.loads(sys.argv[2])
-translate = pipeline("translation", model=folder, trust_remote_code=True)
-german = pipeline("translation", model=folder, trust_remote_code=True, tgt_lang="de", max_new_tokens=5)
-try:
-    translate(texts[0], tgt_lang="xx")
-except ValueError as error:
-    refused = str(error)
-translate.save_pretrained(sys.argv[3])
-model = AutoModel.from_pretrained(folder, trust_remote_code=True)
-ids = torch.tensor([[40, 41, 42, 2]])
-print(json.dumps({
-    "one": translate(texts[0]),
-    "batch": translate(texts, tgt_lang="de", num_beams=3, batch_size=2),
-    "several": translate(texts, num_beams=3, num_return_sequences=2, batch_size=3),
-    "german": german(texts[1]),
-    "french": german(texts[1], tgt_lang="fr"),
-    "refused": refused,
-    "class": type(model).__name__,
-    "states": model(input_ids=ids, decoder_input_ids=ids).last_hidden_state.tolist(),
-}))
+STRANGER = """
+import json, sys
+sys.modules["seq2see"] = None  # importing it now raises ImportError
 """
-WAYS = {
-    "without the package": 'import json, sys\nsys.modules["seq2see"] = None  # importing it now raises ImportError\n',
-    "with the package": "import json, sys\nimport seq2see.modeling\n",
-}
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_the_task_translation_and_the_bare_model(way, folder, translator, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", WAYS[way] + TRANSLATE, folder, json.dumps(TEXTS), tmp_path / "again"],
-        capture_output=True, text=True, cwd=tmp_path, env=os.environ | {"HF_MODULES_CACHE": str(tmp_path / "modules")},
-    )  # fmt: skip
+def translated(folder, texts, again):
+    import torch
+    from transformers import AutoModel, pipeline
+
+    translate = pipeline("translation", model=folder, trust_remote_code=True)
+    german = pipeline("translation", model=folder, trust_remote_code=True, tgt_lang="de", max_new_tokens=5)
+    try:
+        translate(texts[0], tgt_lang="xx")
+    except ValueError as error:
+        refused = str(error)
+    translate.save_pretrained(again)
+    model = AutoModel.from_pretrained(folder, trust_remote_code=True)
+    ids = torch.tensor([[40, 41, 42, 2]])
+    return {
+        "one": translate(texts[0]),
+        "batch": translate(texts, tgt_lang="de", num_beams=3, batch_size=2),
+        "several": translate(texts, num_beams=3, num_return_sequences=2, batch_size=3),
+        "german": german(texts[1]),
+        "french": german(texts[1], tgt_lang="fr"),
+        "refused": refused,
+        "class": type(model).__name__,
+        "states": model(input_ids=ids, decoder_input_ids=ids).last_hidden_state.tolist(),
+    }
+
+
+def translated_without_the_package(folder, texts, again):
+    code = f"{STRANGER}{inspect.getsource(translated)}print(json.dumps(translated(*map(json.loads, sys.argv[1:]))))"
+    given = map(json.dumps, (folder, texts, again))
+    done = subprocess.run([sys.executable, "-c", code, *given], capture_output=True, text=True, cwd=Path(again).parent,
+                          env=os.environ | {"HF_MODULES_CACHE": f"{again}-modules"})
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("translate", [translated, translated_without_the_package])
+def test_the_task_translation_and_the_bare_model(translate, folder, translator, tmp_path, monkeypatch):
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    monkeypatch.setattr("sys.path", sys.path.copy())
+    found = translate(str(folder), TEXTS, str(tmp_path / "again"))
     model, tokenizer = translator.model, translator.tokenizer
 
     def expected(texts, language, *, count=1, **options):

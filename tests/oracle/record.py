@@ -1,6 +1,6 @@
 """The child: records one section of the tree that PYTHONPATH names, `python record.py SECTION TREE RUN MADE FILE`.
 
-It knows the tree by its command line, HTTP and public Python names only, so that one recorder fits both trees.
+It knows the tree by its command line and public Python names only, so that one recorder fits both trees.
 """
 
 import importlib

@@ -4,7 +4,8 @@ import ast
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import tomllib
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -64,8 +65,8 @@ EVERYTHING = {
     "__version__", "",
 }
 # Without Gradio and FastAPI the five lines of Python must work; the lens must not know a corpus or a page.
-WITHOUT_A_PAGE = ["lens", "lessons", "measures", "modeling", "storybook", "tokenizer", "training", "translate",
-                  "serve/service.py", "serve/batcher.py"]
+WITHOUT_A_PAGE = ("lens/", "lessons/", "measures/", "modeling/", "storybook/", "tokenizer/", "training/", "translate/",
+                  "serve/service.py", "serve/batcher.py")
 LIBRARIES = {"accelerate", "datasets", "gradio", "numpy", "peft", "ray", "tokenizers", "torch", "transformers", "yaml"}
 
 FILES = sorted(path for folder in [*MAY_IMPORT, "seq2see"] for path in (ROOT / folder).rglob("*.py"))
@@ -75,91 +76,73 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def imports(path: Path) -> Iterator[tuple[str, int]]:
-    """Every module that a file imports, as a full name, and how many dots it was written with."""
-    package = path.relative_to(ROOT).parts[:-1]
-    package = package if package[0] == "seq2see" else ("seq2see", *package)
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, 0) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
-            module = ".".join(filter(None, (base, node.module)))
-            if module == "seq2see":  # from seq2see import lens
-                yield from ((f"seq2see.{alias.name}", node.level) for alias in node.names)
-            else:
-                yield module, node.level
-
-
-def ours(path: Path) -> set[str]:
-    """The parts of `seq2see` that a file imports: `lens` for `seq2see.lens.trace`, "" for `seq2see` itself."""
-    names = [module.split(".") for module, _ in imports(path)]
-    return {(*parts, "")[1] for parts in names if parts[0] == "seq2see"}
-
-
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_imports_point_one_way(path: Path) -> None:
-    folder = path.relative_to(ROOT).parts[0]
-    allowed = EVERYTHING if name_of(path).startswith("seq2see/cli/") else MAY_IMPORT.get(folder, set())
-    assert ours(path) <= EXCEPTIONS.get(name_of(path), allowed)
-
-
 def module_of(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts if parts[0] == "seq2see" else ("seq2see", *parts)).removesuffix(".__init__")
 
 
+@cache
+def imports(path: Path) -> list[tuple[str, str, int]]:
+    """Each import, inside functions and for type checkers too: from which module, by full name, and after how many dots
+    what; `from seq2see import lens` and `import seq2see.lens` are both of `seq2see.lens`."""
+    found = []
+    package = (module_of(path) if path.name == "__init__.py" else module_of(path).rpartition(".")[0]).split(".")
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, "", 0) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*above, *filter(None, [node.module])])
+            found += [(f"seq2see.{alias.name}", "", node.level) if module == "seq2see" else
+                      (module, alias.name, node.level) for alias in node.names]
+    return found
+
+
+@pytest.mark.parametrize("folder", [*MAY_IMPORT, "seq2see"])
+def test_imports_point_one_way_and_other_folders_are_imported_relatively(folder: str) -> None:
+    """`..lens` in serve/ is lens/ to any tool, and fails if the folder is imported as `serve`, not `seq2see.serve`."""
+    for path in (path for path in FILES if path.relative_to(ROOT).parts[0] == folder):
+        allowed = EVERYTHING if name_of(path).startswith("seq2see/cli/") else MAY_IMPORT.get(folder, set())
+        ours = [(module.split("."), dots) for module, _, dots in imports(path) if module.split(".")[0] == "seq2see"]
+        assert {(*parts, "")[1] for parts, _ in ours} <= EXCEPTIONS.get(name_of(path), allowed), name_of(path)
+        absolute = {(*parts, "")[1] for parts, dots in ours if not dots}
+        assert folder == "seq2see" or absolute.isdisjoint(MAY_IMPORT), name_of(path)
+
+
 def test_no_imports_run_in_a_circle() -> None:
-    """Those inside functions count too, and those for type checkers alone."""
     graph: dict[str, set[str]] = {module_of(path): set() for path in FILES}
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Import):
-                named = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                package = module_of(path) if path.name == "__init__.py" else module_of(path).rpartition(".")[0]
-                above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-                base = ".".join([*above, *filter(None, [node.module])])
-                named = [f"{base}.{alias.name}" if f"{base}.{alias.name}" in graph else base for alias in node.names]
-            else:
-                continue
-            graph[module_of(path)] |= {name for name in named if name in graph and name != module_of(path)}
+        for module, name, _ in imports(path):
+            nearest = (one for one in (f"{module}.{name}", module, module.rpartition(".")[0]) if one in graph)
+            graph[module_of(path)] |= {next(nearest, "")} & graph.keys() - {module_of(path)}
     TopologicalSorter(graph).prepare()  # CycleError names the circle
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_folders_import_each_other_relatively(path: Path) -> None:
-    """`..lens` in serve/ is lens/ to any tool, and fails if the folder is imported as `serve`, not `seq2see.serve`."""
-    absolute = {".".join(module.split(".")[:2]) for module, dots in imports(path) if not dots}
-    assert name_of(path).startswith("seq2see/") or absolute.isdisjoint(f"seq2see.{folder}" for folder in MAY_IMPORT)
-
-
-@pytest.mark.parametrize("folder", [*MAY_IMPORT, "seq2see", "tests", "benchmarks", "docs"])
-def test_nothing_is_imported_by_its_bare_name(folder: str) -> None:
+def test_nothing_is_imported_by_its_bare_name() -> None:
     """`import modeling` works in the checkout, and every class would exist twice."""
-    for path in (ROOT / folder).rglob("*.py"):
-        roots = {module.split(".")[0] for module, dots in imports(path) if not dots}
+    beside = [path for folder in ("tests", "benchmarks", "docs") for path in (ROOT / folder).rglob("*.py")]
+    for path in [*FILES, *beside]:
+        roots = {module.split(".")[0] for module, _, dots in imports(path) if not dots}
         assert roots.isdisjoint(MAY_IMPORT), name_of(path)
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "modeling").glob("*.py")), ids=name_of)
-def test_modeling_can_be_shipped_as_remote_code(path: Path) -> None:
+def test_modeling_can_be_shipped_as_remote_code() -> None:
     """transformers copies what `from .x import y` names, and nothing else: no folder below, no `from . import x`."""
     assert not [item for item in (ROOT / "modeling").iterdir() if item.is_dir() and item.name != "__pycache__"]
-    for module, dots in imports(path):
-        if module.startswith("seq2see"):
-            shipped = dots == 1 and module.count(".") == 2
-            assert shipped or (name_of(path), module) in [
-                ("modeling/loading.py", f"seq2see.{name}") for name in ("errors", "folders", "vetting")
-            ]
+    for path in (ROOT / "modeling").glob("*.py"):
+        for module, _, dots in imports(path):
+            if module.startswith("seq2see"):
+                shipped = dots == 1 and module.count(".") == 2
+                assert shipped or (path.name, module) in [
+                    ("loading.py", f"seq2see.{name}") for name in ("errors", "folders", "vetting")
+                ], name_of(path)
 
 
-@pytest.mark.parametrize("part", WITHOUT_A_PAGE)
-def test_the_base_install_is_enough(part: str) -> None:
-    files = [ROOT / part] if part.endswith(".py") else (ROOT / part).rglob("*.py")
-    for path in files:
-        roots = {module.split(".")[0] for module, _ in imports(path)}
-        assert roots.isdisjoint({"gradio", "fastapi", "uvicorn", "starlette", "ray"}), name_of(path)
+def test_the_base_install_is_enough() -> None:
+    for path in FILES:
+        if name_of(path).startswith(WITHOUT_A_PAGE):
+            roots = {module.split(".")[0] for module, _, _ in imports(path)}
+            assert roots.isdisjoint({"gradio", "fastapi", "uvicorn", "starlette", "ray"}), name_of(path)
 
 
 def test_no_module_has_the_name_of_a_library() -> None:
@@ -173,38 +156,27 @@ def test_no_two_shipped_modules_share_a_name() -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("folder", MAY_IMPORT)
-def test_tools_find_each_folder_in_the_package(folder: str) -> None:
-    """By a link, which git writes as a file with the same text where the system has none."""
-    link = ROOT / "seq2see" / folder
-    assert (str(link.readlink()) if link.is_symlink() else link.read_text("utf-8")) == f"../{folder}"
-
-
-def test_modules_come_from_the_folders_not_the_links() -> None:
-    from seq2see.tokenizer import words
-
-    assert words.__file__ == str(ROOT / "tokenizer" / "words.py")
-
-
 def test_the_checkout_is_the_package_by_its_own_name(tmp_path: Path) -> None:
     """Where it is cloned as seq2see and Python starts in the folder above."""
     (tmp_path / "seq2see").symlink_to(ROOT)
-    code = "import seq2see; from seq2see.tokenizer import Seq2SeeTokenizer as one; print(seq2see.errors.__file__)"
-    command = [sys.executable, "-c", f"{code}; print(one is seq2see.Seq2SeeTokenizer)"]
+    code = "import seq2see; from seq2see.translate.results import Translation as one; print(seq2see.errors.__file__)"
+    command = [sys.executable, "-c", f"{code}; print(one is seq2see.Translation)"]
     done = subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": ""}, capture_output=True, text=True)
     assert done.stdout.split() == [str(tmp_path / "seq2see" / "seq2see" / "errors.py"), "True"], done.stderr
 
 
-def test_every_folder_of_the_package_is_installed() -> None:
-    """A new folder must be named three times in pyproject.toml; forgotten, it works in the checkout only."""
-    import tomllib
-
+def test_every_folder_of_the_package_is_installed_and_found_by_tools() -> None:
+    """A new folder must be named twice in pyproject.toml, or it works in the checkout only; and linked, by a link that
+    git writes as a file with the same text where the system has none."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
     folders = {name_of(path.parent) for path in FILES}
     assert set(settings["package-dir"].values()) == folders
     assert set(settings["packages"]) == set(settings["package-dir"])
     assert all(f"seq2see/{folder.removeprefix('seq2see/')}" == name.replace(".", "/")
                for name, folder in settings["package-dir"].items() if name != "seq2see")
+    for folder in MAY_IMPORT:
+        link = ROOT / "seq2see" / folder
+        assert (str(link.readlink()) if link.is_symlink() else link.read_text("utf-8")) == f"../{folder}"
 
 
 def test_a_checkout_may_lie_in_a_folder_of_any_name(tmp_path: Path) -> None:

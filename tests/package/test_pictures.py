@@ -36,8 +36,3 @@ def test_a_picture_of_the_page_shows_it_as_it_is(path):
 @pytest.mark.parametrize("name", plots.PLOTS)
 def test_a_plot_shows_the_figures_of_its_table(name):
     assert (ROOT / "docs" / name).read_text("utf-8") == plots.PLOTS[name](), "python docs/plots.py"
-
-
-def test_a_plot_has_a_mark_for_each_figure():
-    assert plots.multi30k().count('class="mark') == 3 + 1 + 2 + 1, "as many seeds"
-    assert plots.speed().count('class="mark') == 2 * 6 + 2, "six rows of two machines, and the legend"

@@ -1,6 +1,6 @@
 """The wheel works with no checkout: built, installed beside this environment's libraries, run from another folder.
 
-CI runs this again on an environment into which pip put the wheel and its dependencies alone: `SEQ2SEE_ENVIRONMENT`.
+CI has an environment into which pip put the wheel and its dependencies alone: SEQ2SEE_INSTALLED is the folder of both.
 """
 
 import os
@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from seq2see.pretrained import NAMES
+from .build_wheel import build_wheel
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAMS = "Scripts" if os.name == "nt" else "bin"
@@ -43,18 +44,17 @@ def homes(request):
 
 @pytest.fixture(scope="module")
 def wheel(homes, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    builder = Path(__file__).with_name("build_wheel.py")
-    subprocess.run([sys.executable, builder, folder, *homes.values()], check=True, capture_output=True)
-    (built,) = folder.glob("*.whl")
-    return built
+    if given := os.environ.get("SEQ2SEE_INSTALLED"):
+        (built,) = Path(given).glob("*.whl")
+        return built
+    return build_wheel(tmp_path_factory.mktemp("wheel"), *homes.values())
 
 
 @pytest.fixture(scope="module")
 def environment(wheel, tmp_path_factory):
     """An environment that has the wheel, and sees the libraries of this one but not its editable install."""
-    if given := os.environ.get("SEQ2SEE_ENVIRONMENT"):
-        return Path(given).resolve()
+    if given := os.environ.get("SEQ2SEE_INSTALLED"):
+        return Path(given).resolve() / "environment"
     folder = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     pip = [sys.executable, "-m", "pip", "--python", folder / PROGRAMS / "python"]
@@ -91,7 +91,7 @@ def workplace(run, tmp_path_factory):
     small = ["model.d_model=32", "model.encoder_layers=1", "model.decoder_layers=1", "tokenizer.vocab_size=400",
              "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "evaluation.max_length=12"]  # fmt: skip
     run("seq2see", "train", "storybook", "data.path=pairs.tsv", "data.val_fraction=0.1", *small,
-        "training.max_steps=2", "training.output_dir=runs/storybook", folder=folder)  # fmt: skip
+        "training.max_steps=2", "training.output_dir=runs/storybook", "--no-measures", folder=folder)  # fmt: skip
     return folder
 
 

@@ -4,6 +4,7 @@ import asyncio
 import threading
 
 import pytest
+from serving import Panic
 
 from seq2see.serve.batcher import Batcher
 from seq2see.serve.errors import APIError
@@ -13,10 +14,6 @@ from seq2see.translate.results import Hypothesis
 
 pytestmark = pytest.mark.anyio
 GREEDY, BEAMS = DecodingOptions(), DecodingOptions(num_beams=4)
-
-
-class Panic(BaseException):
-    """As the Rust part of a tokenizer raises it: no Exception."""
 
 
 class Engine:
@@ -135,11 +132,3 @@ async def test_the_engine_is_told_who_is_gone_while_it_works_and_the_others_are_
     assert await stays == answer((2,)) and goes.cancelled()
     assert (one.free, one.queued, one._waiting) == (1, 0, {})
     assert engine.wanted == [[False, True]]
-
-
-async def test_sources_and_their_tokens_are_counted(engine):
-    one = batcher(engine)
-    await one.submit([((1, 2, 3), GREEDY), ((4, 5), GREEDY)])
-    sample = one.metrics.registry.get_sample_value
-    assert (sample("seq2see_batch_sources_sum"), sample("seq2see_batch_sources_count")) == (2, 1)
-    assert sample("seq2see_tokens_total", {"side": "source"}) == 5

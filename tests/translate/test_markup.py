@@ -190,11 +190,6 @@ def test_a_model_translates_the_text_as_if_there_were_no_markup(translator, text
     assert sorted(found.tags) == sorted(before.tags)
 
 
-def test_a_private_character_of_the_text_stands_for_nothing():
-    markup = Markup("\U000f0000 a <code>b</code>")
-    assert joined(markup, markup.texts) == "\U000f0000 a <code>b</code>"
-
-
 PAGE = "<p>The <b>cat</b> did <i>not</i> cross.</p> <p>The box. <u>An owl.</u></p>"
 
 

@@ -1,9 +1,7 @@
 """Scores of given translations: what a plain forward pass says, whatever shares the batch; and the verb `score`."""
 
-import io
 import math
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,6 @@ import torch
 from tiny import SENTENCES, calibrate_by_hand
 
 from seq2see import Translator
-from seq2see.cli.command import main
 from seq2see.errors import UserError
 from seq2see.lens import Calibrator
 from seq2see.lens.teacher_forcing import encode_target
@@ -31,13 +28,14 @@ def forward_score(translator, source, ids, *, given):
     return sum(steps[given:]), len(ids) - given
 
 
-@pytest.mark.parametrize("limit", [10**9, 1200])
-def test_scores_are_those_of_a_plain_forward_pass(any_folder, limit, monkeypatch):
+def test_scores_are_those_of_a_plain_forward_pass(any_folder, monkeypatch):
     """For every kind of model, in the order given, in one batch and in several."""
-    monkeypatch.setattr(scoring, "BATCH_LOGITS", limit * 10)
     translator = Translator.from_pretrained(any_folder, engine="torch")
     first = translator.model.generation_config.forced_bos_token_id
     scores = translator.score(SOURCES, TRANSLATIONS)
+    monkeypatch.setattr(scoring, "BATCH_LOGITS", 12_000)
+    cut = translator.score(SOURCES, TRANSLATIONS)
+    assert [one.log_prob for one in cut] == pytest.approx([one.log_prob for one in scores], rel=1e-5)
     target = translator.language_pairs[0][1] if translator.language_pairs else ""
     for source, translation, score in zip(SOURCES, TRANSLATIONS, scores, strict=True):
         ids = encode_target(translator.tokenizer, translation, language=target, first=first)
@@ -64,26 +62,12 @@ def test_what_cannot_be_scored_is_refused(translator):
             translator.score(sources, translations)
 
 
-@pytest.fixture
-def score(monkeypatch, capsys):
-    """Runs the verb on lines of standard input: the exit code, the lines of its output, and its errors."""
-
-    def call(run, stdin, *arguments):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        capsys.readouterr()
-        code = main(["score", str(run), *arguments])
-        out, err = capsys.readouterr()
-        return code, out.splitlines(), err
-
-    return call
-
-
-def test_the_verb_writes_three_columns_a_line_in_order(score, folder, translator):
+def test_the_verb_writes_three_columns_a_line_in_order(command, folder, translator):
     lines = [f"{source}\t{translation}" for source, translation in zip(SOURCES, TRANSLATIONS, strict=True)]
     expected = translator.score(SOURCES, TRANSLATIONS, target="de")
     assert expected != translator.score(SOURCES, TRANSLATIONS, target="fr"), "the language decides the tag"
-    assert score(folder, "\n".join(lines).encode(), "--from", "en", "--to", "de") == (
-        0, [f"{one.log_prob:.6f}\t{one.mean:.6f}\t{one.tokens}" for one in expected], "")
+    out = "".join(f"{one.log_prob:.6f}\t{one.mean:.6f}\t{one.tokens}\n" for one in expected)
+    assert command("score", folder, "--from", "en", "--to", "de", stdin="\n".join(lines)) == (0, out, "")
 
 
 # --- calibrated
@@ -97,7 +81,7 @@ def calibrated(folder, tmp_path):
     return run
 
 
-def test_calibrated_scores_are_those_of_the_calibrated_trace(calibrated, score):
+def test_calibrated_scores_are_those_of_the_calibrated_trace(calibrated, command):
     translator = Translator.from_pretrained(calibrated, engine="torch")
     pair = "The cat.", "Le chat."
     trace = translator.look_at(*pair, target="fr")
@@ -107,11 +91,10 @@ def test_calibrated_scores_are_those_of_the_calibrated_trace(calibrated, score):
     assert abs(sure.log_prob - raw.log_prob) > 0.1
     assert translator.look_at(*pair, target="fr", calibrated=False).calibrated is None
     assert translator.look_at(*pair, target="de").calibrated is None, "it says nothing of German"
-    line = "\t".join(pair).encode()
-    code, [found], _ = score(calibrated, line, "--to", "fr", "--calibrated")
+    code, found, _ = command("score", calibrated, "--to", "fr", "--calibrated", stdin="\t".join(pair))
     assert code == 0 and found.split("\t")[0] == f"{sure.log_prob:.6f}"
-    code, out, err = score(calibrated, line, "--to", "de", "--calibrated")
-    assert (code, out) == (1, []) and "has no calibration to de" in err
+    code, out, err = command("score", calibrated, "--to", "de", "--calibrated", stdin="\t".join(pair))
+    assert (code, out) == (1, "") and "has no calibration to de" in err
 
 
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
