@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -16,7 +16,7 @@ from .splits import split_of
 _SEEN = 5  # the least count in training of every word of val and test
 _FULL = 10_000  # training pairs from which on this can be required
 Made = StoryPair | Sentence
-Maker = Callable[[Random, str, str], list[Made]]
+Maker = Callable[[Random, str, str], Sequence[Made]]
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def generate(*, seed: int = 0, train_size: int = 20_000) -> Storybook:
     """
     known: set[str] = set()
     words: Counter[str] | None = None
-    parts: list[tuple[StoryPair, ...]] = []
+    parts: dict[str, tuple[StoryPair, ...]] = {}
     shares = {name: share * train_size // 1000 for name, _, share, _, _ in _MIXTURE}
     shares["plain"] += train_size - sum(shares.values())
     for split in ("train", "val", "test"):
@@ -115,5 +115,5 @@ def generate(*, seed: int = 0, train_size: int = 20_000) -> Storybook:
         Random(f"{seed}/{split}").shuffle(pairs)
         if split == "train" and train_size >= _FULL:
             words = Counter(word for pair in pairs for word in _words(pair))
-        parts.append(tuple(pairs))
-    return Storybook(*parts, idioms())
+        parts[split] = tuple(pairs)
+    return Storybook(**parts, idioms=idioms())

@@ -96,9 +96,9 @@ def stranger(english: str) -> NounPhrase:
 
 def conjoined(phrases: list[NounPhrase]) -> NounPhrase:
     """A list: *the cat, the hen and the dog*; masculine plural unless all are feminine."""
-    joints = [*(f",/{i}" for i in range(2, len(phrases))), "and/1"]
-    pattern = "$N0" + "".join(f" {joint} $N{i}" for i, joint in enumerate(joints, 1))
-    said = compose(f"{pattern} = {pattern.replace('and', 'et')}", **{f"N{i}": one for i, one in enumerate(phrases)})
+    said: Phrase = phrases[0]
+    for phrase in phrases[1:]:
+        said = compose("$A and/1 $B = $A et/1 $B" if phrase is phrases[-1] else "$A ,/1 $B", A=said, B=phrase)
     gender = "f" if all(phrase.gender == "f" for phrase in phrases) else "m"
     nouns = tuple(phrase.noun for phrase in phrases if phrase.noun)
     return NounPhrase(said.en, said.fr, said.combinations, phrases[0].head, None, gender, True, listed=nouns)
@@ -266,11 +266,11 @@ def clause(
     clitic = object_ if object_ is not None and (not object_.fr or object_.fr[0].is_clitic) else None
     helpers, english, french = _verb_group(verb, subject, form, clitic, question=question)
     main = english[-1].ids
-    for phrase, pair in ((object_, ("by", "par") if form.passive else verb.prep), (second, verb.prep2)):
-        if phrase is not None:
+    for noun, pair in ((object_, ("by", "par") if form.passive else verb.prep), (second, verb.prep2)):
+        if noun is not None:
             preposition = _prepositions(pair, main)
-            english += preposition.en + phrase.en
-            french += [] if phrase is clitic else preposition.fr + phrase.fr
+            english += preposition.en + noun.en
+            french += [] if noun is clitic else preposition.fr + noun.fr
     if question:
         asked = compose("x/1 = est/1 -ce/1 que/1")
         helpers[0].ids |= asked.en[0].ids

@@ -131,7 +131,7 @@ def joined(rng: Random, split: str) -> Phrase:
     objects = any(token.part == "patient" for token in clauses[0].en)
     first = _COMMA_AND if objects else _AND
     pattern = rng.choice((first, first, _BUT) if many == 2 else (_LIST,) if objects else (_LIST, _AND_BUT))
-    return compose(pattern, **dict(zip("ABC", clauses, strict=False)))
+    return compose(pattern, A=clauses[0], B=clauses[1], C=clauses[-1])
 
 
 def giving(rng: Random, split: str) -> Phrase:

@@ -175,47 +175,39 @@ def adjectives(words: str) -> tuple[Adjective, ...]:
 _MINDS = "young tired happy sad sick brave clever kind shy proud curious cheerful"
 _COLOURS = "red blue green yellow white black grey brown"
 _WARES = f"big small beautiful old new {_COLOURS} heavy clean dirty broken"
-DESCRIPTIONS = {
-    kind: adjectives(words)
-    for kind, words in {
-        "animal": f"{_MINDS} big small fat beautiful old white black grey brown hungry lazy strong weak slow quick "
-        "noisy quiet wet dirty strange dangerous",
-        "person": f"{_MINDS} old lazy strong weak quiet famous rich poor strange hungry",
-        "kin": _MINDS,
-        "food": "small good beautiful red green yellow white sweet ripe cold round strange",
-        "container": f"{_WARES} pretty empty full round strange",
-        "furniture": "big small beautiful old new pretty red green white black heavy clean dirty broken expensive",
-        "building": "big small beautiful old new pretty white grey strange famous dark",
-        "place": "big small beautiful old pretty quiet strange dangerous famous",
-        "way": "beautiful old pretty wide narrow long dark quiet strange dangerous famous",
-        "tool": f"{_WARES} pretty expensive strange",
-        "vehicle": f"{_WARES.removesuffix(' broken')} slow quick noisy expensive",
-        "body": "big small beautiful pretty long dirty wet white black",
-        "nature": "big small beautiful pretty red yellow white grey strange",
-    }.items()
-}
+_DESCRIPTIONS = f"""
+    animal: {_MINDS} big small fat beautiful old white black grey brown hungry lazy strong weak slow quick \
+        noisy quiet wet dirty strange dangerous
+    person: {_MINDS} old lazy strong weak quiet famous rich poor strange hungry
+    kin: {_MINDS}
+    food: small good beautiful red green yellow white sweet ripe cold round strange
+    container: {_WARES} pretty empty full round strange
+    furniture: big small beautiful old new pretty red green white black heavy clean dirty broken expensive
+    building: big small beautiful old new pretty white grey strange famous dark
+    place: big small beautiful old pretty quiet strange dangerous famous
+    way: beautiful old pretty wide narrow long dark quiet strange dangerous famous
+    tool: {_WARES} pretty expensive strange
+    vehicle: {_WARES.removesuffix(" broken")} slow quick noisy expensive
+    body: big small beautiful pretty long dirty wet white black
+    nature: big small beautiful pretty red yellow white grey strange"""
+DESCRIPTIONS = {kind: adjectives(words) for kind, words in (entry.split(": ") for entry in entries(_DESCRIPTIONS))}
 # Exceptions: for these kinds and adjectives, only these nouns.
-_ONLY = {
-    ("animal", "dangerous"): "wolf bear lion tiger fox dog horse pig spider bee goose panther",
-    ("building", "famous"): "tower church castle bridge mill lighthouse school hospital wall",
-    ("place", "famous"): "forest garden park market island village beach lake",
-    ("place", "dangerous"): "forest island beach lake", ("way", "famous"): "street road river",
-    ("food", "ripe"): "pear apple banana cherry strawberry orange melon lemon tomato",
-    ("food", "sweet"): "pear apple cake banana cherry biscuit strawberry orange melon",
-    ("food", "round"): "apple cake loaf cheese egg nut biscuit orange melon tomato",
-    ("food", "red"): "apple cherry strawberry tomato", ("food", "green"): "apple pear melon tomato",
-    ("food", "yellow"): "banana lemon pear melon apple cheese", ("food", "white"): "egg cheese cake",
-    ("nature", "red"): "flower leaf rose mushroom star", ("nature", "yellow"): "flower leaf rose star",
-    ("nature", "white"): "flower rose cloud stone shell feather mushroom star",
-    ("nature", "grey"): "stone cloud mountain feather shell",
-    ("body", "long"): "ear paw tail nose neck tooth", ("body", "wet"): "ear paw tail nose head neck",
-    ("place", "new"): "garden park market village", ("place", "old"): "garden park market village forest",
-    ("way", "new"): "street road path", ("way", "old"): "street road path",
-    ("tool", "broken"): "ladder hammer umbrella bicycle key saw drum flute axe clock violin mirror candle kite doll "
-    "needle pen",
-    ("tool", "heavy"): "ladder hammer book bicycle saw rope drum axe clock coat picture mirror",
-    ("container", "broken"): "box crate jug bottle bowl cup glass pot basin barrel jar vase teapot trophy tank",
-}  # fmt: skip
+_ONLY_THESE = """
+    animal dangerous: wolf bear lion tiger fox dog horse pig spider bee goose panther
+    building famous: tower church castle bridge mill lighthouse school hospital wall
+    place famous: forest garden park market island village beach lake|place dangerous: forest island beach lake
+    way famous: street road river|food ripe: pear apple banana cherry strawberry orange melon lemon tomato
+    food sweet: pear apple cake banana cherry biscuit strawberry orange melon
+    food round: apple cake loaf cheese egg nut biscuit orange melon tomato|food red: apple cherry strawberry tomato
+    food green: apple pear melon tomato|food yellow: banana lemon pear melon apple cheese|food white: egg cheese cake
+    nature red: flower leaf rose mushroom star|nature yellow: flower leaf rose star
+    nature white: flower rose cloud stone shell feather mushroom star|nature grey: stone cloud mountain feather shell
+    body long: ear paw tail nose neck tooth|body wet: ear paw tail nose head neck|place new: garden park market village
+    place old: garden park market village forest|way new: street road path|way old: street road path
+    tool broken: ladder hammer umbrella bicycle key saw drum flute axe clock violin mirror candle kite doll needle pen
+    tool heavy: ladder hammer book bicycle saw rope drum axe clock coat picture mirror
+    container broken: box crate jug bottle bowl cup glass pot basin barrel jar vase teapot trophy tank"""
+_ONLY = {tuple(of.split()): nouns.split() for of, nouns in (entry.split(": ") for entry in entries(_ONLY_THESE))}
 _NEVER = {("old", "girl"), ("old", "boy"), ("old", "daughter"), ("old", "lamb"), ("young", "grandmother")}
 
 
@@ -223,7 +215,7 @@ _NEVER = {("old", "girl"), ("old", "boy"), ("old", "daughter"), ("old", "lamb"),
 def suits(adjective: Adjective, noun: Noun) -> bool:
     """Whether the adjective suits the noun: no ripe cakes, no broken coats, no old girls."""
     only = _ONLY.get((noun.kind, adjective.en))
-    return (adjective.en, noun.en) not in _NEVER and (only is None or noun.en in only.split())
+    return (adjective.en, noun.en) not in _NEVER and (only is None or noun.en in only)
 
 
 # Adjectives that do not go together on one noun: opposites and near-synonyms.
@@ -268,7 +260,7 @@ NAMES = tuple((name, gender) for names, gender in ((_WOMEN, "f"), (_MEN, "m")) f
 _NUMBERS = """
     two=deux|three=trois|four=quatre|five=cinq|six=six|seven=sept|eight=huit|nine=neuf|ten=dix|eleven=onze
     twelve=douze|twenty=vingt|a hundred=cent"""
-NUMBERS = tuple(tuple(entry.split("=")) for entry in entries(_NUMBERS))
+NUMBERS = tuple((en, fr) for en, _, fr in (entry.partition("=") for entry in entries(_NUMBERS)))
 
 # Adverbials and conjunctions are patterns for `compose`.
 TIMES = (
