@@ -2,9 +2,9 @@
 
 `generate` writes it. `lexicon` and `verbs` hold the words, `morphology` their forms, `phrases` and `clauses` the
 grammar with its links (the rules are in LINKS.md), `families` the words of the pronoun families, `scenes` the nouns of
-a sentence, `pronouns`, `controls`, `senses`, `plain`, `forms` and `idioms` the kinds of sentences, `splits` the
-held-out combinations, `build` the mixture. `german_spanish` gives the same English other targets, with the words of
-`german_spanish_words`.
+a sentence and the sentence before it is written, `pronouns`, `controls`, `senses`, `plain`, `forms` and `idioms` the
+kinds of sentences, `splits` the held-out combinations, `build` the mixture. `german_spanish` gives the same English
+other targets.
 """
 
 from .build import Storybook, generate

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -10,11 +10,13 @@ from . import controls, forms, pronouns, senses
 from .families import HARD
 from .idioms import idioms
 from .phrases import StoryPair
+from .scenes import Sentence
 from .splits import split_of
 
 _SEEN = 5  # the least count in training of every word of val and test
 _FULL = 10_000  # training pairs from which on this can be required
-Maker = Callable[[Random, str, str], list[StoryPair]]
+Made = StoryPair | Sentence
+Maker = Callable[[Random, str, str], Sequence[Made]]
 
 
 @dataclass(frozen=True)
@@ -27,16 +29,16 @@ class Storybook:
     idioms: tuple[StoryPair, ...]
 
 
-def _hard(family: str, *, mixed: bool = True) -> Maker:
-    return lambda rng, split, key: pronouns.hard_group(rng, family, split, key, mixed=mixed)
+def _hard(name: str, *, mixed: bool = True) -> Maker:
+    return lambda rng, split, key: pronouns.hard_group(rng, name, split, key, mixed=mixed)
 
 
-def _single(make: Callable[[Random, str], StoryPair]) -> Maker:
+def _single(make: Callable[[Random, str], Made]) -> Maker:
     return lambda rng, split, key: [make(rng, split)]
 
 
-def _typical(family: str) -> Maker:
-    return lambda rng, split, key: [pronouns.typical(rng, family, split)]
+def _typical(name: str) -> Maker:
+    return lambda rng, split, key: [pronouns.typical(rng, name, split)]
 
 
 # Shares of training in thousandths.  Contrast sets come in eights and sixteens: their shares keep each set whole.
@@ -46,9 +48,9 @@ _TYPICAL = {"lend": 30, "fill": 18, "crush": 14, "fit": 14, "hide": 14, "chase":
 
 # Each kind: its maker, its share of training, and its number of pairs in val and test.
 _MIXTURE: tuple[tuple[str, Maker, int, int, int], ...] = (
-    *((family, _hard(family), _CONTRAST[family], 48, 96) for family in HARD),
-    *((f"{family} alike", _hard(family, mixed=False), 12, 0, 0) for family in HARD),
-    *((f"{family} typical", _typical(family), _TYPICAL[family], 0, 0) for family in HARD),
+    *((name, _hard(name), _CONTRAST[name], 48, 96) for name in HARD),
+    *((f"{name} alike", _hard(name, mixed=False), 12, 0, 0) for name in HARD),
+    *((f"{name} typical", _typical(name), _TYPICAL[name], 0, 0) for name in HARD),
     ("nervous", pronouns.nervous_group, 15, 8, 24),
     ("alone", _single(controls.alone), 25, 10, 20),
     ("easy", controls.easy_group, 70, 30, 80),
@@ -57,7 +59,7 @@ _MIXTURE: tuple[tuple[str, Maker, int, int, int], ...] = (
     ("possessive", _single(controls.possessive), 25, 15, 40),
     ("number", _single(controls.number), 15, 10, 30),
     ("sense", senses.sense_group, 40, 20, 60),
-    ("plain", _single(forms.plain), 285, 100, 250),
+    ("plain", _single(forms.plain), 270, 100, 250),
 )
 
 
@@ -71,7 +73,9 @@ def _pairs(
     rng = Random(f"{seed}/{split}/{name}")
     made = tries = 0
     while made < wanted:
-        group = make(rng, split, f"{split}/{name}/{tries}")[: wanted - made]
+        group = [
+            one.write() if isinstance(one, Sentence) else one for one in make(rng, split, f"{split}/{name}/{tries}")
+        ][: wanted - made]
         tries += 1
         if tries > 200 * wanted + 1000:
             raise RuntimeError(f"storybook could not make {wanted} sentences of {name!r} for {split}: got {made}")
@@ -99,17 +103,17 @@ def generate(*, seed: int = 0, train_size: int = 20_000) -> Storybook:
     Training comes first: val and test use only words that occur in it at least `_SEEN` times (unless it is small).
     """
     known: set[str] = set()
-    splits: dict[str, list[StoryPair]] = {"train": [], "val": [], "test": []}
     words: Counter[str] | None = None
-    for column, (split, pairs) in enumerate(splits.items()):
-        left = train_size
-        for name, make, share, in_val, in_test in _MIXTURE:
-            wanted = (share * train_size // 1000, in_val, in_test)[column]
-            if split == "train":
-                wanted = left if name == _MIXTURE[-1][0] else min(wanted, left)
-                left -= wanted
+    parts: dict[str, tuple[StoryPair, ...]] = {}
+    shares = {name: share * train_size // 1000 for name, _, share, _, _ in _MIXTURE}
+    shares["plain"] += train_size - sum(shares.values())
+    for split in ("train", "val", "test"):
+        pairs: list[StoryPair] = []
+        for name, make, _, in_val, in_test in _MIXTURE:
+            wanted = {"train": shares[name], "val": in_val, "test": in_test}[split]
             pairs.extend(_pairs(make, name, wanted, split, seed, known, words))
         Random(f"{seed}/{split}").shuffle(pairs)
         if split == "train" and train_size >= _FULL:
             words = Counter(word for pair in pairs for word in _words(pair))
-    return Storybook(tuple(splits["train"]), tuple(splits["val"]), tuple(splits["test"]), idioms())
+        parts[split] = tuple(pairs)
+    return Storybook(**parts, idioms=idioms())

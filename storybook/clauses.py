@@ -1,40 +1,27 @@
 """Noun phrases, pronouns, verbs and clauses: English and French built side by side, links included."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from . import morphology
 from .lexicon import Adjective, Noun
-from .phrases import NounPhrase, Phrase, Token, compose, new_id
+from .phrases import NounPhrase, Phrase, Token, compose, linked, new_id
 from .verbs import SetVerb, Verb
 
-# English determiner -> French masculine, feminine, feminine or masculine before a vowel (None: as usual), plural.
+# English determiner: French masculine, feminine, plural.
 _DETERMINERS = {
-    "the": ("le", "la", None, "les"),
-    "a": ("un", "une", None, "des"),
-    "some": ("des", "des", None, "des"),
-    "": ("des", "des", None, "des"),
-    "this": ("ce", "cette", "cet m", "ces"),
-    "my": ("mon", "ma", "mon f", "mes"),
-    "his": ("son", "sa", "son f", "ses"),
-    "our": ("notre", "notre", None, "nos"),
-    "their": ("leur", "leur", None, "leurs"),
-    "every": ("chaque", "chaque", None, "chaque"),
-    "de": ("de", "de", None, "de"),
-    "no": ("de", "de", None, "de"),
-    "what": ("quel", "quelle", None, "quels quelles"),
-}
-_DETERMINERS["her"] = _DETERMINERS["its"] = _DETERMINERS["his"]
+    "the": "le la les", "a": "un une des", "some": "un une des", "": "un une des", "this": "ce cette ces",
+    "my": "mon ma mes", "his": "son sa ses", "her": "son sa ses", "its": "son sa ses", "our": "notre notre nos",
+    "their": "leur leur leurs", "every": "chaque chaque chaque", "no": "de de de", "de": "de de de",
+}  # fmt: skip
 _ENGLISH_PLURAL = {"a": "some", "this": "these"}
 
 
-def _determiner(det: str, gender: str, plural: bool, before: str) -> str:
-    masculine, feminine, vowel, several = _DETERMINERS[det]
-    if plural:
-        return several.split()[-1] if gender == "f" else several.split()[0]
-    if vowel and vowel[-1] == gender and morphology.starts_with_vowel(before):
-        return vowel[:-2]
-    return feminine if gender == "f" else masculine
+def _determiner(det: str, gender: str, plural: bool, following: str) -> str:
+    if det == "what":
+        return morphology.agree("quel", gender, plural=plural)
+    masculine, feminine, several = _DETERMINERS[det].split()
+    return several if plural else morphology.before_vowel(feminine if gender == "f" else masculine, following)
 
 
 def noun_phrase(
@@ -53,105 +40,89 @@ def noun_phrase(
     `det` is the English determiner in the singular; "" is a bare plural (*des*), and with `number` no determiner.
     """
     adjectives = tuple(adjectives)
-    head = Token(noun.en_plural if plural else noun.en, new_id(), part=part)
-    core = [Token(noun.fr_plural if plural else noun.fr, head.ids)]
-    en = [head]
+    core = linked(noun.en_plural, noun.fr_plural) if plural else linked(noun.en, noun.fr)
+    en, fr, head = core.en, core.fr, core.en[0]
+    head.part = part
     for adjective in reversed(adjectives):  # English: all before; French: before or after the noun
-        ids = new_id()
         first, *others = adjective.fr.split()
-        form = morphology.agree(first, noun.gender, plural=plural, before=core[0].text if adjective.before else "")
-        french = [Token(form, ids)] + [Token(other, ids) for other in others]
-        en.insert(0, Token(adjective.en, ids))
-        core = french + core if adjective.before else core + french
+        form = morphology.agree(first, noun.gender, plural=plural, before=fr[0].text if adjective.before else "")
+        said = linked(adjective.en, " ".join([form, *others]))
+        en, fr = said.en + en, said.fr + fr if adjective.before else fr + said.fr
     if number:
-        ids = new_id()
-        en = [Token(word, ids) for word in number[0].split("/")] + en
-        core.insert(0, Token(number[1], ids))
-    fr = core
+        said = linked(*number)
+        en, fr = said.en + en, said.fr + fr
     if owner is not None:
         of = new_id()
-        last = owner.en[-1]
-        possessive = Token(last.text + "'s", last.ids | of, part="owner")
-        article = Token(_determiner("the", noun.gender, plural, core[0].text), of)
-        en = [*owner.en[:-1], possessive, *en]
-        fr = [article, *core, Token("de", of), *owner.fr]
+        *rest, last = owner.en
+        en = [*rest, Token(last.text + "'s", last.ids | of, part="owner"), *en]
+        fr = [Token(_determiner("the", noun.gender, plural, fr[0].text), of), *fr, Token("de", of), *owner.fr]
     elif det or not number:
-        ids = new_id() if det else head.ids
-        becomes_de = det in ("a", "some", "") and (negated or _des_before_adjective(plural, core, noun))
-        french_det = "de" if becomes_de else det
-        fr = [Token(_determiner(french_det, noun.gender, plural, core[0].text), ids), *core]
-        if det:
-            english = _ENGLISH_PLURAL.get(det, det) if plural else det
-            english = "any" if negated and english == "some" else english
-            en = [Token(word, ids) for word in (("what", "a") if english == "what" and not plural else (english,))] + en
+        inserted = plural and fr[0].text != noun.fr_plural  # des chats, but de grands chats
+        french = "de" if det in ("a", "some", "") and (negated or inserted) else det
+        english = "what a" if det == "what" and not plural else _ENGLISH_PLURAL.get(det, det) if plural else det
+        english = "any" if negated and english == "some" else english
+        said = linked(english, _determiner(french, noun.gender, plural, fr[0].text))
+        if not det:
+            said.fr[0].ids = head.ids
+        en, fr = said.en + en, said.fr + fr
     combinations = frozenset(("describes", adjective.en, noun.en) for adjective in adjectives)
     return NounPhrase(en, fr, combinations, head, noun, noun.gender, plural)
 
 
-def _des_before_adjective(plural: bool, core: list[Token], noun: Noun) -> bool:
-    return plural and core[0].text != noun.fr_plural  # des chats, but de grands chats
+def _single(en: str, fr: str, gender: str = "m", *, plural: bool = False, person: int = 3) -> NounPhrase:
+    said = linked(en, fr)
+    return NounPhrase(said.en, said.fr, head=said.en[0], gender=gender, plural=plural, person=person)
 
 
 def name(english: str, gender: str, *, part: str | None = None) -> NounPhrase:
     """A name, copied; agreement follows its bearer."""
-    head = Token(english, new_id(), part=part)
-    return NounPhrase([head], [Token(english, head.ids)], frozenset(), head, None, gender, False)
+    phrase = _single(english, english, gender)
+    phrase.head.part = part
+    return phrase
 
 
 def speaker(*, plural: bool) -> NounPhrase:
     """I or we."""
-    ids = new_id()
-    head = Token("we" if plural else "I", ids)
-    return NounPhrase([head], [Token("nous" if plural else "je", ids)], frozenset(), head, None, "m", plural, 1)
+    return _single(*(("we", "nous") if plural else ("I", "je")), plural=plural, person=1)
 
 
 def stranger(english: str) -> NounPhrase:
     """he, she or they, without an antecedent."""
-    token = Token(english, new_id())
-    token.role = "stranger"
-    gender = "f" if english == "she" else "m"
-    french = {"he": "il", "she": "elle", "they": "ils"}[english]
-    return NounPhrase([token], [Token(french, token.ids)], frozenset(), token, None, gender, english == "they")
+    french, gender = {"he": ("il", "m"), "she": ("elle", "f"), "they": ("ils", "m")}[english]
+    phrase = _single(english, french, gender, plural=english == "they")
+    phrase.head.role = "stranger"
+    return phrase
 
 
 def conjoined(phrases: list[NounPhrase]) -> NounPhrase:
     """A list: *the cat, the hen and the dog*; masculine plural unless all are feminine."""
-    en: list[Token] = []
-    fr: list[Token] = []
-    for i, phrase in enumerate(phrases):
-        if i:
-            last = i == len(phrases) - 1
-            joint = compose("and/1", "et/1") if last else compose(",/1", ",/1")
-            en, fr = en + joint.en, fr + joint.fr
-        en, fr = en + phrase.en, fr + phrase.fr
+    said: Phrase = phrases[0]
+    for phrase in phrases[1:]:
+        said = compose("$A and/1 $B = $A et/1 $B" if phrase is phrases[-1] else "$A ,/1 $B", A=said, B=phrase)
     gender = "f" if all(phrase.gender == "f" for phrase in phrases) else "m"
-    combinations = frozenset[tuple[str, ...]]().union(*(phrase.combinations for phrase in phrases))
     nouns = tuple(phrase.noun for phrase in phrases if phrase.noun)
-    return NounPhrase(en, fr, combinations, phrases[0].head, None, gender, True, listed=nouns)
+    return NounPhrase(said.en, said.fr, said.combinations, phrases[0].head, None, gender, True, listed=nouns)
+
+
+def _standing_for(phrase: NounPhrase, role: str, en: str, fr: str) -> NounPhrase:
+    said = linked(en, fr)
+    said.en[0].refers, said.en[0].role = phrase.head, role
+    return replace(phrase, en=said.en, fr=said.fr)
 
 
 def pronoun(stands_for: NounPhrase, role: str) -> NounPhrase:
     """A subject pronoun with its antecedent."""
-    noun = stands_for.noun
-    person = noun.person if noun else ("she" if stands_for.gender == "f" else "he")
-    token = Token("they" if stands_for.plural else person or "it", new_id())
-    token.refers, token.role = stands_for.head, role
-    french = ("elle" if stands_for.gender == "f" else "il") + ("s" if stands_for.plural else "")
-    return NounPhrase(
-        [token], [Token(french, token.ids)], frozenset(), stands_for.head, noun, stands_for.gender, stands_for.plural
-    )
+    french = ("elle" if stands_for.gender == "f" else "il") + "s" * stands_for.plural
+    return _standing_for(stands_for, role, stands_for.pronoun, french)
 
 
 def object_pronoun(stands_for: NounPhrase, role: str) -> NounPhrase:
     """it, him, her, them; in French le, la, les, which the verb takes before it."""
-    noun = stands_for.noun
-    person = noun.person if noun else ("she" if stands_for.gender == "f" else "he")
-    english = "them" if stands_for.plural else {"she": "her", "he": "him", None: "it"}[person]
-    token = Token(english, new_id())
-    token.refers, token.role = stands_for.head, role
-    clitic = Token("les" if stands_for.plural else "la" if stands_for.gender == "f" else "le", token.ids)
-    clitic.is_clitic = True
-    return NounPhrase([token], [clitic], frozenset(), stands_for.head, noun, stands_for.gender, stands_for.plural)
+    english = {"they": "them", "she": "her", "he": "him", "it": "it"}[stands_for.pronoun]
+    french = "les" if stands_for.plural else "la" if stands_for.gender == "f" else "le"
+    phrase = _standing_for(stands_for, role, english, french)
+    phrase.fr[0].is_clitic = True
+    return phrase
 
 
 # ------------------------------------------------------------------------------------------------------------- verbs
@@ -164,140 +135,108 @@ class Form:
     short: bool = False  # didn't, not did not
     never: bool = False
     passive: bool = False
-    modal: str = ""  # could, can, must, want
+    modal: str = ""  # can, could, must, want
     adverb: tuple[str, str] | None = None  # often: before the English verb, after the French finite one
 
 
-_MODALS = {"can": "pouvoir", "could": "pouvoir", "must": "devoir", "wanted": "vouloir", "wants": "vouloir"}
-_SHORT = {
-    "did": "didn't", "does": "doesn't", "do": "don't", "was": "wasn't", "were": "weren't", "is": "isn't",
-    "are": "aren't", "could": "couldn't", "has": "hasn't", "had": "hadn't", "have": "haven't",
-}  # fmt: skip
+_MODALS = {"can": "pouvoir", "could": "pouvoir", "must": "devoir", "want": "vouloir"}
+Ids = frozenset[int]
 
 
-Words = list[tuple[str, frozenset[int]]]  # texts with their concepts
-
-
-@dataclass(frozen=True)
-class Concepts:
-    """The concepts of a verb group: the verb; an auxiliary that both languages have; the negation.
-
-    Where only English or only French has an auxiliary, it belongs to the verb.
-    """
-
-    main: frozenset[int] = field(default_factory=new_id)
-    aux: frozenset[int] = field(default_factory=new_id)
-    no: frozenset[int] = field(default_factory=new_id)
-
-
-@dataclass
-class Group:
-    """The words of a verb: English auxiliaries (as a question moves them), English rest, French whole."""
-
-    auxiliaries: list[Token]
-    english: list[Token]
-    french: list[Token]
-
-
-def _english_words(
-    verb: Verb, subject: NounPhrase, form: Form, ids: Concepts, *, question: bool
-) -> tuple[Words, Words]:
+def _english(
+    verb: Verb, subject: NounPhrase, form: Form, main: Ids, aux: Ids, *, question: bool
+) -> tuple[list[Token], list[Token]]:
     """The English auxiliary, if there is one, and the rest."""
-    base, past, part = verb.en
-    plural = subject.plural or subject.person == 1
-    do = "did" if form.tense == "past" else "do" if plural else "does"
-    if form.modal in ("wanted", "wants"):
-        want = [("to", ids.aux), (base, ids.main)]
-        if form.negative or question:
-            return [(do, ids.aux)], [("want", ids.aux), *want]
-        return [], [("wanted" if form.modal == "wanted" else "want" if plural else "wants", ids.aux), *want]
+    base, past, participle = verb.en
+    plural, is_past = subject.plural or subject.person == 1, form.tense == "past"
+    do = [Token("did" if is_past else "do" if plural else "does", aux)] if form.negative or question else []
+
+    def finite(base: str, past: str) -> str:
+        return base if do else past if is_past else base if plural else morphology.english_plural(base)
+
+    if form.modal == "want":
+        return do, [Token(finite("want", "wanted"), aux), Token("to", aux), Token(base, main)]
     if form.modal:
-        return [(form.modal, ids.aux)], [(base, ids.main)]
+        return [Token(form.modal, aux)], [Token(base, main)]
     if form.passive:
-        be = morphology.english_be(form.tense, plural=subject.plural, first=subject.person == 1)
-        return [(be, ids.aux)], [(part, ids.main)]
+        be = morphology.english_finite("be", form.tense, plural=subject.plural)
+        return [Token(be, aux)], [Token(participle, main)]
     if form.tense == "progressive":
-        be = morphology.english_be("past", plural=subject.plural)
-        return [(be, ids.main)], [(morphology.english_ing(base), ids.main)]
+        be = morphology.english_finite("be", "past", plural=subject.plural)
+        return [Token(be, main)], [Token(morphology.english_ing(base), main)]
     if form.tense == "future":
-        return [("will", ids.main)], [(base, ids.main)]
-    if form.negative or question:
-        return [(do, ids.aux)], [(base, ids.main)]
-    if form.tense == "past":
-        return [], [(past, ids.main)]
-    return [], [(base if plural else morphology.english_third(base), ids.main)]
+        return [Token("will", main)], [Token(base, main)]
+    return do, [Token(finite(base, past), main)]
 
 
-def _french_words(
-    verb: Verb, subject: NounPhrase, form: Form, ids: Concepts, agreeing: NounPhrase | None, *, shared: bool
-) -> Words:
+def _french(
+    verb: Verb, subject: NounPhrase, form: Form, agreeing: NounPhrase | None, main: Ids, aux: Ids, *, shared: bool
+) -> list[Token]:
     """The French finite verb, then the participle or infinitive; `shared`: English has an auxiliary to link it to."""
 
     def finite(infinitive: str, tense: str) -> str:
         return morphology.conjugate(infinitive, tense, person=subject.person, plural=subject.plural)
 
-    simple = form.tense if form.tense in ("present", "future") else "imperfect"
-    state = verb.state and not form.never  # *n'a jamais aimé*: never is over and done with
-    part = morphology.participle(verb.fr)
-    if agreeing is not None:
-        part = morphology.agree(part, agreeing.gender, plural=agreeing.plural)
-    helping = ids.aux if shared else ids.main
+    helping = aux if shared else main
     if form.modal:
-        tense = "present" if form.modal in ("can", "must", "wants") else "imperfect"
-        return [(finite(_MODALS[form.modal], tense), ids.aux), (verb.fr, ids.main)]
+        tense = "present" if form.modal in ("can", "must") or form.tense == "present" else "imperfect"
+        return [Token(finite(_MODALS[form.modal], tense), aux), Token(verb.fr, main)]
+    participle = morphology.participle(verb.fr)
+    if agreeing is not None:
+        participle = morphology.agree(participle, agreeing.gender, plural=agreeing.plural)
+    simple = form.tense if form.tense in ("present", "future") else "imperfect"
     if form.passive and (verb.state or form.tense == "present"):  # était caché
-        return [(finite("être", simple), helping), (part, ids.main)]
+        return [Token(finite("être", simple), helping), Token(participle, main)]
     if form.passive:  # a été mordu
-        return [(finite("avoir", "present"), helping), ("été", helping), (part, ids.main)]
-    if form.tense == "past" and not state:
-        helper = "être" if verb.aux == "être" or verb.reflexive else "avoir"
-        return [(finite(helper, "present"), helping), (part, ids.main)]
-    return [(finite(verb.fr, simple), ids.main | ids.aux if shared else ids.main)]
+        return [Token(finite("avoir", "present"), helping), Token("été", helping), Token(participle, main)]
+    if form.tense == "past" and (form.never or not verb.state):  # *n'a jamais aimé*: never is over and done with
+        return [Token(finite(verb.aux, "present"), helping), Token(participle, main)]
+    return [Token(finite(verb.fr, simple), main | aux if shared else main)]
 
 
-def verb_group(
-    verb: Verb, subject: NounPhrase, form: Form, *, clitic: NounPhrase | None = None, question: bool = False
-) -> Group:
-    """A verb with its subject, and an object pronoun and adverb if there are any."""
-    ids = Concepts()
-    auxiliaries, rest = _english_words(verb, subject, form, ids, question=question)
-    helpers, english = ([Token(*word) for word in words] for words in (auxiliaries, rest))
-    english[-1].part = "action"
-    agreeing = subject if verb.aux == "être" or verb.reflexive or form.passive else clitic
-    shared = any(word_ids == ids.aux for _, word_ids in auxiliaries) and not question
-    finite, *tail = (Token(*word) for word in _french_words(verb, subject, form, ids, agreeing, shared=shared))
-    clitics = [Token("se", ids.main)] if verb.reflexive else []
-    clitics += clitic.fr if clitic else []
-    french = [finite] if form.modal else [*clitics, finite]
-    if form.negative:
-        french = [Token("ne", ids.no), *french, Token("pas", ids.no)]
-        _negate(helpers, ids.no, short=form.short)
-    if form.never:
-        english.insert(-1, Token("never", ids.no))
-        french = [Token("ne", ids.no), *french, Token("jamais", ids.no)]
-    if form.adverb:
-        both = new_id()
-        english.insert(-1, Token(form.adverb[0], both))
-        french.append(Token(form.adverb[1], both))
-    return Group(helpers, english, [*french, *(clitics if form.modal else []), *tail])
-
-
-def _negate(helpers: list[Token], no: frozenset[int], *, short: bool) -> None:
-    if short and helpers[0].text in _SHORT:
-        helpers[0] = Token(_SHORT[helpers[0].text], helpers[0].ids | no)
-    elif helpers[0].text == "can":
-        helpers[0] = Token("cannot", helpers[0].ids | no)
+def _negate(helpers: list[Token], no: Ids, *, short: bool) -> None:
+    first = helpers[0]
+    if first.text == "can" or short:
+        helpers[0] = Token("cannot" if first.text == "can" else first.text + "n't", first.ids | no)
     else:
         helpers.append(Token("not", no))
 
 
-def _prepositions(pair: tuple[str, str], main: frozenset[int]) -> tuple[list[Token], list[Token]]:
+def _verb_group(
+    verb: Verb, subject: NounPhrase, form: Form, clitic: NounPhrase | None, *, question: bool
+) -> tuple[list[Token], list[Token], list[Token]]:
+    """The English auxiliaries (which a question moves), the English rest, and the French words.
+
+    An auxiliary that both languages have is a concept of its own; one that only one has belongs to the verb.
+    """
+    main, aux, no = new_id(), new_id(), new_id()
+    helpers, english = _english(verb, subject, form, main, aux, question=question)
+    english[-1].part = "action"
+    agreeing = subject if verb.aux == "être" or form.passive else clitic
+    shared = any(token.ids == aux for token in helpers) and not question
+    finite, *tail = _french(verb, subject, form, agreeing, main, aux, shared=shared)
+    clitics = [Token("se", main)] * verb.reflexive + (clitic.fr if clitic else [])
+    french = [finite] if form.modal else [*clitics, finite]
+    if form.negative or form.never:
+        french = [Token("ne", no), *french, Token("jamais" if form.never else "pas", no)]
+    if form.negative:
+        _negate(helpers, no, short=form.short)
+    if form.never:
+        english.insert(-1, Token("never", no))
+    if form.adverb:
+        adverb = linked(*form.adverb)
+        english[-1:-1] = adverb.en
+        french += adverb.fr
+    return helpers, english, [*french, *(clitics if form.modal else []), *tail]
+
+
+def _prepositions(pair: tuple[str, str], main: Ids) -> Phrase:
     """A preposition that only one language has belongs to the verb, and so does *way* of *gave way under*."""
     en, fr = pair[0].split(), pair[1].split()
     ids = new_id() if en and fr else main
     of_verb = max(len(en) - len(fr), 0)
     english = [Token(word, main if i < of_verb else ids) for i, word in enumerate(en)]
-    return english, [Token(word, ids) for word in fr]
+    return Phrase(english, [Token(word, ids) for word in fr])
 
 
 def clause(
@@ -317,33 +256,26 @@ def clause(
     With `question` the English auxiliary stands first and French begins *est-ce que*.
     """
     parts = [part for part in (subject, object_, second) if part is not None]
-    combinations = frozenset[tuple[str, ...]]().union(*(part.combinations for part in parts))
-    combinations |= _combination(subject, verb, object_, second)
+    combinations = _combination(subject, verb, object_, second).union(*(part.combinations for part in parts))
     if isinstance(verb, SetVerb):
-        if object_ is None:
-            raise ValueError(f"expected an object for {verb.en!r}")
-        slots = {"S": subject, "O": object_}
-        phrase = compose(f"$S {verb.en} $O", f"$S {verb.fr} $O", slots, subject=subject, tense=form.tense)
-        phrase.combinations = combinations
+        assert object_ is not None
+        phrase = compose(verb.pattern, subject=subject, tense=form.tense, S=subject, O=object_)
         said = phrase.en[len(subject.en) :]
         next(token for token in said if token.text not in ("was", "were", "is", "are")).part = "action"
-        return phrase
+        return Phrase(phrase.en, phrase.fr, combinations)
     clitic = object_ if object_ is not None and (not object_.fr or object_.fr[0].is_clitic) else None
-    group = verb_group(verb, subject, form, clitic=clitic, question=question)
-    main = group.english[-1].ids
-    english, french = [*group.english], [*group.french]
-    objects = [(object_, ("by", "par") if form.passive else verb.prep), (second, verb.prep2)]
-    for noun_phrase, pair in objects:
-        if noun_phrase is None:
-            continue
-        en_prep, fr_prep = _prepositions(pair, main)
-        english += en_prep + noun_phrase.en
-        french += [] if noun_phrase is clitic else fr_prep + noun_phrase.fr
+    helpers, english, french = _verb_group(verb, subject, form, clitic, question=question)
+    main = english[-1].ids
+    for noun, pair in ((object_, ("by", "par") if form.passive else verb.prep), (second, verb.prep2)):
+        if noun is not None:
+            preposition = _prepositions(pair, main)
+            english += preposition.en + noun.en
+            french += [] if noun is clitic else preposition.fr + noun.fr
     if question:
-        asked = compose("x/1", "est/1 -ce/1 que/1")
-        group.auxiliaries[0].ids |= asked.en[0].ids
-        return Phrase([*group.auxiliaries, *subject.en, *english], [*asked.fr, *subject.fr, *french], combinations)
-    return Phrase([*subject.en, *group.auxiliaries, *english], [*subject.fr, *french], combinations)
+        asked = compose("x/1 = est/1 -ce/1 que/1")
+        helpers[0].ids |= asked.en[0].ids
+        return Phrase([*helpers, *subject.en, *english], [*asked.fr, *subject.fr, *french], combinations)
+    return Phrase([*subject.en, *helpers, *english], [*subject.fr, *french], combinations)
 
 
 def _combination(

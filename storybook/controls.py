@@ -7,21 +7,19 @@ a noun alone.
 """
 
 from dataclasses import dataclass, replace
-from functools import partial
 from random import Random
 
-from .clauses import Form, clause, object_pronoun, pronoun
-from .families import ANIMAL_LOOKS, ANIMALS, CHASE, HUNGRY, LARGER, SMALL_CHASE, Predicate, was
-from .lexicon import DEGREES, DESCRIPTIONS, Noun, adjectives, pick, repeats
-from .phrases import NounPhrase, Phrase, StoryPair, compose, realise
-from .pronouns import Unwritten
-from .scenes import Description, describe, draw_pair
+from .clauses import Form, clause, object_pronoun
+from .families import ANIMAL_LOOKS, ANIMALS, CHASE, HUNGRY, LARGER, SMALL_CHASE, Predicate, states
+from .lexicon import DESCRIPTIONS, Noun, adjectives, pick, repeats
+from .phrases import NounPhrase, StoryPair, compose, realise
+from .scenes import Sentence, describe, draw_pair
 from .verbs import VERBS, Verb, verbs
 
-_TOO = (("too", "trop"), ("too", "trop"), ("so", "si"), ("very", "très"))
 _PEOPLE = pick("person")
 _LOADS = pick("container furniture")
 _STRONG = pick("wolf bear fox lion tiger dog horse monkey donkey pig goat cow giraffe panther otter goose")
+_THING_LOOKS = adjectives("old beautiful new pretty")
 
 
 @dataclass(frozen=True)
@@ -36,87 +34,57 @@ class Easy:
     animals: tuple[Noun, ...] = ANIMALS
 
 
-_WEARY = was("tired fatigué", "weak faible", "lazy paresseux", "sick malade", degrees=_TOO)
+_WEARY = states("tired fatigué, weak faible, lazy paresseux, sick malade: unable")
+_WEARY_OR_SHY = _WEARY + states("shy timide: unable")
 EASY = (
     Easy(
-        VERBS["cross", "cross"], True,
-        pick("street road field valley forest garden park meadow"),
-        (*_WEARY, *was("shy timide", degrees=_TOO)),
-        (*was("wide large", "wide large", "dark sombre", degrees=_TOO), *was("flooded inondé")),
+        VERBS["cross", "cross"], True, pick("street road field valley forest garden park meadow"), _WEARY_OR_SHY,
+        states("wide large, wide large, dark sombre: unable; flooded inondé"),
     ),
     Easy(
-        VERBS["cross", "cross"], True, pick("river lake bridge"),
-        (*_WEARY, *was("shy timide", degrees=_TOO)), was("dangerous dangereux", degrees=_TOO),
+        VERBS["cross", "cross"], True, pick("river lake bridge"), _WEARY_OR_SHY, states("dangerous dangereux: unable"),
     ),
     Easy(
-        VERBS["cross", "enter"], True,
-        pick("forest garden park house castle church barn school hut village"),
-        was("shy timide", "tired fatigué", "sick malade", "sad triste", degrees=_TOO),
-        (*was("dark sombre", "small petit", degrees=_TOO[:2]), *was("on-fire en-feu")),
+        VERBS["cross", "enter"], True, pick("forest garden park house castle church barn school hut village"),
+        states("shy timide, tired fatigué, sick malade, sad triste: unable"),
+        states("dark sombre, small petit: too; on-fire en-feu"),
     ),
     Easy(
-        VERBS["cross", "leave"], False,
-        pick("forest garden village market island meadow house castle barn school"),
-        (*HUNGRY, *was("sad triste", "curious curieux", degrees=(None, *DEGREES))),
-        (*was("empty vide", "on-fire en-feu"), *was("dark sombre", degrees=_TOO)),
+        VERBS["cross", "leave"], False, pick("forest garden village market island meadow house castle barn school"),
+        HUNGRY + states("sad triste, curious curieux: usual"),
+        states("empty vide, on-fire en-feu; dark sombre: unable"),
     ),
     Easy(
-        VERBS["goods", "carry"], True, _LOADS, _WEARY,
-        was("heavy lourd", "heavy lourd", "wide large", degrees=_TOO), _STRONG,
+        VERBS["goods", "carry"], True, _LOADS, _WEARY, states("heavy lourd, heavy lourd, wide large: unable"), _STRONG,
     ),
     Easy(
         VERBS["goods", "lift"], True, (*_LOADS, *pick("cart boat")), _WEARY,
-        (*was("heavy lourd", "heavy lourd", degrees=_TOO), *was("massive massif")), _STRONG,
+        states("heavy lourd, heavy lourd: unable; massive massif"), _STRONG,
     ),
 )  # fmt: skip
 
 
-_THING_LOOKS = adjectives("old beautiful new pretty")
-
-
-def unwritten_easy(rng: Random, split: str, key: str) -> list[Unwritten]:
+def easy_group(rng: Random, split: str, key: str) -> list[Sentence]:
     """*The cat did not cross the street because it was too tired / too wide*: two sentences."""
     easy = rng.choice(EASY)
     animal, thing = draw_pair(rng, easy.animals, easy.things, easy.verb.group, split, mixed=True)
     form = Form(negative=easy.negative, short=rng.random() < 0.4)
     plural = rng.random() < 0.08
     first = describe(rng, animal, ANIMAL_LOOKS, split, plural=plural)
-    second = describe(rng, thing, _THING_LOOKS, split, plural=plural)
-    group: list[Unwritten] = []
-    for is_first, predicates in ((True, easy.of_animal), (False, easy.of_thing)):
-        predicate = rng.choice(predicates)
-        degree = rng.choice(predicate.degrees)
-        group.append(partial(easy_sentence, easy, first, second, form, predicate, degree, is_first=is_first, key=key))
+    second = describe(rng, thing, _THING_LOOKS, split, plural=plural).definite()
+    group = []
+    for meant, predicates in (("subject", easy.of_animal), ("object", easy.of_thing)):
+        said = rng.choice(predicates)
+        degree = rng.choice(said.degrees)
+        group.append(Sentence("easy", "easy", easy.verb, form, (first, second), meant, said.pattern, degree, key))
     return group
 
 
-def easy_group(rng: Random, split: str, key: str) -> list[StoryPair]:
-    """The same, written."""
-    return [write() for write in unwritten_easy(rng, split, key)]
-
-
-def easy_sentence(
-    easy: Easy, first: Description, second: Description, form: Form, predicate: Predicate,
-    degree: tuple[str, str] | None, *, is_first: bool, key: str,
-) -> StoryPair:  # fmt: skip
-    """One of the two, `is_first`: about the animal."""
-    subject, object_ = first.phrase(part="agent"), second.phrase(part="patient", definite=True)
-    it = pronoun(subject if is_first else object_, "subject" if is_first else "object")
-    main = clause(subject, easy.verb, object_, form=form)
-    return realise(_because(main, it, predicate, degree), family="easy", kind="easy", contrast_key=key)
-
-
-def _because(main: Phrase, it: NounPhrase, predicate: Predicate, degree: tuple[str, str] | None) -> Phrase:
-    said = compose(predicate.en, predicate.fr, subject=it, degree=degree, part="state")
-    return compose("$M because/1 $I $P ./2", "$M parce/1 que/1 $I $P ./2", {"M": main, "I": it, "P": said})
-
-
 _WEATHER = (
-    ("was/2 raining/2", "pleuvait/2"), ("was/2 raining/2 hard/3", "pleuvait/2 fort/3"),
-    ("was/2 snowing/2", "neigeait/2"), ("was/2 still/3 raining/2", "pleuvait/2 encore/3"),
-    ("was/2 cold/3 outside/4", "faisait/2 froid/3 dehors/4"),
+    "was/2 raining/2 = pleuvait/2", "was/2 raining/2 hard/3 = pleuvait/2 fort/3", "was/2 snowing/2 = neigeait/2",
+    "was/2 still/3 raining/2 = pleuvait/2 encore/3", "was/2 cold/3 outside/4 = faisait/2 froid/3 dehors/4",
 )  # fmt: skip
-_MIDNIGHT, _NOON = ("was/2 midnight/3", "était/2 minuit/3"), ("was/2 noon/3", "était/2 midi/3")
+_MIDNIGHT, _NOON = "was/2 midnight/3 = était/2 minuit/3", "was/2 noon/3 = était/2 midi/3"
 _IDLE = (
     (verbs("alone", "rest, stop, stay, return, hide"), _WEATHER),
     (verbs("alone", "sleep, rest, stop, return"), (_MIDNIGHT, _NOON)),
@@ -131,26 +99,27 @@ def weather(rng: Random, split: str) -> StoryPair:
     """*because it was raining*: main clauses as in the families easy and alone, and no antecedent."""
     verb, negative, places = rng.choice(_OUTINGS)
     first, second = draw_pair(rng, ANIMALS, places, verb.group, split)
-    subject = describe(rng, first, ANIMAL_LOOKS, split).phrase(part="agent")
-    object_ = describe(rng, second, _THING_LOOKS, split).phrase(part="patient", definite=True)
+    subject = describe(rng, first, ANIMAL_LOOKS, split).phrase("agent")
+    object_ = describe(rng, second, _THING_LOOKS, split).definite().phrase("patient")
     main = clause(subject, verb, object_, form=Form(negative=negative, short=rng.random() < 0.4))
-    reasons: tuple[tuple[str, str], ...] = (*_WEATHER, _MIDNIGHT)
+    reasons: tuple[str, ...] = (*_WEATHER, _MIDNIGHT)
     if rng.random() < 0.4:
         doings, reasons = rng.choice(_IDLE)
         main = clause(subject, rng.choice(doings))
-    english, french = rng.choice(reasons)
-    tail = compose(f"because/1 it/5 {english} ./9", f"parce/1 que/1 il/5 {french} ./9")
-    tail.en[1].role = "weather"
-    return realise(compose("$M $T", "$M $T", {"M": main, "T": tail}), family="weather", kind="control")
+    it = compose("it/1 = il/1")
+    it.en[0].role = "weather"
+    said = compose(rng.choice(reasons))
+    phrase = compose("$M because/1 $I $W ./2 = $M parce/1 que/1 $I $W ./2", M=main, I=it, W=said)
+    return realise(phrase, family="weather", kind="control")
 
 
-_Happening = tuple[tuple[Noun, ...], tuple[Noun, ...], tuple[Verb, ...], tuple[Verb, ...]]
 _NOTICE = verbs("meet", "see, find, hear, wake up")
+_CALL = (*_NOTICE, VERBS["meet", "call"])
 _BREAKABLE = pick("furniture crate jug bottle bowl cup glass pot basin barrel jar vase teapot drum doll flute violin")
-_HAPPENINGS: tuple[_Happening, ...] = (  # who, what, first verb, second verb
+_HAPPENINGS = (  # who, what, first verb, second verb
     (LARGER, pick("animal person"), _NOTICE, verbs("meet", "follow, push, help, chase, attack, greet")),
-    (_PEOPLE, pick("animal person"), (*_NOTICE, VERBS["meet", "call"]), verbs("meet", "follow, help, greet, watch")),
-    (_PEOPLE, ANIMALS, (*_NOTICE, VERBS["meet", "call"]), verbs("meet", "catch, follow, chase")),
+    (_PEOPLE, pick("animal person"), _CALL, verbs("meet", "follow, help, greet, watch")),
+    (_PEOPLE, ANIMALS, _CALL, verbs("meet", "catch, follow, chase")),
     (_PEOPLE, _BREAKABLE, verbs("goods", "buy, clean, take"), verbs("goods", "sell, hide, break, paint")),
     (_PEOPLE, pick("tool box basket trophy"), verbs("goods", "buy, take"), verbs("goods", "lose, sell, hide")),
 )
@@ -161,16 +130,15 @@ def object_agreement(rng: Random, split: str) -> StoryPair:
     agents, patients, befores, afters = rng.choices(_HAPPENINGS, (3, 2, 1, 2, 2))[0]
     before, after = rng.choice(befores), rng.choice(afters)
     first, second = draw_pair(rng, agents, patients, before.group, split)
-    subject = describe(rng, first, DESCRIPTIONS[first.kind], split).phrase(part="agent")
-    object_ = describe(rng, second, DESCRIPTIONS[second.kind], split, plural=rng.random() < 0.25).phrase(part="patient")
+    subject = describe(rng, first, DESCRIPTIONS[first.kind], split).phrase("agent")
+    object_ = describe(rng, second, DESCRIPTIONS[second.kind], split, plural=rng.random() < 0.25).phrase("patient")
     tense = rng.choice(("past", "past", "past", "present"))
     main = clause(subject, before, object_, form=Form(tense))
     negative = rng.random() < 0.25
     form = Form(tense, negative=negative, short=rng.random() < 0.4)
     rest = clause(replace(subject, en=[], fr=[]), after, object_pronoun(object_, "object"), form=form)
-    en, fr = ("but/1", "mais/1") if negative else ("and/1", "et/1")
-    phrase = compose(f"$M {en} $R ./2", f"$M {fr} $R ./2", {"M": main, "R": rest})
-    pair = realise(phrase, family="object", kind="control")
+    pattern = "$M but/1 $R ./2 = $M mais/1 $R ./2" if negative else "$M and/1 $R ./2 = $M et/1 $R ./2"
+    pair = realise(compose(pattern, M=main, R=rest), family="object", kind="control")
     return object_agreement(rng, split) if repeats(pair.source) else pair
 
 
@@ -187,7 +155,7 @@ _OWNED = (  # whose, what, verbs
     (ANIMALS, pick("nut apple carrot shell strawberry"), verbs("meet", "look for, find")),
     (_PEOPLE, pick("tool car van cart boat"), verbs("goods", "lose, sell, show, take, hide")),
     (_PEOPLE, pick("dog cat horse cow goat sister uncle aunt brother"), verbs("meet", "help, look for, call, love")),
-)  # fmt: skip
+)
 
 
 def possessive(rng: Random, split: str) -> StoryPair:
@@ -198,19 +166,17 @@ def possessive(rng: Random, split: str) -> StoryPair:
     several, plural = rng.random() < 0.2, rng.random() < 0.25 and second.kind != "kin"
     if second.kind == "body" and second.en != "nest":  # one tail to a cow, and *their tails* has two French ways
         several, plural = several and second.en in _MANY, (several or plural) and second.en in _MANY
-    subject = describe(rng, first, DESCRIPTIONS[first.kind], split, plural=several).phrase(part="agent")
-    object_ = owned(rng, subject, second, split, plural=plural)
-    phrase = compose("$M ./1", "$M ./1", {"M": clause(subject, verb, object_)})
-    pair = realise(phrase, family="possessive", kind="control")
+    subject = describe(rng, first, DESCRIPTIONS[first.kind], split, plural=several).phrase("agent")
+    main = clause(subject, verb, owned(rng, subject, second, split, plural=plural))
+    pair = realise(compose("$M ./1", M=main), family="possessive", kind="control")
     return possessive(rng, split) if repeats(pair.source) else pair
 
 
 def owned(rng: Random, owner: NounPhrase, noun: Noun, split: str, *, plural: bool = False) -> NounPhrase:
     """*its ear*, *her old bag*, *their cows*: the determiner stands for the owner."""
-    person = owner.noun.person if owner.noun else ("she" if owner.gender == "f" else "he")
-    det = "their" if owner.plural else {"she": "her", "he": "his", None: "its"}[person]
+    det = {"they": "their", "she": "her", "he": "his", "it": "its"}[owner.pronoun]
     described = describe(rng, noun, DESCRIPTIONS[noun.kind], split, plural=plural)
-    phrase = replace(described, det=det).phrase(part="patient")
+    phrase = replace(described, det=det).phrase("patient")
     phrase.en[0].refers, phrase.en[0].role = owner.head, "owner"
     return phrase
 
@@ -219,45 +185,34 @@ _HUNT = verbs("meet", "chase, attack, hunt, stalk")
 _FLIGHT = verbs("meet", "flee from, avoid, fear, hide from")
 
 
-def number(rng: Random, split: str) -> StoryPair:
+def number(rng: Random, split: str) -> Sentence:
     """*The goats chased the wolf because they were hungry*: one noun is plural, and that decides."""
     family = rng.choice((CHASE, SMALL_CHASE))
     hunter, other = draw_pair(rng, family.nouns, family.others, "meet", split)
     is_first, many_first, is_turned = (rng.random() < 0.5 for _ in range(3))
     verb = rng.choice(_FLIGHT if is_turned else _HUNT)
     first, second = (other, hunter) if is_turned else (hunter, other)
-    subject = describe(rng, first, ANIMAL_LOOKS, split, plural=many_first).phrase(part="agent")
-    described = describe(rng, second, ANIMAL_LOOKS, split, plural=not many_first)
-    object_ = described.phrase(part="patient", definite=True)
-    it = pronoun(subject if is_first else object_, "subject" if is_first else "object")
-    predicate = rng.choice(CHASE.predicates if is_first is not is_turned else CHASE.turned_predicates)
-    main = _because(clause(subject, verb, object_), it, predicate, rng.choice(predicate.degrees))
-    return realise(main, family="number", kind="control")
+    subject = describe(rng, first, ANIMAL_LOOKS, split, plural=many_first)
+    object_ = describe(rng, second, ANIMAL_LOOKS, split, plural=not many_first).definite()
+    meant = "subject" if is_first else "object"
+    said = rng.choice(CHASE.predicates[is_first is is_turned])
+    degree = rng.choice(said.degrees)
+    return Sentence("number", "control", verb, Form(), (subject, object_), meant, said.pattern, degree)
 
 
 _HUNTED = tuple(noun for noun in SMALL_CHASE.others if noun.en not in ("fox", "dog", "monkey"))
 _ALONE = (
-    (ANIMALS, verbs("alone", "sleep, rest, stop, stay"), (*_WEARY, *was("wounded blessé"))),
-    (ANIMALS, verbs("alone", "eat"), (*HUNGRY, *was("greedy gourmand", degrees=(None, *DEGREES)))),
-    (ANIMALS, verbs("alone", "leave, return"), tuple(p for p in CHASE.predicates if "greedy" not in p.en)),
-    (_HUNTED, verbs("alone", "hide"), tuple(p for p in CHASE.turned_predicates if "slow" not in p.en)),
+    (ANIMALS, verbs("alone", "sleep, rest, stop, stay"), _WEARY + states("wounded blessé")),
+    (ANIMALS, verbs("alone", "eat"), HUNGRY + states("greedy gourmand: usual")),
+    (ANIMALS, verbs("alone", "leave, return"), tuple(p for p in CHASE.predicates[0] if "greedy" not in p.pattern)),
+    (_HUNTED, verbs("alone", "hide"), tuple(p for p in CHASE.predicates[1] if "slow" not in p.pattern)),
 )
 
 
-def unwritten_alone(rng: Random, split: str) -> Unwritten:
+def alone(rng: Random, split: str) -> Sentence:
     """*The goat slept because it was tired*: one noun, so that the pronoun can only mean it."""
     animals, doings, predicates = rng.choice(_ALONE)
     animal = describe(rng, rng.choice(animals), ANIMAL_LOOKS, split, plural=rng.random() < 0.1)
-    predicate = rng.choice(predicates)
-    return partial(_alone_sentence, animal, rng.choice(doings), predicate, rng.choice(predicate.degrees))
-
-
-def _alone_sentence(animal: Description, verb: Verb, predicate: Predicate, degree: tuple[str, str] | None) -> StoryPair:
-    subject = animal.phrase(part="agent")
-    main = clause(subject, verb, form=Form())
-    return realise(_because(main, pronoun(subject, "subject"), predicate, degree), family="alone", kind="control")
-
-
-def alone(rng: Random, split: str) -> StoryPair:
-    """The same, written."""
-    return unwritten_alone(rng, split)()
+    said, verb = rng.choice(predicates), rng.choice(doings)
+    degree = rng.choice(said.degrees)
+    return Sentence("alone", "control", verb, Form(), (animal,), "subject", said.pattern, degree)

@@ -7,33 +7,108 @@ needs them: with storybook in French alone, it turns storybook's sentences Frenc
 """
 
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from random import Random
 
-from . import controls, pronouns
 from .build import Storybook, generate
-from .clauses import Form
-from .families import HARD, Predicate
-from .german_spanish_words import ADJECTIVES, CLAUSES, NOUNS, PREDICATES
+from .controls import alone, easy_group
+from .families import HARD
+from .lexicon import DEGREES, entries
 from .phrases import StoryPair
-from .scenes import Description
+from .pronouns import hard_group
+from .scenes import Description, Sentence
 from .splits import split_of
-from .verbs import VERBS, SetVerb, Verb
 
-_LEFT_EMPTY = {"be empty": "estaba ^vací{o}", "be small": "era ^pequeñ{o}"}  # of a place, not of a jug that is emptied
+# The English verb (*fit in* only under negation): German, Spanish, and the participles of their passives. The subject
+# goes before it; $o is the object, $i the oblique, in German with its case; ~ agrees with the subject, or with the noun
+# after the slash.
+_CLAUSES = """
+    chase: jagte $o.acc: persiguió a $o|attack: griff $o.acc an: atacó a $o: angegriffen: fue ~atacado
+    flee from: floh vor $o.dat: huyó de $o|avoid: mied $o.acc: evitó a $o
+    hide from: versteckte sich vor $o.dat: se escondió de $o
+    push: schubste $o.acc: empujó a $o: geschubst: fue ~empujado
+    hit: schlug $o.acc: golpeó a $o: geschlagen: fue ~golpeado
+    insult: beleidigte $o.acc: insultó a $o: beleidigt: fue ~insultado
+    fit in: passte nicht in $o.acc: no cabía en $o|go into: ging nicht in $o.acc hinein: no entraba en $o
+    be stuck in: steckte in $o.dat fest: estaba ~atascado en $o
+    hold: konnte $o.acc nicht fassen: no podía contener $o
+    contain: konnte $o.acc nicht aufnehmen: no podía contener $o
+    have no room for: hatte keinen Platz für $o.acc: no tenía sitio para $o|give: gab $i.dat $o.acc: le dio $o a $i
+    offer: bot $i.dat $o.acc an: le ofreció $o a $i|bring: brachte $i.dat $o.acc: le llevó $o a $i
+    sell: verkaufte $i.dat $o.acc: le vendió $o a $i|lend: lieh $i.dat $o.acc: le prestó $o a $i
+    take: nahm $i.dat $o.acc weg: le quitó $o a $i|receive: bekam $o.acc von $i.dat: recibió $o de $i
+    accept: nahm $o.acc von $i.dat an: aceptó $o de $i|buy: kaufte $o.acc von $i.dat: le compró $o a $i
+    borrow: lieh sich $o.acc von $i.dat: le pidió ~prestado/o $o a $i
+    hide: verbarg $o.acc: escondía $o: verborgen: estaba ~escondido
+    conceal: verdeckte $o.acc: ocultaba $o: verdeckt: estaba ~oculto
+    obscure: verdeckte $o.acc: tapaba $o: verdeckt: estaba ~tapado
+    protect: schützte $o.acc: protegía $o: geschützt: estaba ~protegido
+    shelter: schützte $o.acc: resguardaba $o: geschützt: estaba ~resguardado|crush: zerdrückte $o.acc: aplastó $o
+    flatten: drückte $o.acc platt: aplanó $o|damage: beschädigte $o.acc: dañó $o
+    collapse under: brach unter $o.dat zusammen: se hundió bajo $o
+    give way under: gab unter $o.dat nach: cedió bajo $o|crack under: bekam unter $o.dat Risse: se agrietó bajo $o
+    fill: füllte $o.acc aus $i.dat: llenó $o desde $i|empty: leerte $o.acc in $i.acc: vació $o en $i
+    load: belud $o.acc aus $i.dat: cargó $o desde $i|unload: entlud $o.acc in $i.acc: descargó $o en $i
+    cross: überquerte $o.acc nicht: no cruzó $o|enter: betrat $o.acc nicht: no entró en $o
+    leave: verließ $o.acc: dejó $o|carry: trug $o.acc nicht: no llevó $o|lift: hob $o.acc nicht hoch: no levantó $o
+    alone sleep: schlief: durmió|alone rest: ruhte sich aus: descansó|alone stop: hielt an: se detuvo
+    alone stay: blieb da: se quedó|alone eat: fraß: comió|alone leave: ging weg: se fue
+    alone return: kam zurück: volvió|alone hide: versteckte sich: se escondió"""
 
-_DEGREES = {
-    "too": ("zu", "demasiado"), "so": ("so", "tan"), "very": ("sehr", "muy"), "really": ("wirklich", "realmente"),
-    "quite": ("ziemlich", "bastante"), "completely": ("ganz", "completamente"), "almost": ("fast", "casi"),
-}  # fmt: skip
+# An English predicate: German, its verb last, and Spanish; ^ stands before what takes a degree, ~ before what agrees.
+_PREDICATES = """
+    be hungry: ^hungrig war: estaba ^~hambriento|be greedy: ^gierig war: era ^~glotón
+    wanted to eat: fressen wollte: quería comer|be looking for food: nach Futter suchte: buscaba comida
+    have not eaten: nicht gefressen hatte: no había comido|be weak: ^schwach war: era ^débil
+    be small: ^klein war: era ^~pequeño|be defenceless: wehrlos war: estaba ~indefenso
+    be slow: ^langsam war: era ^~lento|be alone: allein war: estaba ~solo
+    be easy to catch: leicht zu fangen war: era fácil de atrapar|be big: ^groß war: era ^grande
+    be wide: ^breit war: era ^~ancho|be huge: riesig war: era enorme|be narrow: ^eng war: era ^~estrecho
+    be tiny: winzig war: era ~diminuto|have eaten enough: genug gefressen hatte: había comido bastante
+    have already eaten: schon gefressen hatte: ya había comido
+    have just eaten: gerade gefressen hatte: acababa de comer
+    be no longer hungry: nicht mehr hungrig war: ya no tenía hambre
+    have plenty of food: viel Futter hatte: tenía mucha comida|be skinny: ^mager war: estaba ^~flaco
+    wanted food: Futter wollte: quería comida|needed food: Futter brauchte: necesitaba comida
+    be high: ^hoch war: era ^~alto|be tall: ^hoch war: era ^~alto|be low: ^niedrig war: era ^~bajo
+    be solid: ^solide war: era ^~sólido|be sturdy: ^stabil war: era ^~robusto
+    be made of stone: aus Stein war: era de piedra|be made of iron: aus Eisen war: era de hierro
+    be made of glass: aus Glas war: era de cristal|be made of cardboard: aus Pappe war: era de cartón
+    be thin: ^dünn war: era ^~delgado|be fragile: ^zerbrechlich war: era ^frágil
+    be in bad condition: in schlechtem Zustand war: estaba en mal estado
+    be in ruins: verfallen war: estaba en ruinas|be heavy: ^schwer war: era ^~pesado
+    be massive: wuchtig war: era ~macizo|be badly made: schlecht gemacht war: estaba mal ~hecho
+    be full: ^voll war: estuvo ^~lleno|be empty: ^leer war: estuvo ^~vacío
+    be generous: ^großzügig war: era ^~generoso|be kind: ^nett war: era ^amable
+    be helpful: ^hilfsbereit war: era ^servicial|enjoyed sharing: gern teilte: disfrutaba compartiendo
+    be grateful: ^dankbar war: estaba ^~agradecido|be touched: ^gerührt war: estaba ^~conmovido
+    be lucky: Glück hatte: tenía suerte|said thank you: danke sagte: dio las gracias
+    be angry: wütend war: estaba ~enfadado|be furious: zornig war: estaba ~furioso
+    be in a bad mood: schlecht gelaunt war: estaba de mal humor
+    be hated by everyone: allen verhasst war: era ~odiado por todos
+    be despised by everyone: von allen verachtet wurde: era ~despreciado por todos
+    be guilty: schuldig war: era culpable|be punished: bestraft wurde: fue ~castigado
+    be scolded: ausgeschimpft wurde: fue ~regañado|be tied up: angebunden wurde: fue ~atado
+    be tired: ^müde war: estaba ^~cansado|be lazy: ^faul war: era ^~perezoso|be sick: ^krank war: estaba ^~enfermo
+    be shy: ^scheu war: era ^~tímido|be dark: ^dunkel war: estaba ^~oscuro
+    be flooded: ^überschwemmt war: estaba ^~inundado|be dangerous: ^gefährlich war: era ^~peligroso
+    be sad: ^traurig war: estaba ^triste|be on fire: in Flammen stand: estaba en llamas
+    be wounded: verletzt war: estaba ~herido|be curious: ^neugierig war: era ^~curioso"""
+
+
+def _table(table: str) -> dict[str, list[str]]:
+    rows = ([part.strip() for part in entry.split(":")] for entry in entries(table))
+    return {english: others for english, *others in rows}
+
+
+_SAID, _STATES = _table(_CLAUSES), _table(_PREDICATES)
+_LEFT_EMPTY = "estaba ^~vacío"  # of a place, not of a jug that is emptied
 _JOINTS = {
-    "because": (", weil", "porque"), "until": (", bis", "hasta que"), ", so": (", sodass", ", así que"),
+    "because": (", weil", " porque"), "until": (", bis", " hasta que"), ", so": (", sodass", ", así que"),
     ".": (".", "."),
 }  # fmt: skip
 
-_GENDERS, _CASES = "mfn", ("nom", "acc", "dat")
+_GENDERS = "mfn"
 _ENDINGS = {  # of *dieser*, of *ein*, *mein* and *unser*, of an adjective after either
     "nom": (("er", "e", "es"), ("", "e", ""), ("e", "e", "e"), ("er", "e", "es")),
     "acc": (("en", "e", "es"), ("en", "e", ""), ("en", "e", "e"), ("en", "e", "es")),
@@ -45,156 +120,86 @@ _SPANISH = {"the": ("el", "la"), "a": ("un", "una"), "this": ("este", "esta"), "
             "our": ("nuestro", "nuestra")}  # fmt: skip
 
 
-def _rows(table: str, separator: str | None = ":") -> Iterator[list[str]]:
-    for row in table.replace("|", "\n").strip().split("\n"):
-        yield [part.strip() for part in row.split(separator)]
-
-
-_DICTIONARY = {row[0]: row[1:] for row in _rows(NOUNS, None)}
-_LOOKS = {row[0]: row[1:] for row in _rows(ADJECTIVES, None)}
-_SAID = {row[0]: row[1:] for row in _rows(CLAUSES)}
-_STATES = {row[0]: row[1:] for row in _rows(PREDICATES)}
-_NAMES = {verb: name.split(" ~")[0] for (_, name), verb in VERBS.items()}
-
-
 @dataclass(frozen=True)
-class GermanNoun:
-    """A noun phrase in three cases, and the pronoun for it."""
+class Declined:
+    """A noun phrase in its cases, of which Spanish has one without a name."""
 
-    nom: str
-    acc: str
-    dat: str
-    pronoun: str
+    gender: str
+    cases: dict[str, str]
 
 
-@dataclass(frozen=True)
-class SpanishNoun:
-    """A noun phrase, also after *a* and *de*, and the ending of what agrees with it."""
-
-    text: str
-    o: str
-
-    def __str__(self) -> str:
-        return self.text
-
-    @property
-    def a(self) -> str:
-        return f"a {self.text}".replace("a el ", "al ")
-
-    @property
-    def de(self) -> str:
-        return f"de {self.text}".replace("de el ", "del ")
-
-
-def _german(described: Description, det: str) -> GermanNoun:
-    word, gender, *_ = _DICTIONARY[described.noun.en]
+def _german(described: Description) -> Declined:
+    word, gender, *_ = described.noun.de_es
     subject, _, oblique = word.partition("/")
-    stems = [_LOOKS[adjective.en][0] for adjective in described.adjectives]
     column = _GENDERS.index(gender)
-    cases = []
-    for case in _CASES:
-        strong, own, after_strong, after_own = (endings[column] for endings in _ENDINGS[case])
-        article = _ARTICLES[case][column] if det == "the" else _OWN[det] + own if det in _OWN else "dies" + strong
-        ending = after_own if det in _OWN else after_strong
-        noun = subject if case == "nom" else oblique or subject
-        cases.append(" ".join([article, *(stem + ending for stem in stems), noun]))
-    nominative, accusative, dative = cases
-    return GermanNoun(nominative, accusative, dative, ("er", "sie", "es")[column])
+    own = _OWN.get(described.det)
+    cases = {}
+    for case, endings in _ENDINGS.items():
+        of_dies, of_own, after_dies, after_own = (several[column] for several in endings)
+        article = _ARTICLES[case][column] if described.det == "the" else own + of_own if own else "dies" + of_dies
+        looks = [adjective.de_es[0] + (after_own if own else after_dies) for adjective in described.adjectives]
+        cases[case] = " ".join([article, *looks, subject if case == "nom" else oblique or subject])
+    return Declined(gender, cases)
 
 
-def _spanish(described: Description, det: str) -> SpanishNoun:
-    *_, word, gender = _DICTIONARY[described.noun.en]
-    feminine = gender == "f"
-    adjectives = [_LOOKS[adjective.en][1] for adjective in described.adjectives]
-    looks = [word[:-1] + "a" if feminine and word.endswith("o") else word for word in adjectives]
-    return SpanishNoun(" ".join([_SPANISH[det][feminine], word, *looks]), "a" if feminine else "o")
+def _spanish(described: Description) -> Declined:
+    *_, word, gender = described.noun.de_es
+    looks = [_agreeing(adjective.de_es[1], gender) for adjective in described.adjectives]
+    return Declined(gender, {"": " ".join([_SPANISH[described.det][gender == "f"], word, *looks])})
 
 
-def _plain(pattern: str) -> str:
-    """The words of a pattern for `compose`: `@be/1 ^hungry/2` is *be hungry*."""
-    return " ".join(re.sub(r"[@%^~]|/\S*", "", word) for word in pattern.split())
+def _agreeing(word: str, gender: str) -> str:
+    feminine = {"glotón": "glotona"}  # *marrón* is both
+    return feminine.get(word, re.sub("o$", "a", word)) if gender == "f" else word
 
 
-def _state(
-    language: str, predicate: str, degree: tuple[str, str] | None, noun: GermanNoun | SpanishNoun, joint: str
-) -> str:
-    german, verb, spanish = _STATES[predicate]
-    spanish = _LEFT_EMPTY.get(predicate, spanish) if joint == "because" else spanish
-    how = _DEGREES[degree[0]][language == "es"] + " " if degree else ""
-    if isinstance(noun, SpanishNoun):
-        return spanish.replace("^", how).format(o=noun.o, on="ona" if noun.o == "a" else "ón")
-    rest = german.replace("^", how)
-    return f"{noun.pronoun} {verb} {rest}" if joint == "." else f"{noun.pronoun} {rest} {verb}"
+def _written(pattern: str, nouns: dict[str, Declined], about: str = "s", degree: str = "") -> str:
+    """The text of a pattern of the tables; `about` is the noun that ~ agrees with."""
+    words = []
+    for word in pattern.replace("^", f"{degree} ").split():
+        mark, word, role = word[0], *word.lstrip("$~").partition("/")[::2]
+        if mark == "$":
+            name, _, case = word.partition(".")
+            word = nouns[name].cases[case]
+        words.append(_agreeing(word, nouns[role or about].gender) if mark == "~" else word)
+    return f"{' '.join(words)} ".replace(" a el ", " al ").replace(" de el ", " del ").rstrip()
 
 
-def _written(
-    language: str, verb: str, nouns: dict[str, Description], definite: bool, meant: str,
-    predicate: Predicate, degree: tuple[str, str] | None, joint: str | None,
-) -> str:  # fmt: skip
-    """The sentence, or without `joint` its main clause alone. KeyError: a word or a form that is not in the tables."""
-    if any(noun.plural for noun in nouns.values()):
-        raise KeyError("plural")
-    decline: Callable[[Description, str], GermanNoun | SpanishNoun] = _german if language == "de" else _spanish
-    phrases = {
-        name: decline(noun, "the" if definite and name == "o" and noun.det == "a" else noun.det)
-        for name, noun in nouns.items()
-    }
-    text = _SAID[verb][language == "es"].format(**phrases)
-    if joint:
-        said = _state(language, _plain(predicate.en), degree, phrases[meant], joint)
-        said = said[0].upper() + said[1:] if joint == "." else said
-        word = _JOINTS[joint][language == "es"]
-        text = f"{text}{'' if word[0] in ',.' else ' '}{word} {said}"
-    return f"{text[0].upper()}{text[1:]}."
+def _english(pattern: str) -> str:
+    """The English words of a pattern for `compose`: `@be/1 ^hungry/2` is *be hungry*."""
+    return " ".join(re.sub(r"[@%^~]|/\S*", "", word) for word in pattern.partition(" = ")[0].split())
 
 
-def _name(verb: Verb | SetVerb, form: Form) -> str:
-    name = _plain(verb.en) if isinstance(verb, SetVerb) else _NAMES[verb]
-    return f"passive {name}" if form.passive else f"alone {name}" if verb.group == "alone" else name
+def _told(sentence: Sentence, language: str, *, whole: bool) -> StoryPair:
+    """A sentence, or without `whole` its main clause alone. KeyError: a word or a form that is not in the tables."""
+    if sentence.time or sentence.form.tense != "past":
+        raise KeyError("tense or time")
+    if any(described.plural or not described.noun.de_es for described in sentence.nouns):
+        raise KeyError("noun")
+    es, joint = language == "es", sentence.joint
+    nouns = dict(zip("soi", map(_spanish if es else _german, sentence.nouns), strict=False))
+    verb = f"alone {sentence.verb.name}" if sentence.verb.group == "alone" else sentence.verb.name.partition(" ~")[0]
+    said = _SAID[verb][es]
+    if sentence.form.passive:
+        participle = _SAID[verb][2 + es]
+        said = f"{participle} por $o" if es else f"wurde von $o.dat {participle}"
+    text = _written(f"$s {said}" if es else f"$s.nom {said}", nouns)
+    if whole:
+        predicate = _english(sentence.predicate)
+        state = _LEFT_EMPTY if es and joint == "because" and predicate == "be empty" else _STATES[predicate][es]
+        meant = "soi"[("subject", "object", "oblique").index(sentence.meant)]
+        degree = DEGREES[sentence.degree][1 + es] if sentence.degree else ""
+        words = _written(state, nouns, meant, degree)
+        if not es:
+            pronoun = ("er", "sie", "es")[_GENDERS.index(nouns[meant].gender)]
+            rest, _, finite = words.rpartition(" ")
+            words = f"{pronoun} {finite} {rest}" if joint == "." else f"{pronoun} {words}"
+        words = words[0].upper() + words[1:] if joint == "." else words
+        text = f"{text}{_JOINTS[joint][es]} {words}"
+    return _retold(sentence.write(), f"{text[0].upper()}{text[1:]}.", language, "" if whole else joint)
 
 
-def _hard(rng: Random, language: str, split: str, family: str, whole: bool) -> list[StoryPair]:
-    """A group of a pronoun family; without `whole`, of each sentence its main clause alone."""
-    pairs = []
-    for write in pronouns.unwritten_group(rng, family, split, f"{split}/{language}/{rng.random()}"):
-        assert isinstance(write, partial)
-        (_, scene, verb, form, predicate, joint), how = write.args, write.keywords
-        one, two = (scene.second, scene.first) if how["swapped"] else (scene.first, scene.second)
-        nouns, meant = {"s": one, "o": two}, "s" if how["is_first"] else "o"
-        if scene.agent:
-            nouns, meant = {"s": scene.agent, "o": one, "t": two}, "o" if how["is_first"] else "t"
-        elif scene.third:
-            nouns["t"] = scene.third
-        if scene.tense != "past" or scene.time:
-            raise KeyError(scene.tense)
-        conjunction = _plain(joint[0])
-        target = _written(language, _name(verb, form), nouns, form.negative, meant, predicate, how["degree"],
-                          conjunction if whole else None)  # fmt: skip
-        pairs.append(_retold(write(), target, language, "" if whole else conjunction))
-    return pairs
-
-
-def _easy(rng: Random, language: str, split: str) -> list[StoryPair]:
-    pairs = []
-    for write in controls.unwritten_easy(rng, split, f"{split}/{language}/{rng.random()}"):
-        assert isinstance(write, partial)
-        easy, first, second, form, predicate, degree = write.args
-        meant = "s" if write.keywords["is_first"] else "o"
-        target = _written(language, _name(easy.verb, form), {"s": first, "o": second}, True, meant, predicate, degree,
-                          "because")  # fmt: skip
-        pairs.append(_retold(write(), target, language))
-    return pairs
-
-
-def _alone(rng: Random, language: str, split: str) -> list[StoryPair]:
-    write = controls.unwritten_alone(rng, split)
-    assert isinstance(write, partial)
-    animal, verb, predicate, degree = write.args
-    target = _written(language, _name(verb, Form()), {"s": animal}, False, "s", predicate, degree, "because")
-    return [_retold(write(), target, language)]
-
-
-def _retold(pair: StoryPair, target: str, language: str, cut_at: str = "") -> StoryPair:
+def _retold(pair: StoryPair, target: str, language: str, cut_at: str) -> StoryPair:
     source = re.split(rf"\s*{re.escape(cut_at)}\s", pair.source)[0].rstrip(".") + "." if cut_at else pair.source
     words = re.findall(r"[\w-]+|[^\w\s]", target)
     places = [place for place, word in enumerate(words) if word.lower() in ("er", "sie", "es")]
@@ -203,17 +208,23 @@ def _retold(pair: StoryPair, target: str, language: str, cut_at: str = "") -> St
                    roles=(), length=max(len(source.split()), len(words)))  # fmt: skip
 
 
+def _group(rng: Random, language: str, split: str) -> list[StoryPair]:
+    """Sentences of a pronoun family, occasionally their main clauses alone, or easy ones, or one about one noun."""
+    kind = rng.choices(("hard", "easy", "alone"), (6, 6, 3))[0]
+    if kind == "alone":
+        return [_told(alone(rng, split), language, whole=True)]
+    name, whole = (rng.choice(HARD), rng.random() < 0.85) if kind == "hard" else ("", True)
+    key = f"{split}/{language}/{rng.random()}"
+    group = hard_group(rng, name, split, key) if name else easy_group(rng, split, key)
+    return [_told(sentence, language, whole=whole) for sentence in group]
+
+
 def _sentences(language: str, split: str, size: int, seed: int) -> tuple[StoryPair, ...]:
     rng = Random(f"{seed}/{split}/{language}")
-    makers: tuple[Callable[[], list[StoryPair]], ...] = (
-        lambda: _hard(rng, language, split, rng.choice(HARD), rng.random() < 0.85),
-        lambda: _easy(rng, language, split),
-        lambda: _alone(rng, language, split),
-    )
     made: dict[str, StoryPair] = {}
     while len(made) < size:
         try:
-            group = rng.choices(makers, (6, 6, 3))[0]()
+            group = _group(rng, language, split)
         except KeyError:  # a word or a form that is not in the tables
             continue
         made.update((pair.source, pair) for pair in group if split_of(pair.combinations) == split)

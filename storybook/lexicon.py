@@ -1,5 +1,6 @@
 """The words: nouns by kind, adjectives, names, numbers, adverbs. Each English word has one French word and one gender.
 
+Nouns and adjectives that occur in German and Spanish sentences have their German and Spanish words beside the French.
 Words with two meanings (*bank*, *seal*) are in `senses.py`. Plurals are regular unless written out.
 """
 
@@ -21,6 +22,7 @@ class Noun:
     en_plural: str
     fr_plural: str
     person: str | None = None
+    de_es: tuple[str, ...] = ()  # German noun and gender, Spanish noun and gender
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,55 +32,95 @@ class Adjective:
     en: str
     fr: str
     before: bool = False
+    de_es: tuple[str, ...] = ()  # German stem, Spanish masculine
 
 
-# kind: English [plural] French [plural] gender. A plural is given with a slash where it is not regular.
+def entries(table: str) -> list[str]:
+    """The entries of a table: one a line, or several separated by bars."""
+    return [entry.strip() for entry in table.replace("\n", "|").split("|") if entry.strip()]
+
+
+# kind: English [plural] French [plural] gender [German gender Spanish gender]. After a slash: a plural that is not
+# regular, and the German accusative and dative where they are not the nominative.
 _NOUNS = {
     "animal": """
-        cat chat m|dog chien m|wolf/wolves loup m|bear ours m|fox renard m|lion lion m|rabbit lapin m|horse cheval m
-        owl hibou m|duck canard m|squirrel écureuil m|monkey singe m|donkey âne m|pig cochon m|hedgehog hérisson m
-        lamb agneau m|tiger tigre m|goat chèvre f|hen poule f|crow corneille f|mouse/mice souris f|cow vache f
-        frog grenouille f|turtle tortue f|goose/geese oie f|giraffe girafe f|weasel belette f|otter loutre f
-        ant fourmi f|spider araignée f|bee abeille f|panther panthère f""",
+        cat chat m Katze f gato m|dog chien m Hund m perro m|wolf/wolves loup m Wolf m lobo m
+        bear ours m Bär/Bären m oso m|fox renard m Fuchs m zorro m|lion lion m Löwe/Löwen m león m
+        rabbit lapin m Kaninchen n conejo m|horse cheval m Pferd n caballo m|owl hibou m Eule f búho m
+        duck canard m Ente f pato m|squirrel écureuil m Eichhörnchen n ardilla f|monkey singe m Affe/Affen m mono m
+        donkey âne m Esel m burro m|pig cochon m Schwein n cerdo m|hedgehog hérisson m Igel m erizo m
+        lamb agneau m Lamm n cordero m|tiger tigre m Tiger m tigre m|goat chèvre f Ziege f cabra f
+        hen poule f Henne f gallina f|crow corneille f Krähe f cuervo m|mouse/mice souris f Maus f ratón m
+        cow vache f Kuh f vaca f|frog grenouille f Frosch m rana f|turtle tortue f Schildkröte f tortuga f
+        goose/geese oie f Gans f ganso m|giraffe girafe f Giraffe f jirafa f|weasel belette f Wiesel n comadreja f
+        otter loutre f Otter m nutria f|ant fourmi f Ameise f hormiga f|spider araignée f Spinne f araña f
+        bee abeille f Biene f abeja f|panther panthère f Panther m pantera f""",
     "person": """
-        boy garçon m|girl fille f|man/men homme m|woman/women femme f|king roi m|queen reine f|farmer fermier m
-        baker boulanger m|doctor médecin m|princess princesse f|witch sorcière f|sailor marin m
-        fisherman/fishermen pêcheur m|soldier soldat m|nun religieuse f|prince prince m""",
+        boy garçon m Junge/Jungen m niño m|girl fille f Mädchen n niña f|man/men homme m Mann m hombre m
+        woman/women femme f Frau f mujer f|king roi m König m rey m|queen reine f Königin f reina f
+        farmer fermier m Bauer/Bauern m granjero m|baker boulanger m Bäcker m panadero m
+        doctor médecin m Arzt m médico m|princess princesse f Prinzessin f princesa f
+        witch sorcière f Hexe f bruja f|sailor marin m Seemann m marinero m
+        fisherman/fishermen pêcheur m Fischer m pescador m|soldier soldat m Soldat/Soldaten m soldado m
+        nun religieuse f Nonne f monja f|prince prince m Prinz/Prinzen m príncipe m""",
     "kin": """
         mother mère f|father père m|sister sœur f|brother frère m|aunt tante f|uncle oncle m
-        grandmother grand-mère/grands-mères f|daughter fille_ f""",
+        grandmother grand-mère/grands-mères f|daughter fille f""",
     "food": """
-        pear poire f|apple pomme f|cake gâteau m|loaf/loaves pain m|cheese fromage m|carrot carotte f|egg œuf m
-        nut noix f|banana banane f|cherry/cherries cerise f|biscuit biscuit m|strawberry fraise f|orange orange f
-        melon melon m|lemon citron m|sandwich sandwich m|tomato/tomatoes tomate f""",
+        pear poire f Birne f pera f|apple pomme f Apfel m manzana f|cake gâteau m Kuchen m pastel m
+        loaf/loaves pain m Laib m pan m|cheese fromage m Käse m queso m|carrot carotte f Karotte f zanahoria f
+        egg œuf m Ei n huevo m|nut noix f Nuss f nuez f|banana banane f Banane f plátano m
+        cherry/cherries cerise f Kirsche f cereza f|biscuit biscuit m Keks m galleta f
+        strawberry fraise f Erdbeere f fresa f|orange orange f Orange f naranja f|melon melon m Melone f melón m
+        lemon citron m Zitrone f limón m|sandwich sandwich m Sandwich n bocadillo m
+        tomato/tomatoes tomate f Tomate f tomate m""",
     "container": """
-        box boîte f|bag sac m|suitcase valise f|basket panier m|crate caisse f|bucket seau m|jug cruche f
-        bottle bouteille f|bowl bol m|cup tasse f|glass verre m|pot pot m|basin bassine f|barrel tonneau m
-        jar bocal m|drawer tiroir m|vase vase m|teapot théière f|chest coffre m|trophy trophée m|tank citerne f""",
+        box boîte f Schachtel f caja f|bag sac m Tasche f bolsa f|suitcase valise f Koffer m maleta f
+        basket panier m Korb m cesta f|crate caisse f Kiste f cajón m|bucket seau m Eimer m cubo m
+        jug cruche f Krug m jarra f|bottle bouteille f Flasche f botella f|bowl bol m Schüssel f cuenco m
+        cup tasse f Tasse f taza f|glass verre m Glas n vaso m|pot pot m Topf m olla f
+        basin bassine f Becken n palangana f|barrel tonneau m Fass n barril m|jar bocal m Einmachglas n tarro m
+        drawer tiroir m Schublade f gaveta f|vase vase m Vase f jarrón m|teapot théière f Teekanne f tetera f
+        chest coffre m Truhe f cofre m|trophy trophée m Pokal m trofeo m|tank citerne f Tank m tanque m""",
     "furniture": """
-        table table f|chair chaise f|shelf/shelves étagère f|wardrobe armoire f|statue statue f|bench banc m
-        piano piano m|desk bureau m|stool tabouret m|bed lit m|cupboard placard m|armchair fauteuil m|lamp lampe f
-        sofa canapé m""",
+        table table f Tisch m mesa f|chair chaise f Stuhl m silla f|shelf/shelves étagère f Regal n estante m
+        wardrobe armoire f Kleiderschrank m armario m|statue statue f Statue f estatua f|bench banc m Bank f banco m
+        piano piano m Klavier n piano m|desk bureau m Schreibtisch m escritorio m
+        stool tabouret m Hocker m taburete m|bed lit m Bett n cama f|cupboard placard m Schrank m alacena f
+        armchair fauteuil m Sessel m sillón m|lamp lampe f Lampe f lámpara f|sofa canapé m Sofa n sofá m""",
     "building": """
-        wall mur m|barn grange f|house maison f|tower tour f|church église f|castle château m|mill moulin m
-        bridge pont m|shed hangar m|garage garage m|lighthouse phare m|hut cabane f|school école f|stable écurie f
-        hedge haie f|tree arbre m|oak chêne m|fence clôture f|hospital hôpital m|farm ferme f""",
+        wall mur m Mauer f muro m|barn grange f Scheune f granero m|house maison f Haus n casa f
+        tower tour f Turm m torre f|church église f Kirche f iglesia f|castle château m Schloss n castillo m
+        mill moulin m Mühle f molino m|bridge pont m Brücke f puente m|shed hangar m Schuppen m cobertizo m
+        garage garage m Garage f garaje m|lighthouse phare m Leuchtturm m faro m|hut cabane f Hütte f cabaña f
+        school école f Schule f escuela f|stable écurie f Stall m establo m|hedge haie f Hecke f seto m
+        tree arbre m Baum m árbol m|oak chêne m Eiche f roble m|fence clôture f Zaun m valla f
+        hospital hôpital m Krankenhaus n hospital m|farm ferme f Bauernhof m granja f""",
     "place": """
-        field champ m|forest forêt f|garden jardin m|meadow prairie f|park parc m|market marché m|island île f
-        village village m|beach plage f|lake lac m""",
-    "way": "street rue f|road route f|river rivière f|path chemin m|valley vallée f",
+        field champ m Feld n campo m|forest forêt f Wald m bosque m|garden jardin m Garten m jardín m
+        meadow prairie f Wiese f pradera f|park parc m Park m parque m|market marché m Markt m mercado m
+        island île f Insel f isla f|village village m Dorf n pueblo m|beach plage f Strand m playa f
+        lake lac m See m lago m""",
+    "way": """
+        street rue f Straße f calle f|road route f Landstraße f carretera f|river rivière f Fluss m río m
+        path chemin m Weg m camino m|valley vallée f Tal n valle m""",
     "tool": """
-        ladder échelle f|hammer marteau m|book livre m|umbrella parapluie m|bicycle vélo m|key clé f|saw scie f
-        rope corde f|map carte f|hat chapeau m|scarf/scarves écharpe f|ball ballon m|knife/knives couteau m
-        letter lettre f|drum tambour m|flute flûte f|axe hache f|clock horloge f|coat manteau m|shirt chemise f
-        dress robe f|violin violon m|picture tableau m|mirror miroir m|candle bougie f|flag drapeau m
-        kite cerf-volant/cerfs-volants m|doll poupée f|needle aiguille f|pen stylo m""",
+        ladder échelle f Leiter f escalera f|hammer marteau m Hammer m martillo m|book livre m Buch n libro m
+        umbrella parapluie m Regenschirm m paraguas m|bicycle vélo m Fahrrad n bicicleta f
+        key clé f Schlüssel m llave f|saw scie f Säge f sierra f|rope corde f Seil n cuerda f
+        map carte f Karte f mapa m|hat chapeau m Hut m sombrero m|scarf/scarves écharpe f Schal m bufanda f
+        ball ballon m Ball m pelota f|knife/knives couteau m Messer n cuchillo m|letter lettre f
+        drum tambour m Trommel f tambor m|flute flûte f Flöte f flauta f|axe hache f|clock horloge f Uhr f reloj m
+        coat manteau m Mantel m abrigo m|shirt chemise f Hemd n camisa f|dress robe f Kleid n vestido m
+        violin violon m Geige f violín m|picture tableau m Bild n cuadro m|mirror miroir m Spiegel m espejo m
+        candle bougie f|flag drapeau m|kite cerf-volant/cerfs-volants m Drachen m cometa f
+        doll poupée f Puppe f muñeca f|needle aiguille f Nadel f aguja f|pen stylo m Stift m bolígrafo m""",
     "vehicle": """
-        car voiture f|truck camion m|cart charrette f|boat bateau m|train train m|plane avion m|bus bus m
-        van camionnette f""",
+        car voiture f Auto n coche m|truck camion m Lastwagen m camión m|cart charrette f Karren m carro m
+        boat bateau m Boot n barco m|train train m Zug m tren m|plane avion m Flugzeug n avión m
+        bus bus m Bus m autobús m|van camionnette f Lieferwagen m furgoneta f""",
     "body": """
-        ear oreille f|paw patte f|tail queue f|nose nez m|head tête f|neck cou m|tooth/teeth dent f
-        nest nid m""",
+        ear oreille f|paw patte f|tail queue f|nose nez m|head tête f|neck cou m|tooth/teeth dent f|nest nid m""",
     "nature": """
         flower fleur f|star étoile f|stone pierre f|cloud nuage m|leaf/leaves feuille f|mountain montagne f
         rose rose f|shell coquillage m|feather plume f|mushroom champignon m|branch branche f""",
@@ -86,24 +128,16 @@ _NOUNS = {
 _SHE = {"girl", "woman", "queen", "princess", "witch", "nun", "mother", "sister", "aunt", "grandmother", "daughter"}
 
 
-def _nouns() -> dict[str, Noun]:
-    nouns = {}
-    for kind, table in _NOUNS.items():
-        for entry in table.replace("\n", "|").split("|"):
-            if not entry.strip():
-                continue
-            en, fr, gender = entry.split()
-            fr = fr.rstrip("_")  # *fille* is both girl and daughter
-            en, _, en_plural = en.partition("/")
-            fr, _, fr_plural = fr.partition("/")
-            person = ("she" if en in _SHE else "he") if kind in ("person", "kin") else None
-            nouns[en] = Noun(
-                en, fr, gender, kind, en_plural or english_plural(en), fr_plural or french_plural(fr), person
-            )
-    return nouns
+def _noun(kind: str, entry: str) -> Noun:
+    english, french, gender, *de_es = entry.split()
+    en, _, en_plural = english.partition("/")
+    fr, _, fr_plural = french.partition("/")
+    person = ("she" if en in _SHE else "he") if kind in ("person", "kin") else None
+    en_plural, fr_plural = en_plural or english_plural(en), fr_plural or french_plural(fr)
+    return Noun(en, fr, gender, kind, en_plural, fr_plural, person, tuple(de_es))
 
 
-NOUNS = _nouns()
+NOUNS = {noun.en: noun for kind, table in _NOUNS.items() for entry in entries(table) for noun in (_noun(kind, entry),)}
 
 
 @cache
@@ -112,22 +146,25 @@ def pick(words: str) -> tuple[Noun, ...]:
     return tuple(noun for word in words.split() for noun in NOUNS.values() if word in (noun.kind, noun.en))
 
 
-# English French, those that stand before the noun marked with <.
+# English French [German Spanish]; French ones that stand before the noun are marked with <.
 _ADJECTIVES = """
-    big <grand|small <petit|fat <gros|beautiful <beau|old <vieux|new <nouveau|young <jeune|good <bon|pretty <joli
-    long <long|red rouge|blue bleu|green vert|yellow jaune|white blanc|black noir|grey gris|brown brun|round rond
-    clean propre|dirty sale|wet mouillé|heavy lourd|empty vide|full plein|hungry affamé|tired fatigué
-    happy heureux|sad triste|angry en_colère|sick malade|brave courageux|lazy paresseux|strong fort|weak faible
-    slow lent|quick rapide|clever intelligent|kind <gentil|shy timide|proud fier|curious curieux|noisy bruyant
-    quiet calme|famous célèbre|rich riche|poor pauvre|cold froid|sweet sucré|ripe mûr|wide large
-    narrow étroit|high haut|low bas|dark sombre|broken cassé|tall <grand|huge énorme|expensive cher
-    cheerful joyeux|strange étrange|dangerous dangereux|thin mince"""
+    big <grand|small <petit|fat <gros|beautiful <beau schön hermoso|old <vieux alt viejo|new <nouveau neu nuevo
+    young <jeune jung joven|good <bon|pretty <joli hübsch bonito|long <long|red rouge rot rojo|blue bleu blau azul
+    green vert grün verde|yellow jaune gelb amarillo|white blanc weiß blanco|black noir schwarz negro
+    grey gris grau gris|brown brun braun marrón|round rond|clean propre|dirty sale|wet mouillé|heavy lourd
+    empty vide|full plein|hungry affamé|tired fatigué müd cansado|happy heureux|sad triste|angry en_colère
+    sick malade|brave courageux|lazy paresseux|strong fort|weak faible|slow lent|quick rapide
+    clever intelligent klug inteligente|kind <gentil nett amable|shy timide|proud fier|curious curieux|noisy bruyant
+    quiet calme|famous célèbre|rich riche|poor pauvre|cold froid|sweet sucré|ripe mûr|wide large|narrow étroit
+    high haut|low bas|dark sombre|broken cassé|tall <grand|huge énorme|expensive cher|cheerful joyeux
+    strange étrange|dangerous dangereux|thin mince"""
 
-ADJECTIVES: dict[str, Adjective] = {}
-for _entry in _ADJECTIVES.replace("\n", "|").split("|"):
-    if _entry.strip():
-        _en, _fr = _entry.split()
-        ADJECTIVES[_en] = Adjective(_en, _fr.lstrip("<").replace("_", " "), _fr.startswith("<"))
+
+def _adjective(english: str, french: str, *de_es: str) -> Adjective:
+    return Adjective(english, french.lstrip("<").replace("_", " "), french.startswith("<"), de_es)
+
+
+ADJECTIVES = {entry.split()[0]: _adjective(*entry.split()) for entry in entries(_ADJECTIVES)}
 
 
 def adjectives(words: str) -> tuple[Adjective, ...]:
@@ -138,47 +175,39 @@ def adjectives(words: str) -> tuple[Adjective, ...]:
 _MINDS = "young tired happy sad sick brave clever kind shy proud curious cheerful"
 _COLOURS = "red blue green yellow white black grey brown"
 _WARES = f"big small beautiful old new {_COLOURS} heavy clean dirty broken"
-DESCRIPTIONS = {
-    kind: adjectives(words)
-    for kind, words in {
-        "animal": f"{_MINDS} big small fat beautiful old white black grey brown hungry lazy strong weak slow quick "
-        "noisy quiet wet dirty strange dangerous",
-        "person": f"{_MINDS} old lazy strong weak quiet famous rich poor strange hungry",
-        "kin": _MINDS,
-        "food": "small good beautiful red green yellow white sweet ripe cold round strange",
-        "container": f"{_WARES} pretty empty full round strange",
-        "furniture": "big small beautiful old new pretty red green white black heavy clean dirty broken expensive",
-        "building": "big small beautiful old new pretty white grey strange famous dark",
-        "place": "big small beautiful old pretty quiet strange dangerous famous",
-        "way": "beautiful old pretty wide narrow long dark quiet strange dangerous famous",
-        "tool": f"{_WARES} pretty expensive strange",
-        "vehicle": f"{_WARES.removesuffix(' broken')} slow quick noisy expensive",
-        "body": "big small beautiful pretty long dirty wet white black",
-        "nature": "big small beautiful pretty red yellow white grey strange",
-    }.items()
-}
+_DESCRIPTIONS = f"""
+    animal: {_MINDS} big small fat beautiful old white black grey brown hungry lazy strong weak slow quick \
+        noisy quiet wet dirty strange dangerous
+    person: {_MINDS} old lazy strong weak quiet famous rich poor strange hungry
+    kin: {_MINDS}
+    food: small good beautiful red green yellow white sweet ripe cold round strange
+    container: {_WARES} pretty empty full round strange
+    furniture: big small beautiful old new pretty red green white black heavy clean dirty broken expensive
+    building: big small beautiful old new pretty white grey strange famous dark
+    place: big small beautiful old pretty quiet strange dangerous famous
+    way: beautiful old pretty wide narrow long dark quiet strange dangerous famous
+    tool: {_WARES} pretty expensive strange
+    vehicle: {_WARES.removesuffix(" broken")} slow quick noisy expensive
+    body: big small beautiful pretty long dirty wet white black
+    nature: big small beautiful pretty red yellow white grey strange"""
+DESCRIPTIONS = {kind: adjectives(words) for kind, words in (entry.split(": ") for entry in entries(_DESCRIPTIONS))}
 # Exceptions: for these kinds and adjectives, only these nouns.
-_ONLY = {
-    ("animal", "dangerous"): "wolf bear lion tiger fox dog horse pig spider bee goose panther",
-    ("building", "famous"): "tower church castle bridge mill lighthouse school hospital wall",
-    ("place", "famous"): "forest garden park market island village beach lake",
-    ("place", "dangerous"): "forest island beach lake", ("way", "famous"): "street road river",
-    ("food", "ripe"): "pear apple banana cherry strawberry orange melon lemon tomato",
-    ("food", "sweet"): "pear apple cake banana cherry biscuit strawberry orange melon",
-    ("food", "round"): "apple cake loaf cheese egg nut biscuit orange melon tomato",
-    ("food", "red"): "apple cherry strawberry tomato", ("food", "green"): "apple pear melon tomato",
-    ("food", "yellow"): "banana lemon pear melon apple cheese", ("food", "white"): "egg cheese cake",
-    ("nature", "red"): "flower leaf rose mushroom star", ("nature", "yellow"): "flower leaf rose star",
-    ("nature", "white"): "flower rose cloud stone shell feather mushroom star",
-    ("nature", "grey"): "stone cloud mountain feather shell",
-    ("body", "long"): "ear paw tail nose neck tooth", ("body", "wet"): "ear paw tail nose head neck",
-    ("place", "new"): "garden park market village", ("place", "old"): "garden park market village forest",
-    ("way", "new"): "street road path", ("way", "old"): "street road path",
-    ("tool", "broken"): "ladder hammer umbrella bicycle key saw drum flute axe clock violin mirror candle kite doll "
-    "needle pen",
-    ("tool", "heavy"): "ladder hammer book bicycle saw rope drum axe clock coat picture mirror",
-    ("container", "broken"): "box crate jug bottle bowl cup glass pot basin barrel jar vase teapot trophy tank",
-}  # fmt: skip
+_ONLY_THESE = """
+    animal dangerous: wolf bear lion tiger fox dog horse pig spider bee goose panther
+    building famous: tower church castle bridge mill lighthouse school hospital wall
+    place famous: forest garden park market island village beach lake|place dangerous: forest island beach lake
+    way famous: street road river|food ripe: pear apple banana cherry strawberry orange melon lemon tomato
+    food sweet: pear apple cake banana cherry biscuit strawberry orange melon
+    food round: apple cake loaf cheese egg nut biscuit orange melon tomato|food red: apple cherry strawberry tomato
+    food green: apple pear melon tomato|food yellow: banana lemon pear melon apple cheese|food white: egg cheese cake
+    nature red: flower leaf rose mushroom star|nature yellow: flower leaf rose star
+    nature white: flower rose cloud stone shell feather mushroom star|nature grey: stone cloud mountain feather shell
+    body long: ear paw tail nose neck tooth|body wet: ear paw tail nose head neck|place new: garden park market village
+    place old: garden park market village forest|way new: street road path|way old: street road path
+    tool broken: ladder hammer umbrella bicycle key saw drum flute axe clock violin mirror candle kite doll needle pen
+    tool heavy: ladder hammer book bicycle saw rope drum axe clock coat picture mirror
+    container broken: box crate jug bottle bowl cup glass pot basin barrel jar vase teapot trophy tank"""
+_ONLY = {tuple(of.split()): nouns.split() for of, nouns in (entry.split(": ") for entry in entries(_ONLY_THESE))}
 _NEVER = {("old", "girl"), ("old", "boy"), ("old", "daughter"), ("old", "lamb"), ("young", "grandmother")}
 
 
@@ -186,16 +215,15 @@ _NEVER = {("old", "girl"), ("old", "boy"), ("old", "daughter"), ("old", "lamb"),
 def suits(adjective: Adjective, noun: Noun) -> bool:
     """Whether the adjective suits the noun: no ripe cakes, no broken coats, no old girls."""
     only = _ONLY.get((noun.kind, adjective.en))
-    return (adjective.en, noun.en) not in _NEVER and (only is None or noun.en in only.split())
+    return (adjective.en, noun.en) not in _NEVER and (only is None or noun.en in only)
 
 
 # Adjectives that do not go together on one noun: opposites and near-synonyms.
-_CLASHES = (
-    "big small", "big fat", "old young", "old new", "happy sad", "cheerful sad", "happy cheerful", "strong weak",
-    "slow quick", "noisy quiet", "clean dirty", "rich poor", "wide narrow", "high low", "full empty",
-    "beautiful pretty", "long round", "shy brave", "wet clean", "broken new", "lazy quick", "hungry fat",
-)  # fmt: skip
-_CLASHING = {frozenset(pair.split()) for pair in _CLASHES}
+_CLASHES = """
+    big small|big fat|old young|old new|happy sad|cheerful sad|happy cheerful|strong weak|slow quick|noisy quiet
+    clean dirty|rich poor|wide narrow|high low|full empty|beautiful pretty|long round|shy brave|wet clean|broken new
+    lazy quick|hungry fat"""
+_CLASHING = {frozenset(entry.split()) for entry in entries(_CLASHES)}
 
 
 def clashes(one: str, other: str) -> bool:
@@ -204,9 +232,10 @@ def clashes(one: str, other: str) -> bool:
 
 @cache
 def _stems() -> dict[str, str]:
-    stems = {"cleaned": "clean", "cleans": "clean", "cleaning": "clean", "washed": "clean", "washes": "clean"}
-    stems |= {"washing": "clean", "wash": "clean", "broke": "broken", "breaks": "broken", "break": "broken"}
-    stems |= {"built": "old", "build": "old", "builds": "old", "building": "old"}
+    """What a word says: itself, but for forms of nouns, and of verbs that make a thing clean, broken or old."""
+    said = {"clean": "cleaned cleans cleaning washed washes washing wash", "broken": "broke breaks break"}
+    said |= {"old": "built build builds building"}
+    stems = {form: stem for stem, forms in said.items() for form in forms.split()}
     stems |= {form: noun.en for noun in NOUNS.values() for form in (noun.en, noun.en_plural)}
     return stems | {word: word for word in (*ADJECTIVES, *(name.lower() for name, _ in NAMES))}
 
@@ -222,24 +251,27 @@ UNGRADED = frozenset(f"{_COLOURS} round broken empty full".split())  # never *ve
 WELCOME = frozenset(a.en for a in adjectives("beautiful pretty good clever happy cheerful famous strong clean brave"))
 COMPARATIVES = adjectives("big small old young strong weak slow quick kind proud rich poor brave sad long high heavy")
 
-NAMES = (
-    ("Anna", "f"), ("Emma", "f"), ("Marie", "f"), ("Julia", "f"), ("Sarah", "f"), ("Alice", "f"), ("Nina", "f"),
-    ("Clara", "f"), ("Laura", "f"), ("Lucy", "f"), ("Eva", "f"), ("Rosa", "f"), ("Paul", "m"), ("Tom", "m"),
-    ("Peter", "m"), ("David", "m"), ("Oscar", "m"), ("Victor", "m"), ("Simon", "m"), ("Adam", "m"), ("Bruno", "m"),
-    ("Leo", "m"), ("Ivan", "m"), ("Martin", "m"),
-)  # fmt: skip
+_WOMEN, _MEN = (
+    "Anna Emma Marie Julia Sarah Alice Nina Clara Laura Lucy Eva Rosa",
+    "Paul Tom Peter David Oscar Victor Simon Adam Bruno Leo Ivan Martin",
+)
+NAMES = tuple((name, gender) for names, gender in ((_WOMEN, "f"), (_MEN, "m")) for name in names.split())
 
-NUMBERS = (
-    ("two", "deux"), ("three", "trois"), ("four", "quatre"), ("five", "cinq"), ("six", "six"), ("seven", "sept"),
-    ("eight", "huit"), ("nine", "neuf"), ("ten", "dix"), ("eleven", "onze"), ("twelve", "douze"), ("twenty", "vingt"),
-    ("a/hundred", "cent"),
-)  # fmt: skip
+_NUMBERS = """
+    two=deux|three=trois|four=quatre|five=cinq|six=six|seven=sept|eight=huit|nine=neuf|ten=dix|eleven=onze
+    twelve=douze|twenty=vingt|a hundred=cent"""
+NUMBERS = tuple((en, fr) for en, _, fr in (entry.partition("=") for entry in entries(_NUMBERS)))
 
-# Adverbials as pattern pairs for `compose`.
+# Adverbials and conjunctions are patterns for `compose`.
 TIMES = (
-    ("yesterday/1", "hier/1"), ("this/1 morning/2", "ce/1 matin/2"), ("last/1 night/1", "hier/1 soir/1"),
-    ("one/1 day/2", "un/1 jour/2"), ("on/1 Monday/1", "lundi/1"), ("two/1 days/2 ago/3", "il/3 y/3 a/3 deux/1 jours/2"),
-    ("in/1 the/2 evening/3", "dans/1 la/2 soirée/3"), ("during/1 the/2 night/3", "pendant/1 la/2 nuit/3"),
+    "yesterday/1 = hier/1", "this/1 morning/2 = ce/1 matin/2", "last/1 night/1 = hier/1 soir/1",
+    "one/1 day/2 = un/1 jour/2", "on/1 Monday/1 = lundi/1", "two/1 days/2 ago/3 = il/3 y/3 a/3 deux/1 jours/2",
+    "in/1 the/2 evening/3 = dans/1 la/2 soirée/3", "during/1 the/2 night/3 = pendant/1 la/2 nuit/3",
 )  # fmt: skip
-# Degrees that an adjective of state may take.
-DEGREES = (("very", "très"), ("really", "vraiment"), ("so", "si"), ("quite", "assez"))
+# Degrees of an adjective, in French, German and Spanish.
+DEGREES = {
+    "very": ("très", "sehr", "muy"), "really": ("vraiment", "wirklich", "realmente"), "so": ("si", "so", "tan"),
+    "quite": ("assez", "ziemlich", "bastante"), "too": ("trop", "zu", "demasiado"),
+    "completely": ("complètement", "ganz", "completamente"), "almost": ("presque", "fast", "casi"),
+}  # fmt: skip
+USUAL = ("very", "really", "so", "quite")  # degrees that any adjective of state may take

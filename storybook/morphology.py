@@ -4,15 +4,19 @@ Covers exactly the grammar that storybook uses: third persons, `je` and `nous`; 
 subjunctive; agreement; elision and contraction with h aspiré.  It is not a general conjugator.
 """
 
+from functools import cache
+
 # ---------------------------------------------------------------------------------------------------------- English
-_DOUBLED = {"run", "swim", "get", "hit", "put", "sit", "cut", "stop", "drop", "hug", "fit", "win", "knit", "dig", "rub"}
+_DOUBLED = {"run", "swim", "cut"}
 _VOWELS = "aeiouyàâéèêëîïôùûœæ"
-_BE = {"past": ("was", "were"), "present": ("is", "are")}
-_HAVE = {"past": ("had", "had"), "present": ("has", "have")}
+_FINITE = {  # singular, plural
+    ("be", "past"): ("was", "were"), ("be", "present"): ("is", "are"),
+    ("have", "past"): ("had", "had"), ("have", "present"): ("has", "have"),
+}  # fmt: skip
 
 
 def english_plural(noun: str) -> str:
-    """Regular plurals only: the lexicon gives the others."""
+    """The regular plural, which is also the third person of a verb: the lexicon gives the other plurals."""
     if noun.endswith(("s", "x", "ch", "sh")):
         return noun + "es"
     if noun.endswith("y") and noun[-2] not in "aeiou":
@@ -20,35 +24,28 @@ def english_plural(noun: str) -> str:
     return noun + "s"
 
 
-def english_third(base: str) -> str:
-    """chase -> chases, watch -> watches, carry -> carries."""
-    if base in ("have", "do", "go"):
-        return {"have": "has", "do": "does", "go": "goes"}[base]
-    return english_plural(base)
+def english_past(base: str) -> str:
+    """The regular past, which is also the participle."""
+    if base.endswith("y") and base[-2] not in "aeiou":
+        return base[:-1] + "ied"
+    return base.removesuffix("e") + "ed"
 
 
 def english_ing(base: str) -> str:
-    """chase -> chasing, run -> running, lie -> lying."""
+    """chase -> chasing, run -> running."""
     if base in _DOUBLED:
         return base + base[-1] + "ing"
-    if base.endswith("ie"):
-        return base[:-2] + "ying"
-    return (base[:-1] if base.endswith("e") and not base.endswith("ee") else base) + "ing"
+    return base.removesuffix("e") + "ing"
 
 
-def english_be(tense: str, *, plural: bool, first: bool = False) -> str:
-    """was, were, is, are; am for a singular first person."""
-    if first and not plural and tense == "present":
-        return "am"
-    return _BE[tense][plural]
+def english_finite(verb: str, tense: str, *, plural: bool) -> str:
+    """was, were, is, are, had, has, have."""
+    return _FINITE[verb, "present" if tense == "present" else "past"][plural]
 
 
-def english_have(tense: str, *, plural: bool, first: bool = False) -> str:
-    return _HAVE[tense][plural or first]
-
-
-def english_article(following: str) -> str:
-    return "an" if following[0].lower() in "aeiou" else "a"
+def english_article(word: str, following: str) -> str:
+    """A word as it stands before another: *a* becomes *an* before a vowel."""
+    return "an" if word == "a" and following[0].lower() in "aeiou" else word
 
 
 # ----------------------------------------------------------------------------------------------------------- French
@@ -56,7 +53,7 @@ _FEMININE = {
     "blanc": "blanche", "vieux": "vieille", "beau": "belle", "nouveau": "nouvelle", "gros": "grosse", "bas": "basse",
     "bon": "bonne", "gentil": "gentille", "long": "longue",
 }  # fmt: skip
-_BEFORE_VOWEL = {"beau": "bel", "vieux": "vieil", "nouveau": "nouvel"}
+_BEFORE_VOWEL = {"beau": "bel", "vieux": "vieil", "nouveau": "nouvel", "ce": "cet", "ma": "mon", "sa": "son"}
 _UNCHANGED = {"en", "sans", "de"}  # the first words of expressions: *en colère*
 # h aspiré: before these there is no elision and no *mon, bel, cet* (plural and feminine forms too).
 _ASPIRATED = ("hibou", "haie", "hérisson", "hangar", "hache", "haut", "huit", "onze")
@@ -65,40 +62,37 @@ _ASPIRATED = ("hibou", "haie", "hérisson", "hangar", "hache", "haut", "huit", "
 def starts_with_vowel(word: str) -> bool:
     """Whether a French word makes the word before it elide: vowels and mute h, but not h aspiré or *onze*."""
     word = word.lower()
-    if word.startswith("h"):
-        return not word.startswith(_ASPIRATED)
-    return word[0] in _VOWELS and word != "onze"
+    return word[0] in _VOWELS + "h" and not word.startswith(_ASPIRATED)
+
+
+def before_vowel(word: str, following: str) -> str:
+    """An adjective or determiner in the singular as it stands before another word: *bel arbre*, *mon oreille*."""
+    return _BEFORE_VOWEL.get(word, word) if following and starts_with_vowel(following) else word
 
 
 def french_plural(word: str) -> str:
     if word.endswith(("s", "x", "z")):
         return word
-    if word == "bleu":
-        return "bleus"
-    if word.endswith(("eau", "eu", "hibou", "genou", "bijou")):
-        return word + "x"
     if word.endswith("al"):
         return word[:-2] + "aux"
-    return word + "s"
+    return word + ("x" if word.endswith(("eau", "hibou")) else "s")
 
 
 def french_feminine(adjective: str) -> str:
     if adjective in _FEMININE:
         return _FEMININE[adjective]
-    for ending, feminine in (("eux", "euse"), ("if", "ive"), ("er", "ère"), ("el", "elle"), ("en", "enne")):
+    for ending, feminine in (("eux", "euse"), ("if", "ive"), ("er", "ère"), ("el", "elle")):
         if adjective.endswith(ending):
-            return adjective[: -len(ending)] + feminine
-    return adjective if adjective.endswith("e") else adjective + "e"
+            return adjective.removesuffix(ending) + feminine
+    return adjective.removesuffix("e") + "e"
 
 
 def agree(adjective: str, gender: str, *, plural: bool, before: str = "") -> str:
     """The form of an adjective or participle; `before` is the word it stands before (*bel arbre*)."""
     if adjective in _UNCHANGED:
         return adjective
-    if gender == "m" and not plural and before and starts_with_vowel(before):
-        return _BEFORE_VOWEL.get(adjective, adjective)
     form = french_feminine(adjective) if gender == "f" else adjective
-    return french_plural(form) if plural else form
+    return french_plural(form) if plural else before_vowel(form, before)
 
 
 _ELIDED = {"le", "la", "de", "ne", "que", "se", "ce", "me", "je", "jusque"}
@@ -108,13 +102,12 @@ _CONTRACTED = {
 }  # fmt: skip
 
 
-def elide(word: str, following: str) -> str | None:
-    """The elided form of a word before another (*l'*, *qu'*, *s'il*), or None."""
+def elide(word: str, following: str) -> str:
+    """A word as it stands before another: *l'*, *qu'*, *s'il*."""
     if word == "si":
-        return "s'" if following in ("il", "ils") else None
-    if word in _ELIDED and (starts_with_vowel(following) or (word, following) == ("jusque", "à")):
-        return word[:-1] + "'"
-    return None
+        return "s'" if following in ("il", "ils") else word
+    elides = word in _ELIDED and (starts_with_vowel(following) or (word, following) == ("jusque", "à"))
+    return word[:-1] + "'" if elides else word
 
 
 def contract(word: str, following: str) -> str | None:
@@ -122,80 +115,57 @@ def contract(word: str, following: str) -> str | None:
     return _CONTRACTED.get((word, following))
 
 
-# je, il, nous, ils; stem of the future; participle. The imperfect comes from nous, the subjunctive from ils.
-_IRREGULAR = {
-    "être": ("suis est sommes sont", "ser", "été"),
-    "avoir": ("ai a avons ont", "aur", "eu"),
-    "pouvoir": ("peux peut pouvons peuvent", "pourr", "pu"),
-    "vouloir": ("veux veut voulons veulent", "voudr", "voulu"),
-    "devoir": ("dois doit devons doivent", "devr", "dû"),
-    "voir": ("vois voit voyons voient", "verr", "vu"),
-    "lire": ("lis lit lisons lisent", "lir", "lu"),
-    "prendre": ("prends prend prenons prennent", "prendr", "pris"),
-    "vendre": ("vends vend vendons vendent", "vendr", "vendu"),
-    "perdre": ("perds perd perdons perdent", "perdr", "perdu"),
-    "attendre": ("attends attend attendons attendent", "attendr", "attendu"),
-    "entendre": ("entends entend entendons entendent", "entendr", "entendu"),
-    "suivre": ("suis suit suivons suivent", "suivr", "suivi"),
-    "poursuivre": ("poursuis poursuit poursuivons poursuivent", "poursuivr", "poursuivi"),
-    "fuir": ("fuis fuit fuyons fuient", "fuir", "fui"),
-    "craindre": ("crains craint craignons craignent", "craindr", "craint"),
-    "peindre": ("peins peint peignons peignent", "peindr", "peint"),
-    "ouvrir": ("ouvre ouvre ouvrons ouvrent", "ouvrir", "ouvert"),
-    "offrir": ("offre offre offrons offrent", "offrir", "offert"),
-    "dormir": ("dors dort dormons dorment", "dormir", "dormi"),
-    "partir": ("pars part partons partent", "partir", "parti"),
-    "courir": ("cours court courons courent", "courr", "couru"),
-    "venir": ("viens vient venons viennent", "viendr", "venu"),
-    "revenir": ("reviens revient revenons reviennent", "reviendr", "revenu"),
-    "contenir": ("contiens contient contenons contiennent", "contiendr", "contenu"),
-    "recevoir": ("reçois reçoit recevons reçoivent", "recevr", "reçu"),
-    "rire": ("ris rit rions rient", "rir", "ri"),
-    "construire": ("construis construit construisons construisent", "construir", "construit"),
-    "acheter": ("achète achète achetons achètent", "achèter", "acheté"),
-    "soulever": ("soulève soulève soulevons soulèvent", "soulèver", "soulevé"),
-    "appeler": ("appelle appelle appelons appellent", "appeller", "appelé"),
-    "protéger": ("protège protège protégeons protègent", "protéger", "protégé"),
-    "céder": ("cède cède cédons cèdent", "céder", "cédé"),
-    "nettoyer": ("nettoie nettoie nettoyons nettoient", "nettoier", "nettoyé"),
-    "envoyer": ("envoie envoie envoyons envoient", "enverr", "envoyé"),
-}
-_SUBJUNCTIVE = {"être": ("soit", "soient"), "avoir": ("ait", "aient")}
+# Infinitive, il, nous, ils, participle, and the stem of the future where it is not the infinitive.
+_IRREGULAR = """
+    être est sommes sont été ser|avoir a avons ont eu aur|pouvoir peut pouvons peuvent pu pourr
+    vouloir veut voulons veulent voulu voudr|devoir doit devons doivent dû devr|voir voit voyons voient vu verr
+    lire lit lisons lisent lu|prendre prend prenons prennent pris|vendre vend vendons vendent vendu
+    perdre perd perdons perdent perdu|attendre attend attendons attendent attendu|rire rit rions rient ri
+    entendre entend entendons entendent entendu|suivre suit suivons suivent suivi|fuir fuit fuyons fuient fui
+    poursuivre poursuit poursuivons poursuivent poursuivi|craindre craint craignons craignent craint
+    peindre peint peignons peignent peint|ouvrir ouvre ouvrons ouvrent ouvert|offrir offre offrons offrent offert
+    dormir dort dormons dorment dormi|partir part partons partent parti|courir court courons courent couru courr
+    venir vient venons viennent venu viendr|revenir revient revenons reviennent revenu reviendr
+    contenir contient contenons contiennent contenu contiendr|recevoir reçoit recevons reçoivent reçu recevr
+    construire construit construisons construisent construit|acheter achète achetons achètent acheté achèter
+    soulever soulève soulevons soulèvent soulevé soulèver|appeler appelle appelons appellent appelé appeller
+    protéger protège protégeons protègent protégé|céder cède cédons cèdent cédé
+    nettoyer nettoie nettoyons nettoient nettoyé nettoier|envoyer envoie envoyons envoient envoyé enverr"""
+_FORMS = {entry.split()[0]: entry.split()[1:] for entry in _IRREGULAR.replace("\n", "|").split("|") if entry}
+_JE = {"être": "suis", "avoir": "ai", "pouvoir": "peux", "vouloir": "veux"}
+_SUBJUNCTIVE = {"être": ("soit", "soient")}
 
 
-def _present(infinitive: str) -> tuple[str, str, str, str]:
-    if infinitive in _IRREGULAR:
-        je, il, nous, ils = _IRREGULAR[infinitive][0].split()
-        return je, il, nous, ils
+@cache
+def _forms(infinitive: str) -> list[str]:
+    """Il, nous, ils, participle, stem of the future."""
+    if infinitive in _FORMS:
+        forms = _FORMS[infinitive]
+        return [*forms, infinitive.removesuffix("e")] if len(forms) == 4 else forms
     stem = infinitive[:-2]
-    if infinitive.endswith("er"):
-        soft = {"g": stem + "e", "c": stem[:-1] + "ç"}.get(stem[-1], stem)
-        return stem + "e", stem + "e", soft + "ons", stem + "ent"
     if infinitive.endswith("ir"):
-        return stem + "is", stem + "it", stem + "issons", stem + "issent"
-    raise ValueError(f"expected a verb in -er, -ir or of the irregular table, got {infinitive!r}")
+        return [stem + "it", stem + "issons", stem + "issent", stem + "i", infinitive]
+    soft = {"g": stem + "e", "c": stem[:-1] + "ç"}.get(stem[-1], stem)
+    return [stem + "e", soft + "ons", stem + "ent", stem + "é", infinitive]
 
 
 def participle(infinitive: str) -> str:
-    if infinitive in _IRREGULAR:
-        return _IRREGULAR[infinitive][2]
-    return infinitive[:-2] + ("é" if infinitive.endswith("er") else "i")
+    return _forms(infinitive)[3]
 
 
 def conjugate(infinitive: str, tense: str, *, person: int = 3, plural: bool = False) -> str:
-    """A finite form; `tense` is present, imperfect, future or subjunctive (the last in the third person)."""
-    je, il, nous, ils = _present(infinitive)
+    """A finite form: present, imperfect, future or subjunctive, the last two in the third person only."""
+    il, nous, ils, _, future = _forms(infinitive)
     if tense == "present":
-        return (nous if person == 1 else ils) if plural else (je if person == 1 else il)
+        if person == 3:
+            return ils if plural else il
+        je = il[:-1] + "s" if il.endswith("t") else il + "s" if il.endswith("d") else il
+        return nous if plural else _JE.get(infinitive, je)
     if tense == "imperfect":
-        stem = "ét" if infinitive == "être" else nous[:-3]
+        stem = "ét" if infinitive == "être" else nous.removesuffix("ons")
         if plural and person == 1:  # nous mangions, nous lancions: the soft stem is for a, o and u only
-            stem = {"e": stem[:-1], "ç": stem[:-1] + "c"}.get(stem[-1], stem) if infinitive[-3] in "gc" else stem
-            return stem + "ions"
+            return (infinitive.removesuffix("er") if infinitive.endswith(("ger", "cer")) else stem) + "ions"
         return stem + ("aient" if plural else "ais" if person == 1 else "ait")
     if tense == "future":
-        stem = _IRREGULAR[infinitive][1] if infinitive in _IRREGULAR else infinitive
-        return stem + ({1: "ons", 3: "ont"} if plural else {1: "ai", 3: "a"})[person]
-    if tense == "subjunctive":
-        return _SUBJUNCTIVE[infinitive][plural] if infinitive in _SUBJUNCTIVE else ils if plural else ils[:-2]
-    raise ValueError(f"expected present, imperfect, future or subjunctive, got {tense!r}")
+        return future + ("ont" if plural else "a")
+    return _SUBJUNCTIVE[infinitive][plural]

@@ -2,30 +2,29 @@
 
 A `Token` is one future word.  An English and a French token that share a concept id are linked; ids are handed out as
 tokens are made, so links come with the words and survive every later change (elision, contraction, agreement).
-`compose` makes phrases from a pair of patterns; `realise` turns a finished phrase into a `StoryPair`.
+`compose` makes phrases from patterns; `realise` turns a finished phrase into a `StoryPair`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
 
 from . import morphology
-from .lexicon import Noun
+from .lexicon import DEGREES, Noun
 
 
+@dataclass(eq=False, slots=True)
 class Token:
     """One word, its concept ids and, for the gold annotation, its role or the noun that it refers to."""
 
-    __slots__ = ("ids", "is_clitic", "part", "refers", "role", "text")
-
-    def __init__(self, text: str, ids: frozenset[int] = frozenset(), *, part: str | None = None):
-        self.text = text
-        self.ids = ids
-        self.part = part  # agent, action, state, patient, ...
-        self.refers: Token | None = None  # for a pronoun: the English noun it stands for
-        self.role: str | None = None  # for a pronoun: the role of that noun; set exactly for pronouns
-        self.is_clitic = False  # le, la, les before a verb: never contracted
+    text: str
+    ids: frozenset[int] = frozenset()
+    part: str | None = None  # agent, action, state, patient, ...
+    refers: "Token | None" = None  # for a pronoun: the English noun it stands for
+    role: str | None = None  # for a pronoun: the role of that noun; set exactly for pronouns
+    is_clitic: bool = False  # le, la, les before a verb: never contracted
 
 
 @dataclass
@@ -47,6 +46,11 @@ class NounPhrase(Phrase):
     plural: bool = False
     person: int = 3
     listed: tuple[Noun, ...] = ()  # of a list, which has no noun of its own
+
+    @property
+    def pronoun(self) -> str:
+        person = self.noun.person if self.noun else "she" if self.gender == "f" else "he"
+        return "they" if self.plural else person or "it"
 
 
 @dataclass(frozen=True)
@@ -83,157 +87,117 @@ def new_id() -> frozenset[int]:
     return frozenset((next(_ids),))
 
 
+def linked(en: str, fr: str) -> Phrase:
+    """Words that translate each other as a whole."""
+    ids = new_id()
+    return Phrase([Token(word, ids) for word in en.split()], [Token(word, ids) for word in fr.split()])
+
+
 @cache
-def _parse(pattern: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    items = []
-    for item in pattern.split():
-        text, _, ids = item.partition("/")
-        items.append((text, tuple(ids.split(",")) if ids else ()))
-    return tuple(items)
+def _parse(pattern: str) -> tuple[tuple[tuple[str, list[str]], ...], ...]:
+    en, _, fr = pattern.partition(" = ")
+    items = [[item.partition("/") for item in side.split()] for side in (en, fr or en)]
+    return tuple(tuple((text, ids.split(",") if ids else []) for text, _, ids in side) for side in items)
 
 
 def compose(
-    en: str,
-    fr: str,
-    slots: Mapping[str, Phrase] | None = None,
+    pattern: str,
     *,
     subject: NounPhrase | None = None,
     tense: str = "past",
-    degree: tuple[str, str] | None = None,
+    degree: str | None = None,
     part: str | None = None,
+    **slots: Phrase,
 ) -> Phrase:
-    """Make a phrase from two patterns.
+    """Make a phrase from a pattern, `English = French`; one without ` = ` is the same in both languages.
 
     A pattern is words separated by spaces.  `word/1,2` is a word with concepts 1 and 2, local to this call; `$S` is the
     phrase `slots["S"]`.  What depends on the subject: `@be/1`, `@have/1` and `@être/1` are finite verbs (past is the
     French imperfect), `%avoir/1` is one that stays in the present (a perfect tense), `~adjectif/1` agrees, and
-    `^word/1` is a word, and `^~adjectif/1` an adjective, preceded by `degree` (English, French).
+    `^word/1` is a word, and `^~adjectif/1` an adjective, preceded by `degree`.
     """
-    slots = slots or {}
-    locals_: dict[str, frozenset[int]] = {}
-    degree_id = new_id()
-    sides: tuple[list[Token], list[Token]] = ([], [])
-    for side, pattern in enumerate((en, fr)):
-        for text, names in _parse(pattern):
+    concepts: defaultdict[str, frozenset[int]] = defaultdict(new_id)
+    phrase = Phrase([], [])
+    for words, tokens in zip(_parse(pattern), (phrase.en, phrase.fr), strict=True):
+        english = tokens is phrase.en
+        for text, names in words:
             if text[0] == "$":
-                sides[side].extend(slots[text[1:]].en if side == 0 else slots[text[1:]].fr)
+                slot = slots[text[1:]]
+                tokens += slot.en if english else slot.fr
+                phrase.combinations |= slot.combinations
                 continue
             if text[0] == "^":
                 text = text[1:]
                 if degree:
-                    sides[side].append(Token(degree[side], degree_id))
-            ids: frozenset[int] = frozenset()
-            for name in names:
-                ids |= locals_.setdefault(name, new_id())
-            if text[0] in "@~%":
-                text = _agreeing(text, subject, tense, english=side == 0)
-            sides[side].append(Token(text, ids))
-    if part and sides[0]:
-        sides[0][-1].part = part
-    said = {text[1:] for pattern in (en, fr) for text, _ in _parse(pattern) if text[0] == "$"}  # not every slot is
-    combinations = frozenset[tuple[str, ...]]().union(*(slots[name].combinations for name in said))
-    return Phrase(sides[0], sides[1], combinations)
+                    tokens.append(Token(degree if english else DEGREES[degree][0], concepts["^"]))
+            if text[0] in "@~%" and subject is not None:
+                text = _agreeing(text, subject, tense, english=english)
+            tokens.append(Token(text, frozenset().union(*(concepts[name] for name in names))))
+    if part:
+        phrase.en[-1].part = part
+    return phrase
 
 
-def _agreeing(item: str, subject: NounPhrase | None, tense: str, *, english: bool) -> str:
-    if subject is None:
-        raise ValueError(f"{item!r} needs a subject to agree with")
+def _agreeing(item: str, subject: NounPhrase, tense: str, *, english: bool) -> str:
     mark, word = item[0], item[1:]
     if mark == "~":
         return morphology.agree(word, subject.gender, plural=subject.plural)
-    first = subject.person == 1
     if english:
-        finite = {"be": morphology.english_be, "have": morphology.english_have}[word]
-        return finite("present" if tense == "present" else "past", plural=subject.plural, first=first)
-    french_tense = (
-        "present" if mark == "%" or tense == "present" else "subjunctive" if tense == "until" else "imperfect"
-    )
-    return morphology.conjugate(word, french_tense, person=subject.person, plural=subject.plural)
+        return morphology.english_finite(word, tense, plural=subject.plural)
+    french_tense = "present" if mark == "%" else {"past": "imperfect", "until": "subjunctive"}.get(tense, tense)
+    return morphology.conjugate(word, french_tense, plural=subject.plural)
 
 
 # ------------------------------------------------------------------------------------------------------- realisation
-def _contracted(tokens: list[Token]) -> Iterator[Token]:
+def _contracted(tokens: list[Token]) -> list[Token]:
     """de + le -> du and so on, one token that keeps both tokens' links; not before a vowel (*de l'arbre*).
 
     *de* swallows an indefinite *des* or *de*: *parler de chats*, *parler de jeunes chats*.
     """
-    i = 0
-    while i < len(tokens):
-        token = tokens[i]
-        if i + 1 < len(tokens) and not tokens[i + 1].is_clitic:
-            following = tokens[i + 1]
-            form = morphology.contract(token.text, following.text)
-            if form and not (following.text == "le" and _before_vowel(tokens, i + 1)):
-                yield Token(form, token.ids | following.ids)
-                i += 2
-                continue
-        yield token
-        i += 1
+    done: list[Token] = []
+    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+        form = morphology.contract(done[-1].text, token.text) if done and not token.is_clitic else None
+        elides = token.text == "le" and following is not None and morphology.starts_with_vowel(following.text)
+        if form and not elides:
+            done[-1] = Token(form, done[-1].ids | token.ids)
+        else:
+            done.append(token)
+    return done
 
 
-def _before_vowel(tokens: list[Token], i: int) -> bool:
-    return i + 1 < len(tokens) and morphology.starts_with_vowel(tokens[i + 1].text)
-
-
-def _text(words: list[str]) -> str:
-    text = ""
-    start = True
-    for word in words:
-        glued = text.endswith("'") or word[0] in ".,-" or not text
-        text += ("" if glued else " ") + (word[0].upper() + word[1:] if start else word)
+def _text(tokens: list[Token], change: Callable[[str, str], str]) -> str:
+    """The tokens as a text; `change` gives the form of a word before another."""
+    words = [token.text for token in tokens]
+    text, start = "", True
+    for word, following in zip(words, [*words[1:], "."], strict=True):
+        word = change(word, following)
+        text += "" if text.endswith("'") or word[0] in ".,-" or not text else " "
+        text += word[0].upper() + word[1:] if start else word
         start = word in (".", "?", "!")
     return text
 
 
-def _english_words(tokens: list[Token]) -> list[str]:
-    words = [token.text for token in tokens]
-    return [
-        morphology.english_article(words[i + 1]) if word == "a" and i + 1 < len(words) else word
-        for i, word in enumerate(words)
-    ]
-
-
-def _french_words(tokens: list[Token]) -> list[str]:
-    words = [token.text for token in tokens]
-    return [
-        (morphology.elide(word, words[i + 1]) or word) if i + 1 < len(words) else word for i, word in enumerate(words)
-    ]
-
-
-def _places(ids: frozenset[int], written: Mapping[int, list[int]]) -> list[int]:
-    """The positions of any of these concepts, each once."""
-    if len(ids) == 1:
-        [concept] = ids
-        return written.get(concept, [])
-    return sorted(set().union(*(written.get(concept, ()) for concept in ids)))
-
-
 def realise(phrase: Phrase, *, family: str, kind: str, contrast_key: str | None = None) -> StoryPair:
     """Write a phrase out in both languages and read its links, antecedents and roles off the tokens."""
-    english = phrase.en
-    french = list(_contracted(phrase.fr))
-    en_text = _text(_english_words(english)).replace(" ?", "?").replace(" !", "!")  # French keeps the space
-    written: dict[int, list[int]] = {}  # positions of each concept in French, from left to right
-    for j, f in enumerate(french):
-        for concept in f.ids:
-            written.setdefault(concept, []).append(j)
-    links = [(i, j) for i, e in enumerate(english) for j in _places(e.ids, written)]
+    english, french = phrase.en, _contracted(phrase.fr)
+    written: defaultdict[int, set[int]] = defaultdict(set)  # the positions of each concept in French
+    for j, token in enumerate(french):
+        for concept in token.ids:
+            written[concept].add(j)
+    places = [sorted(set().union(*(written[concept] for concept in token.ids))) for token in english]
     position = {id(token): i for i, token in enumerate(english)}
-    antecedents = []
-    for i, token in enumerate(english):
-        if token.role is not None:
-            noun = None if token.refers is None else position[id(token.refers)]
-            target = min(j for k, j in links if k == i)
-            antecedents.append(Antecedent(i, noun, target, token.role))
     return StoryPair(
-        source=en_text,
-        target=_text(_french_words(french)),
+        source=_text(english, morphology.english_article).replace(" ?", "?").replace(" !", "!"),  # French has a space
+        target=_text(french, morphology.elide),
         family=family,
         kind=kind,
-        links=tuple(links),
-        antecedents=tuple(antecedents),
+        links=tuple((i, j) for i, several in enumerate(places) for j in several),
+        antecedents=tuple(
+            Antecedent(i, position[id(token.refers)] if token.refers else None, places[i][0], token.role)
+            for i, token in enumerate(english) if token.role is not None
+        ),
         contrast_key=contrast_key,
         roles=tuple((i, token.part) for i, token in enumerate(english) if token.part),
         combinations=phrase.combinations,
         length=max(len(english), len(french)),
-    )
+    )  # fmt: skip

@@ -8,7 +8,7 @@ from random import Random
 
 from . import lexicon
 from .clauses import Form, clause, conjoined, name, noun_phrase, speaker, stranger
-from .lexicon import DEGREES, DESCRIPTIONS, NAMES, UNGRADED, WELCOME, Adjective, Noun, clashes, pick, suits
+from .lexicon import DESCRIPTIONS, NAMES, UNGRADED, USUAL, WELCOME, Adjective, Noun, clashes, entries, pick, suits
 from .phrases import NounPhrase, Phrase, compose
 from .scenes import fitting
 from .verbs import VERBS, Verb, verbs
@@ -55,9 +55,9 @@ _TRANSITIVE = """
     cross: enter, leave: house barn church castle school hospital garden forest park village hut
 """
 TRANSITIVE = tuple(
-    Plain(verb, PEOPLE if group.strip() in ("goods", "meet-") else ANIMATE, pick(objects))
-    for group, names, objects in (line.split(": ") for line in _TRANSITIVE.strip().split("\n"))
-    for verb in verbs(group.strip(" +-"), names)
+    Plain(verb, PEOPLE if group in ("goods", "meet-") else ANIMATE, pick(objects))
+    for group, names, objects in (entry.split(": ") for entry in entries(_TRANSITIVE))
+    for verb in verbs(group.strip("+-"), names)
 )
 INTRANSITIVE = tuple(Plain(verb, ANIMATE, ()) for verb in VERBS.values() if verb.group == "alone")
 UNWILLING = ("arrive", "fall", "lose")  # not what one can, must or wants
@@ -66,17 +66,15 @@ SINGLY = ("cross", "enter", "leave")  # done to one thing at a time
 _FREELY = ("see", "find", "hear")
 _FIXED = ("building", "place", "way")  # stand where they stand
 _BRIEF = ("arrive", "leave", "return", "stop", "fall", "swim")  # said with a time, not with a place of these
+_OFTEN, _ALWAYS = ("often", "souvent"), ("always", "toujours")
 _FORMS = (
     *(Form(),) * 3, *(Form(negative=True),) * 4, *(Form(negative=True, short=True),) * 3,
     *(Form("present"),) * 5, Form("present", negative=True), Form("present", negative=True, short=True),
     *(Form("future"),) * 4, *(Form("progressive"),) * 2, Form(modal="can"), Form(modal="can", negative=True),
     Form(modal="could", negative=True), Form(modal="could", negative=True, short=True), Form(modal="must"),
-    Form(modal="wanted"), Form("present", modal="wants"), Form(modal="wanted", negative=True), Form(never=True),
-    Form(adverb=("often", "souvent")), Form("present", adverb=("often", "souvent")),
-    Form("present", adverb=("always", "toujours")),
+    Form(modal="want"), Form("present", modal="want"), Form(modal="want", negative=True), Form(never=True),
+    Form(adverb=_OFTEN), Form("present", adverb=_OFTEN), Form("present", adverb=_ALWAYS),
 )  # fmt: skip
-
-
 _NOBODYS = ("star", "cloud", "mountain", "valley")
 
 
@@ -106,16 +104,15 @@ def say(
         known = rng.choices(("the", "this", *mine), (6, 1, 1, 1))[0]
         unknown = "" if count else "some" if agent else rng.choice(("some", "some", ""))
         det = unknown if new or new is None and rng.random() < 0.4 else known
-        count = None if det == "this" or count and det and count[0].startswith("a/") else count
+        count = None if det == "this" or count and det and count[0].startswith("a ") else count
     else:
         known = rng.choices(("the", "this", *mine), (0, 0, 4, 2) if kin else (8, 1, 1, 1))[0]
         unknown = "every" if agent and rng.random() < 0.1 else "a"
         det = det or (unknown if not kin and (new or new is None and rng.random() < 0.25) else known)
     if noun.kind in ("tool", "container", "vehicle", "animal") and not new and rng.random() < 0.06:
         owner, count = (name(*rng.choice(NAMES)) if rng.random() < 0.4 else noun_phrase(rng.choice(OWNERS))), None
-    return noun_phrase(
-        noun, det=det, adjectives=chosen, plural=plural, number=count, negated=negated, owner=owner, part=part
-    )
+    return noun_phrase(noun, det=det, adjectives=chosen, plural=plural, number=count, negated=negated, owner=owner,
+                       part=part)  # fmt: skip
 
 
 def somebody(
@@ -149,7 +146,7 @@ def _suits(subject: NounPhrase, verb: Verb, form: Form) -> bool:
     same = verb.en[0] == verb.en[1] and form.tense in ("present", "past") and not form.negative and not form.modal
     if same and (subject.plural or subject.person == 1):
         return False
-    return subject.person == 3 or not (verb.reflexive or verb.aux == "être" or form.tense in ("progressive", "future"))
+    return subject.person == 3 or not (verb.aux == "être" or form.tense in ("progressive", "future"))
 
 
 def event(
@@ -182,42 +179,39 @@ def event(
         return clause(subject, plain.verb, thing, form=said)
 
 
-_SCENES = (
-    ("in/1", "dans/1", pick("street field forest garden meadow park village valley")),
-    ("on/1", "sur/1", pick("road beach island bridge path")), ("at/1", "à/1", pick("market school farm hospital")),
-    ("near/1", "près/1 de/1", pick("building river lake road forest")),
-    ("behind/1", "derrière/1", pick("building")), ("in/1 front/1 of/1", "devant/1", pick("building")),
-    ("next/1 to/1", "à/1 côté/1 de/1", pick("building")), ("under/1", "sous/1", pick("tree bridge oak")),
+_Spots = tuple[tuple[str, tuple[Noun, ...]], ...]
+_SCENES: _Spots = (
+    ("in/1 $N = dans/1 $N", pick("street field forest garden meadow park village valley")),
+    ("on/1 $N = sur/1 $N", pick("road beach island bridge path")),
+    ("at/1 $N = à/1 $N", pick("market school farm hospital")),
+    ("near/1 $N = près/1 de/1 $N", pick("building river lake road forest")),
+    ("behind/1 $N = derrière/1 $N", pick("building")), ("in/1 front/1 of/1 $N = devant/1 $N", pick("building")),
+    ("next/1 to/1 $N = à/1 côté/1 de/1 $N", pick("building")), ("under/1 $N = sous/1 $N", pick("tree bridge oak")),
 )  # fmt: skip
-_SPOTS = (  # for small things
-    ("in/1", "dans/1", pick("box bag suitcase basket crate chest drawer bucket cupboard wardrobe")),
-    ("on/1", "sur/1", pick("table chair bed shelf desk bench stool sofa")),
-    ("under/1", "sous/1", pick("table bed bench chair desk")), ("behind/1", "derrière/1", pick("furniture")),
+_SPOTS: _Spots = (  # for small things
+    ("in/1 $N = dans/1 $N", pick("box bag suitcase basket crate chest drawer bucket cupboard wardrobe")),
+    ("on/1 $N = sur/1 $N", pick("table chair bed shelf desk bench stool sofa")),
+    ("under/1 $N = sous/1 $N", pick("table bed bench chair desk")), ("behind/1 $N = derrière/1 $N", pick("furniture")),
 )  # fmt: skip
 
 
-def where(
-    rng: Random, split: str, spots: tuple[tuple[str, str, tuple[Noun, ...]], ...] = _SCENES, *, bare: bool = False
-) -> Phrase:
-    en, fr, nouns = rng.choice(spots)
-    det = "the" if en == "at/1" else None  # at a market is sur un marché, at a farm dans une ferme
-    place = say(rng, rng.choice(nouns), split, plural=False, det=det, bare=bare)
-    return compose(f"{en} $N", f"{fr} $N", {"N": place})
+def where(rng: Random, split: str, spots: _Spots = _SCENES, *, bare: bool = False) -> Phrase:
+    pattern, nouns = rng.choice(spots)
+    det = "the" if pattern.startswith("at/") else None  # at a market is sur un marché, at a farm dans une ferme
+    return compose(pattern, N=say(rng, rng.choice(nouns), split, plural=False, det=det, bare=bare))
 
 
 def simple(rng: Random, split: str) -> Phrase:
     """A clause, occasionally with a place or a time."""
     draw = rng.random()
     if draw < 0.25:
-        slots = {"E": event(rng, split, placed=True), "W": where(rng, split)}
-        return compose("$E $W ./1", "$E $W ./1", slots)
+        return compose("$E $W", E=event(rng, split, placed=True), W=where(rng, split))
     if draw < 0.4:
         time = rng.choice(lexicon.TIMES)
-        slots = {"E": event(rng, split, form=Form(), timed=True), "T": compose(*time)}
-        in_front = rng.random() < 0.6 or time[0].startswith("one/")  # *waited one day* would be how long
-        pattern = "$T ,/1 $E ./2" if in_front else "$E $T ./2"
-        return compose(pattern, pattern, slots)
-    return compose("$E ./1", "$E ./1", {"E": event(rng, split)})
+        said = event(rng, split, form=Form(), timed=True)
+        in_front = rng.random() < 0.6 or time.startswith("one/")  # *waited one day* would be how long
+        return compose("$T ,/1 $E" if in_front else "$E $T", T=compose(time), E=said)
+    return event(rng, split)
 
 
 def said_to_be(
@@ -228,17 +222,17 @@ def said_to_be(
     looks = _fresh(DESCRIPTIONS[noun.kind if noun else "person"], subject)
     adjective = rng.choice(fitting(noun, looks, split) if noun else looks)
     # *not quite* is not *pas assez*, and what is asked is not *so* or *quite*.
-    degrees = DEGREES[:2] if asked else DEGREES[:3] if negative else (*DEGREES, ("too", "trop"))
+    degrees = USUAL[:2] if asked else USUAL[:3] if negative else (*USUAL, "too")
     degree = None if adjective.en in UNGRADED else rng.choice((None, None, *degrees))
-    degree = None if degree == ("too", "trop") and adjective.en in WELCOME else degree  # never *too clean*
+    degree = None if degree == "too" and adjective.en in WELCOME else degree  # never *too clean*
     hungry = adjective.en == "hungry" and bool(degree or negative or asked)  # *avoir faim*: *affamé* is very
-    degree = None if hungry and degree == ("quite", "assez") else degree
-    words = adjective.fr.split()
-    french = " ".join(f"{word}/2" for word in [words[0] if words[0] == "en" else "~" + words[0], *words[1:]])
-    no, ne, pas = ("not/3", "ne/3", "pas/3") if negative else ("", "", "")
+    degree = None if hungry and degree == "quite" else degree
+    first, *rest = adjective.fr.split()
+    french = " ".join(f"{word}/2" for word in [first if first == "en" else "~" + first, *rest])
     finite, french = ("@avoir/1", "faim/2") if hungry else ("@être/1", french)
-    patterns = f"@be/1 {no} ^{adjective.en}/2", f"{ne} {finite} {pas} ^{french}"
-    phrase = compose(*patterns, subject=subject, tense=tense, degree=degree, part="state")
+    no, ne, pas = ("not/3", "ne/3", "pas/3") if negative else ("", "", "")
+    pattern = f"@be/1 {no} ^{adjective.en}/2 = {ne} {finite} {pas} ^{french}"
+    phrase = compose(pattern, subject=subject, tense=tense, degree=degree, part="state")
     if noun:
         phrase.combinations |= {("describes", adjective.en, noun.en)}
     return phrase
@@ -254,6 +248,9 @@ def _fresh(looks: tuple[Adjective, ...], subject: NounPhrase) -> tuple[Adjective
     )  # fmt: skip
 
 
+_COMPARATIVES = {"big": "bigger", "sad": "sadder", "heavy": "heavier", "brave": "braver"}
+
+
 def quality(rng: Random, split: str) -> Phrase:
     """*The old house was very dark. Anna is not tired. The bear was bigger than the mouse.*"""
     tense = rng.choice(("past", "past", "present"))
@@ -267,19 +264,14 @@ def quality(rng: Random, split: str) -> Phrase:
         other = say(rng, peer, split, new=False)
         looks = tuple(a for a in _fresh(_fresh(looks, who), other) if suits(a, peer))
         if looks and rng.random() < 0.25:
-            return _comparison(rng.choice(looks), who, other, tense)
+            adjective = rng.choice(looks)
+            more = _COMPARATIVES.get(adjective.en, adjective.en + "er")
+            pattern = f"$S @be/1 {more}/2 than/3 $O = $S @être/1 plus/2 ~{adjective.fr}/2 que/3 $O"
+            phrase = compose(pattern, S=who, O=other, subject=who, tense=tense)
+            phrase.combinations |= {("describes", adjective.en, noun.en)}
+            return phrase
     said = said_to_be(rng, noun, who, split, tense, negative=rng.random() < 0.2)
-    return compose("$S $Q ./1", "$S $Q ./1", {"S": who, "Q": said})
-
-
-def _comparison(adjective: Adjective, who: NounPhrase, other: NounPhrase, tense: str) -> Phrase:
-    stem = {"big": "bigg", "sad": "sadd", "heavy": "heavi", "wide": "wid", "brave": "brav"}.get(
-        adjective.en, adjective.en
-    )
-    patterns = f"$S @be/1 {stem}er/2 than/3 $O ./4", f"$S @être/1 plus/2 ~{adjective.fr}/2 que/3 $O ./4"
-    phrase = compose(*patterns, {"S": who, "O": other}, subject=who, tense=tense)
-    noun = who.noun
-    return Phrase(phrase.en, phrase.fr, phrase.combinations | {("describes", adjective.en, noun.en if noun else "")})
+    return compose("$S $Q", S=who, Q=said)
 
 
 _BULKY = ("ladder", "bicycle", "kite", "umbrella", "clock")
@@ -294,10 +286,10 @@ def existence(rng: Random, split: str) -> Phrase:
     place = where(rng, split, spots)
     if rng.random() < 0.2:
         there = noun_phrase(noun, det="no", plural=plural)
-        patterns = "there/1 @be/2 $N $W ./3", f"il/1 ne/4 y/1 {has}/2 pas/4 $N $W ./3"
-        phrase = compose(*patterns, {"N": there, "W": place}, subject=there, tense=tense)
-        there.en[0].ids |= next(token.ids for token in phrase.fr if token.text == "ne")
+        pattern = f"there/1 @be/2 $N $W = il/1 ne/4 y/1 {has}/2 pas/4 $N $W"
+        phrase = compose(pattern, N=there, W=place, subject=there, tense=tense)
+        there.en[0].ids |= phrase.fr[1].ids
         return phrase
     there = say(rng, noun, split, new=True, plural=plural)
-    patterns = "there/1 @be/2 $N $W ./3", f"il/1 y/1 {has}/2 $N $W ./3"
-    return compose(*patterns, {"N": there, "W": place}, subject=there, tense=tense)
+    pattern = f"there/1 @be/2 $N $W = il/1 y/1 {has}/2 $N $W"
+    return compose(pattern, N=there, W=place, subject=there, tense=tense)

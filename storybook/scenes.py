@@ -1,16 +1,20 @@
-"""The nouns of a sentence: how each is described, and which ones a split may combine."""
+"""Sentences before they are written: their nouns, which of them a split may combine, and what is said of *it*."""
 
 from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 
-from .clauses import noun_phrase
-from .families import THING_LOOKS, Family
-from .lexicon import TIMES, Adjective, Noun, adjectives, pick, suits
-from .phrases import NounPhrase
+from .clauses import Form, clause, noun_phrase, pronoun
+from .lexicon import Adjective, Noun, suits
+from .phrases import NounPhrase, StoryPair, compose, realise
 from .splits import split_of_combination
+from .verbs import SetVerb, Verb
 
-_PEOPLE_LOOKS = adjectives("old young kind clever tired")
+ROLES = ("subject", "object", "oblique")
+JOINTS = {
+    "because": "because/1 = parce/1 que/1", "until": "until/1 = jusque/1 à/1 ce/1 que/1", ".": "./1",
+    ", so": ",/2 so/1 = ,/2 si/1 bien/1 que/1",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -22,22 +26,45 @@ class Description:
     adjectives: tuple[Adjective, ...] = ()
     plural: bool = False
 
-    def phrase(self, *, part: str | None = None, definite: bool = False) -> NounPhrase:
-        det = "the" if definite and self.det == "a" else self.det
-        return noun_phrase(self.noun, det=det, adjectives=self.adjectives, plural=self.plural, part=part)
+    def definite(self) -> "Description":
+        return replace(self, det="the") if self.det == "a" else self
+
+    def phrase(self, part: str | None = None) -> NounPhrase:
+        return noun_phrase(self.noun, det=self.det, adjectives=self.adjectives, plural=self.plural, part=part)
 
 
 @dataclass(frozen=True)
-class Scene:
-    """What the sentences of a group have in common: everything but the noun order and the words that decide."""
+class Sentence:
+    """A clause, and what is said of one of its nouns as *it*; `write` takes most of the time."""
 
-    first: Description
-    second: Description
-    third: Description | None
-    agent: Description | None
-    tense: str
-    short: bool  # didn't, not did not
-    time: tuple[str, str] | None
+    family: str
+    kind: str
+    verb: Verb | SetVerb
+    form: Form
+    nouns: tuple[Description, ...]  # by their roles
+    meant: str  # the role of the noun that is *it*
+    predicate: str  # a pattern for `compose`
+    degree: str | None = None
+    key: str | None = None
+    joint: str = "because"
+    tense: str = "past"  # of the predicate
+    time: str | None = None
+
+    def write(self) -> StoryPair:
+        """In English and French."""
+        parts = ["agent", "patient", "patient" if self.verb.group == "pour" else "recipient"]
+        parts = ["patient", "agent"] if self.form.passive else parts
+        nouns = [noun.phrase(part) for noun, part in zip(self.nouns, parts, strict=False)]
+        it = pronoun(nouns[ROLES.index(self.meant)], self.meant)
+        phrase = compose(
+            "$T ,/1 $M $J $I $P ./2" if self.time else "$M $J $I $P ./2",
+            T=compose(self.time or ""),
+            M=clause(nouns[0], self.verb, *nouns[1:], form=self.form),
+            J=compose(JOINTS[self.joint]),
+            I=it,
+            P=compose(self.predicate, subject=it, tense=self.tense, degree=self.degree, part="state"),
+        )
+        return realise(phrase, family=self.family, kind=self.kind, contrast_key=self.key)
 
 
 def describe(rng: Random, noun: Noun, looks: tuple[Adjective, ...], split: str, *, plural: bool = False) -> Description:
@@ -52,18 +79,13 @@ def describe(rng: Random, noun: Noun, looks: tuple[Adjective, ...], split: str, 
 @cache
 def fitting(noun: Noun, looks: tuple[Adjective, ...], split: str) -> tuple[Adjective, ...]:
     """The adjectives that this split may combine with the noun."""
-    looks = tuple(a for a in looks if suits(a, noun))
-    return tuple(a for a in looks if split_of_combination(("describes", a.en, noun.en)) in ("train", split))
+    return tuple(
+        a for a in looks if suits(a, noun) and split_of_combination(("describes", a.en, noun.en)) in ("train", split)
+    )
 
 
 def draw_pair(
-    rng: Random,
-    firsts: tuple[Noun, ...],
-    seconds: tuple[Noun, ...],
-    group: str,
-    split: str,
-    *,
-    mixed: bool | None = None,
+    rng: Random, firsts: tuple[Noun, ...], seconds: tuple[Noun, ...], group: str, split: str, mixed: bool | None = None
 ) -> tuple[Noun, Noun]:
     """Two nouns that belong to this split with the verbs of this group; `mixed`: of different gender, or the same."""
     while True:
@@ -72,24 +94,3 @@ def draw_pair(
             continue
         if split_of_combination(("pair", group, *sorted((first.en, second.en)))) == split:
             return first, second
-
-
-def scene_of(rng: Random, family: Family, split: str, *, mixed: bool) -> Scene:
-    first, second = draw_pair(rng, family.nouns, family.others, family.verbs[0][0].group, split, mixed=mixed)
-    plural = rng.random() < family.plurals
-    third = None
-    if family.third:
-        several = rng.random() < family.plurals
-        third = describe(rng, rng.choice(family.third), THING_LOOKS[:3], split, plural=several)
-    one, two = (describe(rng, noun, family.looks, split, plural=plural) for noun in (first, second))
-    if plural:  # *some wolves* would be *de loups* after *se cacher de* and *recevoir de*: right, and read wrong
-        one, two = (replace(noun, det="the") if noun.det == "a" else noun for noun in (one, two))
-    return Scene(
-        one,
-        two,
-        third,
-        describe(rng, rng.choice(pick("person")), _PEOPLE_LOOKS, split) if family.roles[0] == "object" else None,
-        rng.choice(family.tenses),
-        rng.random() < 0.4,
-        rng.choice(TIMES) if rng.random() < 0.1 and family.tenses == ("past",) else None,
-    )

@@ -3,14 +3,15 @@
 Sentences come in pairs that differ in that word; where the French nouns differ in gender, so does the pronoun.
 """
 
+import re
 from dataclasses import dataclass
 from random import Random
 
-from .clauses import clause, noun_phrase, pronoun
-from .families import Predicate, was
+from .clauses import Form, noun_phrase
+from .families import Predicate, states
 from .lexicon import Noun, pick
 from .phrases import StoryPair, compose, realise
-from .scenes import describe, draw_pair
+from .scenes import Description, Sentence, describe, draw_pair
 from .verbs import verbs
 
 
@@ -20,90 +21,58 @@ class Sense:
 
     noun: Noun
     predicates: tuple[Predicate, ...]
-    scenes: tuple[tuple[str, str], ...]
+    scenes: tuple[str, ...]
 
 
-def _sense(en: str, fr: str, gender: str, predicates: tuple[Predicate, ...], *scenes: tuple[str, str]) -> Sense:
-    return Sense(Noun(en, fr, gender, "sense", en + "s", fr + "s"), predicates, scenes)
+# English French gender: predicates; then scenes.
+_SENSES = """
+bank banque f: closed fermé, open ouvert, rich riche
+    $P robbed/1 $N = $P a/1 dévalisé/1 $N
+    $P worked/1 at/2 $N = $P a/1 travaillé/1 à/2 $N
+    $N lent/1 money/2 to/3 $P = $N a/1 prêté/1 de/2 le/2 argent/2 à/3 $P
+bank rive f: muddy boueux, flooded inondé, covered-with-flowers couvert-de-fleurs
+    $P swam/1 to/2 $N = $P a/1 nagé/1 jusque/2 à/2 $N
+    $P fished/1 from/2 $N = $P a/1 pêché/1 depuis/2 $N
+    the/1 boat/2 reached/3 $N = le/1 bateau/2 a/3 atteint/3 $N
+bat chauve-souris f: asleep endormi, alive vivant, @be/1 flying/1 = @voler/1
+    $N bit/1 $P = $N a/1 mordu/1 $P
+    $N slept/1 under/2 the/3 roof/4 = $N a/1 dormi/1 sous/2 le/3 toit/4
+bat batte f: broken cassé, made+of-wood en-bois, made+of-iron en-fer
+    $P hit/1 the/2 stone/3 with/4 $N = $P a/1 frappé/1 la/2 pierre/3 avec/4 $N
+    $P bought/1 $N and/2 two/3 hats/4 = $P a/1 acheté/1 $N et/2 deux/3 chapeaux/4
+match match m: exciting passionnant, boring ennuyeux, important important
+    $P won/1 $N = $P a/1 gagné/1 $N
+    $P watched/1 $N = $P a/1 regardé/1 $N
+match allumette f: wet mouillé, burnt brûlé, made+of-wood en-bois
+    $P lit/1 the/2 candle/3 with/4 $N = $P a/1 allumé/1 la/2 bougie/3 avec/4 $N
+    $P blew/1 out/1 $N = $P a/1 soufflé/1 $N
+trunk malle f: full-of-clothes plein-de-vêtements, closed fermé, made+of-iron en-fer
+    $P opened/1 $N with/2 the/3 key/4 = $P a/1 ouvert/1 $N avec/2 la/3 clé/4
+    $P put/1 the/2 coat/3 in/4 $N = $P a/1 mis/1 le/2 manteau/3 dans/4 $N
+trunk tronc m: hollow creux, covered-with-moss couvert-de-mousse, struck-by-lightning frappé-par-la+foudre
+    $P cut/1 $N with/2 the/3 axe/4 = $P a/1 coupé/1 $N avec/2 la/3 hache/4
+    $P climbed/1 $N of/2 the/3 oak/4 = $P a/1 grimpé/1 sur/1 $N de/2 le/3 chêne/4
+nail clou m: rusty rouillé, bent tordu, made+of-iron en-fer
+    $P hit/1 $N with/2 the/3 hammer/4 = $P a/1 frappé/1 $N avec/2 le/3 marteau/4
+    $P pulled/1 $N out/2 of/2 the/3 wall/4 = $P a/1 arraché/1 $N de/2 le/3 mur/4
+nail ongle m: bitten rongé, polished verni
+    $P cut/1 $N with/2 the/3 scissors/4 = $P a/1 coupé/1 $N avec/2 les/3 ciseaux/4
+seal phoque m: hungry affamé, asleep endormi, @be/1 swimming/1 = @nager/1
+    $P fed/1 $N = $P a/1 nourri/1 $N
+    $N swam/1 in/2 the/3 lake/4 = $N a/1 nagé/1 dans/2 le/3 lac/4
+seal sceau m: broken cassé, made+of-wax en-cire, made+of-gold en-or
+    $P put/1 $N on/2 the/3 letter/4 = $P a/1 mis/1 $N sur/2 la/3 lettre/4"""
 
 
-SENSES: tuple[tuple[Sense, Sense], ...] = (
-    (
-        _sense(
-            "bank", "banque", "f", was("closed fermé", "open ouvert", "rich riche"),
-            ("$P robbed/1 $N", "$P a/1 dévalisé/1 $N"),
-            ("$P worked/1 at/2 $N", "$P a/1 travaillé/1 à/2 $N"),
-            ("$N lent/1 money/2 to/3 $P", "$N a/1 prêté/1 de/2 le/2 argent/2 à/3 $P"),
-        ),
-        _sense(
-            "bank", "rive", "f", was("muddy boueux", "flooded inondé", "covered-with-flowers couvert-de-fleurs"),
-            ("$P swam/1 to/2 $N", "$P a/1 nagé/1 jusque/2 à/2 $N"),
-            ("$P fished/1 from/2 $N", "$P a/1 pêché/1 depuis/2 $N"),
-            ("the/1 boat/2 reached/3 $N", "le/1 bateau/2 a/3 atteint/3 $N"),
-        ),
-    ),
-    (
-        _sense(
-            "bat", "chauve-souris", "f",
-            (*was("asleep endormi", "alive vivant"), Predicate("@be/1 flying/1", "@voler/1")),
-            ("$N bit/1 $P", "$N a/1 mordu/1 $P"),
-            ("$N slept/1 under/2 the/3 roof/4", "$N a/1 dormi/1 sous/2 le/3 toit/4"),
-        ),
-        _sense(
-            "bat", "batte", "f", was("broken cassé", "made+of-wood en-bois", "made+of-iron en-fer"),
-            ("$P hit/1 the/2 stone/3 with/4 $N", "$P a/1 frappé/1 la/2 pierre/3 avec/4 $N"),
-            ("$P bought/1 $N and/2 two/3 hats/4", "$P a/1 acheté/1 $N et/2 deux/3 chapeaux/4"),
-        ),
-    ),
-    (
-        _sense(
-            "match", "match", "m", was("exciting passionnant", "boring ennuyeux", "important important"),
-            ("$P won/1 $N", "$P a/1 gagné/1 $N"),
-            ("$P watched/1 $N", "$P a/1 regardé/1 $N"),
-        ),
-        _sense(
-            "match", "allumette", "f", was("wet mouillé", "burnt brûlé", "made+of-wood en-bois"),
-            ("$P lit/1 the/2 candle/3 with/4 $N", "$P a/1 allumé/1 la/2 bougie/3 avec/4 $N"),
-            ("$P blew/1 out/1 $N", "$P a/1 soufflé/1 $N"),
-        ),
-    ),
-    (
-        _sense(
-            "trunk", "malle", "f", was("full-of-clothes plein-de-vêtements", "closed fermé", "made+of-iron en-fer"),
-            ("$P opened/1 $N with/2 the/3 key/4", "$P a/1 ouvert/1 $N avec/2 la/3 clé/4"),
-            ("$P put/1 the/2 coat/3 in/4 $N", "$P a/1 mis/1 le/2 manteau/3 dans/4 $N"),
-        ),
-        _sense(
-            "trunk", "tronc", "m",
-            was("hollow creux", "covered-with-moss couvert-de-mousse", "struck-by-lightning frappé-par-la+foudre"),
-            ("$P cut/1 $N with/2 the/3 axe/4", "$P a/1 coupé/1 $N avec/2 la/3 hache/4"),
-            ("$P climbed/1 $N of/2 the/3 oak/4", "$P a/1 grimpé/1 sur/1 $N de/2 le/3 chêne/4"),
-        ),
-    ),
-    (
-        _sense(
-            "nail", "clou", "m", was("rusty rouillé", "bent tordu", "made+of-iron en-fer"),
-            ("$P hit/1 $N with/2 the/3 hammer/4", "$P a/1 frappé/1 $N avec/2 le/3 marteau/4"),
-            ("$P pulled/1 $N out/2 of/2 the/3 wall/4", "$P a/1 arraché/1 $N de/2 le/3 mur/4"),
-        ),
-        _sense(
-            "nail", "ongle", "m", was("bitten rongé", "polished verni"),
-            ("$P cut/1 $N with/2 the/3 scissors/4", "$P a/1 coupé/1 $N avec/2 les/3 ciseaux/4"),
-        ),
-    ),
-    (
-        _sense(
-            "seal", "phoque", "m",
-            (*was("hungry affamé", "asleep endormi"), Predicate("@be/1 swimming/1", "@nager/1")),
-            ("$P fed/1 $N", "$P a/1 nourri/1 $N"),
-            ("$N swam/1 in/2 the/3 lake/4", "$N a/1 nagé/1 dans/2 le/3 lac/4"),
-        ),
-        _sense(
-            "seal", "sceau", "m", was("broken cassé", "made+of-wax en-cire", "made+of-gold en-or"),
-            ("$P put/1 $N on/2 the/3 letter/4", "$P a/1 mis/1 $N sur/2 la/3 lettre/4"),
-        ),
-    ),
-)  # fmt: skip
+def _sense(entry: str) -> Sense:
+    head, *scenes = entry.split("\n    ")
+    noun, _, predicates = head.partition(": ")
+    en, fr, gender = noun.split()
+    return Sense(Noun(en, fr, gender, "sense", en + "s", fr + "s"), states(predicates), tuple(scenes))
+
+
+_EACH = [_sense(entry) for entry in re.split(r"\n(?=\w)", _SENSES.strip())]
+SENSES: tuple[tuple[Sense, Sense], ...] = tuple(zip(_EACH[::2], _EACH[1::2], strict=True))
 
 _PEOPLE = pick("person kin")
 _NOTICE = verbs("meet", "look at, talk about")
@@ -112,15 +81,15 @@ _NOTICE = verbs("meet", "look at, talk about")
 def sense_group(rng: Random, split: str, key: str) -> list[StoryPair]:
     """The same sentence about both meanings of a word; only the predicate differs."""
     if rng.random() < 0.6:
-        return _noticed(rng, split, key)
+        return [sentence.write() for sentence in _noticed(rng, split, key)]
     person, pair = _draw(rng, "sense", split)
     someone = describe(rng, person, (), split)
     group = []
     for sense in pair:
         scene = rng.choice(sense.scenes)
-        slots = {"P": someone.phrase(part="agent"), "N": noun_phrase(sense.noun)}
-        phrase = compose(f"{scene[0]} ./9", f"{scene[1]} ./9", slots)
-        if "$P" in scene[0]:
+        said = compose(scene, P=someone.phrase("agent"), N=noun_phrase(sense.noun))
+        phrase = compose("$S ./1", S=said)
+        if "$P" in scene:
             phrase.combinations |= {("pair", "sense", *sorted((person.en, sense.noun.en)))}
         group.append(realise(phrase, family="sense", kind="sense", contrast_key=key))
     return group
@@ -131,19 +100,14 @@ def _draw(rng: Random, group: str, split: str) -> tuple[Noun, tuple[Sense, Sense
     return person, next(senses for senses in SENSES if senses[0].noun is noun)
 
 
-def _noticed(rng: Random, split: str, key: str) -> list[StoryPair]:
+def _noticed(rng: Random, split: str, key: str) -> list[Sentence]:
     """*The girl looked at the match because it was wet / exciting*, or in two sentences."""
     verb = rng.choice(_NOTICE)
     person, pair = _draw(rng, verb.group, split)
     someone = describe(rng, person, (), split)
-    joint = rng.choice((("because/1", "parce/1 que/1"), ("because/1", "parce/1 que/1"), ("./1", "./1")))
-    group = []
-    for sense in pair:
-        noun = noun_phrase(sense.noun, part="patient")
-        it = pronoun(noun, "object")
-        predicate = rng.choice(sense.predicates)
-        said = compose(predicate.en, predicate.fr, subject=it, part="state")
-        slots = {"M": clause(someone.phrase(part="agent"), verb, noun), "I": it, "P": said}
-        phrase = compose(f"$M {joint[0]} $I $P ./9", f"$M {joint[1]} $I $P ./9", slots)
-        group.append(realise(phrase, family="sense", kind="sense", contrast_key=key))
-    return group
+    joint = rng.choice(("because", "because", "."))
+    return [
+        Sentence("sense", "sense", verb, Form(), (someone, Description(sense.noun)), "object",
+                 rng.choice(sense.predicates).pattern, key=key, joint=joint)
+        for sense in pair
+    ]  # fmt: skip

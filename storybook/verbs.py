@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from .lexicon import entries
+from .morphology import english_past
+
 
 @dataclass(frozen=True)
 class Verb:
@@ -11,6 +14,7 @@ class Verb:
     in the French imperfect; the others in the perfect.
     """
 
+    name: str  # the English base and prepositions, ~ for the first object if there are two
     en: tuple[str, str, str]  # base, past, participle
     fr: str
     group: str
@@ -24,94 +28,73 @@ class Verb:
 
 @dataclass(frozen=True)
 class SetVerb:
-    """A verb that is a whole expression, as a pattern pair for `compose` (*had no room for*)."""
+    """A verb that is a whole expression (*had no room for*): a pattern for `compose`, with $S and $O."""
 
-    en: str
-    fr: str
+    name: str
+    pattern: str
     group: str
+    state = False
 
 
-# name: base past participle [preposition] [~ second preposition] = French likewise; ~ is where the first object stands.
-# Marks on the French verb: * state, - lasting, + conjugated with être, se reflexive. The English base and prepositions
-# are the verb's name.
+# English base, /past and /participle if irregular, [preposition] [~ second preposition] = French likewise; the first
+# object stands where ~ is.
+# Marks on the French verb: * state, - lasting, + conjugated with être, se reflexive (with être too).
 _VERBS = {
     "meet": """
-        chase chased chased = poursuivre; attack attacked attacked = attaquer; hunt hunted hunted = chasser
-        stalk stalked stalked = traquer; catch caught caught = attraper; flee fled fled from = fuir
-        avoid avoided avoided = éviter; fear feared feared = craindre*; hide hid hidden from = se cacher de
-        hit hit hit = frapper; push pushed pushed = pousser; insult insulted insulted = insulter; see saw seen = voir
-        find found found = trouver; hear heard heard = entendre; wake woke woken up = réveiller
-        call called called = appeler; follow followed followed = suivre; help helped helped = aider
-        watch watched watched = regarder-; look looked looked for = chercher-; love loved loved = aimer*
-        look looked looked at = regarder-; talk talked talked about = parler de; greet greeted greeted = saluer""",
+        chase = poursuivre|attack = attaquer|hunt = chasser|stalk = traquer|catch/caught = attraper
+        flee/fled from = fuir|avoid = éviter|fear = craindre*|hide/hid/hidden from = se cacher de|hit/hit = frapper
+        push = pousser|insult = insulter|see/saw/seen = voir|find/found = trouver|hear/heard = entendre
+        wake/woke/woken up = réveiller|call = appeler|follow = suivre|help = aider|watch = regarder-
+        look for = chercher-|love = aimer*|look at = regarder-|talk about = parler de|greet = saluer""",
     "goods": """
-        carry carried carried = porter; lift lifted lifted = soulever; buy bought bought = acheter
-        sell sold sold = vendre; lose lost lost = perdre; take took taken = prendre
-        paint painted painted = peindre-; draw drew drawn = dessiner-; clean cleaned cleaned = nettoyer-
-        open opened opened = ouvrir; close closed closed = fermer; break broke broken = casser
-        hide hid hidden = cacher; eat ate eaten = manger-; want wanted wanted = vouloir*; wash washed washed = laver-
-        build built built = construire-; read read read = lire-; cut cut cut = couper-; show showed shown = montrer""",
+        carry = porter|lift = soulever|buy/bought = acheter|sell/sold = vendre|lose/lost = perdre
+        take/took/taken = prendre|paint = peindre-|draw/drew/drawn = dessiner-|clean = nettoyer-|open = ouvrir
+        close = fermer|break/broke/broken = casser|hide/hid/hidden = cacher|eat/ate/eaten = manger-|want = vouloir*
+        wash = laver-|build/built = construire-|read/read = lire-|cut/cut = couper-|show/showed/shown = montrer""",
     "transfer": """
-        give gave given ~ to = donner ~ à; offer offered offered ~ to = offrir ~ à
-        bring brought brought ~ to = apporter ~ à; send sent sent ~ to = envoyer ~ à
-        sell sold sold ~ to = vendre ~ à; lend lent lent ~ to = prêter ~ à; show showed shown ~ to = montrer ~ à
-        take took taken ~ from = prendre ~ à; buy bought bought ~ from = acheter ~ à
-        borrow borrowed borrowed ~ from = emprunter ~ à; receive received received ~ from = recevoir ~ de
-        accept accepted accepted ~ from = accepter ~ de""",
+        give/gave/given ~ to = donner ~ à|offer ~ to = offrir ~ à|bring/brought ~ to = apporter ~ à
+        send/sent ~ to = envoyer ~ à|sell/sold ~ to = vendre ~ à|lend/lent ~ to = prêter ~ à
+        show/showed/shown ~ to = montrer ~ à|take/took/taken ~ from = prendre ~ à|buy/bought ~ from = acheter ~ à
+        borrow ~ from = emprunter ~ à|receive ~ from = recevoir ~ de|accept ~ from = accepter ~ de""",
     "contain": """
-        fit fit fit in = entrer* dans; go went gone into = rentrer* dans; hold held held = contenir
-        contain contained contained = contenir""",
+        fit/fit in = entrer* dans|go/went/gone into = rentrer* dans|hold/held = contenir|contain = contenir""",
     "view": """
-        hide hid hidden = cacher*; conceal concealed concealed = dissimuler*
-        obscure obscured obscured = masquer*; protect protected protected = protéger*
-        shelter sheltered sheltered = abriter*""",
+        hide/hid/hidden = cacher*|conceal = dissimuler*|obscure = masquer*|protect = protéger*|shelter = abriter*""",
     "crush": """
-        crush crushed crushed = écraser; flatten flattened flattened = aplatir; damage damaged damaged = abîmer
-        collapse collapsed collapsed under = se effondrer sous; give gave given way under = céder sous
-        crack cracked cracked under = se fissurer sous""",
+        crush = écraser|flatten = aplatir|damage = abîmer|collapse under = se effondrer sous
+        give/gave/given way under = céder sous|crack under = se fissurer sous""",
     "pour": """
-        fill filled filled ~ from = remplir ~ à partir de; empty emptied emptied ~ into = vider ~ dans
-        load loaded loaded ~ from = charger ~ à partir de
-        unload unloaded unloaded ~ into = décharger ~ dans""",
+        fill ~ from = remplir ~ à partir de|empty ~ into = vider ~ dans|load ~ from = charger ~ à partir de
+        unload ~ into = décharger ~ dans""",
     "cross": """
-        cross crossed crossed = traverser; enter entered entered = entrer+ dans; leave left left = quitter
-        visit visited visited = visiter""",
+        cross = traverser|enter = entrer+ dans|leave/left = quitter|visit = visiter""",
     "alone": """
-        sleep slept slept = dormir-; run ran run = courir-; swim swam swum = nager-; walk walked walked = marcher-
-        dance danced danced = danser-; eat ate eaten = manger-; jump jumped jumped = sauter-
-        play played played = jouer-; wait waited waited = attendre-; arrive arrived arrived = arriver+
-        fall fell fallen = tomber+; leave left left = partir+; stay stayed stayed = rester+
-        return returned returned = revenir+; hide hid hidden = se cacher; rest rested rested = se reposer-
-        stop stopped stopped = se arrêter; laugh laughed laughed = rire-; work worked worked = travailler-""",
+        sleep/slept = dormir-|run/ran/run = courir-|swim/swam/swum = nager-|walk = marcher-|dance = danser-
+        eat/ate/eaten = manger-|jump = sauter-|play = jouer-|wait = attendre-|arrive = arriver+
+        fall/fell/fallen = tomber+|leave/left = partir+|stay = rester+|return = revenir+|hide/hid/hidden = se cacher
+        rest = se reposer-|stop/stopped = se arrêter|laugh = rire-|work = travailler-""",
 }
 
 
-def _verb(group: str, entry: str) -> tuple[str, Verb]:
-    english, french = (side.split() for side in entry.split("="))
-    base, past, part, *en = english
-    reflexive = french[0] == "se"
-    infinitive, *fr = french[reflexive:]
-    sides = [" ".join(side).partition("~") for side in (en, fr)]
-    verb = Verb(
-        (base, past, part),
-        infinitive.rstrip("*+-"),
-        group,
-        (sides[0][0].strip(), sides[1][0].strip()),
-        (sides[0][2].strip(), sides[1][2].strip()),
-        "être" if infinitive.endswith("+") else "avoir",
-        reflexive,
-        infinitive.endswith("*"),
-        infinitive.endswith("-"),
-    )
-    return " ".join([base, *en]), verb
+def _verb(group: str, entry: str) -> Verb:
+    english, french = entry.split(" = ")
+    forms, *en = english.split()
+    base, *irregular = forms.split("/")
+    past = irregular[0] if irregular else english_past(base)
+    reflexive = french.startswith("se ")
+    marked, *fr = french.removeprefix("se ").split()
+    infinitive = marked.rstrip("*+-")
+    mark = marked.removeprefix(infinitive)
+    sides = [[preposition.strip() for preposition in " ".join(side).split("~")] + [""] for side in (en, fr)]
+    prep, prep2 = list(zip(*sides, strict=True))[:2]
+    return Verb(
+        " ".join([base, *en]), (base, past, (irregular or [past])[-1]), infinitive, group, prep, prep2,
+        "être" if reflexive or mark == "+" else "avoir", reflexive, mark == "*", mark == "-",
+    )  # fmt: skip
 
 
-VERBS: dict[tuple[str, str], Verb] = {}
-for _group, _table in _VERBS.items():
-    for _entry in _table.replace("\n", ";").split(";"):
-        if _entry.strip():
-            _name, _made = _verb(_group, _entry)
-            VERBS[_group, _name] = _made
+VERBS = {(group, verb.name): verb
+         for group, table in _VERBS.items() for entry in entries(table) for verb in (_verb(group, entry),)}  # fmt: skip
 
 
 def verbs(group: str, names: str) -> tuple[Verb, ...]:

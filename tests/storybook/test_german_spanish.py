@@ -18,6 +18,7 @@ GENDERS = {
     "castle": "es", "street": "sie", "river": "er", "field": "es", "bottle": "sie", "bucket": "er", "car": "es",
 }  # fmt: skip
 
+
 @pytest.fixture(scope="module", params=["de", "es"])
 def book(request):
     return in_language(request.param, train_size=1500)
