@@ -17,6 +17,7 @@ What is no matrix of a hidden layer (embeddings, norms, biases) is AdamW's, and 
 import math
 from collections.abc import Iterable
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -55,7 +56,7 @@ class Muon(torch.optim.AdamW):
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:
         """One step; parameters without a gradient stay as they are."""
-        groups = self.param_groups
+        shape, groups = attrgetter("shape"), self.param_groups
         self.param_groups = [group for group in groups if not group["matrices"]]
         try:
             loss = super().step(closure)
@@ -63,7 +64,7 @@ class Muon(torch.optim.AdamW):
             self.param_groups = groups
         for group in groups:
             weights = [weight for weight in group["params"] if weight.grad is not None] if group["matrices"] else []
-            for _, alike in groupby(sorted(weights, key=_shape), key=_shape):
+            for _, alike in groupby(sorted(weights, key=shape), key=shape):
                 self._step_of_muon(list(alike), group)
         return loss
 
@@ -79,10 +80,6 @@ class Muon(torch.optim.AdamW):
         steps_MRC = orthogonalised(ahead_MRC.to(self.dtype)).to(ahead_MRC.dtype).mul_(-rate)
         torch._foreach_mul_(weights, 1 - group["lr"] * group["weight_decay"])
         torch._foreach_add_(weights, list(steps_MRC))
-
-
-def _shape(weight: Tensor) -> torch.Size:
-    return weight.shape
 
 
 def orthogonalised(matrices_MRC: Tensor) -> Tensor:
