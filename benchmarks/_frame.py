@@ -72,7 +72,7 @@ def numbered(path: Path | None, count: int) -> list[str]:
 
 @contextlib.contextmanager
 def server(run: str, *settings: str) -> Iterator[tuple[str, int]]:
-    """Start `seq2see serve`; yields its address and process id."""
+    """Start `seq2see serve`; yields its address and process id once it is ready."""
     options = [part for one in ("rate=0", "deadline_seconds=300", *settings) for part in ("--set", one)]
     command = [sys.executable, "-m", "seq2see", "serve", run, "--port", "0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
@@ -82,6 +82,8 @@ def server(run: str, *settings: str) -> Iterator[tuple[str, int]]:
         if not found:
             raise RuntimeError(line)
         try:
+            while not answers(found[0]):
+                time.sleep(0.05)
             yield found[0], process.pid
         finally:
             process.terminate()
@@ -94,11 +96,6 @@ def answers(url: str) -> bool:
         return bool(urllib.request.urlopen(f"{url}/readyz").status == 200)
     except OSError:
         return False
-
-
-def await_ready(url: str) -> None:
-    while not answers(url):
-        time.sleep(0.05)
 
 
 def timed(work: Callable[[], object]) -> float:

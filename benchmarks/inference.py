@@ -135,25 +135,25 @@ def measure(
     for beams in (1, BEAMS):
         lengths = workers["fast"].ask("lengths", beams=beams)
         workers["marian"].ask("end_at", lengths=lengths)
-        found = in_turn({name: worker for name, worker in workers.items() if beams == 1 or name != "torch"}, rounds,
-                        "all", beams=beams)
+        found = in_turn([name for name in workers if beams == 1 or name != "torch"], rounds,
+                        lambda name, beams=beams: workers[name].ask("all", beams=beams))
         pairs = [("greedy vs hf" if beams == 1 else "beam vs hf", "fast", "marian"), ("ready tokens", "fast", "bare"),
                  ("torch vs hf", "torch", "marian"), ("recipe", "recipe", "fast")]
         for name, one, other in pairs:
             if one in found:
                 yield row(name, threads, beams, found[one], found[other], len(texts))
         if beams == threads == 1:
-            singly = in_turn({name: workers[name] for name in ("fast", "marian")}, rounds, "singles", count=SINGLES)
+            singly = in_turn(["fast", "marian"], rounds, lambda name: workers[name].ask("singles", count=SINGLES))
             yield row("latency vs hf", threads, beams, singly["fast"], singly["marian"], 1)
     for worker in workers.values():
         worker.process.communicate()
 
 
-def in_turn(workers: Mapping[str, Worker], rounds: int, what: str, **request: Any) -> dict[str, list[float]]:
+def in_turn(names: Sequence[str], rounds: int, seconds_of: Callable[[str], float]) -> dict[str, list[float]]:
     """Seconds of each contender, round by round; the first round warms up and does not count."""
-    found: dict[str, list[float]] = {name: [] for name in workers}
-    for number, name in turns(list(workers), rounds + 1):
-        seconds = workers[name].ask(what, **request)
+    found: dict[str, list[float]] = {name: [] for name in names}
+    for number, name in turns(names, rounds + 1):
+        seconds = seconds_of(name)
         if number:
             found[name].append(seconds)
     return found
@@ -168,12 +168,11 @@ def row(
 
 
 def cold_start(runs: Mapping[str, str], text: str, rounds: int) -> dict[str, Any]:
-    found: dict[str, list[float]] = {name: [] for name in runs}
-    for number, name in turns(list(runs), rounds + 1):
+    def start(name: str) -> float:
         command = [sys.executable, "-c", COLD[name], runs[name], text]
-        seconds = timed(lambda command=command: subprocess.run(command, check=True, capture_output=True))
-        if number:
-            found[name].append(seconds)
+        return timed(lambda: subprocess.run(command, check=True, capture_output=True))
+
+    found = in_turn(list(runs), rounds, start)
     measured = row("cold start", 1, 1, found["fast"], found["marian"], 1)
     seconds = {side: round(statistics.median(found[name]), 2) for side, name in (("ours", "fast"), ("peer", "marian"))}
     return measured | seconds | {"unit": "s"}

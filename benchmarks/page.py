@@ -17,7 +17,7 @@ import sys
 from collections import defaultdict
 from typing import Any
 
-from _frame import arguments, await_ready, centiles, end, is_trained, server, show
+from _frame import arguments, centiles, end, is_trained, server, show
 
 SENTENCES = ("The old man did not open the door this morning.", "The small dog saw the tired cat in the garden.")
 WANTED = {"translation": 1000, "a head": 200}  # ms
@@ -86,7 +86,6 @@ def main() -> None:
 
         found: dict[str, list[float]] = defaultdict(list)
         with sync_playwright() as playwright, server(args.run) as (url, _):
-            await_ready(url)
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
             for number in range(visits):
                 for name, times in visit(browser, url, SENTENCES[number % 2], clicks=clicks).items():

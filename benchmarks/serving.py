@@ -23,7 +23,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from _frame import answers, arguments, await_ready, centiles, end, is_trained, numbered, server, show, timed, turns
+from _frame import answers, arguments, centiles, end, is_trained, numbered, server, show, timed, turns
 
 CLIENTS = 64
 HEAVY = 8  # sentences, and beams, of a request under overload
@@ -141,7 +141,6 @@ def beginning(run: str, *, rounds: int) -> list[dict[str, Any]]:
     for _ in range(rounds):
         began = time.perf_counter()
         with server(run) as (url, pid):
-            await_ready(url)
             starts.append(time.perf_counter() - began)
             ask(url, ["Hello."], settings={"source": "auto"})
             sizes.append(memory(pid))

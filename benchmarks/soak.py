@@ -24,7 +24,7 @@ from typing import Any
 
 import httpx
 import psutil
-from _frame import arguments, await_ready, centiles, end, is_trained, numbered, server, show
+from _frame import arguments, centiles, end, is_trained, numbered, server, show
 
 TEXTS = 40  # distinct texts; each has been answered before the second half begins
 PAUSE = 5.0  # seconds between samples
@@ -40,7 +40,6 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     if is_trained(args.run):
         with server(args.run) as (url, pid):
-            await_ready(url)
             rows = asyncio.run(soak(url, pid, numbered(args.text, TEXTS), seconds=seconds, rate=args.rate))
     show(rows)
     end("soak", rows, run=args.run, seconds=seconds, rate=args.rate)

@@ -16,7 +16,7 @@ import time
 from typing import Any
 
 import httpx
-from _frame import arguments, await_ready, centiles, end, is_trained, numbered, server, show
+from _frame import arguments, centiles, end, is_trained, numbered, server, show
 
 KINDS = ["encoder", "decoder", "cross"]
 PARTS = ("translation", "with maps", "with evidence")
@@ -72,7 +72,6 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     if is_trained(args.run):
         with server(args.run) as (url, _):
-            await_ready(url)
             texts = numbered(None, 10_000)
             rows = asyncio.run(visit(url, texts, visitors=args.visitors, seconds=10 if args.quick else 60))
     show(rows)

@@ -90,7 +90,7 @@ def main() -> None:
     with page_of_storybook() as (browser, url), opened(browser, url, width=1440, height=900) as tab:
         keep(tab, "page.png")
         tab.locator(".flip button", has_text="wide").click()
-        tab.wait_for_function("document.querySelector('.tgt').innerText.includes('elle')")
+        tab.wait_for_function("document.querySelector('.word').innerText.startsWith('elle')")
         tab.wait_for_function(SETTLED)
         tab.wait_for_timeout(3_000)  # changed words are marked for a moment
         keep(tab, "page-wide.png")

@@ -7,57 +7,38 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    # isort: off
     from .alignment import AlignmentChoice as AlignmentChoice
-    from .beams import BeamTree as BeamTree
-    from .beams import beam_tree as beam_tree
-    from .by_words import Unit as Unit
-    from .by_words import WordMap as WordMap
-    from .by_words import word_map as word_map
-    from .calibration import Calibration as Calibration
-    from .calibration import Calibrator as Calibrator
-    from .choices import Choice as Choice
-    from .choices import MinimalPairs as MinimalPairs
-    from .choices import margins as margins
-    from .embeddings import Contextual as Contextual
-    from .embeddings import Neighbour as Neighbour
-    from .embeddings import analogy as analogy
-    from .embeddings import contextual as contextual
-    from .embeddings import distances as distances
-    from .embeddings import neighbours as neighbours
-    from .embeddings import project as project
-    from .embeddings import static as static
+    from .beams import BeamTree as BeamTree, beam_tree as beam_tree
+    from .by_words import Unit as Unit, WordMap as WordMap, word_map as word_map
+    from .calibration import Calibration as Calibration, Calibrator as Calibrator
+    from .choices import Choice as Choice, MinimalPairs as MinimalPairs, margins as margins
+    from .embeddings import (
+        Contextual as Contextual, Neighbour as Neighbour, analogy as analogy, contextual as contextual,
+        distances as distances, neighbours as neighbours, project as project, static as static,
+    )
     from .explorer import to_html as to_html
     from .faithfulness import measure_trust as measure_trust
     from .fitting import fit_alignment as fit_alignment
-    from .hooks import Head as Head
-    from .hooks import all_heads as all_heads
-    from .intervals import Agreement as Agreement
-    from .intervals import agreement as agreement
-    from .interventions import Recording as Recording
-    from .interventions import ablate as ablate
-    from .interventions import mean_outputs as mean_outputs
-    from .interventions import patch as patch
-    from .interventions import record as record
-    from .interventions import steer as steer
-    from .logits import LogitLens as LogitLens
-    from .logits import logit_lens as logit_lens
-    from .maps import Picture as Picture
-    from .maps import picture as picture
+    from .hooks import Head as Head, all_heads as all_heads
+    from .intervals import Agreement as Agreement, agreement as agreement
+    from .interventions import (
+        Recording as Recording, ablate as ablate, mean_outputs as mean_outputs, patch as patch, record as record,
+        steer as steer,
+    )
+    from .logits import LogitLens as LogitLens, logit_lens as logit_lens
+    from .maps import Picture as Picture, picture as picture
     from .plot import save_plot as save_plot
-    from .probabilities import Outlook as Outlook
-    from .probabilities import outlook as outlook
-    from .probabilities import with_confidence as with_confidence
-    from .summary import sink_shares as sink_shares
-    from .summary import summarise as summarise
+    from .probabilities import Outlook as Outlook, outlook as outlook, with_confidence as with_confidence
+    from .summary import sink_shares as sink_shares, summarise as summarise
     from .terminal import to_terminal as to_terminal
     from .trace import Trace as Trace
     from .trace_data import Candidate as Candidate
-    from .tracing import trace_hypotheses as trace_hypotheses
-    from .tracing import trace_texts as trace_texts
+    from .tracing import trace_hypotheses as trace_hypotheses, trace_texts as trace_texts
     from .trust import Trust as Trust
-    from .views import VIEWS as VIEWS
-    from .views import add_views as add_views
+    from .views import VIEWS as VIEWS, add_views as add_views
     from .what_if import WhatIf as WhatIf
+    # isort: on
 
 _NAMES_IN = {
     "alignment": "AlignmentChoice",

@@ -17,7 +17,7 @@ from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from ..tokenizer.links import Link
 from .by_words import Unit, word_map
-from .kinds import MapName, Rows
+from .kinds import MapName, Rows, place_of
 from .plain_json import Count, Share, from_plain
 from .trace import Trace
 from .trust import Trust
@@ -82,8 +82,7 @@ class AlignmentChoice:
     def combined(self, shares_of: Callable[[Rows], np.ndarray]) -> np.ndarray:
         """As `strengths`, from the shares [M,J,I] of its maps for each row meaning."""
         if not self.weights:
-            mean_JI: np.ndarray = shares_of(self.rows).mean(0)
-            return mean_JI
+            return shares_of(self.rows).mean(0)
         evidence_KJI = evidence(shares_of("predicts"), shares_of("reads"))
         score_JI = np.tensordot(np.array(self.weights[:-1]), evidence_KJI, axes=1) + self.weights[-1]
         return np.where(evidence_KJI.any(0), 1 / (1 + np.exp(-score_JI)), 0.0)
@@ -91,8 +90,7 @@ class AlignmentChoice:
     def describe(self) -> str:
         """The choice in one line."""
         how = "the mean of " if len(self.maps) > 1 else ""
-        names = ", ".join(" ".join(f"{part} {number}" for part, number in zip(("layer", "head"), name, strict=False))
-                          for name in self.maps if name)
+        names = ", ".join(" ".join(place_of(name)) for name in self.maps if name)
         where = f", rows {self.rows}" + (f", {how}{names}" if names else "")
         if self.weights:
             where = f", both kinds of rows, {len(self.maps)} maps weighted by logistic regression"
@@ -134,10 +132,7 @@ def naive_choice(layers: int, heads: int) -> AlignmentChoice:
 
 def map_names(trace: Trace, view: str) -> list[MapName]:
     """All maps of cross-attention that a trace holds in a view, or the one of left_out."""
-    if view == "left_out":
-        return [()]
-    shape = trace.maps("cross", view).shape
-    return list(np.ndindex(shape[:2])) if view in WITH_HEADS else [(layer,) for layer in range(shape[0])]
+    return [()] if view == "left_out" else list(np.ndindex(trace.maps("cross", view).shape[:-2]))
 
 
 def all_map_names(trace: Trace) -> dict[tuple[str, Rows], list[MapName]]:
@@ -206,15 +201,11 @@ def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:
     enough_MJI: np.ndarray = (shares_MJI >= threshold) & (shares_MJI > 0)
     if rule == "all" or not enough_MJI.size:
         return enough_MJI
-    best: dict[str, np.ndarray] = {}
-    for side, axis in (("target", -1), ("source", -2)):
-        best[side] = np.zeros_like(enough_MJI)
-        np.put_along_axis(best[side], np.expand_dims(shares_MJI.argmax(axis), axis), True, axis)
-    if rule == "both":
-        return enough_MJI & best["target"] & best["source"]
-    if rule == "either":
-        return enough_MJI & (best["target"] | best["source"])
-    return enough_MJI & best[rule]
+    target, source = np.zeros_like(enough_MJI), np.zeros_like(enough_MJI)
+    for best, axis in ((target, -1), (source, -2)):
+        np.put_along_axis(best, np.expand_dims(shares_MJI.argmax(axis), axis), True, axis)
+    chosen = {"target": target, "source": source, "both": target & source, "either": target | source}
+    return enough_MJI & chosen[rule]
 
 
 # --- the best known choice for a model, and the links that a page highlights

@@ -66,14 +66,10 @@ def arithmetic(model: PreTrainedModel, trace: Trace, head: tuple[Kind, int, int]
     scores_C = products_C[:columns] * scale + bias_RC[row, :columns]
     scores_C = torch.where(allowed_C, scores_C, -torch.inf)
     output_D = site.output.weight.detach()[:, site.columns([number])] @ mixed_RE[row]
-    return Arithmetic(
-        query=_numbers(q_RE[row]), keys=_numbers(k_CE[:columns]), products=_numbers(products_C[:columns]),
-        scale=scale, bias=_numbers(bias_RC[row, :columns]), allowed=_numbers(allowed_C), scores=_numbers(scores_C),
-        weights=_numbers(weight_RC[row, :columns]), values=_numbers(v_CE[:columns]), mixed=_numbers(mixed_RE[row]),
-        output=_numbers(output_D), length=float(handed_over[site][0, row].norm()),
-    )
-
-
-def _numbers(tensor: torch.Tensor) -> np.ndarray:
-    numbers: np.ndarray = tensor.detach().cpu().numpy()
-    return numbers
+    row_of = {
+        "query": q_RE[row], "keys": k_CE[:columns], "products": products_C[:columns], "bias": bias_RC[row, :columns],
+        "allowed": allowed_C, "scores": scores_C, "weights": weight_RC[row, :columns], "values": v_CE[:columns],
+        "mixed": mixed_RE[row], "output": output_D,
+    }  # fmt: skip
+    return Arithmetic(scale=scale, length=float(handed_over[site][0, row].norm()),
+                      **{name: part.detach().cpu().numpy() for name, part in row_of.items()})

@@ -17,8 +17,7 @@ prefix's and the source's (ALTI+: Ferrando et al. 2022, "Towards Opening the Bla
 Feed-forward layers act on each position separately and move nothing between positions.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -60,12 +59,12 @@ class Block:
         return self._normed(self.residual_RD[rows, None], rows)[:, 0]
 
     @torch.no_grad()
-    def constant(self, rows: slice = slice(None)) -> torch.Tensor:
+    def constant(self) -> torch.Tensor:
         """[R,D]: what the biases of the output projection and of the norm at the end add."""
-        bias_RD = torch.zeros_like(self.output_RD[rows])
+        bias_RD = torch.zeros_like(self.output_RD)
         if self.site.output.bias is not None:
             bias_RD = bias_RD + self.site.output.bias
-        normed_RD = self._normed(bias_RD[:, None], rows)[:, 0]
+        normed_RD = self._normed(bias_RD[:, None], slice(None))[:, 0]
         return normed_RD if self.summed_RD is None else normed_RD + self.site.norm.bias
 
     def _normed(self, part_RCD: torch.Tensor, rows: slice) -> torch.Tensor:
@@ -77,33 +76,6 @@ class Block:
             raise UserError(f"the norm after attention is a {name}, which has no linear form here")
         spread_R11 = (self.summed_RD[rows].var(-1, unbiased=False) + self.site.norm.eps).sqrt()[:, None, None]
         return (part_RCD - part_RCD.mean(-1, keepdim=True)) / spread_R11 * self.site.norm.weight
-
-
-@contextmanager
-def captured_blocks(sites: Iterable[AttentionSite]) -> Iterator[Callable[[AttentionSite, int, int, int], Block]]:
-    """Yields a function that gives the block at a site for sentence b of the latest pass, cropped to rows and columns.
-    """
-    sites = list(sites)
-    parts = {(site.module, name): module for site in sites
-             for name, module in (("value", site.value), ("attended", site.output), ("normed", site.norm))}
-    with capture(parts, "out") as gave, capture({site.module: site.norm for site in sites}, "in") as norm_read:
-
-        @torch.no_grad()
-        def block(site: AttentionSite, b: int, rows: int, columns: int) -> Block:
-            value_CHE = gave[site.module, "value"][b, :columns].unflatten(-1, (site.heads, site.head_size))
-            weight_DHE = site.output.weight.unflatten(-1, (site.heads, site.head_size))
-            attended_RD, normed_RD = (gave[site.module, name][b, :rows] for name in ("attended", "normed"))
-            norm_in_RD = norm_read[site.module][b, :rows]
-            pre_norm = next(name for module, name in gave if module is site.module and name != "value") == "normed"
-            return Block(
-                site=site,
-                vector_HCD=torch.einsum("che,dhe->hcd", value_CHE, weight_DHE),
-                residual_RD=norm_in_RD if pre_norm else norm_in_RD - attended_RD,
-                output_RD=norm_in_RD + attended_RD if pre_norm else normed_RD,
-                summed_RD=None if pre_norm else norm_in_RD,
-            )
-
-        yield block
 
 
 @dataclass(frozen=True)
@@ -128,13 +100,38 @@ def blocks_of(model: PreTrainedModel, traces: Sequence[TraceData]) -> Iterator[B
     """The blocks of each trace, in order, from another pass over each batch of sentences."""
     sources, targets = [trace.source_ids for trace in traces], [trace.target_ids for trace in traces]
     sites = all_sites(model)
-    with eval_with_eager_attention(model), captured_blocks(sites) as block:
+    parts = {(site.module, name): module for site in sites
+             for name, module in (("value", site.value), ("attended", site.output), ("normed", site.norm))}
+    with (
+        eval_with_eager_attention(model),
+        capture(parts, "out") as gave,
+        capture({site.module: site.norm for site in sites}, "in") as norm_read,
+    ):
         for batch, _, _ in forced_batches(model, sources, targets):
             for b, i in enumerate(batch):
                 by_kind: dict[Kind, list[Block]] = {kind: [] for kind in KINDS}
                 for site in sites:
-                    by_kind[site.kind].append(block(site, b, *traces[i].maps(site.kind).shape[-2:]))
+                    rows, columns = traces[i].maps(site.kind).shape[-2:]
+                    by_kind[site.kind].append(_block(site, gave, norm_read[site.module], b, rows, columns))
                 yield Blocks(traces[i], by_kind)
+
+
+@torch.no_grad()
+def _block(site: AttentionSite, gave: Mapping[tuple[nn.Module, str], torch.Tensor], norm_in_BRD: torch.Tensor, b: int,
+           rows: int, columns: int) -> Block:
+    """The block at a site for sentence b of a pass, cropped to its rows and columns."""
+    value_CHE = gave[site.module, "value"][b, :columns].unflatten(-1, (site.heads, site.head_size))
+    weight_DHE = site.output.weight.unflatten(-1, (site.heads, site.head_size))
+    attended_RD, normed_RD = (gave[site.module, name][b, :rows] for name in ("attended", "normed"))
+    norm_in_RD = norm_in_BRD[b, :rows]
+    pre_norm = next(name for module, name in gave if module is site.module and name != "value") == "normed"
+    return Block(
+        site=site,
+        vector_HCD=torch.einsum("che,dhe->hcd", value_CHE, weight_DHE),
+        residual_RD=norm_in_RD if pre_norm else norm_in_RD - attended_RD,
+        output_RD=norm_in_RD + attended_RD if pre_norm else normed_RD,
+        summed_RD=None if pre_norm else norm_in_RD,
+    )
 
 
 @dataclass(frozen=True)

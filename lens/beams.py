@@ -90,38 +90,33 @@ def beam_tree(
     penalty = model.generation_config.length_penalty
     penalty = 1.0 if penalty is None else float(penalty)
     start = watching.steps[0][0][0]
-    numbers: list[dict[tuple[int, ...], int]] = [{start: 0}]  # of each step, its hypotheses by their ids
-    sums = [[0.0]]
+    live: list[dict[tuple[int, ...], tuple[int, float]]] = [{start: (0, 0.0)}]  # by their ids: number and sum
     steps: list[list[Node]] = []
 
     def node(ids: tuple[int, ...], *, ended: bool) -> Node | None:
         """The continuation of a hypothesis that was live one step ago; None for fillers of empty beams."""
         t = len(ids) - len(start) - 1
-        if t >= len(numbers) or ids[:-1] not in numbers[t]:
+        if t >= len(live) or ids[:-1] not in live[t]:
             return None
-        parent = numbers[t][ids[:-1]]
-        seen, log_probs_KV = watching.steps[t]
-        total = sums[t][parent] + float(log_probs_KV[seen.index(ids[:-1]), ids[-1]])
-        text = str(tokenizer.convert_ids_to_tokens(ids[-1]))
-        above = parent if t > 0 else None
-        return Node(ids[-1], text, above, total, total / (t + 1) ** penalty if ended else None)
+        (parent, before), (seen, log_probs_KV) = live[t][ids[:-1]], watching.steps[t]
+        total = before + float(log_probs_KV[seen.index(ids[:-1]), ids[-1]])
+        if total < -1e8:
+            return None
+        return Node(ids[-1], str(tokenizer.convert_ids_to_tokens(ids[-1])), parent if t > 0 else None, total,
+                    total / (t + 1) ** penalty if ended else None)
 
     end = end_ids(model)
     for seen, _ in watching.steps[1:]:
-        alive = [(ids, made) for ids in dict.fromkeys(seen) if (made := node(ids, ended=False)) is not None]
-        alive = [(ids, made) for ids, made in alive if made.log_prob > -1e8 and ids[-1] not in end]
-        numbers.append({ids: number for number, (ids, _) in enumerate(alive)})
-        sums.append([made.log_prob for _, made in alive])
-        steps.append([made for _, made in alive])
-    found = []
+        alive = {ids: made for ids in seen if ids[-1] not in end and (made := node(ids, ended=False))}
+        live.append({ids: (number, made.log_prob) for number, (ids, made) in enumerate(alive.items())})
+        steps.append(list(alive.values()))
+    hypotheses, texts = [], []
     for row in output.sequences.tolist():
         ids = (*start, *cut_at_end(row[len(start):], end))
-        made = node(ids, ended=True)
-        if made is None or made.log_prob < -1e8:
-            continue
-        step = len(ids) - len(start) - 1
-        steps += [[] for _ in range(step + 1 - len(steps))]
-        found.append((step, len(steps[step]), decode_target(tokenizer, ids[len(start):])))
-        steps[step].append(made)
-    return BeamTree(source, num_beams, penalty, tuple(map(tuple, steps)), tuple((s, n) for s, n, _ in found),
-                    tuple(text for _, _, text in found))
+        if made := node(ids, ended=True):
+            step = len(ids) - len(start) - 1
+            steps += [[] for _ in range(step + 1 - len(steps))]
+            hypotheses.append((step, len(steps[step])))
+            texts.append(decode_target(tokenizer, ids[len(start):]))
+            steps[step].append(made)
+    return BeamTree(source, num_beams, penalty, tuple(map(tuple, steps)), tuple(hypotheses), tuple(texts))

@@ -65,15 +65,14 @@ def column_units(trace: TraceData, kind: Kind, *, words: bool = True) -> tuple[U
 def sum_columns(maps: np.ndarray, columns: Sequence[Unit]) -> np.ndarray:
     """[...,rows,tokens] to [...,rows,units]."""
     starts = [unit.pieces[0] for unit in columns]
-    added: np.ndarray = np.add.reduceat(maps, starts, axis=-1)
-    return added
+    return np.add.reduceat(maps, starts, axis=-1)
 
 
 def mean_rows(maps: np.ndarray, rows: Sequence[Unit]) -> np.ndarray:
     """[...,tokens,columns] to [...,units,columns]."""
     starts = [unit.pieces[0] for unit in rows]
-    added: np.ndarray = np.add.reduceat(maps, starts, axis=-2)
-    return added / np.array([len(unit.pieces) for unit in rows], dtype=maps.dtype)[:, None]
+    sizes = np.array([len(unit.pieces) for unit in rows], dtype=maps.dtype)
+    return np.add.reduceat(maps, starts, axis=-2) / sizes[:, None]
 
 
 def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "predicts") -> WordMap:

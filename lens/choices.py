@@ -13,7 +13,7 @@ import torch
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from .hooks import STACKS, Stack, replaced
+from .hooks import Stack, replaced
 from .interventions import patch, record
 from .kinds import Kind
 from .teacher_forcing import by_length, eval_mode, forced_pass
@@ -63,8 +63,7 @@ def margins_of_batch(model: PreTrainedModel, choices: Sequence[Choice]) -> np.nd
         logits_BV = forced_pass(model, sources, targets)[0].logits[:, 0]
     pairs_B2 = torch.tensor([[choice.right, choice.wrong] for choice in choices], device=logits_BV.device)
     right_B, wrong_B = logits_BV.gather(-1, pairs_B2).double().unbind(-1)
-    margins_B: np.ndarray = (right_B - wrong_B).cpu().numpy()  # the log-normaliser is the same for both
-    return margins_B
+    return (right_B - wrong_B).cpu().numpy()  # the log-normaliser is the same for both
 
 
 class MinimalPairs:
@@ -110,14 +109,14 @@ class MinimalPairs:
 
 
 def _marks(batch: Sequence[Choice], where: Sequence[Mapping[Stack, Iterable[int]]]) -> dict[Stack, torch.Tensor]:
-    lengths: dict[Stack, list[int]] = {
-        "encoder": [len(choice.source_ids) for choice in batch], "decoder": [len(choice.target_ids) for choice in batch]
+    sides: dict[Stack, list[tuple[int, ...]]] = {
+        "encoder": [choice.source_ids for choice in batch], "decoder": [choice.target_ids for choice in batch]
     }
-    marks = {name: torch.zeros(len(batch), max(lengths[name]), dtype=torch.bool) for name in STACKS}
-    for name in STACKS:
-        for row, (positions, count) in enumerate(zip(where, lengths[name], strict=True)):
-            for position in positions.get(name, range(count)):
-                if not 0 <= position < count:
-                    raise UserError(f"there is no {name} position {position} here: expected 0 to {count - 1}")
+    marks = {name: torch.zeros(len(batch), max(map(len, ids)), dtype=torch.bool) for name, ids in sides.items()}
+    for name, ids in sides.items():
+        for row, (positions, own) in enumerate(zip(where, ids, strict=True)):
+            for position in positions.get(name, range(len(own))):
+                if not 0 <= position < len(own):
+                    raise UserError(f"there is no {name} position {position} here: expected 0 to {len(own) - 1}")
                 marks[name][row, position] = True
     return marks

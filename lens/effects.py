@@ -79,7 +79,7 @@ class Control:
 
 def control(
     chosen: Sequence[Head], heads: Sequence[Head], effect: Callable[[Set], float],
-    interval: Callable[[Sequence[Set]], tuple[float, float]], *, alike: Alike, seed: int = 0, draws: int = DRAWS,
+    interval: Callable[[Sequence[Set]], tuple[float, float]], *, alike: Alike, draws: int = DRAWS,
 ) -> Control:
     """The effect of `chosen` beside that of sets of as many other heads.
 
@@ -93,7 +93,7 @@ def control(
     if possible <= draws:
         parts = list(product(*(combinations(pools[cell], count) for cell, count in wanted.items())))
     else:
-        rng = Random(seed)
+        rng = Random(0)
         parts = [tuple(tuple(rng.sample(pools[cell], count)) for cell, count in wanted.items()) for _ in range(draws)]
     sets = [tuple(sorted(head for part in one for head in part)) for one in parts]
     found, itself = np.array(list(map(effect, sets))), tuple(sorted(chosen))

@@ -104,14 +104,12 @@ def static(
 
     UserError for a word that the vocabulary has only as bytes, or not at all.
     """
-    vector: np.ndarray = _matrix(model, side)[_pieces(tokenizer, word)].mean(0).cpu().numpy()
-    return vector
+    return _matrix(model, side)[_pieces(tokenizer, word)].mean(0).cpu().numpy()
 
 
 def _matrix(model: PreTrainedModel, side: Side) -> torch.Tensor:
     stack = model.get_encoder() if side == "source" else model.get_decoder()
-    matrix_VD: torch.Tensor = stack.get_input_embeddings().weight.detach()
-    return matrix_VD
+    return stack.get_input_embeddings().weight.detach()
 
 
 def _pieces(tokenizer: PreTrainedTokenizerBase, word: str) -> list[int]:
@@ -148,15 +146,13 @@ def project(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     axis."""
     if vectors.ndim != 2 or len(vectors) < 2:
         raise UserError(f"a projection needs at least 2 vectors, got shape {vectors.shape}", exit_code=2)
-    centred = torch.tensor(vectors, dtype=torch.float64)
-    centred = centred - centred.mean(0)
-    _, scale, axes = torch.linalg.svd(centred, full_matrices=False)
-    axes = axes[:2] * axes[:2].gather(1, axes[:2].abs().argmax(1, keepdim=True)).sign()  # else the sign is arbitrary
-    points = torch.zeros(len(vectors), 2, dtype=torch.float64)
+    centred = vectors - vectors.mean(0, dtype=np.float64)
+    _, scale, axes = np.linalg.svd(centred, full_matrices=False)
+    axes = axes[:2] * np.sign(np.take_along_axis(axes[:2], abs(axes[:2]).argmax(1)[:, None], 1))  # else arbitrary
+    points, shares = np.zeros((len(vectors), 2)), np.zeros(2)
     points[:, : len(axes)] = centred @ axes.T
-    shares = torch.zeros(2, dtype=torch.float64)
-    shares[: len(axes)] = (scale**2 / (scale**2).sum().clamp(min=1e-300))[:2]
-    return points.cpu().numpy(), shares.cpu().numpy()
+    shares[: len(axes)] = (scale**2 / max((scale**2).sum(), 1e-300))[:2]
+    return points, shares
 
 
 def neighbours(
@@ -164,10 +160,8 @@ def neighbours(
     side: Side = "source",
 ) -> list[Neighbour]:
     """The tokens nearest to a word, without its own, by cosine or dot product, which favours long vectors."""
-    vector = torch.tensor(static(model, tokenizer, word, side=side))
-    asked = set(_pieces(tokenizer, word))
-    ranked = _ranked(model, tokenizer, vector, by=by, side=side, asked=asked, left_out=asked)
-    return ranked[:count]
+    vector, asked = torch.tensor(static(model, tokenizer, word, side=side)), set(_pieces(tokenizer, word))
+    return _ranked(model, tokenizer, vector, by=by, side=side, asked=asked, left_out=asked)[:count]
 
 
 def analogy(

@@ -22,15 +22,7 @@ from .calibration import Calibrator
 from .erasure import without
 from .hooks import Head, all_heads
 from .interventions import ablate, mean_outputs
-from .teacher_forcing import (
-    batches,
-    decode_target,
-    encode_source,
-    encode_target,
-    eval_mode,
-    forced_pass,
-    vocabulary_size,
-)
+from .teacher_forcing import decode_target, encode_source, encode_target, eval_mode, forced_batches
 from .trace import Trace
 
 # T decoder steps, V vocabulary, N sequences
@@ -96,8 +88,7 @@ def _effects(
 ) -> Iterator[Effect]:
     """The hypothesis, forced for each of these sources."""
     pairs_T2 = torch.tensor([trace.target_ids, rivals]).T
-    for batch in batches(sources, [trace.target_ids] * len(sources), vocabulary=vocabulary_size(model)):
-        output, _ = forced_pass(model, [sources[i] for i in batch], [trace.target_ids] * len(batch))
+    for _, output, _ in forced_batches(model, sources, [trace.target_ids] * len(sources)):
         for logits_TV in output.logits.float().cpu():
             own_T, other_T = logits_TV.gather(-1, pairs_T2).double().unbind(-1)
             best = logits_TV.argmax(-1).tolist()
@@ -118,54 +109,47 @@ class Spelt:
     whole: bool
 
 
+@dataclass
+class _Begun:
+    """A word that is being spelt: which one and where, its ids so far, and their log-probability."""
+
+    word: int
+    step: int
+    ids: list[int]
+    first: float
+    log_prob: float
+    whole: bool = False
+
+
 def spelt_candidates(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, calibrator: Calibrator | None
 ) -> list[list[Spelt]]:
     """Alternatives for each word of the translation: a first token and, if it is at least LEAST probable, the most
     likely tokens up to the end of the word."""
-    begun: list[tuple[int, int, list[int], float]] = []  # word, step, ids so far, log-probability
+    begun = []
     for number, step in enumerate(first_steps(trace)):
-        chosen = trace.target_ids[step]
-        some = [one for one in trace.shown.top[step] if one.id != chosen][:CANDIDATES]
-        begun += [(number, step, [one.id], one.log_prob) for one in some]
-    found: list[list[Spelt]] = [[] for _ in trace.target_words]
-    likely = [one for one in begun if one[3] >= math.log(LEAST)]
-    rare = [(*one, False) for one in begun if one[3] < math.log(LEAST)]
-    firsts = {(number, ids[0]): log_prob for number, _, ids, log_prob in begun}
-    for number, _, ids, log_prob, whole in [*_completed(model, tokenizer, trace, likely, calibrator), *rare]:
-        text = decode_target(tokenizer, ids).strip()
-        first = firsts[number, ids[0]]
-        found[number].append(Spelt(text or str(tokenizer.convert_ids_to_tokens(ids[0])), math.exp(log_prob),
-                                   math.exp(first), whole or not text))
-    return [sorted(one, key=lambda spelt: -spelt.probability) for one in found]
-
-
-def _completed(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace,
-    begun: list[tuple[int, int, list[int], float]], calibrator: Calibrator | None,
-) -> Iterator[tuple[int, int, list[int], float, bool]]:
-    """Completes each candidate token by token while its word continues."""
-    alive = begun
+        others = [one for one in trace.shown.top[step] if one.id != trace.target_ids[step]][:CANDIDATES]
+        begun += [_Begun(number, step, [one.id], one.log_prob, one.log_prob) for one in others]
     for _ in range(LONGEST):
-        if not alive:
-            return
-        targets = [[*trace.target_ids[:step], *ids, ids[-1]] for _, step, ids, _ in alive]  # the last is not read
-        following: list[tuple[int, int, list[int], float]] = []
-        sources = [trace.source_ids] * len(alive)
+        alive = [one for one in begun if not one.whole and one.first >= math.log(LEAST)]
+        targets = [[*trace.target_ids[: one.step], *one.ids, one.ids[-1]] for one in alive]  # the last is not read
         with eval_mode(model):
-            for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
-                logits_NTV = forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch])[0].logits
+            for batch, output, _ in forced_batches(model, [trace.source_ids] * len(alive), targets):
                 for b, i in enumerate(batch):
-                    number, step, ids, log_prob = alive[i]
-                    log_probs_V = logits_NTV[b, step + len(ids)].float().log_softmax(-1).cpu().numpy()
+                    one = alive[i]
+                    log_probs_V = output.logits[b, one.step + len(one.ids)].float().log_softmax(-1).cpu().numpy()
                     best = int(log_probs_V.argmax())
-                    if _goes_on(tokenizer, ids, best):
+                    one.whole = not _goes_on(tokenizer, one.ids, best)
+                    if not one.whole:
                         shown = calibrator(log_probs_V[None])[0] if calibrator else log_probs_V
-                        following.append((number, step, [*ids, best], log_prob + float(shown[best])))
-                    else:
-                        yield number, step, ids, log_prob, True
-        alive = following
-    yield from ((*one, False) for one in alive)
+                        one.ids.append(best)
+                        one.log_prob += float(shown[best])
+    found: list[list[Spelt]] = [[] for _ in trace.target_words]
+    for one in begun:
+        text = decode_target(tokenizer, one.ids).strip()
+        found[one.word].append(Spelt(text or str(tokenizer.convert_ids_to_tokens(one.ids[0])), math.exp(one.log_prob),
+                                     math.exp(one.first), one.whole or not text))
+    return [sorted(word, key=lambda spelt: -spelt.probability) for word in found]
 
 
 def _goes_on(tokenizer: PreTrainedTokenizerBase, ids: list[int], following: int) -> bool:
@@ -186,13 +170,16 @@ def evidence_record(found: Evidence, spelt: Sequence[Sequence[Spelt]], links: Se
         "averaged_over": averaged_over,
         "runner_up": list(found.runner_up),
         "margins": _rounded(found.margins),
-        "heads": [{"kind": head.kind, "layer": head.layer, "head": head.head, "margins": _rounded(one.margins),
-                   "top": list(one.top)} for head, one in found.heads.items()],
-        **{name: [{"margins": _rounded(one.margins), "top": list(one.top)} for one in getattr(found, name)]
-           for name in ("erased", "others")},
+        "heads": [head._asdict() | _plain_effect(one) for head, one in found.heads.items()],
+        "erased": list(map(_plain_effect, found.erased)),
+        "others": list(map(_plain_effect, found.others)),
         "candidates": [[asdict(one) for one in word] for word in spelt],
         "links": [[pair.source, pair.target, round(pair.share, 4)] for pair in links],
     }  # fmt: skip
+
+
+def _plain_effect(effect: Effect) -> dict[str, Any]:
+    return {"margins": _rounded(effect.margins), "top": list(effect.top)}
 
 
 def _rounded(values: Sequence[float]) -> list[float]:

@@ -66,8 +66,7 @@ def _words(trace: TraceData, pieces: Sequence[Piece], side: str) -> list[dict[st
     found = []
     for unit in units(pieces, words):
         place = pieces[unit.pieces[0]] if unit.word is None else words[unit.word]
-        found.append({"text": unit.text, "pieces": list(unit.pieces), "word": unit.word, "special": unit.special,
-                      "start": place.start, "end": place.end})
+        found.append(asdict(unit) | {"start": place.start, "end": place.end})
     return found
 
 
@@ -137,7 +136,12 @@ def to_html(
     UserError for a missing map, or more weights than a browser can draw.
     """
     start = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
-    reply = {"traces": [drawable(trace)], "measured": measured_record(roles or {}, None), "translation": {
+    cells = sum(maps.size for kind in KINDS for maps in getattr(trace, kind).values())
+    if cells > CELLS_DRAWN:
+        sizes = f"{len(trace.source)} source and {len(trace.target)} target tokens make {cells:,} weights"
+        raise UserError(f"{sizes}, too many to draw ({CELLS_DRAWN:,}): save them as .json, or take a shorter text or"
+                        " one view")  # fmt: skip
+    reply = {"traces": [trace_record(trace)], "measured": measured_record(roles or {}, None), "translation": {
         "text": trace.target_text, "unknown_words": [word.text for word in unseen or ()], "hypotheses": []}}
     opened = {"head": {"kind": start.kind, "layer": start.layer or 0, "head": start.head or 0}, "pinned": True,
               "view": view, "unit": "words" if words else "tokens", "rows": rows}
@@ -157,16 +161,6 @@ explorer(document.getElementById("explorer"), JSON.parse(document.getElementById
 }})();</script>
 </body></html>
 """
-
-
-def drawable(trace: TraceData) -> dict[str, Any]:
-    """The record of a trace; UserError if it has more weights than a browser can draw."""
-    cells = sum(trace.maps(kind, view).size for view in trace.cross for kind in KINDS)
-    if cells > CELLS_DRAWN:
-        sizes = f"{len(trace.source)} source and {len(trace.target)} target tokens make {cells:,} weights"
-        raise UserError(f"{sizes}, too many to draw ({CELLS_DRAWN:,}): save them as .json, or take a shorter text or"
-                        " one view")  # fmt: skip
-    return trace_record(trace)
 
 
 def to_iframe(trace: TraceData) -> str:

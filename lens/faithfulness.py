@@ -32,19 +32,21 @@ def measure_trust(
     without sentences; UserError for links to missing words.
     """
     chosen, reported = Tallies(dev, dev_gold), Tallies(test, test_gold, groups)
-    figures = {one.key: one for one in reported.figures(supervised)}
+    *maps, random = reported.figures(supervised)
+    figures = {one.key: one for one in maps}
     best: dict[str, tuple[float, Key]] = {}
-    for error, key in zip(chosen.errors().tolist(), chosen.keys, strict=True):
+    for error, key in zip(chosen.errors().tolist()[:-1], chosen.keys[:-1], strict=True):
         best[key[0]] = min(best.get(key[0], (np.inf, key)), (error, key), key=lambda pair: pair[0])
     return Trust(
-        measured_on=measured_on, sentences=len(reported.words), chosen_on=len(chosen.words), random=reported.chance(),
+        measured_on=measured_on, sentences=len(reported.words), chosen_on=len(chosen.words), random=random,
         best=tuple(figures[key] for _, key in best.values()), maps=tuple(figures.values()), weights=weights,
         words=int(reported.compared.sum()),
     )
 
 
 class Tallies:
-    """The counts of each sentence, map by map, and last the mean of random maps."""
+    """The counts of each sentence, map by map, and last the mean of random maps: weights drawn evenly from all that sum
+    to 1."""
 
     def __init__(
         self, traces: Iterable[Trace], gold: Sequence[Links] | None, groups: Sequence[str] | None = None
@@ -67,24 +69,19 @@ class Tallies:
         if not words:
             raise ValueError("expected at least one sentence")
         self.keys: list[Key] = [(view, rows, name) for (view, rows), maps in names.items() for name in maps]
+        self.keys.append(("random", "predicts", ()))
         self.counts = np.stack(counts, axis=1) if counts else None  # [M+1,N,4]
         self.taus = np.stack(taus, axis=1)  # [M+1,N]
         self.words, self.compared = np.array(words).T  # [N], [N]
         self.groups = groups
 
     def errors(self) -> np.ndarray:
-        """What to minimise when choosing a map, [M]."""
-        if self.counts is not None:
-            return error_rate(self.counts.sum(1))[:-1]
-        return -self.taus.sum(1)[:-1]
+        """What to minimise when choosing a map, [M+1]."""
+        return -self.taus.sum(1) if self.counts is None else error_rate(self.counts.sum(1))
 
-    def figures(self, supervised: Collection[MapName] = ()) -> list[MapTrust]:
+    def figures(self, supervised: Collection[MapName]) -> list[MapTrust]:
         return [MapTrust(*key, self._aer(m), None if key[0] == "left_out" else self._tau(m), _holds(key, supervised))
                 for m, key in enumerate(self.keys)]
-
-    def chance(self) -> MapTrust:
-        """The figures of random maps: weights drawn evenly from all that sum to 1."""
-        return MapTrust("random", "predicts", (), self._aer(-1), self._tau(-1))
 
     def _aer(self, m: int) -> Figure | None:
         if self.counts is None:

@@ -42,7 +42,7 @@ def save(trace: TraceData, path: str | Path) -> None:
     """Writes the trace as .json (without logits) or .npz, by suffix.  UserError for another suffix."""
     path = Path(path)
     if _suffix(path) == ".json":
-        atomic_write(path, to_json(trace))
+        atomic_write(path, json.dumps(to_lists(trace), ensure_ascii=False))
     else:
         arrays = {name: getattr(trace, name) for name in ARRAYS if getattr(trace, name) is not None}
         arrays |= {f"{kind}.{view}": array for kind in KINDS for view, array in getattr(trace, kind).items()}
@@ -50,11 +50,6 @@ def save(trace: TraceData, path: str | Path) -> None:
         packed = BytesIO()
         np.savez_compressed(packed, record=np.frombuffer(text, dtype=np.uint8), **arrays)
         atomic_write(path, packed.getvalue())
-
-
-def to_json(trace: TraceData) -> str:
-    """The trace as one JSON object, without logits."""
-    return json.dumps(to_lists(trace), ensure_ascii=False)
 
 
 def to_lists(trace: TraceData, *, of_map: Callable[[np.ndarray], Any] | None = None) -> dict[str, Any]:
@@ -109,11 +104,9 @@ def _checked(trace: Data) -> Data:
         raise ValueError("its decoder has other layers in decoder and cross")
     if trace.left_out is not None and trace.left_out.shape != (len(trace.target), len(trace.source_words)):
         raise ValueError(f"left_out has shape {trace.left_out.shape}, expected a column a source word")
-    for name in ("log_probs", "entropies") if trace.calibrated else ():
-        if not (np.abs(getattr(trace.calibrated, name)) < LARGEST).all():
-            raise ValueError(f"its calibrated {name} hold NaN, infinity or numbers beyond 1e30")
     every = [array for kind in KINDS for array in getattr(trace, kind).values()]
-    every += [getattr(trace, name) for name in (*NEEDED, "left_out") if getattr(trace, name) is not None]
+    every += [trace.log_normalisers, trace.log_probs, trace.entropies, trace.shown.log_probs, trace.shown.entropies]
+    every += [] if trace.left_out is None else [trace.left_out]
     if not all((np.abs(array) < LARGEST).all() for array in every):
         raise ValueError("it holds NaN, infinity or numbers beyond 1e30")
     if not all((trace.maps(kind) >= 0).all() and np.allclose(trace.maps(kind).sum(-1), 1, atol=1e-3) for kind in KINDS):
@@ -191,20 +184,11 @@ def _read_npz(file: Any) -> dict[str, Any]:
     with np.load(file, allow_pickle=False) as arrays:
         record: dict[str, Any] = json.loads(arrays["record"].tobytes().decode("utf-8"))
         for name in [one for one in arrays.files if one != "record"]:
-            kind, _, view = name.partition(".")
-            if view and kind in KINDS:
-                record.setdefault(kind, {})[view] = _numbers(arrays[name])
-            elif name in ARRAYS:
-                record[name] = _numbers(arrays[name])
-            else:
+            array, (kind, _, view) = arrays[name], name.partition(".")
+            if array.dtype.kind != "f" or (kind not in KINDS if view else name not in ARRAYS):
                 raise ValueError(f"it holds {name!r}")
+            (record.setdefault(kind, {}) if view else record)[view or name] = array
     return record
-
-
-def _numbers(array: np.ndarray) -> np.ndarray:
-    if array.dtype.kind != "f":
-        raise ValueError(f"it holds an array of {array.dtype}")
-    return array
 
 
 def _exact(array: np.ndarray) -> Any:

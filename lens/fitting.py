@@ -79,8 +79,8 @@ class GoldSentences:
             total = np.zeros((len(names), len(WAYS), 4))
             for maps, truth in zip(self.shares, self.gold, strict=True):
                 total += tally(maps[view, rows], truth, WAYS)
-            found += [Tried(AlignmentChoice(view, rows, (name,), *way), error)
-                      for name, (way, error) in zip(names, map(_best_way, total), strict=True)]
+            found += [Tried(AlignmentChoice(view, rows, (name,), *WAYS[errors.argmin()]), float(errors.min()))
+                      for name, errors in zip(names, error_rate(total), strict=True)]
         return found
 
     def try_weights(self) -> list[Tried]:
@@ -125,12 +125,6 @@ class GoldSentences:
         names = self.names[choice.view, choice.rows]
         picked = [names.index(name) for name in choice.maps]
         return choice.combined(lambda rows: maps[choice.view, rows][picked])
-
-
-def _best_way(counts: np.ndarray) -> tuple[tuple[Rule, float], float]:
-    """The rule and threshold with the lowest error among counts [ways,4], and that error."""
-    errors = error_rate(counts)
-    return WAYS[errors.argmin()], float(errors.min())
 
 
 def regression(cells: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:

@@ -14,7 +14,7 @@ A role holds only if its whole interval on the test half lies above these baseli
 Attention shows where a head looked, not what that did; see `interventions.py` for effects.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -92,52 +92,50 @@ class Measured:
     supervised: Collection[MapName]  # cross-attention heads that were trained with gold links
 
 
-def measure(traces: Iterable[Trace], gold: Iterable[GoldPair], *, view: str = "raw",
-            supervised: Collection[MapName] = ()) -> Measured:
-    """Scores every head in every role on each sentence.  The traces are of the gold targets.  `supervised` are the
-    cross-attention heads (layer, head) that were trained with gold links.
-
-    `view` is one with heads.  Rows of "norm" do not sum to 1, so the baselines do not apply to it.
-    """
-    scores: dict[tuple[Kind, str], list[np.ndarray]] = {}
-    found = Measured({}, {}, {}, {}, {}, supervised)
-    uniform: dict[tuple[Kind, str], list[float]] = {}
-    rivals: dict[Kind, list[np.ndarray]] = {kind: [] for kind in KINDS}
+def measure(
+    traces: Iterable[Trace], gold: Iterable[GoldPair], *, supervised: Collection[MapName] = ()
+) -> Measured:
+    """Scores every head in every role on each sentence, by its raw weights.  The traces are of the gold targets.
+    `supervised` are the cross-attention heads (layer, head) that were trained with gold links."""
+    scores: dict[tuple[Kind, str], list[np.ndarray]] = defaultdict(list)
+    uniform: dict[tuple[Kind, str], list[float]] = defaultdict(list)
+    places: dict[tuple[Kind, str], list[Counter[Place]]] = defaultdict(list)
+    groups: dict[tuple[Kind, str], list[str]] = defaultdict(list)
+    rivals: dict[Kind, list[np.ndarray]] = defaultdict(list)
     for number, (trace, pair) in enumerate(zip(traces, gold, strict=True)):
         for kind in KINDS:
             rows, columns = row_units(trace, kind), column_units(trace, kind)
             maps, even = (mean_rows(sum_columns(all_, columns), rows)
-                          for all_ in (trace.maps(kind, view), uniform_map(trace, kind)))
+                          for all_ in (trace.maps(kind), uniform_map(trace, kind)))
             masks = role_masks(kind, rows, columns, pair, visible=even > 0)
             for role, mask in masks.items():
-                key = kind, role
-                scores.setdefault(key, []).append(_score(maps, mask))
-                uniform.setdefault(key, []).append(float(_score(even, mask)))
-                found.places.setdefault(key, []).append(_places(kind, mask) if role in CONTENTS else Counter())
-                found.groups.setdefault(key, []).append(pair.group or f"sentence {number}")
+                scores[kind, role].append(_score(maps, mask))
+                uniform[kind, role].append(float(_score(even, mask)))
+                places[kind, role].append(_places(kind, mask) if role in CONTENTS else Counter())
+                groups[kind, role].append(pair.group or f"sentence {number}")
             if "antecedent" in masks:
                 rival = rival_mask(kind, rows, columns, pair, visible=even > 0)
                 rivals[kind].append((maps * rival).sum(-1)[..., masks["antecedent"].any(-1)].mean(-1))
-    found.scores.update({key: np.stack(values) for key, values in scores.items()})
-    found.uniform.update({key: np.array(values) for key, values in uniform.items()})
-    found.rivals.update({kind: np.stack(values) for kind, values in rivals.items() if values})
-    return found
+    return Measured(
+        {key: np.stack(values) for key, values in scores.items()},
+        {kind: np.stack(values) for kind, values in rivals.items()},
+        {key: np.array(values) for key, values in uniform.items()}, places, groups, supervised,
+    )  # fmt: skip
 
 
 def _score(maps: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """The share on the role's cells, averaged over rows with any: [...,R,C] to [...]."""
-    score: np.ndarray = (maps * mask).sum(-1)[..., mask.any(-1)].mean(-1)
-    return score
+    return (maps * mask).sum(-1)[..., mask.any(-1)].mean(-1)
 
 
 def _places(kind: Kind, mask: np.ndarray) -> Counter[Place]:
     """The score of a head that always looks at one place, for every place."""
-    rows, last = np.flatnonzero(mask.any(-1)), mask.shape[1] - 1
+    rows, last = np.count_nonzero(mask.any(-1)), mask.shape[1] - 1
     middle = diagonal(*mask.shape) if kind == "cross" else np.arange(len(mask))
     hits: Counter[Place] = Counter()
-    for r, c in np.argwhere(mask):
-        hits.update([("offset", int(c - middle[r])), ("start", int(c)), ("end", int(last - c))])
-    return Counter({place: count / len(rows) for place, count in hits.items()})
+    for r, c in np.argwhere(mask).tolist():
+        hits.update([("offset", int(c - middle[r])), ("start", c), ("end", last - c)])
+    return Counter({place: count / rows for place, count in hits.items()})
 
 
 def roles_of_heads(dev: Measured, test: Measured) -> dict[Head, list[RoleScore]]:

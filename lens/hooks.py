@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import torch
@@ -83,10 +84,10 @@ def attention_sites(model: PreTrainedModel) -> dict[Kind, tuple[AttentionSite, .
     encoder, decoder = _attentions(model.get_encoder()), _attentions(model.get_decoder())
     if not encoder or not decoder or len(decoder) % 2:
         raise UserError(f"{type(model).__name__} is not built like BART or T5, so its heads cannot be reached")
-    if not all(hasattr(module, "config") for module, _, _ in (*encoder, *decoder)):  # FSMT's, [T,B,D], has none
+    if not all(hasattr(module, "config") for module, *_ in (*encoder, *decoder)):  # FSMT's, [T,B,D], has none
         raise laid_out_otherwise(model)
     found: dict[Kind, list] = {"encoder": encoder, "decoder": decoder[::2], "cross": decoder[1::2]}
-    return {kind: tuple(_site(kind, layer, *one) for layer, one in enumerate(found[kind])) for kind in KINDS}
+    return {kind: tuple(AttentionSite(kind, layer, *one) for layer, one in enumerate(found[kind])) for kind in KINDS}
 
 
 def all_sites(model: PreTrainedModel) -> list[AttentionSite]:
@@ -141,28 +142,17 @@ def laid_out_otherwise(model: PreTrainedModel) -> UserError:
     )
 
 
-def _attentions(stack: nn.Module) -> list[tuple[nn.Module, nn.Module, str]]:
-    """Each attention module, its parent, and its name there."""
+def _attentions(stack: nn.Module) -> list[tuple[Any, ...]]:
+    """What an `AttentionSite` has of each attention module: itself, its projections, its number of heads, its norm."""
     found = []
     for name, module in stack.named_modules():
         parent, _, own = name.rpartition(".")
         around = stack.get_submodule(parent)
-        if any(_has(module, value) and _has(module, output) and hasattr(around, norm.format(own))
-               for value, output, _, norm in CONVENTIONS):
-            found.append((module, around, own))
+        for value, output, heads, norm in CONVENTIONS:
+            projections = getattr(module, value, None), getattr(module, output, None)
+            if all(isinstance(one, nn.Linear) for one in projections) and hasattr(around, norm.format(own)):
+                found.append((module, *projections, int(getattr(module, heads)), getattr(around, norm.format(own))))
     return found
-
-
-def _has(module: nn.Module, projection: str) -> bool:
-    return isinstance(getattr(module, projection, None), nn.Linear)
-
-
-def _site(kind: Kind, layer: int, module: nn.Module, around: nn.Module, own: str) -> AttentionSite:
-    value, output, heads, norm = next(names for names in CONVENTIONS if _has(module, names[0]))
-    return AttentionSite(
-        kind, layer, module, getattr(module, value), getattr(module, output), int(getattr(module, heads)),
-        getattr(around, norm.format(own)),
-    )
 
 
 # --- what passes through modules
@@ -172,14 +162,7 @@ def _site(kind: Kind, layer: int, module: nn.Module, around: nn.Module, own: str
 def capture(modules: Mapping[Key, nn.Module], side: Side) -> Iterator[dict[Key, torch.Tensor]]:
     """Inside, the dictionary holds what entered or left each module in the latest pass."""
     kept: dict[Key, torch.Tensor] = {}
-
-    def keeping(key: Key) -> Change:
-        def keep(tensor: torch.Tensor) -> None:
-            kept[key] = tensor
-
-        return keep
-
-    with _hooked((module, side, keeping(key)) for key, module in modules.items()):
+    with _hooked((module, side, partial(kept.__setitem__, key)) for key, module in modules.items()):
         yield kept
 
 
@@ -198,27 +181,21 @@ def _hooked(changes: Iterable[tuple[nn.Module, Side, Change]], *, first: bool = 
     with ExitStack() as stack:
         for module, side, change in changes:
             if side == "in":
-                stack.enter_context(module.register_forward_pre_hook(_on_entry(change)))
+                stack.enter_context(module.register_forward_pre_hook(partial(_on_entry, change)))
             else:
-                stack.enter_context(module.register_forward_hook(_on_exit(change), prepend=first))
+                stack.enter_context(module.register_forward_hook(partial(_on_exit, change), prepend=first))
         yield
 
 
-def _on_entry(change: Change) -> Callable[..., Any]:
-    def hook(module: nn.Module, args: tuple[Any, ...]) -> Any:
-        changed = change(args[0])
-        return None if changed is None else (changed, *args[1:])
-
-    return hook
+def _on_entry(change: Change, module: nn.Module, args: tuple[Any, ...]) -> Any:
+    changed = change(args[0])
+    return None if changed is None else (changed, *args[1:])
 
 
-def _on_exit(change: Change) -> Callable[..., Any]:
-    def hook(module: nn.Module, args: tuple[Any, ...], output: Any) -> Any:
-        several = isinstance(output, tuple)
-        changed = change(output[0] if several else output)
-        return (changed, *output[1:]) if several and changed is not None else changed
-
-    return hook
+def _on_exit(change: Change, module: nn.Module, args: tuple[Any, ...], output: Any) -> Any:
+    several = isinstance(output, tuple)
+    changed = change(output[0] if several else output)
+    return (changed, *output[1:]) if several and changed is not None else changed
 
 
 # --- attention itself, between scores and mixed values

@@ -61,11 +61,11 @@ def middle(drawn: np.ndarray) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def interval(values: np.ndarray, groups: Sequence[str], *, seed: int = 0) -> tuple[float, float]:
+def interval(values: np.ndarray, groups: Sequence[str]) -> tuple[float, float]:
     """The interval of a mean, over `groups`."""
     names, member = np.unique(np.array(groups), return_inverse=True)
     sums, counts = np.bincount(member, weights=values), np.bincount(member)
-    drawn = resampled(len(names), seed=seed)
+    drawn = resampled(len(names))
     return middle((drawn @ sums) / (drawn @ counts))
 
 

@@ -63,20 +63,28 @@ def ablate(
     """
     if (replace == "mean") != (means is not None):
         raise ValueError('expected means exactly for replace="mean": see mean_outputs')
-    with replaced((site.output, "in", _filling(site, numbers, means)) for site, numbers in heads_by_site(model, heads)):
+    changes: list[tuple[torch.nn.Module, Side, Change]] = []
+    for site, numbers in heads_by_site(model, heads):
+        columns = site.columns(numbers)
+        fill = torch.zeros(len(columns)) if means is None else torch.cat(
+            [means[Head(site.kind, site.layer, h)] for h in numbers])
+        changes.append((site.output, "in", _putting(fill, columns)))
+    with replaced(changes):
         yield
 
 
-def _filling(site: AttentionSite, numbers: list[int], means: Mapping[Head, torch.Tensor] | None) -> Change:
-    columns = site.columns(numbers)
-    fill = torch.zeros(len(columns), device=columns.device)
-    if means is not None:
-        fill = torch.cat([means[Head(site.kind, site.layer, h)] for h in numbers]).to(columns.device)
+def _putting(
+    values: torch.Tensor, columns: torch.Tensor | slice = slice(None), marked_BT: torch.Tensor | None = None
+) -> Change:
+    """Puts values, constant or of each position of a donor, into these columns, everywhere or at marked positions."""
 
-    def change(mixed_BTD: torch.Tensor) -> torch.Tensor:
-        mixed_BTD = mixed_BTD.clone()
-        mixed_BTD[..., columns] = fill.to(mixed_BTD.dtype)
-        return mixed_BTD
+    def change(own_BTD: torch.Tensor) -> torch.Tensor:
+        if values.ndim > 1 and values.shape[:-1] != own_BTD.shape[:-1]:
+            raise ValueError(f"expected the donor's shape {tuple(values.shape[:-1])}, got {tuple(own_BTD.shape[:-1])}")
+        put_in_BTD = own_BTD.clone()
+        put_in_BTD[..., columns] = values.to(own_BTD)
+        return put_in_BTD if marked_BT is None else torch.where(
+            marked_BT.to(own_BTD.device)[..., None], put_in_BTD, own_BTD)
 
     return change
 
@@ -147,29 +155,16 @@ def patch(
     changes: list[tuple[torch.nn.Module, Side, Change]] = []
     for site, numbers in heads_by_site(model, heads):
         stack: Stack = "encoder" if site.kind == "encoder" else "decoder"
-        own = donor.mixed[site.kind, site.layer]
-        changes.append((site.output, "in", _patching(own, marked.get(stack), site.columns(numbers))))
+        columns = site.columns(numbers)
+        own = donor.mixed[site.kind, site.layer][..., columns]
+        changes.append((site.output, "in", _putting(own, columns, marked.get(stack))))
     for stack, layer in layers:
         modules = layers_of(model, stack)
         if not 0 <= layer < len(modules):
             raise UserError(f"there is no {stack} layer {layer} here: expected 0 to {len(modules) - 1}", exit_code=2)
-        changes.append((modules[layer], "out", _patching(donor.stream[stack, layer], marked.get(stack))))
+        changes.append((modules[layer], "out", _putting(donor.stream[stack, layer], marked_BT=marked.get(stack))))
     with replaced(changes):
         yield
-
-
-def _patching(
-    donor_BTD: torch.Tensor, marked_BT: torch.Tensor | None, columns: torch.Tensor | slice = slice(None)
-) -> Change:
-    def change(own_BTD: torch.Tensor) -> torch.Tensor:
-        if own_BTD.shape != donor_BTD.shape:
-            raise ValueError(f"expected the donor's shape {tuple(donor_BTD.shape)}, got {tuple(own_BTD.shape)}")
-        put_in_BTD = own_BTD.clone()
-        put_in_BTD[..., columns] = donor_BTD[..., columns]
-        return put_in_BTD if marked_BT is None else torch.where(
-            marked_BT.to(own_BTD.device)[..., None], put_in_BTD, own_BTD)
-
-    return change
 
 
 # --- steering

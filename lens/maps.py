@@ -11,7 +11,7 @@ from seq2see.errors import UserError
 from ..tokenizer.words import Piece
 from .by_words import Unit, column_units, mean_rows, row_units, sum_columns
 from .kinds import Kind, Rows
-from .summary import sink_shares
+from .summary import sink_shares, uniform_map
 from .trace_data import TraceData
 from .trust import UNMEASURED
 from .views import VIEW, WITH_HEADS, check_views
@@ -88,40 +88,38 @@ def picture(
     if rows == "reads" and (kind == "encoder" or view == "left_out"):
         whose = "encoder" if kind == "encoder" else view
         raise UserError(f"--rows reads: a row of {whose} is no step that reads; leave it out", exit_code=2)
+    row_names, at = row_units(trace, kind, rows=rows, words=words), tuple[int, ...]()
+    layers = heads = 0
+    sinks = ""
     if view == "left_out":
-        return _left_out(trace, kind, layer, head, words)
-    maps = trace.maps(kind, view)
-    layer = _check("layer", maps.shape[0] - 1 if layer is None else layer, maps.shape[0])
-    with_heads = view in WITH_HEADS
-    if head is not None and not with_heads:
-        raise UserError(f"view {view} has no heads, it is of whole layers: leave the head out", exit_code=2)
-    at: tuple[int, ...] = (layer,)
-    if with_heads:
-        head = _check("head", 0 if head is None else head, maps.shape[1])
-        at = (layer, head)
-    row_names, column_names = row_units(trace, kind, rows=rows, words=words), column_units(trace, kind, words=words)
-    cells = mean_rows(sum_columns(maps[at], column_names), row_names)
-    if kind == "decoder":
-        cells[masked(row_names, column_names)] = np.nan
+        cells = np.add.reduceat(_drops(trace, kind, layer, head), [unit.pieces[0] for unit in row_names], axis=0)
+        columns = tuple(label(word.text) for word in trace.source_words)
+    else:
+        maps = trace.maps(kind, view)
+        layers, heads = maps.shape[0], maps.shape[1] if view in WITH_HEADS else 0
+        layer = _check("layer", layers - 1 if layer is None else layer, layers)
+        if head is not None and not heads:
+            raise UserError(f"view {view} has no heads, it is of whole layers: leave the head out", exit_code=2)
+        head = _check("head", head or 0, heads) if heads else None
+        at = (layer,) if head is None else (layer, head)
+        column_names = column_units(trace, kind, words=words)
+        cells, even = (mean_rows(sum_columns(one, column_names), row_names)
+                       for one in (maps[at], uniform_map(trace, kind)))
+        cells[even == 0] = np.nan  # masked
+        columns = _names(trace.column_pieces(kind), column_names, words=words)
+        end, tags, punctuation = sink_shares(trace, kind, view=view)[at]
+        whose = "this head's attention" if view == "raw" else "this map"
+        sinks = (f"{end:.0%} of {whose} is on the closing </s>, {tags:.0%} on tags and the start, "
+                 f"{punctuation:.0%} on punctuation")
     return Picture(
-        view, kind, layer, head, maps.shape[0], maps.shape[1] if with_heads else 0, words, cells,
-        _names(trace.row_pieces(kind, rows=rows), row_names, words=words),
-        _names(trace.column_pieces(kind), column_names, words=words),
-        row_meaning(kind, view, rows=rows, words=words), column_meaning(kind, view, words=words),
-        said_of_sinks(*sink_shares(trace, kind, view=view)[at], view=view),
-        said_of_trust(trace, view, kind, rows, at),
+        view, kind, layer, head, layers, heads, words, cells,
+        _names(trace.row_pieces(kind, rows=rows), row_names, words=words), columns,
+        row_meaning(kind, view, rows=rows, words=words), column_meaning(kind, view, words=words), sinks,
+        UNMEASURED if trace.trust is None else trace.trust.line(view, kind, rows, at),
     )  # fmt: skip
 
 
-def masked(rows: tuple[Unit, ...], columns: tuple[Unit, ...]) -> np.ndarray:
-    """[R,C] in the decoder: whether a column comes after all steps of a row."""
-    last = np.array([unit.pieces[-1] for unit in rows])
-    first = np.array([unit.pieces[0] for unit in columns])
-    later: np.ndarray = first[None, :] > last[:, None]
-    return later
-
-
-def _left_out(trace: TraceData, kind: Kind, layer: int | None, head: int | None, words: bool) -> Picture:
+def _drops(trace: TraceData, kind: Kind, layer: int | None, head: int | None) -> np.ndarray:
     if kind != "cross":
         raise UserError(f"view left_out is of the source's words and has no {kind} map: take --kind cross", exit_code=2)
     if layer is not None or head is not None:
@@ -130,30 +128,11 @@ def _left_out(trace: TraceData, kind: Kind, layer: int | None, head: int | None,
         raise UserError("no view 'left_out' in this trace: look with views=...", exit_code=2)
     if not trace.source_words:
         raise UserError("the source has no words that could be left out")
-    row_names = row_units(trace, "cross", words=words)
-    cells = np.add.reduceat(trace.left_out, [unit.pieces[0] for unit in row_names], axis=0)
-    return Picture(
-        "left_out", "cross", None, None, 0, 0, words, cells,
-        _names(trace.target, row_names, words=words), tuple(label(word.text) for word in trace.source_words),
-        row_meaning("cross", "left_out", rows="predicts", words=words),
-        column_meaning("cross", "left_out", words=words), "", said_of_trust(trace, "left_out", "cross", "predicts", ()),
-    )  # fmt: skip
+    return trace.left_out
 
 
 def _names(tokens: tuple[Piece, ...], units: tuple[Unit, ...], *, words: bool) -> tuple[str, ...]:
     return tuple([label(unit.text) for unit in units] if words else labels(tokens))
-
-
-def said_of_sinks(end: float, tags: float, punctuation: float, *, view: str) -> str:
-    """One line about the share on sinks."""
-    whose = "this head's attention" if view == "raw" else "this map"
-    return (f"{end:.0%} of {whose} is on the closing </s>, {tags:.0%} on tags and the start, "
-            f"{punctuation:.0%} on punctuation")
-
-
-def said_of_trust(trace: TraceData, view: str, kind: Kind, rows: Rows, name: tuple[int, ...]) -> str:
-    """One line about how faithful a map is, or how to measure it."""
-    return UNMEASURED if trace.trust is None else trace.trust.line(view, kind, rows, name)
 
 
 def facts(trace: TraceData) -> str:

@@ -58,7 +58,8 @@ def save_plot(
         figure = draw(drawn, trace)
         metadata = {"Software": None} if path.suffix == ".png" else {"Date": None, "Title": drawn.title}
         written = BytesIO()
-        figure.savefig(written, format=path.suffix[1:], dpi=160, facecolor="white", metadata=metadata)
+        figure.savefig(written, format=path.suffix[1:], dpi=160, facecolor="white", metadata=metadata,
+                       bbox_inches="tight", pad_inches=0.25)
         boxes = without_font(figure) if path.suffix == ".png" else ""
     atomic_write(path, written.getvalue())
     return boxes
@@ -78,38 +79,24 @@ def without_font(figure: Any) -> str:
 
 
 def draw(drawn: Picture, trace: Trace) -> Any:
-    """The figure: title, the two texts, the map with axes and scale, and a caption."""
+    """The figure: title, map with axes and scale, and a caption.  The map fills it; the file has room for the rest."""
     from matplotlib.figure import Figure
 
     cell = 0.42 if max(drawn.cells.shape) <= 24 else max(0.16, 10 / max(drawn.cells.shape))
-    longest = [max(len(_short(name)) for name in names) for names in (drawn.rows, drawn.columns)]
-    left, above = 0.62 + 0.088 * longest[0], 0.28 + 0.062 * longest[1]
-    across, down = cell * len(drawn.columns), cell * len(drawn.rows)
-    lean = 0.062 * len(_short(drawn.columns[-1])) if drawn.columns else 0
-    width = max(left + across + max(lean, 0.3) + 1.15, 6.4)
-    letters = int((width - 0.5) * 14.6)  # of the small print, in a line
-    head = _lines(drawn.about[0].upper() + drawn.about[1:] + ".", letters)
-    texts = [*_lines(f"source: {printable(trace.source_text)}", letters),
-             *_lines(f"translation: {printable(trace.target_text)}", letters)]
-    foot = [line for part in (drawn.sums + (f" {drawn.sinks}." if drawn.sinks else ""), f"Trust: {drawn.trust}",
-                              facts(trace)) for line in _lines(part, letters)]
-    top, bottom = 0.5 + 0.17 * (len(head) + len(texts)) + 0.1, 0.2 + 0.17 * len(foot)
-    height = top + 0.26 + above + down + 0.2 + bottom
-    figure = Figure(figsize=(width, height))
-
-    def at(x: float, y: float) -> tuple[float, float]:  # inches from the top left corner
-        return x / width, 1 - y / height
-
-    _say(figure, at(0.25, 0.34), drawn.title, size=12.5, weight="bold", color=INK)
-    _say(figure, at(0.25, 0.56), "\n".join([*head, *texts]), size=8.5, color=SOFT, top=True)
-    _say(figure, at(0.25, height - bottom + 0.02), "\n".join(foot), size=8, color=SOFT, top=True)
-    x, y = at(left, top + 0.26 + above + down)
-    axes = figure.add_axes((x, y, across / width, down / height))
+    down, across = (cell * count for count in drawn.cells.shape)  # inches
+    figure = Figure(figsize=(across, down))
+    axes = figure.add_axes((0, 0, 1, 1))
     image = _map(axes, drawn, cell)
     _name(axes, drawn, cell)
+    axes.set_title(drawn.title, loc="left", fontsize=12.5, weight="bold", color=INK, pad=10)
+    parts = [drawn.about[0].upper() + drawn.about[1:] + ".", f"source: {printable(trace.source_text)}",
+             f"translation: {printable(trace.target_text)}", drawn.sums + (f" {drawn.sinks}." if drawn.sinks else ""),
+             f"Trust: {drawn.trust}", facts(trace)]
+    lines = [line for part in parts for line in textwrap.wrap(part, max(90, int(across * 14.6)))]
+    figure.text(0, -0.15 / down, "\n".join(lines), va="top", fontsize=8.5, color=SOFT, linespacing=1.4,
+                parse_math=False)
     tall = min(down, 3.2)
-    bar = figure.add_axes(((left + across + max(lean, 0.3)) / width, y + (down - tall) / height, 0.14 / width,
-                           tall / height))  # fmt: skip
+    bar = figure.add_axes((1 + 0.3 / across, 1 - tall / down, 0.14 / across, tall / down))
     scale = figure.colorbar(image, cax=bar)
     scale.outline.set_edgecolor(LINE)
     bar.tick_params(labelsize=8, color=LINE)
@@ -165,10 +152,6 @@ def _name(axes: Any, drawn: Picture, cell: float) -> None:
     axes.set_ylabel(drawn.row_meaning, fontsize=8.5, color=SOFT, labelpad=6)
 
 
-def _say(figure: Any, at: tuple[float, float], text: str, *, top: bool = False, **style: Any) -> None:
-    figure.text(*at, text, va="top" if top else "baseline", linespacing=1.4, parse_math=False, **style)
-
-
 def _number(value: float, shares: bool) -> str:
     if not shares:
         text = f"{value:.2f}" if abs(value) < 9.995 else f"{value:.1f}"
@@ -178,7 +161,3 @@ def _number(value: float, shares: bool) -> str:
 
 def _short(name: str) -> str:
     return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
-
-
-def _lines(text: str, letters: int) -> list[str]:
-    return textwrap.wrap(text, letters) or [""]

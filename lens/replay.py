@@ -51,7 +51,9 @@ class Replay:
     moments: tuple[Moment, ...]
 
     def save(self, path: str | Path) -> None:
-        record = FORMAT | {"weights": self.weights, "moments": [_plain(moment) for moment in self.moments]}
+        moments = [{"step": one.step, "loss": one.loss, "bleu": one.bleu, "traces": list(map(_record, one.traces))}
+                   for one in self.moments]
+        record = FORMAT | {"weights": self.weights, "moments": moments}
         text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
         atomic_write(Path(path), gzip.compress(text.encode("utf-8"), mtime=0))
 
@@ -79,12 +81,7 @@ def to_shades(weights: np.ndarray) -> np.ndarray:
     whole = np.floor(shares)
     missing = SHADES - whole.sum(-1, keepdims=True)
     rank = (whole - shares).argsort(-1, kind="stable").argsort(-1)  # 0: lost most
-    shades: np.ndarray = (whole + (rank < missing)).astype(np.uint8)
-    return shades
-
-
-def _plain(moment: Moment) -> dict[str, Any]:
-    return {"step": moment.step, "loss": moment.loss, "bleu": moment.bleu, "traces": list(map(_record, moment.traces))}
+    return (whole + (rank < missing)).astype(np.uint8)
 
 
 def _record(trace: Trace) -> dict[str, Any]:

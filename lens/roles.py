@@ -96,7 +96,7 @@ def rival_mask(
     mask = np.zeros(visible.shape)
     for pronoun in gold.pronouns:
         for rival in pronoun.rivals:
-            mask += _cells(kind, rows, columns, gold, pronoun, rival) / len(pronoun.rivals)
+            mask += _cells(kind, rows, columns, gold, {pronoun.source}, {pronoun.target}, rival) / len(pronoun.rivals)
     return mask * visible
 
 
@@ -135,34 +135,25 @@ def _contents(kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit], gold: G
         if kind == "cross":
             masks["alignment"][r, c] = (columns[c].word, rows[r].word) in gold.links
             masks["alignment, read"][r, c] = (columns[c].word, read[r]) in gold.links
-    for pronoun in gold.pronouns:
-        masks["antecedent"] |= _cells(kind, rows, columns, gold, pronoun, pronoun.antecedent)
-        for role, words in (("state", gold.states), ("action", gold.actions)):
-            for word in words:
-                masks[role] |= _cells(kind, rows, columns, gold, pronoun, word)
+    seen = [("antecedent", {one.source}, {one.target}, one.antecedent) for one in gold.pronouns]
+    seen += [(role, {one.source}, {one.target}, word) for one in gold.pronouns
+             for role, words in (("state", gold.states), ("action", gold.actions)) for word in words]
     for adjective, noun in gold.adjectives:
-        masks["adjective to noun"] |= _between(kind, rows, columns, gold, adjective, noun)
-        masks["noun to adjective"] |= _between(kind, rows, columns, gold, noun, adjective)
+        seen.append(("adjective to noun", {adjective}, gold.on_target(adjective), noun))
+        seen.append(("noun to adjective", {noun}, gold.on_target(noun), adjective))
+    for role, source, target, word in seen:
+        masks[role] |= _cells(kind, rows, columns, gold, source, target, word)
     return masks
 
 
 def _cells(
-    kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit], gold: GoldPair, pronoun: GoldPronoun, word: int
+    kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit], gold: GoldPair, source: set[int], target: set[int],
+    seen: int,
 ) -> np.ndarray:
-    """From a pronoun to a source word or, in the decoder, to its translation."""
-    row_words = {pronoun.source} if kind == "encoder" else {pronoun.target}
-    return _grid(rows, columns, row_words, gold.on_target(word) if kind == "decoder" else {word})
-
-
-def _between(
-    kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit], gold: GoldPair, word: int, seen: int
-) -> np.ndarray:
-    row_words = {word} if kind == "encoder" else gold.on_target(word)
-    return _grid(rows, columns, row_words, gold.on_target(seen) if kind == "decoder" else {seen})
-
-
-def _grid(rows: Sequence[Unit], columns: Sequence[Unit], row_words: set[int], column_words: set[int]) -> np.ndarray:
-    """The cells whose row is one of some words and whose column is one of others: [R,C]."""
+    """[R,C]: from these words, of the source in the encoder and else of the target, to a source word or, in the
+    decoder, to its translation."""
+    row_words = source if kind == "encoder" else target
+    column_words = gold.on_target(seen) if kind == "decoder" else {seen}
     return np.outer([unit.word in row_words for unit in rows], [unit.word in column_words for unit in columns])
 
 

@@ -5,12 +5,14 @@ A row sums to 1, so a head with nothing to do must still put its weight somewher
 """
 
 import unicodedata
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..tokenizer.segments import cut_sentences
 from ..tokenizer.words import Piece, Word
 from .kinds import KINDS, Kind
 from .trace_data import TraceData
@@ -19,7 +21,6 @@ from .views import VIEW
 # L layers, H heads, R rows, C columns
 
 SINKS = ("end", "tags", "punctuation")
-ENDS = ".!?।"  # what closes a sentence
 
 
 def is_punctuation(piece: Piece) -> bool:
@@ -40,15 +41,9 @@ def sinks(trace: TraceData, kind: Kind) -> np.ndarray:
 def sink_shares(trace: TraceData, kind: Kind, *, view: str = "raw") -> np.ndarray:
     """The share of a view on each of SINKS, averaged over rows: [L,H,3], or [L,3] for a view without heads."""
     maps = trace.maps(kind, view)
-    shares: np.ndarray = np.stack([_share(maps, which) for which in sinks(trace, kind)], axis=-1)
-    return shares
-
-
-def _share(maps: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """Rows need not sum to 1 (those of "norm" do not): the share is of what each row sums to."""
     total = maps.sum(-1)
-    share: np.ndarray = (maps[..., which].sum(-1) / np.where(total > 0, total, 1)).mean(-1)
-    return share
+    total = np.where(total > 0, total, 1)  # rows need not sum to 1: those of "norm" do not
+    return np.stack([(maps[..., which].sum(-1) / total).mean(-1) for which in sinks(trace, kind)], axis=-1)
 
 
 def uniform_map(trace: TraceData, kind: Kind) -> np.ndarray:
@@ -63,8 +58,7 @@ def entropy(maps: np.ndarray) -> np.ndarray:
 
     0: all weight on one column; log n: even over n columns.
     """
-    spread: np.ndarray = -(maps * np.log(np.where(maps > 0, maps, 1))).sum(-1).mean(-1)
-    return spread
+    return -(maps * np.log(np.where(maps > 0, maps, 1))).sum(-1).mean(-1)
 
 
 def summarise(trace: TraceData) -> dict[str, Any]:
@@ -123,52 +117,44 @@ class Spread:
 def spread(traces: Sequence[TraceData], kind: Kind) -> Spread:
     """How far and how widely a kind of attention reaches, from the raw weights."""
     distances, entropies, evenness = [], [], []
-    crossing: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    crossing: list[np.ndarray] = []
     crossing_even: list[float] = []
     for trace in traces:
-        maps = trace.maps(kind)
-        R, C = maps.shape[-2:]
+        maps, even = trace.maps(kind), uniform_map(trace, kind)
+        R, C = even.shape
         place_R = np.arange(R) * ((C - 1) / max(R - 1, 1) if kind == "cross" else 1)
         distances.append((maps * abs(np.arange(C) - place_R[:, None])).sum(-1).mean(-1))
         entropies.append(entropy(maps))
-        even = uniform_map(trace, kind)
         evenness.append(entropies[-1] / max(float(entropy(even)), 1e-9))
-        if (shares := _crossing(trace, kind, maps)) is not None:
-            crossing.append(shares)
-            crossing_even.append(float(_crossing(trace, kind, even)[1]))  # type: ignore[index]
-    own, across, special = (np.mean([one[i] for one in crossing], axis=0) if crossing else None for i in range(3))
+        if (found := _sentences(trace, kind)) is not None:
+            real, *masks = found
+            shares, shares_even = ([(some[..., real, :] * mask).sum(-1).mean(-1) for mask in masks]
+                                   for some in (maps, even))
+            crossing.append(np.stack(shares))
+            crossing_even.append(float(shares_even[1]))
+    own, across, special = np.mean(crossing, axis=0) if crossing else (None, None, None)
     return Spread(
         kind, np.mean(distances, axis=0), np.mean(entropies, axis=0), np.mean(evenness, axis=0), own, across, special,
         float(np.mean(crossing_even)) if crossing else None, len(crossing),
     )
 
 
-def _crossing(trace: TraceData, kind: Kind, maps: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """The shares on the row's own sentence, on others and on special tokens; None unless both sides have several."""
-    source = sentence_numbers(trace.source, trace.source_words)
-    target = sentence_numbers(trace.target, trace.target_words)
+def _sentences(trace: TraceData, kind: Kind) -> tuple[np.ndarray, ...] | None:
+    """The rows that belong to a sentence [R], and for these the cells [.,C] of their own sentence, of others and of
+    special tokens; None unless both sides have several sentences."""
+    source = sentence_numbers(trace.source, trace.source_words, trace.source_text, language=trace.source_language)
+    target = sentence_numbers(trace.target, trace.target_words, trace.target_text, language=trace.target_language)
     if max(source) != max(target) or max(source) < 1:
         return None
     rows = np.array(source if kind == "encoder" else target)
     columns = np.array([-1, *target[:-1]] if kind == "decoder" else source)  # the decoder reads what it wrote before
-    real = rows >= 0
-    same = rows[real][:, None] == columns
+    same = rows[rows >= 0][:, None] == columns
     special = np.broadcast_to(columns < 0, same.shape)
-    masks = same, ~same & ~special, special
-    own, across, aside = ((maps[..., real, :] * mask).sum(-1).mean(-1) for mask in masks)
-    return own, across, aside
+    return rows >= 0, same, ~same & ~special, special
 
 
-def sentence_numbers(pieces: Sequence[Piece], words: Sequence[Word]) -> list[int]:
-    """The sentence that each token is in, from 0; -1 for tokens that belong to no word.
-
-    A sentence ends with its last closing mark and any closing quotes and brackets after it.
-    """
-    numbers, number = [], 0
-    closed = False  # by a mark, and whatever trails it
-    for word in words:
-        trails = all(c in ENDS or unicodedata.category(c) in ("Pe", "Pf") for c in word.text)
-        number += closed and not trails
-        closed = word.text[-1] in ENDS or (closed and trails)
-        numbers.append(number)
-    return [-1 if piece.word is None else numbers[piece.word] for piece in pieces]
+def sentence_numbers(pieces: Sequence[Piece], words: Sequence[Word], text: str, *, language: str) -> list[int]:
+    """The sentence that each token is in, from 0; -1 for tokens that belong to no word."""
+    cut = cut_sentences(text, language=language)
+    starts = cut.starts(cut.segments)
+    return [-1 if piece.word is None else max(0, bisect(starts, words[piece.word].start) - 1) for piece in pieces]

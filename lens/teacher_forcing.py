@@ -28,8 +28,7 @@ def encode_source(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.encode_source(text)
     refuse_surrogates(text)
-    ids: list[int] = tokenizer(text, split_special_tokens=True)["input_ids"]
-    return ids
+    return tokenizer(text, split_special_tokens=True)["input_ids"]
 
 
 def encode_target(tokenizer: PreTrainedTokenizerBase, text: str, *, language: str, first: int | None) -> list[int]:
@@ -82,8 +81,7 @@ def forced_pass(
 
 def chosen_log_probs(logits_BTV: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:
     """Log-probability of each target token: [B,T]."""
-    chosen_BT: torch.Tensor = logits_BTV.gather(-1, target_BT[..., None])[..., 0] - logits_BTV.logsumexp(-1)
-    return chosen_BT
+    return logits_BTV.gather(-1, target_BT[..., None])[..., 0] - logits_BTV.logsumexp(-1)
 
 
 @contextmanager

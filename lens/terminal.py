@@ -30,6 +30,7 @@ def to_terminal(trace: Trace, *, view: str = "raw", kind: Kind = "cross", layer:
     columns = [_fit(name) for name in drawn.columns]
     margin = max(map(_width, names)) + 1
     unit, room = _unit(drawn)
+    most = 1.0 if VIEW[view].shares else float(np.nanmax(drawn.cells, initial=1e-9))
     sign = "" if words else "; `·` continues a word"
     lines = [
         f"{drawn.place}: {drawn.about}" if view == "raw" else f"{drawn.title}: {drawn.about}",
@@ -42,9 +43,8 @@ def to_terminal(trace: Trace, *, view: str = "raw", kind: Kind = "cross", layer:
         block = range(first, min(first + per_block, len(columns)))
         lines += ["", *_header([columns[c] for c in block], margin, room)]
         for name, values in zip(names, drawn.cells, strict=True):
-            cells = (_cell(float(values[c]), unit, room, _share(drawn, float(values[c])) if colour else None)
-                     for c in block)
-            lines.append(name + " " * (margin - _width(name)) + "".join(cells).rstrip(" "))
+            cells = "".join(_cell(float(values[c]), unit, room, most if colour else None) for c in block)
+            lines.append(name + " " * (margin - _width(name)) + cells.rstrip(" "))
     others = [f"--view {' | '.join(VIEWS)}", f"--kind {' | '.join(NAMES)}"]
     counts = {"--layer": drawn.layers, "--head": drawn.heads}
     others += [f"{option} 0-{count - 1}" for option, count in counts.items() if count]
@@ -63,21 +63,14 @@ def _unit(drawn: Picture) -> tuple[int, int]:
     return unit, longest + 1
 
 
-def _share(drawn: Picture, value: float) -> float:
-    """A cell's position on the scale: from 0 to 1 for shares, from 0 to the largest cell for other numbers."""
-    if VIEW[drawn.view].shares:
-        return value
-    return value / float(np.nanmax(drawn.cells, initial=1e-9))
-
-
-def _cell(value: float, unit: int, room: int, share: float | None) -> str:
+def _cell(value: float, unit: int, room: int, most: float | None) -> str:
+    """A number, on a scale of colours from 0 to `most`, if that is given."""
     if np.isnan(value):
         return " " * room
-    number = round(value * unit)
-    text = f"{number or '.':>{room}}"
-    if share is None:
+    text = f"{round(value * unit) or '.':>{room}}"
+    if most is None:
         return text
-    shade = min(max(int(share * len(SHADES)), 0), len(SHADES) - 1)
+    shade = min(max(int(value / most * len(SHADES)), 0), len(SHADES) - 1)
     return f"\x1b[48;5;{SHADES[shade]};38;5;{255 if shade < 6 else 16}m{text}\x1b[0m"
 
 
@@ -85,15 +78,8 @@ def _header(columns: list[str], margin: int, room: int) -> list[str]:
     """Column labels written downwards, ending above their column; wide characters keep their width."""
     letters = [regex.findall(r"\X", name) for name in columns]  # graphemes: a vowel sign stays with its letter
     tallest = max(map(len, letters))
-    lines = []
-    for i in range(tallest):
-        line = ""
-        for name in letters:
-            at = i - (tallest - len(name))
-            c = name[at] if at >= 0 else " "
-            line += " " * (room - _width(c)) + c
-        lines.append((" " * margin + line).rstrip())
-    return lines
+    lines = zip(*([" "] * (tallest - len(name)) + name for name in letters), strict=True)
+    return [(" " * margin + "".join(" " * (room - _width(c)) + c for c in line)).rstrip() for line in lines]
 
 
 def _fit(text: str) -> str:

@@ -99,15 +99,12 @@ class TraceData:
                 if array.shape != shape:
                     raise ValueError(f"{view} of {kind} has shape {array.shape}, its layers and tokens make {shape}")
                 array.setflags(write=False)
-        for numbers in (self.log_probs, self.entropies, self.log_normalisers, self.logits, self.left_out):
+        for numbers in (self.log_probs, self.entropies, self.log_normalisers, self.logits, self.left_out,
+                        self.shown.log_probs, self.shown.entropies):
             if numbers is not None:
                 if len(numbers) != steps:
                     raise ValueError(f"expected {steps} steps, got {len(numbers)}")
                 numbers.setflags(write=False)
-        for numbers in (self.calibrated.log_probs, self.calibrated.entropies) if self.calibrated else ():
-            if numbers.shape != (steps,):
-                raise ValueError(f"expected {steps} calibrated steps, got {numbers.shape}")
-            numbers.setflags(write=False)
         lengths = {"inputs": steps, "target_ids": steps, "top": steps, "source_ids": len(self.source)}
         for name, expected in lengths.items():
             if len(getattr(self, name)) != expected:
@@ -174,8 +171,7 @@ class TraceData:
     @property
     def source_share(self) -> np.ndarray:
         """[T]: the share of each prediction that comes from the source; the rest comes from the target prefix."""
-        share: np.ndarray = self.maps("cross", "contributions")[-1].sum(-1)
-        return share
+        return self.maps("cross", "contributions")[-1].sum(-1)
 
     def row_pieces(self, kind: Kind, *, rows: Rows = "predicts") -> tuple[Piece, ...]:
         """The tokens that name the rows of a kind.  A step reads one token and predicts the next.

@@ -29,7 +29,6 @@ from .teacher_forcing import (
     encode_target,
     eval_with_eager_attention,
     forced_batches,
-    real_positions,
 )
 from .trace import Trace
 from .trace_data import TOP, Candidate
@@ -78,8 +77,10 @@ def trace_hypotheses(
     traces = []
     with eval_with_eager_attention(model):
         for batch, output, _ in forced_batches(model, source_ids, target_ids, output_attentions=True):
-            seen = _read(model, tokenizer, output, [source_ids[i] for i in batch], [target_ids[i] for i in batch])
-            for i, numbers in zip(batch, seen, strict=True):
+            tokens, steps = [len(source_ids[i]) for i in batch], [len(target_ids[i]) for i in batch]
+            sizes = {"encoder": (tokens, tokens), "decoder": (steps, steps), "cross": (steps, tokens)}
+            maps = {kind: _maps(model, kind, output.get(f"{kind}_attentions"), *sizes[kind]) for kind in KINDS}
+            for b, i in enumerate(batch):
                 target_text = decode_target(tokenizer, target_ids[i])
                 target = piece_spans(tokenizer, list(target_ids[i]), target_text, language=target_language)
                 traces.append(Trace(
@@ -90,6 +91,10 @@ def trace_hypotheses(
                     inputs=(Piece(start, None, 0, 0, True), *target[:-1]),
                     source_ids=tuple(source_ids[i]),
                     target_ids=tuple(target_ids[i]),
+                    encoder={"raw": next(maps["encoder"])},
+                    decoder={"raw": next(maps["decoder"])},
+                    cross={"raw": next(maps["cross"])},
+                    **_steps(tokenizer, output.logits[b, : steps[b]], target_ids[i]),
                     given=min(given if isinstance(given, int) else given[i], len(target)),
                     score=None if scores is None else scores[i],
                     engine_log_prob=None if engine_log_probs is None else engine_log_probs[i],
@@ -98,7 +103,6 @@ def trace_hypotheses(
                     model=model_name,
                     source_language=source_language,
                     target_language=target_language,
-                    **numbers,
                 ))
     return add_views(model, tokenizer, traces, views=views)
 
@@ -125,53 +129,32 @@ def trace_texts(
     )
 
 
-def _read(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, output: Any, sources: list[list[int]],
-    targets: list[Sequence[int]],
-) -> Iterator[dict[str, Any]]:
-    """The numbers of a Trace for each sentence of a batch, without padding."""
-    pieces, lengths = [len(source) for source in sources], [len(target) for target in targets]
-    real_BT = real_positions(targets).to(output.logits.device)
-    steps = _steps(tokenizer, output.logits[real_BT], [id for target in targets for id in target])
-    sizes = {"encoder": (pieces, pieces), "decoder": (lengths, lengths), "cross": (lengths, pieces)}
-    maps = zip(*(_maps(model, kind, output.get(f"{kind}_attentions"), *sizes[kind]) for kind in KINDS), strict=True)
-    at = 0
-    for T, raw in zip(lengths, maps, strict=True):
-        own = {name: found[at : at + T] for name, found in steps.items()}
-        # Copies, since a view would keep the whole batch alive.
-        yield {
-            **{kind: {"raw": array} for kind, array in zip(KINDS, raw, strict=True)},
-            **{name: found.copy() if isinstance(found, np.ndarray) else found for name, found in own.items()},
-        }
-        at += T
-
-
-def _steps(tokenizer: PreTrainedTokenizerBase, logits_NV: torch.Tensor, chosen: list[int]) -> dict[str, Any]:
-    """The numbers of a Trace for N steps, from their logits and the chosen ids."""
-    logits_NV = logits_NV.float().clamp_min(-1e30)  # an impossible token has probability 0, not NaN
-    log_prob_NV = logits_NV.log_softmax(-1)
-    best_NK, id_NK = log_prob_NV.topk(min(TOP, log_prob_NV.shape[-1]), dim=-1)
-    chosen_N1 = torch.tensor(chosen, device=logits_NV.device)[:, None]
+def _steps(tokenizer: PreTrainedTokenizerBase, logits_TV: torch.Tensor, chosen: Sequence[int]) -> dict[str, Any]:
+    """The numbers of a Trace for its steps, from their logits and the chosen ids."""
+    logits_TV = logits_TV.float().clamp_min(-1e30)  # an impossible token has probability 0, not NaN
+    log_prob_TV = logits_TV.log_softmax(-1)
+    best_TK, id_TK = log_prob_TV.topk(min(TOP, log_prob_TV.shape[-1]), dim=-1)
+    chosen_T1 = torch.tensor(list(chosen), device=logits_TV.device)[:, None]
     numbers = {
-        "log_probs": log_prob_NV.gather(-1, chosen_N1)[:, 0],
-        "entropies": -log_prob_NV.exp().mul_(log_prob_NV).sum(-1),
-        "log_normalisers": logits_NV.amax(-1) - best_NK[:, 0],
-        "logits": (log_prob_NV - best_NK[:, :1]).half(),
+        "log_probs": log_prob_TV.gather(-1, chosen_T1)[:, 0],
+        "entropies": -log_prob_TV.exp().mul_(log_prob_TV).sum(-1),
+        "log_normalisers": logits_TV.amax(-1) - best_TK[:, 0],
+        "logits": (log_prob_TV - best_TK[:, :1]).half(),
     }
     return {
         **{name: number.cpu().numpy() for name, number in numbers.items()},
-        "top": candidates(tokenizer, id_NK, best_NK),
+        "top": candidates(tokenizer, id_TK, best_TK),
     }
 
 
 def candidates(
-    tokenizer: PreTrainedTokenizerBase, id_NK: torch.Tensor, log_prob_NK: torch.Tensor
+    tokenizer: PreTrainedTokenizerBase, id_TK: torch.Tensor, log_prob_TK: torch.Tensor
 ) -> tuple[tuple[Candidate, ...], ...]:
-    """The K best tokens of N steps."""
-    unique = id_NK.unique().tolist()
+    """The K best tokens of each step."""
+    unique = id_TK.unique().tolist()
     names = dict(zip(unique, tokenizer.convert_ids_to_tokens(unique), strict=True))
     names = {id: name or f"<{id}>" for id, name in names.items()}  # where the embeddings are padded
-    rows = zip(id_NK.tolist(), log_prob_NK.tolist(), strict=True)
+    rows = zip(id_TK.tolist(), log_prob_TK.tolist(), strict=True)
     return tuple(tuple(map(Candidate, ids, [names[id] for id in ids], values)) for ids, values in rows)
 
 

@@ -22,7 +22,7 @@ from typing import Any
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from .intervals import Figure
-from .kinds import Kind, MapName, Rows
+from .kinds import Kind, MapName, Rows, place_of
 from .plain_json import Count, from_plain
 
 FILE = "trust.json"  # beside the run it was measured on
@@ -32,6 +32,11 @@ UNMEASURED = "how far to trust this is not measured for this model: seq2see alig
 UNMEASURABLE = "measured for cross-attention only: gold links and erasure say nothing about this kind of attention"
 
 Key = tuple[str, Rows, MapName]  # view, row meaning, map
+
+
+def _said(aer: Figure | None, tau: Figure | None, aer_form: str, tau_form: str) -> str:
+    figures = aer_form.format(*(100 * part for part in aer)) if aer else "", tau_form.format(*tau) if tau else ""
+    return ", ".join(filter(None, figures)).replace("-0.00", "0.00")
 
 
 @dataclass(frozen=True)
@@ -53,9 +58,8 @@ class MapTrust:
     def describe(self, *, after_aer: str = "") -> str:
         """The figures with their intervals."""
         label = "" if not self.supervised else "supervised" if len(self.map) == 2 else "contains a supervised head"
-        aer = "AER {:.1f} % [{:.1f}, {:.1f}]".format(*(100 * part for part in self.aer)) + after_aer if self.aer else ""
-        tau = "tau {:.2f} [{:.2f}, {:.2f}]".format(*self.tau) if self.tau else ""
-        return ", ".join(filter(None, (label, aer, tau.replace("-0.00", "0.00"))))
+        figures = _said(self.aer, self.tau, "AER {:.1f} % [{:.1f}, {:.1f}]" + after_aer, "tau {:.2f} [{:.2f}, {:.2f}]")
+        return ", ".join(filter(None, (label, figures)))
 
     @property
     def key(self) -> Key:
@@ -64,8 +68,7 @@ class MapTrust:
     @property
     def name(self) -> str:
         """Which map of the view it is."""
-        parts = [f"{part} {number}" for part, number in zip(("layer", "head"), self.map, strict=False)]
-        return ", ".join([*parts, f"rows {self.rows}"])
+        return ", ".join([*place_of(self.map), f"rows {self.rows}"])
 
 
 @dataclass(frozen=True)
@@ -107,14 +110,9 @@ class Trust:
         poor = " (no word alignment)" if found.aer and found.aer.value > POOR else ""
         supervised = " Supervised: this head was trained with gold links." if found.supervised else ""
         over = f", tau over {self.words:,} words of at least {NOISE} nats" if found.tau else ""
-        return (f"{found.describe(after_aer=poor)}; a random map: {self._chance(found)}. By words, on"
+        chance = _said(found.aer and self.random.aer, found.tau and self.random.tau, "AER {:.1f} %", "tau {:.2f}")
+        return (f"{found.describe(after_aer=poor)}; a random map: {chance}. By words, on"
                 f" {self.sentences} sentences of {self.measured_on}{over}.{supervised}{other}")
-
-    def _chance(self, found: MapTrust) -> str:
-        """The same figures of a random map, without intervals."""
-        aer = f"AER {100 * self.random.aer.value:.1f} %" if found.aer and self.random.aer else ""
-        tau = f"tau {self.random.tau.value:.2f}".replace("-0.00", "0.00") if found.tau and self.random.tau else ""
-        return ", ".join(filter(None, (aer, tau)))
 
     def to_plain(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -129,8 +127,7 @@ class Trust:
         if "words" not in plain:
             without_tau = {name: [one | {"tau": None} for one in plain[name]] for name in ("best", "maps")}
             plain = {**plain, **without_tau, "random": plain["random"] | {"tau": None}}
-        found: Trust = from_plain(cls, plain)
-        return found
+        return from_plain(cls, plain)
 
     def save(self, path: str | Path) -> None:
         atomic_write(Path(path), json.dumps(self.to_plain(), ensure_ascii=False) + "\n")

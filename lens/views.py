@@ -138,17 +138,13 @@ def add_views(
     check_views(views)
     if not set(views) - {"raw"}:
         return list(traces)
-    wanted = {name: view for name, view in VIEW.items() if name in views}
-    first = {name: view for name, view in wanted.items() if not view.of_blocks}  # the order they have in files
-    costly = len(first) < len(wanted)
-    made = [
-        {name: view.make(trace, blocks) for name, view in (first | wanted).items() if view.make}
-        for trace, blocks in zip(traces, blocks_of(model, traces) if costly else [None] * len(traces), strict=True)
-    ]
+    wanted = sorted((name for name in VIEWS if name in views), key=lambda name: VIEW[name].of_blocks)
     drops = log_prob_drops(model, tokenizer, traces) if "left_out" in views else [trace.left_out for trace in traces]
-    return [
-        replace(trace, left_out=drop, **{
-            kind: getattr(trace, kind) | {name: maps[kind] for name, maps in new.items()} for kind in KINDS
-        })
-        for trace, new, drop in zip(traces, made, drops, strict=True)
-    ]  # fmt: skip
+    inside = blocks_of(model, traces) if any(VIEW[name].of_blocks for name in wanted) else [None] * len(traces)
+    found = []
+    for trace, drop, blocks in zip(traces, drops, inside, strict=True):
+        made = {name: make(trace, blocks) for name in wanted if (make := VIEW[name].make)}
+        found.append(replace(trace, left_out=drop, **{
+            kind: getattr(trace, kind) | {name: maps[kind] for name, maps in made.items()} for kind in KINDS
+        }))  # fmt: skip
+    return found

@@ -29,7 +29,6 @@ CHAPTERS = (
             ("l16_cross_attention", "l17_last_vector", "l15_it", "l13_heads_and_layers", "l12_meaning",
              "l14_overfitting")),
 )  # fmt: skip
-NUMBERS = tuple(sorted(int(name[1:3]) for chapter in CHAPTERS for name in chapter.names))
 
 
 def number_of(name: str) -> int:

@@ -78,9 +78,6 @@ def written(value: Any, spec: str = "") -> str:
 
 def spelled(value: Any) -> str:
     """A number for readers: about three significant digits, thousands separated, a true minus; text is unchanged."""
-    if isinstance(value, Interval):
-        ends = spelled(value.low), spelled(value.high)
-        return spelled(value.value) if ends[0] == ends[1] else f"{spelled(value.value)} ({ends[0]} to {ends[1]})"
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool):
@@ -88,7 +85,7 @@ def spelled(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}".replace("-", "−")
     if not isinstance(value, float):
-        return str(value)
+        return format(value)  # an interval too
     size = abs(value)
     if math.isnan(value):
         return "–"

@@ -2,14 +2,16 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 
 import numpy as np
 import torch
+from transformers import PreTrainedModel
 
+from ..lens.hooks import all_sites, replaced
 from ..lens.teacher_forcing import chosen_log_probs, encode_source, eval_with_eager_attention, forced_pass
-from ..modeling.attention import MultiHeadAttention
 from .drawing import Curves, Map, Panel
 from .interval import rank_correlation
 from .lesson import Check, Figures, Table
@@ -80,7 +82,7 @@ def counted_tokens(bench: Workbench) -> tuple[list[int], np.ndarray, np.ndarray]
 def loss(bench: Workbench, *, equal: bool = False) -> float:
     """Cross-entropy per target token on unseen sentences, with lengths as they are or made equal."""
     total, tokens = 0.0, 0
-    with eval_with_eager_attention(bench.model), equal_lengths(bench.model) if equal else ExitStack():
+    with eval_with_eager_attention(bench.model), equal_lengths(bench.model) if equal else nullcontext():
         for pair in bench.corpus.test[: bench.pick(100, 8)]:
             target = bench.tokenizer.encode_target(pair.target, language="fr")
             output, ids_BT = forced_pass(bench.model, [encode_source(bench.tokenizer, pair.source)], [target])
@@ -89,23 +91,17 @@ def loss(bench: Workbench, *, equal: bool = False) -> float:
     return total / tokens
 
 
-@contextmanager
-def equal_lengths(model: torch.nn.Module) -> Iterator[None]:
+def equal_lengths(model: PreTrainedModel) -> AbstractContextManager[None]:
     """Inside, every query and key has the mean length of its head and sentence: scores are cosines times a constant."""
+    return replaced((projection, "out", partial(to_mean_length, heads=site.heads)) for site in all_sites(model)
+                    for projection in (site.module.q_proj, site.module.k_proj))  # fmt: skip
 
-    def make(attention: MultiHeadAttention) -> Callable:
-        def equal(module: torch.nn.Module, args: tuple, out_BTD: torch.Tensor) -> torch.Tensor:
-            x_BTHE = out_BTD.unflatten(-1, (attention.num_heads, attention.head_dim))
-            length_BTH1 = x_BTHE.norm(dim=-1, keepdim=True)
-            return (x_BTHE / length_BTH1 * length_BTH1.mean(1, keepdim=True)).flatten(-2)
 
-        return equal
-
-    with ExitStack() as hooks:
-        for attention in (module for module in model.modules() if type(module).__name__ == "MultiHeadAttention"):
-            for projection in (attention.q_proj, attention.k_proj):
-                hooks.callback(projection.register_forward_hook(make(attention)).remove)
-        yield
+def to_mean_length(x_BTD: torch.Tensor, *, heads: int) -> torch.Tensor:
+    """The part of each head at the mean length over T."""
+    x_BTHE = x_BTD.unflatten(-1, (heads, -1))
+    length_BTH1 = x_BTHE.norm(dim=-1, keepdim=True)
+    return (x_BTHE / length_BTH1 * length_BTH1.mean(1, keepdim=True)).flatten(-2)
 
 
 def claims(f: Figures) -> dict[str, list[Check]]:
@@ -121,7 +117,7 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     rows = [(name, f.sizes[name], f.untrained[name], f.trained[name], f.chance[name]) for name in SIDES]
-    return (Table.of("Rank correlation of a word vector's length and the token's count", (
+    return (Table("Rank correlation of a word vector's length and the token's count", (
         "", "tokens", "before training", "after", "by chance below"), rows),)
 
 

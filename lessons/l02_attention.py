@@ -146,10 +146,10 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
-        Table.of("Scores of *money bank grows*: x xᵀ, 3 × 3", ("", *MONEY),
-                 [(word, *row) for word, row in zip(MONEY, f.scores, strict=True)]),
-        Table.of("Right answers by the size of query, key and value", ("", *map(str, SIZES)),
-                 [(way, *(f"{one:.0%}" for one in over_seeds(f.right[way]))) for way in MATRICES]),
+        Table("Scores of *money bank grows*: x xᵀ, 3 × 3", ("", *MONEY),
+              [(word, *row) for word, row in zip(MONEY, f.scores, strict=True)]),
+        Table("Right answers by the size of query, key and value", ("", *map(str, SIZES)),
+              [(way, *(f"{one:.0%}" for one in over_seeds(f.right[way]))) for way in MATRICES]),
     )
 
 

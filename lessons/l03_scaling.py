@@ -99,9 +99,9 @@ def tables(f: Figures) -> tuple[Table, ...]:
     heads = [(f"layer {layer}", before.mean(), *row)
              for layer, (before, row) in enumerate(zip(f.heads["untrained"], f.heads["trained"], strict=True))]
     return (
-        Table.of(f"Random queries against {KEYS} random keys", (
+        Table(f"Random queries against {KEYS} random keys", (
             "d", "variance of scores", "scaled", "median Jacobian", "scaled", "largest weight", "scaled"), rows),
-        Table.of("Variance of scaled scores in the encoder", (
+        Table("Variance of scaled scores in the encoder", (
             "", "before training, mean of heads", *(f"head {h}" for h in range(f.heads["trained"].shape[1]))), heads),
     )
 

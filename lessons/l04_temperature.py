@@ -108,12 +108,12 @@ def tables(f: Figures) -> tuple[Table, ...]:
     step = f"after “{f.prefix}”" if f.prefix else "at the first word"
     names = list(f.columns)
     return (
-        Table.of(f"Probabilities of the next token of “{SENTENCE}” {step}", (
+        Table(f"Probabilities of the next token of “{SENTENCE}” {step}", (
             "T", "bits", *(f"“{token}”" for token in f.tokens)),
             [(T, bits, *shares) for T, bits, shares in zip(TEMPERATURES, f.entropies, f.shares, strict=True)]),
-        Table.of(f"{SAMPLES} samples of each sentence, over seeds", ("T", *names),
-                 list(zip(TEMPERATURES, *f.columns.values(), strict=True))),
-        Table.of(f"One sample each of “{SENTENCE}”", ("T", "sample"), list(zip(TEMPERATURES, f.samples, strict=True))),
+        Table(f"{SAMPLES} samples of each sentence, over seeds", ("T", *names),
+              list(zip(TEMPERATURES, *f.columns.values(), strict=True))),
+        Table(f"One sample each of “{SENTENCE}”", ("T", "sample"), list(zip(TEMPERATURES, f.samples, strict=True))),
     )  # fmt: skip
 
 

@@ -83,7 +83,7 @@ def tables(f: Figures) -> tuple[Table, ...]:
               folded: bool = False) -> Table:  # fmt: skip
         columns = columns or [str(i + 1) for i in range(matrix.shape[1])]
         cells = [(name, *(exact(value, digits) for value in row)) for name, row in zip(names, matrix, strict=True)]
-        return Table.of(caption, ("", *columns), cells, folded=folded)
+        return Table(caption, ("", *columns), cells, folded=folded)
 
     hand, model, tokens = f.hand, f.model, f.tokens
     parts = [str(i + 1) for i in range(SIZE)]

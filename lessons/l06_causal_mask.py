@@ -39,7 +39,7 @@ def measure(bench: Workbench) -> Figures:
         exact=[one.exact for one in both], share=plain.exact.value / (masked.exact.value or math.nan),
         chrf=[one.chrf for one in both], source=task.test[0].source, written=[one.sample for one in both],
         **passes(masked.runs[0].model, task, bench.pick(20, 3)),
-        look=Look("The cat did not cross the street because it was too tired.", "decoder"),
+        look=Look(kind="decoder"),
     )  # fmt: skip
 
 
@@ -101,9 +101,9 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
-        Table.of("Unseen sentences, and the spread over seeds", ("trained", "loss", "exact", "chrF2"),
-                 [*zip(NAMES, f.seen, f.exact, f.chrf, strict=True), ("without, tested with it", f.hidden, "–", "–")]),
-        Table.of(f.source, ("trained", "translation"), [
+        Table("Unseen sentences, and the spread over seeds", ("trained", "loss", "exact", "chrF2"),
+              [*zip(NAMES, f.seen, f.exact, f.chrf, strict=True), ("without, tested with it", f.hidden, "–", "–")]),
+        Table(f.source, ("trained", "translation"), [
             (name, text or "(nothing)") for name, text in zip(NAMES, f.written, strict=True)]),
     )  # fmt: skip
 

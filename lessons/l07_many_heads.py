@@ -21,7 +21,6 @@ from .workbench import Workbench, captured
 # H heads, T tokens, E size of one head, D width
 
 EXACT = 1e-10  # double precision
-OWN_SLICE = 2.0  # times its even share: a head that reads mostly "its" part of the embedding
 BETTER = 0.03  # share of exact translations that counts as a difference
 ROLES = {"antecedent": "its noun", "state": "its predicate", "action": "the verb"}
 
@@ -107,8 +106,8 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
-        Table.of(f"Attention from *it*, on {f.sentences} unseen sentences", ROLE_COLUMNS,
-                 [role_row(one, ROLES[one.role]) for one in f.roles]),
+        Table(f"Attention from *it*, on {f.sentences} unseen sentences", ROLE_COLUMNS,
+              [role_row(one, ROLES[one.role]) for one in f.roles]),
     )  # fmt: skip
 
 

@@ -132,10 +132,10 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
-        Table.of(f"A small model’s translations of unseen sentences, such as *{f.source}*", (
+        Table(f"A small model’s translations of unseen sentences, such as *{f.source}*", (
             "", "exact", "translation"), list(zip(NAMES, f.exact, f.written, strict=True))),
-        Table.of("How far the decoder's last state moves when the tokens before it are shuffled", ("", *NAMES),
-                 [(f"after layer {layer}", *row) for layer, row in enumerate(f.decoder.T)]),
+        Table("How far the decoder's last state moves when the tokens before it are shuffled", ("", *NAMES),
+              [(f"after layer {layer}", *row) for layer, row in enumerate(f.decoder.T)]),
     )  # fmt: skip
 
 

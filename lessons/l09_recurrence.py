@@ -112,10 +112,10 @@ def tables(f: Figures) -> tuple[Table, ...]:
         return [(name, *cells) for name, *cells in zip(NAMES, *columns, strict=True)]
 
     return (
-        Table.of("Influence of the first token on the last state, in fair shares", (
+        Table("Influence of the first token on the last state, in fair shares", (
             "", *(f"{length} tokens" for length in LENGTHS)),
             [(name, *of.mean(0)) for name, of in zip(NAMES, f.influence.values(), strict=True)]),
-        Table.of("Quality on unseen sentences, and its spread over seeds", (
+        Table("Quality on unseen sentences, and its spread over seeds", (
             "", "parameters", "exact", "chrF2", "chrF2 of two in a row"),
             rows(f.sizes, f.exact.values(), f.single.values(), f.double.values())),
     )  # fmt: skip

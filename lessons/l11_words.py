@@ -179,9 +179,9 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
-        Table.of("Meanings assigned by the nearest vector", ("vector", "correct"),
-                 [(name, f"{share:.1%}") for name, share in f.meanings.items()]),
-        Table.of("Analogies, over the whole vocabulary", (
+        Table("Meanings assigned by the nearest vector", ("vector", "correct"),
+              [(name, f"{share:.1%}") for name, share in f.meanings.items()]),
+        Table("Analogies, over the whole vocabulary", (
             "", "questions", "correct", "without the question's words", "median rank"),
             [(name, of["questions"], of["right"], of["without"], of["rank"]) for name, of in f.relations.items()]),
     )  # fmt: skip

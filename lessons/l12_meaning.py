@@ -137,9 +137,9 @@ def tables(f: Figures) -> tuple[Table, ...]:
             for k, kind in enumerate(KINDS) for s, stage in enumerate(STAGES)
             for n, language in enumerate(LANGUAGES.values())]  # fmt: skip
     return (
-        Table.of(f"Shares of {f.counts[0]} unseen idioms and {f.counts[1]} unseen literal sentences, over seeds", (
+        Table(f"Shares of {f.counts[0]} unseen idioms and {f.counts[1]} unseen literal sentences, over seeds", (
             "attention of the encoder", "to", "idiom as idiom", "idiom as cake", "literal exact"), rows),
-        Table.of(f"Translations of “{f.source}”, errors included", ("attention", "French", "Hindi"), f.examples),
+        Table(f"Translations of “{f.source}”, errors included", ("attention", "French", "Hindi"), f.examples),
     )  # fmt: skip
 
 

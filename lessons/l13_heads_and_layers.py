@@ -11,7 +11,7 @@ from ..lens.hooks import Head
 from ..lens.interventions import ablate
 from ..lens.kinds import KINDS, Kind
 from ..lens.summary import spread
-from ..lens.teacher_forcing import by_length, chosen_log_probs, eval_mode, forced_pass
+from ..lens.teacher_forcing import chosen_log_probs, eval_mode, forced_batches
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
 from .drawing import Curves, Panel, head_map
@@ -90,13 +90,10 @@ def log_probs(bench: Workbench, some: Sequence[Trace]) -> np.ndarray:
     """Mean log-probability of the tokens of each target, after the tag, of the model as it is now: [N]."""
     found_N = np.empty(len(some))
     with eval_mode(bench.model):
-        for rows in by_length([one.source_ids for one in some], [one.target_ids for one in some]):
-            chosen = [some[row] for row in rows]
-            output, target_BT = forced_pass(bench.model, [one.source_ids for one in chosen],
-                                            [one.target_ids for one in chosen])
-            log_prob_BT = chosen_log_probs(output.logits, target_BT).numpy()
-            for b, row in enumerate(rows):
-                found_N[row] = log_prob_BT[b, 1 : len(some[row].target)].mean()
+        for rows, output, target_BT in forced_batches(bench.model, [one.source_ids for one in some],
+                                                      [one.target_ids for one in some]):
+            for row, log_prob_T in zip(rows, chosen_log_probs(output.logits, target_BT).numpy(), strict=True):
+                found_N[row] = log_prob_T[1 : len(some[row].target)].mean()
     return found_N
 
 
@@ -124,10 +121,10 @@ def tables(f: Figures) -> tuple[Table, ...]:
         return " → ".join(written(one.value, ".2f") for one in values)
 
     return (
-        Table.of("By layer, first to last", ("", "distance in tokens", "share across sentences"), [
+        Table("By layer, first to last", ("", "distance in tokens", "share across sentences"), [
             (NAMES[kind], *(by_layer(f.reached[name][kind]) for name in ("distance", "across"))) for kind in KINDS]),
-        Table.of("The best head for each role, on unseen sentences", ROLE_COLUMNS,
-                 [role_row(one, one.role) for one in f.best], folded=True),
+        Table("The best head for each role, on unseen sentences", ROLE_COLUMNS,
+              [role_row(one, one.role) for one in f.best], folded=True),
     )
 
 

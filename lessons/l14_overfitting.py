@@ -100,7 +100,7 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 def tables(f: Figures) -> tuple[Table, ...]:
     ends = [(LABELS[name], *(over_seeds(f.curves[column][name].T)[-1] for column in COLUMNS if column != "validation"))
             for name in RECIPES]  # fmt: skip
-    return (Table.of("At the end of training, and the spread over seeds", (
+    return (Table("At the end of training, and the spread over seeds", (
         "sentences", "loss on them", "on unseen ones", "pronouns right", "exact", "it to noun", "it to predicate"),
         ends),)  # fmt: skip
 

@@ -15,12 +15,11 @@ from ..tokenizer.words import piece_spans
 from .drawing import Curves, Panel, head_map
 from .held_out import ROLE_COLUMNS, Pronouns, flip_rate, measured, named, pronouns, role_checks, role_row
 from .interval import Interval
-from .lesson import Check, Figures, Look, Table
+from .lesson import SENTENCE, Check, Figures, Look, Table
 from .workbench import Workbench
 
 # L layers, H heads, N sentences, P pairs
 
-TEXT = "The cat did not cross the street because it was too tired."
 FAMILIES = {"easy": "the cat and the street", "fit": "the trophy and the suitcase", "chase": "the goat and the wolf"}
 PLACES = ("the changed word", "the two nouns", "it", "all words")
 
@@ -74,7 +73,7 @@ def measure(bench: Workbench) -> Figures:
         by_place=by_place, last={name: of[-1] for name, of in by_place.items()}, pairs=len(own),
         asked=(clearest := max((one for one in looks if one.decidable), key=lambda one: one.score - one.baseline,
                                default=None)), said=named(clearest),
-        look=Look(TEXT, *heads[first]),
+        look=Look(SENTENCE, *heads[first]),
     )  # fmt: skip
 
 
@@ -118,9 +117,9 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
-        Table.of("The head that looks most at the antecedent, in each kind of attention", ROLE_COLUMNS,
-                 [role_row(one, "antecedent") for one in f.looks]),
-        Table.of("Pronouns flipped by the encoder's states of another sentence", (
+        Table("The head that looks most at the antecedent, in each kind of attention", ROLE_COLUMNS,
+              [role_row(one, "antecedent") for one in f.looks]),
+        Table("Pronouns flipped by the encoder's states of another sentence", (
             "states of", *(f"after layer {layer}" for layer in range(len(f.by_place["it"])))),
             [(name, *(f"{one:.0%}" for one in of)) for name, of in f.by_place.items()]),
     )

@@ -11,6 +11,7 @@ from ..lens import all_heads, mean_outputs, trace_texts
 from ..lens.alignment import drops_by_words
 from ..lens.by_words import word_map
 from ..lens.heads import heads_of_roles
+from ..lens.hooks import replaced
 from ..lens.interventions import ablate, other_values
 from ..lens.kinds import Kind
 from ..lens.teacher_forcing import by_length, encode_source, encode_target, eval_mode, forced_pass
@@ -18,13 +19,11 @@ from ..tokenizer.words import split_words
 from .drawing import Bars, Map, Panel
 from .held_out import groups, halves, measured, named, role_checks
 from .interval import Interval
-from .lesson import Check, Figures, Look, Table
+from .lesson import SENTENCE, TRANSLATION, Check, Figures, Look, Table
 from .workbench import Workbench
 
 # B sentences, S source tokens, T decoder steps, D model width, H heads, E size of one head
 
-SENTENCE, TRANSLATION = ("The cat did not cross the street because it was too tired.",
-                         "Le chat n'a pas traversé la rue parce qu'il était trop fatigué.")
 PREFIX, NEXT, ASKED = "Le chat n'a pas", "traversé", "cross"
 SENTENCES = 240
 LEFT = 0.5  # share of the correct tokens: less than this left counts as destroyed
@@ -46,9 +45,7 @@ def shuffled_values(model: Any, order_BS: torch.Tensor) -> AbstractContextManage
 @contextmanager
 def source_alone(model: Any, off: AbstractContextManager[None], mean_D: torch.Tensor) -> Iterator[None]:
     """Self-attention is off, and every word already written is the mean word; its position stays."""
-    replace = model.get_decoder().embedder.register_forward_pre_hook(
-        lambda module, args: (mean_D.expand_as(args[0]), *args[1:]))
-    with off, replace:
+    with off, replaced([(model.get_decoder().embedder, "in", mean_D.expand_as)]):
         yield
 
 
@@ -149,8 +146,8 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 
 def tables(f: Figures) -> tuple[Table, ...]:
-    return (Table.of("Tokens that are the model's first choice, on unseen sentences", ("", "correct"),
-                     [(name, f"{share:.1%}") for name, share in f.right.items()]),)
+    return (Table("Tokens that are the model's first choice, on unseen sentences", ("", "correct"),
+                  [(name, f"{share:.1%}") for name, share in f.right.items()]),)
 
 
 def panels(f: Figures) -> list[Panel]:

@@ -7,14 +7,14 @@ import torch
 from transformers import PreTrainedModel
 
 from ..lens import logit_lens
-from ..lens.hooks import Stack
-from ..lens.teacher_forcing import by_length, eval_mode, forced_pass
+from ..lens.hooks import Stack, capture
+from ..lens.teacher_forcing import eval_mode, forced_batches
 from ..lens.trace import Trace
 from .drawing import Bars, Curves, Panel
 from .held_out import Pronouns, flip_rate, groups, inside, pronouns
 from .interval import Interval, columns_of
-from .lesson import Check, Figures, Look, Table
-from .workbench import Workbench, captured
+from .lesson import SENTENCE, Check, Figures, Look, Table
+from .workbench import Workbench
 
 # B sentences, T decoder steps, S source tokens, L decoder layers, D model width, V vocabulary
 
@@ -68,7 +68,7 @@ def measure(bench: Workbench) -> Figures:
         owed=dict(zip(PARTS, parts, strict=False)), visible=parts[3], begin=Interval.of(read[:, 0], of),
         end=coming[-1].value, own=parts[0][-1], seen=parts[3][-1], most=MOST, shares=[one.value for one in coming],
         flips=flips, alone=flips[PLACES[0]], earlier=[one.value for one in flips[PLACES[1]]],
-        look=Look("The cat did not cross the street because it was too tired.", "decoder", layers[-1]),
+        look=Look(SENTENCE, "decoder", layers[-1]),
     )  # fmt: skip
 
 
@@ -82,12 +82,11 @@ def first_states(bench: Workbench, some: Sequence[Trace]) -> tuple[list[list[int
     model, decoder = bench.model, bench.model.get_decoder()
     says: list[list[int]] = [[] for _ in some]
     off = 0.0
-    with eval_mode(model), torch.no_grad():
-        for rows in by_length([one.source_ids for one in some], [one.target_ids for one in some]):
-            chosen = [some[i] for i in rows]
-            with captured((decoder.layers[0].self_attn_layer_norm, decoder.layer_norm), inputs=True) as seen:
-                output, _ = forced_pass(model, [one.source_ids for one in chosen], [one.target_ids for one in chosen])
-            [first_BTD], [last_BTD] = seen
+    with eval_mode(model), torch.no_grad(), capture(
+            {"first": decoder.layers[0].self_attn_layer_norm, "last": decoder.layer_norm}, "in") as seen:
+        for rows, output, _ in forced_batches(model, [one.source_ids for one in some],
+                                              [one.target_ids for one in some]):
+            first_BTD, last_BTD = seen["first"], seen["last"]
             for b, row in enumerate(rows):
                 steps = len(some[row].target)
                 says[row] = from_the_last_vector(model, first_BTD[b, :steps]).argmax(-1).tolist()
@@ -120,16 +119,16 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
-        Table.of("What the state predicts, at the steps of unseen sentences", (
+        Table("What the state predicts, at the steps of unseen sentences", (
             "state", "the token just read", "the next token"),
             [(stage, f"{one:.1%}", f"{other:.1%}") for stage, one, other in
              zip(f.stages, f.read, f.coming, strict=True)]),
-        Table.of("Where the state comes from", (
+        Table("Where the state comes from", (
             "state", "the token just read", "the tokens before it", "the source", f"tokens that make up {MOST:.0%}"),
             [(stage, *(f"{one:.1%}" for one in row))
              for stage, *row in zip(f.stages[1:], *f.owed.values(), f.visible, strict=True)]),
-        Table.of("Pronouns flipped by the states of another sentence", ("states", *f.stages[1:]),
-                 [(name, *(f"{one:.0%}" for one in of)) for name, of in f.flips.items()]),
+        Table("Pronouns flipped by the states of another sentence", ("states", *f.stages[1:]),
+              [(name, *(f"{one:.0%}" for one in of)) for name, of in f.flips.items()]),
     )  # fmt: skip
 
 

@@ -17,13 +17,11 @@ from ..lens.wording import NAMES
 from .drawing import Bars, Panel
 from .held_out import groups, inside
 from .interval import Interval, rank_correlation
-from .lesson import Check, Figures, Look, Table
+from .lesson import SENTENCE, TRANSLATION, Check, Figures, Look, Table
 from .workbench import Workbench
 
 # L layers, H heads, R rows, C columns, N cells: a head and a column; T steps, V vocabulary
 
-SENTENCE, TRANSLATION = ("The cat did not cross the street because it was too tired.",
-                         "Le chat n'a pas traversé la rue parce qu'il était trop fatigué.")
 EXACT = 1e-4  # the most that the parts may fail to add up to the output
 OFTEN = 0.1  # share of rows whose most attended word adds less than another: from here on it is no exception
 SENTENCES = 40  # whose cells are silenced one by one, some five hundred a sentence
@@ -128,7 +126,7 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 def tables(f: Figures) -> tuple[Table, ...]:
     rows = [(NAMES[kind], f"{f.by_figure['other first'][kind]:.1%}", *(f"{f.by_figure[name][kind]:.2f}" for name in (
         "by weight", "by length"))) for kind in KINDS]  # fmt: skip
-    return (Table.of("Weights, lengths and effects", (
+    return (Table("Weights, lengths and effects", (
         "", "another word adds most", "effects ordered by weight", "by length"), rows),)  # fmt: skip
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Figures = SimpleNamespace
 Word = Literal["holds", "does not hold here", "not decidable here"]
 Comparison = Literal["<", "≤", "=", "≥", ">"]
+SENTENCE, TRANSLATION = ("The cat did not cross the street because it was too tired.",
+                         "Le chat n'a pas traversé la rue parce qu'il était trop fatigué.")
 
 
 @dataclass(frozen=True)
@@ -75,25 +77,19 @@ class Claim:
 
 @dataclass(frozen=True)
 class Table:
-    """Figures for readers: every cell is text. `Table.of` gives numbers about three significant digits."""
+    """Figures for readers. Cells are text, or numbers, which the record gives about three significant digits."""
 
     caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
     folded: bool = False  # large: closed until the reader opens it
-
-    @classmethod
-    def of(
-        cls, caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, folded: bool = False
-    ) -> Table:
-        return cls(caption, tuple(columns), tuple(tuple(spelled(cell) for cell in row) for row in rows), folded)
 
 
 @dataclass(frozen=True)
 class Look:
     """What "look for yourself" opens: a text and one head's map of it."""
 
-    text: str
+    text: str = SENTENCE
     kind: Literal["encoder", "decoder", "cross"] = "cross"
     layer: int = 0
     head: int = 0

@@ -29,7 +29,7 @@ from typing import Any
 from seq2see import __version__
 from .contents import CHAPTERS, load, number_of
 from .drawing import to_svg
-from .interval import to_data
+from .interval import spelled, to_data
 from .lesson import Claim, Lesson, count
 from .prose import fill, read_prose
 from .workbench import Workbench
@@ -84,19 +84,18 @@ def run_lesson(bench: Workbench, lesson: Lesson) -> dict[str, Any]:
         "how": fill(prose.how, figures),
         "try": prose.next,
         "verdict": {"word": count(claims), "why": fill(prose.summary, figures),
-                    "findings": [finding(claim) for claim in claims]},
+                    "findings": [{"claim": one.claim, "word": one.word, "why": one.why,
+                                  "checks": list(map(str, one.checks))} for one in claims]},
         "slips": [fill(slip, figures) for slip in prose.slips],
-        "tables": to_data(lesson.tables(figures)),
+        "tables": [vars(table) | {"columns": list(table.columns),
+                                  "rows": [list(map(spelled, row)) for row in table.rows]}
+                   for table in lesson.tables(figures)],
         "svg": to_svg(lesson.panels(figures), name=f"l{number_of(name)}", title=prose.title),
         "code": [listing(function) for function in lesson.SHOWN],
         "look": to_data(getattr(figures, "look", None)),
         "seconds": round(seconds, 2),
         "result": to_data(vars(figures)),
     }
-
-
-def finding(claim: Claim) -> dict[str, Any]:
-    return {"claim": claim.claim, "word": claim.word, "why": claim.why, "checks": [str(one) for one in claim.checks]}
 
 
 def listing(function: Any) -> dict[str, Any]:

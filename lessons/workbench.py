@@ -20,6 +20,7 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
+from ..lens.hooks import replaced
 from ..measures.alignment import settings_of
 from ..modeling.loading import load_checkpoint
 from ..storybook import Storybook, generate
@@ -55,15 +56,9 @@ def least_seconds(run: Callable[[], object], times: int) -> float:
 @contextmanager
 def captured(modules: Iterable[nn.Module], *, inputs: bool = False) -> Iterator[list[list[torch.Tensor]]]:
     """For each module its outputs inside the context, call by call; `inputs`: its inputs."""
-    modules = list(modules)
-    kept: list[list[torch.Tensor]] = [[] for _ in modules]
-    handles = [module.register_forward_hook(lambda module, args, out, of=of: of.append(args[0] if inputs else out))
-               for module, of in zip(modules, kept, strict=True)]  # fmt: skip
-    try:
-        yield kept
-    finally:
-        for handle in handles:
-            handle.remove()
+    kept: dict[nn.Module, list[torch.Tensor]] = {module: [] for module in modules}
+    with replaced((module, "in" if inputs else "out", of.append) for module, of in kept.items()):
+        yield list(kept.values())
 
 
 class Budget(Enum):

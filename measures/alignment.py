@@ -52,9 +52,7 @@ def fit_to_stories(aligner: "Aligner", folder: Path, stories: Sequence[StoryPair
 def _fitted(aligner: "Aligner", folder: Path, pairs: Sequence[TextPair], gold: Sequence[Links], *, fitted_on: str,
             groups: Sequence[str] | None = None) -> AlignmentChoice:
     before = (settings_of(folder).get("training") or {}).get("guided_alignment")  # all that an older run records
-    traces = tqdm(aligner.traces(pairs, views=VIEWS), total=len(pairs), disable=None, desc="Tracing", leave=False,
-                  dynamic_ncols=True)
-    return fit_alignment(filter(None, traces), gold, fitted_on=fitted_on, groups=groups,
+    return fit_alignment(aligner.all_views(pairs, "Tracing"), gold, fitted_on=fitted_on, groups=groups,
                          guided=bool(supervised_heads(aligner.model) or before), fingerprint=fingerprint(folder))
 
 
@@ -98,12 +96,12 @@ def linked_pairs(files: LinkedFiles, aligner: "Aligner") -> tuple[list[TextPair]
     """The pairs of the given files that are not blank, and their links if given; UserError for a link to a missing
     word."""
     pairs = list(read_pairs(files.source, files.target))
-    gold = list(read_pharaoh(files.links)) if files.links else None
-    if gold is not None and len(gold) != len(pairs):
-        raise UserError(f"{files.links} has {len(gold)} lines, {files.source} has {len(pairs)}")
     kept = [number for number, pair in enumerate(pairs) if all(text.strip() for text in pair)]
-    if gold is None:
+    if not files.links:
         return [pairs[number] for number in kept], None
+    gold = list(read_pharaoh(files.links))
+    if len(gold) != len(pairs):
+        raise UserError(f"{files.links} has {len(gold)} lines, {files.source} has {len(pairs)}")
     for number in kept:
         check_links(gold[number], aligner.words(pairs[number]), f"{files.links}, line {number + 1}")
     return [pairs[number] for number in kept], [gold[number] for number in kept]
@@ -148,16 +146,19 @@ class Aligner:
             at = {number for number, _ in real}
             yield from (next(found) if number in at else None for number, _ in chunk)
 
+    def all_views(self, pairs: Sequence[TextPair], title: str) -> Iterator[Trace]:
+        """The traces of pairs of which no side is blank, with all views, behind a progress bar."""
+        return filter(None, tqdm(self.traces(pairs, views=VIEWS), total=len(pairs), disable=None, desc=title,
+                                 leave=False, dynamic_ncols=True))
+
     def _trace(self, pairs: Sequence[TextPair], views: Sequence[str]) -> list[Trace]:
         traces = trace_texts(
             self.model, self.tokenizer, [source for source, _ in pairs], [target for _, target in pairs],
             source_language=self.source, target_language=self.target, model_name=self.name, views=views,
         ) if pairs else []  # fmt: skip
-        return [self._worded(trace, target) for trace, (_, target) in zip(traces, pairs, strict=True)]
-
-    def _worded(self, trace: Trace, target: str) -> Trace:
-        """The trace with the target as given: a tokenizer may normalise it and so change its words."""
-        if trace.target_text == target:
-            return trace
-        tokens = tuple(piece_spans(self.tokenizer, list(trace.target_ids), target, language=self.target))
-        return replace(trace, target_text=target, target=tokens, inputs=(trace.inputs[0], *tokens[:-1]))
+        for number, (trace, (_, target)) in enumerate(zip(traces, pairs, strict=True)):
+            if trace.target_text != target:  # a tokenizer may normalise it, and so change its words
+                tokens = tuple(piece_spans(self.tokenizer, list(trace.target_ids), target, language=self.target))
+                traces[number] = replace(trace, target_text=target, target=tokens,
+                                         inputs=(trace.inputs[0], *tokens[:-1]))
+        return traces

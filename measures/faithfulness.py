@@ -3,13 +3,10 @@
 The figures are saved in RUN/trust.json and shown with every map of that model.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from tqdm.auto import tqdm
-
 from seq2see.errors import UserError
-from ..lens import VIEWS, Trace
 from ..lens.faithfulness import measure_trust
 from ..lens.hooks import supervised_heads
 from ..lens.trust import FILE, Trust
@@ -59,17 +56,8 @@ def _check_count(dev: int, test: int) -> None:
 def _measured(aligner: Aligner, folder: Path, dev: Half, test: Half, *, measured_on: str,
               groups: Sequence[str] | None = None) -> Trust:
     (dev_pairs, dev_gold), (test_pairs, test_gold) = dev, test
-    count = len(dev_pairs) + len(test_pairs)
-    with tqdm(desc="Measuring", total=count, disable=None, leave=False, dynamic_ncols=True) as bar:
-        return measure_trust(
-            _traces(aligner, dev_pairs, bar), _traces(aligner, test_pairs, bar), dev_gold=dev_gold, test_gold=test_gold,
-            measured_on=measured_on, groups=groups, weights=fingerprint(folder),
-            supervised=supervised_heads(aligner.model),
-        )
-
-
-def _traces(aligner: Aligner, pairs: Sequence[TextPair], bar: tqdm) -> Iterator[Trace]:
-    for trace in aligner.traces(pairs, views=VIEWS):
-        bar.update()
-        assert trace is not None  # no side is blank
-        yield trace
+    return measure_trust(
+        aligner.all_views(dev_pairs, "Choosing maps"), aligner.all_views(test_pairs, "Measuring"), dev_gold=dev_gold,
+        test_gold=test_gold, measured_on=measured_on, groups=groups, weights=fingerprint(folder),
+        supervised=supervised_heads(aligner.model),
+    )

@@ -100,7 +100,7 @@ def replay_of(translator: Translator, run: Path) -> Iterator[Measure]:
     if files:
         yield Measure("replay of the training", replay.FILE,
                       lambda count: make_replay(translator, run, count=count).save,
-                      few=1, least=2, most=min(MOMENTS, len(files) + 1), unit="moments of its own")
+                      few=1, least=2, most=min(MOMENTS, len(files) + 1), unit="moments")
 
 
 def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:

@@ -8,7 +8,7 @@ heads affordable; chrF with greedy translation.  Every figure has a 95 % interva
 import dataclasses
 import json
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,11 @@ from seq2see.errors import UserError
 from ..lens import trace_texts
 from ..lens.choices import MinimalPairs
 from ..lens.effects import Ablations, Control, Set, control, greedy
-from ..lens.heads import RoleScore, heads_of_roles, measure, roles_of_heads
+from ..lens.heads import heads_of_roles, measure, roles_of_heads
 from ..lens.hooks import Head, all_heads, supervised_heads
 from ..lens.intervals import Figure, interval, roc_auc, roc_auc_interval
 from ..lens.interventions import ablate, mean_outputs
-from ..lens.kinds import KINDS, Kind, MapName
+from ..lens.kinds import KINDS, Kind
 from ..lens.summary import spread
 from ..lens.teacher_forcing import encode_source, encode_target
 from ..lens.trace import Trace
@@ -45,12 +45,12 @@ SPREAD = ("distance", "entropy", "evenness", "across", "across_even")  # the mea
 class Half:
     """The contrast sentences of one half: their choices, which ones are *il*, and the minimal pairs among them."""
 
-    def __init__(self, translator: Translator, stories: Sequence[StoryPair], means: dict[Head, torch.Tensor]):
+    def __init__(self, translator: Translator, stories: Sequence[StoryPair], means: Mapping[Head, torch.Tensor]):
         made = [(story, one) for story in stories if (one := choice(story, translator.model, translator.tokenizer))]
-        choices = [one for _, (_, one) in made]
+        told, choices = [story for story, _ in made], [one for _, (_, one) in made]
         self.is_il = np.array([name == "il" for _, (name, _) in made])
         self.ablations = Ablations(translator.model, choices, means)
-        pairs = minimal_pairs([story for story, _ in made], choices)
+        pairs = minimal_pairs(told, choices)
         if not pairs or self.is_il.all() or not self.is_il.any():
             raise UserError(f"of {len(stories)} sentences no two differ in the pronoun and have as many tokens for this"
                             " model: take more of them, --sentences 300, or a vocabulary with tokens for French words")
@@ -58,7 +58,7 @@ class Half:
         self.pair_is_il = self.is_il[[a for a, _ in pairs]]
         self.own = self.pairs.margins()
         self._flipped: dict[tuple[Head, ...], np.ndarray] = {}
-        self.groups = groups_of([story for story, _ in made])  # variants of a sentence
+        self.groups = groups_of(told)  # variants of a sentence
         self.pair_groups = [self.groups[a] for a, _ in pairs]
 
     def auc(self, heads: Sequence[Head] = ()) -> float:
@@ -89,7 +89,8 @@ class Half:
 
     def flip_share(self, heads: Sequence[Head]) -> float:
         """The flip rate of both pronouns together; 0 if none was right."""
-        return _share(self._flips(heads)[self.own > 0]) or 0.0
+        flips = self._flips(heads)[self.own > 0]
+        return float(flips.mean()) if len(flips) else 0.0
 
     def flip_figure(self, *sets: Sequence[Head]) -> Figure | None:
         """The mean of `flip_share` over some sets; None if none was right."""
@@ -100,10 +101,6 @@ class Half:
         if key not in self._flipped:
             self._flipped[key] = self.pairs.margins(heads=key) < 0
         return self._flipped[key]
-
-
-def _share(flags: np.ndarray) -> float | None:
-    return float(flags.mean()) if len(flags) else None
 
 
 def estimate(values: np.ndarray, groups: Sequence[str], which: np.ndarray | None = None) -> Figure | None:
@@ -117,29 +114,22 @@ def estimate(values: np.ndarray, groups: Sequence[str], which: np.ndarray | None
 
 def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any]:
     """The full report of `seq2see heads`, as plain data."""
-    model, tokenizer = translator.model, translator.tokenizer
     _say("generating storybook")
     dev_stories, test_stories = halves(limit)
     _say("reading attention")
-    supervised = supervised_heads(model)
-    (dev_roles, _), (test_roles, far) = (_look(model, tokenizer, part, supervised) for part in
-                                         (dev_stories, test_stories))
-    _say("mean of every head")
-    means = _means(translator, dev_stories)
-    dev, test = Half(translator, dev_stories, means), Half(translator, test_stories, means)
-    every, roles = all_heads(model), roles_of_heads(dev_roles, test_roles)
-    chrf = _chrf(translator, test_stories[:TRANSLATED], every, means)
-    rows = [_alone(head, test, roles, supervised, chrf=chrf[head]) for head in _progress(every, "one head at a time")]
-    report = {
-        "sentences": {"dev": len(dev_stories), "test": len(test_stories)},
-        "pronouns": {"dev": len(dev.is_il), "test": len(test.is_il)}, "pairs": len(test.own),
+    report, test, traces = _single_heads(translator, dev_stories, test_stories)
+    dev, every = Half(translator, dev_stories, test.ablations.means), all_heads(translator.model)
+    chrf = _chrf(translator, test_stories[:TRANSLATED], every, test.ablations.means)
+    groups = groups_of(test_stories)
+    report |= {
+        "pronouns": {"dev": len(dev.is_il), "test": len(test.is_il)},
         "translated": min(TRANSLATED, len(test_stories)),
-        "whole": {**test.without(), "chrf": chrf[None]},
-        "heads": sorted(rows, key=lambda row: row["drop"].value, reverse=True),
+        "whole": report["whole"] | {"chrf": chrf[None]},
+        "heads": [row | {"chrf": chrf[row["head"]]} for row in report["heads"]],
         "needed": _needed(every, dev, test), "largest": LARGEST,
         "enough": _enough(every, dev, test),
-        "roles": heads_of_roles(dev_roles, test_roles),
-        **far,
+        "spread": [spread(traces, kind) for kind in KINDS],
+        "reach": [row for kind in KINDS for row in reach(traces, kind, groups)],
     }
     _say("")
     return report
@@ -150,20 +140,35 @@ def measure_roles(
 ) -> dict[str, Any]:
     """The quick part of `measure_heads`: the effect of each single head on the pronoun, and its roles; no sets of
     heads, no translations."""
+    return _single_heads(translator, dev_stories, test_stories)[0]
+
+
+def _single_heads(
+    translator: Translator, dev_stories: Sequence[StoryPair], test_stories: Sequence[StoryPair]
+) -> tuple[dict[str, Any], Half, list[Trace]]:
+    """The report of `measure_roles`, and the test half with its traces."""
     model, tokenizer = translator.model, translator.tokenizer
-    supervised = supervised_heads(model)
-    dev_roles, test_roles = (measure(_traced(model, tokenizer, part), map(to_gold, part), supervised=supervised)
-                             for part in (dev_stories, test_stories))
-    test = Half(translator, test_stories, _means(translator, dev_stories))
+    supervised, traces = supervised_heads(model), _traced(model, tokenizer, test_stories)
+    dev_roles, test_roles = (measure(some, map(to_gold, stories), supervised=supervised) for some, stories in
+                             ((_traced(model, tokenizer, dev_stories), dev_stories), (traces, test_stories)))
+    first = model.generation_config.forced_bos_token_id
+    targets = [encode_target(tokenizer, story.target, language="fr", first=first) for story in dev_stories]
+    test = Half(translator, test_stories,
+                mean_outputs(model, [encode_source(tokenizer, story.source) for story in dev_stories], targets))
     roles = roles_of_heads(dev_roles, test_roles)
-    rows = [_alone(head, test, roles, supervised) for head in _progress(all_heads(model), "one head at a time")]
+    rows = [
+        {"head": head, **test.without([head]), "turned": test.flip_rates([head]),  # patched from the other sentence
+         "roles": [one for one in roles[head] if one.holds],
+         "supervised": head.kind == "cross" and head[1:] in supervised}
+        for head in _progress(all_heads(model), "one head at a time")
+    ]
     return {
         "sentences": {"dev": len(dev_stories), "test": len(test_stories)},
         "pronouns": {"test": len(test.is_il)}, "pairs": len(test.own),
         "whole": test.without(),
         "heads": sorted(rows, key=lambda row: row["drop"].value, reverse=True),
         "roles": heads_of_roles(dev_roles, test_roles),
-    }
+    }, test, traces
 
 
 def save_report(report: dict[str, Any], path: Path) -> None:
@@ -177,16 +182,6 @@ def _as_json(value: Any) -> Any:
     return np.asarray(value).tolist()
 
 
-def _alone(
-    head: Head, test: Half, roles: Mapping[Head, Sequence[RoleScore]], supervised: Collection[MapName],
-    **more: Any,
-) -> dict[str, Any]:
-    """The test half with this head ablated, and with it patched alone; its confirmed roles."""
-    return {"head": head, **test.without([head]), "turned": test.flip_rates([head]), **more,
-            "roles": [one for one in roles[head] if one.holds],
-            "supervised": head.kind == "cross" and head[1:] in supervised}
-
-
 def _traced(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, stories: Sequence[StoryPair]
 ) -> list[Trace]:
@@ -195,15 +190,6 @@ def _traced(
                            source_language="en", target_language="fr")
     except UserError as error:
         raise UserError(f"heads are measured on storybook's sentences, which this model cannot read: {error}") from None
-
-
-def _look(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, stories: Sequence[StoryPair],
-          supervised: Collection[MapName]) -> tuple:
-    traces, groups = _traced(model, tokenizer, stories), groups_of(stories)
-    return measure(traces, map(to_gold, stories), supervised=supervised), {
-        "spread": [spread(traces, kind) for kind in KINDS],
-        "reach": [row for kind in KINDS for row in reach(traces, kind, groups)],
-    }
 
 
 def reach(traces: Sequence[Trace], kind: Kind, groups: Sequence[str]) -> list[dict[str, Any]]:
@@ -221,14 +207,8 @@ def reach(traces: Sequence[Trace], kind: Kind, groups: Sequence[str]) -> list[di
     ]
 
 
-def _means(translator: Translator, stories: Sequence[StoryPair]) -> dict[Head, torch.Tensor]:
-    tokenizer, first = translator.tokenizer, translator.model.generation_config.forced_bos_token_id
-    targets = [encode_target(tokenizer, story.target, language="fr", first=first) for story in stories]
-    return mean_outputs(translator.model, [encode_source(tokenizer, story.source) for story in stories], targets)
-
-
 def _chrf(
-    translator: Translator, stories: Sequence[StoryPair], every: Sequence[Head], means: dict[Head, torch.Tensor]
+    translator: Translator, stories: Sequence[StoryPair], every: Sequence[Head], means: Mapping[Head, torch.Tensor]
 ) -> dict[Head | None, Figure | None]:
     """Mean chrF of greedily translated sentences with each head replaced by its mean, and (None) without ablation."""
     sources, groups = [story.source for story in stories], groups_of(stories)

@@ -33,6 +33,7 @@ from seq2see.vetting import vet, weight_files
 from ..training.card import packaged_card
 from ..training.checkpoints import open_to_others
 from ..training.config import load_record
+from ..training.finishing import write_json
 from ..training.packaged import is_finished
 from ..translate.checkpoint import fingerprint, model_files
 from ..translate.translator import Translator
@@ -134,12 +135,12 @@ def change_by_rounding(run: Path, made: Path, sentences: Sequence[str], found: d
 
 def write_records(run: Path, made: Path, released: dict[str, Any]) -> None:
     """Write run.yaml, metrics.json and the card, without the paths of this machine."""
-    settings = yaml.safe_load(load_record(run / "run.yaml").to_yaml())
-    paths = sorted(filter(os.path.isabs, strings(settings)), key=len, reverse=True)
-    settings = named(settings, paths)
+    settings, metrics = yaml.safe_load(load_record(run / "run.yaml").to_yaml()), read_json(run / "metrics.json")
+    for path in sorted(filter(os.path.isabs, strings(settings)), key=len, reverse=True):
+        settings, metrics = (json.loads(json.dumps(one, ensure_ascii=False).replace(path, Path(path).name))
+                             for one in (settings, metrics))
     (made / "run.yaml").write_text(yaml.safe_dump(settings, sort_keys=False, allow_unicode=True), "utf-8")
     config = load_record(made / "run.yaml")
-    metrics = named(read_json(run / "metrics.json"), paths)
     metrics["release"] = released | {"seed": config.training.get("seed", 0)}
     write_json(made / "metrics.json", metrics)
     supervised = read_json(made / "config.json").get("supervised_heads") or ()
@@ -156,22 +157,6 @@ def strings(value: Any) -> Iterator[str]:
     elif isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:
             yield from strings(item)
-
-
-def named(value: Any, paths: Sequence[str]) -> Any:
-    """The same tree with each of these paths shortened to its last part."""
-    if isinstance(value, dict):
-        return {named(key, paths): named(item, paths) for key, item in value.items()}
-    if isinstance(value, list):
-        return [named(item, paths) for item in value]
-    if isinstance(value, str):
-        for path in paths:
-            value = value.replace(path, Path(path).name)
-    return value
-
-
-def write_json(path: Path, content: Any) -> None:
-    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 def commit_of(checkout: Path, *, allow_dirty: bool) -> str:

@@ -15,6 +15,7 @@ os.environ.update(
     HF_HUB_DISABLE_TELEMETRY="1",
     GRADIO_ANALYTICS_ENABLED="False",
     TOKENIZERS_PARALLELISM="false",
+    COLUMNS="80",  # what is printed for a terminal is cut there, however wide the one is that runs the suite
     HF_DATASETS_CACHE=f"{tempfile.gettempdir()}/seq2see-tests-{os.getpid()}",
     HYPOTHESIS_STORAGE_DIRECTORY=f"{tempfile.gettempdir()}/seq2see-tests-{os.getpid()}/hypothesis",
 )

@@ -39,8 +39,9 @@ function thumb(state, trace, head, captions, telling) {
   const name = `${direction(head.kind, trace.languages)}, ${placeOf(head)}${role ? `: ${roleName(role)}` : ""}${
     matters >= 0 ? "; matters for this word" : ""}`;
   const tip = role ? roleTip(role) : html`<b>${capital(placeOf(head))}.</b> ${NO_ROLE}`;
-  const caption = html`<span class="cap ${tone === "slate" ? "" : "role"}">${role ? roleCaption(role)
-    : html`&nbsp;`}</span>`;
+  const needed = tone === "slate" && matters >= 0 && (telling[matters].instead ? "decides" : "matters");
+  const caption = html`<span class="cap ${needed ? "must" : tone === "slate" ? "" : "role"}">${
+    needed || (role ? roleCaption(role) : html`&nbsp;`)}</span>`;
   const pip = role && tone !== "slate" ? html`<span class="pip" aria-hidden="true"></span>` : "";
   return html`<button class="th tone-${tone}" data-head="${nameOf(head)}" data-k="th-${nameOf(head)}"
     tabindex="${chosen ? 0 : -1}" aria-pressed="${hasHeads(state.view) && chosen}" aria-label="${name}"

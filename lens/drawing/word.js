@@ -4,8 +4,8 @@ import { about, html, icon, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { flipOf, same } from "./texts.js";
 import { bare, nameOf } from "./trace.js";
-import { chance, direction, elided, likelier, lookedAt, oneIn, percent, placeOf, quoted, roleName,
-  roleTip } from "./wording.js";
+import { chance, direction, elided, likelier, lookedAt, oneIn, percent, placeOf, quoted, ratio, roleName,
+  roleTip, times } from "./wording.js";
 
 export function wordPanel(state, settings) {
   const trace = traceOf(state), list = trace.written, [, code] = trace.languages;
@@ -153,7 +153,8 @@ function rests(state, trace, unit, settings) {
     said.push(html`Erasing ${flips.map((one, i) => html`${i ? " or " : ""}${word(one)}`)} flips it.`);
   }
   if (fell.length) {
-    said.push(html`Without ${fell.map((one, i) => html`${i ? "; " : ""}${word(one)}: ${times(one.drop)}`)}.`);
+    const by = (one, i) => html`${i ? " or " : ""}${word(one)} (${ratio(one.drop)}×)`;
+    said.push(html`Less likely without ${fell.map(by)}.`);
   }
   if (!flips.length && !fell.length) said.push(html`Erasing any one word changes little.`);
   if (!trace.telling(piece).length) said.push(html`<span class="soft">${over(trace, unit)}.</span>`);

@@ -17,7 +17,7 @@ export function chance(p) {
 export const plainNumber = (n) => n >= 950 ? `${count(Math.round(n / 1000))}k`
   : n >= 9.5 ? String(+n.toPrecision(2)) : n.toFixed(1);
 export const oneIn = (p) => p >= 0.0995 ? "" : ` (1 in ${count(+(1 / Math.max(p, 1e-9)).toPrecision(2))})`;
-const ratio = (nats) => {
+export const ratio = (nats) => {
   const times = Math.exp(Math.abs(nats));
   return times >= 10 ? count(+times.toPrecision(2)) : times.toFixed(1);
 };
@@ -174,5 +174,5 @@ export function effectLine(trace, head, piece) {
   if (!effect) return null;
   const own = quoted(trace.unitAt("target", piece).label, target);
   if (effect.instead) return html`Without this head, ${own} becomes ${quoted(effect.instead, target)}`;
-  return html`Without this head, ${own} stays, ${times(effect.drop)}`;
+  return html`Without this head, ${likelier(own, effect.margin, quoted(trace.runnerUp(piece), target))}`;
 }

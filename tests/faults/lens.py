@@ -34,8 +34,8 @@ FAULTS = [
     Fault(
         "the calibration is measured on the sentences that it was fitted to",
         "measures/calibration.py",
-        "batch in steps(translator, held, most=MEASURED",
-        "batch in steps(translator, fitted, most=MEASURED",
+        "_measured(translator, held, ways",
+        "_measured(translator, fitted, ways",
         tests="tests/measures/test_calibration.py -k draws_itself",
     ),
     Fault(

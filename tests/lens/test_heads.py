@@ -196,7 +196,7 @@ def test_spread_of_known_maps(seq2see):
     np.testing.assert_allclose(found.distance, [[0, even]], rtol=1e-5)
     np.testing.assert_allclose(found.entropy, [[0, np.log(S)]], atol=1e-5)
     np.testing.assert_allclose(found.evenness, [[0, 1]], atol=1e-5)
-    sizes = Counter(sentence_numbers(trace.source, trace.source_words))
+    sizes = Counter(sentence_numbers(trace.source, trace.source_words, trace.source_text, language="en"))
     assert sizes[-1] >= 1 and sizes[0] and sizes[1]
     across = 2 * sizes[0] * sizes[1] / (sizes[0] + sizes[1]) / S
     np.testing.assert_allclose(found.across, [[0, across]], rtol=1e-5)

@@ -9,7 +9,7 @@ from tiny import SENTENCES
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
-from seq2see.lens.attention_blocks import captured_blocks
+from seq2see.lens.attention_blocks import blocks_of
 from seq2see.lens.choices import Choice, MinimalPairs, margins
 from seq2see.lens.hooks import all_heads, attention_sites, layers_of
 from seq2see.lens.interventions import ablate, mean_outputs, other_values, patch, record, silenced
@@ -182,12 +182,13 @@ def test_what_is_missing_is_the_part_of_that_column(uneven_model, ids, kind):
     model, tokenizer = uneven_model
     site = attention_sites(model)[kind][0]
     [trace] = trace_hypotheses(model, tokenizer, [SOURCE], [ids[1]])
+    [blocks] = blocks_of(model, [trace])
+    vector_HCD = blocks.by_kind[kind][0].vector_HCD
     given = []
     handle = site.output.register_forward_hook(lambda module, args, out: given.append(out))
-    with eval_with_eager_attention(model), captured_blocks([site]) as block_of:
+    other = "cross" if kind == "encoder" else "encoder"
+    with eval_with_eager_attention(model):
         forced_pass(model, [ids[0]] * 2, [ids[1]] * 2)
-        vector_HCD = block_of(site, 0, *trace.maps(kind).shape[-2:]).vector_HCD
-        other = "cross" if kind == "encoder" else "encoder"
         with silenced(model, [(kind, 0, 1, 2), (other, 0, 0, 0)]):
             forced_pass(model, [ids[0]] * 2, [ids[1]] * 2)
     handle.remove()

@@ -6,6 +6,7 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib.image import imread
+from matplotlib.text import Text
 
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, picture, save_plot, word_map
@@ -70,7 +71,7 @@ def test_a_picture_has_the_cells_their_names_and_their_scale(full_trace, chosen)
     assert [text.get_text() for text in axes.get_yticklabels()] == [name[:24] for name in drawn.rows]
     assert len(axes.get_xticklabels()) == len(drawn.columns)
     assert scale.get_ylabel() == drawn.cell and len(scale.get_yticks()) > 2
-    said = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    said = " ".join(text.get_text() for text in figure.findobj(Text)).replace("\n", " ")
     assert all(text in said for text in (drawn.title, UNMEASURED, drawn.sums, drawn.sinks, full_trace.target_text))
     if chosen["view"] == "raw":
         assert (mesh.norm.vmin, mesh.norm.vmax) == (0, 1), "shares stand on the whole range"

@@ -9,11 +9,10 @@ from tiny import SENTENCES
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
-from seq2see.lens.attention_blocks import Layers, captured_blocks, roll, shares_of_block
+from seq2see.lens.attention_blocks import Layers, blocks_of, roll, shares_of_block
 from seq2see.lens.erasure import without
 from seq2see.lens.hooks import all_sites
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.teacher_forcing import eval_with_eager_attention, forced_pass
 from seq2see.lens.views import VIEWS, add_views
 from seq2see.tokenizer.words import split_words
 
@@ -33,12 +32,8 @@ def seen(uneven_model):
 def inside(model, tokenizer, *, number):
     """Blocks of one sentence of the batch, each with its raw weights."""
     traces = trace_hypotheses(model, tokenizer, SOURCES, TARGETS)
-    trace = traces[number]
-    with eval_with_eager_attention(model), captured_blocks(all_sites(model)) as block_of:
-        forced_pass(model, [trace.source_ids for trace in traces], TARGETS)
-    for site in all_sites(model):
-        block = block_of(site, number, len(trace.row_pieces(site.kind)), len(trace.column_pieces(site.kind)))
-        yield block, torch.tensor(trace.maps(site.kind)[site.layer])
+    for kind, blocks in list(blocks_of(model, traces))[number].by_kind.items():
+        yield from zip(blocks, torch.tensor(traces[number].maps(kind)), strict=True)
 
 
 def test_norm_is_the_length_of_each_weighted_vector(seen):

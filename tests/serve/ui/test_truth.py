@@ -216,7 +216,8 @@ def hold(subject, text, tab):
         for word in said.split(" or "):
             outs = [subject.forced(text, without_word(text, one)) for one in words if one["text"] == word]
             assert any(plain(names(int(out.logits[0, step].argmax()))) != plain(names(own)) for out in outs)
-    for word, said in re.findall(r"(?:Without |; )([^;:]+): ([\d.,]+× less likely)", needed):
+    said_less = re.search(r"Less likely without (.+?\))\.", needed)
+    for word, said in re.findall(r"(\S+) \(([\d.,]+×)\)", said_less[1] if said_less else ""):
         falls = [margin - of_step(subject.forced(text, without_word(text, one)), step, own, rival) for one in words
                  if one["text"] == word]
         assert any(times(said) == pytest.approx(math.exp(fall), rel=0.08) for fall in falls), word
