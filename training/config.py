@@ -23,7 +23,7 @@ import yaml
 from seq2see.folders import RUNS
 from seq2see.settings_file import check_keys, nearest, override, read_settings, wrong
 
-SECTIONS = "sections such as data: and training:"
+EXPECTED = "sections such as data: and training:"
 REFERENCE = "reference"  # configs/reference.yaml: every key with its default
 VOCABULARY = 8000  # tokens, unless the configuration says otherwise
 SHAPE = (  # of a new model; one that is fine-tuned keeps its own
@@ -32,18 +32,13 @@ SHAPE = (  # of a new model; one that is fine-tuned keeps its own
 )  # fmt: skip
 PART = ("target", "max_characters", "on_invalid", "duplicates", "offensive")  # of a corpus, and of the data section
 NO_EFFECT = {  # settings of transformers that people know, by what is used instead
-    "per_device_train_batch_size": "batches are made by length, each of at most training.max_tokens tokens a side",
-    "per_device_eval_batch_size": "batches are made by length, each of at most training.max_tokens tokens a side",
+    "per_device_train_batch_size": "use training.max_tokens, the most tokens of a batch",
+    "per_device_eval_batch_size": "use training.max_tokens",
     "predict_with_generate": "every evaluation translates evaluation.eval_samples pairs",
     "generation_num_beams": "evaluations are greedy, and evaluation.num_beams is of the finished model",
     "resume_from_checkpoint": "use training.resume=true",
     "data_seed": "use training.seed, which sets the order of batches too",
 }
-GONE = (
-    ("data", "teacher", "use seq2see distil TEACHER... data.path=PATH --out FOLDER, then data.path=FOLDER"),
-    ("tokenizer", "bpe_dropout", "it made translations worse (LOG.md); leave it out"),
-    ("training", "r_drop", "it made translations worse (LOG.md); leave it out"),
-)
 BELOW_1 = math.nextafter(1, 0)
 
 
@@ -180,7 +175,7 @@ class TrainingFields:
     )
     patience: int = setting(0, "evaluations without a gain before training stops; 0: never", least=0)
     on_bad_loss: typing.Literal["stop", "skip"] = setting(
-        "stop", "a batch whose loss is NaN or explodes: stop, or skip it"
+        "stop", "a batch whose gradient is NaN or infinite: stop, or skip it"
     )
     resume: bool | typing.Literal["force"] = setting(
         False, "true resumes the newest checkpoint; force: on changed data too"
@@ -223,20 +218,32 @@ class RunConfig:
         return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True)
 
 
+SECTIONS = {"data": DataConfig, "tokenizer": TokenizerConfig, "model": ModelConfig, "evaluation": EvaluationConfig}
+
+
 def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
     """Read a configuration file, or a packaged one by name, and lay `section.key=value` overrides over it; what both
     leave out is as in configs/reference.yaml.
 
-    Raises UserError (exit code 2) for an unknown file, key or type.
+    Raises UserError (exit code 2) for an unknown file, key or type, and for settings that contradict each other.
     """
     path = Path(name_or_path)
-    tree = read_settings(path if path.is_file() else _packaged(name_or_path), where=str(path), expected=SECTIONS)
+    where = str(path)
+    tree = read_settings(path if path.is_file() else _packaged(name_or_path), where=where, expected=EXPECTED)
     override(tree, overrides, example="data.path=mine.tsv")
-    rename_old_keys(tree, where=str(path))
     tree.setdefault("name", path.stem)
-    config = _build_run(tree, str(path))
-    defaults = {item.name: item.default for item in fields(TrainingFields)}
-    return replace(config, training=defaults | dict(config.training))
+    check_keys(tree, [item.name for item in fields(RunConfig)], where=where)
+    sections = {name: _build(cls, tree.get(name), name, where) for name, cls in SECTIONS.items()}
+    _check_data(sections["data"], tree.get("data") or {}, where)
+    sections["tokenizer"] = _check_start(tree, sections["model"], sections["tokenizer"], where)
+    training = check_type(tree.get("training") or {}, dict, "training")
+    ours = {key: value for key, value in training.items() if key in TrainingFields.__dataclass_fields__}
+    for key, instead in NO_EFFECT.items():
+        if key in training:
+            raise wrong(f"training.{key} in {where} has no effect: {instead}")
+    settings = vars(_build(TrainingFields, ours, "training", where))
+    settings |= {key: value for key, value in training.items() if key not in ours}
+    return RunConfig(check_type(tree["name"], str, "name"), training=settings, **sections)
 
 
 def load_data(overrides: Iterable[str]) -> DataConfig:
@@ -245,47 +252,17 @@ def load_data(overrides: Iterable[str]) -> DataConfig:
 
 
 def load_record(run_yaml: Path) -> RunConfig:
-    """What a run was trained with; also where an earlier version wrote it, which kept settings that had no effect,
-    joined no sentences, and had settings that are gone."""
-    tree = read_settings(run_yaml, expected=SECTIONS)
-    rename_old_keys(tree, where=None)
-    data, model, tokenizer, training = (tree.get(name) or {} for name in ("data", "model", "tokenizer", "training"))
-    if model.get("init_from") and "d_model" in model:
-        tokenizer.pop("vocab_size", None)
-        tree["model"] = {key: value for key, value in model.items() if key not in SHAPE}
-    tree["training"] = {key: value for key, value in training.items() if key not in NO_EFFECT}
-    data.setdefault("joined", 0.0)
-    return _build_run(tree, str(run_yaml))
-
-
-def rename_old_keys(tree: dict[str, Any], *, where: str | None) -> None:
-    """Give keys of earlier versions their present names, in place.
-
-    UserError for a setting that is gone, where it is on and `where` names the file that asks for it.
-    """
-    sections = {name: part for name, part in tree.items() if isinstance(part, dict)}
-    data, training, evaluation = (sections.get(name, {}) for name in ("data", "training", "evaluation"))
-    for part in (data, *(one for one in data.get("corpora") or [] if isinstance(one, dict))):
+    """What a run was trained with; also where an earlier version wrote it, which had other keys and joined nothing."""
+    tree = read_settings(run_yaml, expected=EXPECTED)
+    data = tree["data"] = {"joined": 0.0} | (tree.get("data") or {})
+    for part in (data, *(data.get("corpora") or [])):
         if "on_bad" in part:
             part["on_invalid"] = part.pop("on_bad")
         part |= {key: "error" for key in ("on_invalid", "duplicates") if part.get(key) == "refuse"}
-    if "pairs" in evaluation:
-        evaluation["eval_samples"] = evaluation.pop("pairs")
-    if isinstance(metric := training.get("metric_for_best_model"), str):
-        training["metric_for_best_model"] = metric.removeprefix("eval_")
-    if scale := training.pop("muon", None):
-        training |= {"optim": "muon", "muon_lr_scale": scale}
-    elif scale == 0 and training.get("optim") == "muon":
-        training["optim"] = TrainingFields.optim
-    for name, key, instead in GONE:
-        if sections.get(name, {}).pop(key, None) and where:
-            raise wrong(f"{name}.{key} in {where} is gone: {instead}")
-
-
-RENAMED = {
-    "multi30k-en-de-taught": "multi30k-en-de-distilled", "multi30k-en-fr-taught": "multi30k-en-fr-distilled",
-    "storybook-aligned": "storybook-guided",
-}  # fmt: skip
+    known = {name: {key: value for key, value in (tree.get(name) or {}).items() if key in cls.__dataclass_fields__}
+             for name, cls in SECTIONS.items()}  # fmt: skip
+    sections = {name: _build(cls, known[name], name, str(run_yaml)) for name, cls in SECTIONS.items()}
+    return RunConfig(tree.get("name", run_yaml.parent.name), training=tree.get("training") or {}, **sections)
 
 
 def packaged_names() -> list[str]:
@@ -294,8 +271,6 @@ def packaged_names() -> list[str]:
 
 
 def _packaged(name: str) -> Traversable:
-    if name in RENAMED:
-        raise wrong(f"the recipe {name} is called {RENAMED[name]} now")
     if name not in (names := [*packaged_names(), REFERENCE]):
         raise wrong(
             f"no configuration {name!r}: neither a YAML file nor the name of a packaged one{nearest(name, names)}"
@@ -307,37 +282,6 @@ def notes_on(name: str) -> str | None:
     """What the model card says of a packaged recipe's data and limits, if it has such notes."""
     notes = resources.files("seq2see.configs").joinpath(f"{name}.md")
     return notes.read_text("utf-8") if notes.is_file() else None
-
-
-def _build_run(tree: dict[str, Any], where: str) -> RunConfig:
-    check_keys(tree, [item.name for item in fields(RunConfig)], where=where)
-    data, tokenizer, model, evaluation = (
-        _build(cls, tree.get(name), name, where)
-        for name, cls in (("data", DataConfig), ("tokenizer", TokenizerConfig), ("model", ModelConfig),
-                          ("evaluation", EvaluationConfig))
-    )  # fmt: skip
-    _check_data(data, tree.get("data") or {}, where)
-    if model.init_from:
-        if given := [key for key in SHAPE if key in tree["model"]]:
-            raise wrong(
-                f"model.{given[0]} in {where} has no effect beside model.init_from, whose model keeps its shape; leave"
-                f" out {', '.join(given)}, as the recipe finetune does"
-            )
-        if "vocab_size" not in (tree.get("tokenizer") or {}):
-            tokenizer = replace(tokenizer, vocab_size=None)
-    elif model.lora:
-        raise wrong(f"model.lora is {model.lora} without model.init_from=FOLDER, the trained model to adapt")
-    elif tokenizer.vocab_size is None:
-        raise wrong("tokenizer.vocab_size is null, expected int")
-    training = tree.get("training") or {}
-    names = TrainingFields.__dataclass_fields__
-    mine = {key: training[key] for key in names if key in training} if isinstance(training, dict) else training
-    ours = _build(TrainingFields, mine, "training", where)
-    for key, instead in NO_EFFECT.items():
-        if key in training:
-            raise wrong(f"training.{key} in {where} has no effect: {instead}")
-    training = training | {key: getattr(ours, key) for key in mine}
-    return RunConfig(check_type(tree["name"], str, "name"), data, tokenizer, model, training, evaluation)
 
 
 def _build(cls: type, section: Any, name: str, where: str) -> Any:
@@ -361,6 +305,24 @@ def _build(cls: type, section: Any, name: str, where: str) -> Any:
             expected = f"a number from {least} to {most}" if most < sys.float_info.max else f"at least {least}"
             raise wrong(f"{name}.{item.name} is {value}, expected {expected}")
     return cls(**values)
+
+
+def _check_start(
+    tree: Mapping[str, Any], model: ModelConfig, tokenizer: TokenizerConfig, where: str
+) -> TokenizerConfig:
+    """The tokenizer's settings, by default those of the model to start from; UserError for what that one decides."""
+    if not model.init_from:
+        if model.lora:
+            raise wrong(f"model.lora is {model.lora} without model.init_from=FOLDER, the trained model to adapt")
+        if tokenizer.vocab_size is None:
+            raise wrong("tokenizer.vocab_size is null, expected int")
+        return tokenizer
+    if given := [key for key in SHAPE if key in tree["model"]]:
+        raise wrong(
+            f"model.{given[0]} in {where} has no effect beside model.init_from, whose model keeps its shape; leave"
+            f" out {', '.join(given)}, as the recipe finetune does"
+        )
+    return tokenizer if "vocab_size" in (tree.get("tokenizer") or {}) else replace(tokenizer, vocab_size=None)
 
 
 def _check_data(data: DataConfig, section: Mapping[str, Any], where: str) -> None:
