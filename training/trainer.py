@@ -29,7 +29,6 @@ from torch.utils.data import DataLoader
 from transformers import (
     PreTrainedModel,
     PrinterCallback,
-    ProgressCallback,
     TrainerCallback,
     TrainerControl,
     TrainerState,
@@ -44,7 +43,7 @@ from .kernels import fast_kernels
 from .loss import smoothed_cross_entropy
 from .metrics import score
 from .muon import Muon, grouped
-from .pace import HIDDEN, LogLines, Pace, ProgressBar
+from .pace import Pace
 from .pairs import evenly_spaced
 from .stopping import leave_signals_to_parent
 from .translation import translate_pairs
@@ -98,9 +97,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         self.add_callback(Steps(self))
         self.pace = Pace()
         self.add_callback(self.pace)
-        self.remove_callback(PrinterCallback if args.disable_tqdm else ProgressCallback)
-        self.bar = ProgressBar()
-        self.add_callback(LogLines(self.pace) if args.disable_tqdm else self.bar)
+        self.remove_callback(PrinterCallback)
 
     def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
         args = self.args
@@ -280,8 +277,11 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         return samples, count
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
-        shown = {name: value for name, value in logs.items() if name not in HIDDEN}
-        super().log(shown | self.pace.figures(logs), start_time)
+        if "train_runtime" in logs:  # transformers' figures at the end are of the last resumption alone
+            logs = {"train_runtime": round(self.pace.elapsed(), 2)}
+        elif "loss" in logs:
+            logs = logs | {"target_tokens_per_second": self.pace.rate()}
+        super().log(logs, start_time)
 
     def train(self, resume_from_checkpoint: str | bool | None = None, **kwargs: Any) -> Any:
         """As in transformers; afterwards the model has its best (where asked for), else its averaged weights."""
@@ -289,11 +289,8 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
             resume_from_checkpoint = get_last_checkpoint(str(self.args.output_dir))
         self.resumed_from = Path(str(resume_from_checkpoint)) if resume_from_checkpoint else None
         torch.manual_seed(self.args.seed + self.args.process_index)  # each process draws dropout masks of its own
-        try:
-            with fast_kernels(self.model) if self.args.device.type == "cpu" else nullcontext():
-                result = super().train(resume_from_checkpoint, **kwargs)
-        finally:
-            self.bar.close()
+        with fast_kernels(self.model) if self.args.device.type == "cpu" else nullcontext():
+            result = super().train(resume_from_checkpoint, **kwargs)
         if not (self.args.load_best_model_at_end and self.state.best_model_checkpoint):
             self._swap()
         self.average = None
