@@ -132,8 +132,8 @@ FAULTS = [
     Fault(
         "the cache looks at names instead of content",
         "training/reading.py",
-        'hashlib.file_digest(file, "blake2b").hexdigest()',
-        "str(item)",
+        "sha256(item)] for item",
+        "str(item)] for item",
         tests="tests/training/test_pairs.py -k found_again",
     ),
     Fault(
@@ -270,13 +270,6 @@ FAULTS = [
         'if torch.is_autocast_enabled("cpu") else normed',
         "if False else normed",
         tests="tests/training/test_kernels.py",
-    ),
-    Fault(
-        "an old key loses its value",
-        "training/config.py",
-        '{"optim": "muon", "muon_lr_scale": scale}',
-        '{"optim": "muon"}',
-        tests="tests/training/test_config.py -k earlier_versions",
     ),
     Fault(
         "a setting has no upper bound",
@@ -468,13 +461,6 @@ FAULTS = [
         tests="tests/training/test_evaluation.py",
     ),
     Fault(
-        "files are flushed that are open for reading alone",
-        "training/checkpoints.py",
-        'path.open("r+b")',
-        'path.open("rb")',
-        tests="tests/training/test_trainer.py",
-    ),
-    Fault(
         "a section without lines takes no overrides",
         "seq2see/settings_file.py",
         "if tree.get(section) is None:",
@@ -526,8 +512,8 @@ FAULTS = [
     Fault(
         "a run is resumed by another optimizer",
         "training/resuming.py",
-        "UNCHANGEABLE = (\"optim\", \"muon_lr_scale\", \"seed\", \"max_tokens\")",
-        "UNCHANGEABLE = (\"seed\", \"max_tokens\")",
+        "UNCHANGEABLE = (\"optim\", \"muon_lr_scale\", ",
+        "UNCHANGEABLE = (",
         tests="tests/training/test_run.py -k over",
     ),
     Fault(
@@ -547,8 +533,8 @@ FAULTS = [
     Fault(
         "a run is resumed with another seed",
         "training/resuming.py",
-        "\"muon_lr_scale\", \"seed\", \"max_tokens\")",
-        "\"muon_lr_scale\", \"max_tokens\")",
+        "\"seed\", \"max_tokens\")",
+        "\"max_tokens\")",
         tests="tests/training/test_run.py -k over",
     ),
     Fault(
@@ -601,13 +587,6 @@ FAULTS = [
         tests="tests/training/test_config.py -k before_anything_heavy",
     ),
     Fault(
-        "long work is silent",
-        "training/progress.py",
-        "                print(f\"{self.what}: {number:,}{end}\", file=sys.stderr, flush=True)\n",
-        "                pass\n",
-        tests="tests/training/test_progress.py -k how_far",
-    ),
-    Fault(
         "torch is imported before the first line",
         "seq2see/cli/command.py",
         '    if "check" in args:',
@@ -624,8 +603,8 @@ FAULTS = [
     Fault(
         "a resumed run forgets the seconds before",
         "training/pace.py",
-        "kept[\"attributes\"][\"total\"], kept[\"attributes\"][\"before\"]",
-        "0.0, 0.0",
+        "self.before = kept[\"attributes\"][\"before\"]",
+        "self.before = 0.0",
         tests="tests/training/test_progress.py",
     ),
     Fault(
@@ -664,9 +643,9 @@ FAULTS = [
         tests="tests/training/test_evaluation.py",
     ),
     Fault(
-        "a header of regional codes is a row",
+        "a header of other languages is a row",
         "training/reading.py",
-        "name in wanted or re.fullmatch(REGIONAL, name)",
+        "all(re.fullmatch(LANGUAGE, name) for name in found)",
         "False",
         tests="tests/training/test_pairs.py",
     ),
@@ -687,8 +666,8 @@ FAULTS = [
     Fault(
         "an infinite gradient reaches the weights",
         "training/fault_tolerance.py",
-        "if not math.isfinite(norm) and not self.args.fp16:",
-        "if math.isnan(norm) and not self.args.fp16:",
+        "not (norm.isfinite() or self.args.fp16)",
+        "bool(norm.isnan()) and not self.args.fp16",
         tests="tests/training/test_lasting.py -k gradient",
     ),
     Fault(
