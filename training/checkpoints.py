@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -49,6 +49,9 @@ def only_training(output_dir: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+        with suppress(OSError):
+            if [item.name for item in output_dir.iterdir()] == [LOCK]:  # refused before anything was written
+                shutil.rmtree(output_dir)
 
 
 def numbered(output_dir: Path) -> list[Path]:
