@@ -253,16 +253,20 @@ def load_data(overrides: Iterable[str]) -> DataConfig:
 
 def load_record(run_yaml: Path) -> RunConfig:
     """What a run was trained with; also where an earlier version wrote it, which had other keys and joined nothing."""
-    tree = read_settings(run_yaml, expected=EXPECTED)
-    data = tree["data"] = {"joined": 0.0} | (tree.get("data") or {})
-    for part in (data, *(data.get("corpora") or [])):
+    tree, where = read_settings(run_yaml, expected=EXPECTED), str(run_yaml)
+    given = {name: check_type(tree.get(name) or {}, dict, name) for name in (*SECTIONS, "training")}
+    corpora = given["data"].get("corpora")
+    parts = [given["data"], *(corpora if isinstance(corpora, list) else ())]
+    for part in (one for one in parts if isinstance(one, dict)):
         if "on_bad" in part:
             part["on_invalid"] = part.pop("on_bad")
         part |= {key: "error" for key in ("on_invalid", "duplicates") if part.get(key) == "refuse"}
-    known = {name: {key: value for key, value in (tree.get(name) or {}).items() if key in cls.__dataclass_fields__}
-             for name, cls in SECTIONS.items()}  # fmt: skip
-    sections = {name: _build(cls, known[name], name, str(run_yaml)) for name, cls in SECTIONS.items()}
-    return RunConfig(tree.get("name", run_yaml.parent.name), training=tree.get("training") or {}, **sections)
+    given["data"].setdefault("joined", 0.0)
+    sections = {
+        name: _build(cls, {key: value for key, value in given[name].items() if key in keys}, name, where)
+        for name, cls in SECTIONS.items() if (keys := cls.__dataclass_fields__)
+    }
+    return RunConfig(str(tree.get("name")), training=given["training"], **sections)
 
 
 def packaged_names() -> list[str]:
