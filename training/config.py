@@ -264,7 +264,7 @@ def load_record(run_yaml: Path) -> RunConfig:
     given["data"].setdefault("joined", 0.0)
     sections = {
         name: _build(cls, {key: value for key, value in given[name].items() if key in keys}, name, where)
-        for name, cls in SECTIONS.items() if (keys := cls.__dataclass_fields__)
+        for name, cls in SECTIONS.items() if (keys := [item.name for item in fields(cls)])
     }
     return RunConfig(str(tree.get("name")), training=given["training"], **sections)
 

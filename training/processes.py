@@ -130,5 +130,6 @@ def follow(index: int, config: RunConfig, ready: Any) -> None:
 
 def end_with_parent() -> None:
     """Once the first process is gone, training along is in vain."""
-    parent_process().join()
+    if parent := parent_process():
+        parent.join()
     os._exit(1)
