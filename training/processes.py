@@ -17,6 +17,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from multiprocessing import get_context, parent_process
 from typing import Any
 
@@ -117,15 +118,13 @@ def why_one_ended(processes: ProcessContext) -> str | None:
 
 def follow(index: int, config: RunConfig, ready: Any) -> None:
     """What every process but the first does: the same experiment.  Signals are the first one's business."""
-    from .run import run_experiment
-
     leave_signals_to_parent()
     threading.Thread(target=end_with_parent, daemon=True).start()
     os.environ["RANK"] = os.environ["LOCAL_RANK"] = str(index + 1)
     gc.freeze()  # what was imported is never garbage, and a training has the collector look for some
     ready.release()
     torch.distributed.init_process_group("gloo")
-    run_experiment(config)
+    import_module("seq2see.training.run").run_experiment(config)  # which imports this module
 
 
 def end_with_parent() -> None:
