@@ -73,7 +73,7 @@ def numbered(path: Path | None, count: int) -> list[str]:
 @contextlib.contextmanager
 def server(run: str, *settings: str) -> Iterator[tuple[str, int]]:
     """Start `seq2see serve`; yields its address and process id once it is ready."""
-    options = [part for one in ("rate=0", "deadline_seconds=300", *settings) for part in ("--set", one)]
+    options = [part for one in ("texts_per_minute=0", "deadline_seconds=300", *settings) for part in ("--set", one)]
     command = [sys.executable, "-m", "seq2see", "serve", run, "--port", "0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

@@ -105,7 +105,7 @@ def main() -> None:
     try:
         serve.start(http_options={"host": "127.0.0.1", "port": port})
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
-            config.write("rate: 0\n")
+            config.write("texts_per_minute: 0\n")
             config.flush()
             serve.run(application({"models": args.run, "config": config.name, "least": "1", "most": "2",
                                    "upscale_delay_s": str(DELAY), "downscale_delay_s": str(DELAY)}))

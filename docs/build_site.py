@@ -3,18 +3,14 @@
     python docs/build_site.py         it needs the packages of the extra `docs`
 
 The sources are docs/*.md and the top-level documents (CHANGELOG.md and others), which stay where GitHub and PyPI look
-for them.  A copy of them is completed in build/site-source, and mkdocs.yml says how that becomes HTML:
-
-- `<!-- settings -->`, `<!-- options -->`, `<!-- commands -->` and `<!-- routes -->` are filled from the code.
-- A link to a file of the checkout that is no page becomes the file's name: the site is complete without the checkout.
+for them.  mkdocs.yml says how a copy of them in build/site-source becomes HTML.  In the copy a link to a file of the
+checkout that is no page is the file's name: the site is complete without the checkout.
 
 In the end each link and anchor must lead somewhere, and no page may load anything from elsewhere.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import posixpath
 import re
@@ -22,10 +18,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,9 +40,6 @@ def main() -> None:
     for document in sorted(documents | set(PAGES)):
         page = PAGES.get(document) or document.removeprefix("docs/")
         text = (ROOT / document).read_text("utf-8")
-        for made in (settings, options, commands, routes):
-            if (marker := f"<!-- {made.__name__} -->") in text:
-                text = text.replace(marker, made())
         (SOURCE / page).write_text(relinked(text, document, page), "utf-8")
     built = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"], cwd=ROOT,
                            env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})  # fmt: skip
@@ -76,92 +67,6 @@ def relinked(markdown: str, document: str, page: str) -> str:
 
     parts = re.split(r"(^```.*?^```|`[^`\n]*`)", markdown, flags=re.MULTILINE | re.DOTALL)
     return "".join(part if part.startswith("`") else LINK.sub(link, part) for part in parts)
-
-
-# --- what is generated
-
-
-def settings() -> str:
-    """A table for each section of a configuration: every key, its default, and its comment in the packaged files."""
-    from seq2see.training import config
-    from seq2see.training.arguments import Seq2SeeTrainingArguments
-
-    sections = {"data": config.DataConfig, "tokenizer": config.TokenizerConfig, "model": config.ModelConfig,
-                "training": Seq2SeeTrainingArguments, "evaluation": config.EvaluationConfig}  # fmt: skip
-    known = comments()
-    parts = []
-    for section, cls in sections.items():
-        rows = [
-            f"| `{section}.{one.name}` | `{one.default}` | {known.get((section, one.name), '')} |"
-            for one in fields(cls) if section != "training" or (section, one.name) in known
-        ]  # fmt: skip
-        parts.append(f"## {section}\n\n| setting | default | what it is |\n| --- | --- | --- |\n" + "\n".join(rows))
-    return "\n\n".join(parts)
-
-
-def comments() -> dict[tuple[str, str], str]:
-    """What the packaged configurations say of each key; the first file that has it counts."""
-    found: dict[tuple[str, str], str] = {}
-    for path in sorted((ROOT / "configs").glob("*.yaml"), key=lambda path: (path.stem != "reference", path.stem)):
-        section = ""
-        for line in path.read_text("utf-8").splitlines() if path.stem != "serve" else ():
-            if head := re.match(r"(\w+):", line):
-                section = head[1]
-            elif item := re.match(r"  (\w+):.*?\s# (?:(?:no )?default\b[^:;]*[:;]? ?)?(.*)", line):
-                found.setdefault((section, item[1]), item[2].replace("|", "\\|"))
-    return found
-
-
-def options() -> str:
-    """The decoding options, with their bounds."""
-    from seq2see.translate.decoding import OPTIONS
-
-    rows = [f"| `{name}` | {one.metadata['ge']:g} to {one.metadata['le']:g} | {one.metadata['description']} |"
-            for name, one in OPTIONS.items()]  # fmt: skip
-    return "| option | bounds | what it is |\n| --- | --- | --- |\n" + "\n".join(rows)
-
-
-def commands() -> str:
-    """The help of every verb, as the program prints it."""
-    from seq2see.cli.parser import build_parser
-
-    width, os.environ["COLUMNS"] = os.environ.get("COLUMNS"), "100"
-    parser = build_parser()
-    [verbs] = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
-    parts = [f"## seq2see {name}\n\n```text\n{verb.format_help().rstrip()}\n```"
-             for name, verb in verbs.choices.items()]  # fmt: skip
-    if width is None:
-        del os.environ["COLUMNS"]
-    return "\n\n".join(parts)
-
-
-def routes() -> str:
-    """The HTTP API as the server's OpenAPI document has it: every route, then the fields of bodies and answers."""
-    from seq2see.serve.app import make_app
-    from seq2see.serve.service import Service
-
-    service = Service({})
-    document = make_app(service).openapi()
-    service.close()
-    rows = [
-        f"| `{method.upper()} {path}` | {one['summary']} | {read(one.get('requestBody'))} |"
-        f" {read(one['responses']['200'])} |"
-        for path, methods in document["paths"].items() for method, one in methods.items() if "200" in one["responses"]
-    ]  # fmt: skip
-    parts = ["| route | what it does | reads | answers |\n| --- | --- | --- | --- |\n" + "\n".join(rows)]
-    for name, schema in sorted(document["components"]["schemas"].items()):
-        fields_of = [f"| `{field}`{' (required)' if field in schema.get('required', ()) else ''} |"
-                     f" {one.get('description', '').replace('|', '/')} |"
-                     for field, one in schema.get("properties", {}).items()]  # fmt: skip
-        told = " ".join(schema.get("description", "").split())
-        parts.append(f"## {name}\n\n{told}\n\n| field | what it is |\n| --- | --- |\n" + "\n".join(fields_of))
-    return "\n\n".join(parts)
-
-
-def read(body: dict[str, Any] | None) -> str:
-    """The names of the schemas of a body, with links to their sections."""
-    names = dict.fromkeys(re.findall(r"#/components/schemas/(\w+)", json.dumps(body)))
-    return ", ".join(f"[{name}](#{name.lower()})" for name in names)
 
 
 # --- what is checked

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from .logits import LogitLens as LogitLens, logit_lens as logit_lens
     from .maps import Picture as Picture, picture as picture
     from .plot import save_plot as save_plot
-    from .probabilities import Outlook as Outlook, outlook as outlook, with_confidence as with_confidence
+    from .probabilities import (
+        Outlook as Outlook, outlook as outlook, with_calibration as with_calibration,
+        with_confidence as with_confidence,
+    )
     from .summary import sink_shares as sink_shares, summarise as summarise
     from .terminal import to_terminal as to_terminal
     from .trace import Trace as Trace
@@ -56,7 +59,7 @@ _NAMES_IN = {
     "logits": "LogitLens logit_lens",
     "maps": "Picture picture",
     "plot": "save_plot",
-    "probabilities": "Outlook outlook with_confidence",
+    "probabilities": "Outlook outlook with_calibration with_confidence",
     "summary": "sink_shares summarise",
     "terminal": "to_terminal",
     "trace": "Trace",

@@ -253,6 +253,6 @@ def counterparts(trace: Trace, choice: AlignmentChoice) -> list[Pair]:
 
 def first_steps(trace: Trace) -> list[int]:
     """The step at which each target word begins: that of the token with its first letter."""
-    ends = [0 if piece.special else piece.end for piece in trace.target]
+    ends = [0 if span.special else span.end for span in trace.target]
     last = len(ends) - 1
     return [next((step for step, end in enumerate(ends) if end > word.start), last) for word in trace.target_words]

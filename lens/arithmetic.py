@@ -49,7 +49,7 @@ def arithmetic(model: PreTrainedModel, trace: Trace, head: tuple[Kind, int, int]
     UserError for a missing head or row.
     """
     [(site, [number])] = heads_by_site(model, [head])
-    rows, columns = len(trace.row_pieces(head[0])), len(trace.column_pieces(head[0]))
+    rows, columns = len(trace.row_tokens(head[0])), len(trace.column_tokens(head[0]))
     if not 0 <= row < rows:
         raise UserError(f"there is no row {row} in this map: expected 0 to {rows - 1}", exit_code=2)
     seen: list[Attended] = []

@@ -11,7 +11,7 @@ from itertools import groupby
 
 import numpy as np
 
-from ..tokenizer.words import Piece, Word
+from ..tokenizer.words import TokenSpan, Word
 from .kinds import Kind, Rows
 from .trace_data import TraceData
 
@@ -21,7 +21,7 @@ class Unit:
     """A word, or a token that belongs to none (`</s>`, a tag): the indices of its tokens, and which word it is."""
 
     text: str
-    pieces: tuple[int, ...]
+    pieces: tuple[int, ...]  # indices of its tokens; the page and /v1/look have them by this name
     word: int | None
     special: bool
 
@@ -38,12 +38,12 @@ class WordMap:
     maps: np.ndarray
 
 
-def units(pieces: Sequence[Piece], words: Sequence[Word] | None) -> tuple[Unit, ...]:
+def units(tokens: Sequence[TokenSpan], words: Sequence[Word] | None) -> tuple[Unit, ...]:
     """Groups tokens by word; tokens of no word stand alone.  Without `words`, every token stands alone."""
     if words is None:
-        return tuple(Unit(piece.text, (i,), piece.word, piece.special) for i, piece in enumerate(pieces))
+        return tuple(Unit(token.text, (i,), token.word, token.special) for i, token in enumerate(tokens))
     found = []
-    numbered = groupby(enumerate(pieces), key=lambda one: (one[1].word, -1 if one[1].word is not None else one[0]))
+    numbered = groupby(enumerate(tokens), key=lambda one: (one[1].word, -1 if one[1].word is not None else one[0]))
     for (word, _), group in numbered:
         members = list(group)
         text = members[0][1].text if word is None else words[word].text
@@ -54,12 +54,12 @@ def units(pieces: Sequence[Piece], words: Sequence[Word] | None) -> tuple[Unit, 
 def row_units(trace: TraceData, kind: Kind, *, rows: Rows = "predicts", words: bool = True) -> tuple[Unit, ...]:
     """The rows of a map: words, or single tokens."""
     own = trace.source_words if kind == "encoder" else trace.target_words
-    return units(trace.row_pieces(kind, rows=rows), own if words else None)
+    return units(trace.row_tokens(kind, rows=rows), own if words else None)
 
 
 def column_units(trace: TraceData, kind: Kind, *, words: bool = True) -> tuple[Unit, ...]:
     own = trace.target_words if kind == "decoder" else trace.source_words
-    return units(trace.column_pieces(kind), own if words else None)
+    return units(trace.column_tokens(kind), own if words else None)
 
 
 def sum_columns(maps: np.ndarray, columns: Sequence[Unit]) -> np.ndarray:

@@ -6,8 +6,8 @@ top of that it may be overconfident or underconfident.  Both are corrected, in t
     u  =  max(p - e / V, FLOOR p)            the smoothing; no token becomes impossible
     p' =  u ** (1 / T) / sum of the same     temperature scaling (Guo et al. 2017)
 
-Both keep the order of the tokens.  `measures/calibration.py` fits T, and chooses for each language whether one, both or
-neither is used.
+Both keep the order of the tokens.  A network's smoothing is not quite even: with e = 1 instead of the training's, each
+token loses the probability of one drawn at random.  `measures/calibration.py` chooses e and fits T.
 """
 
 import json
@@ -30,7 +30,7 @@ FILE = "calibration.json"  # beside the run it was fitted on
 FORMAT = {"format": "seq2see-calibration", "version": 1}
 FLOOR = 0.01  # share of its probability that a token keeps if it has no more than smoothing gave it
 
-Way = Literal["raw", "temperature", "smoothing", "both"]  # what is corrected
+Way = Literal["raw", "temperature", "smoothing", "both", "chance"]  # what is corrected; chance: both, with e = 1
 WAYS: tuple[Way, ...] = get_args(Way)
 
 
@@ -42,7 +42,7 @@ class Calibrator:
     temperature: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (0 <= self.smoothing < 1 and self.temperature > 0):
+        if not (0 <= self.smoothing <= 1 and self.temperature > 0):
             raise ValueError(f"smoothing is {self.smoothing}, temperature {self.temperature}")
 
     def __call__(self, log_probs_NV: np.ndarray) -> np.ndarray:

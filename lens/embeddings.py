@@ -14,7 +14,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from ..tokenizer.words import piece_spans, split_words
+from ..tokenizer.words import split_words, token_spans
 from .hooks import capture, laid_out_otherwise, layers_of, replaced
 from .teacher_forcing import encode_source, eval_mode
 
@@ -58,8 +58,8 @@ def contextual(
     words = split_words(text, language=language)
     number = _find(word, [one.text for one in words], text)
     ids = encode_source(tokenizer, text)
-    pieces = piece_spans(tokenizer, ids, text, language=language)
-    chosen = [i for i, piece in enumerate(pieces) if piece.word == number]
+    tokens = token_spans(tokenizer, ids, text, language=language)
+    chosen = [i for i, span in enumerate(tokens) if span.word == number]
     if not chosen:
         raise UserError(f"the word {words[number].text!r} has no tokens of its own: choose another")
     layers = _hidden_states(model, ids)[:, chosen].mean(1)
@@ -104,7 +104,7 @@ def static(
 
     UserError for a word that the vocabulary has only as bytes, or not at all.
     """
-    return _matrix(model, side)[_pieces(tokenizer, word)].mean(0).cpu().numpy()
+    return _matrix(model, side)[_token_ids(tokenizer, word)].mean(0).cpu().numpy()
 
 
 def _matrix(model: PreTrainedModel, side: Side) -> torch.Tensor:
@@ -112,7 +112,7 @@ def _matrix(model: PreTrainedModel, side: Side) -> torch.Tensor:
     return stack.get_input_embeddings().weight.detach()
 
 
-def _pieces(tokenizer: PreTrainedTokenizerBase, word: str) -> list[int]:
+def _token_ids(tokenizer: PreTrainedTokenizerBase, word: str) -> list[int]:
     if not word.strip():
         raise UserError("expected a word, got nothing", exit_code=2)
     special = _special_ids(tokenizer)
@@ -160,7 +160,7 @@ def neighbours(
     side: Side = "source",
 ) -> list[Neighbour]:
     """The tokens nearest to a word, without its own, by cosine or dot product, which favours long vectors."""
-    vector, asked = torch.tensor(static(model, tokenizer, word, side=side)), set(_pieces(tokenizer, word))
+    vector, asked = torch.tensor(static(model, tokenizer, word, side=side)), set(_token_ids(tokenizer, word))
     return _ranked(model, tokenizer, vector, by=by, side=side, asked=asked, left_out=asked)[:count]
 
 
@@ -175,11 +175,11 @@ def analogy(
     tokens, which has no rank.
     """
     plus, minus, other = (torch.tensor(static(model, tokenizer, word, side=side)) for word in (a, b, c))
-    asked = {i for word in (a, b, c) for i in _pieces(tokenizer, word)}
+    asked = {i for word in (a, b, c) for i in _token_ids(tokenizer, word)}
     ranked = _ranked(model, tokenizer, plus - minus + other, by=by, side=side, asked=asked, left_out=set())
     if expected is None:
         return ranked[:count], None
-    answer = _pieces(tokenizer, expected)
+    answer = _token_ids(tokenizer, expected)
     if len(answer) != 1:
         raise UserError(f"{expected!r} is {len(answer)} tokens here, and only single tokens are ranked", exit_code=2)
     name = str(tokenizer.convert_ids_to_tokens(answer[0]))

@@ -55,9 +55,9 @@ class Evidence:
 def runners_up(trace: Trace) -> list[int]:
     """[T]: the id of each step's best candidate that is not the chosen token, ignoring case."""
     found = []
-    for step, chosen, piece in zip(trace.top, trace.target_ids, trace.target, strict=True):
+    for step, chosen, token in zip(trace.top, trace.target_ids, trace.target, strict=True):
         others = [one for one in step if one.id != chosen]
-        kept = [one for one in others if _plain(one.text) != _plain(piece.text)] or others
+        kept = [one for one in others if _plain(one.text) != _plain(token.text)] or others
         found.append(kept[0].id)
     return found
 
@@ -94,8 +94,8 @@ def _effects(
             best = logits_TV.argmax(-1).tolist()
             names = tokenizer.convert_ids_to_tokens(best)
             yield Effect(tuple((own_T - other_T).tolist()), tuple(
-                piece.text if id == own else name  # a byte's name is not what the trace calls it
-                for id, name, own, piece in zip(best, names, trace.target_ids, trace.target, strict=True)))
+                token.text if id == own else name  # a byte's name is not what the trace calls it
+                for id, name, own, token in zip(best, names, trace.target_ids, trace.target, strict=True)))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from seq2see.errors import UserError
-from ..tokenizer.words import Piece, Word
+from ..tokenizer.words import TokenSpan, Word
 from .by_words import units
 from .files import plain
 from .kinds import KINDS, Kind, Rows
@@ -48,8 +48,8 @@ def trace_record(trace: TraceData, *, kinds: Sequence[Kind] = KINDS) -> dict[str
     return plain(trace) | numbers | sums | {
         "log_prob": trace.log_prob,
         "confidence": trace.confidence,
-        "labels": {side: labels(pieces) for side, pieces in sides.items()},
-        "words": {side: _words(trace, pieces, side) for side, pieces in sides.items()},
+        "labels": {side: labels(tokens) for side, tokens in sides.items()},
+        "words": {side: _words(trace, tokens, side) for side, tokens in sides.items()},
         "maps": maps,
     }
 
@@ -60,24 +60,24 @@ def encoded(array: np.ndarray) -> dict[str, Any]:
     return {"shape": list(data.shape), "dtype": "<f2", "data": base64.b64encode(data.tobytes()).decode("ascii")}
 
 
-def _words(trace: TraceData, pieces: Sequence[Piece], side: str) -> list[dict[str, Any]]:
+def _words(trace: TraceData, tokens: Sequence[TokenSpan], side: str) -> list[dict[str, Any]]:
     """The tokens of a side grouped by word, with their spans in the text; tokens of no word stand alone."""
     words: Sequence[Word] = trace.source_words if side == "source" else trace.target_words
     found = []
-    for unit in units(pieces, words):
-        place = pieces[unit.pieces[0]] if unit.word is None else words[unit.word]
+    for unit in units(tokens, words):
+        place = tokens[unit.pieces[0]] if unit.word is None else words[unit.word]
         found.append(asdict(unit) | {"start": place.start, "end": place.end})
     return found
 
 
-def measured_record(roles: Roles, apart: PronounEffects | None) -> dict[str, Any]:
+def measured_record(roles: Roles, effects: PronounEffects | None) -> dict[str, Any]:
     """What was measured about a model's heads: roles that hold, and pronoun disambiguation without each head."""
     return {
         "roles": [{"kind": kind, "layer": layer, "head": head, **asdict(one)}
                   for (kind, layer, head), each in roles.items() for one in each],
-        "apart": None if apart is None else {
-            "whole": apart.whole, "pronouns": apart.pronouns,
-            "heads": {"{}.{}.{}".format(*head): round(value, 4) for head, value in apart.heads.items()},
+        "apart": None if effects is None else {
+            "whole": effects.whole, "pronouns": effects.pronouns,
+            "heads": {"{}.{}.{}".format(*head): round(value, 4) for head, value in effects.heads.items()},
         },
     }  # fmt: skip
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seq2see.errors import UserError
-from ..tokenizer.words import Piece
+from ..tokenizer.words import TokenSpan
 from .by_words import Unit, column_units, mean_rows, row_units, sum_columns
 from .kinds import Kind, Rows
 from .summary import sink_shares, uniform_map
@@ -106,14 +106,14 @@ def picture(
         cells, even = (mean_rows(sum_columns(one, column_names), row_names)
                        for one in (maps[at], uniform_map(trace, kind)))
         cells[even == 0] = np.nan  # masked
-        columns = _names(trace.column_pieces(kind), column_names, words=words)
+        columns = _names(trace.column_tokens(kind), column_names, words=words)
         end, tags, punctuation = sink_shares(trace, kind, view=view)[at]
         whose = "this head's attention" if view == "raw" else "this map"
         sinks = (f"{end:.0%} of {whose} is on the closing </s>, {tags:.0%} on tags and the start, "
                  f"{punctuation:.0%} on punctuation")
     return Picture(
         view, kind, layer, head, layers, heads, words, cells,
-        _names(trace.row_pieces(kind, rows=rows), row_names, words=words), columns,
+        _names(trace.row_tokens(kind, rows=rows), row_names, words=words), columns,
         row_meaning(kind, view, rows=rows, words=words), column_meaning(kind, view, words=words), sinks,
         UNMEASURED if trace.trust is None else trace.trust.line(view, kind, rows, at),
     )  # fmt: skip
@@ -131,7 +131,7 @@ def _drops(trace: TraceData, kind: Kind, layer: int | None, head: int | None) ->
     return trace.left_out
 
 
-def _names(tokens: tuple[Piece, ...], units: tuple[Unit, ...], *, words: bool) -> tuple[str, ...]:
+def _names(tokens: tuple[TokenSpan, ...], units: tuple[Unit, ...], *, words: bool) -> tuple[str, ...]:
     return tuple([label(unit.text) for unit in units] if words else labels(tokens))
 
 

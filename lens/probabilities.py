@@ -19,7 +19,7 @@ NEVER = -1e4  # the log-probability of an impossible token, which JSON can hold
 TEMPERATURES = 2.0 ** np.linspace(-3, 3, 25)  # [G]: 1/8 to 8, four to each doubling, 1 among them
 
 
-def with_confidence(trace: Data, calibrator: Calibrator | None) -> Data:
+def with_calibration(trace: Data, calibrator: Calibrator | None) -> Data:
     """The trace with calibrated probabilities beside the model's own; unchanged without a calibrator.
 
     UserError for a trace read from JSON, which has no logits.
@@ -28,6 +28,9 @@ def with_confidence(trace: Data, calibrator: Calibrator | None) -> Data:
         return trace
     log_prob_TV = np.maximum(calibrator(_logits(trace)), NEVER)
     return replace(trace, calibrated=CalibratedSteps(calibrator, **_steps(trace, log_prob_TV)))
+
+
+with_confidence = with_calibration  # its name in 0.1
 
 
 @dataclass(frozen=True, eq=False)

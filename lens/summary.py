@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..tokenizer.segments import cut_sentences
-from ..tokenizer.words import Piece, Word
+from ..tokenizer.words import TokenSpan, Word
 from .kinds import KINDS, Kind
 from .trace_data import TraceData
 from .views import VIEW
@@ -23,19 +23,19 @@ from .views import VIEW
 SINKS = ("end", "tags", "punctuation")
 
 
-def is_punctuation(piece: Piece) -> bool:
+def is_punctuation(token: TokenSpan) -> bool:
     """Whether a token is punctuation and nothing else."""
-    text = piece.text.strip(" ▁")
-    return not piece.special and text != "" and all(unicodedata.category(c)[0] == "P" for c in text)
+    text = token.text.strip(" ▁")
+    return not token.special and text != "" and all(unicodedata.category(c)[0] == "P" for c in text)
 
 
 def sinks(trace: TraceData, kind: Kind) -> np.ndarray:
     """[3, columns] of booleans: which columns are `end` (the closing `</s>` of the source), `tags` (all other special
     tokens, including the decoder's start) and `punctuation`."""
-    columns = trace.column_pieces(kind)
-    special = np.array([piece.special for piece in columns])
+    columns = trace.column_tokens(kind)
+    special = np.array([token.special for token in columns])
     closing = np.logical_and.accumulate(special[::-1])[::-1] & (kind != "decoder")  # special, and no text after it
-    return np.stack([closing, special & ~closing, [is_punctuation(piece) for piece in columns]])
+    return np.stack([closing, special & ~closing, [is_punctuation(token) for token in columns]])
 
 
 def sink_shares(trace: TraceData, kind: Kind, *, view: str = "raw") -> np.ndarray:
@@ -48,7 +48,7 @@ def sink_shares(trace: TraceData, kind: Kind, *, view: str = "raw") -> np.ndarra
 
 def uniform_map(trace: TraceData, kind: Kind) -> np.ndarray:
     """The map of a head that spreads its weight evenly over what is not masked: [rows, columns]."""
-    allowed = np.ones((len(trace.row_pieces(kind)), len(trace.column_pieces(kind))))
+    allowed = np.ones((len(trace.row_tokens(kind)), len(trace.column_tokens(kind))))
     allowed = np.tril(allowed) if kind == "decoder" else allowed
     return allowed / allowed.sum(-1, keepdims=True)
 
@@ -153,8 +153,8 @@ def _sentences(trace: TraceData, kind: Kind) -> tuple[np.ndarray, ...] | None:
     return rows >= 0, same, ~same & ~special, special
 
 
-def sentence_numbers(pieces: Sequence[Piece], words: Sequence[Word], text: str, *, language: str) -> list[int]:
+def sentence_numbers(tokens: Sequence[TokenSpan], words: Sequence[Word], text: str, *, language: str) -> list[int]:
     """The sentence that each token is in, from 0; -1 for tokens that belong to no word."""
     cut = cut_sentences(text, language=language)
     starts = cut.starts(cut.segments)
-    return [-1 if piece.word is None else max(0, bisect(starts, words[piece.word].start) - 1) for piece in pieces]
+    return [-1 if token.word is None else max(0, bisect(starts, words[token.word].start) - 1) for token in tokens]

@@ -45,7 +45,7 @@ class Trace(TraceData):
         tokens = {"encoder_tokens": self.source, "decoder_tokens": self.inputs}
         return {
             **{f"{kind}_attention": [torch.tensor(layer)[None] for layer in self.maps(kind, view)] for kind in KINDS},
-            **{name: [piece.text for piece in pieces] for name, pieces in tokens.items()},
+            **{name: [token.text for token in spans] for name, spans in tokens.items()},
         }
 
     def _repr_html_(self) -> str:

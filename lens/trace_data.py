@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from seq2see.errors import UserError
-from ..tokenizer.words import Piece, Word, split_words
+from ..tokenizer.words import TokenSpan, Word, split_words
 from .calibration import Calibrator
 from .kinds import KINDS, Kind, Rows
 from .trust import Trust
@@ -63,9 +63,9 @@ class TraceData:
 
     source_text: str
     target_text: str
-    source: tuple[Piece, ...]
-    target: tuple[Piece, ...]
-    inputs: tuple[Piece, ...]
+    source: tuple[TokenSpan, ...]
+    target: tuple[TokenSpan, ...]
+    inputs: tuple[TokenSpan, ...]
     source_ids: tuple[int, ...]
     target_ids: tuple[int, ...]
     encoder: dict[str, np.ndarray]
@@ -93,9 +93,9 @@ class TraceData:
         steps = len(self.target)
         for kind in KINDS:
             layers, heads = self.maps(kind).shape[:2]
-            pieces = (len(self.row_pieces(kind)), len(self.column_pieces(kind)))
+            tokens = (len(self.row_tokens(kind)), len(self.column_tokens(kind)))
             for view, array in self._by_view(kind).items():
-                shape = (layers, heads, *pieces) if view == "raw" or array.ndim == 4 else (layers, *pieces)
+                shape = (layers, heads, *tokens) if view == "raw" or array.ndim == 4 else (layers, *tokens)
                 if array.shape != shape:
                     raise ValueError(f"{view} of {kind} has shape {array.shape}, its layers and tokens make {shape}")
                 array.setflags(write=False)
@@ -173,7 +173,7 @@ class TraceData:
         """[T]: the share of each prediction that comes from the source; the rest comes from the target prefix."""
         return self.maps("cross", "contributions")[-1].sum(-1)
 
-    def row_pieces(self, kind: Kind, *, rows: Rows = "predicts") -> tuple[Piece, ...]:
+    def row_tokens(self, kind: Kind, *, rows: Rows = "predicts") -> tuple[TokenSpan, ...]:
         """The tokens that name the rows of a kind.  A step reads one token and predicts the next.
 
         With `reads`, row t is the step that reads `inputs[t]`: the first row is the start's, which is not part of the
@@ -183,17 +183,19 @@ class TraceData:
             return self.source
         return self.target if rows == "predicts" else self.inputs
 
-    def column_pieces(self, kind: Kind) -> tuple[Piece, ...]:
+    def column_tokens(self, kind: Kind) -> tuple[TokenSpan, ...]:
         return self.inputs if kind == "decoder" else self.source
+
+    row_pieces, column_pieces = row_tokens, column_tokens  # their names in 0.1
 
     @cached_property
     def source_words(self) -> list[Word]:
-        """The words that `piece.word` of a source token counts in."""
+        """The words that `token.word` of a source token counts in."""
         return split_words(self.source_text, language=self.source_language)
 
     @cached_property
     def target_words(self) -> list[Word]:
-        """The words that `piece.word` of a target token counts in."""
+        """The words that `token.word` of a target token counts in."""
         return split_words(self.target_text, language=self.target_language)
 
     def _by_view(self, kind: Kind) -> dict[str, np.ndarray]:

@@ -17,7 +17,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from ..tokenizer.words import Piece, piece_spans
+from ..tokenizer.words import TokenSpan, token_spans
 from .kinds import KINDS, Kind
 from .teacher_forcing import (
     check_lengths,
@@ -82,13 +82,13 @@ def trace_hypotheses(
             maps = {kind: _maps(model, kind, output.get(f"{kind}_attentions"), *sizes[kind]) for kind in KINDS}
             for b, i in enumerate(batch):
                 target_text = decode_target(tokenizer, target_ids[i])
-                target = piece_spans(tokenizer, list(target_ids[i]), target_text, language=target_language)
+                target = token_spans(tokenizer, list(target_ids[i]), target_text, language=target_language)
                 traces.append(Trace(
                     source_text=sources[i],
                     target_text=target_text,
-                    source=tuple(piece_spans(tokenizer, source_ids[i], sources[i], language=source_language)),
+                    source=tuple(token_spans(tokenizer, source_ids[i], sources[i], language=source_language)),
                     target=tuple(target),
-                    inputs=(Piece(start, None, 0, 0, True), *target[:-1]),
+                    inputs=(TokenSpan(start, None, 0, 0, True), *target[:-1]),
                     source_ids=tuple(source_ids[i]),
                     target_ids=tuple(target_ids[i]),
                     encoder={"raw": next(maps["encoder"])},

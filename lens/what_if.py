@@ -65,7 +65,7 @@ class WhatIf:
     def attention(self, trace: Trace, weights: Mapping[tuple[Kind, int, int], np.ndarray]) -> tuple[Trace, Trace]:
         """The trace, and the same hypothesis with heads that have exactly these weights [rows, columns]."""
         for head, matrix in weights.items():
-            expected = len(trace.row_pieces(head[0])), len(trace.column_pieces(head[0]))
+            expected = len(trace.row_tokens(head[0])), len(trace.column_tokens(head[0]))
             if np.shape(matrix) != expected:
                 raise UserError(f"weights of head {tuple(head)} have shape {np.shape(matrix)}, its map has {expected}")
         with steer(self.model, weights=weights):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ..tokenizer.words import Piece
+from ..tokenizer.words import TokenSpan
 from .kinds import Kind, Rows
 
 NAMES: dict[Kind, str] = {"cross": "Cross-attention", "encoder": "Encoder", "decoder": "Decoder"}
@@ -24,11 +24,11 @@ def label(text: str) -> str:
     return printable(text).replace(" ", "▁")
 
 
-def labels(pieces: Sequence[Piece]) -> list[str]:
+def labels(tokens: Sequence[TokenSpan]) -> list[str]:
     """The tokens of a text as they are shown: one that continues the word of the token before it begins with `·`."""
-    words = [None, *(piece.word for piece in pieces)]
-    continues = (piece.word is not None and piece.word == before for piece, before in zip(pieces, words, strict=False))
-    return [("·" if goes_on else "") + label(piece.text) for piece, goes_on in zip(pieces, continues, strict=True)]
+    words = [None, *(token.word for token in tokens)]
+    continues = (token.word is not None and token.word == before for token, before in zip(tokens, words, strict=False))
+    return [("·" if goes_on else "") + label(token.text) for token, goes_on in zip(tokens, continues, strict=True)]
 
 
 def row_meaning(kind: Kind, view: str, *, rows: Rows, words: bool) -> str:

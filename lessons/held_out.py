@@ -51,7 +51,7 @@ def groups(bench: Workbench) -> list[str]:
 
 
 @cache
-def inside(bench: Workbench) -> list[Trace]:
+def traces_with_views(bench: Workbench) -> list[Trace]:
     """Some traces of the second half, with the views norm and contributions."""
     some = traces(bench)[1][: bench.pick(200, 16)]
     return add_views(bench.model, bench.tokenizer, some, views=["norm", "contributions"])

@@ -54,7 +54,7 @@ def in_the_model(bench: Workbench, head: int) -> tuple[Steps, dict[str, float], 
     """A head of the decoder's first self-attention: its numbers computed in float64 from its own queries, keys and
     values, how far the model's are from them at each step, and the tokens."""
     [trace] = trace_texts(bench.model, bench.tokenizer, [SOURCE], [TRANSLATION], target_language="fr")
-    tokens = [piece.text.strip() for piece in trace.column_pieces("decoder")]
+    tokens = [span.text.strip() for span in trace.column_tokens("decoder")]
     rows = [arithmetic(bench.model, trace, ("decoder", 0, head), row) for row in range(len(tokens))]
     query_NE = np.stack([row.query for row in rows]).astype(float)
     steps = one_head(query_NE, rows[0].keys.astype(float), rows[0].values.astype(float), causal=True)

@@ -42,7 +42,7 @@ def measure(bench: Workbench) -> Figures:
         written=[one.sample for one in trained], distance=by_distance(table_PD), shift=shift_error(table_PD),
         dots=(table_PD @ table_PD.T)[:DRAWN, :DRAWN] / (width / 2),
         read=[max(0.0, read_off(one, bench)) for one in (model, blind, type(model)(model.config).eval())],
-        twins=[apart(one, bench) for one in (model, blind)],
+        twins=[twin_distance(one, bench) for one in (model, blind)],
         look=Look("The goat chased the wolf because it was hungry.", "encoder"),
     )  # fmt: skip
 
@@ -106,7 +106,7 @@ def read_off(model: PreTrainedModel, bench: Workbench) -> float:
 
 
 @torch.no_grad()
-def apart(model: PreTrainedModel, bench: Workbench) -> float:
+def twin_distance(model: PreTrainedModel, bench: Workbench) -> float:
     """How far the encoder's states of two equal tokens are apart, in shares of their length."""
     distances = []
     for story in bench.corpus.test[: bench.pick(120, 8)]:

@@ -129,8 +129,8 @@ def tables(f: Figures) -> tuple[Table, ...]:
 
 
 def panels(f: Figures) -> list[Panel]:
-    texts = [", ".join([*roles[:1], *["supervised"] * taught, f"{max(cost.value, 0):.2f}"])
-             for roles, taught, cost in zip(f.roles, f.supervised, f.costs, strict=True)]
+    texts = [", ".join([*roles[:1], *["supervised"] * supervised, f"{max(cost.value, 0):.2f}"])
+             for roles, supervised, cost in zip(f.roles, f.supervised, f.costs, strict=True)]
     layers = range(max(map(len, f.reached["distance"].values())))
     return [head_map("Role, and cost of removing the head (nats per token)", f.heads,
                      [max(cost.value, 0) for cost in f.costs], texts=texts, wide=True),

@@ -11,7 +11,7 @@ from ..lens.choices import margins
 from ..lens.effects import Ablations
 from ..lens.heads import heads_of_roles
 from ..lens.hooks import Head, Stack
-from ..tokenizer.words import piece_spans
+from ..tokenizer.words import token_spans
 from .drawing import Curves, Panel, head_map
 from .held_out import ROLE_COLUMNS, Pronouns, flip_rate, measured, named, pronouns, role_checks, role_row
 from .interval import Interval
@@ -34,7 +34,7 @@ def places(bench: Workbench, pronoun: Pronouns) -> dict[str, list[dict[Stack, li
     for receiver, donor in pronoun.pairs:
         ids, others = (pronoun.choices[number].source_ids for number in (receiver, donor))
         story = pronoun.stories[receiver]
-        tokens = piece_spans(bench.tokenizer, list(ids), story.source, language="en")
+        tokens = token_spans(bench.tokenizer, list(ids), story.source, language="en")
         nouns = {word for word, role in story.roles if role in ("agent", "patient", "recipient")}
         it = {one.pronoun for one in story.antecedents}
         chosen = ([i for i, id in enumerate(ids) if id != others[i]],

@@ -125,12 +125,12 @@ def one_step(bench: Workbench) -> dict[str, Any]:
     best = next(one for one in heads_of_roles(*measured(bench)) if one.head.kind == "cross" and one.role == "alignment")
     words = [unit.text for unit in by_words.columns]
     weights = np.stack([by_words.maps[head.layer, head.head, row] for head in heads])
-    falls = drops_by_words(trace)[number]
+    drops = drops_by_words(trace)[number]
     most = [words[column] for column in weights.argmax(1)]
     return {
         "words": words, "names": [f"{head.layer}.{head.head}" for head in heads], "weights": weights,
         "alignment": best, "said": named(best), "asked": most[heads.index(best.head)], "many": most.count(ASKED),
-        "heads": len(heads), "costly": words[int(np.argmax(falls))], "fall": float(max(falls)),
+        "heads": len(heads), "costly": words[int(np.argmax(drops))], "fall": float(max(drops)),
         "look": Look(SENTENCE, *best.head),
     }  # fmt: skip
 

@@ -11,7 +11,7 @@ from ..lens.hooks import Stack, capture
 from ..lens.teacher_forcing import eval_mode, forced_batches
 from ..lens.trace import Trace
 from .drawing import Bars, Curves, Panel
-from .held_out import Pronouns, flip_rate, groups, inside, pronouns
+from .held_out import Pronouns, flip_rate, groups, pronouns, traces_with_views
 from .interval import Interval, columns_of
 from .lesson import SENTENCE, Check, Figures, Look, Table
 from .workbench import Workbench
@@ -49,7 +49,7 @@ SHOWN = (from_the_last_vector, owed_to)
 
 
 def measure(bench: Workbench) -> Figures:
-    some = inside(bench)
+    some = traces_with_views(bench)
     of = groups(bench)[: len(some)]
     first, off = first_states(bench, some)
     lenses = logit_lens(bench.model, bench.tokenizer, some, k=1)

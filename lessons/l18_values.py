@@ -15,7 +15,7 @@ from ..lens.teacher_forcing import eval_mode, eval_with_eager_attention, forced_
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
 from .drawing import Bars, Panel
-from .held_out import groups, inside
+from .held_out import groups, traces_with_views
 from .interval import Interval, rank_correlation
 from .lesson import SENTENCE, TRANSLATION, Check, Figures, Look, Table
 from .workbench import Workbench
@@ -42,7 +42,7 @@ SHOWN = (effects,)
 
 
 def measure(bench: Workbench) -> Figures:
-    some = inside(bench)
+    some = traces_with_views(bench)
     of = groups(bench)[: len(some)]
     tested = some[: bench.pick(SENTENCES, 2)]
     bench.say(f"silencing values, one by one, in {len(tested)} sentences")

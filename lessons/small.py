@@ -36,7 +36,7 @@ FAMILIES = ("easy", "alone", "weather")
 WORDS = 120  # the commonest English ones of these families: all that the task has
 WIDTH, INNER, LAYERS, VOCABULARY = 64, 128, 2, 900
 MAX_TOKENS = 256  # of a side of a batch, padding counted
-LEARNING_RATE, WARM_UP = 6e-3, 0.1  # the peak, and the share of the steps until it
+LEARNING_RATE, WARM_UP = 6e-3, 0.1  # peak learning rate, and the share of steps until it
 MARKS = (0.125, 0.25, 0.5, 1.0)  # shares of the steps after which weights are kept
 LONGEST = 24  # tokens of a translation of one sentence
 

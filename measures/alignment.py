@@ -18,7 +18,7 @@ from ..lens.fitting import check_links, fit_alignment
 from ..lens.hooks import attention_sites, supervised_heads
 from ..storybook import Storybook, StoryPair, generate
 from ..tokenizer.links import Links, read_pharaoh
-from ..tokenizer.words import Word, piece_spans, split_words
+from ..tokenizer.words import Word, split_words, token_spans
 from ..training.checkpoints import find_record
 from ..translate.checkpoint import fingerprint
 from ..translate.translator import Translator
@@ -51,7 +51,7 @@ def fit_to_stories(aligner: "Aligner", folder: Path, stories: Sequence[StoryPair
 
 def _fitted(aligner: "Aligner", folder: Path, pairs: Sequence[TextPair], gold: Sequence[Links], *, fitted_on: str,
             groups: Sequence[str] | None = None) -> AlignmentChoice:
-    before = (settings_of(folder).get("training") or {}).get("guided_alignment")  # all that an older run records
+    before = (settings_of(folder).get("training") or {}).get("guided_alignment")  # all that a run of 0.1 records
     return fit_alignment(aligner.all_views(pairs, "Tracing"), gold, fitted_on=fitted_on, groups=groups,
                          guided=bool(supervised_heads(aligner.model) or before), fingerprint=fingerprint(folder))
 
@@ -158,7 +158,7 @@ class Aligner:
         ) if pairs else []  # fmt: skip
         for number, (trace, (_, target)) in enumerate(zip(traces, pairs, strict=True)):
             if trace.target_text != target:  # a tokenizer may normalise it, and so change its words
-                tokens = tuple(piece_spans(self.tokenizer, list(trace.target_ids), target, language=self.target))
+                tokens = tuple(token_spans(self.tokenizer, list(trace.target_ids), target, language=self.target))
                 traces[number] = replace(trace, target_text=target, target=tokens,
                                          inputs=(trace.inputs[0], *tokens[:-1]))
         return traces

@@ -1,12 +1,14 @@
 """Fits and measures the calibration of a run (`lens/calibration.py`) on sentence pairs that it was not trained on.
 
 With teacher forcing, the model predicts each token of a reference and is right if its most probable token is the
-reference's (Müller et al.  2019).  A temperature is fitted on the validation pairs by maximum likelihood and measured
-on the test pairs; without those, or on files, on one half and the other.  No source sentence is in both.  Four ways are
-compared: the model's own probabilities, a temperature alone, label smoothing undone alone (its e is known from the
-run's settings), and undone before a temperature.  Each language uses the way with the lowest calibration error on the
-pairs of the fit.  A temperature minimises the negative log-likelihood, which is not the calibration error: where the
-smoothing explains all of the underconfidence, as on everyday, it is left out; storybook needs both.
+reference's (Müller et al.  2019).  What is fitted on the validation pairs is measured on the test pairs; without those,
+or on files, one half is fitted on and the other measured.  No source sentence is in both.
+
+A temperature is fitted to the model's own probabilities, to those with label smoothing undone (its e is known from the
+run's settings), and to those with smoothing of 1 undone: a network's smoothing is uneven, and what it leaves on
+thousands of unlikely tokens is confidence that its best token lacks.  Each fit minimises the cross-entropy of
+confidence and "right"; the fit with the least is used.  All languages share it, as they share the network that was
+smoothed: three times the tokens, a third of the noise.
 
 For a whole sentence two numbers are meaningful.  The mean probability of its tokens is the share of them that a
 reference would have too, given those before, and is comparable between texts.  Their product is the probability that
@@ -17,7 +19,7 @@ product is also compared with how often the best hypothesis equals the reference
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -35,7 +37,6 @@ from ..lens.calibration import (
     LanguageCalibration,
     Reliability,
     Way,
-    log_sum,
     unsmoothed,
 )
 from ..lens.teacher_forcing import batches, encode_target, eval_mode, forced_pass, vocabulary_size
@@ -53,11 +54,12 @@ from .reliability import mean_figure, reliability
 
 # N tokens of some sentences, V vocabulary, G temperatures tried
 
-INVERSE = np.linspace(0.5, 2.5, 15)  # [G]: 1 / temperature; between them a parabola is fitted
+INVERSE = np.linspace(0.5, 2.5, 21)  # [G]: 1 / temperature; between them a polynomial is fitted
 FITTED, MEASURED = 10_000, 20_000  # maximum tokens per language
 SENTENCES = 300  # maximum to translate
 AT_ONCE = 32  # translated together
-LEAST = 500  # tokens to fit on, and to measure on; a language with fewer is not calibrated
+LEAST = 500  # tokens to fit on, and to measure on in each language; one with fewer is not calibrated
+LEAST_PROBABILITY = 1e-6  # a token cannot cost more, be it as certain as float32 has it
 
 Languages = tuple[str, str]
 Halves = tuple[list[TextPair], list[TextPair]]  # to fit on, to measure on
@@ -74,8 +76,9 @@ class Forced:
 
 
 @dataclass(frozen=True)
-class Steps:
-    """Tokens of some sentences: log-probabilities of the vocabulary, the actual token, and the sentence's index."""
+class Predictions:
+    """What a model predicts for the tokens of some sentences: log-probabilities of the vocabulary, the actual token,
+    and the sentence's index."""
 
     log_probs_NV: np.ndarray
     token_N: np.ndarray
@@ -93,16 +96,18 @@ def calibrate(
     """
     path = output_path(run, FILE)
     by_languages, name = calibration_pairs(translator, path.parent, files, source=source, target=target)
-    smoothing = smoothing_of(path.parent)
-    each = None if seconds is None else seconds / len(by_languages)
+    forced = {languages: (_forced(translator, languages, fitted), _forced(translator, languages, held))
+              for languages, (fitted, held) in by_languages.items()}
+    share = math.inf if seconds is None else seconds / len(forced) / 3  # a third each to fit, measure and translate
+    compared = compare(translator, forced, smoothing=smoothing_of(path.parent), seconds=share)
     found: dict[str, LanguageCalibration] = {}
-    for languages, (fitted, held) in tqdm(by_languages.items(), desc="Calibrating", disable=None, leave=False):
-        measured = _measure(translator, languages, fitted, held, smoothing=smoothing, seconds=each)
-        if measured:
-            found[languages[1]] = measured
+    for languages, measured in compared.items():
+        exact = exact_match(translator, languages, by_languages[languages][1][:SENTENCES], measured.kept.calibrator,
+                            until=time.monotonic() + share)
+        found[languages[1]] = replace(measured, exact_match=exact)
     if not found:
         raise UserError(f"{name}: too few sentence pairs for calibration: fitting and measuring each need {LEAST}"
-                        " tokens of a language; give more with --src FILE --tgt FILE")
+                        " tokens; give more with --src FILE --tgt FILE")
     calibration = Calibration(name, found, fingerprint(path.parent))
     calibration.save(path)
     show_measurements(path.parent)
@@ -173,43 +178,32 @@ def _place(pair: TextPair) -> float:
     return hash_fraction(f"calibration {sentence_key(pair[0])}")
 
 
-def _measure(translator: Translator, languages: Languages, fitted: Sequence[TextPair], held: Sequence[TextPair], *,
-             smoothing: float, seconds: float | None) -> LanguageCalibration | None:
-    """None if there are too few tokens.  Fitting, choosing, measuring and translating get a quarter of the time."""
-    start = time.monotonic()
-    ends = [math.inf if seconds is None else start + seconds * quarter / 4 for quarter in (1, 2, 3, 4)]
-    both = (_forced(translator, languages, some) for some in (fitted, held))
-    found = compare(translator, *both, smoothing=smoothing, until=ends[:3])
-    if found is None:
-        return None
-    exact = exact_match(translator, languages, held[:SENTENCES], found.kept.calibrator, until=ends[3])
-    return replace(found, exact_match=exact)
-
-
 def compare(
-    translator: Translator, fitted: Sequence[Forced], held: Sequence[Forced], *, smoothing: float,
-    until: Sequence[float] = (math.inf, math.inf, math.inf),
-) -> LanguageCalibration | None:
-    """Every way, fitted on some sentences and measured on others; None if either has too few tokens.  Fitting, choosing
-    and measuring stop at the times in `until`."""
-    fits = {amount: TemperatureFit(amount) for amount in (0.0, smoothing)}
-    fitted_pairs = fitted_tokens = 0
-    for batch in steps(translator, fitted, most=FITTED, until=until[0]):
-        for fit in fits.values():
-            fit.add(batch.log_probs_NV, batch.token_N)
-        fitted_pairs, fitted_tokens = int(batch.sentence_N[-1]) + 1, fitted_tokens + len(batch.token_N)
-    if fitted_tokens < LEAST:
-        return None
-    ways = dict(zip(WAYS, (
-        Calibrator(), Calibrator(0.0, fits[0.0].best()), Calibrator(smoothing),
-        Calibrator(smoothing, fits[smoothing].best()),
-    ), strict=True))  # fmt: skip
-    choosing = _measured(translator, fitted[:fitted_pairs], ways, until=until[1])
-    found = _measured(translator, held, ways, until=until[2])
-    if choosing is None or found is None:
-        return None
-    way = min(WAYS, key=lambda way: choosing.reports[way].ece.value)
-    return LanguageCalibration(fitted_pairs, fitted_tokens, found.pairs, found.tokens, found.right, way, found.reports)
+    translator: Translator, forced: Mapping[Languages, tuple[Sequence[Forced], Sequence[Forced]]], *,
+    smoothing: float, seconds: float = math.inf,
+) -> dict[Languages, LanguageCalibration]:
+    """Every way, fitted on the first sentences of all languages and measured on the second of each; without languages
+    that have too few tokens.  Fitting and measuring take about `seconds` for each language."""
+    fits = {amount: TopTokenFit(amount) for amount in (0.0, smoothing, 1.0)}
+    pairs, tokens = dict.fromkeys(forced, 0), dict.fromkeys(forced, 0)
+    for languages, (fitted, _) in tqdm(forced.items(), desc="Calibrating", disable=None, leave=False):
+        for batch in predictions(translator, fitted, most=FITTED, until=time.monotonic() + seconds):
+            for fit in fits.values():
+                fit.add(batch.log_probs_NV, batch.token_N)
+            pairs[languages] = int(batch.sentence_N[-1]) + 1
+            tokens[languages] += len(batch.token_N)
+    if sum(tokens.values()) < LEAST:
+        return {}
+    best = {amount: Calibrator(amount, fit.temperature()) for amount, fit in fits.items()}
+    ways = dict(zip(WAYS, (Calibrator(), best[0.0], Calibrator(smoothing), best[smoothing], best[1.0]), strict=True))
+    kept = best[min(fits, key=lambda amount: fits[amount].loss_G.min())]
+    way = next(way for way, calibrator in ways.items() if calibrator == kept)
+    found = {}
+    for languages, (_, held) in tqdm(forced.items(), desc="Measuring", disable=None, leave=False):
+        if measured := _measured(translator, held, ways, until=time.monotonic() + seconds):
+            found[languages] = LanguageCalibration(pairs[languages], tokens[languages], measured.pairs,
+                                                   measured.tokens, measured.right, way, measured.reports)
+    return found
 
 
 class _Measured(NamedTuple):
@@ -224,7 +218,7 @@ def _measured(
 ) -> _Measured | None:
     """The reliability of each way on these sentences; None if there are too few tokens."""
     right, sentences, numbers = list[np.ndarray](), list[np.ndarray](), {way: list[np.ndarray]() for way in ways}
-    for batch in steps(translator, forced, most=MEASURED, until=until):
+    for batch in predictions(translator, forced, most=MEASURED, until=until):
         right.append(batch.log_probs_NV.argmax(-1) == batch.token_N)
         sentences.append(batch.sentence_N)
         for way, calibrator in ways.items():
@@ -241,36 +235,36 @@ def _measured(
     return _Measured(int(sentence_N[-1]) + 1, len(right_N), float(right_N.mean()), reports)
 
 
-def _confidence_and_nll(calibrator: Calibrator, batch: Steps) -> np.ndarray:
+def _confidence_and_nll(calibrator: Calibrator, batch: Predictions) -> np.ndarray:
     """[2,N]: the probability of the most probable token, and the negative log-likelihood of the reference's."""
     log_probs_NV = calibrator(batch.log_probs_NV)
     chosen_N = log_probs_NV[np.arange(len(batch.token_N)), batch.token_N]
     return np.stack([np.exp(log_probs_NV.max(-1)), -chosen_N]).astype(np.float64)
 
 
-class TemperatureFit:
-    """The maximum-likelihood temperature after undoing smoothing, for tokens that come in batches."""
+class TopTokenFit:
+    """The temperature after undoing smoothing that minimises the cross-entropy of the most probable token's confidence
+    and whether it is right, for tokens that come in batches."""
 
     def __init__(self, smoothing: float):
         self.smoothing = smoothing
-        self.nll_G = np.zeros(len(INVERSE))
+        self.loss_G = np.zeros(len(INVERSE))
 
     def add(self, log_probs_NV: np.ndarray, token_N: np.ndarray) -> None:
         """Add the model's log-probabilities or logits, and the actual tokens."""
-        bare_NV = unsmoothed(log_probs_NV, self.smoothing)
-        chosen_N = bare_NV[np.arange(len(token_N)), token_N]
+        bare_NV, right_N = unsmoothed(log_probs_NV, self.smoothing), log_probs_NV.argmax(-1) == token_N
+        bare_NV -= bare_NV.max(-1, keepdims=True)
         for number, inverse in enumerate(INVERSE):
-            self.nll_G[number] += (log_sum(bare_NV * inverse)[:, 0] - chosen_N * inverse).sum(dtype=np.float64)
+            confidence_N = 1 / np.exp(bare_NV * inverse).sum(-1, dtype=np.float64)
+            of_event_N = np.where(right_N, confidence_N, 1 - confidence_N)
+            self.loss_G[number] -= np.log(np.maximum(of_event_N, LEAST_PROBABILITY)).sum()
 
-    def best(self) -> float:
-        """The minimum of the parabola through the best point and its neighbours: the negative log-likelihood is convex
-        in the inverse temperature."""
-        at = int(self.nll_G.argmin())
-        if at in (0, len(INVERSE) - 1):
-            return float(1 / INVERSE[at])
-        before, lowest, after = self.nll_G[at - 1 : at + 2]
-        shift = (before - after) / (before - 2 * lowest + after) / 2
-        return float(1 / (INVERSE[at] + shift * (INVERSE[1] - INVERSE[0])))
+    def temperature(self) -> float:
+        """The minimum of the polynomial through the best point and its four neighbours."""
+        at = min(max(int(self.loss_G.argmin()), 2), len(INVERSE) - 3)
+        near, between = slice(at - 2, at + 3), np.linspace(INVERSE[at - 2], INVERSE[at + 2], 4001)
+        curve = np.polyfit(INVERSE[near] - INVERSE[at], self.loss_G[near], 4)
+        return float(1 / between[np.polyval(curve, between - INVERSE[at]).argmin()])
 
 
 def _forced(translator: Translator, languages: Languages, pairs: Sequence[TextPair]) -> list[Forced]:
@@ -286,9 +280,9 @@ def _forced(translator: Translator, languages: Languages, pairs: Sequence[TextPa
     return found
 
 
-def steps(translator: Translator, forced: Sequence[Forced], *, most: float = math.inf,
-          until: float = math.inf) -> Iterator[Steps]:
-    """The tokens of the sentences, in whole batches, up to about `most` tokens or until that time."""
+def predictions(translator: Translator, forced: Sequence[Forced], *, most: float = math.inf,
+                until: float = math.inf) -> Iterator[Predictions]:
+    """Those for the tokens of the sentences, in whole batches, up to about `most` tokens or until that time."""
     sources, targets = [one.source for one in forced], [one.target for one in forced]
     tokens = 0
     with translator.inside() as (model, _), eval_mode(model):
@@ -299,7 +293,7 @@ def steps(translator: Translator, forced: Sequence[Forced], *, most: float = mat
             chosen = [(row, step) for row, i in enumerate(batch) for step in range(forced[i].given, len(targets[i]))]
             rows, at = (list(one) for one in zip(*chosen, strict=True))
             tokens += len(chosen)
-            yield Steps(
+            yield Predictions(
                 output.logits[rows, at].float().cpu().numpy(),
                 np.array([targets[batch[row]][step] for row, step in chosen]),
                 np.array([batch[row] for row in rows]),
@@ -328,7 +322,7 @@ def exact_match(translator: Translator, languages: Languages, pairs: Sequence[Te
     if not forced:
         return None
     nll_2S = np.zeros((2, len(forced)))
-    for batch in steps(translator, forced):
+    for batch in predictions(translator, forced):
         for nll_S, way in zip(nll_2S, (Calibrator(), calibrator), strict=True):
             np.add.at(nll_S, batch.sentence_N, _confidence_and_nll(way, batch)[1])
     raw, calibrated = np.exp(-nll_2S).mean(1).tolist()

@@ -117,7 +117,7 @@ def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:
                       few=12, least=48, most=half, command=f"seq2see align {run} --trust")
         yield Measure("head roles", roles.FILE,
                       lambda count: partial(save_report, roles_report(translator, run, book, count)),
-                      few=50, least=100, most=half, command=f"seq2see heads {run} --json {run / roles.FILE}")
+                      few=50, least=100, most=half, command=f"seq2see heads {run} --out {run / roles.FILE}")
 
 
 def roles_report(translator: Translator, run: Path, book: Storybook, count: int) -> dict[str, Any]:

@@ -68,14 +68,17 @@ def _is_subject(story: StoryPair, word: int) -> bool:
 
 def _adjectives(words: list[str], story: StoryPair) -> tuple[tuple[int, int], ...]:
     """(adjective, noun): English adjectives precede their noun, with only other adjectives between."""
-    nouns = {combination[1]: combination[2] for combination in story.combinations if combination[0] == "describes"}
+    initials: dict[str, set[str]] = defaultdict(set)  # of the nouns that an adjective describes: perhaps several
+    for combination in story.combinations:
+        if combination[0] == "describes":
+            initials[combination[1]].add(combination[2][:1])
     found: list[tuple[int, int]] = []
     waiting: list[int] = []
     for number, word in enumerate(words):
-        if word.casefold() in nouns:
+        if word.casefold() in initials:
             waiting.append(number)
         else:  # a plural has its singular's first letter: mouse, mice; a full stop follows an adjective without a noun
-            found += [(one, number) for one in waiting if nouns[words[one].casefold()][0] == word[0]]
+            found += [(one, number) for one in waiting if word[0] in initials[words[one].casefold()]]
             waiting = []
     return tuple(found)
 

@@ -16,7 +16,7 @@ BINS = 15
 PICTURE = "reliability.png"  # beside the run
 CARD = """\
 The difference between confidence and accuracy (expected calibration error, 15 bins of equally many tokens, 95 %
-intervals), on validation pairs not used for fitting.  Seq2See shows probabilities calibrated with `calibration.json`;
+intervals), on held-out pairs not used for fitting.  Seq2See shows probabilities calibrated with `calibration.json`;
 `generate` returns the model's own.
 
 {rows}

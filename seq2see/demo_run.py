@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,9 @@ class DemoRun:
 
     def __init__(self, run: Path):
         self.run = run
-        self._folder = Path(tempfile.mkdtemp(prefix="seq2see-learning-"))
+        self._file = Path(tempfile.mkdtemp(prefix="seq2see-learning-")) / "record.json"
         self._process: subprocess.Popen[bytes] | None = None
-        self._read: tuple[float, dict[str, Any]] = (-1.0, {"state": "starting", "sentence": SENTENCE})
+        self._record: dict[str, Any] = {"state": "starting", "sentence": SENTENCE}
 
     @property
     def finished(self) -> bool:
@@ -58,13 +59,9 @@ class DemoRun:
 
     def record(self) -> dict[str, Any]:
         """The latest record of the training: see `demo_worker.ProgressReporter`."""
-        try:
-            changed = self._file.stat().st_mtime
-            if changed != self._read[0]:
-                self._read = changed, json.loads(self._file.read_text("utf-8"))
-        except (OSError, ValueError):  # not written yet
-            pass
-        return self._read[1]
+        with suppress(OSError, ValueError):  # not written yet
+            self._record = json.loads(self._file.read_text("utf-8"))
+        return self._record
 
     def stop(self) -> None:
         """End the training, which writes a checkpoint first."""
@@ -75,11 +72,7 @@ class DemoRun:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    @property
-    def _file(self) -> Path:
-        return self._folder / "record.json"
+        shutil.rmtree(self._file.parent, ignore_errors=True)
 
 
 def end_with_parent(folder: Path) -> None:

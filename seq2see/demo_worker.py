@@ -19,7 +19,6 @@ from seq2see.demo_run import SENTENCE, end_with_parent
 from seq2see.errors import UserError
 from seq2see.lens.by_words import word_map
 from seq2see.lens.teacher_forcing import encode_source
-from seq2see.lens.trace import Trace
 from seq2see.lens.tracing import trace_hypotheses
 from seq2see.lens.what_if import generate
 from seq2see.lens.wording import printable
@@ -83,13 +82,11 @@ def look(model: PreTrainedModel, tokenizer: Any) -> dict[str, Any]:
     source = encode_source(tokenizer, SENTENCE)
     ids = generate(model, source, prefix_ids=[tag], num_beams=1, forced=True, most=MAX_TOKENS)
     [trace] = trace_hypotheses(model, tokenizer, [SENTENCE], [ids], given=1, source_language="en", target_language="fr")
-    return {"sentence": SENTENCE, "translation": printable(trace.target_text), "log_prob": trace.log_prob,
-            **_maps(trace)}  # fmt: skip
-
-
-def _maps(trace: Trace) -> dict[str, Any]:
     by_words = word_map(trace, "cross")
     return {
+        "sentence": SENTENCE,
+        "translation": printable(trace.target_text),
+        "log_prob": trace.log_prob,
         "rows": [printable(unit.text) for unit in by_words.rows],
         "columns": [printable(unit.text) for unit in by_words.columns],
         "maps": [[(head * 255).round().astype(int).ravel().tolist() for head in layer] for layer in by_words.maps],

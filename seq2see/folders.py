@@ -1,4 +1,5 @@
-"""Where a checkpoint is: a local or packaged folder, or a download from the Hub.  Imports nothing heavy."""
+"""Where a checkpoint is: a local or packaged folder, or a download from the Hub; names of what verbs write.  Imports
+nothing heavy."""
 
 import re
 from pathlib import Path
@@ -7,6 +8,7 @@ from seq2see.errors import UserError
 from seq2see.pretrained import NAMES, packaged_folder
 
 RUNS = "runs"  # where `seq2see train` puts runs, below the current folder
+LESSONS_PAGE = "index.html"  # `seq2see lessons` writes it to its folder, and a server shows it
 # What a checkpoint needs: text and tensors, no code, and no sub-folders such as an export, of which these patterns
 # would match half.
 _FILES = ["*.json", "*.safetensors", "*.spm", "*.model", "*.txt", "*.md", "*.yaml"]
@@ -67,6 +69,4 @@ def resolve_folder(name: str | Path, *, trust_remote_code: bool = False) -> Path
         return Path(snapshot_download(str(name), allow_patterns=wanted, ignore_patterns="*/*"))
     except (HfHubHTTPError, HFValidationError, OSError) as error:
         reason = str(error).strip().partition("\n")[0]
-        raise UserError(
-            f"there is no folder {name}, and it cannot be downloaded from the Hub: {reason}"
-        ) from error
+        raise UserError(f"there is no folder {name}, and it cannot be downloaded from the Hub: {reason}") from error

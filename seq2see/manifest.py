@@ -22,8 +22,8 @@ NOTES = ("*.md", "*.png", "*.yaml", "metrics.json", "alignment.json", "trust.jso
 def write_manifest(folder: Path, *, leave_out: Sequence[str] = NOTES) -> None:
     """Write the checksums of a complete folder.  OSError if it cannot be written."""
     files = sorted(path for path in folder.iterdir() if path.is_file() and not any(map(path.match, leave_out)))
-    sums = {path.name: sha256(path) for path in files}
-    content = {"sha256": sums, "of_these_sums": _sum_of(sums)}
+    checksums = {path.name: sha256(path) for path in files}
+    content = {"sha256": checksums, "of_these_sums": _checksum_of(checksums)}
     (folder / NAME).write_text(json.dumps(content, indent=1, ensure_ascii=False), "utf-8")  # without \n: all is checked
 
 
@@ -37,13 +37,14 @@ def check_manifest(folder: Path, *, remedy: str = "") -> None:
         return
     try:
         content = json.loads(path.read_text("utf-8"))
-        sums = dict(content["sha256"])
-        whole = content["of_these_sums"] == _sum_of(sums) and all(Path(name).name == name for name in sums)
+        checksums = dict(content["sha256"])
+        names_are_plain = all(Path(name).name == name for name in checksums)
+        whole = content["of_these_sums"] == _checksum_of(checksums) and names_are_plain
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UserError(f"{path} is damaged: {remedy or 'expected SHA-256 checksums of files beside it'}") from error
     if not whole:
         raise UserError(f"{path} is damaged: {remedy or 'its own checksum or a file name is wrong'}")
-    for name, expected in sums.items():
+    for name, expected in checksums.items():
         file = folder / name
         if not file.is_file():
             if file.suffix == ".py":
@@ -54,8 +55,8 @@ def check_manifest(folder: Path, *, remedy: str = "") -> None:
             raise UserError(f"{file} is damaged or was changed: its SHA-256 checksum is wrong ({advice})")
 
 
-def _sum_of(sums: dict[str, str]) -> str:
-    return hashlib.sha256(json.dumps(sums, sort_keys=True).encode()).hexdigest()
+def _checksum_of(checksums: dict[str, str]) -> str:
+    return hashlib.sha256(json.dumps(checksums, sort_keys=True).encode()).hexdigest()
 
 
 def sha256(path: Path) -> str:

@@ -17,14 +17,9 @@ def only_results_on_stdout() -> Iterator[None]:
 
     `tokenizers` prints warnings there, from Rust, about what it does not know in a file.
     """
-    if sys.stdout:
-        sys.stdout.flush()
-    try:
-        kept = os.dup(1)
-        os.dup2(2, 1)
-    except OSError:  # one of them is closed: nothing to separate
-        yield
-        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
     try:
         yield
     finally:

@@ -1,16 +1,15 @@
-"""Checks a checkpoint's folder before any library opens it: `vet`.
+"""Checks a checkpoint's folder before transformers opens it: `vet`.
 
 A downloaded folder is untrusted data.  Its files decide how much memory a library takes, which files it opens and which
 patterns it runs; all of that is checked here first, and errors name file and field.  It needs no torch and takes
-milliseconds.  What only the loaded model shows (missing or mismatched tensors, NaN) is checked by `loading.py`.
+milliseconds; safetensors itself checks the headers of weights.  Before it takes memory, `loading.py` compares the model
+that the config describes with the tensors that are there; what only the loaded model shows (NaN) it checks then.
 
 No code from the folder runs: only safetensors are weights, nothing is unpickled, no other folder is read.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -21,65 +20,38 @@ from seq2see.errors import UserError
 from seq2see.json_files import read_json
 from seq2see.manifest import check_manifest
 from seq2see.pretrained import check_packaged, is_packaged
-from seq2see.vetting_tokenizer import vet_tokenizer
+from seq2see.vetting_tokenizer import MAX_VOCAB, vet_tokenizer
 
-HEADER_BYTES = 2**24  # of a safetensors file: room for some hundred thousand tensors
 TABLE = 2**24  # numbers in a computed position table: positions times width
 SLOW_TABLE = 2**22  # the same, for models whose table transformers fills number by number
-FLOATS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}  # types of stored weights, and their bytes
+FLOATS = ("F64", "F32", "F16", "BF16")  # types of stored weights
 READ = {".json", ".safetensors", ".spm", ".model", ".txt", ".jinja", ".py"}  # files that libraries read
 
-# The largest allowed sizes in config.json, far above any use and far below what exhausts a machine: those of
-# `Seq2SeeConfig`, then the same under the names of T5 and others.
-SIZES = {
-    "vocab_size": 2**20,
-    "d_model": 8_192,
-    "encoder_layers": 256,
-    "decoder_layers": 256,
-    "encoder_attention_heads": 256,
-    "decoder_attention_heads": 256,
-    "encoder_ffn_dim": 65_536,
-    "decoder_ffn_dim": 65_536,
-    "max_position_embeddings": 65_536,
-    "num_layers": 256,
-    "num_decoder_layers": 256,
-    "num_hidden_layers": 256,
-    "num_heads": 256,
-    "num_attention_heads": 256,
-    "d_kv": 8_192,
-    "d_ff": 65_536,
-    "hidden_size": 8_192,
-    "intermediate_size": 65_536,
-    "decoder_vocab_size": 2**20,
-}
-MAX_COUNT = 1_024  # of other fields `num_...`, `..._layers`, `..._heads`
+MAX_COUNT = 1_024  # of fields `num_...`, `..._layers`, `..._heads`; sizes are compared with the weights by `loading.py`
 # Not allowed in config.json: fields that take weights from another file or library.
 FORBIDDEN = {
     "quantization_config": "quantised weights are not supported; save them in float32",
     "transformers_weights": "weights must be in model.safetensors",
 }
-# The settings of generation_config.json, in config.json for older models.  Numbers: type, minimum, maximum.
-WHOLE, NUMBER, FRACTION = "a whole number", "a number", "a number with a decimal point"
-TYPES = {WHOLE: (int,), NUMBER: (int, float), FRACTION: (float,)}
-NUMBERS: dict[str, tuple[str, float, float]] = {
-    "num_beams": (WHOLE, 1, 64),
-    "num_return_sequences": (WHOLE, 1, 64),
-    "max_length": (WHOLE, 1, 2**20),
-    "max_new_tokens": (WHOLE, 1, 2**20),
-    "min_length": (WHOLE, 0, 2**20),
-    "source_sentences": (WHOLE, 1, 2**16),
-    "source_pieces": (WHOLE, 1, 2**20),
-    "no_repeat_ngram_size": (WHOLE, 0, 100),
-    "encoder_no_repeat_ngram_size": (WHOLE, 0, 100),
-    "length_penalty": (NUMBER, -10, 10),
-    "repetition_penalty": (NUMBER, 0.1, 10),
-    "encoder_repetition_penalty": (FRACTION, 0.1, 10),  # transformers accepts only floats
+# The settings of generation_config.json that are used, in config.json for older models.  Numbers: minimum, maximum.
+WHOLE = {
+    "num_beams": (1, 64),
+    "max_length": (2, 2**20),  # with the start token
+    "min_length": (0, 2**20),
+    "source_sentences": (1, 2**16),
+    "source_pieces": (1, 2**20),
+    "no_repeat_ngram_size": (0, 100),
 }
+NUMBERS = {"length_penalty": (-10, 10), "repetition_penalty": (0.1, 10), **WHOLE}
 CHOICES = {"early_stopping": (True, False, "never"), "renormalize_logits": (True, False)}
-ONE_ID = ("pad_token_id", "bos_token_id", "decoder_start_token_id", "forced_bos_token_id")
-ENDS = ("eos_token_id", "forced_eos_token_id")  # one id, or several
-LISTS = ("suppress_tokens", "begin_suppress_tokens")
-MAX_BIAS = 1e9  # of a logit
+# Token ids: how deeply they are nested in lists.
+IDS = {
+    **dict.fromkeys(("pad_token_id", "bos_token_id", "decoder_start_token_id", "forced_bos_token_id"), (0,)),
+    **dict.fromkeys(("eos_token_id", "forced_eos_token_id"), (0, 1)),
+    **dict.fromkeys(("suppress_tokens", "begin_suppress_tokens"), (1,)),
+    "bad_words_ids": (2,),
+}
+MAY_BE_EMPTY = ("suppress_tokens", "begin_suppress_tokens")
 
 
 def vet(folder: Path) -> None:
@@ -101,7 +73,8 @@ def _vet(folder: Path, state: object) -> None:
     check_files(folder)
     check_packaged(folder) if is_packaged(folder) else check_manifest(folder)
     config = check_config(folder)
-    check_generation(folder, config)
+    if (generation := folder / "generation_config.json").exists():
+        _check_settings(generation, read_json(generation), vocab_size=config.get("vocab_size"))
     check_weights(folder, config)
     vocab_size = config.get("vocab_size")
     vet_tokenizer(folder, vocab_size=vocab_size if isinstance(vocab_size, int) else None)
@@ -139,11 +112,7 @@ def check_config(folder: Path) -> dict[str, Any]:
         if config.get(key) is not None:
             raise UserError(f"{path}: {key} is not allowed: {why}")
     for key, value in _numbers(config):
-        largest = SIZES.get(key)
-        if largest is not None:
-            if type(value) is not int or not 1 <= value <= largest:
-                raise UserError(f"{path}: {key}: expected a whole number from 1 to {largest}, got {_short(value)}")
-        elif isinstance(value, int | float) and not isinstance(value, bool):
+        if isinstance(value, int | float):
             counts = re.search(r"^num_|_layers$|_heads$|_experts$", key)
             low, high = (0, MAX_COUNT) if counts else (-(2**31), 2**31)
             if not low <= value <= high:
@@ -176,68 +145,31 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def check_generation(folder: Path, config: Mapping[str, Any]) -> None:
-    path = folder / "generation_config.json"
-    if not path.exists():
-        return
-    settings = read_json(path)
-    _check_settings(path, settings, vocab_size=config.get("vocab_size"))
-    tagged = {**config, **settings}.get("forced_bos_token_id") is not None
-    least, longest = 3 if tagged else 2, settings.get("max_length")
-    if longest is not None and longest < least:
-        counted = "the start and tag tokens" if tagged else "the start token"
-        raise UserError(f"{path}: max_length: expected at least {least} including {counted}, got {longest}")
-
-
 def _check_settings(path: Path, settings: Mapping[str, Any], *, vocab_size: Any) -> None:
-    """Generation settings: each has its type, and a value in bounds."""
-    for key, (kind, low, high) in NUMBERS.items():
-        value = settings.get(key)
-        if value is not None and not (type(value) in TYPES[kind] and low <= value <= high):
-            raise UserError(f"{path}: {key}: expected {kind} from {low} to {high}, got {_short(value)}")
-    for key, choices in CHOICES.items():
-        value = settings.get(key)
-        if value is not None and value not in choices:
-            expected = " or ".join(str(choice).lower() for choice in choices)
-            raise UserError(f"{path}: {key}: expected {expected}, got {_short(value)}")
-    _check_ids(path, settings, vocab_size=vocab_size)
+    """Generation settings: each has its type and a value in bounds, and token ids are in the vocabulary."""
+    most = vocab_size if type(vocab_size) is int else MAX_VOCAB
+    ids = f"ids from 0 to {most - 1}"
 
-
-def _check_ids(path: Path, settings: Mapping[str, Any], *, vocab_size: Any) -> None:
-    """Token ids lie in the vocabulary, and are lists only where a list is expected."""
-    most = vocab_size if type(vocab_size) is int else SIZES["vocab_size"]
-
-    def is_id(value: Any) -> bool:
+    def are_ids(value: Any, depth: int) -> bool:
+        if depth:
+            return isinstance(value, list) and all(one != [] and are_ids(one, depth - 1) for one in value)
         return type(value) is int and 0 <= value < most
 
-    def are_ids(value: Any) -> bool:
-        return isinstance(value, list) and all(map(is_id, value))
-
-    def are_ends(value: Any) -> bool:
-        return is_id(value) or (are_ids(value) and bool(value))
-
-    def are_words(value: Any) -> bool:
-        return isinstance(value, list) and bool(value) and all(are_ids(word) and word for word in value)
-
-    def are_biases(value: Any) -> bool:
-        return (
-            isinstance(value, list)
-            and all(isinstance(pair, list) and len(pair) == 2 for pair in value)
-            and are_words([word for word, _ in value])
-            and all(type(bias) is float and abs(bias) <= MAX_BIAS for _, bias in value)
-        )
-
-    ids = f"ids from 0 to {most - 1}"
-    for keys, expected, fits in (
-        (ONE_ID, f"an id from 0 to {most - 1}", is_id),
-        (ENDS, ids, are_ends),
-        (LISTS, f"a list of {ids}", are_ids),
-        (("bad_words_ids",), f"a list of lists of {ids}", are_words),
-        (("sequence_bias",), f"a list of pairs of a list of {ids} and {FRACTION}", are_biases),
-    ):
-        for key in keys:
-            if settings.get(key) is not None and not fits(settings[key]):
-                raise UserError(f"{path}: {key}: expected {expected}, got {_short(settings[key])}")
+    for key, value in settings.items():
+        if value is None or (value == [] and key in MAY_BE_EMPTY):
+            continue
+        if key in NUMBERS:
+            (low, high), whole = NUMBERS[key], key in WHOLE
+            fits = (type(value) is int or (type(value) is float and not whole)) and low <= value <= high
+            expected = f"a {'whole ' * whole}number from {low} to {high}"
+        elif key in CHOICES:
+            fits, expected = value in CHOICES[key], " or ".join(str(choice).lower() for choice in CHOICES[key])
+        elif key in IDS:
+            fits, expected = value != [] and any(are_ids(value, depth) for depth in IDS[key]), ids
+        else:
+            continue
+        if not fits:
+            raise UserError(f"{path}: {key}: expected {expected}, got {_short(value)}")
 
 
 def check_weights(folder: Path, config: Mapping[str, Any]) -> None:
@@ -261,9 +193,7 @@ def weight_files(folder: Path) -> list[Path]:
     if whole.is_file():
         return [whole]
     if not index.is_file():
-        raise UserError(
-            f"{folder} has no model.safetensors: it is incomplete, or saved in an unsupported format"
-        )
+        raise UserError(f"{folder} has no model.safetensors: it is incomplete, or saved in an unsupported format")
     names = read_json(index).get("weight_map")
     if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
         raise UserError(f"{index} is not a valid weight index: expected a weight_map from tensors to files")
@@ -276,29 +206,15 @@ def weight_files(folder: Path) -> list[Path]:
 
 def read_header(path: Path) -> dict[str, list[int]]:
     """The shape of every tensor in a safetensors file; UserError if the file is invalid."""
+    from safetensors import SafetensorError, safe_open
+
     try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            if length > min(size - 8, HEADER_BYTES):
-                raise ValueError(f"its header claims {length:,} bytes")
-            header = json.loads(file.read(length))
-        shapes = {}
-        for name, tensor in header.items():
-            if name == "__metadata__":
-                continue
-            kind, shape, (start, end) = tensor["dtype"], tensor["shape"], tensor["data_offsets"]
-            if kind not in FLOATS:
-                raise UserError(f"{path}: tensor {name} is of type {kind}; expected one of {', '.join(FLOATS)}")
-            if not all(type(side) is int and side >= 0 for side in shape):
-                raise ValueError(f"tensor {name} has the shape {_short(shape)}")
-            if not 0 <= start <= end <= size - 8 - length or end - start != math.prod(shape) * FLOATS[kind]:
-                raise ValueError(f"tensor {name} lies outside the file")
-            shapes[name] = shape
-    except UserError:
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
+        with safe_open(path, framework="numpy") as file:  # reads and checks the header alone
+            tensors = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
+            for name, tensor in tensors.items():
+                if tensor.get_dtype() not in FLOATS:
+                    raise UserError(f"{path}: tensor {name} is of type {tensor.get_dtype()}; expected one of"
+                                    f" {', '.join(FLOATS)}")
+            return {name: tensor.get_shape() for name, tensor in tensors.items()}
+    except (SafetensorError, OSError) as error:
         raise UserError(f"{path} cannot be read, possibly incomplete: {str(error)[:200]}") from error
-    return shapes
-
-

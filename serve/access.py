@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NewType
 
 from seq2see.settings_file import read_text, wrong
 from .errors import APIError
-from .settings import ServerSettings
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
@@ -29,19 +28,19 @@ Caller = NewType("Caller", str)  # the name of a key or, without keys, an addres
 class RateLimit:
     """An amount per minute for each account (0: unlimited); beyond it callers get `message`."""
 
-    def __init__(self, rate: int, *, code: str, message: str):
-        self.rate = rate
+    def __init__(self, per_minute: int, *, code: str, message: str):
+        self.per_minute = per_minute
         self.code = code
         self.message = message
         self._full_at: dict[str, float] = {}  # when an account's allowance is full again; least recently active first
 
     def take(self, account: str, amount: int) -> None:
         """Spend an amount; if less is left, spend nothing and raise APIError (429)."""
-        if not self.rate:
+        if not self.per_minute:
             return
         now = monotonic()
         full_at = max(now, self._full_at.get(account, now))
-        full_at += min(amount, self.rate) * 60 / self.rate  # more than a minute's worth takes a whole minute
+        full_at += min(amount, self.per_minute) * 60 / self.per_minute  # more than that takes a whole minute
         wait = round(full_at - now - 60, 6)
         if wait > 0:
             seconds = int(wait) + 1
@@ -56,12 +55,13 @@ class Access:
     """
     Args:
         keys: names of keys, by the SHA-256 of the key; empty: open to everyone.
-        rate: texts per minute and caller; 0: unlimited.
+        texts_per_minute: of each caller; 0: unlimited.
     """
 
-    def __init__(self, keys: Mapping[bytes, str] | None = None, *, rate: int = 0):
+    def __init__(self, keys: Mapping[bytes, str] | None = None, *, texts_per_minute: int = 0):
         self.keys = dict(keys or {})
-        self._texts = RateLimit(rate, code="rate_limit", message=f"more than {rate} texts per minute")
+        self._texts = RateLimit(texts_per_minute, code="rate_limit",
+                                message=f"more than {texts_per_minute} texts per minute")
         self._guesses = RateLimit(WRONG_KEYS, code="wrong_keys", message="too many wrong API keys from this address")
 
     def caller(self, request: HTTPConnection, key: str | None = None) -> Caller:
@@ -81,10 +81,6 @@ class Access:
     def check_rate(self, caller: Caller, texts: int) -> None:
         """Count texts against the caller's rate; APIError (429) if it is exceeded."""
         self._texts.take(caller, texts)
-
-
-def read_access(settings: ServerSettings) -> Access:
-    return Access(read_keys(settings.keys_file), rate=settings.rate)
 
 
 def read_keys(path: str | None) -> dict[bytes, str]:

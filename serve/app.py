@@ -22,7 +22,7 @@ from .dialects.bodies import ERRORS, bad_request
 from .errors import APIError
 from .request_checks import RequestChecks
 from .service import Service
-from .ui.files import text_of
+from .ui import text_of
 from .ui.place import add_page
 
 CODES = {404: "not_found", 405: "method_not_allowed"}
@@ -36,7 +36,7 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
                   exception_handlers={RequestValidationError: _raise_api_error, HTTPException: _raise_api_error},
                   description="Translates, and shows what every attention head does.")
     app.add_middleware(RequestChecks, service=service, hosts=settings.hosts(host))
-    app.add_middleware(GZipMiddleware, minimum_size=10_000)  # maps are larger
+    app.add_middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6)  # maps are larger
     app.add_middleware(CORSMiddleware, allow_origins=settings.cors_origins, allow_methods=["GET", "POST"],
                        allow_headers=["Authorization", "Content-Type", "X-API-Key"], expose_headers=["Retry-After"])
 

@@ -125,7 +125,8 @@ class Batcher:
             batch = alike[: max(1, bisect_right(ends, share))]
             self._take(batch)
             self.free -= 1
-            self.metrics.batch(sources=len(batch), tokens=ends[len(batch) - 1])
+            self.metrics.batch_size.observe(len(batch))
+            self.metrics.tokens.labels("source").inc(ends[len(batch) - 1])
             loop.run_in_executor(self._threads, self._outcomes, batch).add_done_callback(partial(self._finish, batch))
 
     def _finish(self, batch: Sequence[Item], done: asyncio.Future[Sequence[Outcome]]) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from weakref import WeakSet
-
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from .errors import APIError
@@ -17,7 +15,6 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self._counted: WeakSet[APIError] = WeakSet()
         given = {"registry": self.registry, "namespace": "seq2see"}
         self.requests = Counter("requests", "Accepted requests by outcome",
                                 ["outcome"], **given)
@@ -30,14 +27,9 @@ class Metrics:
         self.tokens = Counter("tokens", "Source tokens read and target tokens written", ["side"], **given)
 
     def count(self, error: APIError) -> None:
-        """Count a refusal once, however often it is caught on its way out; failures (500) are not refusals."""
-        if error not in self._counted and error.status != 500:
-            self._counted.add(error)
+        """Count a refusal where it is answered; failures (500) are not refusals."""
+        if error.status != 500:
             self.refusals.labels(error.code).inc()
-
-    def batch(self, *, sources: int, tokens: int) -> None:
-        self.batch_size.observe(sources)
-        self.tokens.labels("source").inc(tokens)
 
     def text(self) -> bytes:
         """The metrics in Prometheus text format."""

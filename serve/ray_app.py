@@ -50,7 +50,7 @@ class ByRay(Replicated):
     """`engines` is Ray's handle."""
 
     def __init__(self, engines: Any, settings: ServerSettings):
-        super().__init__(settings)
+        super().__init__(settings=settings)
         self._engines = engines
 
     async def send(self, method: str, *arguments: Any, **request: Any) -> Any:

@@ -6,14 +6,13 @@ cloudpickle), and errors.  Independent of the transport (`ray_app.py`).
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 from ..translate.translator import Translator
-from .access import Caller, read_access
+from .access import Access, Caller
 from .service import Service
 from .settings import ServerSettings
 
@@ -23,17 +22,15 @@ WITHIN = Caller("the front")
 def card(translator: Translator) -> SimpleNamespace:
     """What the front knows of a model, with the attributes of a `Translator`."""
     engine = SimpleNamespace(name=translator.engine.name, precision=translator.engine.precision)
-    words = {source: translator.seen_words(source) for source, _ in translator.language_pairs}
     return SimpleNamespace(name=translator.name, folder=translator.folder, language_pairs=translator.language_pairs,
-                           defaults=translator.defaults, engine=engine, seen_words=words.get, roles=translator.roles,
-                           apart=translator.apart)
+                           engine=engine, roles=translator.roles, pronoun_effects=translator.pronoun_effects)
 
 
 class Replica:
     """One engine; all behind a front are identical."""
 
     def __init__(self, models: Mapping[str, Translator], settings: ServerSettings):
-        self.service = Service(models, settings=dataclasses.replace(settings, rate=0))  # the front counts texts
+        self.service = Service(models, settings, access=Access())  # the front asks for keys and counts texts
 
     async def describe(self) -> dict[str, SimpleNamespace]:
         return {name: card(one) for name, one in self.service.models.items()}
@@ -45,9 +42,6 @@ class Replica:
 
 class Replicated(Service):
     """The front: counts and checks requests itself; a `Replica` does the work."""
-
-    def __init__(self, settings: ServerSettings):
-        super().__init__(settings=settings, access=read_access(settings))
 
     @abstractmethod
     async def send(self, method: str, *arguments: Any, **request: Any) -> Any:

@@ -20,7 +20,7 @@ import uvicorn
 
 from seq2see.errors import UserError
 from ..translate.translator import Translator
-from .access import KEYS_VARIABLE, read_access
+from .access import KEYS_VARIABLE
 from .app import make_app
 from .batcher import WORKER
 from .service import Service
@@ -47,8 +47,7 @@ class Server(uvicorn.Server):
         self.loaders = loaders
         self.open_browser = open_browser
         self.training = training
-        settings = settings or ServerSettings()
-        self.service = service or Service(settings=settings, access=read_access(settings))
+        self.service = service or Service(settings=settings)
         self.settings = self.service.settings
         if host not in LOOPBACK and not self.service.access.keys:
             print(f"WARNING: there are no API keys, so anyone who reaches {host} can use it: set {KEYS_VARIABLE} "
@@ -69,8 +68,6 @@ class Server(uvicorn.Server):
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until Ctrl-C or SIGTERM; then raise what the signal means, or the error that loading a model raised."""
-        # Few texts at a time are encoded, on the event loop: tokenizer threads would compete with the engine for cores.
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         super().run(sockets or [self.socket])
         if self.failure is not None:
             raise self.failure

@@ -16,7 +16,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from seq2see.errors import UserError
@@ -24,7 +23,7 @@ from ..translate.checkpoint import ModelChanged
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
 from ..translate.results import Translation
 from ..translate.translator import Format, Translator
-from .access import Access, Caller
+from .access import Access, Caller, read_keys
 from .batcher import WORKER, Batcher, busy_error
 from .errors import APIError
 from .languages import Detection, detect, find_language
@@ -33,8 +32,6 @@ from .settings import ServerSettings
 
 if TYPE_CHECKING:
     from ..lens.trace import Trace
-
-__all__ = ["Caller", "Detection", "APIError", "Service"]
 
 Result = TypeVar("Result")
 MOST_LOOKS = 8  # running and waiting
@@ -59,10 +56,11 @@ class Service:
     """Owns the translators and their batchers.  Everything except `add` and `detect` runs on one event loop."""
 
     def __init__(self, models: Mapping[str, Translator] | None = None, settings: ServerSettings | None = None, *,
-                 access: Access | None = None, metrics: Metrics | None = None):
+                 access: Access | None = None):
         self.settings = settings or ServerSettings()
-        self.access = access or Access(rate=self.settings.rate)
-        self.metrics = metrics or Metrics()
+        self.access = access or Access(read_keys(self.settings.keys_file),
+                                       texts_per_minute=self.settings.texts_per_minute)
+        self.metrics = Metrics()
         self.models: dict[str, Translator] = {}
         self.at_end: list[Callable[[], None]] = []  # called by `close`
         self.ready = False  # every model is loaded and has passed a test translation
@@ -119,23 +117,21 @@ class Service:
         async with self.serving(texts, caller, seconds, **request):
             return await self._do(self._translate, texts, **request)
 
-    async def translate_and_look(
-        self, texts: Sequence[str], *, caller: Caller, alternative: int = 0, views: Sequence[str] = ("raw",),
-        **request: Unpack[RequestOptions],
-    ) -> tuple[list[Translation], list[Trace]]:  # fmt: skip
-        """The translations, and the traces of one hypothesis of each: one per segment.
+    async def translate_and_look(self, text: str, *, caller: Caller, alternative: int = 0,
+                                 views: Sequence[str] = ("raw",),
+                                 **request: Unpack[RequestOptions]) -> tuple[Translation, list[Trace]]:
+        """The translation, and the traces of one of its hypotheses: one per segment.
 
         The first call loads the model into torch, which takes seconds; calls run one at a time.
         """
-        async with self.serving(texts, caller, self.settings.look_seconds, **request):
-            return await self._do(self._translate_and_look, texts, alternative=alternative, views=views, **request)
+        async with self.serving([text], caller, self.settings.look_seconds, **request):
+            return await self._do(self._translate_and_look, text, alternative=alternative, views=views, **request)
 
-    async def examine(self, texts: Sequence[str], work: Callable[[Translator], Result], *, caller: Caller,
+    async def examine(self, text: str, work: Callable[[Translator], Result], *, caller: Caller,
                       model: str | None = None) -> Result:
-        """The result of `work` on the named model, run one at a time; checked and counted like any request for
-        `texts`."""
-        async with self.serving(texts, caller, self.settings.look_seconds):
-            return await self._do(self._examine, texts, work, model=model)
+        """The result of `work` on the named model, run one at a time; checked and counted like any request."""
+        async with self.serving([text], caller, self.settings.look_seconds):
+            return await self._do(self._examine, text, work, model=model)
 
     @asynccontextmanager
     async def serving(self, texts: Sequence[str], caller: Caller, seconds: float, *,
@@ -144,13 +140,9 @@ class Service:
 
         Every exception leaves as an APIError, except cancellation.
         """
-        try:
-            self.check_ready()
-            self._check(texts, options, prefix)
-            self.access.check_rate(caller, len(texts))
-        except APIError as error:
-            self.metrics.count(error)
-            raise
+        self.check_ready()
+        self._check(texts, options, prefix)
+        self.access.check_rate(caller, len(texts))
         began, outcome = time.perf_counter(), "done"
         try:
             with self.metrics.running.track_inprogress():
@@ -164,7 +156,6 @@ class Service:
         except BaseException as raised:  # a panic of the tokenizer is not an Exception
             failure = as_api_error(raised)
             outcome = OUTCOMES.get(failure.status, "refused")
-            self.metrics.count(failure)
             raise failure from None
         finally:
             self.metrics.requests.labels(outcome).inc()
@@ -172,7 +163,7 @@ class Service:
     # --- the work itself
 
     async def _do(self, work: Callable[..., Awaitable[Result]], *arguments: Any, **request: Any) -> Result:
-        """Call one of the methods below; `replicated.py` calls it remotely."""
+        """Call one of the methods below; `replicated.py` calls the one above with the same arguments, remotely."""
         return await work(*arguments, **request)
 
     async def _translate(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None,
@@ -217,26 +208,18 @@ class Service:
             return await _in(self._looking, lambda: translator.with_calibrated(job.result))
         return job.result
 
-    async def _translate_and_look(self, texts: Sequence[str], *, alternative: int, views: Sequence[str],
-                                  **request: Unpack[RequestOptions]) -> tuple[list[Translation], list[Trace]]:
+    async def _translate_and_look(self, text: str, *, alternative: int, views: Sequence[str],
+                                  **request: Unpack[RequestOptions]) -> tuple[Translation, list[Trace]]:
         async with self._in_line():
-            longest, most = max(map(len, texts)), self.settings.look_characters
-            if longest > most:
-                raise APIError(400, "text_too_long",
-                              f"a text has {longest} characters: looking inside takes at most {most}")
-            results = await self._translate(texts, **request)
-            if not all(one.hypotheses for one in results):
+            self.check_look(text)
+            [result] = await self._translate([text], **request)
+            if not result.hypotheses:
                 raise APIError(400, "blank_text", "the text has no words, so there is no translation to look at")
+            name = self.model_for(request.get("model"), result.source_language or None, result.target_language or None)
+            return result, await _in(self._looking, lambda: self.models[name].look(
+                [result], alternative=alternative, views=views))
 
-            def made_by(one: Translation) -> str:
-                return self.model_for(request.get("model"), one.source_language or None, one.target_language or None)
-
-            return results, await _in(self._looking, lambda: [
-                trace for name, group in groupby(results, made_by)
-                for trace in self.models[name].look(list(group), alternative=alternative, views=views)])
-
-    async def _examine(self, texts: Sequence[str], work: Callable[[Translator], Result], *,
-                       model: str | None) -> Result:
+    async def _examine(self, _: str, work: Callable[[Translator], Result], *, model: str | None) -> Result:
         async with self._in_line():
             translator = self.models[self.model_for(model, None, None)]
             return await _in(self._looking, lambda: work(translator))
@@ -291,6 +274,13 @@ class Service:
             value = getattr(options, name)
             if value is not None and value > most:
                 raise APIError(400, f"{name}_too_large", f"{name} {value}: at most {most} are allowed")
+
+    def check_look(self, *texts: str) -> None:
+        """APIError (400) for a text that is too long to look inside: maps grow with the square."""
+        longest, most = max(map(len, texts)), self.settings.look_characters
+        if longest > most:
+            message = f"a text has {longest} characters: looking inside takes at most {most}"
+            raise APIError(400, "text_too_long", message)
 
     def _bounded(self, translator: Translator, options: DecodingOptions) -> DecodingOptions:
         """The options, with the checkpoint's defaults capped at the server's limits."""

@@ -38,7 +38,7 @@ class ServerSettings:
     deadline_seconds: Seconds = 30.0
     look_seconds: Seconds = 120.0
     # Limits of all requests together.
-    rate: NonNegativeInt = 1_200
+    texts_per_minute: NonNegativeInt = 1_200
     queue_tokens: Count = 50_000
     batch_tokens: Count = 1_024
     wait_ms: NonNegativeFloat = 4.0
@@ -51,6 +51,7 @@ class ServerSettings:
     trusted_proxies: Names = ()
     # What is served.
     page: bool = True
+    root_path: Annotated[str, StringConstraints(pattern=r"^(/[\w.~-]+)*\z")] = ""  # where a proxy serves it
     docs: bool = True
     metrics: bool = True
     lessons: str = "runs/lessons"
@@ -72,7 +73,9 @@ def read_settings(path: str | None = None, overrides: Iterable[str] = ()) -> Ser
     settings: dict[str, Any] = {}
     if path is not None:
         settings = settings_file.read_settings(Path(path), expected="lines such as characters: 5000")
+    _rename_old_key(settings)  # first of the file: an override may have the present name
     settings_file.override(settings, overrides, example="characters=2000")
+    _rename_old_key(settings)
     settings_file.check_keys(settings, [one.name for one in fields(ServerSettings)], where=where)
     try:
         return ServerSettings(**settings)
@@ -80,3 +83,9 @@ def read_settings(path: str | None = None, overrides: Iterable[str] = ()) -> Ser
         first = error.errors()[0]
         problem = first["msg"].replace("tuple", "list, such as [a, b]")
         raise settings_file.wrong(f"{first['loc'][0]} in {where} is {first['input']!r}: {problem}") from None
+
+
+def _rename_old_key(settings: dict[str, Any]) -> None:
+    """Give the setting `rate` of 0.1 its present name, in place."""
+    if "rate" in settings:
+        settings["texts_per_minute"] = settings.pop("rate")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from . import controls, forms, pronouns, senses
+from .families import HARD
 from .idioms import idioms
 from .phrases import StoryPair
 from .splits import split_of
@@ -45,9 +46,9 @@ _TYPICAL = {"lend": 30, "fill": 18, "crush": 14, "fit": 14, "hide": 14, "chase":
 
 # Each kind: its maker, its share of training, and its number of pairs in val and test.
 _MIXTURE: tuple[tuple[str, Maker, int, int, int], ...] = (
-    *((family, _hard(family), _CONTRAST[family], 48, 96) for family in pronouns.HARD),
-    *((f"{family} alike", _hard(family, mixed=False), 12, 0, 0) for family in pronouns.HARD),
-    *((f"{family} typical", _typical(family), _TYPICAL[family], 0, 0) for family in pronouns.HARD),
+    *((family, _hard(family), _CONTRAST[family], 48, 96) for family in HARD),
+    *((f"{family} alike", _hard(family, mixed=False), 12, 0, 0) for family in HARD),
+    *((f"{family} typical", _typical(family), _TYPICAL[family], 0, 0) for family in HARD),
     ("nervous", pronouns.nervous_group, 15, 8, 24),
     ("alone", _single(controls.alone), 25, 10, 20),
     ("easy", controls.easy_group, 70, 30, 80),

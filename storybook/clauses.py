@@ -190,6 +190,15 @@ class Concepts:
     no: frozenset[int] = field(default_factory=new_id)
 
 
+@dataclass
+class Group:
+    """The words of a verb: English auxiliaries (as a question moves them), English rest, French whole."""
+
+    auxiliaries: list[Token]
+    english: list[Token]
+    french: list[Token]
+
+
 def _english_words(
     verb: Verb, subject: NounPhrase, form: Form, ids: Concepts, *, question: bool
 ) -> tuple[Words, Words]:
@@ -248,9 +257,8 @@ def _french_words(
 
 def verb_group(
     verb: Verb, subject: NounPhrase, form: Form, *, clitic: NounPhrase | None = None, question: bool = False
-) -> tuple[list[Token], list[Token], list[Token]]:
-    """The words of a verb, with an object pronoun and adverb if there are any: English auxiliaries (as a question
-    moves them), English rest, French whole."""
+) -> Group:
+    """A verb with its subject, and an object pronoun and adverb if there are any."""
     ids = Concepts()
     auxiliaries, rest = _english_words(verb, subject, form, ids, question=question)
     helpers, english = ([Token(*word) for word in words] for words in (auxiliaries, rest))
@@ -271,7 +279,7 @@ def verb_group(
         both = new_id()
         english.insert(-1, Token(form.adverb[0], both))
         french.append(Token(form.adverb[1], both))
-    return helpers, english, [*french, *(clitics if form.modal else []), *tail]
+    return Group(helpers, english, [*french, *(clitics if form.modal else []), *tail])
 
 
 def _negate(helpers: list[Token], no: frozenset[int], *, short: bool) -> None:
@@ -321,8 +329,9 @@ def clause(
         next(token for token in said if token.text not in ("was", "were", "is", "are")).part = "action"
         return phrase
     clitic = object_ if object_ is not None and (not object_.fr or object_.fr[0].is_clitic) else None
-    auxiliaries, english, french = verb_group(verb, subject, form, clitic=clitic, question=question)
-    main = english[-1].ids
+    group = verb_group(verb, subject, form, clitic=clitic, question=question)
+    main = group.english[-1].ids
+    english, french = [*group.english], [*group.french]
     objects = [(object_, ("by", "par") if form.passive else verb.prep), (second, verb.prep2)]
     for noun_phrase, pair in objects:
         if noun_phrase is None:
@@ -332,9 +341,9 @@ def clause(
         french += [] if noun_phrase is clitic else fr_prep + noun_phrase.fr
     if question:
         asked = compose("x/1", "est/1 -ce/1 que/1")
-        auxiliaries[0].ids |= asked.en[0].ids
-        return Phrase([*auxiliaries, *subject.en, *english], [*asked.fr, *subject.fr, *french], combinations)
-    return Phrase([*subject.en, *auxiliaries, *english], [*subject.fr, *french], combinations)
+        group.auxiliaries[0].ids |= asked.en[0].ids
+        return Phrase([*group.auxiliaries, *subject.en, *english], [*asked.fr, *subject.fr, *french], combinations)
+    return Phrase([*subject.en, *group.auxiliaries, *english], [*subject.fr, *french], combinations)
 
 
 def _combination(

@@ -11,22 +11,11 @@ from functools import partial
 from random import Random
 
 from .clauses import Form, clause, object_pronoun, pronoun
+from .families import ANIMAL_LOOKS, ANIMALS, CHASE, HUNGRY, LARGER, SMALL_CHASE, Predicate, was
 from .lexicon import DEGREES, DESCRIPTIONS, Noun, adjectives, pick, repeats
 from .phrases import NounPhrase, Phrase, StoryPair, compose, realise
-from .pronouns import (
-    ANIMAL_LOOKS,
-    ANIMALS,
-    CHASE,
-    HUNGRY,
-    LARGER,
-    SMALL_CHASE,
-    Description,
-    Predicate,
-    Unwritten,
-    describe,
-    draw_pair,
-    was,
-)
+from .pronouns import Unwritten
+from .scenes import Description, describe, draw_pair
 from .verbs import VERBS, Verb, verbs
 
 _TOO = (("too", "trop"), ("too", "trop"), ("so", "si"), ("very", "très"))

@@ -5,6 +5,7 @@ from random import Random
 
 from .clauses import Form, clause, conjoined, name, noun_phrase
 from .controls import owned
+from .families import LENT
 from .lexicon import DESCRIPTIONS, NAMES, UNGRADED, pick, repeats
 from .phrases import NounPhrase, Phrase, StoryPair, Token, compose, new_id, realise
 from .plain import (
@@ -24,7 +25,7 @@ from .plain import (
     somebody,
     where,
 )  # fmt: skip
-from .pronouns import LENT, describe, fitting
+from .scenes import describe, fitting
 from .verbs import Verb, verbs
 
 

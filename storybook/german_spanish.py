@@ -15,9 +15,10 @@ from random import Random
 from . import controls, pronouns
 from .build import Storybook, generate
 from .clauses import Form
+from .families import HARD, Predicate
 from .german_spanish_words import ADJECTIVES, CLAUSES, NOUNS, PREDICATES
 from .phrases import StoryPair
-from .pronouns import Description, Predicate
+from .scenes import Description
 from .splits import split_of
 from .verbs import VERBS, SetVerb, Verb
 
@@ -205,7 +206,7 @@ def _retold(pair: StoryPair, target: str, language: str, cut_at: str = "") -> St
 def _sentences(language: str, split: str, size: int, seed: int) -> tuple[StoryPair, ...]:
     rng = Random(f"{seed}/{split}/{language}")
     makers: tuple[Callable[[], list[StoryPair]], ...] = (
-        lambda: _hard(rng, language, split, rng.choice(pronouns.HARD), rng.random() < 0.85),
+        lambda: _hard(rng, language, split, rng.choice(HARD), rng.random() < 0.85),
         lambda: _easy(rng, language, split),
         lambda: _alone(rng, language, split),
     )

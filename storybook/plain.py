@@ -10,7 +10,7 @@ from . import lexicon
 from .clauses import Form, clause, conjoined, name, noun_phrase, speaker, stranger
 from .lexicon import DEGREES, DESCRIPTIONS, NAMES, UNGRADED, WELCOME, Adjective, Noun, clashes, pick, suits
 from .phrases import NounPhrase, Phrase, compose
-from .pronouns import fitting
+from .scenes import fitting
 from .verbs import VERBS, Verb, verbs
 
 ANIMATE = pick("animal person")

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from random import Random
 
 from .clauses import clause, noun_phrase, pronoun
+from .families import Predicate, was
 from .lexicon import Noun, pick
 from .phrases import StoryPair, compose, realise
-from .pronouns import Predicate, describe, draw_pair, was
+from .scenes import describe, draw_pair
 from .verbs import verbs
 
 

@@ -160,6 +160,13 @@ def translator(folder: Path) -> Any:
     return Translator.from_pretrained(folder, engine="torch")
 
 
+class Pipe(io.BytesIO):
+    """Bytes that are read once."""
+
+    def seekable(self) -> bool:
+        return False
+
+
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capfdbinary: Any) -> Any:
     """Runs a `seq2see` command on some standard input: its exit code, and what it wrote to stdout and stderr."""
@@ -167,7 +174,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capfdbinary: Any) -> Any:
 
     def command(*argv: object, stdin: str | bytes = b"") -> tuple[int, str, str]:
         given = stdin.encode() if isinstance(stdin, str) else stdin
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Pipe(given)))
         capfdbinary.readouterr()  # what was written before
         try:
             code = main([*map(str, argv)])

@@ -1,72 +1,79 @@
-"""Do the tests notice?  Plants one fault after another in a copy of the project and runs the tests on it.
+"""Do the tests notice?  Plants one fault after another (see tests/planted/) and runs the tests of which one must fail.
 
-    python tests/seed_faults.py [WORD ...]        only the faults whose name has one of the words
+    python tests/seed_faults.py [WORD ...]      # only faults with one of the words in their name, target or tests
 
-Prints a table, fault by fault, with the first test that failed; exits with 1 if a fault went unnoticed.  The first
-ten are faults that transformers' own common test suite lets pass.
+Prints the first test that fails with each fault, and why; exits with 1 if a fault goes unnoticed.  This module is also
+the pytest plug-in that plants the fault which SEQ2SEE_FAULT names.
 """
 
+import functools
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
+from typing import Any
 
-from faults import (
-    Fault,
-    alignment,
-    command_line,
-    data,
-    dialects,
-    lasting,
-    lens,
-    lessons,
-    modeling,
-    page,
-    seq2see,
-    serve,
-    server,
-    storybook,
-    training,
-)
+from planted import Fault, all_faults
 
 ROOT = Path(__file__).resolve().parent.parent
-SUBJECTS = (modeling, training, storybook, lasting, lens, lessons, serve, server, dialects, seq2see, page, alignment,
-            command_line, data)  # fmt: skip
-FAULTS = [fault for subject in SUBJECTS for fault in subject.FAULTS]
-SKIPPED = shutil.ignore_patterns(".git", ".venv", "runs", "build", "dist", "__pycache__", "*.egg-info", ".*_cache")
+# All tests, those of the browser too, in the order of their files, up to the first that fails.
+OPTIONS = ("-p", "seed_faults", "-p", "no:randomly", "-p", "no:cacheprovider", "-x", "--tb=no", "-m", "")
 
 
-def run_with(fault: Fault) -> str | None:
-    """The first test that fails with the fault planted, or None."""
-    with tempfile.TemporaryDirectory() as scratch:
-        copy = Path(shutil.copytree(ROOT, Path(scratch) / "seq2see", symlinks=True, ignore=SKIPPED))
-        path = copy / fault.file
-        text = path.read_text("utf-8")
-        if fault.old not in text:
-            raise SystemExit(f"{fault.file} no longer has what the fault '{fault.name}' replaces: {fault.old!r}")
-        path.write_text(text.replace(fault.old, fault.new), "utf-8")
-        # A bare checkout wins over an installed package, so the copy is what the tests import.
-        environment = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
-        options = ["-x", "-q", "--tb=no", "--no-showlocals", "-p", "no:cacheprovider"]
-        run = subprocess.run([sys.executable, "-m", "pytest", *fault.tests.split(), *options], cwd=copy,
-                             env=environment, capture_output=True, text=True)  # fmt: skip
-    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", run.stdout, re.MULTILINE)
-    if run.returncode and not failed:
-        raise SystemExit(f"pytest ended with {run.returncode}, no test failed:\n{run.stdout[-2000:]}{run.stderr}")
+def pytest_sessionstart() -> None:
+    """Not earlier: tests/conftest.py prepares the environment that torch is imported in."""
+    [fault] = (one for one in all_faults() if one.name == os.environ["SEQ2SEE_FAULT"])
+    plant(fault)
+
+
+def plant(fault: Fault) -> None:
+    """Replace the target, also in modules that have imported it by name."""
+    owner, name, original = fault.find()
+    planted = replacement(original, fault.slip)
+    setattr(owner, name, planted)
+    for module in [module for path, module in sys.modules.items() if path.startswith("seq2see.")]:
+        if vars(module).get(name) is original:
+            setattr(module, name, planted)
+
+
+def replacement(original: Any, slip: Any) -> Any:
+    if isinstance(original, property | functools.cached_property):
+        return property(functools.partial(slip, original.__get__))
+    if not callable(original):
+        return slip(original)
+
+    @functools.wraps(original)
+    def planted(*args: Any, **kwargs: Any) -> Any:
+        return slip(original, *args, **kwargs)
+
+    return planted
+
+
+def first_failure(fault: Fault) -> str | None:
+    """The first test that fails with the fault planted, and why; None if all pass."""
+    tests = [f"tests/{file}" for file in fault.tests]
+    environment = os.environ | {
+        "SEQ2SEE_FAULT": fault.name,
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}",
+        "BUILD_NUMBER": "1",  # with it pytest cuts no reason short
+    }
+    command = [sys.executable, "-m", "pytest", *tests, *OPTIONS]
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    failed = re.search(r"^(?:FAILED|ERROR) (.+)", run.stdout, re.MULTILINE)
+    if run.returncode and (not failed or f"{fault.name}()" in failed[1]):  # the latter: called with other arguments
+        raise SystemExit(f"{fault.name} no longer fits the code:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
     return failed[1] if failed else None
 
 
 def main(words: list[str]) -> int:
     unnoticed = 0
-    for fault in FAULTS:
-        if words and not any(word in fault.name for word in words):
-            continue
-        caught_by = run_with(fault)
-        unnoticed += caught_by is None
-        print(f"{fault.name:48s} {'noticed by ' + caught_by if caught_by else 'NOT NOTICED'}", flush=True)
+    for fault in all_faults():
+        text = " ".join((fault.name, fault.target, *fault.tests))
+        if not words or any(word in text for word in words):
+            failure = first_failure(fault)
+            unnoticed += failure is None
+            print(f"{fault.name}: {failure or 'NOT NOTICED'}", flush=True)
     return 1 if unnoticed else 0
 
 

@@ -97,7 +97,7 @@ def running(loaders, *, wait=True, service=None, training=None, **settings):
     from seq2see.serve.server import Server
     from seq2see.serve.settings import ServerSettings
 
-    settings = ServerSettings(**{"page": False, "rate": 0, "grace_seconds": 5.0, **settings})
+    settings = ServerSettings(**{"page": False, "texts_per_minute": 0, "grace_seconds": 5.0, **settings})
     server = Server(loaders, host="127.0.0.1", port=0, settings=settings, service=service and service(settings),
                     training=training)
     thread = threading.Thread(target=server.run)

@@ -46,14 +46,14 @@ SENTENCES = [
 ]
 
 
-def foreign_tokenizer(texts: Sequence[str] = SENTENCES, *, pieces: int = 180) -> PreTrainedTokenizerFast:
+def foreign_tokenizer(texts: Sequence[str] = SENTENCES, *, tokens: int = 180) -> PreTrainedTokenizerFast:
     """A tokenizer as SentencePiece models have it: `▁` for the space, `</s>` at the end, byte fallback.  Its vocabulary
-    is so many `pieces` and the 256 bytes."""
+    is so many `tokens` and the 256 bytes."""
     core = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True))
     core.pre_tokenizer = pre_tokenizers.Metaspace()
     core.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(),
                                       decoders.Strip(" ", 1, 0)])
-    trainer = trainers.BpeTrainer(vocab_size=pieces, special_tokens=["<pad>", "<s>", "</s>", "<unk>"])
+    trainer = trainers.BpeTrainer(vocab_size=tokens, special_tokens=["<pad>", "<s>", "</s>", "<unk>"])
     core.train_from_iterator(texts, trainer)
     plan = json.loads(core.to_str())  # the trainer knows bytes only as special tokens, which decoding would drop
     vocabulary = plan["model"]["vocab"]
@@ -67,9 +67,9 @@ def foreign_tokenizer(texts: Sequence[str] = SENTENCES, *, pieces: int = 180) ->
 def published_marian(seed: int = 0) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A Marian laid out as the published ones are: `</s>` first, last a `<pad>` of zeros, which starts the decoder."""
     plan = json.loads(foreign_tokenizer().backend_tokenizer.to_str())
-    pieces = [piece for piece in plan["model"]["vocab"] if piece not in ("<pad>", "<s>", "</s>", "<unk>")]
-    order = ["</s>", "<unk>", *pieces, "<pad>"]
-    plan["model"]["vocab"] = {piece: id for id, piece in enumerate(order)}
+    tokens = [span for span in plan["model"]["vocab"] if span not in ("<pad>", "<s>", "</s>", "<unk>")]
+    order = ["</s>", "<unk>", *tokens, "<pad>"]
+    plan["model"]["vocab"] = {span: id for id, span in enumerate(order)}
     plan["added_tokens"] = [token | {"id": order.index(token["content"])} for token in plan["added_tokens"]
                             if token["content"] != "<s>"]
     plan["post_processor"] = None
@@ -136,7 +136,7 @@ KINDS = ["marian", "bart", "t5", "seq2see"]
 
 
 def spread_out(model: PreTrainedModel, *, std: float = 0.5) -> PreTrainedModel:
-    """Draw every trained matrix anew, wide enough that attention is far from uniform and from one-hot."""
+    """Resample every trained matrix, wide enough that attention is far from uniform and from one-hot."""
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if weight.dim() > 1 and "embed_positions" not in name:

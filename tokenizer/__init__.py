@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .tokenization_seq2see import Seq2SeeTokenizer as Seq2SeeTokenizer
     from .tokenization_seq2see import train_tokenizer as train_tokenizer
-    from .words import Piece as Piece
+    from .words import TokenSpan as TokenSpan
     from .words import Word as Word
-    from .words import piece_spans as piece_spans
     from .words import split_words as split_words
+    from .words import token_spans as token_spans
 
 _HOME_OF = {
-    "Piece": "words",
     "Seq2SeeTokenizer": "tokenization_seq2see",
+    "TokenSpan": "words",
     "Word": "words",
-    "piece_spans": "words",
     "split_words": "words",
+    "token_spans": "words",
     "train_tokenizer": "tokenization_seq2see",
 }
 __all__ = [*_HOME_OF]

@@ -67,17 +67,6 @@ class Cut:
         return Cut((*self.segments[:index], *cut.segments, *self.segments[index + 1 :]),
                    (*between[:-1], between[-1] + after[0], *after[1:]))
 
-    def halved(self, index: int) -> "Cut":
-        """The same with one segment split near its middle: between sentences if possible, else clauses, words,
-        characters.
-
-        ValueError for a segment of one character.
-        """
-        text = self.segments[index]
-        place = _near_middle(text)
-        first, second = text[:place].rstrip(), text[place:].lstrip()
-        return self.replaced(index, Cut((first, second), ("", text[len(first) : len(text) - len(second)], "")))
-
 
 def cut_sentences(text: str, *, language: str, together: int = 1) -> Cut:
     """Split into sentences, each with following ones in its line that refer back: at most `together` in a segment."""
@@ -91,6 +80,14 @@ def cut_sentences(text: str, *, language: str, together: int = 1) -> Cut:
         else:
             between[-1] += part
     return Cut(tuple(segments), tuple(between))
+
+
+def halves(text: str) -> Cut:
+    """Split near the middle: between sentences if possible, else clauses, words, characters.  ValueError for one
+    character."""
+    place = _near_middle(text)
+    first, second = text[:place].rstrip(), text[place:].lstrip()
+    return Cut((first, second), ("", text[len(first) : len(text) - len(second)], ""))
 
 
 def count_sentences(text: str, *, language: str) -> int:

@@ -18,7 +18,7 @@ from seq2see.errors import UserError, as_user_error
 from ..modeling import Seq2SeeConfig
 from .layout import END, FIRST_TAG, PAD, SPECIAL_TOKENS, START, TAG_SLOTS, UNKNOWN, tag_slots, tagged_languages
 from .subwords import template, train_backend
-from .words import Piece, piece_spans, refuse_surrogates
+from .words import TokenSpan, refuse_surrogates, token_spans
 
 MODEL_MAX_LENGTH = 1024  # Seq2SeeConfig.max_position_embeddings, unless a run changes it
 
@@ -70,7 +70,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
     @property
     def blank_token_ids(self) -> list[int]:
         """The tokens of white space alone; a space without a token is spelled in bytes."""
-        return sorted(id for piece, id in self.get_vocab().items() if piece.isspace())
+        return sorted(id for text, id in self.get_vocab().items() if text.isspace())
 
     def tag_id(self, language: str) -> int:
         if language not in self.languages:
@@ -123,9 +123,9 @@ class Seq2SeeTokenizer(TokenizersBackend):
         """The text of a source or target, without tag, start, end and padding."""
         return str(self.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
-    def spans(self, ids: Sequence[int], text: str, *, language: str) -> list[Piece]:
-        """The word and the characters of `text` that each token stands for: see `piece_spans`."""
-        return piece_spans(self, ids, text, language=language)
+    def spans(self, ids: Sequence[int], text: str, *, language: str) -> list[TokenSpan]:
+        """The word and the characters of `text` that each token stands for: see `token_spans`."""
+        return token_spans(self, ids, text, language=language)
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
         for text in texts:

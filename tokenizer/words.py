@@ -1,6 +1,6 @@
 """Words, as a reader counts them, and the mapping from tokens to words to characters.
 
-`split_words` splits a text into words; `piece_spans` maps a model's tokens to words and characters.  Neither changes
+`split_words` splits a text into words; `token_spans` maps a model's tokens to words and characters.  Neither changes
 the text: words are slices of it, separated by white space.
 """
 
@@ -81,7 +81,7 @@ def split_words(text: str, *, language: str) -> list[Word]:
 
 
 @dataclass(frozen=True)
-class Piece:
+class TokenSpan:
     """The span of a token (subword) in a text.
 
     `text` is `text[start:end]`, or the name in the vocabulary for a special token, for one of several tokens that share
@@ -96,7 +96,9 @@ class Piece:
     special: bool
 
 
-def piece_spans(tokenizer: "PreTrainedTokenizerBase", ids: Sequence[int], text: str, *, language: str) -> list[Piece]:
+def token_spans(
+    tokenizer: "PreTrainedTokenizerBase", ids: Sequence[int], text: str, *, language: str
+) -> list[TokenSpan]:
     """Map the tokens `ids` to the words and characters of `text`, for any fast transformers tokenizer.
 
     If `ids` are the tokenizer's encoding of `text`, its own offsets are used.  Otherwise (a model may segment a text
@@ -125,19 +127,20 @@ def piece_spans(tokenizer: "PreTrainedTokenizerBase", ids: Sequence[int], text: 
 
     words = split_words(text, language=language)
     starts = [word.start for word in words]
-    pieces: list[Piece] = []
+    tokens: list[TokenSpan] = []
     at = k = 0
     for i, name in zip(ids, names, strict=True):
         if int(i) in special:
-            pieces.append(Piece(name, None, at, at, special=True))
+            tokens.append(TokenSpan(name, None, at, at, special=True))
             continue
         start, end = spans[k]
         alone = at <= start < end and all(end <= follower for follower, _ in spans[k + 1 : k + 2])
         word = bisect_right(starts, start) - 1
         inside = word >= 0 and start < words[word].end and (start < end or blank[k])
-        pieces.append(Piece(text[start:end] if alone else name, word if inside else None, start, end, special=False))
+        shown_as = text[start:end] if alone else name
+        tokens.append(TokenSpan(shown_as, word if inside else None, start, end, special=False))
         at, k = end, k + 1
-    return pieces
+    return tokens
 
 
 def _shows(name: str) -> bool:

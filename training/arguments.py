@@ -48,7 +48,7 @@ def has_fast_bfloat16(use_cpu: bool) -> bool:
     """Whether the hardware multiplies bfloat16 faster than float32.
 
     Emulated, it is slower; and Intel's AVX512_BF16 without AMX, as virtual machines may have it, has half the speed of
-    float32.  Told by what the processor is, not by a stopwatch: a run and its resumption agree.
+    float32.  Decided by the processor, not by timing: a run and its resumption agree.
     """
     if use_cpu:
         return torch.cpu._is_amx_tile_supported() or (torch.cpu._is_avx512_bf16_supported() and is_made_by_amd())
@@ -57,7 +57,7 @@ def has_fast_bfloat16(use_cpu: bool) -> bool:
 
 def is_made_by_amd() -> bool:
     try:
-        told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        processor = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:  # not Linux
-        told = platform.processor()
-    return "AuthenticAMD" in told
+        processor = platform.processor()
+    return "AuthenticAMD" in processor

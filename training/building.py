@@ -101,7 +101,7 @@ def training_set(prepared: Prepared, config: RunConfig) -> JoinedPairs:
     """The training pairs as tokens, with links where a head is guided, a share of them joined into texts."""
     arguments, pairs, tokenizer = prepared.arguments, prepared.corpus.train, prepared.tokenizer
     longest, guides = prepared.model.config.max_position_embeddings, None
-    if arguments.guided_alignment:
+    if arguments.guided_weight:
         guides = guides_of(pairs, training_links(config, arguments, pairs), tokenizer)
     encoded = EncodedPairs(pairs, tokenizer, max_length=longest, guides=guides)
     most = min(longest, arguments.max_tokens)

@@ -82,7 +82,7 @@ def find_record(folder: Path, name: str) -> Path | None:
 
 
 def begin(staging: Path) -> None:
-    """An empty folder to write in.  Its parent is not made anew: a run folder that has gone is an error."""
+    """An empty folder to write in.  Its parent is not recreated: a run folder that has gone is an error."""
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir()
 

@@ -2,7 +2,7 @@
 
 `load_config("storybook", ["training.num_train_epochs=3"])` reads a file, or else a packaged name.  An unknown key is an
 error that names the nearest known one; so is a key that would have no effect.  Nothing heavy is imported, so that a
-mistake is told at once; what the training section has beyond `TrainingFields`, transformers checks (arguments.py).
+mistake is reported at once; what the training section has beyond `TrainingFields`, transformers checks (arguments.py).
 """
 
 from __future__ import annotations
@@ -39,6 +39,11 @@ NO_EFFECT = {  # settings of transformers that people know, by what is used inst
     "resume_from_checkpoint": "use training.resume=true",
     "data_seed": "use training.seed, which sets the order of batches too",
 }
+GONE = (
+    ("data", "teacher", "use seq2see distil TEACHER... data.path=PATH --out FOLDER, then data.path=FOLDER"),
+    ("tokenizer", "bpe_dropout", "it made translations worse (LOG.md); leave it out"),
+    ("training", "r_drop", "it made translations worse (LOG.md); leave it out"),
+)
 BELOW_1 = math.nextafter(1, 0)
 
 
@@ -146,11 +151,11 @@ class TrainingFields:
     max_steps: int = setting(-1, "steps, each of one batch; -1: as num_train_epochs says")
     optim: str = setting("adamw_torch_fused", "muon: Muon for matrices, AdamW for the rest; or one of transformers'")
     muon_lr_scale: float = setting(1.0, "a step of Muon in those of AdamW", least=0)
-    learning_rate: float = setting(3e-3, "peak, after the warm-up", least=0)
+    learning_rate: float = setting(3e-3, "peak learning rate, after the warm-up", least=0)
     lr_scheduler_type: str = setting(
         "inverse_sqrt", "after the warm-up: inverse_sqrt falls as 1/sqrt(step), linear straight to 0"
     )
-    warmup_steps: float = setting(200, "steps until the peak; below 1 a share of all steps", least=0)
+    warmup_steps: float = setting(200, "steps until the peak learning rate; below 1 a share of all", least=0)
     weight_decay: float = setting(0.0, "share of each weight, times the learning rate, taken off in a step", least=0)
     adam_beta2: float = setting(0.98, "decay of AdamW's second moment", least=0, most=BELOW_1)
     label_smoothing_factor: float = setting(
@@ -159,7 +164,7 @@ class TrainingFields:
     ema_decay: float = setting(
         0.0, "decay, a step, of the moving average that is the finished model; 0: none", least=0, most=BELOW_1
     )
-    guided_alignment: float = setting(0.0, "weight of the loss that teaches one head the word links; 0: none", least=0)
+    guided_weight: float = setting(0.0, "weight of the loss that teaches one head the word links; 0: none", least=0)
     guided_layer: int = setting(-1, "decoder layer of that head, counted from 0; -1: the last")
     guided_head: int = setting(0, "that cross-attention head, counted from 0")
     guided_links: str | None = setting(None, "Pharaoh file of word links, a line for each pair; storybook has its own")
@@ -188,7 +193,7 @@ class TrainingFields:
         0, "processes without a GPU; 0: chosen by the processor and max_tokens", least=0
     )
     logging_steps: float = setting(50, "steps between two lines")
-    report_to: str | list[str] | None = setting("none", "where curves are drawn live: tensorboard, wandb ...")
+    report_to: str | list[str] | None = setting("none", "where to plot curves live: tensorboard, wandb ...")
 
 
 @dataclass(frozen=True)
@@ -230,7 +235,9 @@ def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
     path = Path(name_or_path)
     where = str(path)
     tree = read_settings(path if path.is_file() else _packaged(name_or_path), where=where, expected=EXPECTED)
+    rename_old_keys(tree, where=where)  # before as well: an override may have the present name
     override(tree, overrides, example="data.path=mine.tsv")
+    rename_old_keys(tree, where=where)
     tree.setdefault("name", path.stem)
     check_keys(tree, [item.name for item in fields(RunConfig)], where=where)
     sections = {name: _build(cls, tree.get(name), name, where) for name, cls in SECTIONS.items()}
@@ -254,13 +261,8 @@ def load_data(overrides: Iterable[str]) -> DataConfig:
 def load_record(run_yaml: Path) -> RunConfig:
     """What a run was trained with; also where an earlier version wrote it, which had other keys and joined nothing."""
     tree, where = read_settings(run_yaml, expected=EXPECTED), str(run_yaml)
+    rename_old_keys(tree, where=None)
     given = {name: check_type(tree.get(name) or {}, dict, name) for name in (*SECTIONS, "training")}
-    corpora = given["data"].get("corpora")
-    parts = [given["data"], *(corpora if isinstance(corpora, list) else ())]
-    for part in (one for one in parts if isinstance(one, dict)):
-        if "on_bad" in part:
-            part["on_invalid"] = part.pop("on_bad")
-        part |= {key: "error" for key in ("on_invalid", "duplicates") if part.get(key) == "refuse"}
     given["data"].setdefault("joined", 0.0)
     sections = {
         name: _build(cls, {key: value for key, value in given[name].items() if key in keys}, name, where)
@@ -269,12 +271,46 @@ def load_record(run_yaml: Path) -> RunConfig:
     return RunConfig(str(tree.get("name")), training=given["training"], **sections)
 
 
+def rename_old_keys(tree: dict[str, Any], *, where: str | None) -> None:
+    """Give keys of version 0.1 their present names, in place.
+
+    UserError for a setting that is gone, where it is on and `where` names the file that asks for it.
+    """
+    sections = {name: part for name, part in tree.items() if isinstance(part, dict)}
+    data, training, evaluation = (sections.get(name, {}) for name in ("data", "training", "evaluation"))
+    corpora = data.get("corpora")
+    parts = [data, *(one for one in corpora if isinstance(one, dict))] if isinstance(corpora, list) else [data]
+    for section, old, new in (*((part, "on_bad", "on_invalid") for part in parts), (evaluation, "pairs", "eval_samples"),
+                              (training, "guided_alignment", "guided_weight")):  # fmt: skip
+        if old in section:
+            section[new] = section.pop(old)
+    for part in parts:
+        part |= {key: "error" for key in ("on_invalid", "duplicates") if part.get(key) == "refuse"}
+    if isinstance(metric := training.get("metric_for_best_model"), str):
+        training["metric_for_best_model"] = metric.removeprefix("eval_")
+    if scale := training.pop("muon", None):
+        training |= {"optim": "muon", "muon_lr_scale": scale}
+    elif scale == 0 and training.get("optim") == "muon":
+        training["optim"] = TrainingFields.optim
+    for name, key, instead in GONE:
+        if sections.get(name, {}).pop(key, None) and where:
+            raise wrong(f"{name}.{key} in {where} is gone: {instead}")
+
+
+RENAMED = {
+    "multi30k-en-de-taught": "multi30k-en-de-distilled", "multi30k-en-fr-taught": "multi30k-en-fr-distilled",
+    "storybook-aligned": "storybook-guided",
+}  # fmt: skip
+
+
 def packaged_names() -> list[str]:
     names = {Path(item.name).stem for item in resources.files("seq2see.configs").iterdir() if item.name[-5:] == ".yaml"}
     return sorted(names - {"serve", REFERENCE})  # of the server, and of all recipes
 
 
 def _packaged(name: str) -> Traversable:
+    if name in RENAMED:
+        raise wrong(f"the recipe {name} is called {RENAMED[name]} now")
     if name not in (names := [*packaged_names(), REFERENCE]):
         raise wrong(
             f"no configuration {name!r}: neither a YAML file nor the name of a packaged one{nearest(name, names)}"

@@ -2,7 +2,7 @@
 together.
 
 A sentence that any corpus holds out, for validation or for a test, is in no corpus's training pairs, in whatever
-language: sides are told apart by the source sentence.
+language: sides are distinguished by the source sentence.
 """
 
 from __future__ import annotations

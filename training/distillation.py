@@ -2,7 +2,7 @@
 
 People say one thing in many ways, a trained model says it mostly in one, which a small model learns more easily.  Each
 training pair is therefore written twice: as it is, and with the teacher's translation as its target; with several
-teachers once more for each, so that what most of them write is seen most (Freitag, Al-Onaizan and Sankaran 2017).
+teachers once for each, so that what most of them write is seen most (Freitag, Al-Onaizan and Sankaran 2017).
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class GuidedTrainer(Seq2SeeTrainer):
                 seen["query"], seen["key"], inputs["attention_mask"], head=self.args.guided_head,
                 size=attention.head_dim, scaling=attention.scaling,
             )
-            total = total + self.args.guided_alignment * guided_loss(log_weight_BTS, rows_K3, weight_K)
+            total = total + self.args.guided_weight * guided_loss(log_weight_BTS, rows_K3, weight_K)
         return total, count, outputs
 
 
@@ -141,10 +141,10 @@ def training_links(config: RunConfig, arguments: Seq2SeeTrainingArguments, pairs
         if len(config.data.targets) > 1:
             raise wrong(f"training.guided_links goes with one data.target, not with {len(config.data.targets)}")
         if config.data.varied:
-            raise wrong("data.varied writes pairs anew, which training.guided_links does not follow; set it to 0")
+            raise wrong("data.varied rewrites pairs, which training.guided_links does not follow; set it to 0")
         return [sorted(links.all) for links in read_pharaoh(arguments.guided_links)]
     if not any(data.path == "storybook" for data in config.data.parts()):
-        raise wrong(f"training.guided_alignment needs links, and {config.data.where} has none: give"
+        raise wrong(f"training.guided_weight needs links, and {config.data.where} has none: give"
                     " training.guided_links=FILE, a line of Pharaoh links (0-0 1-2) for each training pair in order")
     from ..storybook import generate
 

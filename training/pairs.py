@@ -220,7 +220,7 @@ def load_split(data: DataConfig, split: str, *, seed: int = 0) -> list[Pair]:
     """The pairs of one part: `train`, `val`, or any other part that storybook, a folder or a Hub dataset has; one table
     has `all`, and `test` where `data.test_fraction` sets it aside.
 
-    What cleaning left out is told on stderr.
+    What cleaning left out is reported on stderr.
     """
     optional = ("val", "test") if data.test_fraction else ("val",)
     whole = split == ALL and is_table(data)

@@ -119,7 +119,7 @@ def train_model(
     positions = model.config.max_position_embeddings
     if corpus.test:  # a pair that is too long is refused now, and not when training is over
         EncodedPairs(corpus.test, tokenizer, max_length=positions)
-    trainer = (GuidedTrainer if arguments.guided_alignment else Seq2SeeTrainer)(
+    trainer = (GuidedTrainer if arguments.guided_weight else Seq2SeeTrainer)(
         model,
         arguments,
         train_dataset=training_set(prepared, config),

@@ -94,7 +94,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         if self.accelerator.ddp_handler:
             self.accelerator.ddp_handler.gradient_as_bucket_view = True
         self.resumed_from: Path | None = None
-        self.add_callback(Steps(self))
+        self.add_callback(BetweenSteps(self))
         self.pace = Pace()
         self.add_callback(self.pace)
         self.remove_callback(PrinterCallback)
@@ -142,7 +142,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         return self.accelerator.autocast()
 
     def floating_point_ops(self, inputs: dict[str, Any]) -> int:
-        return 0  # nobody asks, and counting the parameters anew in each step takes 2 % of it
+        return 0  # nobody asks, and counting the parameters again in each step takes 2 % of it
 
     def compute_loss(
         self,
@@ -312,7 +312,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
             parameter.data.copy_(weights[name])
 
 
-class Steps(TrainerCallback):
+class BetweenSteps(TrainerCallback):
     """What the trainer has to do between transformers' steps: where it begins, in each epoch, after each update."""
 
     def __init__(self, trainer: Seq2SeeTrainer):

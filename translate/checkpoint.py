@@ -52,18 +52,17 @@ class LoadedCheckpoint:
     Args:
         folder: the checkpoint's folder, or None if `loaded`, a model and its tokenizer, is given.
         trusted: run the model code in the folder.
-        seen_words: for each language, the casefolded words of its training text; None: from the folder.
         device: where the torch model of the folder runs; a given model stays where it is.
     """
 
     def __init__(self, name: str, folder: Path | None = None, *, trusted: bool = False, loaded: Loaded | None = None,
-                 seen_words: Mapping[str, frozenset[str]] | None = None, device: Device = "auto"):
+                 device: Device = "auto"):
         self.name = name
         self.folder = folder
         self.device = device
         self._trusted = trusted
         self._loaded = loaded
-        self._seen_words = seen_words
+        self._seen_words: dict[str, frozenset[str]] = {}  # for each language, the casefolded words of its training text
         self._files: dict[str, str] = {}
         self._config: dict[str, Any] = {}
         if folder is not None:
@@ -111,13 +110,7 @@ class LoadedCheckpoint:
 
     def check_files(self) -> None:
         """ModelChanged if the checkpoint's files have changed since they were opened."""
-        if self.folder is None:
-            return
-        try:
-            same = _checksums(self.folder) == self._files
-        except OSError:
-            same = False
-        if not same:
+        if self.folder is not None and _checksums(self.folder) != self._files:
             raise ModelChanged
 
     @property
@@ -160,7 +153,7 @@ class LoadedCheckpoint:
 
     def seen_words(self, language: str) -> frozenset[str] | None:
         """The words of a source language seen in training; None if unknown."""
-        return self._seen_words.get(language) if self._seen_words else None
+        return self._seen_words.get(language)
 
     # --- measurements of these weights; None if there are none
 
@@ -174,13 +167,13 @@ class LoadedCheckpoint:
 
     @cached_property
     def roles(self) -> Roles:
-        """What each head is for, as `seq2see heads RUN --json RUN/heads.json` measured it."""
+        """What each head is for, as `seq2see heads RUN --out RUN/heads.json` measured it."""
         from ..lens.roles import FILE, read_roles
 
         return self._beside(FILE, partial(read_roles, weights=self._fingerprint)) or {}
 
     @cached_property
-    def apart(self) -> PronounEffects | None:
+    def pronoun_effects(self) -> PronounEffects | None:
         """What each head does for the pronoun, from the same file."""
         from ..lens.roles import FILE, read_pronoun_effects
 

@@ -88,8 +88,6 @@ class CTranslate2Engine:
 def unsupported_options(config: Mapping[str, Any]) -> list[str]:
     """The settings of a generation_config.json that CTranslate2 would silently ignore."""
     pad = config.get("pad_token_id")
-    neutral = {"min_length": 0, "encoder_no_repeat_ngram_size": 0, "encoder_repetition_penalty": 1.0,
-               "bad_words_ids": [[pad]]}  # Marian's; the export excludes it
-    names = ("bad_words_ids", "suppress_tokens", "begin_suppress_tokens", "sequence_bias", "min_length",
-             "encoder_no_repeat_ngram_size", "encoder_repetition_penalty")
-    return [name for name in names if config.get(name) not in (None, [], {}, neutral.get(name))]
+    neutral = {"min_length": 0, "bad_words_ids": [[pad]]}  # Marian's; the export excludes it
+    names = ("bad_words_ids", "suppress_tokens", "begin_suppress_tokens", "min_length")
+    return [name for name in names if config.get(name) not in (None, [], neutral.get(name))]

@@ -7,7 +7,7 @@ needs only the standard library: `seq2see export --format endpoint` copies it be
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,9 +26,8 @@ def option(kind: type, least: float, most: float, description: str) -> Any:
 class DecodingOptions:
     """How to search for translations; None: as the checkpoint says.  ValueError, of one line, if out of bounds.
 
-    Samples depend on `seed`, the source and the number of the alternative alone.  `prefix` and
-    `early_stopping` are set by `GenerationDefaults.resolve`: every hypothesis begins with the ids of `prefix`, the
-    language tag and the caller's prefix.
+    Samples depend on `seed`, the source and the number of the alternative alone.  Every hypothesis begins with the ids
+    of `prefix`, the language tag and the caller's prefix; `GenerationDefaults.resolve` sets it.
     """
 
     alternatives: int | None = option(int, 1, MOST_BEAMS, "hypotheses for each text, best first")
@@ -42,7 +41,6 @@ class DecodingOptions:
     top_p: float | None = option(float, 0.001, 1, "sample from the smallest set of tokens with this total probability")
     seed: int | None = option(int, 0, 2**53 - 1, "random seed: the same seed gives the same samples")
     prefix: tuple[int, ...] = ()
-    early_stopping: bool = False
 
     def __post_init__(self) -> None:
         for one in OPTIONS.values():
@@ -52,14 +50,6 @@ class DecodingOptions:
         if self.sampling and self.num_beams not in (None, 1):
             raise ValueError(f"num_beams {self.num_beams}: sampling (temperature, top_k, top_p) has no beams")
 
-    @classmethod
-    def of(cls, **given: Any) -> DecodingOptions:
-        """The options of a caller; ValueError also for an unknown name."""
-        unknown = next((name for name in given if name not in OPTIONS), None)
-        if unknown is not None:
-            raise ValueError(f"unknown option {unknown}: expected one of {', '.join(OPTIONS)}")
-        return cls(**given)
-
     @property
     def sampling(self) -> bool:
         return any(getattr(self, name) is not None for name in SAMPLING)
@@ -67,10 +57,6 @@ class DecodingOptions:
     def normaliser(self, tokens: int) -> float:
         """The divisor that turns a hypothesis's log-probability into its score."""
         return float(max(tokens, 1) ** (1.0 if self.length_penalty is None else self.length_penalty))
-
-    def with_prefix(self, ids: Sequence[int]) -> DecodingOptions:
-        """The same for a translation that begins with these ids, after its tag."""
-        return dataclasses.replace(self, prefix=(*self.prefix, *ids)) if ids else self
 
 
 OPTIONS = {one.name: one for one in dataclasses.fields(DecodingOptions) if one.metadata}
@@ -141,5 +127,4 @@ class GenerationDefaults:
             **(sampled if options.sampling else {}),
             seed=options.seed or 0,
             prefix=() if first is None else (first,),
-            early_stopping=bool(given.get("early_stopping")),
         )

@@ -44,7 +44,6 @@ def greedy(
     log_prob_B = torch.zeros_like(row_B, dtype=torch.float32)
     ended_B = torch.zeros_like(row_B, dtype=torch.bool)
     found: dict[int, tuple[list[int], float]] = {}
-    share = 1.0 if _knows_its_sources(generation_config) else SHARE
     while len(row_B):
         step = model.prepare_inputs_for_generation(ids_BT, next_sequence_length=1, **inputs)
         logits_BV = logits_processor(ids_BT, model(**step, return_dict=True).logits[:, -1].float())
@@ -55,18 +54,13 @@ def greedy(
         ended_B = ended_B | stopping_criteria(ids_BT, None)
         if gone is not None:
             ended_B = ended_B | gone().to(ended_B.device)[row_B]
-        if int(ended_B.sum()) >= share * len(ended_B):
+        if int(ended_B.sum()) >= SHARE * len(ended_B):
             each = zip(ids_BT[ended_B, 1:].tolist(), log_prob_B[ended_B].tolist(), strict=True)
             found.update(zip(row_B[ended_B].tolist(), each, strict=True))
             stay_K = (~ended_B).nonzero()[:, 0]
             ids_BT, row_B, log_prob_B, ended_B = (one[stay_K] for one in (ids_BT, row_B, log_prob_B, ended_B))
             _keep(inputs, stay_K)
     return [found[row] for row in range(len(found))]
-
-
-def _knows_its_sources(settings: GenerationConfig) -> bool:
-    """Whether a logits processor keeps state for each original row of the batch."""
-    return bool(settings.encoder_no_repeat_ngram_size) or settings.encoder_repetition_penalty not in (None, 1.0)
 
 
 def _keep(inputs: dict[str, Any], stay_K: torch.Tensor) -> None:

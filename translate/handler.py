@@ -45,14 +45,9 @@ class EndpointHandler:
 
     def __call__(self, data: dict[str, Any]) -> list[Any]:
         """One object for a text; for a list of texts, one entry each, in order."""
-        if not isinstance(data, dict):
-            raise ValueError("expected an object with inputs")
-        inputs = data.get("inputs")
+        inputs, parameters = data["inputs"], data.get("parameters") or {}
         texts = [inputs] if isinstance(inputs, str) else inputs
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise ValueError("inputs: expected a text or a list of texts")
-        parameters = _object(data, "parameters")
-        parameters |= _object(parameters, "generate_parameters")
+        parameters = {**parameters, **(parameters.get("generate_parameters") or {})}
         settings = {name: value for name, value in parameters.items() if name not in OTHERS and value is not None}
         for name, value in settings.items():
             _check(name, value)
@@ -83,17 +78,9 @@ class EndpointHandler:
 
 
 def _check_language(name: str, parameters: dict[str, Any], known: Collection[str]) -> None:
-    language = parameters.get(name)
-    if language is not None and (not isinstance(language, str) or language not in known):
+    if parameters.get(name) is not None and parameters[name] not in known:
         shown = ", ".join(sorted(known)[:20]) + ", ..." * (len(known) > 20)
         raise ValueError(f"{name}: expected {shown or 'none, since the model names no languages'}")
-
-
-def _object(holder: dict[str, Any], name: str) -> dict[str, Any]:
-    found = holder.get(name)
-    if not isinstance(found, dict | None):
-        raise ValueError(f"{name}: expected an object")
-    return dict(found or {})
 
 
 def _check(name: str, value: Any) -> None:

@@ -16,7 +16,7 @@ import regex
 
 from seq2see.errors import UserError
 from ..tokenizer.protected import Reading, masked
-from ..tokenizer.segments import Cut, count_sentences, cut_sentences
+from ..tokenizer.segments import Cut, count_sentences, cut_sentences, halves
 from ..tokenizer.words import refuse_surrogates
 from .codec import Codec
 from .decoding import DecodingOptions, GenerationDefaults
@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 Work = tuple[Ids, DecodingOptions]  # a source and its resolved options
 Source = tuple[Reading, Ids]  # a segment as the model reads it
 Translated = tuple[str, Alignment | None]  # a segment's translation, and its word alignment if needed
-Steps = Generator[list[Work], list[EngineOutput], Result]
+WorkGenerator = Generator[list[Work], list[EngineOutput], Result]  # yields work, is sent what an engine made of it
 
 
 class Job(Generic[Result]):
@@ -45,7 +45,7 @@ class Job(Generic[Result]):
     work: list[Work]
     result: Result
 
-    def __init__(self, steps: Steps[Result]):
+    def __init__(self, steps: WorkGenerator[Result]):
         self._steps = steps
         self.advance(None)
 
@@ -56,7 +56,7 @@ class Job(Generic[Result]):
             self.work, self.result = [], end.value
 
 
-def together(many: Iterable[Steps[Result]]) -> Steps[list[Result]]:
+def together(many: Iterable[WorkGenerator[Result]]) -> WorkGenerator[list[Result]]:
     """The results of all, with their work done in the same batches."""
     jobs = list(map(Job, many))
     while waiting := [job for job in jobs if job.work]:
@@ -141,7 +141,7 @@ class SegmentTranslator:
     target: str
     options: DecodingOptions
 
-    def texts(self, texts: Sequence[str], *, prefix: str, html: bool) -> Steps[list[Text]]:
+    def texts(self, texts: Sequence[str], *, prefix: str, html: bool) -> WorkGenerator[list[Text]]:
         """Translate all texts; the first segment of each begins with the prefix, and has at least as many sentences."""
         start = self._start(prefix)
         cut: list[tuple[str, Markup | None, list[Cut]]] = []
@@ -171,13 +171,13 @@ class SegmentTranslator:
         return list(zip(readings, self.codec.encode([one.model_input for one in readings]), strict=True))
 
     def _text(self, text: str, markup: Markup | None, passages: Sequence[tuple[Cut, Sequence[Source]]],
-              start: Ids) -> Steps[Text]:
+              start: Ids) -> WorkGenerator[Text]:
         translated = yield from together([
             self._passage(cut, sources, () if any(own for _, own in passages[:number]) else start)
             for number, (cut, sources) in enumerate(passages)])
         return Text(text, markup, tuple(translated))
 
-    def _passage(self, cut: Cut, sources: Sequence[Source], start: Ids) -> Steps[Passage]:
+    def _passage(self, cut: Cut, sources: Sequence[Source], start: Ids) -> WorkGenerator[Passage]:
         parts = yield from together([
             self._segment(*source, () if number else start) for number, source in enumerate(sources)])
         for index in reversed(range(len(parts))):
@@ -186,25 +186,25 @@ class SegmentTranslator:
         return Passage(cut, tuple(segment for part in parts for segment in part.segments),
                        any(part.one_by_one for part in parts))
 
-    def _segment(self, reading: Reading, ids: Ids, start: Ids) -> Steps[Passage]:
+    def _segment(self, reading: Reading, ids: Ids, start: Ids) -> WorkGenerator[Passage]:
         """One segment; split in halves if it is too long."""
-        whole, longest = Cut((reading.text,), ("", "")), self.defaults.source_tokens
+        longest = self.defaults.source_tokens
         if longest is not None and len(ids) > longest:
             try:
-                halves = whole.halved(0)
+                cut = halves(reading.text)
             except ValueError:  # one character
                 check_length(reading.text, ids, most=self.defaults.positions)
             else:
-                return (yield from self._passage(halves, self._read(halves.segments), start))
+                return (yield from self._passage(cut, self._read(cut.segments), start))
         if start and reading.spans and not reading.care:
             reading = Reading.of(reading.text, prefix=self.codec.decode(start))
             [ids] = self.codec.encode([reading.model_input])
         return (yield from self._without_loss(reading, ids, start))
 
-    def _without_loss(self, reading: Reading, ids: Ids, start: Ids) -> Steps[Passage]:
+    def _without_loss(self, reading: Reading, ids: Ids, start: Ids) -> WorkGenerator[Passage]:
         """One segment; if every hypothesis has lost or added a sentence or protected text, translate again: sentence by
         sentence, or with other stand-ins for protected text."""
-        [found] = yield [(ids, self.options.with_prefix(start))]
+        [found] = yield [(ids, replace(self.options, prefix=(*self.options.prefix, *start)))]
         written = [replace(one, text=self.codec.decode(one.token_ids)) for one in found]
         texts = [(one, reading.restored(one.text)) for one in written if one.text.strip()]
         restored = tuple(replace(one, text=text) for one, text in texts if text is not None)

@@ -67,9 +67,10 @@ class Alignment:
         The model may have read and written stand-ins for protected text; identical protected text is linked.
         """
         strength_JI = choice.strengths(trace)
-        source, target = _words(text, trace.source_language), _words(translation, trace.target_language)
-        shown_I = _shown(trace.source_words, text, source)
-        shown_J = _shown(trace.target_words, translation, target)
+        source = _words(text, trace.source_language)
+        target = _words(translation, trace.target_language)
+        shown_I = words_shown(trace.source_words, text, language=trace.source_language)
+        shown_J = words_shown(trace.target_words, translation, language=trace.target_language)
         links = [(shown_I[i], shown_J[j], float(strength_JI[j, i]))
                  for j, i in zip(*strength_JI.nonzero(), strict=True) if i in shown_I and j in shown_J]
         unread = {text[slice(*word)]: word for word in source if text[slice(*word)] not in trace.source_text}
@@ -96,8 +97,9 @@ def _words(text: str, language: str) -> list[Span]:
     return sorted([*(word for word in words if word[0] not in inside), *protected])
 
 
-def _shown(read: Sequence[Word], text: str, words: Sequence[Span]) -> dict[int, Span]:
+def words_shown(read: Sequence[Word], text: str, *, language: str) -> dict[int, Span]:
     """For the index of each word that a model read or wrote, the span of the word in the text that it stands for."""
+    words = _words(text, language)
     sides = [word.text for word in read], [text[slice(*word)] for word in words]
     return {
         first + k: words[begin + k * (stop - begin) // (end - first)]

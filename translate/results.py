@@ -102,9 +102,15 @@ class Translation:
             return None
         if self.has_markup:
             return tuple(word for one in self.segments for word in one.unknown_words or ())
+
+        def words(text: str) -> list[Word]:
+            return split_words(text, language=self.source_language)
+
         protected = {place for span in protected_spans(self.source_text) for place in range(*span)}
-        words = split_words(self.source_text, language=self.source_language)
-        return tuple(word for word in words if word.text.casefold() not in self.seen and not _is_mark(word.text)
+        read = {word.text for part in self.parts for word in words(part.as_read.source_text)}
+        unread = {word.text for part in self.parts for word in words(part.source_text)} - read
+        return tuple(word for word in words(self.source_text)
+                     if word.text.casefold() not in self.seen and word.text not in unread and not _is_mark(word.text)
                      and protected.isdisjoint(range(word.start, word.end)))
 
 

@@ -12,7 +12,7 @@ proportionally.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
@@ -30,7 +30,7 @@ from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device
 from .export import KINDS, NotForCTranslate2, exported, spaceless
-from .job import Job, SegmentTranslator, Steps, Text, bare_pair, by_group, check_length, composed
+from .job import Job, SegmentTranslator, Text, WorkGenerator, bare_pair, by_group, check_length, composed
 from .marks import Alignment
 from .results import Engine, Hypothesis, Translation
 
@@ -55,30 +55,16 @@ class Translator(LoadedCheckpoint):
     evaluation.
     """
 
-    def __init__(
-        self,
-        model: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerBase,
-        *,
-        name: str = "",
-        seen_words: Mapping[str, frozenset[str]] | None = None,
-    ):
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, name: str = ""):
         check_sizes(model, tokenizer, name=name)
         model.eval()  # or dropout would stay on
-        super().__init__(name, loaded=(model, tokenizer), seen_words=seen_words)
+        super().__init__(name, loaded=(model, tokenizer))
         self._use_torch()
 
     @classmethod
-    def from_pretrained(
-        cls,
-        name: str | Path,
-        *,
-        engine: EngineName = "auto",
-        precision: Precision = "int8",
-        threads: int | None = None,
-        device: Device = "auto",
-        trust_remote_code: bool = False,
-    ) -> Translator:
+    def from_pretrained(cls, name: str | Path, *, engine: EngineName = "auto", precision: Precision = "int8",
+                        threads: int | None = None, device: Device = "auto",
+                        trust_remote_code: bool = False) -> Translator:
         """Load a packaged model, a run, or a folder or Hub id of any transformers encoder-decoder.
 
         Args:
@@ -171,7 +157,7 @@ class Translator(LoadedCheckpoint):
         if calibrated:
             self._calibrator(self._pair(source, target)[1])  # UserError if there is none
         with _option_errors():
-            decoding = DecodingOptions.of(**options)
+            decoding = DecodingOptions(**options)
         job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=decoding)
         while job.work:
             job.advance(by_group(job.work, itemgetter(1), lambda alike, members: self.engine_for(alike).translate(
@@ -179,16 +165,8 @@ class Translator(LoadedCheckpoint):
         results = self.with_calibrated(job.result) if calibrated else job.result
         return results[0] if isinstance(text, str) else results
 
-    def prepare(
-        self,
-        texts: Sequence[str],
-        *,
-        source: str | None = None,
-        target: str | None = None,
-        prefix: str = "",
-        format: Format = "text",
-        options: DecodingOptions = NO_OPTIONS,
-    ) -> Job[list[Translation]]:
+    def prepare(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None, prefix: str = "",
+                format: Format = "text", options: DecodingOptions = NO_OPTIONS) -> Job[list[Translation]]:
         """A call as a `Job`, for callers that batch the work of several: `engine_for(options)` translates its steps."""
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
@@ -203,7 +181,8 @@ class Translator(LoadedCheckpoint):
         """The engine that translates with these options."""
         return self.torch_engine if options.sampling else self.engine
 
-    def _translations(self, segments: SegmentTranslator, steps: Steps[list[Text]]) -> Steps[list[Translation]]:
+    def _translations(self, segments: SegmentTranslator,
+                      steps: WorkGenerator[list[Text]]) -> WorkGenerator[list[Translation]]:
         """The translations; all HTML segments with elements inside are traced in one batch."""
         texts = yield from steps
         engine = self.engine_for(segments.options)
@@ -273,11 +252,11 @@ class Translator(LoadedCheckpoint):
 
     def _measured(self, trace: Trace, *, calibrated: bool) -> Trace:
         """With what was measured of this model."""
-        from ..lens.probabilities import with_confidence
+        from ..lens.probabilities import with_calibration
 
         calibration = self.calibration if calibrated else None
         calibrator = calibration.calibrator(trace.target_language) if calibration else None
-        return with_confidence(replace(trace, trust=self.trust), calibrator)
+        return with_calibration(replace(trace, trust=self.trust), calibrator)
 
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
                 views: Sequence[str] = ("raw",), calibrated: bool = True) -> Trace:

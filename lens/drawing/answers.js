@@ -5,9 +5,9 @@ import { changed } from "./diff.js";
 
 // The answer to this question, null until it arrives; `error` is a line for the reader.
 export function answered(context, route, body) {
-  const { state, ask, render } = context, key = JSON.stringify([route, body]), kept = state.lab[key];
-  if (kept) return kept.waiting ? null : kept;
-  state.lab[key] = { waiting: true };
+  const { state, ask, render } = context, key = JSON.stringify([route, body]);
+  if (key in state.lab) return state.lab[key];
+  state.lab[key] = null;
   ask(route, body).catch((error) => ({ error: error.message }))
     .then((found) => { state.lab[key] = found; render(); });
   return null;

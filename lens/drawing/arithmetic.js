@@ -4,7 +4,7 @@ import { inside, shown } from "./answers.js";
 import { css, shade } from "./colour.js";
 import { html, paint, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
-import { direction, placeOf, quoted } from "./wording.js";
+import { headName, quoted } from "./wording.js";
 
 export const arithmetic = {
   question: "How is this row computed?", name: "Row arithmetic",
@@ -16,8 +16,8 @@ export const arithmetic = {
     const answer = inside(context, trace, { tool: "arithmetic", kind, layer, head, row });
     const columns = trace.units(kind === "decoder" ? "inputs" : "source", "tokens");
     const word = quoted(trace.units(side, "tokens")[row].label, trace.languages[side === "source" ? 0 : 1]);
-    paint(body, html`<p class="verdict">${direction(kind, trace.languages)}, ${placeOf(state.head)}: how the weights of
-      ${word} are computed.</p>${shown(answer, () => table(answer, columns, state.theme))}`);
+    paint(body, html`<p class="verdict">${headName(state.head, trace)}: how the weights of ${word} are computed.</p>${
+      shown(answer, () => table(answer, columns, state.theme))}`);
   },
 };
 

@@ -15,6 +15,13 @@ const RAMPS = {
   },
 };
 const STEPS = 256, tables = {};
+// The heads of one layer, told apart by dichromats too; the ninth has the colour of the first, with dashes.
+const HEADS = {
+  light: "#2222ee #889900 #880000 #bb66ff #339966 #660044 #dd66bb #550088".split(" "),
+  dark: "#88aaff #ccbb22 #ee5577 #55ffdd #8844ee #557700 #aa4499 #ddff99".split(" "),
+};
+export const headColour = (head, theme) => HEADS[theme][head % HEADS[theme].length];
+export const headDashes = (head) => head < HEADS.light.length ? "" : "6 3";
 
 // [r, g, b] of a share from 0 to 1.
 export function shade(share, tone, theme) {

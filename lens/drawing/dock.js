@@ -1,9 +1,17 @@
-// Below the map: watch the model learn, and the lab.
+// Below the map: watch the model learn, and the lab, six questions.  Each is a tool in the drawer, with `question`,
+// `name`, `about`, `draw(body, context)` and `actions`, by the name in a control's data-do.
 
-import { TOOLS } from "./lab.js";
+import { alike } from "./alike.js";
+import { arithmetic } from "./arithmetic.js";
+import { layers } from "./layers.js";
 import { learnActions, learnBar } from "./learn.js";
 import { html, icon, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
+import { switchOff } from "./switch_off.js";
+import { tree } from "./tree.js";
+import { whatIf } from "./what_if.js";
+
+const TOOLS = { off: switchOff, what: whatIf, row: arithmetic, layers, tree, alike };
 
 export function dock(state, settings) {
   if (!settings.engine || !traceOf(state)) return "";

@@ -8,7 +8,7 @@ import { learning } from "./learning.js";
 import { lessons } from "./lessons.js";
 import { header } from "./header.js";
 import { headsCard, paintThumbs, pairsCard } from "./heads.js";
-import { drawLines, drawThreads, fit } from "./lines.js";
+import { drawBetweenTexts, drawThreads, fit } from "./lines.js";
 import { badge, drawMap, eyebrow, followMap, headline, how, mapTools } from "./map.js";
 import { html, paint } from "./markup.js";
 import { MENUS, place, walk } from "./menus.js";
@@ -23,8 +23,6 @@ import { wordPanel } from "./word.js";
 const REST = 400;    // milliseconds without a key press, after which the text is translated
 const SLOW = 400;    // milliseconds after which the page says that it is waiting
 const KEPT = 40;     // answers kept
-const CONTROLS = ["menu", "set", "toggle", "do", "head", "word", "part", "example", "force", "page"]
-  .map((name) => `[data-${name}]`).join();
 const PAGES = { lessons };  // other pages, each drawn by (element, context)
 
 const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the map</a><header class="top-bar"></header>
@@ -37,7 +35,9 @@ const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the ma
       <section class="card heads" aria-label="All heads"></section></div></main>
   <div class="other" hidden></div>
   <div class="dockwrap"><div class="card drawer" hidden></div><div class="card dock"></div></div>
-  <footer class="foot"></footer><div class="pop" hidden></div>`;
+  <footer class="foot"></footer><div class="pop" hidden></div>
+  <div class="tip" role="tooltip" id="s2s-tip" hidden></div><div class="tourbox" role="dialog" aria-label="Tour"
+    hidden></div>`;
 
 export function explorer(element, settings) {
   if (settings.learning) return learning(element, firstTheme());
@@ -111,7 +111,7 @@ export function explorer(element, settings) {
     say.setAttribute("aria-live", speak ? "polite" : "off");
     paint(say, said(trace));
     if (!trace) return;
-    drawLines(find(".texts"), state, joins(state));
+    drawBetweenTexts(find(".texts"), state, joins(state));
     if (state.as === "lines") drawMap(find(".mapbox"), state); else followMap(find(".mapbox"), state);
     paint(find(".word"), wordPanel(state, context.settings));
     say.className = `say tone-${hasHeads(state.view) ? trace.tone(state.head, state.word) : "blue"}`;
@@ -234,8 +234,8 @@ export function explorer(element, settings) {
     set({ twin: new Trace(answer.traces[0], answer.measured) });
   }
 
-  // The trace's text, translation, languages and model, as a request names them.
-  function about({ source: text, target: translation, languages: [source, target], record: { model } }) {
+  // The trace's text, translation, languages and model, as the model read them.
+  function about({ languages: [source, target], record: { source_text: text, target_text: translation, model } }) {
     return { text, translation, source: source || undefined, target: target || undefined, model: model || undefined };
   }
 
@@ -350,23 +350,28 @@ export function explorer(element, settings) {
     find(`[data-menu="${was}"]`)?.focus();
   }
 
+  // What a click does, by the control's data attribute.
+  const clicks = {
+    menu: (menu) => set({ menu: state.menu === menu ? null : menu }),
+    set: (name, { dataset: { value } }) => choose({ [name]: value, menu: name === "view" ? null : state.menu }),
+    do: (action, own, event) => actions[action]?.(own, event),
+    head: (name) => pick(headOf(name)),
+    word: (piece) => pickWord("target", +piece),
+    part: (part) => pickPart(+part),
+    example(text) {
+      const [source, target] = settings.pairLanguages ?? [state.source, state.target];
+      open(text, { source, target, pinned: false, editing: false });
+    },
+    force,
+    page: (page) => set({ page, menu: null }),
+  };
+  const controls = Object.keys(clicks).map((name) => `[data-${name}]`).join();
   root.addEventListener("click", (event) => {
-    const at = (name) => event.target.closest(name), own = at(CONTROLS);
+    const at = (name) => event.target.closest(name), own = at(controls);
     if (own && !own.matches("input,select")) {
-      const { menu, set: name, value, do: action, head, word, part, example, force: forced, page } = own.dataset;
       if (own.tagName === "A") event.preventDefault();
-      if (menu !== undefined) return set({ menu: state.menu === menu ? null : menu });
-      if (name !== undefined) return choose({ [name]: value, menu: name === "view" ? null : state.menu });
-      if (action !== undefined) return actions[action]?.(own, event);
-      if (head !== undefined) return pick(headOf(head));
-      if (word !== undefined) return pickWord("target", +word);
-      if (part !== undefined) return pickPart(+part);
-      if (example !== undefined) {
-        const [source, target] = settings.pairLanguages ?? [state.source, state.target];
-        return open(example, { source, target, pinned: false, editing: false });
-      }
-      if (forced !== undefined) return force(forced);
-      if (page !== undefined) return set({ page, menu: null });
+      const [name] = Object.keys(clicks).filter((one) => own.dataset[one] !== undefined);
+      return clicks[name](own.dataset[name], own, event);
     }
     const span = at(".w"), row = at("[data-row]");
     if (span) return pickWord(span.dataset.side, +span.dataset.piece);
@@ -453,14 +458,15 @@ export function explorer(element, settings) {
   function wordKey(event) {
     const { key, target: { dataset: { side, piece } } } = event;
     if (key === "Enter" || key === " ") { event.preventDefault(); return pickWord(side, +piece); }
-    const next = move(event, `.w[data-side=${side}]`, { ArrowLeft: -1, ArrowRight: 1 }[key]);
+    const onward = getComputedStyle(event.target).direction === "rtl" ? -1 : 1;
+    const next = move(event, `.w[data-side=${side}]`, { ArrowLeft: -onward, ArrowRight: onward }[key]);
     if (!next) return;
     hover({ side, piece: +next.dataset.piece });
     follow({ speak: true });
   }
 
   function gridKey(event) {
-    const map = traceOf(state).map(state.head, state), { key, ctrlKey } = event;
+    const map = traceOf(state).map(state.head, state), { key, ctrlKey } = event, onward = map.mirrored ? -1 : 1;
     const stepped = { "[": [stepHead, -1], "]": [stepHead, 1], ",": [stepWord, -1], ".": [stepWord, 1] }[key];
     if (stepped) { event.preventDefault(); return stepped[0](stepped[1]); }
     if (key === "Escape") { hover(null); return event.target.blur(); }
@@ -470,7 +476,7 @@ export function explorer(element, settings) {
     if (key === "Enter" || key === " ") { event.preventDefault(); return pickRow(Math.max(0, rowNow)); }
     const [last, end] = [map.rows.length - 1, map.columns.length - 1];
     const to = { ArrowUp: [rowNow - 1, columnNow], ArrowDown: [rowNow + 1, columnNow],
-      ArrowLeft: [rowNow, columnNow - 1], ArrowRight: [rowNow, columnNow + 1],
+      ArrowLeft: [rowNow, columnNow - onward], ArrowRight: [rowNow, columnNow + onward],
       Home: [ctrlKey ? 0 : rowNow, 0], End: [ctrlKey ? last : rowNow, end] }[key];
     if (!to) return;
     event.preventDefault();

@@ -1,11 +1,11 @@
 // Exports a translation: the picture, the numbers, every map, the page, the same in Python.
 
-import { css, inkOn, shade } from "./colour.js";
 import { toneOf } from "./map.js";
 import { html } from "./markup.js";
+import { cells } from "./small_map.js";
 import { traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
-import { VIEW_NAMES, direction, elided, placeOf } from "./wording.js";
+import { VIEW_NAMES, direction, headName, number } from "./wording.js";
 
 const CELL = 26, FONT = "Seq2See Sans, IBM Plex Sans, Noto Sans, sans-serif";
 
@@ -21,8 +21,8 @@ export function exported(form, context) {
   })[form]();
 }
 
-const titleOf = ({ head, view }, trace) => `${direction(head.kind, trace.languages)}${
-  hasHeads(view) ? `, ${placeOf(head)}` : ""}: ${VIEW_NAMES[view][0].toLowerCase()}`;
+const titleOf = ({ head, view }, trace) => `${hasHeads(view) ? headName(head, trace)
+  : direction(head.kind, trace.languages)}: ${VIEW_NAMES[view][0].toLowerCase()}`;
 
 // A text that a spreadsheet would run as a formula stays text.
 const quoted = (text) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : String(text)).replaceAll('"', '""')}"`;
@@ -34,26 +34,16 @@ function csv(state, trace) {
 }
 
 function picture(state, trace) {
-  const map = trace.map(state.head, state), tone = toneOf(state), { theme, view } = state;
+  const map = trace.map(state.head, state), { theme, view } = state;
   const left = 130, top = 120, width = left + map.columns.length * CELL + 60;
-  const height = top + map.rows.length * CELL + 16, isRatio = view === "left_out" || view === "norm";
+  const height = top + map.rows.length * CELL + 16;
   const ink = theme === "dark" ? "#e8edf3" : "#16202c", page = theme === "dark" ? "#161d27" : "#ffffff";
-  const column = (one, c) => html`<text fill="${ink}"
-    transform="translate(${left + (c + 0.6) * CELL} ${top - 6}) rotate(-45)">${elided(one.label)}</text>`;
-  const cell = (value, r, c) => {
-    if (value === null) return "";
-    const share = value / map.most, colour = shade(Math.abs(share), value < 0 ? "orange" : tone, theme);
-    const number = html`<text x="${left + (c + 0.5) * CELL}" y="${top + (r + 0.66) * CELL}" text-anchor="middle"
-      font-size="11" fill="${inkOn(colour)}">${isRatio ? value.toFixed(1) : Math.round(100 * value)}</text>`;
-    return html`<rect x="${left + c * CELL + 1}" y="${top + r * CELL + 1}" width="${CELL - 2}" height="${CELL - 2}"
-      rx="3" fill="${css(colour)}"/>${Math.abs(share) >= 0.095 ? number : ""}`;
-  };
-  const row = (one, r) => html`<text fill="${ink}" x="${left - 8}" y="${top + (r + 0.68) * CELL}"
-    text-anchor="end">${elided(one.label, 16)}</text>${map.at[r].map((value, c) => cell(value, r, c))}`;
-  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"
+  const say = (_, r, c) => number(view, map.at[r][c]);
+  const shares = map.at.map((row) => row.map((value) => value === null ? null : value / map.most));
+  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" fill="${ink}"
     viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="13"><rect width="${width}" height="${height}"
-    fill="${page}"/><text x="16" y="26" font-size="15" font-weight="700" fill="${ink}">${titleOf(state, trace)}</text>${
-    map.columns.map(column)}${map.rows.map(row)}</svg>`;
+    fill="${page}"/><text x="16" y="26" font-size="15" font-weight="700">${titleOf(state, trace)}</text>${
+    cells(map, shares, { size: CELL, left, top, theme, tone: toneOf(state), say, numbers: true })}</svg>`;
 }
 
 function png(state, trace) {

@@ -1,7 +1,7 @@
 // The header: name, pages, model, tour, light or dark.
 
 import { pairName } from "./languages.js";
-import { html, icon, tipped } from "./markup.js";
+import { html, icon, opener, tipped } from "./markup.js";
 import { count } from "./wording.js";
 
 const cell = (i) => html`<rect x="${[11.6, 15.4, 19.2][i % 3]}" y="${[6.6, 10.4, 14.2][Math.floor(i / 3)]}" width="3.2"
@@ -15,9 +15,8 @@ export function header(state, settings) {
   const many = settings.models.length > 1, other = state.theme === "dark" ? "Light mode" : "Dark mode";
   const link = (page, label) => html`<a href="#${page}" data-page="${page}" data-k="page-${page}"
     ${state.page === page ? html`aria-current="page"` : ""}>${label}</a>`;
-  const model = () => html`<button class="tool model" data-menu="model" data-k="model" aria-haspopup="menu"
-    aria-expanded="${state.menu === "model"}" ${tipped(modelTip(served, many))}>Model: <b>${name}</b> ${
-    many ? icon("down") : ""}</button>`;
+  const model = () => opener(state, "model", html`Model: <b>${name}</b> ${many ? icon("down") : ""}`,
+    html`class="tool model" ${tipped(modelTip(served, many))}`);
   return html`<div class="brand">${EYE}<h1>Seq2See</h1><span>The translation model you can see through</span></div>
     <nav aria-label="Pages">${link("explore", "Explore")}${settings.engine ? link("lessons", "Lessons") : ""}</nav>
     <span class="push"></span>

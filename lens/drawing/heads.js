@@ -1,20 +1,20 @@
 // All heads at a glance: as small maps, or as the word that each looks at most.
 
 import { css, inkOn, shade } from "./colour.js";
-import { html, segment, tipped } from "./markup.js";
+import { inLanguage, isRightToLeft } from "./languages.js";
+import { html, option, segment, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { same } from "./texts.js";
 import { KINDS, hasHeads, headOf, nameOf } from "./trace.js";
-import { NO_ROLE, TECHNICAL, capital, direction, elided, lookedAt, nats, percent, placeOf, quoted, roleCaption,
-  roleName, roleTip } from "./wording.js";
+import { NO_ROLE, TECHNICAL, capital, direction, elided, headName, lookedAt, percent, placeOf, quoted, roleCaption,
+  roleName, roleTip, times } from "./wording.js";
 
 const CAPTIONS = 24;  // the most heads that get a caption each
 
 export function headsCard(state) {
   const trace = traceOf(state), all = trace.heads, captions = all.length <= CAPTIONS;
   const list = state.list ?? (state.moment === null && !trace.measured.roles.length);
-  const button = (value, label) => html`<button data-do="list" data-value="${value}" data-k="list-${value}"
-    aria-pressed="${list === value}">${label}</button>`;
+  const button = (value, label) => option("do", "list", String(value), label, list === value);
   const groups = () => html`<div class="groups ${captions ? "" : "dense"}">${
     KINDS.map((kind) => group(state, trace, kind, captions))}</div>${captions ? "" : keyOf(trace, all, state)}`;
   return html`<div class="hd"><h2>All ${all.length} attention heads</h2>${
@@ -29,14 +29,14 @@ function group(state, trace, kind, captions) {
   const row = (_, layer) => html`<span class="lay">${captions ? `Layer ${layer + 1}` : layer + 1}</span>${
     Array.from({ length: heads }, (_, head) => thumb(state, trace, { kind, layer, head }, captions, telling))}`;
   return html`<div class="group"><h3>${name} <span class="soft">${TECHNICAL[kind]}</span></h3>
-    <div class="thumbs" role="group" aria-label="${name}" style="--heads:${heads}">${
-      Array.from({ length: layers }, row)}</div></div>`;
+    <div class="thumbs ${isRightToLeft(trace.codes(kind)[1]) ? "mirrored" : ""}" role="group" aria-label="${name}"
+      style="--heads:${heads}">${Array.from({ length: layers }, row)}</div></div>`;
 }
 
 function thumb(state, trace, head, captions, telling) {
   const role = trace.role(head), tone = trace.tone(head, state.word), chosen = same(head, state.head);
   const matters = telling.findIndex((one) => same(one, head));
-  const name = `${direction(head.kind, trace.languages)}, ${placeOf(head)}${role ? `: ${roleName(role)}` : ""}${
+  const name = `${headName(head, trace)}${role ? `: ${roleName(role)}` : ""}${
     matters >= 0 ? "; matters for this word" : ""}`;
   const tip = role ? roleTip(role) : html`<b>${capital(placeOf(head))}.</b> ${NO_ROLE}`;
   const needed = tone === "slate" && matters >= 0 && (telling[matters].instead ? "decides" : "matters");
@@ -59,17 +59,17 @@ function keyOf(trace, all, state) {
 
 // The word each head looks at most in the chosen row, sorted by the head's effect if it is known.
 function inWords(state, trace) {
-  const piece = state.word, [source, target] = trace.languages;
+  const piece = state.word, [, target] = trace.languages;
   const rows = trace.heads.map((head) => ({ head, effect: trace.effect(head, piece),
     top: trace.top(head, head.kind === "encoder" ? state.read : piece, 1)[0] }));
   rows.sort((a, b) => (b.effect?.drop ?? b.top?.[1] ?? 0) - (a.effect?.drop ?? a.top?.[1] ?? 0));
-  const outcome = ({ instead, drop }) => instead ? html`without it: ${quoted(instead, target)}`
-    : Math.abs(drop) < 0.05 ? "" : `${drop > 0 ? "−" : "+"}${nats(Math.abs(drop))}`;
+  const outcome = ({ instead, drop }) => Math.abs(drop) < 0.14 && !instead ? ""
+    : html`without it: ${instead ? quoted(instead, target) : times(drop)}`;
   return html`<div class="inwords">${rows.map(({ head, effect, top }) => {
     const share = top?.[1] || 0, colour = shade(share, trace.tone(head, piece), state.theme);
     return html`<button data-head="${nameOf(head)}" data-k="th-${nameOf(head)}"
       aria-pressed="${same(head, state.head)}"><span class="nm">${lookedAt(head.kind, trace.languages)} · ${
-      placeOf(head)}</span><span class="wd" lang="${head.kind === "decoder" ? target : source}">${
+      placeOf(head)}</span><span class="wd" ${inLanguage(trace.codes(head.kind)[1])}>${
       elided(top?.[0].label || "", 14)}</span><span class="sh"
       style="background:${css(colour)};color:${inkOn(colour)}">${percent(share)}</span><span class="out">${
       effect ? outcome(effect) : ""}</span></button>`;

@@ -1,5 +1,7 @@
 // Languages by code: their names, and which are written from right to left.
 
+import { html } from "./markup.js";
+
 const NAMES = globalThis.Intl?.DisplayNames ? new Intl.DisplayNames(["en"], { type: "language", fallback: "none" })
   : null;
 
@@ -9,4 +11,10 @@ export function language(code, other) {
 }
 export const pairName = (pair) => pair.map((code) => language(code, code)).join(" to ");
 export const withArticle = (name) => `${/^(?!Uk|Uy)[aeiou]/i.test(name) ? "an" : "a"} ${name}`;
-export const isRightToLeft = (code) => /^(ar|arc|dv|fa|ha|he|iw|ks|ku|ps|sd|ug|ur|yi)\b/.test(code || "");
+const RIGHT_TO_LEFT = /^(Adlm|Arab|Hebr|Nkoo|Rohg|Syrc|Thaa)$/;  // scripts
+// Also of codes such as heb_Hebr (NLLB) and ar_AR (mBART).
+export function isRightToLeft(code) {
+  try { return RIGHT_TO_LEFT.test(new Intl.Locale(code.replace("_", "-")).maximize().script); } catch { return false; }
+}
+// The attributes of a text in this language.
+export const inLanguage = (code) => html`lang="${code}" dir="${isRightToLeft(code) ? "rtl" : "auto"}"`;

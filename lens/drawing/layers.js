@@ -1,6 +1,7 @@
 // What would each layer have said?  The word that each decoder layer would have written, had it been the last.
 
 import { inside, shown } from "./answers.js";
+import { inLanguage } from "./languages.js";
 import { html, paint, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { bare } from "./trace.js";
@@ -21,7 +22,7 @@ function table({ top, ranks, log_probs: logProbs }, trace, piece) {
   const cell = (step, layer, t) => {
     const [text, logProb] = step[0], rank = ranks[layer][t], own = chance(Math.exp(logProbs[layer][t]));
     const likeliest = step.map(([one, p]) => html`${bare(one)} ${chance(Math.exp(p))}<br>`);
-    return html`<td class="${rank === 0 ? "best" : "soft"}" lang="${code}" ${tipped(
+    return html`<td class="${rank === 0 ? "best" : "soft"}" ${inLanguage(code)} ${tipped(
       html`${likeliest}Written token: ${own}, rank ${rank + 1}`)}>${bare(text)}
       <small>${chance(Math.exp(logProb))}</small></td>`;
   };

@@ -1,8 +1,10 @@
 // The lines between the two texts: from the looking word to the words it looks at; threads between counterparts.
 
+import { html } from "./markup.js";
 import { traceOf } from "./state.js";
 import { mark, spanOf } from "./texts.js";
-import { count, percent, roleCaption } from "./wording.js";
+import { nameOf } from "./trace.js";
+import { amount, roleCaption } from "./wording.js";
 
 const SIZES = [22, 19, 16], NARROW = 760;
 
@@ -27,18 +29,13 @@ export function fit(root) {
   root.classList.add("wrapped");
 }
 
-export function drawLines(root, state, found) {
+export function drawBetweenTexts(root, state, found) {
   const svg = root.querySelector(".joins"), pills = root.querySelector(".pills"), trace = traceOf(state);
   svg.textContent = pills.textContent = "";
   if (!trace || state.editing || state.moment !== null) return;
   const chosen = mark(root, state, found), narrow = root.clientWidth <= NARROW;
   if (!chosen || root.classList.contains("wrapped")) return;
-  const home = root.getBoundingClientRect();
-  const box = (span) => {
-    const { left, top, bottom, width } = span.getBoundingClientRect();
-    return { x: left - home.left + width / 2, top: top - home.top, bottom: bottom - home.top };
-  };
-  const placed = [];
+  const box = boxIn(root), placed = [];
   for (const one of [...found].reverse()) {
     const to = spanOf(root, one.side, one.column.word);
     if (!to || to === chosen || (narrow && !one.main)) continue;
@@ -49,7 +46,7 @@ export function drawLines(root, state, found) {
     dot(svg, curve.end, `var(--${one.tone})`, one.main ? 4 : 3);
     if (!narrow && !(one.main && one.share < 0.3)) placed.push({ ...one, x: curve.x, y: curve.y });
   }
-  labels(pills, placed.reverse(), state, trace, home.width);
+  labels(pills, placed.reverse(), state, trace, root.offsetWidth);
 }
 
 // A faint thread from every word to its counterpart, by the links fitted to this model.
@@ -58,15 +55,22 @@ export function drawThreads(root, state) {
   svg.textContent = "";
   if (!trace?.evidence || state.editing || state.moment !== null || root.classList.contains("wrapped")
     || root.clientWidth <= NARROW) return;
-  const home = root.getBoundingClientRect();
+  const box = boxIn(root);
   for (const [source, target] of trace.evidence.links) {
-    const a = spanOf(root, "source", source)?.getBoundingClientRect();
-    const b = spanOf(root, "target", target)?.getBoundingClientRect();
-    if (!a || !b) continue;
-    const x = a.left - home.left + a.width / 2, y = a.bottom - home.top;
-    const u = b.left - home.left + b.width / 2, v = b.top - home.top;
+    const [from, to] = [spanOf(root, "source", source), spanOf(root, "target", target)];
+    if (!from || !to) continue;
+    const { x, bottom: y } = box(from), { x: u, top: v } = box(to);
     path(svg, `M${u} ${v + 3}C${u} ${v - 26} ${x} ${y + 26} ${x} ${y - 3}`, "var(--line)", 1.25, 1);
   }
+}
+
+// Where a word is in the card of the texts: its middle, top and bottom.
+function boxIn(root) {
+  const home = root.getBoundingClientRect();
+  return (span) => {
+    const { left, top, bottom, width } = span.getBoundingClientRect();
+    return { x: left - home.left + width / 2, top: top - home.top, bottom: bottom - home.top };
+  };
 }
 
 // From a word to one of the other text, and the position of its label.
@@ -90,18 +94,11 @@ function along(p, q, over) {
 function labels(pills, all, state, trace, width) {
   const used = [];
   for (const one of all) {
-    const pill = document.createElement("button"), role = one.tone === "slate" ? null : trace.role(one.head);
-    pill.className = `pill tone-${one.tone}`;
-    pill.tabIndex = -1;
-    pill.dataset.head = [one.head.kind, one.head.layer, one.head.head].join(".");
-    pill.append(`${state.view !== "raw" ? "" : role ? roleCaption(role) : "looked"} `);
-    const number = document.createElement("b");
-    number.textContent = state.view === "left_out" ? `${count(+Math.exp(one.value).toPrecision(2))}×`
-      : state.view === "norm" ? one.value.toFixed(1) : percent(one.value);
-    pill.append(number);
-    pill.setAttribute("aria-pressed", one.main);
-    pills.append(pill);
-    const w = pill.offsetWidth;
+    const role = one.tone === "slate" ? null : trace.role(one.head);
+    const said = state.view !== "raw" ? "" : role ? roleCaption(role) : "looked";
+    add(pills, html`<button class="pill tone-${one.tone}" tabindex="-1" data-head="${nameOf(one.head)}"
+      aria-pressed="${one.main}">${said} <b>${amount(state.view, one.value)}</b></button>`);
+    const pill = pills.lastElementChild, w = pill.offsetWidth;
     const hits = (x, y) => used.some(([a, b, c]) => Math.abs(b - y) < 22 && Math.abs(a - x) < (c + w) / 2 + 4);
     let x = Math.max(w / 2 + 92, Math.min(one.x, width - w / 2 - 140)), y = one.y;
     for (const [dx, dy] of [[0, 0], [0, 15], [0, -15], [w + 10, 0], [-w - 10, 0], [w * 0.6, 18], [-w * 0.6, 18],
@@ -114,12 +111,7 @@ function labels(pills, all, state, trace, width) {
   }
 }
 
-const SVG = "http://www.w3.org/2000/svg";
-function add(svg, tag, attributes, style) {
-  const element = svg.appendChild(document.createElementNS(SVG, tag));
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  Object.assign(element.style, style);
-}
-const path = (svg, d, stroke, width, opacity) =>
-  add(svg, "path", { d, "stroke-width": width, opacity, fill: "none", "stroke-linecap": "round" }, { stroke });
-const dot = (svg, [cx, cy], fill, r) => add(svg, "circle", { cx, cy, r }, { fill });
+const add = (element, markup) => element.insertAdjacentHTML("beforeend", markup);
+const path = (svg, d, stroke, width, opacity) => add(svg, html`<path d="${d}" stroke-width="${width}"
+  opacity="${opacity}" fill="none" stroke-linecap="round" style="stroke:${stroke}"/>`);
+const dot = (svg, [x, y], fill, r) => add(svg, html`<circle cx="${x}" cy="${y}" r="${r}" style="fill:${fill}"/>`);

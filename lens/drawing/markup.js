@@ -40,8 +40,24 @@ export function stretches(text, some, draw) {
 export const tipped = (tip) => html`data-tip="${String(tip)}"`;
 export const segment = (label, buttons, tip = "") =>
   html`<span class="seg" role="group" aria-label="${label}" ${tip}>${buttons}</span>`;
+// One of the buttons of a segment: `act` is set or do, as the page's click handler knows them.
+export const option = (act, name, value, label, on) => html`<button data-${act}="${name}" data-value="${value}"
+  data-k="${name}-${value}" aria-pressed="${on}">${label}</button>`;
+// A button that opens the menu of this name.
+export const opener = (state, name, label, more = html`class="tool"`) => html`<button data-menu="${name}"
+  data-k="${name}" aria-haspopup="menu" aria-expanded="${state.menu === name}" ${more}>${label}</button>`;
 export const about = (tip) =>
   html`<button class="about" aria-label="About this" ${tipped(tip)}>${icon("info")}</button>`;
+
+// Each drawn by `draw`, with `by` between them.
+export const listed = (all, draw, by = ", ") => html`${all.map((one, i) => html`${i ? by : ""}${draw(one)}`)}`;
+
+// Puts a pop-up at a place of the window, inside its edges.
+export function putAt(box, left, top) {
+  const home = box.offsetParent.getBoundingClientRect();
+  box.style.left = `${Math.max(8, Math.min(left, innerWidth - box.offsetWidth - 12)) - home.left}px`;
+  box.style.top = `${top - home.top}px`;
+}
 
 // Puts HTML into an element and returns the focus to the control with the same `data-k`.
 export function paint(element, markup) {

@@ -1,6 +1,7 @@
 // What the pronoun stands for, in one line, where the model's own evidence says so: a head measured to find that noun
 // looks there, and without that head the model is less sure of the pronoun.
 
+import { inLanguage } from "./languages.js";
 import { html } from "./markup.js";
 import { flipOf, same } from "./texts.js";
 import { quoted } from "./wording.js";
@@ -35,7 +36,7 @@ export function meaning(trace, settings, twin) {
   if (!found || !GENDERS[found.written]) return "";
   const other = twin && flip && twin.source === flip.text ? antecedent(twin, false) : null;
   const said = ({ pronoun, noun, written }) => html`${quoted(pronoun, from)} = the ${quoted(noun, from)}, so
-    <b lang="${to}">${written}</b> (${GENDERS[written]})`;
+    <b ${inLanguage(to)}>${written}</b> (${GENDERS[written]})`;
   const flips = other && other.written !== found.written && GENDERS[other.written];
   return html`${said(found)}.${flips ? html` Try <b>${flip.other}</b>: ${said(other)}.` : ""}`;
 }

@@ -1,14 +1,13 @@
 // The menus: Show, Export, Alternatives, languages, models.
 
-import { html, segment } from "./markup.js";
+import { html, option, putAt, segment } from "./markup.js";
 import { traceOf } from "./state.js";
 import { VIEWS } from "./trace.js";
-import { language, pairName } from "./languages.js";
+import { inLanguage, language, pairName } from "./languages.js";
 import { VIEW_NAMES, chance, percent } from "./wording.js";
 
 const seg = (state, name, label, options) => html`<label class="set"><span>${label}</span>${segment(label,
-  options.map(([value, text]) => html`<button data-set="${name}" data-value="${value}" data-k="${name}-${value}"
-  aria-pressed="${state[name] === value}">${text}</button>`))}</label>`;
+  options.map(([value, text]) => option("set", name, value, text, state[name] === value)))}</label>`;
 const item = (attributes, on, body) => html`<button role="${on === null ? "menuitem" : "menuitemradio"}"
   ${on === null ? "" : html`aria-checked="${on}"`} ${attributes}>${body}</button>`;
 const choice = (name, value, on, body) =>
@@ -30,8 +29,8 @@ export const MENUS = {
     return html`<div class="mh"><span>What a cell shows</span><span>${trust ? "Dictionary error, best map" : ""}</span>
     </div>${VIEWS.filter((id) => trace.holds(id) || settings.engine).map(view)}
     ${seg(state, "rows", "Rows stand for the word", [["predicts", "being written"], ["reads", "just read"]])}
-    ${state.view === "raw" ? seg(state, "scale", "Colours run to", [["full", "100%"], ["highest", "this map’s highest"]])
-      : ""}
+    ${state.view === "raw" && seg(state, "scale", "Colours run to", [["full", "100%"],
+      ["highest", "this map’s highest"]])}
     ${tick(state, "fade", "Fade end marks and punctuation")}
     ${calibrated ? tick(state, "raw", "Raw chances (smoothing not undone)") : ""}`;
   },
@@ -39,19 +38,18 @@ export const MENUS = {
     const { options, reply } = state, drawn = options.temperature !== undefined;
     const beams = options.num_beams || 4;
     const hypothesis = (one, i) => choice("alternative", i, i === state.alternative, html`<span class="two"><span
-      lang="${state.target}">${one.text}</span><small>${chance(Math.exp(one.log_prob))}</small></span>`);
-    const button = (name, value, label, on) => html`<button data-do="${name}" data-value="${value}"
-      data-k="${name}-${value}" aria-pressed="${on}">${label}</button>`;
+      ${inLanguage(state.target)}>${one.text}</span><small>${chance(Math.exp(one.log_prob))}</small></span>`);
+    const searched = (value, label, on) => option("do", "search", value, label, on);
     const sampling = () => html`${number(options, "temperature", "Temperature", html`min="0.1" max="2" step="0.1"`)}
       ${number(options, "top_k", "Only the likeliest tokens (top-k)", html`min="0" max="1000"`)}
       ${number(options, "top_p", "Only up to this total chance (top-p)", html`min="0.05" max="1" step="0.05"`)}
       ${number(options, "seed", "Seed", html`min="0"`)}`;
     const widths = () => html`<div class="set"><span>Translations kept side by side (beams)</span>${segment("Beams",
-      [1, 4, 8].filter((n) => n <= settings.beams).map((n) => button("beams", n, n, beams === n)))}</div>`;
+      [1, 4, 8].filter((n) => n <= settings.beams).map((n) => option("do", "beams", n, n, beams === n)))}</div>`;
     return html`<div class="mh"><span>${drawn ? "Sampled translations" : "The best translations the search found"}
       </span><span>The model’s own chance</span></div>${(reply?.translation?.hypotheses || []).map(hypothesis)}
-    <div class="set"><span>Search</span>${segment("Search", [button("search", "best", "best first", !drawn),
-      button("search", "draw", "draw at random", drawn)])}</div>
+    <div class="set"><span>Search</span>${segment("Search", [
+      searched("best", "best first", !drawn), searched("draw", "draw at random", drawn)])}</div>
     ${drawn ? sampling() : widths()}
     <label class="set"><span>Begin the translation with</span><input type="text" value="${state.prefix || ""}"
       maxlength="200" data-do="prefix" data-k="o-b"></label>`;
@@ -87,11 +85,8 @@ export const MENUS = {
 
 // Puts the open menu below its button, inside the window.
 export function place(menu, button) {
-  const home = menu.offsetParent.getBoundingClientRect(), at = button.getBoundingClientRect();
-  const left = Math.max(8, Math.min(at.left, innerWidth - menu.offsetWidth - 12)), height = menu.offsetHeight;
-  const below = at.bottom + 6 + height < innerHeight || at.top < height;
-  menu.style.left = `${left - home.left}px`;
-  menu.style.top = `${below ? at.bottom - home.top + 6 : at.top - home.top - height - 6}px`;
+  const at = button.getBoundingClientRect(), height = menu.offsetHeight;
+  putAt(menu, at.left, at.bottom + 6 + height < innerHeight || at.top < height ? at.bottom + 6 : at.top - height - 6);
 }
 
 // Arrow keys and letters move among the items.

@@ -1,23 +1,32 @@
-// A map as a small static picture: for two maps side by side, and for their difference.
+// A map as a static picture: for two maps side by side, for their difference, and to export.
 
-import { css, shade } from "./colour.js";
+import { css, inkOn, shade } from "./colour.js";
 import { html } from "./markup.js";
-import { elided } from "./wording.js";
+import { elided, percent } from "./wording.js";
 
-// `values` [row][column], from -1 to 1: below 0 in orange.
-export function smallMap(title, rows, columns, values, theme, tone = "blue") {
-  const cell = 16, left = 78, top = 64, width = left + columns.length * cell + 40, height = top + rows.length * cell;
+export const SHOWN = 0.095;  // share of the scale from which a cell shows its number
+
+// Labels and cells as SVG.  `values` [row][column], from -1 to 1: below 0 in orange.
+export function cells({ rows, columns, mirrored }, values, { size, left, top, theme, tone, say, numbers }) {
+  const x = (c) => left + (mirrored ? columns.length - 1 - c : c) * size, y = (r) => top + r * size;
   const column = (one, c) => html`<text
-    transform="translate(${left + (c + 0.6) * cell} ${top - 5}) rotate(-48)">${elided(one.label, 12)}</text>`;
-  const square = (one, r, c) => {
-    const value = values[r][c];
+    transform="translate(${x(c + 0.6)} ${top - 6}) rotate(-46)">${elided(one.label, 14)}</text>`;
+  const square = (value, r, c) => {
     if (value === null) return "";
-    return html`<rect x="${left + c * cell}" y="${top + r * cell}" width="${cell - 1}" height="${cell - 1}" rx="2"
-      fill="${css(shade(Math.abs(value), value < 0 ? "orange" : tone, theme))}"><title>${one.label}, ${
-      columns[c].label}: ${Math.round(100 * value)}%</title></rect>`;
+    const colour = shade(Math.abs(value), value < 0 ? "orange" : tone, theme), said = say(value, r, c);
+    const number = html`<text x="${x(c) + size / 2}" y="${y(r + 0.66)}" text-anchor="middle" font-size="11"
+      fill="${inkOn(colour)}">${said}</text>`;
+    return html`<rect x="${x(c)}" y="${y(r)}" width="${size - 1}" height="${size - 1}" rx="2"
+      fill="${css(colour)}"><title>${rows[r].label}, ${columns[c].label}: ${said}</title></rect>${
+      numbers && Math.abs(value) >= SHOWN ? number : ""}`;
   };
-  const row = (one, r) => html`<text x="${left - 6}" y="${top + (r + 0.75) * cell}"
-    text-anchor="end">${elided(one.label, 11)}</text>${columns.map((_, c) => square(one, r, c))}`;
-  return html`<figure><figcaption>${title}</figcaption><svg class="small" width="${width}" height="${height}"
-    role="img" aria-label="${title}">${columns.map(column)}${rows.map(row)}</svg></figure>`;
+  return html`${columns.map(column)}${rows.map((one, r) => html`<text x="${left - 6}" y="${y(r + 0.7)}"
+    text-anchor="end">${elided(one.label, 14)}</text>${values[r].map((value, c) => square(value, r, c))}`)}`;
+}
+
+export function smallMap(title, map, values, theme) {
+  const size = 16, left = 90, top = 70, width = left + map.columns.length * size + 40;
+  return html`<figure><figcaption>${title}</figcaption><svg class="small" width="${width}"
+    height="${top + map.rows.length * size}" role="img" aria-label="${title}">${
+    cells(map, values, { size, left, top, theme, tone: "blue", say: percent })}</svg></figure>`;
 }

@@ -7,7 +7,8 @@ export const START = {
   text: "", source: null, target: null, model: null, options: {}, alternative: 0, prefix: null, forced: null,
   reply: null, traces: [], part: 0,
   word: 0, read: 0, head: { kind: "cross", layer: 0, head: 0 }, pinned: false,
-  view: "raw", as: "map", unit: "words", rows: "predicts", scale: "full", fade: false, temperature: 1, raw: false,
+  view: "raw", as: "map", overlay: "one", unit: "words", rows: "predicts", scale: "full", fade: false,
+  temperature: 1, raw: false,
   hover: null,                     // { side, piece } of a text, or { row, column } of the map
   busy: null, error: null, editing: false, draft: null, changed: [],
   moment: null, playing: false, replay: null,
@@ -27,7 +28,7 @@ export function looking(state) {
   return side === "source" ? read : word;
 }
 
-const LINKED = ["model", "view", "unit", "as", "rows"];
+const LINKED = ["model", "view", "unit", "as", "overlay", "rows"];
 
 // The part of an address that opens the same sentence, word and head.
 export function toAddress(state) {
@@ -41,8 +42,8 @@ export function toAddress(state) {
   return new URLSearchParams(Object.entries(given).filter(([, value]) => value !== null && value !== "")).toString();
 }
 
-const ALLOWED = { view: VIEWS, unit: ["words", "tokens"], as: ["map", "lines"], rows: ["predicts", "reads"],
-  theme: ["light", "dark"] };
+const ALLOWED = { view: VIEWS, unit: ["words", "tokens"], as: ["map", "lines"], overlay: ["one", "all"],
+  rows: ["predicts", "reads"], theme: ["light", "dark"] };
 
 // The state that an address asks for; invalid parts are ignored.
 export function fromAddress(query) {

@@ -1,10 +1,11 @@
 // What if this head were missing?  Replaces any number of heads with their averages and translates the text again.
 
 import { answered, marked, shown } from "./answers.js";
+import { inLanguage } from "./languages.js";
 import { html, paint, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { KINDS, headOf, nameOf } from "./trace.js";
-import { NO_ROLE, count, direction, effectLine, placeOf, roleCaption, roleTip } from "./wording.js";
+import { NO_ROLE, count, direction, effectLine, headName, roleCaption, roleTip } from "./wording.js";
 
 export const switchOff = {
   question: "What if this head were missing?", name: "Switch heads off",
@@ -14,16 +15,16 @@ export const switchOff = {
     const { state } = context, trace = traceOf(state), [, code] = trace.languages;
     const off = state.lab.off ??= trace.telling(state.word).slice(0, 1).map(nameOf);
     const heads = off.map(headOf), without = heads.map(({ kind, layer, head }) => [kind, layer, head]);
-    const { translation, ...question } = context.about(trace);
+    const { translation: written, ...question } = context.about(trace);
     const answer = off.length ? answered(context, "look", { ...question, without }) : null;
     const one = off.length === 1 ? heads[0] : null, line = one && effectLine(trace, one, state.word);
-    const name = one ? `${direction(one.kind, trace.languages)}, ${placeOf(one)}` : `${count(off.length)} heads`;
-    const result = ({ traces: [{ target_text: text }] }) => html`<p lang="${code}">${marked(trace.target, text)}</p><p
-      class="verdict">The translation ${text === trace.target ? "stays" : "changes"}. ${line && html`${line}.`}</p>`;
+    const name = one ? headName(one, trace) : `${count(off.length)} heads`;
+    const result = ({ traces: [{ target_text: text }] }) => html`<p ${inLanguage(code)}>${marked(written, text)}</p><p
+      class="verdict">The translation ${text === written ? "stays" : "changes"}. ${line && html`${line}.`}</p>`;
     const chip = (kind, label) => html`<button class="chip" data-do="off-all" data-value="${kind}">${label}</button>`;
     paint(body, html`<div class="offgrid"><div>${switches(trace, off)}<div class="chips">${chip("", "All on")}${
       KINDS.map((kind) => chip(kind, `${direction(kind, trace.languages)}: all off`))}</div></div>
-      <div class="res" aria-live="polite"><span class="lbl">With every head</span><p lang="${code}">${trace.target}</p>
+      <div class="res" aria-live="polite"><span class="lbl">With every head</span><p ${inLanguage(code)}>${written}</p>
       <span class="lbl">${off.length ? `Without ${name}` : "Choose a head to switch off"}</span>${
       off.length ? shown(answer, result) : ""}</div></div>`);
   },
@@ -44,7 +45,7 @@ function switches(trace, off) {
   const button = (one, few) => {
     const role = trace.role(one), name = nameOf(one), tip = role ? roleTip(role) : NO_ROLE;
     return html`<td><button data-do="off" data-value="${name}" data-k="off-${name}"
-      aria-label="${direction(one.kind, trace.languages)}, ${placeOf(one)}" aria-pressed="${off.includes(name)}"
+      aria-label="${headName(one, trace)}" aria-pressed="${off.includes(name)}"
       ${tipped(tip)}>${one.head + 1}${role && few ? html` <small>${roleCaption(role)}</small>` : ""}</button></td>`;
   };
   const rows = (kind) => {

@@ -1,33 +1,36 @@
 // The text and its translation, one above the other; each word can be pointed at, chosen and, in an example, swapped.
 
-import { language, withArticle } from "./languages.js";
-import { html, icon, paint, stretches, tipped } from "./markup.js";
+import { changed } from "./diff.js";
+import { inLanguage, isRightToLeft, language, withArticle } from "./languages.js";
+import { html, icon, listed, opener, paint, stretches, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
+import { quoted } from "./wording.js";
 
 // The parts of the section, each painted separately, so that the text field survives.
-export const FRAME = html`<span class="from-menu"></span><div class="line src" dir="auto"></div>
-  <div class="between"></div><span class="to-menu"></span><div class="line tgt" dir="auto"></div>
+export const FRAME = html`<span class="from-menu"></span><div class="line src"></div>
+  <div class="between"></div><span class="to-menu"></span><div class="line tgt"></div>
   <svg class="ribbons" aria-hidden="true"><g class="threads"></g><g class="joins"></g></svg>
   <div class="pills" aria-hidden="true"></div><p class="meaning"></p><div class="acts"></div>`;
 
 export function paintTexts(root, state, settings) {
   const trace = traceOf(state), [from, to] = trace?.languages || [state.source, state.target];
   const part = (name) => root.querySelector(name);
-  const menu = (id, side, label) => html`<button class="tool lang" data-menu="${id}" data-k="${id}"
-    aria-haspopup="menu" aria-expanded="${state.menu === id}"
-    aria-label="${side}: ${label}">${label} ${icon("down")}</button>`;
+  const menu = (id, side, label) => opener(state, id, html`${label} ${icon("down")}`,
+    html`class="tool lang" aria-label="${side}: ${label}"`);
   paint(part(".from-menu"), menu("from", "From", language(from, "Find out")));
   paint(part(".to-menu"), menu("to", "To", language(to, "Language")));
-  part(".src").lang = from || "";
-  part(".tgt").lang = to || "";
+  for (const [line, code] of [[".src", from], [".tgt", to]]) {
+    Object.assign(part(line), { lang: code || "", dir: isRightToLeft(code) ? "rtl" : "auto" });
+  }
   if (!state.editing) paint(part(".src"), source(state, settings));
   else if (!part(".field")) {
     paint(part(".src"), field(state, from, settings));
     part(".field").focus();
     part(".field").select();
   }
-  paint(part(".between"), html`<span class="then">${state.moment === null ? notes(state) : momentNote(state)}</span>`);
+  const note = state.moment === null ? notes(state, from) : momentNote(state);
+  paint(part(".between"), html`<span class="then">${note}</span>`);
   paint(part(".tgt"), target(state));
   part(".tgt").setAttribute("aria-busy", state.busy === "translating");
   root.classList.toggle("working", state.busy === "translating");
@@ -49,8 +52,7 @@ function actions(state, settings) {
   const copy = action("copy", "copy", "Copy", "Copy the translation");
   if (!settings.engine) return copy;
   return html`${action("edit", "pen", "Edit", "Type your own sentence")}
-    <button class="tool" data-menu="alternatives" data-k="alternatives" aria-haspopup="menu"
-      aria-expanded="${state.menu === "alternatives"}">${icon("list")}<span>Alternatives</span></button>
+    ${opener(state, "alternatives", html`${icon("list")}<span>Alternatives</span>`)}
     ${action("share", "link", html`Share<span class="wide"> link</span>`,
       "Copy a link that opens this sentence, word and head")}
     ${copy}`;
@@ -137,18 +139,25 @@ function wordSpan(state, side, { text, pieces, start }, unknown, trace) {
     data-piece="${pieces[0]}" data-k="${side}-${pieces[0]}">${text}</span>`;
 }
 
-function notes(state) {
-  const { unknown_words: unknown, hypotheses } = state.reply?.translation || {};
+function notes(state, from) {
+  const { unknown_words: unknown, hypotheses } = state.reply?.translation || {}, trace = traceOf(state), said = [];
   if (state.forced) {
-    return html`Forced: <b lang="${state.target}">${state.forced}</b>
+    return html`Forced: <b ${inLanguage(state.target)}>${state.forced}</b>
       <button class="chip" data-do="unforce" data-k="unforce">Undo</button>`;
   }
   if (state.editing) return "";
   if (hypotheses?.[state.alternative]?.finished === false) return "The translation stops here, at the token limit.";
-  if (!unknown?.length) return "";
-  const named = unknown.slice(0, 3).map((one, i) => html`${i ? ", " : ""}<i>${one}</i>`);
-  const guess = unknown.length > 1 ? "Their translations are guesses." : "Its translation is a guess.";
-  return html`The model never saw ${named}. ${guess}`;
+  const named = (words) => listed(words.slice(0, 3), (one) => quoted(one, from));
+  const standIns = trace && !isNew(state) ? changed(trace.source, trace.record.source_text) : [];
+  if (unknown?.length) {
+    const guess = unknown.length > 1 ? "Their translations are guesses." : "Its translation is a guess.";
+    said.push(html`The model never saw ${named(unknown)}. ${guess} `);
+  }
+  if (standIns.length) {
+    const read = standIns.map(([start, end]) => trace.record.source_text.slice(start, end));
+    said.push(html`The model read ${named(read)} in place of protected text.`);
+  }
+  return html`${said}`;
 }
 
 const momentNote = ({ replay, moment }) =>

@@ -1,13 +1,11 @@
 // The tooltip: after a moment under the pointer, at once on focus or a tap; Escape closes it.  It holds no controls.
 
+import { putAt } from "./markup.js";
+
 const WAIT = 350;
 
 export function tips(root) {
-  const tip = root.appendChild(document.createElement("div"));
-  tip.className = "tip";
-  tip.setAttribute("role", "tooltip");
-  tip.id = "s2s-tip";
-  tip.hidden = true;
+  const tip = root.querySelector(".tip");
   let timer = null, of = null;
   const hide = () => { clearTimeout(timer); tip.hidden = true; of?.removeAttribute("aria-describedby"); of = null; };
   const show = (target) => {
@@ -17,10 +15,8 @@ export function tips(root) {
     tip.innerHTML = target.dataset.tip;  // written by this page; what users type is escaped in it
     tip.hidden = false;
     target.setAttribute("aria-describedby", tip.id);
-    const at = target.getBoundingClientRect(), home = root.getBoundingClientRect();
-    const middle = at.left + at.width / 2 - tip.offsetWidth / 2, above = at.top - tip.offsetHeight - 8;
-    tip.style.left = `${Math.max(8, Math.min(middle, innerWidth - tip.offsetWidth - 8)) - home.left}px`;
-    tip.style.top = `${(above < 8 ? at.bottom + 8 : above) - home.top}px`;
+    const at = target.getBoundingClientRect(), above = at.top - tip.offsetHeight - 8;
+    putAt(tip, at.left + at.width / 2 - tip.offsetWidth / 2, above < 8 ? at.bottom + 8 : above);
   };
   const find = (event) => event.target.closest?.("[data-tip]");
   root.addEventListener("pointerover", (event) => {

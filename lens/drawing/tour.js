@@ -1,6 +1,6 @@
 // A tour of the page in four steps, each at the card it describes.
 
-import { html, paint } from "./markup.js";
+import { html, paint, putAt } from "./markup.js";
 
 const STEPS = [
   [".texts", "Change <i>tired</i> to <i>wide</i>. One English word, and <i>il</i> becomes <i>elle</i>."],
@@ -10,11 +10,7 @@ const STEPS = [
 ];
 
 export function tour(root) {
-  const box = root.appendChild(document.createElement("div"));
-  box.className = "tourbox";
-  box.setAttribute("role", "dialog");
-  box.setAttribute("aria-label", "Tour");
-  box.hidden = true;
+  const box = root.querySelector(".tourbox");
   let at = -1, back = null;
   const ring = (on) => {
     root.querySelectorAll(".ringed").forEach((one) => one.classList.remove("ringed"));
@@ -24,7 +20,7 @@ export function tour(root) {
   const go = (step) => {
     if (step >= STEPS.length) return end();
     at = step;
-    const [where, said] = STEPS[at], card = root.querySelector(where), home = root.getBoundingClientRect();
+    const [where, said] = STEPS[at], card = root.querySelector(where);
     ring(where);
     card.scrollIntoView({ block: "nearest" });
     paint(box, html`<p></p><div class="row2"><span class="soft">${at + 1} of ${STEPS.length}</span><button
@@ -33,10 +29,8 @@ export function tour(root) {
     box.querySelector("p").innerHTML = said;
     box.hidden = false;
     const rect = card.getBoundingClientRect();
-    box.style.left = `${Math.max(8, Math.min(rect.left + 24, innerWidth - box.offsetWidth - 16)) - home.left}px`;
     const fits = rect.bottom + box.offsetHeight + 16 < innerHeight;
-    const top = fits ? rect.bottom + 8 : Math.max(8, rect.bottom - box.offsetHeight - 16);
-    box.style.top = `${top - home.top}px`;
+    putAt(box, rect.left + 24, fits ? rect.bottom + 8 : Math.max(8, rect.bottom - box.offsetHeight - 16));
     box.querySelector("[data-tour=next]").focus();
   };
   box.addEventListener("click", (event) => {

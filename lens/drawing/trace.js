@@ -1,6 +1,6 @@
 // A trace as `/v1/look` sends it: its words, its maps, and the evidence for each word.  Draws nothing.
 
-import { language } from "./languages.js";
+import { isRightToLeft, language } from "./languages.js";
 
 export const KINDS = ["cross", "decoder", "encoder"];
 export const VIEWS = ["raw", "norm", "rollout", "contributions", "left_out"];
@@ -28,8 +28,8 @@ function numbers({ shape, data }) {
 export class Trace {
   constructor(record, measured) {
     Object.assign(this, { record, measured: measured || { roles: [], apart: null }, maps: {}, known: new Map() });
-    this.source = record.source_text;
-    this.target = record.target_text;
+    const { source_text: read, target_text: wrote, texts = { source: read, target: wrote } } = record;
+    Object.assign(this, texts);  // the model may have read and written stand-ins
     this.languages = [record.source_language, record.target_language];
     for (const kind of KINDS) this.take(kind, record.maps[kind]);
     const [layers, heads] = this.maps.cross.raw.shape;
@@ -45,8 +45,8 @@ export class Trace {
 
   // Adds more of the same trace from a later answer; false if the answer is about another hypothesis.
   add(record) {
-    const isSame = String(record.target_ids) === String(this.record.target_ids) && record.source_text === this.source;
-    if (!isSame) return false;
+    const keyOf = ({ target_ids, source_text }) => `${target_ids} ${source_text}`;
+    if (keyOf(record) !== keyOf(this.record)) return false;
     for (const kind of KINDS) this.take(kind, record.maps[kind]);
     this.evidence = record.evidence || this.evidence;
     this.known.clear();
@@ -62,20 +62,30 @@ export class Trace {
     });
   }
 
+  // The heads of the same kind and layer.
+  beside({ kind, layer }) { return this.heads.filter((one) => one.kind === kind && one.layer === layer); }
+  // The languages of the rows and columns of a kind.
+  codes(kind) {
+    const [source, target] = this.languages;
+    return [kind === "encoder" ? source : target, kind === "decoder" ? target : source];
+  }
+
+  once(key, make) {
+    if (!this.known.has(key)) this.known.set(key, make());
+    return this.known.get(key);
+  }
+
   // --- words and tokens
 
   units(side, unit) {
-    const key = `${side} ${unit}`;
-    if (!this.known.has(key)) this.known.set(key, this.madeUnits(side, unit));
-    return this.known.get(key);
+    return this.once(`${side} ${unit}`, () => this.madeUnits(side, unit));
   }
 
   // Python counts code points, JavaScript UTF-16 units: the JavaScript position of code point n.
   place(side, n) {
-    const key = `places ${side}`, text = side === "source" ? this.source : this.target;
+    const text = side === "source" ? this.source : this.target;
     const add = (all, letter) => [...all, all.at(-1) + letter.length];
-    if (!this.known.has(key)) this.known.set(key, [...text].reduce(add, [0]));
-    return this.known.get(key)[n];
+    return this.once(`places ${side}`, () => [...text].reduce(add, [0]))[n];
   }
 
   madeUnits(side, unit) {
@@ -109,11 +119,10 @@ export class Trace {
 
   // --- maps
 
-  // { rows, columns, at: [row][column], most }; null where a step cannot look.
+  // { rows, columns, at: [row][column], most, mirrored }; null where a step cannot look.
   map({ kind, layer, head }, { view = "raw", unit = "words", rows: meaning = "predicts" } = {}) {
-    const key = [kind, layer, head, view, unit, meaning].join();
-    if (!this.known.has(key)) this.known.set(key, this.made(kind, layer, head, view, unit, meaning));
-    return this.known.get(key);
+    const choice = [kind, layer, head, view, unit, meaning];
+    return this.once(choice.join(), () => this.made(...choice));
   }
 
   made(kind, layer, head, view, unit, meaning) {
@@ -127,8 +136,10 @@ export class Trace {
       for (const r of row.pieces) for (const c of own) sum += values[first + r * C + c];
       return view === "left_out" ? sum : sum / row.pieces.length;
     }));
-    const most = view === "raw" ? 1 : Math.max(1e-6, ...at.flat().map((value) => Math.abs(value || 0)));
-    return { rows, columns, at, most, highest: Math.max(1e-6, ...at.flat().map((value) => Math.abs(value || 0))) };
+    const sizes = at.flat().map((value) => Math.abs(value || 0));
+    const most = view === "raw" ? 1 : Math.max(1e-6, ...sizes);
+    const mirrored = isRightToLeft(this.codes(kind)[1]);
+    return { rows, columns, at, most, mirrored, highest: Math.max(1e-6, ...sizes) };
   }
 
   // The columns with the largest shares of a row: [[column, share], ...].
@@ -162,11 +173,8 @@ export class Trace {
     const stays = before < 0 || word === bare(this.record.target[piece].text);
     return { margin, drop: before - margin, instead: stays ? null : word };
   }
-  effectOf(head) {
-    return this.evidence?.heads.find((one) => nameOf(one) === nameOf(head));
-  }
   effect(head, piece) {
-    const found = this.effectOf(head);
+    const found = this.evidence?.heads.find((one) => nameOf(one) === nameOf(head));
     return found ? this.after(found, piece) : null;
   }
   // The heads without which the model is less sure of this step, strongest first; empty if no head matters alone.

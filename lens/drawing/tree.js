@@ -1,7 +1,8 @@
 // Which translations were considered?  The tree of a beam search: a column a step, each node joined to its parent.
 
 import { inside, shown } from "./answers.js";
-import { html, paint, segment } from "./markup.js";
+import { inLanguage } from "./languages.js";
+import { html, option, paint, segment } from "./markup.js";
 import { traceOf } from "./state.js";
 import { elided } from "./wording.js";
 
@@ -14,8 +15,7 @@ export const tree = {
   draw(body, context) {
     const { state } = context, trace = traceOf(state), beams = state.lab.beams ??= 4;
     const answer = inside(context, trace, { tool: "tree", num_beams: beams });
-    const button = (n) => html`<button data-do="tree-beams" data-value="${n}" data-k="tree-${n}"
-      aria-pressed="${beams === n}">${n}</button>`;
+    const button = (n) => option("do", "tree-beams", n, n, beams === n);
     paint(body, html`<div class="row2"><span class="soft">Beams</span>${segment("Beams", [2, 4, 8].map(button))}</div>${
       shown(answer, () => drawn(answer, trace.languages[1]))}`);
   },
@@ -47,7 +47,7 @@ function drawn({ steps, hypotheses, length_penalty: penalty }, code) {
   return html`<div class="scrollx" tabindex="0" role="region" aria-label="Beam tree"><svg class="beams"
     width="${width}" height="${height}" role="img"
     aria-label="Beam tree of ${steps.length} steps; its translations follow.">${each(edge)}${each(node)}</svg></div>
-    <ol class="found">${hypotheses.map(([, , text, score]) => html`<li><span lang="${code}">${text}</span><span
+    <ol class="found">${hypotheses.map(([, , text, score]) => html`<li><span ${inLanguage(code)}>${text}</span><span
       class="soft">score ${score.toFixed(3)}</span></li>`)}</ol>
     <p class="fine">The bold path leads to the best translation. A score is the log-probability divided by the length to
     the power ${penalty}.</p>`;

@@ -2,13 +2,13 @@
 // the changes marked, the same head's two maps side by side, and the heads that carry the difference.
 
 import { answered, inside, marked, shown } from "./answers.js";
-import { html, paint } from "./markup.js";
+import { html, listed, paint } from "./markup.js";
 import { smallMap } from "./small_map.js";
 import { traceOf } from "./state.js";
 import { flipOf } from "./texts.js";
 import { KINDS, Trace, nameOf } from "./trace.js";
-import { language } from "./languages.js";
-import { direction, nats, placeOf, quoted } from "./wording.js";
+import { inLanguage, language } from "./languages.js";
+import { headName, odds } from "./wording.js";
 
 export const whatIf = {
   question: "What if the sentence were different?", name: "What if",
@@ -56,15 +56,15 @@ function sides(state, trace, answer) {
   const [before, after] = [trace, other].map((one) => one.map(head));
   const alike = before.rows.length === after.rows.length && before.columns.length === after.columns.length;
   const change = (value, r, c) => value === null ? null : after.at[r][c] - value;
-  const difference = () => smallMap("The difference: more in blue, less in orange", before.rows, before.columns,
+  const difference = () => smallMap("The difference: more in blue, less in orange", before,
     before.at.map((row, r) => row.map((value, c) => change(value, r, c))), state.theme);
-  const drawn = (title, map) => smallMap(title, map.rows, map.columns, map.at, state.theme);
+  const drawn = (title, map) => smallMap(title, map, map.at, state.theme);
   const side = (label, from, to) => html`<div class="res"><span class="lbl">${label}</span>
-    <p lang="${source}">${from}</p><p lang="${target}">${to}</p></div>`;
+    <p ${inLanguage(source)}>${from}</p><p ${inLanguage(target)}>${to}</p></div>`;
   return html`<div class="sides">${side("As it is", trace.source, trace.target)}
     ${side("With the change", marked(trace.source, other.source), marked(trace.target, other.target))}</div>
     <div class="scrollx"><div class="figures">${
-      drawn(`${direction(head.kind, trace.languages)}, ${placeOf(head)}`, before)}${drawn("With the change", after)}${
+      drawn(headName(head, trace), before)}${drawn("With the change", after)}${
       alike ? difference() : ""}</div></div>`;
 }
 
@@ -73,12 +73,9 @@ function carriers(context, trace, other) {
   const step = context.state.word, answer = inside(context, trace, { tool: "patch", other, step });
   const needed = "Patching needs two sentences with the same number of tokens.";
   if (answer?.error) return html`<p class="fine">${needed} ${answer.error}</p>`;
-  const own = quoted(trace.unitAt("target", step).label, trace.languages[1]);
-  const chip = (kind, place) => html`<button class="chip" data-head="${nameOf({ kind, ...place })}">${
-    direction(kind, trace.languages)}, ${placeOf(place)}</button>`;
-  const result = ([kind, layer, head, margin], i) => html`${i ? "; " : ""}${chip(kind, { layer, head })}
-    <b>${nats(margin)}</b>${margin < 0 ? " (it flips)" : ""}`;
-  return shown(answer, ({ margin, heads }) => html`<p class="verdict">The margin of ${own} is ${nats(margin)} nats. With
-    one head patched from the other sentence it becomes: ${
-    [...heads].sort((a, b) => a[3] - b[3]).slice(0, 3).map(result)}.</p>`);
+  const chip = (head) => html`<button class="chip" data-head="${nameOf(head)}">${headName(head, trace)}</button>`;
+  const result = ([kind, layer, head, margin]) => html`${chip({ kind, layer, head })}: ${odds(trace, step, margin)}`;
+  return shown(trace.evidence && answer, ({ margin, heads }) => html`<p class="verdict">Now ${
+    odds(trace, step, margin)}. With one head patched from the other sentence: ${
+    listed([...heads].sort((a, b) => a[3] - b[3]).slice(0, 3), result, "; ")}.</p>`);
 }

@@ -1,10 +1,11 @@
 // The chosen word: the heads that matter for it, what else could have been written, which words mattered.
 
-import { about, html, icon, tipped } from "./markup.js";
+import { inLanguage } from "./languages.js";
+import { about, html, icon, listed, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { flipOf, same } from "./texts.js";
 import { bare, nameOf } from "./trace.js";
-import { chance, direction, elided, likelier, lookedAt, oneIn, percent, placeOf, quoted, ratio, roleName,
+import { chance, direction, elided, lookedAt, odds, oneIn, percent, placeOf, quoted, ratio, roleName,
   roleTip, times } from "./wording.js";
 
 export function wordPanel(state, settings) {
@@ -14,7 +15,7 @@ export function wordPanel(state, settings) {
   const step = (by, key, label, tip, name) => html`<button
     data-word="${list[(at + by + list.length) % list.length].pieces[0]}" data-k="${key}" aria-label="${label}"
     ${tipped(tip)}>${icon(name)}</button>`;
-  return html`<div class="top"><span class="big" lang="${code}" dir="auto">${elided(unit.label, 14)}</span>
+  return html`<div class="top"><span class="big" ${inLanguage(code)}>${elided(unit.label, 14)}</span>
     <span class="soft">word ${at + 1} of ${list.length}</span>
     <span class="stepper">${step(-1, "back", "Previous word", "Previous word (,)", "left")}${
       step(1, "on", "Next word", "Next word (.)", "right")}</span></div>
@@ -44,17 +45,12 @@ function heads(state, trace, unit, settings) {
       ${trace.heads.length} heads, ${quoted(unit.label, target)} stays about as likely.</p>`;
   }
   const title = telling.length > 1 ? "Heads that matter for this word" : "The head that matters here";
-  return html`<h3>${title} ${about(HEADS_TIP)}</h3><p class="fine hint">${over(trace, unit)}</p>${
+  return html`<h3>${title} ${about(HEADS_TIP)}</h3><p class="fine hint">${odds(trace, piece)}</p>${
     rows(telling, (one) => one)}`;
 }
 
-function over(trace, { label, pieces: [piece] }) {
-  const [, target] = trace.languages;
-  return likelier(quoted(label, target), trace.margin(piece), quoted(trace.runnerUp(piece), target));
-}
-
 function headRow(state, trace, unit, head, effect) {
-  const piece = unit.pieces[0], [source, target] = trace.languages;
+  const piece = unit.pieces[0], [, target] = trace.languages, [, columnCode] = trace.codes(head.kind);
   const tone = trace.tone(head, piece), role = tone === "slate" ? null : trace.role(head);
   const row = head.kind === "encoder" ? state.read : piece;
   const [[column, share] = [{ label: "" }, 0]] = trace.top(head, row, 1);
@@ -64,7 +60,7 @@ function headRow(state, trace, unit, head, effect) {
   return html`<button class="tone-${tone}" data-head="${nameOf(head)}" data-k="story-${nameOf(head)}"
     aria-pressed="${same(head, state.head)}" ${tipped(tip)}><span class="l1"><span class="dot"></span><span
     class="nm">${name}</span><span class="pc">${percent(share)}</span></span><span class="l2"><span class="wd"
-    lang="${head.kind === "decoder" ? target : source}">${elided(column.label, 14)}</span>${
+    ${inLanguage(columnCode)}>${elided(column.label, 14)}</span>${
     outcome ? html`<span class="out">without it: ${outcome}</span>` : ""}</span></button>`;
 }
 
@@ -115,7 +111,7 @@ function candidates(state, trace, unit, settings) {
   const [, code] = trace.languages, can = settings.engine && unit.word !== null && state.moment === null;
   const width = (p) => Math.max(0.8, Math.min(100, 100 * p)).toFixed(1);
   const bar = (p) => html`<span class="bar2"><i style="width:${width(p)}%"></i></span><small>${chance(p)}</small>`;
-  const row = (one) => html`<span lang="${code}">${elided(one.text, 12)}</span>${bar(one.p)}`;
+  const row = (one) => html`<span ${inLanguage(code)}>${elided(one.text, 12)}</span>${bar(one.p)}`;
   const button = (one) => html`<button data-force="${one.text}" data-k="force-${one.text}" ${tipped(
     html`Make it write “${one.text}” and translate the rest again${oneIn(one.p)}`)}>${row(one)}</button>`;
   return html`${can ? html`<p class="fine hint">Click one to write that instead.</p>` : ""}<div class="cand">${
@@ -149,15 +145,11 @@ function rests(state, trace, unit, settings) {
     const outcome = twin.instead ? html`flips it to ${quoted(twin.instead, target)}` : "does not flip it";
     said.push(html`${swap} ${outcome}.`);
   }
-  if (flips.length) {
-    said.push(html`Erasing ${flips.map((one, i) => html`${i ? " or " : ""}${word(one)}`)} flips it.`);
-  }
-  if (fell.length) {
-    const by = (one, i) => html`${i ? " or " : ""}${word(one)} (${ratio(one.drop)}×)`;
-    said.push(html`Less likely without ${fell.map(by)}.`);
-  }
+  const without = (one) => html`${word(one)} (${ratio(one.drop)}×)`;
+  if (flips.length) said.push(html`Erasing ${listed(flips, word, " or ")} flips it.`);
+  if (fell.length) said.push(html`Less likely without ${listed(fell, without, " or ")}.`);
   if (!flips.length && !fell.length) said.push(html`Erasing any one word changes little.`);
-  if (!trace.telling(piece).length) said.push(html`<span class="soft">${over(trace, unit)}.</span>`);
+  if (!trace.telling(piece).length) said.push(html`<span class="soft">${odds(trace, piece)}.</span>`);
   return html`<h3>Which words mattered ${about(RESTS_TIP)}</h3><p class="needed">${said.map((one) => html`${one} `)}
     <button data-set="view" data-value="left_out" data-k="leave">Show all</button></p>`;
 }

@@ -1,12 +1,17 @@
 // The sentences of the page: about a row, a column, a cell, a head; and how numbers are written.
 
-import { language, withArticle } from "./languages.js";
-import { html } from "./markup.js";
+import { inLanguage, language, withArticle } from "./languages.js";
+import { html, listed } from "./markup.js";
 import { hasHeads } from "./trace.js";
 
 export const percent = (value) => `${Math.round(100 * value)}%`;
 export const count = (value) => value.toLocaleString("en-GB");
 export const nats = (value) => value.toFixed(1).replace("-", "−");
+
+// A value of a view, as in a cell; and with its unit.
+export const number = (view, value) => view === "left_out" ? plainNumber(Math.exp(value))
+  : view === "norm" ? value.toFixed(1) : Math.round(100 * value);
+export const amount = (view, value) => `${number(view, value)}${{ left_out: "×", norm: "" }[view] ?? "%"}`;
 
 // A probability, always in percent.
 export function chance(p) {
@@ -14,7 +19,7 @@ export function chance(p) {
   if (p < 0.001) return "under 0.1%";
   return p >= 0.0995 ? percent(p) : `${(100 * p).toFixed(1)}%`;
 }
-export const plainNumber = (n) => n >= 950 ? `${count(Math.round(n / 1000))}k`
+const plainNumber = (n) => n >= 950 ? `${count(Math.round(n / 1000))}k`
   : n >= 9.5 ? String(+n.toPrecision(2)) : n.toFixed(1);
 export const oneIn = (p) => p >= 0.0995 ? "" : ` (1 in ${count(+(1 / Math.max(p, 1e-9)).toPrecision(2))})`;
 export const ratio = (nats) => {
@@ -23,7 +28,7 @@ export const ratio = (nats) => {
 };
 export const times = (fall) => Math.abs(fall) < 0.14 ? html`just as likely`
   : html`<b>${ratio(fall)}×</b> ${fall > 0 ? "less" : "more"} likely`;
-export const likelier = (word, margin, rival) => margin >= 0 ? html`${word} is <b>${ratio(margin)}×</b> as likely as ${
+const likelier = (word, margin, rival) => margin >= 0 ? html`${word} is <b>${ratio(margin)}×</b> as likely as ${
   rival}` : html`${word} is <b>${ratio(margin)}×</b> less likely than ${rival}`;
 
 // --- languages, kinds of attention, views
@@ -40,6 +45,7 @@ export const lookedAt = (kind, [source, target]) => kind === "decoder" ? `back a
 export const TECHNICAL = { cross: "cross-attention", decoder: "decoder self-attention",
   encoder: "encoder self-attention" };
 export const placeOf = ({ layer, head }) => `layer ${layer + 1}, head ${head + 1}`;
+export const headName = (head, { languages }) => `${direction(head.kind, languages)}, ${placeOf(head)}`;
 
 export const VIEW_NAMES = {
   raw: ["Attention weights", "Where the head looked. Every row adds up to 100%."],
@@ -82,8 +88,8 @@ export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 // A quoted word: `mark` is "looks" or "seen".  A long one is shortened in the middle, never inside a grapheme.
 export const word = (text, mark, code) =>
-  html`<span class="ww ${mark}" lang="${code}" dir="auto">${elided(text)}</span>`;
-export const quoted = (text, code) => html`<i lang="${code}" dir="auto">${elided(text)}</i>`;
+  html`<span class="ww ${mark}" ${inLanguage(code)}>${elided(text)}</span>`;
+export const quoted = (text, code) => html`<i ${inLanguage(code)}>${elided(text)}</i>`;
 const cutter = globalThis.Intl?.Segmenter ? new Intl.Segmenter(undefined, { granularity: "grapheme" }) : null;
 export function elided(text, most = 22) {
   if (text.length <= most) return text;
@@ -95,8 +101,7 @@ export function elided(text, most = 22) {
 export function sentence(trace, { head, view, unit, rows }, { piece, column = null }) {
   const map = trace.map(head, { view, unit, rows });
   const row = map.rows.find((one) => one.pieces.includes(piece)) || map.rows[0], at = map.at[map.rows.indexOf(row)];
-  const [source, target] = trace.languages, rowCode = head.kind === "encoder" ? source : target;
-  const columnCode = head.kind === "decoder" ? target : source;
+  const [rowCode, columnCode] = trace.codes(head.kind);
   const looks = word(row.label, "looks", rowCode), seen = (one) => word(one.label, "seen", columnCode);
   const back = head.kind === "decoder" ? "looked back at" : "looked at";
   const who = hasHeads(view) ? "this head" : "the model";
@@ -135,8 +140,8 @@ function traced(trace, view, piece, unit) {
     const all = map.at[row].map((value, i) => [map.columns[i], value || 0]);
     const total = all.reduce((sum, one) => sum + one[1], 0);
     const best = all.sort((a, b) => b[1] - a[1]).slice(0, 2).filter((one) => one[1] >= 0.03);
-    const named = best.map(([one, share], i) => html`${i ? ", " : ""}${quoted(one.label, code)} ${percent(share)}`);
-    return html`${name} <b>${percent(total)}</b>${best.length ? html` (${named})` : ""}`;
+    const named = ([one, share]) => html`${quoted(one.label, code)} ${percent(share)}`;
+    return html`${name} <b>${percent(total)}</b>${best.length ? html` (${listed(best, named)})` : ""}`;
   };
   const from = side("cross", source, language(source, "the source"));
   const back = side("decoder", target, `${language(target, "the translation")} so far`);
@@ -147,13 +152,13 @@ export function columnSentence(trace, { head, view, unit, rows }, piece) {
   const map = trace.map(head, { view, unit, rows });
   const column = map.columns.findIndex((one) => one.pieces.includes(piece));
   if (column < 0) return null;
-  const [source, target] = trace.languages, rowCode = head.kind === "encoder" ? source : target;
-  const seen = word(map.columns[column].label, "seen", head.kind === "decoder" ? target : source);
+  const [rowCode, columnCode] = trace.codes(head.kind);
+  const seen = word(map.columns[column].label, "seen", columnCode);
   const by = map.at.map((row, i) => [map.rows[i], row[column] || 0]).sort((a, b) => b[1] - a[1]).slice(0, 2);
   if (by[0][1] < 0.1) return html`${seen} was hardly looked at by this head`;
-  const lookers = by.filter(([, share], i) => !i || share >= 0.25).map(([one, share], i) =>
-    html`${i ? " and " : ""}${word(one.label, "looks", rowCode)} <b>${percent(share)}</b>`);
-  return html`${seen} was looked at while ${head.kind === "encoder" ? "reading" : "writing"} ${lookers}`;
+  const looker = ([one, share]) => html`${word(one.label, "looks", rowCode)} <b>${percent(share)}</b>`;
+  return html`${seen} was looked at while ${head.kind === "encoder" ? "reading" : "writing"} ${
+    listed(by.filter(([, share], i) => !i || share >= 0.25), looker, " and ")}`;
 }
 
 // How to read the map, in one line.
@@ -168,11 +173,15 @@ export function reading(kind, view, [source, target], dark) {
   return says(`more the head looked ${what}`);
 }
 
+// How likely a written word is, compared with its runner-up: as it is, or at another margin.
+export function odds(trace, piece, margin = trace.margin(piece)) {
+  const [, target] = trace.languages, rival = quoted(trace.runnerUp(piece), target);
+  return likelier(quoted(trace.unitAt("target", piece).label, target), margin, rival);
+}
 // The effect of one head on one word.
 export function effectLine(trace, head, piece) {
   const effect = trace.effect(head, piece), [, target] = trace.languages;
-  if (!effect) return null;
-  const own = quoted(trace.unitAt("target", piece).label, target);
-  if (effect.instead) return html`Without this head, ${own} becomes ${quoted(effect.instead, target)}`;
-  return html`Without this head, ${likelier(own, effect.margin, quoted(trace.runnerUp(piece), target))}`;
+  if (!effect?.instead) return effect && html`Without this head, ${odds(trace, piece, effect.margin)}`;
+  return html`Without this head, ${quoted(trace.unitAt("target", piece).label, target)} becomes ${
+    quoted(effect.instead, target)}`;
 }

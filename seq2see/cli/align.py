@@ -6,23 +6,29 @@ links.  Without it, or if it is of other weights, the last layer's mean is used,
 
 import argparse
 import sys
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from seq2see.lens.alignment import FILE
-from seq2see.lens.trust import FILE as TRUST
-from seq2see.lens.trust import NOISE, Trust
-from seq2see.measures.alignment import Aligner, fit
-from seq2see.measures.faithfulness import measure
+from seq2see.errors import UserError
 from seq2see.measures.pairs import LinkedFiles, read_pairs
-from seq2see.streams import only_results_on_stdout
+from seq2see.streams import LINES_CHECKED, only_results_on_stdout
 from seq2see.tokenizer.links import to_pharaoh
-from seq2see.training.checkpoints import find_record
-from seq2see.translate import Translator
+
+if TYPE_CHECKING:
+    from seq2see.lens.trust import Trust
 
 
 def run(args: argparse.Namespace) -> None:
-    """`args.run`, `args.src`, `args.tgt`, `args.links`, `args.fit`, `args.trust`, `args.source`, `args.target`,
-    checked by `align_checks.py`."""
+    """`args.run`, `args.src`, `args.tgt`, `args.links`, `args.fit`, `args.trust`, `args.source`, `args.target`."""
+    check(args)
+    from seq2see.lens.alignment import FILE  # these import torch, which takes seconds
+    from seq2see.lens.trust import FILE as TRUST
+    from seq2see.measures.alignment import Aligner, fit
+    from seq2see.measures.faithfulness import measure
+    from seq2see.training.checkpoints import find_record
+    from seq2see.translate import Translator
+
     with only_results_on_stdout():
         translator = Translator.from_pretrained(args.run, engine="torch", device=args.device)
         aligner = Aligner(translator, source=args.source, target=args.target)
@@ -44,8 +50,10 @@ def run(args: argparse.Namespace) -> None:
         sys.stdout.write(to_pharaoh(choice.links(trace) if trace else ()) + "\n")
 
 
-def print_trust(trust: Trust) -> None:
+def print_trust(trust: "Trust") -> None:
     """One line per view: its best map; then the result of random maps."""
+    from seq2see.lens.trust import NOISE
+
     print(f"Cross-attention by words, on {trust.sentences} sentences of {trust.measured_on}; each view's best map\n"
           f"was chosen on {trust.chosen_on} others. Layers and heads count from 0; 95 % intervals in brackets.\n")
     print("  AER  alignment error of linking each target word to the source word with most weight (0 %: none)")
@@ -56,3 +64,32 @@ def print_trust(trust: Trust) -> None:
     for one in (*trust.best, trust.random):
         name = "random weights" if one is trust.random else one.name
         print(f"  {one.view:14} {name:32} {one}")
+
+
+def check(args: argparse.Namespace) -> None:
+    check_files(args)
+    if args.fit and args.trust:
+        raise UserError("--fit and --trust use different sentences: run one after the other", exit_code=2)
+    if args.links and not (args.fit or args.trust):
+        raise UserError("--links needs --fit or --trust: without them links are the output", exit_code=2)
+    if args.fit and args.src and not args.links:
+        raise UserError("--fit needs --links FILE with the gold links of --src and --tgt, in lines such as 0-0 1-2",
+                        exit_code=2)
+    if not (args.fit or args.trust or args.src):
+        raise UserError("give --src FILE and --tgt FILE to align, or --fit, or --trust", exit_code=2)
+    if args.links:
+        Path(args.links).stat()
+
+
+def check_files(args: argparse.Namespace) -> None:
+    """The files `args.src` and `args.tgt`, if given: they exist, and their first lines are valid."""
+    if bool(args.src) != bool(args.tgt):
+        raise UserError("--src and --tgt go together: line N of one is the translation of line N of the other",
+                        exit_code=2)
+    if not args.src:
+        return
+    for path in (args.src, args.tgt):
+        Path(path).stat()
+    if Path(args.src).is_file() and Path(args.tgt).is_file():  # a pipe is read only once
+        for _ in islice(read_pairs(args.src, args.tgt), LINES_CHECKED):
+            pass

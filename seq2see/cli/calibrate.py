@@ -3,16 +3,19 @@
 import argparse
 from pathlib import Path
 
-from seq2see.lens.calibration import FILE
-from seq2see.measures.calibration import calibrate
+from seq2see.cli.align import check_files
 from seq2see.measures.pairs import LinkedFiles
-from seq2see.measures.reliability import PICTURE, describe
 from seq2see.streams import only_results_on_stdout
-from seq2see.translate import Translator
 
 
 def run(args: argparse.Namespace) -> None:
-    """`args.run`, `args.src`, `args.tgt`, `args.source`, `args.target`, `args.device`."""
+    """Fit on the files `args.src` and `args.tgt` or, without them, on the run's own held-out pairs."""
+    check_files(args)
+    from seq2see.lens.calibration import FILE
+    from seq2see.measures.calibration import calibrate
+    from seq2see.measures.reliability import PICTURE, describe
+    from seq2see.translate import Translator
+
     with only_results_on_stdout():
         translator = Translator.from_pretrained(args.run, engine="torch", device=args.device)
     files = LinkedFiles(args.src, args.tgt, None) if args.src else None

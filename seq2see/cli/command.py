@@ -5,7 +5,6 @@
 Exit codes: 0 success, 1 failure, 2 usage error, 130 Ctrl-C, 141 the reader of our output has gone, 143 SIGTERM.
 """
 
-import argparse
 import atexit
 import errno
 import gc
@@ -64,9 +63,8 @@ def prepare_process() -> None:
         if getattr(sys, name) is None:  # closed by the parent process: the next file opened would get its number
             setattr(sys, name, stand_in())
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # its threads would compete with the engine for cores
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
     if not sys.stderr.isatty():
@@ -108,34 +106,6 @@ def catch_signals() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-@contextmanager
-def garbage_collection_off() -> Iterator[None]:
-    """Inside, no garbage is collected: an import makes a million objects that all stay, and searching them takes a
-    fifth of its time."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
-def run_verb(args: argparse.Namespace) -> int:
-    """Import the verb's module and run it.
-
-    A verb may have a check, which needs no heavy import and fails early where it can.
-    """
-    module = f"seq2see.cli.{args.name}"
-    if "check" in args:
-        check_module, check_name = args.check.split(":")
-        getattr(import_module(check_module), check_name)(args)
-    with garbage_collection_off():
-        imported = module in sys.modules
-        run = import_module(module).run
-        if not imported:
-            gc.freeze()  # trainings re-enable collection
-    return run(args) or 0
-
-
 def describe(error: Exception) -> str:
     """One line for the user: what is wrong, where, and how to fix it."""
     if isinstance(error, UserError):
@@ -174,7 +144,7 @@ def main(argv: list[str] | None = None) -> int:
                 if "name" not in args:
                     parser.print_help(sys.stderr)
                     return 2
-                return run_verb(args)
+                return import_module(f"seq2see.cli.{args.name}").run(args) or 0
             finally:
                 sys.stdout.flush()  # raises BrokenPipeError here, where it can be handled, if the reader has gone
         except KeyboardInterrupt:

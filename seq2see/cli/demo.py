@@ -3,8 +3,8 @@ shows the training of storybook's model in it (`demo_run.py`); then it serves th
 """
 
 import argparse
-import socket
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,15 +26,12 @@ def run(args: argparse.Namespace) -> None:
     from seq2see.serve.settings import LOOPBACK, ServerSettings
     from seq2see.translate.translator import Translator
 
-    port = choose_port(args.host, args.port)
+    port = free_port(args.host) if args.port is None else args.port
     packaged = packaged_folder(args.run)
     run = packaged or Path(args.run)
     if not packaged and not is_finished(run):
-        is_begun(run)  # raises, before the page opens, if it holds something else
-        try:
-            run.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"cannot create the folder {run} ({error.strerror}); choose another with --run") from error
+        is_begun(run)  # raises, before the page opens, if it holds something else; so does the next line
+        run.mkdir(parents=True, exist_ok=True)
     demo = DemoRun(run)
     known = packaged is not None or demo.finished
 
@@ -56,21 +53,14 @@ def run(args: argparse.Namespace) -> None:
         demo.stop()
 
 
-def choose_port(host: str, port: int | None) -> int:
-    """The requested port, or the first free one from 7860; UserError if it is taken."""
-    if port is not None:
-        if is_taken(host, port):
-            raise UserError(f"port {port} of {host} is in use; choose another --port, or omit it to use a free one")
-        return port
-    for candidate in range(FIRST_PORT, FIRST_PORT + PORTS_TRIED):
-        if not is_taken(host, candidate):
-            if candidate != FIRST_PORT:
-                print(f"port {FIRST_PORT} is in use, using {candidate}", flush=True)
-            return candidate
+def free_port(host: str) -> int:
+    """The first free port from 7860."""
+    from seq2see.serve.server import bind
+
+    for port in range(FIRST_PORT, FIRST_PORT + PORTS_TRIED):
+        with suppress(UserError):
+            bind(host, port).close()
+            if port != FIRST_PORT:
+                print(f"port {FIRST_PORT} is in use, using {port}", flush=True)
+            return port
     raise UserError(f"no free port on {host} from {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1}; choose a --port")
-
-
-def is_taken(host: str, port: int) -> bool:
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.settimeout(1)
-        return probe.connect_ex((host, port)) == 0

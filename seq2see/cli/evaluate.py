@@ -59,9 +59,8 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def data_of(
-    folder: Path, model: PreTrainedModel, args: argparse.Namespace
-) -> tuple[DataConfig, DataConfig | None, int]:
+def data_of(folder: Path, model: PreTrainedModel,
+            args: argparse.Namespace) -> tuple[DataConfig, DataConfig | None, int]:
     """The data to evaluate on: the run's own (its run.yaml), overridden by --data, --from and --to; the full data of
     the run, if this is a part of it; and the run's seed.
 

@@ -1,8 +1,8 @@
 """The verb `heads`: what each attention head does for the pronoun, as a table and a file for the page."""
 
 import argparse
+import os
 import sys
-import tempfile
 from pathlib import Path
 
 from seq2see.cli.heads_table import print_report
@@ -13,13 +13,16 @@ from seq2see.translate.checkpoint import fingerprint
 
 
 def run(args: argparse.Namespace) -> None:
-    """The command: `args.run`, `args.sentences` (a limit per half; None: all), `args.json` (a file, or None)."""
+    """The command: `args.run`, `args.sentences` (a limit per half; None: all), `args.out` (a file, or None)."""
     translator = Translator.from_pretrained(args.run, engine="torch", device=args.device)
     if translator.language_pairs and ("en", "fr") not in translator.language_pairs:
         raise UserError(f"heads are measured on storybook, English to French, and {args.run} does not translate it")
     if not translator.language_pairs:
         print(f"{args.run} does not name its languages: assuming English to French", file=sys.stderr)
-    out = Path(args.json) if args.json else None
+    if args.json:
+        print("--json FILE is called --out FILE now", file=sys.stderr)
+    name = args.out or args.json
+    out = Path(name) if name else None
     if out is not None:
         _check_writable(out)
     report = measure_heads(translator, limit=args.sentences)
@@ -33,14 +36,5 @@ def run(args: argparse.Namespace) -> None:
 
 def _check_writable(out: Path) -> None:
     """UserError before minutes of work if the report cannot be written."""
-    folder = out.resolve().parent
-    if not folder.is_dir():
-        raise UserError(f"--json {out}: the folder {out.parent} does not exist", exit_code=2)
-    if out.is_dir():
-        raise UserError(f"--json {out} is a folder: give a file name", exit_code=2)
-    if out.exists() and not out.is_file():
-        return  # a pipe or a terminal: no file is created
-    try:
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        raise UserError(f"--json {out} cannot be written: {error.strerror}", exit_code=2) from error
+    if out.is_dir() or not os.access(out if out.exists() else out.resolve().parent, os.W_OK):
+        raise UserError(f"--out {out} cannot be written: give the name of a file in a writable folder", exit_code=2)

@@ -9,6 +9,7 @@ from typing import Any
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
+from seq2see.folders import LESSONS_PAGE
 from seq2see.lessons.contents import chosen
 from seq2see.lessons.record import collect
 from seq2see.lessons.workbench import Budget, Workbench
@@ -24,8 +25,6 @@ def run(args: argparse.Namespace) -> None:
     from seq2see.lessons.page import page
 
     names = chosen(args.number)
-    if not names:
-        raise UserError(f"there is no lesson {args.number}", exit_code=2)
     html, data = places(args.out, args.number)
     bench = set_up(args.run, quick=args.quick)
     record = collect(bench, names, command=as_typed(args))
@@ -43,11 +42,8 @@ def places(folder: str, number: int | None) -> tuple[Path, Path]:
         raise UserError("--out is empty: give a folder, or omit it", exit_code=2)
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
-    html, data = (("index.html", "lessons.json") if number is None else
+    html, data = ((LESSONS_PAGE, "lessons.json") if number is None else
                   (f"lesson-{number}.html", f"lesson-{number}.json"))  # fmt: skip
-    for path in (out / html, out / data):
-        if path.is_dir():
-            raise UserError(f"cannot write {path}: it is a folder. Move it away, or give another folder with --out")
     if not os.access(out, os.W_OK | os.X_OK):
         raise UserError(f"cannot write to {out}: give another folder with --out")
     return out / html, out / data

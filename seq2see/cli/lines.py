@@ -1,9 +1,7 @@
 """Lines of standard input for verbs that write a line per line: lines that are available together form a batch."""
 
 import io
-import os
 import queue
-import stat
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -21,6 +19,7 @@ PATIENCE = 0.3  # seconds to wait for the first line of a pipe before a model is
 
 Result = TypeVar("Result")
 Line = tuple[int, str]  # its number, from 1, and its text without the line's end
+Item = Line | Exception | None  # from the thread that reads; None: the end
 Check = Callable[[str], object]  # UserError for a line that is invalid for any model
 
 
@@ -48,12 +47,12 @@ def windows(stream: BinaryIO, check: Check) -> Iterator[list[Line]]:
     UserError immediately, before iteration, if the beginning of a file is invalid, or the first line of a pipe that
     arrives within PATIENCE.
     """
-    if _is_file(stream):
+    if stream.seekable() and not stream.isatty():  # otherwise it can be read only once
         start = stream.tell()
         for _ in islice(_lines(stream, check), LINES_CHECKED):
             pass
         stream.seek(start)
-    ready: queue.Queue[Line | Exception | None] = queue.Queue(LINES_AHEAD)
+    ready: queue.Queue[Item] = queue.Queue(LINES_AHEAD)
     threading.Thread(target=_read, args=(_lines(stream, check), ready), daemon=True).start()
     first = []
     with suppress(queue.Empty):
@@ -63,37 +62,20 @@ def windows(stream: BinaryIO, check: Check) -> Iterator[list[Line]]:
     return _grouped(first, ready)
 
 
-def _is_file(stream: BinaryIO) -> bool:
-    """Whether it can be read twice, unlike a pipe."""
-    try:
-        return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
-    except OSError:  # it has no file descriptor
-        return False
-
-
-def _grouped(
-    first: list[Line | Exception | None], ready: queue.Queue[Line | Exception | None]
-) -> Iterator[list[Line]]:
+def _grouped(first: list[Item], ready: queue.Queue[Item]) -> Iterator[list[Line]]:
     item = first[0] if first else ready.get()
-    while item is not None:
-        lines: list[Line] = []
-        while isinstance(item, tuple):
+    while isinstance(item, tuple):
+        lines = [item]
+        while len(lines) < LINES_AT_ONCE and not ready.empty() and isinstance(item := ready.get(), tuple):
             lines.append(item)
-            if len(lines) == LINES_AT_ONCE:
-                break
-            try:
-                item = ready.get_nowait()
-            except queue.Empty:
-                break
-        if lines:
-            yield lines
-        if isinstance(item, Exception):
-            raise item
-        if item is not None:
+        yield lines
+        if isinstance(item, tuple):
             item = ready.get()
+    if item is not None:
+        raise item
 
 
-def _read(lines: Iterator[Line], ready: queue.Queue[Line | Exception | None]) -> None:
+def _read(lines: Iterator[Line], ready: queue.Queue[Item]) -> None:
     try:
         for line in lines:
             ready.put(line)

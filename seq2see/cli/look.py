@@ -37,8 +37,8 @@ def run(args: argparse.Namespace) -> None:
     if not result.hypotheses:
         raise UserError("the text has no words, so there is no translation to look at")
     every = out is not None and out.suffix == ".html" and args.view is None
-    traces = translator.look(result, alternative=args.alternative, views=VIEWS if every else ("raw", *_extra(args)),
-                             calibrated=not args.raw)
+    views = VIEWS if every else ("raw", args.view or "raw")
+    traces = translator.look(result, alternative=args.alternative, views=views, calibrated=not args.raw)
     chosen = {"view": args.view or "raw", "kind": args.kind, "layer": args.layer, "head": args.head,
               "words": args.words, "rows": args.rows}
     for trace in traces:
@@ -81,10 +81,6 @@ def _write(file: Path, trace: Trace, part: Translation, chosen: dict[str, Any]) 
     else:
         return save_plot(trace, file, **chosen)
     return ""
-
-
-def _extra(args: argparse.Namespace) -> tuple[str, ...]:
-    return () if args.view in (None, "raw") else (args.view,)
 
 
 def _drawn(trace: Trace, chosen: dict[str, Any]) -> str:

@@ -1,7 +1,6 @@
 """The verb `models`: lists the packaged models."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from seq2see.json_files import read_json
@@ -14,8 +13,9 @@ def run(args: argparse.Namespace) -> None:
         folder = home_of(name)
         check_packaged(folder)
         metrics = read_json(folder / "metrics.json")
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         print(f"{name}: {languages(read_json(folder / 'config.json'))};"
-              f" {metrics['training']['parameters'] / 1e6:.1f} M parameters, {megabytes(folder):.1f} MB"
+              f" {metrics['training']['parameters'] / 1e6:.1f} M parameters, {size / 1e6:.1f} MB"
               f"{'; the default' if name == DEFAULT else ''}")
         for test, row in metrics["evaluation"].items():
             print(f"  {test}: BLEU {row['bleu']}, chrF2 {row['chrf']}, exact match {row['exact_match']} %"
@@ -28,7 +28,3 @@ def languages(config: dict[str, Any]) -> str:
     for source, target in config["language_pairs"]:
         targets.setdefault(source, []).append(target)
     return "; ".join(f"{source} to {', '.join(each)}" for source, each in targets.items())
-
-
-def megabytes(folder: Path) -> float:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6

@@ -2,12 +2,23 @@
 
 import argparse
 import os
-import sys
-from collections.abc import Callable
 from importlib.resources import files
-from typing import Any, NoReturn
 
 from seq2see import __version__
+from seq2see.cli.arguments import (
+    ANY_MODEL,
+    Parser,
+    Verbs,
+    add_address,
+    add_beams,
+    add_device,
+    add_engine,
+    add_languages,
+    add_model,
+    add_verb,
+    model_name,
+    whole_number,
+)
 from seq2see.folders import RUNS
 from seq2see.lens.views import VIEWS
 from seq2see.pretrained import DEFAULT, NAMES
@@ -31,57 +42,14 @@ examples:
 
 `seq2see VERB --help` says more about one verb.
 """
-ANY_MODEL = f"{', '.join(NAMES)}, a run folder, or a Hub id"
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse, with errors of one line instead of a page of usage."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"seq2see: error: {' '.join(message.split())} (see {self.prog} --help)\n")
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Unlike argparse, fail where help cannot be written, unless stdout is closed."""
-        if file is sys.stdout and sys.stdout.writable():
-            sys.stdout.write(message)
-        else:
-            super()._print_message(message, file)
-
-
-def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
-    """A parser of whole numbers from `low` up to `high`, for argparse's `type=`."""
-    wanted = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
-
-    def read(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}") from None
-        if number < low or (high is not None and number > high):
-            raise argparse.ArgumentTypeError(f"{number} is not {wanted}")
-        return number
-
-    return read
-
-
-def model_name(text: str) -> str:
-    """A parser of model names, for argparse's `type=`: an empty name would mean the current folder."""
-    if not text.strip():
-        raise argparse.ArgumentTypeError("it is empty; expected a model name, a run folder, or a Hub id")
-    return text
-
-
-Verbs = argparse._SubParsersAction  # of Parser; argparse gives it no public name
 
 
 def build_parser() -> Parser:
     """The whole command line."""
-    parser = Parser(
-        prog="seq2see",
-        description="Train, use and look inside small translation models.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = Parser(prog="seq2see",
+                    description="Train, use and look inside small translation models.",
+                    epilog=EXAMPLES,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"seq2see {__version__}")
     verbs = parser.add_subparsers(metavar="VERB", parser_class=Parser)
     for add in (
@@ -119,30 +87,15 @@ def is_model(text: str) -> bool:
     return text in NAMES or text.startswith(f"{RUNS}/") or os.path.isdir(text)
 
 
-def add_verb(verbs: Verbs, name: str, summary: str, more: str = "") -> Parser:
-    """A verb, which `seq2see.cli.NAME.run` carries out."""
-    verb: Parser = verbs.add_parser(
-        name,
-        help=summary,
-        description=f"{summary[0].upper()}{summary[1:]}.\n\n{more}".strip(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    verb.set_defaults(name=name, verb=verb)
-    return verb
-
-
 def add_demo(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "demo",
-        "open the page on a model",
+        verbs, "demo", "open the page on a model",
         "Nothing is downloaded. Where RUN is a folder without a finished run, as in\n"
         "  seq2see demo --run runs/storybook\n"
         "the built-in English-French model is first trained there while you watch: a few minutes on two CPU cores.",
     )
-    verb.add_argument(
-        "--run", default=DEFAULT, metavar="RUN", type=model_name,
-        help=f"{' or '.join(NAMES)}, or a run folder (%(default)s)",
-    )
+    verb.add_argument("--run", default=DEFAULT, metavar="RUN", type=model_name,
+                      help=f"{' or '.join(NAMES)}, or a run folder (%(default)s)")
     add_address(verb, port=None, port_help="port of the page (the first free port from 7860)")
     verb.add_argument("--no-browser", action="store_true", help="print the address without opening a browser")
 
@@ -158,20 +111,16 @@ def recipes() -> str:
 
 def add_train(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "train",
-        "train or fine-tune a model",
+        verbs, "train", "train or fine-tune a model",
         "Every setting can be overridden on the command line, for example\n"
         "  seq2see train multi30k-en-de data.path=data/multi30k training.num_train_epochs=30\n\n"
         "A model of the built-in corpus is measured after training: word links, the faithfulness of each view and the\n"
         "role of each head (RUN/alignment.json, trust.json, heads.json). English to French also records a replay of\n"
         "18 moments (replay.json.gz). Together these add at most a fifth to the training time.",
     )
-    verb.set_defaults(check="seq2see.training.checks:check_command")
     verb.epilog = recipes()
     verb.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a recipe below")
-    verb.add_argument(
-        "overrides", metavar="KEY=VALUE", nargs="*", default=[], help="settings that override the file"
-    )
+    verb.add_argument("overrides", metavar="KEY=VALUE", nargs="*", default=[], help="settings that override the file")
     verb.add_argument(
         "--dry-run", action="store_true",
         help="show the whole configuration, the model's size, three tokenised pairs and the steps; train nothing",
@@ -181,8 +130,7 @@ def add_train(verbs: Verbs) -> None:
 
 def add_distil(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "distil",
-        "write a data set in which teachers translate training pairs",
+        verbs, "distil", "write a data set in which teachers translate training pairs",
         "Each training pair is written as it is and, once for each teacher, with that model's translation. A student\n"
         "of the teacher's size or less learns more from it:\n"
         "  seq2see distil runs/multi30k-en-de data.path=data/multi30k data.target=de --out data/distilled\n"
@@ -196,8 +144,7 @@ def add_distil(verbs: Verbs) -> None:
 
 def add_evaluate(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "evaluate",
-        "measure a model by BLEU and chrF",
+        verbs, "evaluate", "measure a model by BLEU and chrF",
         "A table is split as in training. With --data nothing is left out, whatever the run's settings say:\n"
         "duplicates are measured too, and an invalid pair is an error.",
     )
@@ -211,11 +158,8 @@ def add_evaluate(verbs: Verbs) -> None:
 
 
 def add_translate(verbs: Verbs) -> None:
-    verb = add_verb(
-        verbs, "translate",
-        "translate standard input to standard output, line by line",
-        "Output lines are in input order, each written as soon as it is ready. Empty lines stay empty.",
-    )
+    verb = add_verb(verbs, "translate", "translate standard input to standard output, line by line",
+                    "Output lines are in input order, each written as soon as it is ready. Empty lines stay empty.")
     add_model(verb)
     add_engine(verb)
     add_languages(verb)
@@ -226,8 +170,7 @@ def add_translate(verbs: Verbs) -> None:
 
 def add_score(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "score",
-        "give the log-probability of translations under the model",
+        verbs, "score", "give the log-probability of translations under the model",
         "Reads lines of two columns, source TAB translation, and writes three columns for each, in order: the natural\n"
         "log-probability of the translation and its end (the language tag counts 0), the same per token, and the\n"
         "number of tokens.",
@@ -240,41 +183,32 @@ def add_score(verbs: Verbs) -> None:
 
 
 def add_look(verbs: Verbs) -> None:
-    verb = add_verb(
-        verbs, "look",
-        "translate one text and show where the model attended",
-        "Layers and heads count from 0. The views:\n"
-        "  raw            the attention weights\n"
-        "  norm           the lengths of the weighted, projected values\n"
-        "  rollout        attention through all layers, if each passes on half of its input\n"
-        "  mixing         what one layer takes from each of its inputs, the residual included\n"
-        "  contributions  the same through all layers\n"
-        "  left_out       erasure: the fall in log-probability of each token without a source word\n"
-        "Only raw and norm have heads; left_out is one map of cross-attention.",
-    )
+    verb = add_verb(verbs, "look", "translate one text and show where the model attended",
+                    "Layers and heads count from 0. The views:\n"
+                    "  raw            the attention weights\n"
+                    "  norm           the lengths of the weighted, projected values\n"
+                    "  rollout        attention through all layers, if each passes on half of its input\n"
+                    "  mixing         what one layer takes from each of its inputs, the residual included\n"
+                    "  contributions  the same through all layers\n"
+                    "  left_out       erasure: the fall in log-probability of each token without a source word\n"
+                    "Only raw and norm have heads; left_out is one map of cross-attention.")
     add_model(verb)
     add_engine(verb)
     verb.set_defaults(run=None)  # so that parse can tell whether it was given
     verb.add_argument("text", metavar="TEXT", help="what to translate")
     add_languages(verb)
     add_beams(verb)
-    verb.add_argument(
-        "--alternative", type=whole_number(0), default=0, metavar="N",
-        help="which hypothesis (0: the best); the search has at least N + 1 beams",
-    )
+    verb.add_argument("--alternative", type=whole_number(0), default=0, metavar="N",
+                      help="which hypothesis (0: the best); the search has at least N + 1 beams")
     verb.add_argument("--view", choices=VIEWS, help="what to show (raw; a page has all views)")
-    verb.add_argument(
-        "--kind", choices=("cross", "encoder", "decoder"), default="cross", help="which attention (cross)"
-    )
+    verb.add_argument("--kind", choices=("cross", "encoder", "decoder"), default="cross",
+                      help="which attention (cross)")
     verb.add_argument("--layer", type=whole_number(0), metavar="N", help="the layer to show, counted from 0 (the last)")
     verb.add_argument("--head", type=whole_number(0), metavar="N", help="the head to show, counted from 0 (the first)")
-    verb.add_argument(
-        "--words", action="store_true", help="a map over words: columns of a word's tokens are summed, rows averaged"
-    )
-    verb.add_argument(
-        "--rows", choices=("predicts", "reads"), default="predicts",
-        help="name a row by the token its step predicts, or by the one it reads (%(default)s)",
-    )
+    verb.add_argument("--words", action="store_true",
+                      help="a map over words: columns of a word's tokens are summed, rows averaged")
+    verb.add_argument("--rows", choices=("predicts", "reads"), default="predicts",
+                      help="name a row by the token its step predicts, or by the one it reads (%(default)s)")
     verb.add_argument("--raw", action="store_true",
                       help="show the model's own probabilities, not calibrated ones (seq2see calibrate)")
     verb.add_argument(
@@ -286,8 +220,7 @@ def add_look(verbs: Verbs) -> None:
 
 def add_align(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "align",
-        "link the words of given translations, by the model's attention",
+        verbs, "align", "link the words of given translations, by the model's attention",
         "Writes one line of links for each pair in Pharaoh format: 0-0 1-2, source and target words counted from 0,\n"
         "as seq2see splits them. RUN/alignment.json says which maps are used and with which weights. It is fitted by\n"
         "  seq2see align RUN --fit                                      a model of the built-in corpus\n"
@@ -297,7 +230,6 @@ def add_align(verbs: Verbs) -> None:
         "  seq2see align RUN --trust                                    a model of the built-in corpus\n"
         "  seq2see align RUN --trust --src held.en --tgt held.fr [--links held.pharaoh]",
     )
-    verb.set_defaults(check="seq2see.cli.align_checks:check_command")
     add_model(verb)
     verb.add_argument("--src", metavar="FILE", help="source sentences, one per line")
     verb.add_argument("--tgt", metavar="FILE", help="their translations, one per line")
@@ -310,32 +242,28 @@ def add_align(verbs: Verbs) -> None:
 
 def add_heads(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "heads",
-        "rank attention heads by what they do for the pronoun, with the roles their maps suggest",
+        verbs, "heads", "rank attention heads by what they do for the pronoun, with the roles their maps suggest",
         "Heads are switched off one by one, and patched from sentences with the other pronoun; random sets of heads\n"
         "are the control. Measured on the built-in English-French corpus; takes a few minutes.",
     )
     add_model(verb)
-    verb.add_argument(
-        "--json", metavar="FILE", help="write all figures to this file; the page shows RUN/heads.json as badges"
-    )
-    verb.add_argument(
-        "--sentences", type=whole_number(50), metavar="N", help="at most N for choosing and N for reporting (all)"
-    )
+    verb.add_argument("--out", metavar="FILE",
+                      help="write all figures to this file, as JSON; the page shows RUN/heads.json as badges")
+    verb.add_argument("--json", metavar="FILE", help=argparse.SUPPRESS)  # the name of --out in 0.1
+    verb.add_argument("--sentences", type=whole_number(50), metavar="N",
+                      help="at most N for choosing and N for reporting (all)")
     add_device(verb)
 
 
 def add_calibrate(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "calibrate",
-        "calibrate the model's probabilities, and measure their error",
+        verbs, "calibrate", "calibrate the model's probabilities, and measure their error",
         "Fits on the validation pairs and measures the expected calibration error (ECE) on the test pairs, before and\n"
         "after; without test pairs, each on one half. The result is RUN/calibration.json; probabilities are shown\n"
         "calibrated from then on.\n"
         "  seq2see calibrate RUN                                on the run's own held-out pairs\n"
         "  seq2see calibrate RUN --src dev.en --tgt dev.fr      on other pairs that it was not trained on",
     )
-    verb.set_defaults(check="seq2see.cli.align_checks:check_files")
     add_model(verb)
     verb.add_argument("--src", metavar="FILE", help="source sentences, one per line")
     verb.add_argument("--tgt", metavar="FILE", help="their translations, one per line")
@@ -345,8 +273,7 @@ def add_calibrate(verbs: Verbs) -> None:
 
 def add_export(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "export",
-        "write a model in another format",
+        verbs, "export", "write a model in another format",
         "`translate` and `serve` export what they need by themselves; this is for use elsewhere. Prints the folder.",
     )
     add_model(verb)
@@ -355,16 +282,14 @@ def add_export(verbs: Verbs) -> None:
         help="transformers: a Pegasus model, which needs no code of ours; endpoint: adds a handler.py for Hugging Face"
         " Inference Endpoints to the model (%(default)s)",
     )
-    verb.add_argument(
-        "--quantization", choices=("int8", "float32"), default="int8", help="of CTranslate2's weights (%(default)s)"
-    )
+    verb.add_argument("--quantization", choices=("int8", "float32"), default="int8",
+                      help="of CTranslate2's weights (%(default)s)")
     verb.add_argument("--out", metavar="FOLDER", help="output folder (beside the checkpoint)")
 
 
 def add_lessons(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "lessons",
-        "run the lessons: claims about attention, measured, with numbers and pictures on one page",
+        verbs, "lessons", "run the lessons: claims about attention, measured, with numbers and pictures on one page",
         "Writes a self-contained DIR/index.html and DIR/lessons.json. With a NUMBER, runs that lesson alone, writes\n"
         "DIR/lesson-NUMBER.html and .json, and prints its figures. All lessons take 10 to 20 minutes on two\n"
         "cores. Models trained for them are cached for the next run.",
@@ -375,24 +300,19 @@ def add_lessons(verbs: Verbs) -> None:
         "--run", metavar="FOLDER", type=model_name,
         help="a finished run of the built-in corpus to look into (runs/storybook, or the packaged storybook)",
     )
-    verb.add_argument(
-        "--quick", action="store_true",
-        help="a smoke test on a small budget: the verdicts mean nothing",
-    )
+    verb.add_argument("--quick", action="store_true",
+                      help="a smoke test on a small budget: the verdicts mean nothing")
 
 
 def add_serve(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "serve",
-        "serve models to clients and on a page",
+        verbs, "serve", "serve models to clients and on a page",
         "The page is at /ui; /readyz answers 200 when the models are loaded. Languages choose the model.\n"
         "Every setting, with its default, is in the packaged serve.yaml. API keys come from a file (keys_file) or\n"
         "from the variable SEQ2SEE_API_KEYS.",
     )
-    verb.add_argument(
-        "run", metavar="RUN", nargs="*", type=model_name, default=[DEFAULT],
-        help=f"{ANY_MODEL}; one or more ({DEFAULT})",
-    )
+    verb.add_argument("run", metavar="RUN", nargs="*", type=model_name, default=[DEFAULT],
+                      help=f"{ANY_MODEL}; one or more ({DEFAULT})")
     add_engine(verb)
     add_address(verb, port=8000, port_help="port to listen on (%(default)s)")
     verb.add_argument("--config", metavar="FILE", help="a settings file like the packaged serve.yaml")
@@ -405,39 +325,3 @@ def add_models(verbs: Verbs) -> None:
 
 def add_env(verbs: Verbs) -> None:
     add_verb(verbs, "env", "print versions and hardware, for a bug report")
-
-
-# Shared arguments
-
-
-def add_model(verb: Parser, kind: str = "for any transformers encoder-decoder") -> None:
-    verb.add_argument(
-        "run", metavar="RUN", nargs="?", default=DEFAULT, type=model_name, help=f"{ANY_MODEL}, {kind} ({DEFAULT})"
-    )
-
-
-def add_languages(verb: Parser) -> None:
-    verb.add_argument("--from", dest="source", metavar="LANGUAGE", help="source language (the model's first)")
-    verb.add_argument("--to", dest="target", metavar="LANGUAGE", help="target language (the model's first)")
-
-
-def add_beams(verb: Parser) -> None:
-    verb.add_argument("--num-beams", type=whole_number(1), metavar="N", help="beam width (the model's default)")
-
-
-def add_engine(verb: Parser) -> None:
-    verb.add_argument(
-        "--engine", choices=("auto", "ctranslate2", "torch"), default="auto",
-        help="auto: CTranslate2 in int8 if it is installed and supports the model, otherwise PyTorch (%(default)s)",
-    )  # fmt: skip
-    add_device(verb)
-
-
-def add_device(verb: Parser) -> None:
-    verb.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto",
-                      help="where the model runs: a CUDA GPU if there is one, else the CPU (%(default)s)")
-
-
-def add_address(verb: Parser, *, port: int | None, port_help: str) -> None:
-    verb.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
-    verb.add_argument("--port", type=whole_number(0, 65535), default=port, help=port_help)

@@ -1,21 +1,26 @@
 """The verb `train`: trains and measures a model from a configuration, or previews it."""
 
 import argparse
+import gc
 import os
 
-from seq2see.measures.finished_run import measure_run
-from seq2see.measures.replay import can_be_replayed
-from seq2see.training.checkpoints import numbered
-from seq2see.training.config import load_config
-from seq2see.training.moments import MOMENTS
-from seq2see.training.preview import preview
-from seq2see.training.progress import say
-from seq2see.training.run import run_experiment
+from seq2see.training.checks import check_command
 
 
 def run(args: argparse.Namespace) -> int:
     """`args.config`, a path or packaged name; `args.overrides`, a list of key=value; `args.dry_run`;
     `args.no_measures`."""
+    check_command(args)
+    from seq2see.measures.finished_run import measure_run  # these import torch, which takes seconds
+    from seq2see.measures.replay import can_be_replayed
+    from seq2see.training.checkpoints import numbered
+    from seq2see.training.config import load_config
+    from seq2see.training.moments import MOMENTS
+    from seq2see.training.preview import preview
+    from seq2see.training.progress import say
+    from seq2see.training.run import run_experiment
+
+    gc.freeze()  # what was imported stays: every full collection would search a million objects
     config = load_config(args.config, args.overrides)
     if args.dry_run:
         preview(config)

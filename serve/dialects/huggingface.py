@@ -4,7 +4,6 @@ A request has a text or a list of texts and, in `parameters`, languages and `gen
 text is a list with one object (or `num_return_sequences` objects); to a list, one entry per text.
 """
 
-import re
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Request
@@ -12,12 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from seq2see import __version__
 from ...translate.decoding import DecodingOptions
-from ...translate.results import Translation
 from ..service import Service
 from .bodies import Body, JSONRoute, OptionFields, Pair, Text, Texts, as_whole, by_kind, key_wanted
-
-# The spaces that transformers' clean_up_tokenization removes.
-SPACES = re.compile(r" (?=[.?!,]|n't|'m\b|'s\b|'ve\b|'re\b)")
 
 
 class Generation(OptionFields):
@@ -36,7 +31,7 @@ class Parameters(Generation):
 
     src_lang: str | None = Field(default=None, min_length=1, description="source language (default: detected)")
     tgt_lang: str | None = Field(default=None, min_length=1, description="target language (default: the first)")
-    clean_up_tokenization_spaces: bool | None = Field(default=None, description="remove spaces before punctuation")
+    clean_up_tokenization_spaces: bool | None = Field(default=None, description="ignored: there are none to remove")
     truncation: Literal["do_not_truncate", "longest_first", "only_first", "only_second"] | None = Field(
         default=None, description="ignored: long texts are split, never truncated")
     generate_parameters: Generation | None = Field(default=None, description="`generate` options; they take precedence")
@@ -117,14 +112,10 @@ def router(service: Service) -> APIRouter:
         texts = [body.inputs] if isinstance(body.inputs, str) else body.inputs
         found = await service.translate(texts, caller=caller, source=parameters.src_lang, target=parameters.tgt_lang,
                                         model=model, options=parameters.options())
-        outputs = [_outputs(one, clean=bool(parameters.clean_up_tokenization_spaces)) for one in found]
+        outputs = [[{"translation_text": other.text} for other in one.hypotheses] or [{"translation_text": one.text}]
+                   for one in found]
         if isinstance(body.inputs, str):
             return outputs[0]
         return outputs if any(len(one) > 1 for one in outputs) else [one[0] for one in outputs]
 
     return routes
-
-
-def _outputs(translation: Translation, *, clean: bool) -> list[dict[str, str]]:
-    texts = [one.text for one in translation.hypotheses] or [translation.text]
-    return [{"translation_text": SPACES.sub("", text) if clean else text} for text in texts]

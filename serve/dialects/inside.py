@@ -6,6 +6,7 @@ A question contains the text and its translation; the trace is recomputed each t
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import fields
 from functools import lru_cache
 from itertools import combinations
@@ -21,15 +22,14 @@ from ...lens.explorer import trace_record
 from ...lens.kinds import Kind
 from ...lens.trace import Trace
 from ...lens.wording import label
-from ...translate.history import checkpoints
 from ...translate.translator import Translator
-from ..access import Caller
-from ..errors import APIError
 from ..service import Service
 from .bodies import Body, From0, JSONRoute, key_wanted
 
 MOST_BEAMS = 8  # more are unreadable
 CHECKPOINTS_CACHED = 4  # checkpoints in memory
+LAST_WRITTEN = "trainer_state.json"  # of a checkpoint; until it exists, the checkpoint is incomplete
+CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 Short = Annotated[str, Field(max_length=100)]
 Sentence = Annotated[str, Field(min_length=1, max_length=300)]
 
@@ -199,6 +199,15 @@ class ReplayQuestion(Question):
         return then.look(then(self.text, source=self.source, target=self.target))[0]
 
 
+def checkpoints(folder: Path | None) -> dict[int, Path]:
+    """The checkpoint folders of a run, or beside a checkpoint, by step in ascending order."""
+    if folder is None:
+        return {}
+    run = folder.parent if CHECKPOINT.fullmatch(folder.name) else folder
+    whole = [file.parent for file in run.glob(f"checkpoint-*/{LAST_WRITTEN}")]
+    return dict(sorted((int(named[1]), one) for one in whole if (named := CHECKPOINT.fullmatch(one.name))))
+
+
 @lru_cache(maxsize=CHECKPOINTS_CACHED)
 def load_checkpoint(folder: Path, changed: int) -> Translator:
     return Translator.from_pretrained(folder, engine="torch")
@@ -231,19 +240,6 @@ class InsideBody(Body):
     question: AnyQuestion = Field(description="a tool, the translation to analyse, and the tool's arguments")
 
 
-async def inside_reply(service: Service, body: InsideBody, caller: Caller) -> str:
-    """The response of `/v1/inside`, as JSON."""
-    question = body.question
-    texts = [question.text, question.translation, getattr(question, "other", "")]
-    longest, most = max(map(len, texts)), service.settings.look_characters
-    if longest > most:
-        raise APIError(400, "text_too_long", f"a text has {longest} characters: looking inside takes at most {most}")
-    model = service.model_for(question.model, question.source, question.target)
-    return await service.examine(
-        texts[:1], lambda translator: json.dumps(question.answer(translator), ensure_ascii=False), caller=caller,
-        model=model)
-
-
 def router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["Seq2See"], route_class=JSONRoute)
 
@@ -252,7 +248,12 @@ def router(service: Service) -> APIRouter:
                              "words, heads patched from another sentence, and the replay of the training. The "
                              "response depends on the tool.")
     async def inside(body: InsideBody, request: Request) -> Response:
-        return Response(await inside_reply(service, body, service.access.caller(request)),
-                        media_type="application/json")
+        caller, question = service.access.caller(request), body.question
+        service.check_look(question.text, question.translation, getattr(question, "other", ""))
+        model = service.model_for(question.model, question.source, question.target)
+        found = await service.examine(
+            question.text, lambda translator: json.dumps(question.answer(translator), ensure_ascii=False),
+            caller=caller, model=model)
+        return Response(found, media_type="application/json")
 
     return routes

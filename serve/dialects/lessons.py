@@ -9,14 +9,13 @@ import asyncio
 import gzip
 import subprocess
 import sys
-import threading
-from collections import deque
 from importlib.resources import files
 from pathlib import Path
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from seq2see.folders import LESSONS_PAGE
 from seq2see.pretrained import is_packaged
 from ...lens.wording import printable
 from ..errors import APIError
@@ -24,7 +23,6 @@ from ..service import Service
 from .bodies import Body, JSONRoute, key_wanted
 
 COMMAND = [sys.executable, "-m", "seq2see", "lessons"]
-PAGE = "lessons.html"
 LINES = 12  # of the running lessons' output, shown on the page
 
 
@@ -48,8 +46,8 @@ class Lessons:
     def __init__(self, service: Service):
         self.service = service
         self.folder = Path(service.settings.lessons)
-        self.said: deque[str] = deque(maxlen=LINES)
-        self._process: subprocess.Popen[str] | None = None
+        self._log = self.folder / "lessons.log"
+        self._process: subprocess.Popen[bytes] | None = None
         service.at_end.append(self.stop)
 
     @property
@@ -57,9 +55,10 @@ class Lessons:
         return self._process is not None and self._process.poll() is None
 
     def reply(self) -> LessonsReply:
-        own = self.folder / PAGE
+        own = self.folder / LESSONS_PAGE
         text = "" if self.running else own.read_text("utf-8") if own.is_file() else packaged()
-        return LessonsReply(html=text, own=own.is_file(), running=self.running, said=list(self.said),
+        said = self._log.read_text("utf-8", "replace").splitlines()[-LINES:] if self._process else []
+        return LessonsReply(html=text, own=own.is_file(), running=self.running, said=list(map(printable, said)),
                             may_run=self.service.settings.run_lessons)
 
     def start(self) -> None:
@@ -70,29 +69,19 @@ class Lessons:
             return
         first = next(iter(self.service.models.values())).folder
         chosen = ["--run", str(first)] if first and not is_packaged(first) else []
-        self.said.clear()
-        self._process = subprocess.Popen([*COMMAND, "--out", str(self.folder), *chosen], stdin=subprocess.DEVNULL,
-                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
-        threading.Thread(target=self._listen, args=(self._process,), daemon=True).start()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen([*COMMAND, "--out", str(self.folder), *chosen], stdin=subprocess.DEVNULL,
+                                             stdout=subprocess.DEVNULL, stderr=log)
 
     def stop(self) -> None:
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
 
-    def _listen(self, process: subprocess.Popen[str]) -> None:
-        assert process.stderr
-        for line in process.stderr:
-            self.said.append(printable(line.rstrip()))
-
-    async def answer(self, body: LessonsBody) -> LessonsReply:
-        if body.run:
-            self.start()
-        return await asyncio.to_thread(self.reply)
-
 
 def packaged() -> str:
     """The packaged page of the lessons."""
-    return gzip.decompress(files("seq2see.lessons").joinpath(f"{PAGE}.gz").read_bytes()).decode("utf-8")
+    return gzip.decompress(files("seq2see.lessons").joinpath("lessons.html.gz").read_bytes()).decode("utf-8")
 
 
 def router(service: Service) -> APIRouter:
@@ -102,6 +91,8 @@ def router(service: Service) -> APIRouter:
     @routes.post("/lessons", summary="The lessons, as one page", dependencies=key_wanted(service))
     async def read(body: LessonsBody, request: Request) -> LessonsReply:
         service.access.caller(request)
-        return await lessons.answer(body)
+        if body.run:
+            lessons.start()
+        return await asyncio.to_thread(lessons.reply)
 
     return routes

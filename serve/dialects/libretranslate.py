@@ -17,9 +17,9 @@ from starlette.types import Receive, Scope, Send
 
 from ...translate.decoding import DecodingOptions
 from ..errors import APIError
-from ..languages import NAMES
+from ..languages import NAMES, Detection
 from ..request_checks import replay_body
-from ..service import Detection, Service
+from ..service import Service
 from .bodies import Body, From0, JSONRoute, Text, Texts, by_kind, key_wanted, refuse_utf16
 
 MOST_FIELDS = 100

@@ -11,11 +11,11 @@ from ...lens.explorer import measured_record, trace_record
 from ...lens.kinds import Kind
 from ...lens.trace import Trace
 from ...lens.views import ViewName
-from ...tokenizer.words import Piece
+from ...tokenizer.words import TokenSpan
+from ...translate.marks import words_shown
 from ...translate.results import Hypothesis, Translation
 from ...translate.translator import Translator
 from ..access import Caller
-from ..errors import APIError
 from ..service import Service
 from .bodies import From0, JSONRoute, OptionFields, Pair, key_wanted
 
@@ -100,9 +100,9 @@ class OneTrace(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    source: list[Piece] = Field(description="S tokens")
-    target: list[Piece] = Field(description="T tokens: the one each step predicts")
-    inputs: list[Piece] = Field(description="T tokens: the one each step reads")
+    source: list[TokenSpan] = Field(description="S tokens")
+    target: list[TokenSpan] = Field(description="T tokens: the one each step predicts")
+    inputs: list[TokenSpan] = Field(description="T tokens: the one each step reads")
     log_prob: float = Field(description="of the hypothesis under the float32 weights")
     log_probs: list[float] = Field(description="of each step, in nats; entropies likewise")
     top: list[list[dict[str, Any]]] = Field(description="the best 20 tokens of each step: id, text and log_prob")
@@ -113,6 +113,9 @@ class OneTrace(BaseModel):
     labels: dict[str, list[str]] = Field(description="display text of the tokens in source, target and inputs")
     words: dict[str, list[dict[str, Any]]] = Field(
         description="the same by words: text, pieces (its tokens), word, start and end")
+    texts: dict[str, str] | None = Field(
+        default=None, description="the source as it was sent and its translation, where the model read and wrote "
+                                  "stand-ins for protected text; then `words` are words of these")
     evidence: dict[str, Any] | None = Field(
         default=None, description="links: source word, target word, share.  runner_up, margins per step: a margin is "
                                   "the log-probability of the chosen token minus that of the runner-up.  heads, erased "
@@ -175,26 +178,26 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
     """The response of `/v1/look`, as JSON."""
     result, traces = None, list[Trace]()
     if body.translation is None and not body.without:
-        [result], traces = await service.translate_and_look([body.text], caller=caller, alternative=body.alternative,
-                                                            views=body.views, **body.arguments())
+        result, traces = await service.translate_and_look(body.text, caller=caller, alternative=body.alternative,
+                                                          views=body.views, **body.arguments())
     model = service.model_for(body.model, *(result.source_language, result.target_language) if result else
                               (body.source, body.target))
 
     def finish(translator: Translator) -> str:
-        found = traces or [_looked_at(translator, body)]
+        found = [_one_trace(translator, one, body) for one in traces or [_looked_at(translator, body)]]
+        for record, trace, part in zip(found, traces, result.parts if result else (), strict=False):
+            if part.model_input is not None:
+                record |= _as_sent(record["words"], trace, part.source_text, part.hypotheses[body.alternative].text)
         return json.dumps({
             "translation": result and OneTranslation.model_validate(result, from_attributes=True).model_dump(),
-            "traces": [_one_trace(translator, one, body) for one in found],
-            "measured": measured_record(translator.roles, translator.apart),
+            "traces": found,
+            "measured": measured_record(translator.roles, translator.pronoun_effects),
         }, ensure_ascii=False)  # fmt: skip
 
     if traces and not body.evidence:
         return await asyncio.to_thread(finish, service.models[model])
-    longest = max(map(len, (body.text, body.translation or "", *body.others)))
-    if longest > service.settings.look_characters:
-        most = service.settings.look_characters
-        raise APIError(400, "text_too_long", f"a text has {longest} characters: looking inside takes at most {most}")
-    return await service.examine([body.text], finish, caller=caller, model=model)
+    service.check_look(body.text, body.translation or "", *body.others)
+    return await service.examine(body.text, finish, caller=caller, model=model)
 
 
 def _looked_at(translator: Translator, body: LookBody) -> Trace:
@@ -212,6 +215,22 @@ def _looked_at(translator: Translator, body: LookBody) -> Trace:
         what_if = WhatIf(model, tokenizer, trace.source_language, trace.target_language, body.num_beams)
         with ablate(model, body.without, replace="mean", means=means):
             return what_if.again(trace)
+
+
+def _as_sent(words: dict[str, list[dict[str, Any]]], trace: Trace, source: str, target: str) -> dict[str, Any]:
+    """Of a trace's record: the source and its translation with their protected text, and `words` in these."""
+    texts = {"source": source, "target": target}
+    spans = {"source": words_shown(trace.source_words, source, language=trace.source_language),
+             "target": words_shown(trace.target_words, target, language=trace.target_language)}
+    shown = dict[str, list[dict[str, Any]]]()
+    for side, units in words.items():
+        own, done, shown[side] = "source" if side == "source" else "target", 0, []
+        for unit in units:  # spans do not overlap: of two words for one, the second is empty
+            start, end = (max(place, done) for place in spans[own].get(unit["word"], (done, done)))
+            text = unit["text"] if unit["word"] is None else texts[own][start:end]
+            shown[side].append(unit | {"text": text, "start": start, "end": end})
+            done = end
+    return {"texts": texts, "words": shown}
 
 
 def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str, Any]:

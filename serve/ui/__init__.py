@@ -9,9 +9,15 @@ value as code, even where the value is escaped.
 
 import inspect
 import os
+from importlib.resources import files
 from typing import Any
 
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # before Gradio is imported: nothing leaves this machine
+
+
+def text_of(name: str) -> str:
+    """The text of a file of the page."""
+    return files("seq2see.serve.ui").joinpath(name).read_text(encoding="utf-8")
 
 
 def import_gradio() -> None:

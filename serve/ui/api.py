@@ -9,59 +9,53 @@ and descriptions.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import gradio as gr
-from pydantic import BaseModel, ValidationError
+import httpx
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 
 from ...lens.by_words import looked_at
+from ..dialects import inside, lessons, v1
 from ..dialects.bodies import bad_request
-from ..dialects.inside import InsideBody, inside_reply
-from ..dialects.lessons import Lessons, LessonsBody
-from ..dialects.v1 import LookBody, TranslateBody, TranslateReply, look_reply
+from ..dialects.v1 import LookBody
 from ..errors import APIError
+from ..metrics import Metrics
 from ..service import Service
-from .calls import OUTCOME
-
-Body = TypeVar("Body", bound=BaseModel)
 
 
-def read(kind: type[Body], value: Any) -> Body:
-    """The body that a client sent, validated; APIError if it is not of this kind."""
-    try:
-        return kind.model_validate_json(json.dumps(value), strict=True)
-    except ValidationError as error:
-        raise bad_request(error) from None
+def page_error(message: str) -> gr.Error:
+    return gr.Error(message, print_exception=False, duration=8)
 
 
 @contextmanager
-def page_errors() -> Iterator[None]:
-    """Around a handler: an APIError is answered with its status and one line."""
+def page_errors(metrics: Metrics) -> Iterator[None]:
+    """Around a handler: an invalid argument or an APIError is answered with one line, and counted."""
     try:
         yield
-    except APIError as error:
-        if outcome := OUTCOME.get(None):
-            outcome.status = error.status
-        raise gr.Error(error.message, print_exception=False, duration=8) from None
+    except (ValidationError, APIError) as raised:
+        error = raised if isinstance(raised, APIError) else bad_request(raised)
+        metrics.count(error)
+        raise page_error(error.message) from None
 
 
 def add_api(service: Service) -> None:
     """Add the functions to the Blocks whose context this is called in: `with page: add_api(service)`."""
-    lessons = Lessons(service)
 
     def arguments(request: gr.Request, *, source: Any, target: Any, **given: Any) -> dict[str, Any]:
-        body = read(LookBody, {**given, "source": source or None, "target": target or None})
-        return {"texts": [body.text], "caller": service.access.caller(request), **body.arguments()}
+        body = LookBody.model_validate({**given, "source": source or None, "target": target or None})
+        return {"caller": service.access.caller(request), **body.arguments()}
 
     async def translate(text: str, source: str = "auto", target: str = "", alternatives: int = 1,
                         request: gr.Request = None) -> dict:
         """Translate a text with a small translation model.
 
         The result has the best translation, the requested alternatives, the two languages, and unknown_words: words of
-        the text that the model never saw in training, whose translation is a guess. one_by_one is true if sentences
+        the text that are not in the training data, whose translation is a guess. one_by_one is true if sentences
         translated together came out as fewer or more and were translated again one by one; finished is false if the
         translation stopped at the token limit.
 
@@ -71,9 +65,9 @@ def add_api(service: Service) -> None:
             target: Language code to translate into, such as fr; empty means the model's first.
             alternatives: How many translations to return, best first.
         """
-        with page_errors():
+        with page_errors(service.metrics):
             asked = arguments(request, text=text, source=source, target=target, alternatives=alternatives)
-            [found] = await service.translate(**asked)
+            [found] = await service.translate([text], **asked)
         return {
             "translation": found.text,
             "alternatives": [one.text for one in found.hypotheses[1:]],
@@ -100,8 +94,9 @@ def add_api(service: Service) -> None:
             layer: The decoder layer to look into, counted from 0; -1 is the last.
             head: The attention head of that layer, counted from 0; -1 is the mean of all its heads.
         """
-        with page_errors():
-            _, traces = await service.translate_and_look(**arguments(request, text=text, source=source, target=target))
+        with page_errors(service.metrics):
+            found, traces = await service.translate_and_look(text, **arguments(
+                request, text=text, source=source, target=target))
             layers, heads = traces[0].cross["raw"].shape[:2]
             for name, value, count in (("layer", layer, layers), ("head", head, heads)):
                 if type(value) is not int or not -1 <= value < count:
@@ -109,7 +104,7 @@ def add_api(service: Service) -> None:
         words = [one for trace in traces for one in looked_at(trace, layer=layer, head=None if head == -1 else head)]
         which = f"the mean of {heads} heads" if head == -1 else f"head {head}"
         return {
-            "translation": " ".join(trace.target_text for trace in traces),
+            "translation": found.text,
             "log_prob": round(sum(trace.log_prob for trace in traces), 4),
             "shown": f"cross-attention of {which} in layer {layer % layers} of {layers}, raw weights",
             "words": [{"word": word, "probability": round(probability, 4),
@@ -117,24 +112,27 @@ def add_api(service: Service) -> None:
                       for word, probability, best in words],
         }  # fmt: skip
 
-    async def ask(route: str, body: dict, request: gr.Request = None) -> dict:
-        """The answers of `/v1`, for the explorer where there is no `/v1`."""
-        with page_errors():
-            caller = service.access.caller(request)
-            if route == "look":
-                answer: dict = json.loads(await look_reply(service, read(LookBody, body), caller))
-            elif route == "translate":
-                texts = read(TranslateBody, body)
-                found = await service.translate(texts.texts, caller=caller, format=texts.format, **texts.arguments())
-                answer = TranslateReply.model_validate({"translations": found}, from_attributes=True).model_dump()
-            elif route == "inside":
-                answer = json.loads(await inside_reply(service, read(InsideBody, body), caller))
-            elif route == "lessons":
-                answer = (await lessons.answer(read(LessonsBody, body))).model_dump()
-            else:
-                raise APIError(404, "not_found", "there is no such route")
-            return answer
-
-    gr.api(ask, api_name="ask", queue=False, api_visibility="undocumented")
     for function in (translate, look):  # unqueued: the service has a queue, and MCP need not call this server over HTTP
         gr.api(function, api_name=function.__name__, queue=False)
+
+
+def add_ask(service: Service) -> None:
+    """Add the function by which the explorer asks `/v1` where it is not served."""
+
+    async def refuse(_: Request, error: Any) -> Response:
+        raise bad_request(error)
+
+    app = FastAPI(exception_handlers={RequestValidationError: refuse})
+    for dialect in (v1, inside, lessons):
+        app.include_router(dialect.router(service))
+
+    async def ask(route: str, body: dict, request: gr.Request = None) -> dict:
+        transport = httpx.ASGITransport(app, client=(request.client.host, 0))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=None) as client:
+            with page_errors(service.metrics):
+                answer = await client.post(f"/v1/{route}", json=body)
+        if answer.is_error:
+            raise page_error("there is no such route")
+        return answer.json()
+
+    gr.api(ask, api_name="ask", queue=False, api_visibility="undocumented")

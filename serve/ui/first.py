@@ -1,4 +1,4 @@
-"""What the page shows first, and which model shows the examples, decided by measurements.
+"""What the page shows first, and which model shows the examples.
 
 The first view is shipped with the package (`first_view.json.gz`, and as plain HTML); `python docs/first_view.py` makes
 both from the packaged weights.  With other weights the page translates its first sentence itself.
@@ -10,15 +10,15 @@ import gzip
 import json
 from functools import lru_cache
 from importlib.resources import files
+from itertools import chain
 from typing import Any
 
 from seq2see.pretrained import NAMES
 from ...lens.explorer import style
-from ...lens.roles import PronounEffects
 from ...translate.checkpoint import fingerprint
 from ...translate.translator import Translator
 from ..service import Service
-from .files import text_of
+from . import text_of
 
 PAIRS: tuple[dict[str, Any], ...] = (
     {"name": "The cat … the street … too", "before": "The cat did not cross the street because it was too ",
@@ -29,7 +29,6 @@ PAIRS: tuple[dict[str, Any], ...] = (
      "options": ["big", "small"], "after": ".", "pronouns": ["elle", "il"]},
 )
 SOURCE, TARGET = "en", "fr"
-NEEDED = 0.75  # il and elle may be told apart at most this well without the head that finds the antecedent
 
 
 def sentences() -> list[tuple[str, str]]:
@@ -39,12 +38,12 @@ def sentences() -> list[tuple[str, str]]:
 
 
 def example_model(service: Service) -> str | None:
-    """The model for the examples: the first that gets all six right and has an antecedent head that passes the
-    intervention; else the first that gets them right; else None.  A model whose first view is shipped is known to get
-    them right; behind Ray, no other can be asked."""
-    right = [name for name, one in service.models.items() if first_view(one) or (callable(one) and all_right(one))]
-    proven = [name for name in right if antecedent_holds(service.models[name])]
-    return next(iter([*proven, *right]), None)
+    """The model for the examples: the one whose first view is shipped, which gets all six right; else the first that
+    does; else None.  Behind Ray, no other can be asked."""
+    models = service.models.items()
+    shipped = (name for name, one in models if first_view(one))
+    right = (name for name, one in models if callable(one) and all_right(one))
+    return next(chain(shipped, right), None)
 
 
 @lru_cache(maxsize=16)
@@ -56,16 +55,6 @@ def all_right(translator: Translator) -> bool:
     others = {"il": "elle", "elle": "il"}
     words = [one.text.lower().replace("'", " ").replace("’", " ").split() for one in found]
     return all(right in own and others[right] not in own for right, own in zip(pronouns, words, strict=True))
-
-
-def antecedent_holds(translator: Translator) -> bool:
-    """Whether a head that looks at the antecedent is needed for the pronoun, more than any other head of its kind."""
-    apart: PronounEffects | None = translator.apart
-    if apart is None:
-        return False
-    heads = [head for head, roles in translator.roles.items() if any(one.role == "antecedent" for one in roles)]
-    return any(apart.heads[head] <= NEEDED and apart.heads[head] == min(
-        value for other, value in apart.heads.items() if other[0] == head[0]) for head in heads if head in apart.heads)
 
 
 def settings_of(service: Service, *, api: str | None, learning: dict[str, Any] | None = None) -> dict[str, Any]:

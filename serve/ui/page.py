@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -11,9 +10,11 @@ from typing import Any
 
 import gradio as gr
 from fastapi import FastAPI
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Mount
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...lens.explorer import script, style
 from ...translate.translator import Translator
@@ -21,9 +22,9 @@ from ..access import Access
 from ..request_checks import PAGE
 from ..service import Service
 from ..settings import ServerSettings
-from .api import add_api
+from . import text_of
+from .api import add_api, add_ask
 from .calls import CheckedCalls
-from .files import text_of
 from .first import settings_of, static_view
 from .gradio_patches import answer_in_json
 
@@ -78,6 +79,8 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
 
     with gr.Blocks(title="Seq2See", analytics_enabled=False, fill_width=True) as blocks:
         add_api(service)  # first, so that its names are free
+        if api is None:
+            add_ask(service)
         explorer = gr.HTML(html_template='<div class="s2s-home"></div>', js_on_load=ON_LOAD, script=script(),
                            apply_default_css=False, css=style() + text_of("gradio.css"), settings=about())
         if learning:  # open and later tabs learn when the model is ready
@@ -89,17 +92,9 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
 
 @asynccontextmanager
 async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncIterator[Callable[[], None]]:
-    """Mount the page for the length of the context; gives the function that ends the endless requests of open tabs."""
-    parent, mounted = mount(blocks)
-    async with parent.router.lifespan_context(parent):
-        app.state.page = WithFirstView(CheckedCalls(mounted, blocks), service)
-        yield mounted.stop_event.set
+    """Mount the page for the length of the context; gives the function that ends the endless requests of open tabs.
 
-
-def mount(blocks: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
-    """The page as an application, and the parent whose lifespan it lives by.
-
-    It has its own parent: in ours, Gradio would let our CORS settings decide which sites may read the page.
+    The page has its own parent: in ours, Gradio would let our CORS settings decide which sites may read the page.
     """
     blocks.state_session_capacity = MOST_VISITS
     parent = FastAPI()
@@ -108,37 +103,30 @@ def mount(blocks: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
     if blocks.mcp_server_obj is not None:
         answer_in_json(blocks.mcp_server_obj)
     [mounted] = (route.app for route in parent.routes if isinstance(route, Mount))
-    return parent, mounted
+    async with parent.router.lifespan_context(parent):
+        app.state.page = CheckedCalls(WithFirstView(mounted, service))
+        yield mounted.stop_event.set
 
 
-class WithFirstView:
-    """ASGI: the page with the first view as plain HTML, readable before any script has run."""
+class WithFirstView(BaseHTTPMiddleware):
+    """The page with the first view as plain HTML, readable before any script has run.
+
+    Gradio gets the path with the folder of a proxy, for the addresses that it writes into the page.
+    """
 
     def __init__(self, app: ASGIApp, service: Service):
-        self.app = app
+        super().__init__(app)
         self.view = static_view(service)
+        self.folder = service.settings.root_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] != "GET" or scope["path"].rstrip("/") != PAGE:
-            return await self.app(scope, receive, send)
-        packed = "gzip" in Headers(scope=scope).get("accept-encoding", "")
-        start: Message = {}
-        body = bytearray()
+        there = {**scope, "path": self.folder + scope["path"], "root_path": self.folder + scope["root_path"]}
+        is_page = scope["method"] == "GET" and scope["path"].rstrip("/") == PAGE
+        await (super().__call__ if is_page else self.app)(there, receive, send)
 
-        async def keep(message: Message) -> None:
-            nonlocal start
-            if message["type"] == "http.response.start":
-                start = message
-                return
-            body.extend(message.get("body", b""))
-            if not message.get("more_body"):
-                headers, content = MutableHeaders(scope=start), bytes(body)
-                if headers.get("content-type", "").startswith("text/html"):
-                    content = re.sub(rb"<body[^>]*>", lambda tag: tag[0] + self.view, content, count=1)
-                    content = gzip.compress(content, 6) if packed else content
-                    headers.update({"vary": "Accept-Encoding", **({"content-encoding": "gzip"} if packed else {})})
-                headers["content-length"] = str(len(content))
-                await send(start)
-                await send({"type": "http.response.body", "body": content})
-
-        await self.app(scope, receive, keep)
+    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
+        answer = await call_next(request)
+        body = b"".join([part async for part in answer.body_iterator])
+        body = re.sub(rb"<body[^>]*>", lambda tag: tag[0] + self.view, body, count=1)
+        del answer.headers["content-length"]
+        return Response(body, answer.status_code, answer.headers)

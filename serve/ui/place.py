@@ -7,7 +7,7 @@ from starlette.types import Receive, Scope, Send
 
 from ..errors import APIError
 from ..request_checks import PAGE
-from .files import text_of
+from . import text_of
 
 
 def add_page(app: FastAPI) -> None:
@@ -16,11 +16,11 @@ def add_page(app: FastAPI) -> None:
 
     app.state.page = loading
     app.mount(PAGE, page)
-    app.add_api_route("/", lambda: RedirectResponse(f"{PAGE}/"), tags=["server"], summary="To the page",
+    app.add_api_route("/", lambda: RedirectResponse(f"{PAGE[1:]}/"), tags=["server"], summary="To the page",
                       status_code=307, response_class=RedirectResponse,
                       responses={200: {"description": "the page", "content": {"text/html": {}}}})
     # Browsers request both.
-    icon, manifest = text_of("icon.svg"), {"name": "Seq2See", "start_url": f"{PAGE}/"}
+    icon, manifest = text_of("icon.svg"), {"name": "Seq2See", "start_url": f"{PAGE[1:]}/"}
     app.add_api_route("/favicon.ico", lambda: Response(icon, media_type="image/svg+xml"), include_in_schema=False)
     app.add_api_route("/manifest.json", lambda: JSONResponse(manifest), include_in_schema=False)
 

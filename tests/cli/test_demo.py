@@ -102,13 +102,12 @@ def test_where_no_run_is_named_the_packaged_model_is_shown(launched, tmp_path, m
     assert [path.name for path in tmp_path.iterdir()] == ["package"]
 
 
-def test_what_cannot_work_is_told_before_any_training(launched, taken, command):
+def test_what_cannot_work_is_told_before_any_training(launched, command):
     Path("opus").mkdir()
     Path("opus/config.json").write_text("{}")  # a folder of something else is left alone
     Path("notes.txt").touch()
     for argv, told in ((("--run", "opus", "--port", 0), "seq2see serve opus"),
-                       (("--run", "notes.txt", "--port", 0), "cannot create the folder notes.txt (File exists)"),
-                       (("--port", taken), f"port {taken} of 127.0.0.1 is in use")):  # fmt: skip
+                       (("--run", "notes.txt", "--port", 0), "File exists: notes.txt")):  # fmt: skip
         code, _, err = command("demo", *argv)
         assert code == 1 and told in err and err.count("\n") == 1
     assert launched == []

@@ -58,8 +58,7 @@ def test_what_was_printed_before_stays_on_stdout():
 
 @posix
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-@pytest.mark.parametrize("line", ["$SEQ2SEE --version", "PYTHONUNBUFFERED=1 $SEQ2SEE --help",
-                                  "$SEQ2SEE translate --help"])
+@pytest.mark.parametrize("line", ["$SEQ2SEE --version", "$SEQ2SEE translate --help"])
 def test_a_full_disk_is_one_line(line):
     done = shell(f"{line} > /dev/full")
     assert (done.returncode, done.stderr) == (1, "seq2see: error: No space left on device\n")

@@ -40,7 +40,7 @@ def seq2see():
 
 @pytest.fixture(scope="session")
 def trace(seq2see):
-    """A Seq2See's trace with pieces of every sort: a tag, a word in several pieces, bytes, punctuation."""
+    """A Seq2See's trace with tokens of every sort: a tag, a word in several tokens, bytes, punctuation."""
     model, tokenizer = seq2see
     target = tokenizer.encode_target("Le chat n'a pas traversé.", language="fr")
     [made] = trace_hypotheses(model, tokenizer, ["The cat, <b>猫</b>, did not cross."], [target], source_language="en",
@@ -67,12 +67,12 @@ def planted(trace):
     def plant(head):
         raw = np.full_like(trace.cross["raw"], 1 / len(trace.source))
         fall = np.zeros((len(trace.target), sources), dtype=np.float32)
-        for t, piece in enumerate(trace.target):
-            if piece.word is not None:
-                raw[head][t] = [float(one.word == links[piece.word]) for one in trace.source]
+        for t, token in enumerate(trace.target):
+            if token.word is not None:
+                raw[head][t] = [float(one.word == links[token.word]) for one in trace.source]
                 raw[head][t] /= raw[head][t].sum()
-                fall[t, links[piece.word]] = 3
-                fall[t, links[piece.word] - 1] = 0.1  # a tau compares two words at least
+                fall[t, links[token.word]] = 3
+                fall[t, links[token.word] - 1] = 0.1  # a tau compares two words at least
         return replace(trace, cross={"raw": raw}, left_out=fall), Links(frozenset((i, j) for j, i in links.items()))
 
     return plant

@@ -131,15 +131,15 @@ def test_shares_are_the_maps_by_words_of_which_words_are_left(traces):
 def planted(trace, rows, name):
     """A trace of which one head looks where it should: target word j at source word j, rolled round.
 
-    A piece may reach over several words, and counts as the first one's: the others can have no links.
+    A token may reach over several words, and counts as the first one's: the others can have no links.
     """
     cross = trace.cross["raw"].copy()
-    pieces = trace.row_pieces("cross", rows=rows)
+    tokens = trace.row_tokens("cross", rows=rows)
     sources, targets = (sorted({one.word for one in side} - {None}) for side in (trace.source, trace.target))
     links = {(sources[j % len(sources)], j) for j in targets}
-    for t, piece in enumerate(pieces):
-        if piece.word is not None:
-            aim = sources[piece.word % len(sources)]
+    for t, token in enumerate(tokens):
+        if token.word is not None:
+            aim = sources[token.word % len(sources)]
             wanted = np.array([one.word == aim for one in trace.source], dtype=np.float32)
             cross[*name, t] = 0.9 * wanted / wanted.sum() + 0.1 / len(wanted)
     return replace(trace, cross=trace.cross | {"raw": cross}), Links(frozenset(links))
@@ -157,7 +157,7 @@ def test_a_planted_aligner_is_found_kept_and_applied(traces, rows, tmp_path):
     assert choice.links(traces[0]) != gold[0].sure
 
 
-def test_a_choice_in_pieces_and_in_a_batch_gives_the_same_error(traces):
+def test_a_choice_in_tokens_and_in_a_batch_gives_the_same_error(traces):
     """What the fit counts is what `links` finds, for every way and for the mean of several maps."""
     rng = np.random.default_rng(0)
     gold = [Links(frozenset((int(rng.integers(len(t.source_words))), j) for j in range(len(t.target_words))),

@@ -1,4 +1,4 @@
-"""Words instead of pieces: sums of columns, means of rows, so that rows that sum to 1 still do; sinks as numbers."""
+"""Words instead of tokens: sums of columns, means of rows, so that rows that sum to 1 still do; sinks as numbers."""
 
 import json
 
@@ -12,21 +12,21 @@ from seq2see.lens import summarise, word_map
 from seq2see.lens.by_words import mean_rows, sum_columns, units
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.summary import SINKS, is_punctuation, sink_shares, sinks
-from seq2see.tokenizer.words import Piece, Word, split_words
+from seq2see.tokenizer.words import TokenSpan, Word, split_words
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
 
 
 @st.composite
 def a_side(draw):
-    """Pieces of some words, in order, tags and `</s>` among them."""
-    pieces, word = [], -1
+    """Tokens of some words, in order, tags and `</s>` among them."""
+    tokens, word = [], -1
     for _ in range(draw(st.integers(1, 12))):
         what = draw(st.sampled_from(["next", "same", "special", "nothing"]))
         word += what == "next" or (what == "same" and word < 0)
         number = word if what in ("next", "same") else None
-        pieces.append(Piece("x", number, 0, 0, what == "special"))
-    return pieces, [Word(f"w{i}", 0, 0) for i in range(word + 1)]
+        tokens.append(TokenSpan("x", number, 0, 0, what == "special"))
+    return tokens, [Word(f"w{i}", 0, 0) for i in range(word + 1)]
 
 
 @settings(deadline=None, max_examples=100)
@@ -38,13 +38,13 @@ def test_rows_of_any_grouping_still_sum_to_one(row_side, column_side, seed):
     assert maps.shape == (2, 3, len(rows), len(columns))
     np.testing.assert_allclose(maps.sum(-1), 1, **CLOSE)
     for side, found in ((row_side[0], rows), (column_side[0], columns)):
-        assert [i for unit in found for i in unit.pieces] == list(range(len(side))), "every piece once, in order"
+        assert [i for unit in found for i in unit.pieces] == list(range(len(side))), "every token once, in order"
 
 
 def test_a_words_row_is_the_mean_over_the_steps_that_predict_or_read_it(full_trace):
     words = [word.text for word in split_words(full_trace.target_text, language="fr")]
     number = words.index("traversé")
-    steps = [t for t, piece in enumerate(full_trace.target) if piece.word == number]
+    steps = [t for t, token in enumerate(full_trace.target) if token.word == number]
     assert len(steps) > 1
     for rows, offset in (("predicts", 0), ("reads", 1)):
         found = word_map(full_trace, "cross", rows=rows)
@@ -63,14 +63,15 @@ def test_what_is_no_word_stands_for_itself(full_trace):
     assert [unit.text for unit in word_map(full_trace, "encoder").rows][:3] == ["The", "cat", ","]
 
 
-def test_sinks_are_the_closing_piece_the_tags_and_punctuation(trace):
+def test_sinks_are_the_closing_token_the_tags_and_punctuation(trace):
     end, tags, marks = ([trace.source[i].text for i in np.flatnonzero(which)] for which in sinks(trace, "cross"))
     assert (end, tags) == (["</s>"], [])
     assert {"".join(mark.split()) for mark in marks} >= {","} and all(set(mark) <= set(",./ ") for mark in marks)
     end, tags, _ = sinks(trace, "decoder")
     assert not end.any() and [trace.inputs[i].text for i in np.flatnonzero(tags)] == ["<s>", "<2fr>"]
-    assert not is_punctuation(Piece("<2fr>", None, 0, 0, True)) and is_punctuation(Piece("▁...", 0, 0, 3, False))
-    assert not is_punctuation(Piece("€", 0, 0, 1, False)), "a symbol is no punctuation"
+    assert not is_punctuation(TokenSpan("<2fr>", None, 0, 0, True))
+    assert is_punctuation(TokenSpan("▁...", 0, 0, 3, False))
+    assert not is_punctuation(TokenSpan("€", 0, 0, 1, False)), "a symbol is no punctuation"
 
 
 @pytest.mark.parametrize("view", ["raw", "norm", "rollout"])

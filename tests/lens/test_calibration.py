@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.errors import UserError
-from seq2see.lens import Trace, with_confidence
+from seq2see.lens import Trace, with_calibration
 from seq2see.lens.calibration import (
     FLOOR,
     WAYS,
@@ -88,7 +88,7 @@ def made(temperature: float = 0.9) -> Calibration:
     (("version",), 2),
     (("languages",), []),
     (("languages", "fr", "ways", "both", "calibrator", "temperature"), float("nan")),
-    (("languages", "fr", "ways", "both", "calibrator", "smoothing"), 1.0),
+    (("languages", "fr", "ways", "both", "calibrator", "smoothing"), 1.1),
     (("languages", "fr", "ways", "raw", "bins", 0), [5, 1.5, 0.5]),
     (("languages", "fr", "tokens"), True),
 ])
@@ -115,7 +115,7 @@ CALIBRATOR = Calibrator(smoothing=0.1, temperature=0.8)
 
 @pytest.fixture
 def calibrated(trace: Trace) -> Trace:
-    return with_confidence(trace, CALIBRATOR)
+    return with_calibration(trace, CALIBRATOR)
 
 
 def test_the_calibrated_steps_are_those_of_the_whole_vocabulary(trace: Trace, calibrated: Trace) -> None:
@@ -136,7 +136,7 @@ def test_the_calibrated_steps_are_those_of_the_whole_vocabulary(trace: Trace, ca
 @pytest.mark.parametrize("calibrate", [True, False])
 def test_the_slider_gives_what_the_whole_vocabulary_gives(trace: Trace, calibrate: bool) -> None:
     own_TV = trace.logits.astype(np.float64)
-    shown = with_confidence(trace, CALIBRATOR) if calibrate else trace
+    shown = with_calibration(trace, CALIBRATOR) if calibrate else trace
     log_probs_TV, sums_TG = CALIBRATOR(own_TV) if calibrate else own_TV, log_sums(shown)
     for g in (0, 8, 12, 24):
         scaled_TV = np.exp(log_probs_TV / TEMPERATURES[g])

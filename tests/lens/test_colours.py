@@ -53,3 +53,14 @@ def test_more_weight_is_further_from_the_page(theme, sees):
 def test_the_tones_are_told_apart(theme, sees):
     middle = [lab(ramp[4], SEES[sees]) for ramp in ramps(theme).values()]
     assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(middle, 2)) > JUST
+
+
+@pytest.mark.parametrize(("theme", "card"), [("light", "ffffff"), ("dark", "161d27")])
+@pytest.mark.parametrize("sees", SEES)
+def test_heads_that_are_overlaid_are_told_apart(theme, card, sees):
+    table = explorer.asset("colour.js").partition("const HEADS")[2]
+    codes = re.findall(r"#(\w{6})", re.search(rf'{theme}: "([^"]+)"', table)[1])
+    assert len(codes) == 8
+    *heads, page = [lab([int(code[i : i + 2], 16) for i in (0, 2, 4)], SEES[sees]) for code in (*codes, card)]
+    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(heads, 2)) > 10 * JUST
+    assert min(abs(one[0] - page[0]) for one in heads) > 10 * JUST

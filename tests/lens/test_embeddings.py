@@ -7,7 +7,7 @@ import torch
 from seq2see.errors import UserError
 from seq2see.lens.embeddings import analogy, contextual, distances, neighbours, project, static
 from seq2see.lens.teacher_forcing import encode_source
-from seq2see.tokenizer.words import piece_spans
+from seq2see.tokenizer.words import token_spans
 
 HERE = "The cat did not cross the street."
 
@@ -44,7 +44,7 @@ def test_the_stream_is_the_models_own(any_model):
     ids = encode_source(tokenizer, HERE)
     with torch.no_grad():
         states = model.get_encoder()(torch.tensor([ids]), output_hidden_states=True).hidden_states
-    chosen = [i for i, piece in enumerate(piece_spans(tokenizer, ids, HERE, language="en")) if piece.word == 4]
+    chosen = [i for i, token in enumerate(token_spans(tokenizer, ids, HERE, language="en")) if token.word == 4]
     found = contextual(model, tokenizer, HERE, "cross", language="en")
     for layer in range(len(states) - 1):  # the last of transformers' is after the final norm
         np.testing.assert_allclose(found.layers[layer], states[layer][0, chosen].mean(0), rtol=0, atol=1e-5)

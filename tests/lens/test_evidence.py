@@ -87,7 +87,7 @@ def test_a_candidate_s_probability_is_the_product_over_its_tokens(monkeypatch):
         words = spelt_candidates(model, tokenizer, trace, None)
         assert len(words) == len(trace.target_words) and all(words)
         for number, spelt in enumerate(words):
-            step = next(t for t, piece in enumerate(trace.target) if piece.word == number)
+            step = next(t for t, span in enumerate(trace.target) if span.word == number)
             for one in spelt:
                 ids = tokenizer.encode_target(one.text, language="fr")[1:-1]
                 out = logits(model, trace.source_ids, [*trace.target_ids[:step], *ids]).log_softmax(-1)[step:]

@@ -97,7 +97,7 @@ def test_what_is_no_weight_is_refused(name, why):
     lambda model, tokenizer, traces: steer(model, temperatures={("cross", 0, 0): 2.0}).__enter__(),
 ], ids=["norm", "contributions", "logit lens", "arithmetic", "contextual", "ablate", "steer"])
 def test_activations_laid_out_otherwise_are_refused(inside):
-    """FSMT's are [T,B,D]: read as [B,T,D] they would be another sentence's, or another piece's."""
+    """FSMT's are [T,B,D]: read as [B,T,D] they would be another sentence's, or another token's."""
     model, tokenizer = family("FSMT")
     traces = trace_hypotheses(model, tokenizer, ["a b"] * 4, [[7, 9, 8, 2]] * 4)  # as many as tokens
     with pytest.raises(UserError, match="FSMTForConditionalGeneration lays its activations out otherwise"):
@@ -115,14 +115,14 @@ def test_a_family_with_eager_attention_alone_is_loaded_and_translates(name, tmp_
 
 def multilingual(name):
     """A tokenizer of the mBART family, and a model that starts and ends as the family's do."""
-    pieces = [piece for piece in tiny.foreign_tokenizer().get_vocab() if piece not in ("<pad>", "<s>", "</s>", "<unk>")]
-    pieces = ["<s>", "<pad>", "</s>", "<unk>", *sorted(pieces)]
+    tokens = [token for token in tiny.foreign_tokenizer().get_vocab() if token not in ("<pad>", "<s>", "</s>", "<unk>")]
+    tokens = ["<s>", "<pad>", "</s>", "<unk>", *sorted(tokens)]
     if name == "Nllb":
-        vocabulary = {piece: id for id, piece in enumerate(pieces)}
+        vocabulary = {token: id for id, token in enumerate(tokens)}
         tokenizer = transformers.NllbTokenizer(vocab=vocabulary, merges=[], src_lang="eng_Latn", tgt_lang="fra_Latn")
     else:
         kind = {"MBart": transformers.MBartTokenizer, "MBart50": transformers.MBart50Tokenizer}[name]
-        vocabulary = [(piece, -float(id)) for id, piece in enumerate(pieces)]
+        vocabulary = [(token, -float(id)) for id, token in enumerate(tokens)]
         tokenizer = kind(vocab=vocabulary, src_lang="en_XX", tgt_lang="fr_XX")
     code = tokenizer.convert_tokens_to_ids(tokenizer.tgt_lang)
     first, start = (None, code) if name == "MBart" else (code, 2)

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.errors import UserError
-from seq2see.lens import Calibrator, Trace, to_html, to_terminal, with_confidence
+from seq2see.lens import Calibrator, Trace, to_html, to_terminal, with_calibration
 from seq2see.lens.kinds import KINDS
 
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 def test_saved_and_loaded_it_is_the_same(full_trace, trust, tmp_path, suffix):
-    full = replace(with_confidence(full_trace, Calibrator(0.1, 0.8)), engine="ctranslate2", precision="int8",
+    full = replace(with_calibration(full_trace, Calibrator(0.1, 0.8)), engine="ctranslate2", precision="int8",
                    engine_log_prob=-3.25, trust=trust)
     full.save(tmp_path / f"t.{suffix}")
     loaded = Trace.load(tmp_path / f"t.{suffix}")
@@ -51,7 +51,7 @@ def test_another_file_is_refused_in_one_line(text, suffix, tmp_path):
 
 
 @pytest.mark.parametrize("change", [
-    {"cross.raw": np.zeros((1, 1, 1, 1), np.float32)},  # another size than its pieces
+    {"cross.raw": np.zeros((1, 1, 1, 1), np.float32)},  # another size than its tokens
     {"evil": np.zeros(3)},
     {"logits": np.array([print], dtype=object)},  # would have to be unpickled
     {"record": np.zeros(4, np.uint8)},
@@ -116,7 +116,7 @@ VALUES = st.recursive(
 @pytest.fixture(scope="module")
 def saved(trace, tmp_path_factory):
     """The bytes of a short trace with calibrated probabilities in both forms."""
-    folder, calibrated = tmp_path_factory.mktemp("saved"), with_confidence(trace, Calibrator(0.1, 0.8))
+    folder, calibrated = tmp_path_factory.mktemp("saved"), with_calibration(trace, Calibrator(0.1, 0.8))
     for suffix in ("json", "npz"):
         calibrated.save(folder / f"t.{suffix}")
     return {suffix: (folder / f"t.{suffix}").read_bytes() for suffix in ("json", "npz")}

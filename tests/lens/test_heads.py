@@ -42,7 +42,7 @@ def gold_pairs(count, *, seed):
 
 def made_heads(trace, gold):
     """Encoder maps [1,6,S,S] of heads that do what MADE says."""
-    S, word_of = len(trace.source), [piece.word for piece in trace.source]
+    S, word_of = len(trace.source), [token.word for token in trace.source]
     maps = np.full((1, len(MADE), S, S), 1 / S, dtype=np.float32)
 
     def send(head, rows, *words):
@@ -210,11 +210,11 @@ def test_spread_of_known_maps(seq2see):
 
 
 def test_a_step_is_in_the_sentence_that_it_writes_and_looks_at_what_was_written_before(seq2see):
-    """A head on the diagonal sees the piece just read: across where a sentence begins, special at the very first."""
+    """A head on the diagonal sees the token just read: across where a sentence begins, special at the very first."""
     model, tokenizer = seq2see
     [trace] = trace_texts(model, tokenizer, ["The cat. The box."], ["Le chat. La boîte."], source_language="en",
                           target_language="fr")
-    real = sum(piece.word is not None for piece in trace.target)
+    real = sum(token.word is not None for token in trace.target)
     diagonal = np.eye(len(trace.target), dtype=np.float32)[None, None]
     found = spread([replace(trace, decoder={"raw": diagonal})], "decoder")
     shares = [float(share[0, 0]) for share in (found.own, found.across, found.special)]

@@ -92,7 +92,7 @@ def test_it_holds_in_generate_with_cache_and_beams(any_model):
 
 
 def minimal_pairs(tokenizer):
-    """Two pairs of unlike lengths; within a pair the source differs in one piece."""
+    """Two pairs of unlike lengths; within a pair the source differs in one token."""
     made = []
     for text, prefix, at in ((SENTENCES[0], (7, 9, 40), 3), ("The box.", (7,), 1)):
         ids = encode_source(tokenizer, text)
@@ -192,7 +192,7 @@ def test_what_is_missing_is_the_part_of_that_column(uneven_model, ids, kind):
         with silenced(model, [(kind, 0, 1, 2), (other, 0, 0, 0)]):
             forced_pass(model, [ids[0]] * 2, [ids[1]] * 2)
     handle.remove()
-    rows = len(trace.row_pieces(kind))
+    rows = len(trace.row_tokens(kind))
     missing = (given[0] - given[1])[0, :rows]
     part_RD = torch.tensor(trace.maps(kind)[0, 1, :, 2])[:, None] * vector_HCD[1, 2]
     assert torch.allclose(missing, part_RD, atol=1e-5) and part_RD.norm() > 0.01

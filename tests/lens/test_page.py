@@ -74,6 +74,21 @@ def test_it_opens_at_the_map_that_was_asked_for(browser, full_trace, tmp_path):
         assert tab.locator(".rl").first.inner_text() == "start"
 
 
+def test_all_heads_of_a_layer_are_overlaid_in_two_clicks(page, trace):
+    page.locator('[data-head="cross.1.0"]').first.click()
+    page.get_by_role("button", name="Lines", exact=True).click()
+    page.get_by_role("button", name="All heads", exact=True).click()
+    heads = trace.maps("cross")[1]
+    colours = page.locator(".lined path").evaluate_all("all => all.map(one => one.style.stroke)")
+    assert len(set(colours)) == len(heads) and len(colours) == pytest.approx((heads >= 0.06).sum(), abs=2)
+    keys = page.locator(".line-key")
+    assert keys.all_inner_texts() == [str(head + 1) for head in range(len(heads))]
+    keys.last.click()
+    assert f"layer 2, head {len(heads)}" in page.locator(".eyebrow").inner_text()
+    page.get_by_role("button", name="This head").click()
+    assert page.locator(".lined path").count() == pytest.approx((heads[-1] >= 0.06).sum(), abs=2)
+
+
 def test_script_in_a_text_does_not_run(browser, seq2see, tmp_path):
     model, tokenizer = seq2see
     attack = "<img src=x onerror=window.hit=1></script><script>window.hit=1</script> ${window.hit=1}"
@@ -95,6 +110,41 @@ def test_letters_beyond_the_basic_plane_stand_in_their_places(browser, seq2see, 
     with opened(browser, tmp_path / "look.html", made) as tab:
         assert tab.locator(".src").inner_text() == made.source_text
         assert tab.locator(".w[data-side=source]").all_inner_texts() == [word.text for word in made.source_words]
+
+
+@pytest.mark.parametrize(("language", "text"), [("ar", "القط لم يعبر الشارع."), ("heb_Hebr", "החתול לא חצה את הרחוב.")])
+def test_a_right_to_left_source_reverses_the_columns(browser, seq2see, tmp_path, language, text):
+    model, tokenizer = seq2see
+    target = tokenizer.encode_target("Le chat n'a pas traversé la rue.", language="fr")
+    [made] = trace_hypotheses(model, tokenizer, [text], [target], source_language=language,
+                              target_language="fr", given=1)
+
+    def across(selector):
+        return tab.locator(selector).evaluate_all("all => all.map(one => one.getBoundingClientRect().x)")
+
+    with opened(browser, tmp_path / "look.html", made, words=True) as tab:
+        for selector in (".src .w", ".cols [data-column]", "[data-row='1'] .c"):
+            assert across(selector) == sorted(across(selector), reverse=True), selector
+        assert across(".tgt .w") == sorted(across(".tgt .w"))
+        assert min(across(".rl")) > max(across(".c")), "the row labels are where reading begins"
+        tab.get_by_role("button", name="Maps", exact=True).click()
+        assert "matrix(-1," in tab.locator(".th canvas").first.evaluate("one => getComputedStyle(one).transform")
+        quoted = tab.locator(".src, .say .seen, .cols [data-column] span, .story .wd")
+        assert quoted.count() > 4
+        for one in quoted.all():
+            assert (one.get_attribute("lang"), one.get_attribute("dir")) == (language, "rtl")
+        tab.get_by_role("grid").focus()
+        tab.keyboard.press("Control+Home")
+        tab.keyboard.press("ArrowLeft")
+        assert tab.locator(".say .seen").inner_text() == made.source_words[1].text
+        tab.locator(".src .w").first.focus()
+        tab.keyboard.press("ArrowLeft")
+        assert tab.evaluate("document.activeElement.textContent") == made.source_words[1].text
+        tab.get_by_role("button", name="Export").click()
+        with tab.expect_download() as saved:
+            tab.get_by_role("menuitem", name="SVG").click()
+        cells = re.findall(r'<rect x="(\d+)" y="120"', saved.value.path().read_text(encoding="utf-8"))
+        assert len(cells) > 2 and sorted(map(int, cells), reverse=True) == list(map(int, cells))
 
 
 def test_what_is_saved_is_what_is_shown(page, trace, tmp_path):

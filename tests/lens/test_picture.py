@@ -21,7 +21,7 @@ MAPS = [(kind, view) for kind in KINDS for view in VIEWS if view != "left_out"]
 
 @pytest.mark.parametrize(("kind", "view"), MAPS)
 @pytest.mark.parametrize("rows", ["predicts", "reads"])
-def test_cells_are_those_of_the_trace_by_pieces_and_by_words(full_trace, kind, view, rows):
+def test_cells_are_those_of_the_trace_by_tokens_and_by_words(full_trace, kind, view, rows):
     rows = "predicts" if kind == "encoder" else rows
     chosen = {"layer": 1, "head": 1} if view in WITH_HEADS else {"layer": 1}
     drawn = picture(full_trace, view=view, kind=kind, rows=rows, **chosen)

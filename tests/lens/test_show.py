@@ -1,4 +1,4 @@
-"""A drawing shows the weights as they are, named by their pieces, and nothing in a text can break out of it."""
+"""A drawing shows the weights as they are, named by their tokens, and nothing in a text can break out of it."""
 
 import base64
 import json
@@ -12,13 +12,13 @@ from seq2see.lens import to_html, to_terminal, trace_hypotheses
 from seq2see.lens.explorer import script, trace_record
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.wording import label, labels
-from seq2see.tokenizer.words import Piece
+from seq2see.tokenizer.words import TokenSpan
 
 
 def cells(drawing, trace, kind):
     """The numbers of a terminal drawing, row by row, blocks joined; `.` is 0."""
-    names = labels(trace.row_pieces(kind))
-    assert all(len(name) <= 13 for name in names), "choose a text of short pieces"
+    names = labels(trace.row_tokens(kind))
+    assert all(len(name) <= 13 for name in names), "choose a text of short tokens"
     margin = max(map(len, names)) + 1
     plain = re.sub(r"\x1b\[[0-9;]*m", "", drawing).splitlines()
     rows = [[] for _ in names]
@@ -43,9 +43,9 @@ def test_the_terminal_shows_the_weights_in_hundredths(trace, kind, colour, width
 def test_labels_show_spaces_and_hide_no_control_character():
     assert label(" the") == "▁the"
     assert label("a\x1b[31m\n\u202e") == "a\\x1b[31m\\n\\u202e"
-    pieces = [Piece("tr", 0, 0, 2, False), Piece("aver", 0, 2, 6, False), Piece("se", 1, 7, 9, False),
-              Piece("</s>", None, 9, 9, True), Piece("</s>", None, 9, 9, True)]
-    assert labels(pieces) == ["tr", "·aver", "se", "</s>", "</s>"]
+    tokens = [TokenSpan("tr", 0, 0, 2, False), TokenSpan("aver", 0, 2, 6, False), TokenSpan("se", 1, 7, 9, False),
+              TokenSpan("</s>", None, 9, 9, True), TokenSpan("</s>", None, 9, 9, True)]
+    assert labels(tokens) == ["tr", "·aver", "se", "</s>", "</s>"]
 
 
 def test_escape_sequences_in_a_text_do_not_reach_the_terminal(seq2see):
@@ -71,10 +71,10 @@ def test_the_browser_is_given_every_number_to_three_digits(full_trace, kind):
 def test_words_and_tokens_are_the_trace_s_own(trace):
     sent = trace_record(trace)
     sides = (("source", trace.source, trace.source_words), ("target", trace.target, trace.target_words))
-    for side, pieces, words in sides:
-        assert sent["labels"][side] == labels(pieces)
+    for side, tokens, words in sides:
+        assert sent["labels"][side] == labels(tokens)
         assert [one["text"] for one in sent["words"][side] if one["word"] is not None] == [word.text for word in words]
-        assert [i for one in sent["words"][side] for i in one["pieces"]] == list(range(len(pieces)))
+        assert [i for one in sent["words"][side] for i in one["pieces"]] == list(range(len(tokens)))
 
 
 def test_a_drawing_too_large_for_a_browser_is_refused(trace, monkeypatch):

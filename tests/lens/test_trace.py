@@ -143,7 +143,7 @@ def test_rows_sum_to_one_and_no_step_looks_ahead(any_model):
     [trace] = trace_hypotheses(*any_model, [SENTENCES[0]], [[7, 9, 8, 11, 2]])
     for kind in KINDS:
         maps = trace.maps(kind)
-        assert maps.shape[2:] == (len(trace.row_pieces(kind)), len(trace.column_pieces(kind)))
+        assert maps.shape[2:] == (len(trace.row_tokens(kind)), len(trace.column_tokens(kind)))
         np.testing.assert_allclose(maps.sum(-1), 1, **CLOSE)
     assert not np.triu(trace.maps("decoder"), k=1).any()
     assert len(trace.source) != len(trace.target), "a swap of source and target would go unseen"
@@ -172,7 +172,7 @@ def test_probabilities_are_the_models_own(seq2see):
     np.testing.assert_allclose(trace.log_probs, expected[range(len(target)), target], **CLOSE)
     entropies = torch.distributions.Categorical(logits=expected).entropy()
     np.testing.assert_allclose(trace.entropies, entropies, rtol=0, atol=1e-4)
-    assert trace.log_prob == pytest.approx(float(trace.log_probs[1:].sum()), abs=1e-5), "a given piece is no choice"
+    assert trace.log_prob == pytest.approx(float(trace.log_probs[1:].sum()), abs=1e-5), "a given token is no choice"
     for t, step in enumerate(trace.top):
         values, ids = expected[t].topk(TOP)
         assert [candidate.id for candidate in step] == ids.tolist()
@@ -184,16 +184,17 @@ def test_a_step_reads_what_the_step_before_predicted(trace):
     assert [trace.inputs[0].text, trace.target[0].text, trace.target[-1].text] == ["<s>", "<2fr>", "</s>"]
     assert trace.inputs[1:] == trace.target[:-1]
     for kind in ("cross", "decoder"):
-        assert trace.row_pieces(kind) == trace.target
-        assert trace.row_pieces(kind, rows="reads") == trace.inputs
-    assert trace.row_pieces("encoder", rows="reads") == trace.column_pieces("encoder") == trace.source
-    assert trace.column_pieces("cross") == trace.source and trace.column_pieces("decoder") == trace.inputs
+        assert trace.row_tokens(kind) == trace.target
+        assert trace.row_tokens(kind, rows="reads") == trace.inputs
+    assert trace.row_tokens("encoder", rows="reads") == trace.column_tokens("encoder") == trace.source
+    assert trace.column_tokens("cross") == trace.source and trace.column_tokens("decoder") == trace.inputs
+    assert trace.column_pieces("cross") == trace.source and trace.row_pieces("cross") == trace.target, "names of 0.1"
 
 
 def test_special_tokens_typed_by_a_user_are_text(any_model):
     model, tokenizer = any_model
     [trace] = trace_hypotheses(model, tokenizer, ["a </s> <pad> <2fr> b"], [[7, 2]])
-    assert [piece.text for piece in trace.source if piece.special] == ["</s>"]
+    assert [token.text for token in trace.source if token.special] == ["</s>"]
     assert trace.source[-1].special
 
 

@@ -17,31 +17,31 @@ from seq2see.lens.trust import NOISE, UNMEASURED
 def test_tau_is_kendalls():
     dice = np.random.default_rng(3)
     maps = dice.integers(0, 5, size=(4, 3, 7)).astype(float)  # with ties
-    falls = dice.integers(-2, 4, size=(3, 7)).astype(float)
-    maps[1, 1], falls[2] = 0.2, 1.0  # all alike: on the one side nothing is said, on the other nothing can be compared
-    tau, compared = kendall(maps, falls)
+    drops = dice.integers(-2, 4, size=(3, 7)).astype(float)
+    maps[1, 1], drops[2] = 0.2, 1.0  # all alike: on the one side nothing is said, on the other nothing can be compared
+    tau, compared = kendall(maps, drops)
     assert compared.tolist() == [7, 7, 0] and not tau[:, 2].any()
     for m, j in np.ndindex(4, 2):
-        assert tau[m, j] == pytest.approx(0 if (m, j) == (1, 1) else kendalltau(maps[m, j], falls[j]).statistic)
+        assert tau[m, j] == pytest.approx(0 if (m, j) == (1, 1) else kendalltau(maps[m, j], drops[j]).statistic)
 
 
 def test_tau_is_of_the_words_above_the_noise_floor_alone():
     dice = np.random.default_rng(4)
-    maps, falls = dice.random((5, 3, 8)), dice.normal(size=(3, 8))
-    falls[:, ::2] *= 0.01
-    falls[2, 1:] = 0.001
-    tau, compared = kendall(maps, falls, least=0.05)
-    above = [np.flatnonzero(abs(row) >= 0.05) for row in falls]
+    maps, drops = dice.random((5, 3, 8)), dice.normal(size=(3, 8))
+    drops[:, ::2] *= 0.01
+    drops[2, 1:] = 0.001
+    tau, compared = kendall(maps, drops, least=0.05)
+    above = [np.flatnonzero(abs(row) >= 0.05) for row in drops]
     assert compared.tolist() == [len(above[0]), len(above[1]), 0] and not tau[:, 2].any()
     for m, j in np.ndindex(5, 2):
-        assert tau[m, j] == pytest.approx(kendalltau(maps[m, j, above[j]], falls[j, above[j]]).statistic)
+        assert tau[m, j] == pytest.approx(kendalltau(maps[m, j, above[j]], drops[j, above[j]]).statistic)
 
 
 def test_a_record_tells_how_many_words_its_taus_compare(planted):
     (trace, gold), noisy = planted((1, 0)), replace(planted((1, 0))[0], left_out=planted((1, 0))[0].left_out * 1e-4)
-    falls = abs(drops_by_words(trace)) >= NOISE
+    drops = abs(drops_by_words(trace)) >= NOISE
     trust = measure_trust([trace], [trace] * 3, dev_gold=[gold], test_gold=[gold] * 3, measured_on="x")
-    assert trust.words == 3 * falls[falls.sum(1) > 1].sum() > 0
+    assert trust.words == 3 * drops[drops.sum(1) > 1].sum() > 0
     assert f", tau over {trust.words} words of at least 0.05 nats." in trust.line("raw", "cross", "predicts", (1, 0))
     silent = measure_trust([trace], [noisy] * 3, dev_gold=[gold], test_gold=[gold] * 3, measured_on="x")
     assert silent.words == 0 and {one.tau for one in (*silent.maps, silent.random)} == {None}

@@ -59,11 +59,11 @@ def test_one_head_is_followed_where_there_is_one(smallest: Workbench) -> None:
 
 
 def test_lessons_know_which_heads_were_trained_with_gold_links(bench: Workbench) -> None:
-    taught = Workbench(bench.run, bench.budget, shelf=bench.shelf / "taught")
-    taught.model.config.supervised_heads = [[1, 0], [1, 1], [1, 2], [1, 3], [0, 0], [0, 1], [0, 2], [0, 3]]
-    for found in (held_out.measured(taught)[1], held_out.measured(bench)[1]):
-        assert len(found.supervised) in (0, 8) and bool(found.supervised) is (found is held_out.measured(taught)[1])
-    roles, _ = heads.what_heads_look_at(taught)
+    supervised = Workbench(bench.run, bench.budget, shelf=bench.shelf / "supervised")
+    supervised.model.config.supervised_heads = [[1, 0], [1, 1], [1, 2], [1, 3], [0, 0], [0, 1], [0, 2], [0, 3]]
+    for found in (held_out.measured(supervised)[1], held_out.measured(bench)[1]):
+        assert len(found.supervised) in (0, 8) and bool(found.supervised) is (found is held_out.measured(supervised)[1])
+    roles, _ = heads.what_heads_look_at(supervised)
     assert all(one.supervised is (one.head.kind == "cross") for one in roles)
 
 
@@ -92,7 +92,7 @@ def test_values_in_another_order_change_what_is_said(bench: Workbench) -> None:
 
 
 def test_where_a_state_comes_from_adds_up_and_leaves_out_what_is_hidden(bench: Workbench) -> None:
-    owed = last_vector.owed_to(held_out.inside(bench)[0], 0)
+    owed = last_vector.owed_to(held_out.traces_with_views(bench)[0], 0)
     assert np.allclose(owed[:, :3].sum(-1), 1, atol=1e-5)
     assert owed[0, 1] == 0  # nothing stands before the start
     assert (owed[:, 3] > 0).all() and (owed[:, 3] <= 1).all()
@@ -101,7 +101,7 @@ def test_where_a_state_comes_from_adds_up_and_leaves_out_what_is_hidden(bench: W
 def test_what_is_reported_is_of_the_half_that_did_not_choose(bench: Workbench) -> None:
     chosen_on, reported_on = ({trace.source_text for trace in half} for half in held_out.traces(bench))
     assert not chosen_on & reported_on
-    assert {trace.source_text for trace in held_out.inside(bench)} <= reported_on
+    assert {trace.source_text for trace in held_out.traces_with_views(bench)} <= reported_on
 
 
 def test_what_passes_through_modules_is_captured_and_no_more(bench: Workbench) -> None:

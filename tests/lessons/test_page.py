@@ -20,6 +20,9 @@ from seq2see.lessons.drawing import Bars, to_svg
 from seq2see.lessons.page import page, text
 from seq2see.lessons.workbench import Workbench
 from seq2see.manifest import write_manifest
+from seq2see.serve.dialects.lessons import Lessons
+from seq2see.serve.service import Service
+from seq2see.serve.settings import ServerSettings
 
 COMMAND = "seq2see lessons --run 'runs/a & b' --quick"
 FEW = ["l03_scaling", "l05_worked_example"]  # on the page that the browser sees: what takes no time
@@ -109,14 +112,17 @@ def test_one_lesson_from_the_command_line(run: Path, tmp_path: Path, capsys: pyt
     assert f"Made by <code>seq2see lessons 3 --run {run} --quick</code>" in written
 
 
-def test_all_lessons_make_the_page_and_its_data(
+def test_all_lessons_make_the_page_that_a_server_shows_and_its_data(
     bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "chosen", lambda number: FEW)
     monkeypatch.setattr(command, "set_up", lambda run, *, quick: bench)  # its corpus is written already
     assert cli.main(["lessons", "--out", str(tmp_path), "--quick"]) == 0
     assert json.loads((tmp_path / "lessons.json").read_text("utf-8"))["format"] == 2
-    assert (tmp_path / "index.html").is_file()
+    written = (tmp_path / "index.html").read_text("utf-8")
+    served = Lessons(Service(settings=ServerSettings(lessons=str(tmp_path)))).reply()
+    assert served.own and served.html == written
+    assert not Lessons(Service(settings=ServerSettings(lessons=str(tmp_path / "none")))).reply().own
 
 
 def test_the_run_is_the_one_that_is_named_or_that_of_here_or_the_packaged_one(
@@ -179,8 +185,6 @@ def test_a_run_of_another_corpus_or_with_cut_weights_is_refused(
 
 
 def test_wrong_numbers_and_folders_cost_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "out" / "lesson-3.html").mkdir(parents=True)
-    assert "lesson-3.html: it is a folder" in refused(["3"], tmp_path, capsys)
     assert "--out is empty" in refused(["3", "--out", ""], tmp_path, capsys)
     assert "/dev/null/x" in refused(["3", "--out", "/dev/null/x"], tmp_path, capsys)
     with pytest.raises(SystemExit):

@@ -141,7 +141,7 @@ def test_the_learning_rate_rises_to_its_peak_and_falls_straight_down_to_nothing(
     assert rates[-1] < 0.06 * small.LEARNING_RATE
 
 
-def test_the_test_loss_counts_each_piece_alike_however_batches_are_cut(
+def test_the_test_loss_counts_each_token_alike_however_batches_are_cut(
         toy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     losses = []
     for most in (1, 5, 10_000):

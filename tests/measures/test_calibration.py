@@ -12,9 +12,9 @@ from sklearn.calibration import calibration_curve
 
 from seq2see import Translator
 from seq2see.cli import command as cli
-from seq2see.lens import with_confidence
+from seq2see.lens import with_calibration
 from seq2see.lens.calibration import Calibration, Calibrator
-from seq2see.measures.calibration import Forced, TemperatureFit, compare, exact_match, smoothing_of, steps
+from seq2see.measures.calibration import Forced, TopTokenFit, compare, exact_match, predictions, smoothing_of
 from seq2see.measures.pairs import LinkedFiles
 from seq2see.measures.reliability import BINS, reliability
 from seq2see.training.config import load_config
@@ -43,12 +43,12 @@ def test_the_true_parameters_are_found_and_the_error_goes(smoothing: float, temp
     flat_NV = true_NV * temperature
     p_NV = np.exp(flat_NV) / np.exp(flat_NV).sum(-1, keepdims=True)
     model_NV = np.log((1 - smoothing) * p_NV + smoothing / p_NV.shape[1])
-    fit = TemperatureFit(smoothing)
+    fit = TopTokenFit(smoothing)
     for part in np.array_split(np.arange(len(token_N)), 7):
         fit.add(model_NV[part], token_N[part])
-    assert fit.best() == pytest.approx(temperature, rel=0.03)
+    assert fit.temperature() == pytest.approx(temperature, rel=0.03)
     assert ece_of(Calibrator(), model_NV, token_N) > 0.03
-    assert ece_of(Calibrator(smoothing, fit.best()), model_NV, token_N) < 0.01
+    assert ece_of(Calibrator(smoothing, fit.temperature()), model_NV, token_N) < 0.01
 
 
 def test_the_error_is_that_of_another_formulation() -> None:
@@ -85,28 +85,42 @@ def test_of_what_a_net_draws_itself_the_temperature_is_known(
     translator: Translator, sources: list[str], temperature: float
 ) -> None:
     forced = drawn(translator, sources, temperature)
-    found = compare(translator, forced[:70], forced[70:], smoothing=0.0)
-    assert found is not None and (found.fitted_pairs, found.pairs) == (70, 80)
+    languages = ("en", "fr")
+    found = compare(translator, {languages: (forced[:70], forced[70:])}, smoothing=0.0)[languages]
+    assert (found.fitted_pairs, found.pairs) == (70, 80)
     assert found.tokens == sum(len(one.target) - one.given for one in forced[70:])
     assert found.ways["both"].calibrator.temperature == pytest.approx(temperature, rel=0.06)
     assert found.ways["both"].ece.value < 0.04
     assert (found.ways["raw"].ece.value > 0.08) == (temperature != 1.0)
-    assert temperature == 1.0 or found.way == "temperature", "the way with the least error on the pairs of the fit"
+    assert temperature == 1.0 or found.kept.ece.value < found.ways["raw"].ece.value / 2
     assert found.ways["raw"] == found.ways["smoothing"] and found.ways["temperature"] == found.ways["both"]
+
+
+def test_languages_share_what_is_fitted_and_are_measured_each(translator: Translator, sources: list[str]) -> None:
+    forced = drawn(translator, sources, 0.6)
+    first, second, few = ("en", "fr"), ("en", "de"), ("en", "es")
+    parts = {first: (forced[:30], forced[60:105]), second: (forced[30:60], forced[105:]), few: ([], forced[:2])}
+    found = compare(translator, parts, smoothing=0.1)
+    assert list(found) == [first, second], "too few tokens to measure"
+    assert found[first].kept.calibrator == found[second].kept.calibrator
+    assert [found[one].pairs for one in parts if one in found] == [45, 45]
+    [alone] = compare(translator, {first: (forced[:60], forced[60:105])}, smoothing=0.1).values()
+    assert alone.kept.calibrator.temperature == pytest.approx(found[first].kept.calibrator.temperature)
+    assert alone.kept.ece.value == pytest.approx(found[first].kept.ece.value)
 
 
 def test_steps_are_the_tokens_that_were_a_choice(translator: Translator, sources: list[str]) -> None:
     """Whatever shares a batch; a time that is over gives none."""
     forced = drawn(translator, sources[:9], 1.0)
-    batches = list(steps(translator, forced))
+    batches = list(predictions(translator, forced))
     token_N = np.concatenate([batch.token_N for batch in batches])
     sentence_N = np.concatenate([batch.sentence_N for batch in batches])
     for number, one in enumerate(forced):
         assert tuple(token_N[sentence_N == number]) == one.target[one.given :]
-        [alone] = steps(translator, [one])
+        [alone] = predictions(translator, [one])
         together_NV = np.concatenate([batch.log_probs_NV for batch in batches])[sentence_N == number]
         assert np.allclose(alone.log_probs_NV, together_NV, atol=1e-4)
-    assert not list(steps(translator, forced, until=-math.inf))
+    assert not list(predictions(translator, forced, until=-math.inf))
 
 
 @pytest.fixture
@@ -158,7 +172,7 @@ def test_the_product_is_how_often_the_best_hypothesis_is_the_reference(run: Path
     (run / "generation_config.json").write_text(json.dumps(settings), "utf-8")
     loaded = Translator.from_pretrained(run, engine="torch")
     results, calibrator = loaded(sources[:10], target="de"), Calibrator(0.1, 0.5)
-    traces = [with_confidence(one, calibrator) for one in loaded.look(results)]
+    traces = [with_calibration(one, calibrator) for one in loaded.look(results)]
     pairs = [(text, one.text if number < 4 else "?")
              for number, (text, one) in enumerate(zip(sources, results, strict=False))]
     found = exact_match(loaded, ("en", "de"), pairs, calibrator)

@@ -156,7 +156,7 @@ for load in (load_checkpoint, lambda folder: Translator.from_pretrained(folder, 
 
 
 def test_code_of_a_folder_is_neither_run_nor_asked_about(saved, tmp_path):
-    """Neither the model's configuration nor the tokenizer's may ask for it; whoever says yes is not heard."""
+    """Neither the model's configuration nor the tokenizer's may ask for it; saying yes has no effect."""
     folder, sentinel = tmp_path / "evil", tmp_path / "sentinel"
     shutil.copytree(saved, folder)
     (folder / "evil.py").write_text(f"import os; os.mkdir({str(sentinel)!r})")

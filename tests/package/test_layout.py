@@ -35,8 +35,8 @@ MAY_IMPORT = {
         "errors", "__version__",
     },
     "serve": {
-        "serve", "translate", "lens", "tokenizer", "modeling", "errors", "pretrained", "settings_file", "streams",
-        "__version__",
+        "serve", "translate", "lens", "tokenizer", "modeling", "errors", "folders", "pretrained", "settings_file",
+        "streams", "__version__",
     },
     "configs": set(),
 }

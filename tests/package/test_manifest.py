@@ -5,7 +5,7 @@ import json
 import pytest
 
 from seq2see.errors import UserError
-from seq2see.manifest import _sum_of, check_manifest, write_manifest
+from seq2see.manifest import _checksum_of, check_manifest, write_manifest
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_a_file_that_is_missing_is_refused(folder):
 
 @pytest.mark.parametrize("name", ["../config.json", "/etc/passwd", "below/config.json", ".."])
 def test_it_looks_nowhere_else(folder, name):
-    sums = {name: "0" * 64}
-    (folder / "manifest.json").write_text(json.dumps({"sha256": sums, "of_these_sums": _sum_of(sums)}))
+    checksums = {name: "0" * 64}
+    (folder / "manifest.json").write_text(json.dumps({"sha256": checksums, "of_these_sums": _checksum_of(checksums)}))
     with pytest.raises(UserError, match="manifest.json is damaged|is missing"):
         check_manifest(folder)

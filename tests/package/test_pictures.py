@@ -1,6 +1,7 @@
-"""The pictures in docs/ are used by a document, and show the page as it is: else docs/pictures.py or animation.py."""
+"""The pictures in docs/ are used by a document, and up to date: else docs/pictures.py, animation.py or plots.py."""
 
 import hashlib
+import importlib.util
 import re
 from pathlib import Path
 
@@ -13,7 +14,10 @@ USED = {
     (document.parent / name).resolve()
     for document in DOCUMENTS for name in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", document.read_text("utf-8"))
 }  # fmt: skip
-PICTURES = sorted(path for kind in ("png", "webp") for path in (ROOT / "docs").glob(f"*.{kind}"))
+SPEC = importlib.util.spec_from_file_location("plots", ROOT / "docs" / "plots.py")
+plots = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(plots)
+PICTURES = sorted(path for kind in ("png", "svg", "webp") for path in (ROOT / "docs").glob(f"*.{kind}"))
 
 
 def test_every_picture_is_used_and_there():
@@ -27,3 +31,13 @@ def test_a_picture_of_the_page_shows_it_as_it_is(path):
     now = hashlib.sha256((ROOT / "serve/ui/first_view.html").read_bytes()).hexdigest()
     with Image.open(path) as picture:
         assert now in (picture.info.get("first view"), picture.info.get("xmp", b"").decode())
+
+
+@pytest.mark.parametrize("name", plots.PLOTS)
+def test_a_plot_shows_the_figures_of_its_table(name):
+    assert (ROOT / "docs" / name).read_text("utf-8") == plots.PLOTS[name](), "python docs/plots.py"
+
+
+def test_a_plot_has_a_mark_for_each_figure():
+    assert plots.multi30k().count('class="mark') == 3 + 1 + 2 + 1, "as many seeds"
+    assert plots.speed().count('class="mark') == 2 * 6 + 2, "six rows of two machines, and the legend"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from seq2see import Translator
-from seq2see.lens import Calibrator, trace_texts, with_confidence
+from seq2see.lens import Calibrator, trace_texts, with_calibration
 from seq2see.lens.heads import measure
 from seq2see.lens.hooks import Head
 from seq2see.measures.gold import in_halves, to_gold
@@ -70,7 +70,7 @@ def test_scores_are_those_of_the_card(model):
 @pytest.mark.parametrize("model", ["storybook"], indirect=True)  # everyday is calibrated on sentences of all kinds
 def test_calibrated_tokens_are_as_often_right_as_they_are_sure(model, traced):
     calibration = model.translator.calibration
-    found = [with_confidence(trace, calibration.calibrator("fr")) for trace in traced[1]]
+    found = [with_calibration(trace, calibration.calibrator("fr")) for trace in traced[1]]
     steps = [(number, trace, step) for number, trace in enumerate(found) for step in range(trace.given, len(trace.top))]
     right = np.array([trace.top[step][0].log_prob - trace.log_probs[step] < 1e-4 for _, trace, step in steps])
     sentence = np.array([number for number, *_ in steps])

@@ -1,6 +1,6 @@
 """The wheel works with no checkout: built, installed beside this environment's libraries, run from another folder.
 
-CI runs this once more on an environment into which pip put the wheel and its dependencies alone: `SEQ2SEE_ENVIRONMENT`.
+CI runs this again on an environment into which pip put the wheel and its dependencies alone: `SEQ2SEE_ENVIRONMENT`.
 """
 
 import os

@@ -100,7 +100,7 @@ def test_right_keys_are_never_throttled_and_wrong_ones_until_a_while_later(keys,
 
 
 def test_others_are_not_charged_and_idle_minutes_do_not_add_up(clock):
-    limited = Access(rate=60)
+    limited = Access(texts_per_minute=60)
     for _ in range(3):
         clock.now += 6_000
         limited.check_rate(ANN, 60)
@@ -113,7 +113,7 @@ def test_others_are_not_charged_and_idle_minutes_do_not_add_up(clock):
 @pytest.mark.parametrize("rate", [1, 7, 600, 100_000])
 def test_who_waits_as_long_as_told_is_let_in(rate, clock):
     """And nobody is told to wait for nothing."""
-    access = Access(rate=rate)
+    access = Access(texts_per_minute=rate)
     for texts in (1, 2, rate // 2 + 1, rate):
         access.check_rate(ANN, rate)
         with pytest.raises(APIError) as refused:
@@ -141,6 +141,14 @@ def test_a_file_and_overrides_make_settings(tmp_path):
     path.write_text("texts: 3\nwait_ms: 2\ncors_origins: [https://a.example]\n")
     made = read_settings(str(path), ["texts=4", "page=false"])
     assert (made.texts, made.wait_ms, made.cors_origins, made.page) == (4, 2.0, ("https://a.example",), False)
+
+
+def test_rate_is_the_name_of_0_1_for_texts_per_minute(tmp_path):
+    path = tmp_path / "s.yaml"
+    path.write_text("rate: 3\n")
+    assert read_settings(str(path)).texts_per_minute == 3
+    assert read_settings(str(path), ["rate=4"]).texts_per_minute == 4
+    assert read_settings(str(path), ["texts_per_minute=5"]).texts_per_minute == 5
 
 
 @pytest.mark.parametrize(("text", "told"), [

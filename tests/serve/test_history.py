@@ -1,6 +1,6 @@
 """Which checkpoints of a run are there to go back to."""
 
-from seq2see.translate.history import checkpoints
+from seq2see.serve.dialects.inside import checkpoints
 
 
 def test_whole_checkpoints_in_order_from_the_run_and_from_one_of_them(tmp_path):

@@ -19,7 +19,7 @@ class Wired(Replicated):
     """A front and an engine in one process, with all that goes between them pickled, as Ray does it."""
 
     def __init__(self, models, settings):
-        super().__init__(settings)
+        super().__init__(settings=settings)
         self.replica = Replica(models, settings)
         self.models = asyncio.run(self.send("describe"))  # and the server says when it is ready
 
@@ -76,10 +76,10 @@ def test_each_dialect_and_the_page_answer(url, translator):
 
 
 def test_what_is_asked_of_the_front_is_counted_there(translator):
-    with elsewhere(translator, rate=2) as url:
+    with elsewhere(translator, texts_per_minute=2) as url:
         codes = [httpx.post(f"{url}/v1/translate", json={"texts": ["The cat."]}).status_code for _ in range(4)]
         counters = httpx.get(f"{url}/metrics").text
-        answer = httpx.post(f"{url}/ui/gradio_api/run/ask", json={"data": ["look", {"text": "The cat."}]}).json()
+        answer = httpx.post(f"{url}/v1/look", json={"text": "The cat."}).json()
     assert codes == [200, 200, 429, 429]
     assert answer["error"].startswith("more than 2 texts per minute")
     assert 'requests_total{outcome="done"} 2.0' in counters

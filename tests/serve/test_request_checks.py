@@ -84,7 +84,7 @@ def test_scripts_of_sites_that_the_operator_names_use_the_api_without_cookies_an
 def test_every_refusal_is_counted_once(tmp_path):
     (tmp_path / "keys").write_text("ann a-key-of-some-length\n")
     key = {"Authorization": "Bearer a-key-of-some-length"}
-    with stub_server(keys_file=str(tmp_path / "keys"), body_bytes=1000, texts=2, rate=2) as client:
+    with stub_server(keys_file=str(tmp_path / "keys"), body_bytes=1000, texts=2, texts_per_minute=2) as client:
         ask_with(client, "own")
         ask_with(client, "libretranslate", Authorization="Bearer wrong-key-entirely")
         client.post("/translate", content=b"x" * 2000)
@@ -169,7 +169,7 @@ def ask_with(client, dialect, **headers):
 def test_every_dialect_wants_a_key_and_its_rate_is_its_own(tmp_path):
     (tmp_path / "keys").write_text("ann a-key-of-some-length\nbob another-key-of-some\n")
     ann, bob = ({"Authorization": f"Bearer {key}"} for key in ("a-key-of-some-length", "another-key-of-some"))
-    with stub_server(keys_file=str(tmp_path / "keys"), rate=5) as client:
+    with stub_server(keys_file=str(tmp_path / "keys"), texts_per_minute=5) as client:
         for dialect in ("libretranslate", "huggingface", "own", "look"):
             assert ask_with(client, dialect).status_code == 403
             assert ask_with(client, dialect, Authorization="Bearer wrong-key-entirely").status_code == 403
@@ -185,13 +185,13 @@ def forwarded(client, *addresses):
 
 @pytest.mark.parametrize("trusted", [(), ("10.0.0.9",)])
 def test_who_calls_is_not_believed_unless_a_proxy_says_so(trusted):
-    with stub_server(rate=2, trusted_proxies=trusted) as client:
+    with stub_server(texts_per_minute=2, trusted_proxies=trusted) as client:
         assert forwarded(client, *(f"10.0.0.{number}" for number in range(4))) == [200, 200, 429, 429]
 
 
 def test_through_a_proxy_every_client_has_a_rate_of_its_own():
     ann, bob = "192.0.2.1", "2001:db8::1"
-    with stub_server(rate=2, trusted_proxies=("127.0.0.1", "10.0.0.9")) as client:
+    with stub_server(texts_per_minute=2, trusted_proxies=("127.0.0.1", "10.0.0.9")) as client:
         assert forwarded(client, ann, ann, ann, bob) == [200, 200, 429, 200]
         assert forwarded(client, f"{bob}, {ann}") == [429], "a proxy adds to what its client says"
         assert forwarded(client, f"{bob}, 10.0.0.9", bob) == [200, 429], "two proxies, one after another"

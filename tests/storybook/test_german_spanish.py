@@ -11,7 +11,7 @@ from seq2see.training.config import load_config
 from seq2see.training.metrics import pronoun_accuracy
 from seq2see.training.pairs import load_split
 
-# The gender of some words in German, written here anew.
+# The gender of some words in German, written here independently.
 GENDERS = {
     "cat": "sie", "dog": "er", "wolf": "er", "horse": "es", "pig": "es", "goat": "sie", "cow": "sie", "bear": "er",
     "mouse": "sie", "rabbit": "es", "box": "sie", "suitcase": "er", "table": "er", "chair": "er", "house": "es",

@@ -2,32 +2,32 @@
 
 import pytest
 
-from seq2see.storybook import controls, pronouns
+from seq2see.storybook import controls, families, pronouns, scenes
 from seq2see.storybook.clauses import Form
 from seq2see.storybook.lexicon import NOUNS
 
 TOO = ("too", "trop")
 
 
-def described(noun: str) -> pronouns.Description | None:
-    return pronouns.Description(NOUNS[noun]) if noun else None
+def described(noun: str) -> scenes.Description | None:
+    return scenes.Description(NOUNS[noun]) if noun else None
 
 
-def scene(first: str, second: str, third: str = "", agent: str = "") -> pronouns.Scene:
-    return pronouns.Scene(*map(described, (first, second, third, agent)), "past", False, None)
+def scene(first: str, second: str, third: str = "", agent: str = "") -> scenes.Scene:
+    return scenes.Scene(*map(described, (first, second, third, agent)), "past", False, None)
 
 
-def plainly(predicate: pronouns.Predicate) -> str:
+def plainly(predicate: families.Predicate) -> str:
     return " ".join(word.split("/")[0].lstrip("^") for word in predicate.en.split())
 
 
-def said(family: pronouns.Family, about: pronouns.Scene, turned: bool, predicate: str, degree=None, joint=None):
+def said(family: families.Family, about: scenes.Scene, turned: bool, predicate: str, degree=None, joint=None):
     group = family.turned_verbs if turned else family.verbs
-    every = (*family.predicates, *family.turned_predicates, *pronouns.UPSET)
+    every = (*family.predicates, *family.turned_predicates, *families.UPSET)
     meant = min((p for p in every if plainly(p).endswith(predicate)), key=lambda p: len(plainly(p)))
-    is_first = (meant in (*family.predicates, *pronouns.UPSET)) is not turned
+    is_first = (meant in (*family.predicates, *families.UPSET)) is not turned
     pair = pronouns.sentence(
-        family, about, *group[0], meant, joint or family.joint, is_first=is_first is not (joint == pronouns.SO),
+        family, about, *group[0], meant, joint or family.joint, is_first=is_first is not (joint == families.SO),
         swapped=False, degree=degree, kind="contrast", key=None,
     )  # fmt: skip
     return pair.source, pair.target
@@ -37,26 +37,26 @@ GOAT = scene("goat", "wolf")
 
 
 @pytest.mark.parametrize(("made", "english", "french"), [
-    (said(pronouns.CHASE, GOAT, False, "hungry"), "The goat chased the wolf because it was hungry.",
+    (said(families.CHASE, GOAT, False, "hungry"), "The goat chased the wolf because it was hungry.",
      "La chèvre a poursuivi le loup parce qu'elle était affamée."),
-    (said(pronouns.CHASE, GOAT, True, "hungry"), "The goat fled from the wolf because it was hungry.",
+    (said(families.CHASE, GOAT, True, "hungry"), "The goat fled from the wolf because it was hungry.",
      "La chèvre a fui le loup parce qu'il était affamé."),
-    (said(pronouns.CHASE, GOAT, False, "defenceless"), "The goat chased the wolf because it was defenceless.",
+    (said(families.CHASE, GOAT, False, "defenceless"), "The goat chased the wolf because it was defenceless.",
      "La chèvre a poursuivi le loup parce qu'il était sans défense."),
-    (said(pronouns.FIT, scene("box", "bag"), True, "big", TOO),
+    (said(families.FIT, scene("box", "bag"), True, "big", TOO),
      "The box could not hold the bag because it was too big.",
      "La boîte ne pouvait pas contenir le sac parce qu'il était trop grand."),
-    (said(pronouns.CONNECTIVE, GOAT, False, "nervous", None, pronouns.SO),
+    (said(families.CONNECTIVE, GOAT, False, "nervous", None, families.SO),
      "The goat attacked the wolf, so it was nervous.", "La chèvre a attaqué le loup, si bien qu'il était nerveux."),
-    (said(pronouns.GIVE, scene("bear", "hen", "pear"), False, "eaten enough"),
+    (said(families.GIVE, scene("bear", "hen", "pear"), False, "eaten enough"),
      "The bear gave the pear to the hen because it had eaten enough.",
      "L'ours a donné la poire à la poule parce qu'il avait assez mangé."),
-    (said(pronouns.HIDE, scene("wall", "barn"), True, "high"), "The wall was hidden by the barn because it was high.",
+    (said(families.HIDE, scene("wall", "barn"), True, "high"), "The wall was hidden by the barn because it was high.",
      "Le mur était caché par la grange parce qu'elle était haute."),
-    (said(pronouns.FILL, scene("jug", "bucket", agent="farmer"), False, "full"),
+    (said(families.FILL, scene("jug", "bucket", agent="farmer"), False, "full"),
      "The farmer filled the jug from the bucket until it was full.",
      "Le fermier a rempli la cruche à partir du seau jusqu'à ce qu'elle soit pleine."),
-    (said(pronouns.LEND, scene("owl", "crow", "ladder"), True, "generous"),
+    (said(families.LEND, scene("owl", "crow", "ladder"), True, "generous"),
      "The owl borrowed the ladder from the crow. It was generous.",
      "Le hibou a emprunté l'échelle à la corneille. Elle était généreuse."),
 ])  # fmt: skip

@@ -8,7 +8,8 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from seq2see.storybook import HARD, StoryPair, pronouns
+from seq2see.storybook import HARD, StoryPair
+from seq2see.storybook.families import VARIANTS
 from seq2see.storybook.lexicon import NOUNS
 from .conftest import words
 
@@ -21,7 +22,7 @@ def contrasts(part: tuple[StoryPair, ...]) -> list[StoryPair]:
 
 def first_role(pair: StoryPair) -> bool:
     """Whether *it* is the first of the two candidates, the role that every rule must guess."""
-    return pair.antecedents[0].role == pronouns.VARIANTS[pair.family][0].roles[0]
+    return pair.antecedents[0].role == VARIANTS[pair.family][0].roles[0]
 
 
 def verb(pair: StoryPair) -> str:

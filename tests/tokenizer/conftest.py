@@ -35,13 +35,13 @@ def t5() -> T5Tokenizer:
     names = ["<pad>", "</s>", "<unk>"]
     trainer = trainers.UnigramTrainer(vocab_size=200, special_tokens=names, unk_token="<unk>", show_progress=False)
     learner.train_from_iterator([text for language, text in SENTENCES if language != "hi"] * 4, trainer)
-    pieces = sorted(learner.get_vocab().items(), key=lambda item: item[1])
-    return T5Tokenizer(vocab=[(piece, -float(i)) for piece, i in pieces], extra_ids=0)
+    tokens = sorted(learner.get_vocab().items(), key=lambda item: item[1])
+    return T5Tokenizer(vocab=[(token, -float(i)) for token, i in tokens], extra_ids=0)
 
 
 @pytest.fixture(scope="session")
 def bart() -> BartTokenizer:
-    """Byte-level BPE: a character may be cut into several pieces, and a piece may hold parts of two characters."""
+    """Byte-level BPE: a character may be cut into several tokens, and a token may hold parts of two characters."""
     learner = Tokenizer(models.BPE())
     learner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = trainers.BpeTrainer(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.tokenizer.context import refers_back
-from seq2see.tokenizer.segments import Cut, count_sentences, cut_sentences
+from seq2see.tokenizer.segments import count_sentences, cut_sentences, halves
 
 TEXTS = st.text(st.sampled_from("aBC .!?-*1):{}\n\r\t\u00a0\u202f\u3000,;é\u0301你。।x'”\u2028\u200b😀"), max_size=40)
 
@@ -35,15 +35,15 @@ def test_a_mark_before_a_sentence_is_nothing_to_translate(mark):
 @given(TEXTS)
 def test_halving_loses_nothing_and_cuts_no_character(text):
     cut = cut_sentences(text, language="en", together=9)
-    for index, segment in enumerate(cut.segments):
+    for segment in cut.segments:
         characters = regex.findall(r"\X", segment)
         if len(characters) == 1:
             with pytest.raises(ValueError, match="one character"):
-                cut.halved(index)
+                halves(segment)
         else:
-            halved = cut.halved(index)
-            assert halved.join(halved.segments) == text and len(halved.segments) == len(cut.segments) + 1
-            left = [one for part in halved.segments[index : index + 2] for one in regex.findall(r"\X", part)]
+            halved = halves(segment)
+            assert halved.join(halved.segments) == segment and len(halved.segments) == 2
+            left = [one for part in halved.segments for one in regex.findall(r"\X", part)]
             assert [one.strip() for one in left if one.strip()] == [one.strip() for one in characters if one.strip()]
 
 
@@ -75,4 +75,4 @@ def test_an_early_pronoun_refers_back(sentence, language, refers):
     ("He ran and ran and ran, she walked on.", "He ran and ran and ran,"), ("我是猫。你是狗，他也是。", "我是猫。"),
 ])  # fmt: skip
 def test_a_long_sentence_is_cut_at_the_best_place_near_its_middle(text, first):
-    assert Cut((text,), ("", "")).halved(0).segments[0] == first
+    assert halves(text).segments[0] == first

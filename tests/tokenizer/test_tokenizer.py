@@ -43,7 +43,7 @@ def test_a_lone_surrogate_is_refused(tokenizer: Seq2SeeTokenizer) -> None:
             act()
 
 
-def test_a_text_about_byte_pieces_in_the_training_data_comes_back() -> None:
+def test_a_text_about_byte_tokens_in_the_training_data_comes_back() -> None:
     texts = [*AWKWARD * 20, "<0x41></s>" * 50, "a" * 20_000]
     greedy = train_tokenizer(texts, vocab_size=5000, languages=["fr"])
     assert [greedy.decode_text(ids) for ids in greedy.encode_sources(texts)] == texts
@@ -56,7 +56,7 @@ def test_layout(tokenizer: Seq2SeeTokenizer) -> None:
     assert len(set(tokens)) == len(tokens) == tokenizer.vocab_size
     special = tokenizer.pad_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id
     assert special == (0, 1, 2, 3)
-    assert set(tokenizer.added_tokens_decoder) == set(range(36))  # byte pieces are ordinary: decoding keeps them
+    assert set(tokenizer.added_tokens_decoder) == set(range(36))  # byte tokens are ordinary: decoding keeps them
     assert tokenizer.model_max_length == Seq2SeeConfig().max_position_embeddings
 
 
@@ -69,19 +69,19 @@ def test_a_number_is_spelled_digit_by_digit() -> None:
     """However often it was seen, so that any other can be copied."""
     texts = ["In 1984 it cost 1984 dollars, 10 000 or 10,000.", "१९८४ ٢٠٢٦ x1984y"] * 50
     learnt = train_tokenizer(texts, vocab_size=5000, languages=["fr"])
-    pieces = [learnt.convert_ids_to_tokens(i) for i in range(FIRST_LEARNT, len(learnt))]
-    assert not [piece for piece in pieces if sum(map(str.isdigit, piece)) > 1]
-    assert [piece.strip() for piece in learnt.tokenize("19841984")] == [*"19841984"]
+    learned = [learnt.convert_ids_to_tokens(i) for i in range(FIRST_LEARNT, len(learnt))]
+    assert not [token for token in learned if sum(map(str.isdigit, token)) > 1]
+    assert [token.strip() for token in learnt.tokenize("19841984")] == [*"19841984"]
 
 
-def test_pieces_stay_within_words(tokenizer: Seq2SeeTokenizer) -> None:
+def test_tokens_stay_within_words(tokenizer: Seq2SeeTokenizer) -> None:
     sentences = [*SENTENCES, ("en", "He said ('no') and left: 'good-bye'."), ("fr", "Il dit (‘non’) et s’en va-t-il ?")]
     big = train_tokenizer([text for _, text in sentences] * 4, vocab_size=5000, languages=["fr"])
     for language, text in sentences:
         words = split_words(text, language=language)
-        for piece in big.spans(big.encode_source(text), text, language=language):
-            if not piece.special:
-                assert piece.word is not None and piece.end <= words[piece.word].end
+        for token in big.spans(big.encode_source(text), text, language=language):
+            if not token.special:
+                assert token.word is not None and token.end <= words[token.word].end
 
 
 def test_add_language(tokenizer: Seq2SeeTokenizer, tmp_path: Path) -> None:

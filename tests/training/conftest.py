@@ -39,7 +39,7 @@ def train(*overrides: str) -> int:
 
 
 def last_error(capsys) -> str:
-    """The one line that a refusal leaves on stderr, after what was said before it."""
+    """The one line that an error leaves on stderr, after what was said before it."""
     lines = capsys.readouterr().err.strip().splitlines()
     assert not any("Traceback" in line or "internal" in line for line in lines)
     return lines[-1]

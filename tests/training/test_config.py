@@ -12,6 +12,7 @@ import yaml
 
 from seq2see.cli.parser import recipes
 from seq2see.errors import UserError
+from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.config import (
     DataConfig,
     EvaluationConfig,
@@ -42,8 +43,15 @@ def test_overrides_lie_over_the_file_and_what_is_resolved_reads_back_the_same(tm
     assert load_config(str(path)) == config
 
 
-def test_the_record_of_an_earlier_version_is_read(tmp_path):
-    """With keys that have another name now, and keys that are gone."""
+def test_keys_of_earlier_versions_work(tmp_path):
+    old = ["data.on_bad=skip", "data.duplicates=refuse", "training.muon=2", "training.guided_alignment=0.2",
+           "evaluation.pairs=7", "tokenizer.bpe_dropout=0", "training.r_drop=0", "data.teacher=null"]  # fmt: skip
+    new = ["data.on_invalid=skip", "data.duplicates=error", "training.optim=muon", "training.muon_lr_scale=2",
+           "training.guided_weight=0.2", "evaluation.eval_samples=7"]  # fmt: skip
+    assert load_config("storybook", old) == load_config("storybook", new)
+    assert load_config("storybook", ["training.muon=0"]).training["optim"] == Seq2SeeTrainingArguments.optim
+    (tmp_path / "old.yaml").write_text("data: {path: storybook, on_bad: skip}\n", "utf-8")
+    assert load_config(str(tmp_path / "old.yaml"), ["data.on_invalid=error"]).data.on_invalid == "error"
     (tmp_path / "run.yaml").write_text(
         "name: old\ndata: {teacher: runs/x, corpora: [{path: storybook, target: fr, on_bad: refuse}]}\n"
         "tokenizer: {bpe_dropout: 0.1}\ntraining: {r_drop: 1, muon: 1.5, metric_for_best_model: eval_loss}\n"
@@ -51,6 +59,8 @@ def test_the_record_of_an_earlier_version_is_read(tmp_path):
     )  # fmt: skip
     record = load_record(tmp_path / "run.yaml")
     assert record.data.corpora[0].on_invalid == "error" and record.data.joined == 0
+    assert record.evaluation.eval_samples == 7
+    assert record.training == {"optim": "muon", "muon_lr_scale": 1.5, "metric_for_best_model": "loss"}
 
 
 @pytest.mark.parametrize("name", packaged_names())
@@ -94,9 +104,10 @@ def test_the_reference_is_what_is_generated_and_its_values_are_the_defaults():
     ("training.seed=4294967296", "training.seed is .*, expected "),
     ("training.metric_for_best_model=accuracy", "training.metric_for_best_model is .*, expected "),
     ("training.report_to=tensorbord", "training section: tensorbord .*only .*tensorboard"),
-    ("training.per_device_train_batch_size=8", "per_device_train_batch_size .* no effect: .*training.max_tokens"),
+    ("training.per_device_train_batch_size=8", "training.per_device_train_batch_size .* no effect: .*max_tokens"),
     ("training.resume_from_checkpoint=x", "no effect: use training.resume=true"),
     ("model.init_from=runs/x", "model.encoder_layers .* no effect beside .*; leave out encoder_layers, "),
+    ("data.teacher=runs/x", "data.teacher in storybook is gone: use seq2see distil TEACHER... .*--out FOLDER"),
 ])  # fmt: skip
 def test_mistakes_name_the_mend(override, message, tmp_path):
     with pytest.raises(UserError, match=message) as caught:

@@ -1,4 +1,4 @@
-"""What `seq2see distil` writes: each training pair as it is, and once more with what each teacher makes of it."""
+"""What `seq2see distil` writes: each training pair as it is, and with the translation of each teacher."""
 
 import json
 import shutil
@@ -52,7 +52,7 @@ def written(out, split="train"):
 def test_pairs_come_as_they_are_and_then_each_teachers_and_a_student_trains_on_them(teacher, toy_file, tmp_path):
     """The sentences kept for validation stay so."""
     other = copy_of(teacher, tmp_path / "other", "generation_config.json", num_beams=1, max_length=3)
-    out = tmp_path / "taught"
+    out = tmp_path / "distilled"
     assert main(["distil", str(teacher), str(other), f"data.path={toy_file}", "--out", str(out), "--device=cpu"]) == 0
     corpus = load_corpus(DataConfig(path=str(toy_file)))
     pairs = list(corpus.train)
@@ -78,13 +78,13 @@ def test_parts_that_are_there_are_not_translated_again(teacher, toy_file, tmp_pa
         return [" " if index == 0 else pair.target for index, pair in enumerate(pairs)]
 
     monkeypatch.setattr(distillation, "translate_pairs", counted)
-    command = ["distil", str(teacher), f"data.path={toy_file}", "--out", str(tmp_path / "taught"), "--device=cpu"]
-    assert main(command) == 130 and not (tmp_path / "taught").exists()
+    command = ["distil", str(teacher), f"data.path={toy_file}", "--out", str(tmp_path / "distilled"), "--device=cpu"]
+    assert main(command) == 130 and not (tmp_path / "distilled").exists()
     assert main(command) == 0
     pairs = list(load_corpus(DataConfig(path=str(toy_file))).train)
     firsts = [pair.source for pair in pairs[::50]]
     assert asked == [*firsts[:3], *firsts[2:]]
-    assert len(written(tmp_path / "taught")) == 2 * len(pairs) - len(firsts)  # a teacher may write nothing
+    assert len(written(tmp_path / "distilled")) == 2 * len(pairs) - len(firsts)  # a teacher may write nothing
 
 
 @pytest.mark.parametrize(("arguments", "said"), [

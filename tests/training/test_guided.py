@@ -1,4 +1,4 @@
-"""Guided alignment: links by pieces, the loss as its definition says, and a head that learns them."""
+"""Guided alignment: links by tokens, the loss as its definition says, and a head that learns them."""
 
 from contextlib import nullcontext
 
@@ -35,7 +35,7 @@ def guided_pairs(pairs, tokenizer, *, max_length=64) -> EncodedPairs:
 @pytest.fixture
 def make_guided(make_trainer, pairs, tokenizer):
     def make(*, start=lambda model: None, **fields) -> GuidedTrainer:
-        plain = make_trainer(**{"guided_alignment": 0.5, "guided_head": 1} | fields)
+        plain = make_trainer(**{"guided_weight": 0.5, "guided_head": 1} | fields)
         start(plain.model)
         return GuidedTrainer(plain.model, plain.args, train_dataset=guided_pairs(pairs, tokenizer),
                              eval_dataset=plain.eval_dataset, processing_class=tokenizer)  # fmt: skip
@@ -44,15 +44,15 @@ def make_guided(make_trainer, pairs, tokenizer):
 
 
 @pytest.mark.parametrize("text", ["<s> the </s> unbekannt<pad>", "  the\tdog ", "é\u0301 हिन्दी 👍🏽!", "l'oiseau, le"])
-def test_the_pieces_of_words_are_those_that_the_lens_counts(tokenizer, text):
+def test_the_tokens_of_words_are_those_that_the_lens_counts(tokenizer, text):
     spans = tokenizer.spans(tokenizer.encode_source(text), text, language="fr")
-    expected = [[k for k, piece in enumerate(spans) if piece.word == word]
+    expected = [[k for k, token in enumerate(spans) if token.word == word]
                 for word in range(len(split_words(text, language="fr")))]
     assert word_tokens(tokenizer, text, "fr") == expected
 
 
-def test_a_row_of_the_guide_is_shared_by_words_and_then_by_their_pieces(tokenizer):
-    """Word 0, of several pieces, and word 1, of one, are both linked to target word 1; target word 0 to nothing."""
+def test_a_row_of_the_guide_is_shared_by_words_and_then_by_their_tokens(tokenizer):
+    """Word 0, of several tokens, and word 1, of one, are both linked to target word 1; target word 0 to nothing."""
     pair = Pair("zyx dog", "un chien", "en", "fr")
     zyx, [dog] = word_tokens(tokenizer, "zyx dog", "en")
     _, chien = word_tokens(tokenizer, "un chien", "fr")
@@ -69,7 +69,7 @@ def test_a_row_of_the_guide_is_shared_by_words_and_then_by_their_pieces(tokenize
 @pytest.mark.parametrize("layer", [0, -1])
 def test_the_loss_is_the_cross_entropy_of_links_and_the_weights_of_eager_attention(make_guided, layer):
     trainer = make_guided(guided_layer=layer)
-    plain = make_guided(guided_alignment=0.0)
+    plain = make_guided(guided_weight=0.0)
     inputs = trainer.collate([trainer.train_dataset[index] for index in range(7)])
     assert (inputs["attention_mask"] == 0).any()
     trainer.model.set_attn_implementation("eager")
@@ -101,7 +101,7 @@ def test_the_head_learns_the_links(make_guided):
     """And only by being guided: the same training without it leaves them out."""
     shares = []
     for weight in (1.0, 0.0):
-        trainer = make_guided(guided_alignment=weight, max_steps=80, learning_rate=1e-2, max_tokens=1000)
+        trainer = make_guided(guided_weight=weight, max_steps=80, learning_rate=1e-2, max_tokens=1000)
         trainer.train()
         inputs = trainer.collate([trainer.train_dataset[index] for index in range(60)])
         rows, weights = inputs.pop("guide_rows"), inputs.pop("guide_weights")
@@ -121,7 +121,7 @@ def guided_run(toy_file, tmp_path):
         good = "".join(" ".join(f"{i}-{j}" for i, j in links_of(pair)) + "\n" for pair in pairs)
         links.write_text(lines(len(pairs)) if lines else good)
         return train(f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}", "training.max_steps=2",
-                     "training.guided_alignment=0.5", f"training.guided_links={links}", *overrides)  # fmt: skip
+                     "training.guided_weight=0.5", f"training.guided_links={links}", *overrides)  # fmt: skip
 
     return run
 
@@ -148,7 +148,7 @@ def test_storybook_has_links_of_its_own(monkeypatch):
     book = generate(train_size=300)
     monkeypatch.setattr("seq2see.storybook.generate", lambda **_: book)
     config = load_config("storybook-guided")
-    arguments = Seq2SeeTrainingArguments(output_dir="", use_cpu=True, guided_alignment=0.1)
+    arguments = Seq2SeeTrainingArguments(output_dir="", use_cpu=True, guided_weight=0.1)
     pairs = [Pair(story.source, story.target, "en", "fr") for story in reversed(book.train)]
     assert training_links(config, arguments, pairs) == [list(story.links) for story in reversed(book.train)]
 
@@ -157,7 +157,7 @@ def test_storybook_has_links_of_its_own(monkeypatch):
 @pytest.mark.parametrize(("training", "fast"), [(False, False), (True, False), (True, True)])
 def test_returned_outputs_are_the_models_own_and_cost_the_same(make_guided, weight, training, fast):
     """Logits [B,T,V] of every position, whichever path takes the loss; dropout is 0, so passes agree."""
-    trainer = make_guided(guided_alignment=weight)
+    trainer = make_guided(guided_weight=weight)
     batch = trainer.collate([trainer.train_dataset[index] for index in (0, 7, 30)])
     model = trainer.model.train(training)
     with fast_kernels(model) if fast else nullcontext(), torch.set_grad_enabled(training):

@@ -1,4 +1,4 @@
-"""What befalls a training, and what is left of it: whole checkpoints, exact resumption, one clear line."""
+"""Interrupted training: whole checkpoints, exact resumption, one clear line."""
 
 import json
 import os

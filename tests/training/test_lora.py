@@ -103,9 +103,9 @@ def test_a_new_language_trains_its_embeddings_too(base, tmp_path):
         if not (is_matrix(name) or "shared" in name or "embed_tokens" in name or "lm_head" in name):
             assert torch.equal(after[name], before[name]), name
     assert len(Seq2SeeTokenizer.from_pretrained(tmp_path / "run")) == len(tokenizer)
-    piece = tokenizer.encode_target("कुत्ता", language="hi")[1]
+    token = tokenizer.encode_target("कुत्ता", language="hi")[1]
     moved = (after["model.shared.weight"] - before["model.shared.weight"]).abs().amax(1)
-    assert moved[piece] > 1e-3 and moved[tokenizer.tag_id("hi")] > 1e-3
+    assert moved[token] > 1e-3 and moved[tokenizer.tag_id("hi")] > 1e-3
     assert_is_base_and_adapter(start.eval(), tmp_path / "run")
 
 

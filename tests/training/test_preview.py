@@ -9,7 +9,7 @@ from .conftest import last_error, train
 
 
 def test_a_dry_run_foretells_the_run(toy_file, tmp_path, monkeypatch, capsys):
-    """The configuration, the size, the steps and the pieces are those of the training; nothing is written before."""
+    """The configuration, the size, the steps and the tokens are those of the training; nothing is written before."""
     monkeypatch.chdir(tmp_path)
     settings = [f"data.path={toy_file}", "training.output_dir=run", "training.num_train_epochs=1.5",
                 "training.gradient_accumulation_steps=2", "training.cpu_processes=1"]  # fmt: skip
@@ -26,9 +26,9 @@ def test_a_dry_run_foretells_the_run(toy_file, tmp_path, monkeypatch, capsys):
     starts = [index for index, line in enumerate(lines) if line.startswith("# pair ")]
     assert len(starts) == 3
     for start in starts:
-        for language, (text, pieces) in (("en", lines[start + 1 : start + 3]), ("fr", lines[start + 3 : start + 5])):
-            spelled = pieces[1:].replace(" ", "").removesuffix("</s>").removeprefix("<2fr>").replace("▁", " ")
-            assert spelled.strip() == text.removeprefix("#   ") and ("<2fr>" in pieces) == (language == "fr")
+        for language, (text, tokens) in (("en", lines[start + 1 : start + 3]), ("fr", lines[start + 3 : start + 5])):
+            spelled = tokens[1:].replace(" ", "").removesuffix("</s>").removeprefix("<2fr>").replace("▁", " ")
+            assert spelled.strip() == text.removeprefix("#   ") and ("<2fr>" in tokens) == (language == "fr")
 
 
 def test_a_mistake_is_the_one_that_training_would_tell(toy_file, capsys):

@@ -25,16 +25,16 @@ def machine(monkeypatch):
     return pretend
 
 
-@pytest.mark.parametrize(("cores", "amx", "pieces", "settings", "count"), [
+@pytest.mark.parametrize(("cores", "amx", "tokens", "settings", "count"), [
     (2, False, 2048, [], 2),
     (2, False, 512, [], 1),  # a batch too small to share
     (64, False, 8192, [], 8),
     (2, True, 2048, [], 1),  # with AMX one process of two threads is faster
     (2, True, 2048, ["training.cpu_processes=2"], 2),
 ])  # fmt: skip
-def test_the_count_follows_cores_processor_and_batches(machine, cores, amx, pieces, settings, count):
+def test_the_count_follows_cores_processor_and_batches(machine, cores, amx, tokens, settings, count):
     machine(cores, amx=amx)
-    assert choose_count(load_config("storybook", [f"training.max_tokens={pieces}", *settings])) == count
+    assert choose_count(load_config("storybook", [f"training.max_tokens={tokens}", *settings])) == count
 
 
 @pytest.mark.parametrize(("cores", "amx", "threads"), [(2, True, 1), (4, False, 1), (4, True, 2)])

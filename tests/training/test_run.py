@@ -236,19 +236,19 @@ def test_where_the_old_data_are_gone_is_told(run, hindi_file, tmp_path, capsys):
 
 
 def test_grown_embedding_copies_what_both_vocabularies_have(run, hindi_file, pairs):
-    """Before any step: rows by piece, new rows as means of what spelled them, and the old language scored as before."""
+    """Before any step: rows by token, new rows as means of what spelled them, and the old language scored as before."""
     config = load_config(
         "finetune", [f"model.init_from={run}", f"data.path={hindi_file}", "data.target=hi", "tokenizer.vocab_size=500"]
     )
     old, before = Seq2SeeTokenizer.from_pretrained(run), load_file(run / "model.safetensors")["model.shared.weight"]
     new, model = start_from(config, load_corpus(config.data))
     after = model.get_input_embeddings().weight.detach()
-    shared = [piece for piece in new.get_vocab() if piece in old.get_vocab()]
+    shared = [token for token in new.get_vocab() if token in old.get_vocab()]
     assert len(shared) > 300
-    for piece in shared:
-        assert (after[new.get_vocab()[piece]] == before[old.get_vocab()[piece]]).all(), piece
+    for token in shared:
+        assert (after[new.get_vocab()[token]] == before[old.get_vocab()[token]]).all(), token
     assert (after[new.tag_id("hi")] == before[old.tag_id("fr")]).all()
-    fresh = next(piece for piece in new.get_vocab() if "ब" in piece and piece not in old.get_vocab())
+    fresh = next(token for token in new.get_vocab() if "ब" in token and token not in old.get_vocab())
     spelled = [old.get_vocab()[f"<0x{byte:02X}>"] for byte in fresh.strip().encode()]
     if fresh.startswith(" "):
         spelled.insert(0, old.get_vocab()[" "])

@@ -39,7 +39,7 @@ def test_probabilities_of_a_source_sum_to_one_and_find_the_counterpart():
     assert sorted(set(source.tolist())) == [END, A, B, C]
 
 
-def test_a_source_piece_may_become_itself_and_its_likeliest(tmp_path, none_frequent):
+def test_a_source_token_may_become_itself_and_its_likeliest(tmp_path, none_frequent):
     write_shortlist(tmp_path, PAIRS, size=1)
     content = json.loads((tmp_path / "shortlist.json").read_text("utf-8"))
     assert content["always"] == list(range(292)), "special tokens, tags and bytes"

@@ -65,7 +65,7 @@ def test_evaluation_leaves_the_trained_weights_as_they_were(make_trainer):
         assert torch.equal(one, other)
 
 
-def test_the_validation_loss_is_the_mean_over_pieces_without_smoothing(make_trainer):
+def test_the_validation_loss_is_the_mean_over_tokens_without_smoothing(make_trainer):
     """Whatever training smooths: that of the model itself on all pairs at once."""
     for smoothing in (0.0, 0.3):
         trainer = make_trainer(label_smoothing_factor=smoothing, max_tokens=60)

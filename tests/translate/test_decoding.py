@@ -16,11 +16,11 @@ def test_what_is_left_open_is_the_checkpoints():
     said = {"num_beams": 5, "length_penalty": 1.4, "max_length": 40, "early_stopping": True, "forced_bos_token_id": 7}
     defaults = GenerationDefaults({**said, "eos_token_id": [2, 9], "do_sample": True, "temperature": 0.3}, 64)
     usual = defaults.resolve()
-    assert (usual.num_beams, usual.length_penalty, usual.max_new_tokens, usual.early_stopping) == (5, 1.4, 39, True)
+    assert (usual.num_beams, usual.length_penalty, usual.max_new_tokens) == (5, 1.4, 39)
     assert (usual.prefix, defaults.end, usual.sampling) == ((7,), {2, 9}, False)
     options = DecodingOptions(num_beams=1, alternatives=3, length_penalty=0.5, max_new_tokens=50)
-    asked = defaults.resolve(options, first=4).with_prefix((10, 11))
-    assert (asked.prefix, asked.num_beams, asked.length_penalty, asked.max_new_tokens) == ((4, 10, 11), 3, 0.5, 50)
+    asked = defaults.resolve(options, first=4)
+    assert (asked.prefix, asked.num_beams, asked.length_penalty, asked.max_new_tokens) == ((4,), 3, 0.5, 50)
     assert GenerationDefaults({}, None).resolve().max_new_tokens == 512
     assert GenerationDefaults({"max_length": 50_000}, 65_536).resolve().max_new_tokens == MOST_POSITIONS
 
@@ -33,7 +33,6 @@ def test_what_is_left_open_is_the_checkpoints():
     ({"max_new_tokens": 2.5}, "max_new_tokens 2.5"),
     ({"temperature": 1.0, "num_beams": 4}, "sampling .* has no beams"),
     ({"format": "xml"}, "format 'xml': expected text or html"),
-    ({"beams": 3}, "unknown option beams: expected one of alternatives, num_beams"),
 ])  # fmt: skip
 def test_an_option_out_of_bounds_is_refused_by_name(translator, wrong, told):
     with pytest.raises(UserError, match=told) as refused:

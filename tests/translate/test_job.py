@@ -1,4 +1,4 @@
-"""Steps that want an engine: whatever shares its batches, each is sent what was found for its own work."""
+"""Generators of work for an engine: whatever shares its batches, each is sent what was found for its own work."""
 
 import random
 

@@ -5,6 +5,7 @@ The engines here write what a model might."""
 import asyncio
 import contextlib
 import copy
+import json
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.serve.access import Caller
+from seq2see.serve.dialects.v1 import LookBody, look_reply
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 from seq2see.translate.decoding import DecodingOptions
@@ -64,7 +66,7 @@ def first_alone(text, rank):
 def both(translator, text, *, prefix="", **options):
     """By a call and through the server's batches: the same."""
     async def serve():
-        service = Service({"x": translator}, ServerSettings(rate=0))
+        service = Service({"x": translator}, ServerSettings(texts_per_minute=0))
         try:
             return await service.translate([text], source="en", target="fr", caller=Caller("test"), prefix=prefix,
                                            options=DecodingOptions(**options))
@@ -147,6 +149,28 @@ def test_a_trace_is_of_what_the_model_read(translator):
     assert trace.source_text == result.model_input != result.source_text
     assert trace.target_ids == result.hypotheses[0].token_ids
     assert trace.engine_log_prob == pytest.approx(trace.log_prob, abs=1e-3)
+
+
+def test_a_look_shows_the_text_as_it_was_sent(made):
+    text = "The cat Zqxv991925 did not cross {x} 😀."
+
+    async def look():
+        service = Service({"x": made(lambda read, rank: read.replace("Zqxv991925", "Zqxv5"))}, ServerSettings(rate=0))
+        try:
+            body = LookBody(text=text, source="en", target="fr", maps=["cross"])
+            return json.loads(await look_reply(service, body, Caller("test")))
+        finally:
+            service.close()
+
+    found = asyncio.run(look())
+    [trace] = found["traces"]
+    assert trace["source_text"] == "The cat 40 did not cross Anna."
+    assert found["translation"]["unknown_words"] == []
+    assert trace["texts"] == {"source": text, "target": found["translation"]["text"]}
+    for side, units in trace["words"].items():
+        shown, words = trace["texts"]["source" if side == "source" else "target"], {one["text"] for one in units}
+        assert {"cat", "Zqxv991925", "{x}"} <= words and not {"40", "Anna"} & words
+        assert all(shown[one["start"] : one["end"]] == one["text"] for one in units if one["word"] is not None)
 
 
 @pytest.mark.parametrize(("text", "told"), [

@@ -17,5 +17,5 @@ def marian(tmp_path_factory):
 
 @pytest.fixture
 def folder(whole, tmp_path):
-    """A copy to be spoilt: its files are links to the whole one's until they are written anew."""
+    """A copy to be spoilt: its files are links to the whole one's until they are rewritten."""
     return copied(whole, tmp_path / "copy")

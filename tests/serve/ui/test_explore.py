@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 
@@ -99,6 +100,18 @@ def test_an_unknown_word_is_marked_and_said(tab):
     type_in(tab, "The zxqvute was tall.")
     tab.get_by_text("The model never saw zxqvute").wait_for()
     assert tab.locator(".unseen").inner_text() == "zxqvute"
+
+
+def test_the_source_is_as_typed_where_the_model_read_another_word(tab):
+    text = "The Zqxv991925 did not cross https://example.org/a."
+    type_in(tab, text)
+    tab.get_by_text("in place of protected text").wait_for()
+    settled(tab)
+    assert tab.locator(".src").inner_text() == text
+    assert {"Zqxv991925", "https://example.org/a"} <= set(tab.locator(".src .w").all_inner_texts())
+    assert "Zqxv991925" in tab.locator(".tgt").inner_text() and "Zqxv991925" in tab.locator(".grid2").inner_text()
+    tab.get_by_role("button", name="Tokens").click()
+    assert "Zqxv991925" not in tab.locator(".cols").inner_text(), "tokens are the model's own"
 
 
 def test_a_translation_that_the_limit_cut_is_marked(tab):
@@ -223,6 +236,32 @@ def test_the_lab_answers_its_six_questions(tab, question, wanted):
     assert violations(tab, context=".drawer") == []
     tab.keyboard.press("Escape")
     assert drawer.is_hidden()
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1366, 768)])
+def test_an_open_drawer_covers_nothing(open_tab, packaged, size):
+    tab = open_tab(packaged.url, viewport={"width": size[0], "height": size[1]})
+    settled(tab)
+    for question in ("What if this head were missing?", "What if the sentence were different?"):
+        tab.get_by_role("button", name=question).click()
+        tab.wait_for_function("!document.querySelector('.drawer').innerText.includes('Working it out')")
+        drawer, box = tab.locator(".drawer").bounding_box(), tab.locator(".mapbox").bounding_box()
+        assert tab.evaluate("scrollY") == 0 and drawer["y"] + drawer["height"] <= size[1]
+        for card in (".texts", ".work", ".side .heads"):
+            found = tab.locator(card).bounding_box()
+            assert found["y"] >= 0 and found["y"] + found["height"] <= drawer["y"], card
+        rows = tab.locator("[data-row] .rl").evaluate_all("all => all.map(one => one.getBoundingClientRect().bottom)")
+        head = tab.locator(".row.cols").bounding_box()
+        seen = [one for one in rows if head["y"] + head["height"] < one <= box["y"] + box["height"] + 1]
+        assert len(seen) >= 3 and tab.locator(".row.sel").bounding_box()["y"] < box["y"] + box["height"] - 10
+
+
+def test_the_lab_says_odds_and_no_margins(tab):
+    tab.get_by_role("button", name="What if the sentence were different?").click()
+    said = tab.locator(".drawer .verdict")
+    said.wait_for()
+    assert re.match(r"Now il is [\d,.]+× as likely as elle\. With one head patched", said.inner_text())
+    assert "nats" not in said.inner_text() and "margin" not in said.inner_text()
 
 
 def test_it_is_watched_learning(tab):

@@ -1,0 +1,86 @@
+"""What the arguments of several verbs have in common: the parser class, types of values, shared arguments.
+
+Imports nothing heavy.
+"""
+
+import argparse
+from collections.abc import Callable
+from typing import NoReturn
+
+from seq2see.pretrained import DEFAULT, NAMES
+
+ANY_MODEL = f"{', '.join(NAMES)}, a run folder, or a Hub id"
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with errors of one line instead of a page of usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"seq2see: error: {' '.join(message.split())} (see {self.prog} --help)\n")
+
+
+def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
+    """A parser of whole numbers from `low` up to `high`, for argparse's `type=`."""
+    wanted = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}") from None
+        if number < low or (high is not None and number > high):
+            raise argparse.ArgumentTypeError(f"{number} is not {wanted}")
+        return number
+
+    return read
+
+
+def model_name(text: str) -> str:
+    """A parser of model names, for argparse's `type=`: an empty name would mean the current folder."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty; expected a model name, a run folder, or a Hub id")
+    return text
+
+
+Verbs = argparse._SubParsersAction  # of Parser; argparse gives it no public name
+
+
+def add_verb(verbs: Verbs, name: str, summary: str, more: str = "") -> Parser:
+    """A verb, which `seq2see.cli.NAME.run` carries out."""
+    description = f"{summary[0].upper()}{summary[1:]}.\n\n{more}".strip()
+    verb: Parser = verbs.add_parser(name, help=summary, description=description,
+                                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    verb.set_defaults(name=name, verb=verb)
+    return verb
+
+
+def add_model(verb: Parser, kind: str = "for any transformers encoder-decoder") -> None:
+    verb.add_argument("run", metavar="RUN", nargs="?", default=DEFAULT, type=model_name,
+                      help=f"{ANY_MODEL}, {kind} ({DEFAULT})")
+
+
+def add_languages(verb: Parser) -> None:
+    verb.add_argument("--from", dest="source", metavar="LANGUAGE", help="source language (the model's first)")
+    verb.add_argument("--to", dest="target", metavar="LANGUAGE", help="target language (the model's first)")
+
+
+def add_beams(verb: Parser) -> None:
+    verb.add_argument("--num-beams", type=whole_number(1), metavar="N", help="beam width (the model's default)")
+
+
+def add_engine(verb: Parser) -> None:
+    verb.add_argument(
+        "--engine", choices=("auto", "ctranslate2", "torch"), default="auto",
+        help="auto: CTranslate2 in int8 if it is installed and supports the model, otherwise PyTorch (%(default)s)",
+    )  # fmt: skip
+    add_device(verb)
+
+
+def add_device(verb: Parser) -> None:
+    verb.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto",
+                      help="where the model runs: a CUDA GPU if there is one, else the CPU (%(default)s)")
+
+
+def add_address(verb: Parser, *, port: int | None, port_help: str) -> None:
+    verb.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
+    verb.add_argument("--port", type=whole_number(0, 65535), default=port, help=port_help)

@@ -1,0 +1,39 @@
+"""The lessons of a server: the packaged page, or that of a run on this machine, which the operator may allow."""
+
+import sys
+import time
+
+from fastapi.testclient import TestClient
+from serving import Stub
+
+from seq2see.serve.app import make_app
+from seq2see.serve.dialects import lessons
+from seq2see.serve.service import Service
+from seq2see.serve.settings import ServerSettings
+
+RUN = """
+import pathlib, sys, time
+print("lesson 1", file=sys.stderr, flush=True)
+folder = pathlib.Path(sys.argv[sys.argv.index("--out") + 1])
+while not (folder / "go").exists(): time.sleep(0.01)
+(folder / "index.html").write_text("<p>measured here</p>")
+"""
+
+
+def test_lessons_run_here_are_watched_and_then_shown(tmp_path, monkeypatch):
+    monkeypatch.setattr(lessons, "COMMAND", [sys.executable, "-c", RUN])
+    service = Service({"stub": Stub()}, ServerSettings(lessons=str(tmp_path / "out"), run_lessons=True))
+    with TestClient(make_app(service), base_url="http://localhost") as client:
+        def ask(**body):
+            return client.post("/v1/lessons", json=body).json()
+
+        packaged = ask()
+        assert not packaged["own"] and "Attention, measured" in packaged["html"]
+        assert ask(run=True)["running"]
+        while not (found := ask())["said"]:
+            time.sleep(0.02)
+        assert (found["said"], found["html"]) == (["lesson 1"], "")
+        (tmp_path / "out" / "go").touch()
+        while (found := ask())["running"]:
+            time.sleep(0.02)
+    assert (found["own"], found["html"]) == (True, "<p>measured here</p>")
