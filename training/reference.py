@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .config import DataConfig, EvaluationConfig, ModelConfig, TokenizerConfig, TrainingFields
 
-ORDER = {
+SECTIONS = {
     "data": DataConfig, "tokenizer": TokenizerConfig, "model": ModelConfig, "training": TrainingFields,
     "evaluation": EvaluationConfig,
 }  # fmt: skip
@@ -24,7 +24,7 @@ def reference() -> str:
 
 
 def lines() -> Iterator[str]:
-    for section, cls in ORDER.items():
+    for section, cls in SECTIONS.items():
         note = "these, and most fields of transformers' Seq2SeqTrainingArguments" if section == "training" else ""
         yield f"{section}:{' ' * (COMMENTS - len(section) - 1)}# {note}" if note else f"{section}:"
         for one in fields(cls):
