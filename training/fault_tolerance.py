@@ -25,9 +25,12 @@ from .checkpoints import SAVING, begin, put_in_place
 from .stopping import Stopper
 
 
-class FaultTolerantTrainer(Seq2SeqTrainer):
-    """Overrides two private methods of transformers: `_run_epoch`, without which a run that is resumed where it had
-    ended takes another step, and `_save_checkpoint`, which writes in place."""
+class FaultTolerantTrainer(Seq2SeqTrainer, TrainerCallback):
+    """A trainer that is one of its own callbacks.
+
+    It overrides two private methods of transformers: `_run_epoch`, without which a run that is resumed where it had
+    ended takes another step, and `_save_checkpoint`, which writes in place.
+    """
 
     args: Seq2SeeTrainingArguments
 
@@ -36,14 +39,14 @@ class FaultTolerantTrainer(Seq2SeqTrainer):
         self.left_out = False  # whether this step's gradient never reached the weights
         self.patience = EarlyStoppingCallback(self.args.patience) if self.args.patience else None
         self.stopper = Stopper(self.accelerator)
-        for callback in filter(None, (self.patience, self.stopper, Guard(self))):
+        for callback in filter(None, (self.patience, self.stopper, self)):
             self.add_callback(callback)
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
         with self.stopper.listening():
             return super().train(*args, **kwargs)
 
-    def check_gradient(self) -> None:
+    def on_pre_optimizer_step(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
         """Take this step back before it is made, or stop, as `on_bad_loss` has it, where its gradient is not finite.
         All processes have the same gradient, and so decide alike."""
         norm = torch.nn.utils.get_total_norm([p.grad for p in self.model.parameters() if p.grad is not None])
@@ -69,7 +72,7 @@ class FaultTolerantTrainer(Seq2SeqTrainer):
         best = Path(self.args.output_dir) / f"checkpoint-{self.state.best_global_step}"
         return str(best) if best.is_dir() else self.state.best_model_checkpoint
 
-    def go_on(self) -> None:
+    def on_train_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
         """Count evaluations without a gain on from where they were, and find the best checkpoint."""
         kept = self.state.stateful_callbacks
         for callback in self.callback_handler.callbacks:
@@ -114,16 +117,3 @@ class FaultTolerantTrainer(Seq2SeqTrainer):
             self.args.output_dir = str(run)
             if self.args.should_save:
                 shutil.rmtree(staging, ignore_errors=True)
-
-
-class Guard(TrainerCallback):
-    """Has the trainer look at each step before the optimizer makes it, and at where it goes on from."""
-
-    def __init__(self, trainer: FaultTolerantTrainer):
-        self.trainer = trainer
-
-    def on_train_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
-        self.trainer.go_on()
-
-    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self.trainer.check_gradient()

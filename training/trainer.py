@@ -26,13 +26,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader
-from transformers import (
-    PreTrainedModel,
-    PrinterCallback,
-    TrainerCallback,
-    TrainerControl,
-    TrainerState,
-)
+from transformers import PreTrainedModel, PrinterCallback, TrainerControl, TrainerState
 from transformers.trainer_utils import get_last_checkpoint
 
 from .arguments import MUON, Seq2SeeTrainingArguments
@@ -94,7 +88,6 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         if self.accelerator.ddp_handler:
             self.accelerator.ddp_handler.gradient_as_bucket_view = True
         self.resumed_from: Path | None = None
-        self.add_callback(BetweenSteps(self))
         self.pace = Pace()
         self.add_callback(self.pace)
         self.remove_callback(PrinterCallback)
@@ -311,29 +304,25 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         for name, parameter in self.model.named_parameters():
             parameter.data.copy_(weights[name])
 
-
-class BetweenSteps(TrainerCallback):
-    """What the trainer has to do between transformers' steps: where it begins, in each epoch, after each update."""
-
-    def __init__(self, trainer: Seq2SeeTrainer):
-        self.trainer = trainer
+    # Between the steps
 
     def on_train_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
         """accelerate wraps `forward` for mixed precision and would copy all logits to float32, where our loss takes
         them as they come; the autocasting is `compute_loss_context_manager`'s.  DistributedDataParallel would send the
         buffers to all processes in each step, and ours are constants."""
-        self.trainer.model.__dict__.pop("forward", None)
-        if isinstance(self.trainer.model_wrapped, DistributedDataParallel):
-            self.trainer.model_wrapped.broadcast_buffers = False
-        if self.trainer.resumed_from and args.ema_decay:
-            self.trainer.restore_average(self.trainer.resumed_from)
+        super().on_train_begin(args, state, control, **kwargs)
+        self.model.__dict__.pop("forward", None)
+        if isinstance(self.model_wrapped, DistributedDataParallel):
+            self.model_wrapped.broadcast_buffers = False
+        if self.resumed_from and args.ema_decay:
+            self.restore_average(self.resumed_from)
 
     def on_epoch_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
         """Here, since a loader that skips the batches of an interrupted epoch tells its data set no epoch."""
-        epoch = state.global_step // self.trainer.batches.batches
-        self.trainer.batches.set_epoch(epoch)
-        self.trainer.train_dataset.set_epoch(epoch)
+        epoch = state.global_step // self.batches.batches
+        self.batches.set_epoch(epoch)
+        self.train_dataset.set_epoch(epoch)
 
     def on_optimizer_step(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
-        if args.ema_decay and not self.trainer.left_out:
-            self.trainer.update_average()
+        if args.ema_decay and not self.left_out:
+            self.update_average()
