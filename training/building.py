@@ -25,7 +25,7 @@ from .finetuning import start_from
 from .guided_alignment import guides_of, training_links
 from .joining import JoinedPairs
 from .pairs import Corpus, Texts
-from .progress import Watched, say
+from .progress import say, watched
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def learn_tokenizer(config: RunConfig, corpus: Corpus) -> Seq2SeeTokenizer:
     folder = get_or_build(
         corpus.train.folder / f"tokenizer-{fingerprint(code, tokenizers.__version__, size, languages)}",
         lambda folder: train_tokenizer(
-            Watched(texts, "learning a vocabulary, texts", total), vocab_size=size, languages=languages
+            watched(texts, "learning a vocabulary, texts", total), vocab_size=size, languages=languages
         ).save_pretrained(folder),
     )
     return Seq2SeeTokenizer.from_pretrained(folder)

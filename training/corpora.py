@@ -17,7 +17,7 @@ from seq2see.errors import UserError
 from .cache import cache_folder, fingerprint, get_or_build
 from .config import DataConfig
 from .pairs import Corpus, Pair, PairWriter, StoredPairs, load_pairs, load_split, place, sentence_key
-from .progress import Watched
+from .progress import watched
 from .reading import find_part
 from .variation import varied
 
@@ -50,7 +50,7 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
                 left_out.append(len(part.train) - len(kept))
                 pairs = repeated(kept, share)
                 pairs = varied(pairs, data.varied) if one.path != "storybook" else pairs
-                for pair in Watched(pairs, f"mixing in {one.where}"):
+                for pair in watched(pairs, f"mixing in {one.where}"):
                     if sentence_key(pair.source) not in held_out:  # nor once it is written another way
                         writer.add(pair)
         (folder / "mixed.json").write_text(json.dumps(left_out), "utf-8")

@@ -17,7 +17,7 @@ from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from .config import DataConfig, RunConfig
 from .metrics import pronoun_accuracy, score, tokenized_bleu
 from .pairs import Corpus, Pair, evenly_spaced, load_split
-from .reading import read_lines
+from .reading import book, read_lines
 from .translation import translate_pairs
 
 FINAL_PAIRS = 2000  # at most so many validation pairs are translated once training is over
@@ -68,9 +68,7 @@ def scores_of(
         bleu, row["bleu_lc_tok_signature"] = tokenized_bleu(hypotheses, references, language=data.targets[0])
         row["bleu_lc_tok"] = round(bleu, 2)
     if data.path == "storybook":
-        from ..storybook import in_language
-
-        stories = getattr(in_language(*data.targets, seed=seed), split)
+        stories = getattr(book(*data.targets, seed), split)
         row["families"] = pronoun_accuracy([stories[pair.row] for pair in pairs], hypotheses)
     return row
 

@@ -26,7 +26,7 @@ from seq2see.errors import UserError
 from .cache import cache_folder, fingerprint, get_or_build
 from .config import DataConfig
 from .offensive import is_offensive
-from .progress import Watched, say
+from .progress import say, watched
 from .reading import Fault, Part, find_part, is_table
 
 COLUMNS = datasets.Features(
@@ -257,7 +257,7 @@ def _store(folder: Path, data: DataConfig, train: Part, val: Part | None) -> Non
             digest.update(json.dumps([side, pair.source, pair.target, pair.target_language]).encode())
             writers[side].add(pair)
 
-        for pair in Watched(clean(data, train, skipped), f"reading {train.where}"):
+        for pair in watched(clean(data, train, skipped), f"reading {train.where}"):
             side = _side(pair.source, fractions)
             keep(pair if side == "train" else replace(pair, row=-1), side)
         for pair in clean(data, val, skipped) if val else ():

@@ -154,19 +154,16 @@ def _storybook(split: str, languages: Sequence[str], seed: int) -> Part:
     return Part(
         "storybook",
         (*grammar, f"{split} {seed} {languages[1]}"),
-        lambda: iter(_written_storybook(seed, languages[1])[split]),
+        lambda: enumerate(([pair.source, pair.target] for pair in getattr(book(languages[1], seed), split)), start=1),
     )
 
 
 @lru_cache(maxsize=3)
-def _written_storybook(seed: int, target: str) -> dict[str, list[Row]]:
+def book(target: str, seed: int) -> Any:
+    """Storybook in a language, written once."""
     from ..storybook import in_language
 
-    book = in_language(target, seed=seed)
-    return {
-        split: [(number, [pair.source, pair.target]) for number, pair in enumerate(pairs, start=1)]
-        for split, pairs in (("train", book.train), ("val", book.val), ("test", book.test))
-    }
+    return in_language(target, seed=seed)
 
 
 def _hub(path: Path, split: str, languages: Sequence[str], optional: Sequence[str]) -> Part | None:
