@@ -30,10 +30,8 @@ SHAPE = (  # of a new model; one that is fine-tuned keeps its own
     "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
     "encoder_ffn_dim", "decoder_ffn_dim", "max_position_embeddings",
 )  # fmt: skip
-PART = ("target", "max_characters", "on_invalid", "duplicates", "offensive")  # of a corpus, and of the data section
 NO_EFFECT = {  # settings of transformers that people know, by what is used instead
-    "per_device_train_batch_size": "use training.max_tokens, the most tokens of a batch",
-    "per_device_eval_batch_size": "use training.max_tokens",
+    **dict.fromkeys(("per_device_train_batch_size", "per_device_eval_batch_size"), "use training.max_tokens"),
     "predict_with_generate": "every evaluation translates evaluation.eval_samples pairs",
     "generation_num_beams": "evaluations are greedy, and evaluation.num_beams is of the finished model",
     "resume_from_checkpoint": "use training.resume=true",
@@ -101,9 +99,11 @@ class DataConfig:
         """Each corpus as if it were alone: itself where there are no `corpora`."""
         if not self.corpora:
             return [self]
-        alone = replace(self, corpora=None, folder=None)
-        return [replace(alone, **{key: value for key, value in vars(one).items() if value is not None and key in PART},
-                        path=self._found(one.path)) for one in self.corpora]  # fmt: skip
+        parts = []
+        for one in self.corpora:
+            own = {key: value for key, value in vars(one).items() if value is not None and key != "share"}
+            parts.append(replace(self, **own | {"corpora": None, "folder": None, "path": self._found(one.path)}))
+        return parts
 
     def _found(self, path: str | list[str]) -> str | list[str]:
         if isinstance(path, list):
@@ -232,8 +232,7 @@ def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
 
     Raises UserError (exit code 2) for an unknown file, key or type, and for settings that contradict each other.
     """
-    path = Path(name_or_path)
-    where = str(path)
+    path, where = Path(name_or_path), name_or_path
     tree = read_settings(path if path.is_file() else _packaged(name_or_path), where=where, expected=EXPECTED)
     rename_old_keys(tree, where=where)  # before as well: an override may have the present name
     override(tree, overrides, example="data.path=mine.tsv")
@@ -278,10 +277,10 @@ def rename_old_keys(tree: dict[str, Any], *, where: str | None) -> None:
     """
     sections = {name: part for name, part in tree.items() if isinstance(part, dict)}
     data, training, evaluation = (sections.get(name, {}) for name in ("data", "training", "evaluation"))
-    corpora = data.get("corpora")
-    parts = [data, *(one for one in corpora if isinstance(one, dict))] if isinstance(corpora, list) else [data]
-    for section, old, new in (*((part, "on_bad", "on_invalid") for part in parts), (evaluation, "pairs", "eval_samples"),
-                              (training, "guided_alignment", "guided_weight")):  # fmt: skip
+    corpora = data["corpora"] if isinstance(data.get("corpora"), list) else []
+    parts = [data, *(one for one in corpora if isinstance(one, dict))]
+    for section, old, new in ((training, "guided_alignment", "guided_weight"), (evaluation, "pairs", "eval_samples"),
+                              *((part, "on_bad", "on_invalid") for part in parts)):  # fmt: skip
         if old in section:
             section[new] = section.pop(old)
     for part in parts:
@@ -347,9 +346,7 @@ def _build(cls: type, section: Any, name: str, where: str) -> Any:
     return cls(**values)
 
 
-def _check_start(
-    tree: Mapping[str, Any], model: ModelConfig, tokenizer: TokenizerConfig, where: str
-) -> TokenizerConfig:
+def _check_start(tree: dict[str, Any], model: ModelConfig, tokenizer: TokenizerConfig, where: str) -> TokenizerConfig:
     """The tokenizer's settings, by default those of the model to start from; UserError for what that one decides."""
     if not model.init_from:
         if model.lora:

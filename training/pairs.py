@@ -14,7 +14,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, overload
 
@@ -47,7 +47,7 @@ class Pair:
     target: str
     source_language: str
     target_language: str
-    row: int = field(default=-1, compare=False)  # in the part it is of, from 0; -1 where that was split off train
+    row: int = field(default=-1, compare=False)  # in the part it is of, from 0
 
 
 class StoredPairs(Sequence[Pair]):
@@ -258,8 +258,7 @@ def _store(folder: Path, data: DataConfig, train: Part, val: Part | None) -> Non
             writers[side].add(pair)
 
         for pair in watched(clean(data, train, skipped), f"reading {train.where}"):
-            side = _side(pair.source, fractions)
-            keep(pair if side == "train" else replace(pair, row=-1), side)
+            keep(pair, _side(pair.source, fractions))
         for pair in clean(data, val, skipped) if val else ():
             keep(pair, "val")
     (folder / "found.json").write_text(json.dumps({"skipped": skipped, "fingerprint": digest.hexdigest()}), "utf-8")
