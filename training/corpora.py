@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 
 from seq2see.errors import UserError
 from .cache import cache_folder, fingerprint, get_or_build
 from .config import DataConfig
-from .pairs import Corpus, Pair, PairWriter, StoredPairs, load_pairs, load_split, place, sentence_key
+from .pairs import Corpus, Pair, StoredPairs, load_pairs, load_split, pair_writer, place, sentence_key
 from .progress import watched
 from .reading import find_part
 from .variation import varied
@@ -44,7 +43,7 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
         held_out = {sentence_key(pair.source) for one, part in zip(configs, parts, strict=True)
                     for pair in (*part.val, *part.test, *_test_part(one, seed=seed))}  # fmt: skip
         left_out: list[int] = []
-        with closing(PairWriter(folder)) as writer:
+        with pair_writer(folder) as add:
             for one, part, share in zip(configs, parts, shares, strict=True):
                 kept = [pair for pair in part.train if sentence_key(pair.source) not in held_out]
                 left_out.append(len(part.train) - len(kept))
@@ -52,7 +51,7 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
                 pairs = varied(pairs, data.varied) if one.path != "storybook" else pairs
                 for pair in watched(pairs, f"mixing in {one.where}"):
                     if sentence_key(pair.source) not in held_out:  # nor once it is written another way
-                        writer.add(pair)
+                        add(pair)
         (folder / "mixed.json").write_text(json.dumps(left_out), "utf-8")
 
     folder = get_or_build(cache_folder() / key, mix)

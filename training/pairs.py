@@ -12,8 +12,8 @@ import hashlib
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, overload
@@ -79,18 +79,13 @@ class StoredPairs(Sequence[Pair]):
                 yield Pair(source, target, self.source_language, language, row)
 
 
-class PairWriter:
-    """Writes `pairs.arrow` into a folder, a batch at a time."""
-
-    def __init__(self, folder: Path):
-        folder.mkdir(exist_ok=True)
-        self.writer = ArrowWriter(features=COLUMNS, path=str(folder / FILE), writer_batch_size=ROWS)
-
-    def add(self, pair: Pair) -> None:
-        self.writer.write({name: getattr(pair, name) for name in COLUMNS})
-
-    def close(self) -> None:
-        self.writer.finalize()
+@contextmanager
+def pair_writer(folder: Path) -> Iterator[Callable[[Pair], None]]:
+    """A function that writes a pair into `pairs.arrow` of the folder, which takes them a batch at a time."""
+    folder.mkdir(exist_ok=True)
+    with ArrowWriter(features=COLUMNS, path=str(folder / FILE), writer_batch_size=ROWS) as writer:
+        yield lambda pair: writer.write({name: getattr(pair, name) for name in COLUMNS})
+        writer.finalize()
 
 
 @dataclass(frozen=True)
@@ -251,11 +246,11 @@ def _store(folder: Path, data: DataConfig, train: Part, val: Part | None) -> Non
     skipped, fractions = Counter[str](), {} if val else {"val": data.val_fraction, "test": data.test_fraction}
     digest = hashlib.blake2b(digest_size=12)
     with ExitStack() as stack:
-        writers = {side: stack.enter_context(closing(PairWriter(folder / side))) for side in SIDES}
+        add = {side: stack.enter_context(pair_writer(folder / side)) for side in SIDES}
 
         def keep(pair: Pair, side: str) -> None:
             digest.update(json.dumps([side, pair.source, pair.target, pair.target_language]).encode())
-            writers[side].add(pair)
+            add[side](pair)
 
         for pair in watched(clean(data, train, skipped), f"reading {train.where}"):
             keep(pair, _side(pair.source, fractions))

@@ -53,34 +53,46 @@ class Part:
 def find_part(data: DataConfig, split: str, *, seed: int = 0, optional: Sequence[str] = ("val",)) -> Part | None:
     """Where a split lies; None where the corpus is not divided into splits and this is not `train`, or where it has no
     such split and this is one of the optional ones."""
-    languages = [data.source, *data.targets]
-    if data.path == "storybook":
+    languages, (kind, files) = [data.source, *data.targets], locate(data)
+    if kind == "storybook":
         return _storybook(split, languages, seed)
-    if is_nowhere(data):
+    if kind == "nowhere":
         raise UserError(
             f"data.path {data.path!r} is no folder, no table ({', '.join(TABLES)}) and no parallel text files"
             f" ({', '.join(f'NAME.{language}' for language in languages)}) here; give one, or storybook, or a Hub"
             " dataset as owner/name"
         )
-    if files := _files(data):
+    if kind == "files":
         return _of_files(files, languages) if split == "train" else None
-    assert isinstance(data.path, str)
-    path = Path(data.path)
-    return (_folder if path.is_dir() else _hub)(path, split, languages, optional)
+    return (_folder if kind == "folder" else _hub)(Path(str(data.path)), split, languages, optional)
+
+
+def locate(data: DataConfig) -> tuple[str, list[Path]]:
+    """What `data.path` names: `storybook`, `files` (one table or parallel ones, which have no parts) and which, a
+    `folder`, a data set of the `hub`, or `nowhere`, where it is not here and has no name that the Hub could know."""
+    languages, name = [data.source, *data.targets], str(data.path)
+    if isinstance(data.path, list):
+        if len(data.path) != len(languages):
+            raise UserError(f"data.path names {len(data.path)} files, expected one for each of {', '.join(languages)}")
+        files = [Path(item) for item in data.path]
+        return "files" if all(map(Path.is_file, files)) else "nowhere", files
+    if name == "storybook":
+        return "storybook", []
+    path = Path(name)
+    is_table = path.is_file() and _suffix(path) in TABLES
+    if files := [path] if is_table else _siblings(path, languages):
+        return "files", files
+    looks_local = _suffix(path) in TABLES or (path.parent.is_dir() and "/" in name)
+    remote = not looks_local and re.fullmatch(HUB_NAME, name.partition(":")[0])
+    return "folder" if path.is_dir() else "hub" if remote else "nowhere", []
 
 
 def is_table(data: DataConfig) -> bool:
-    """Whether the pairs come as one table or as parallel files, and so in no parts."""
-    return bool(_files(data))
+    return locate(data)[0] == "files"
 
 
 def is_nowhere(data: DataConfig) -> bool:
-    """Whether the data are not here, and have no name that the Hub could know."""
-    if isinstance(data.path, list) or data.path == "storybook" or _files(data):
-        return isinstance(data.path, list) and not all(Path(item).is_file() for item in data.path)
-    path = Path(str(data.path))
-    looks_local = _suffix(path) in TABLES or (path.parent.is_dir() and "/" in str(data.path))
-    return not path.is_dir() and (looks_local or not re.fullmatch(HUB_NAME, str(data.path).partition(":")[0]))
+    return locate(data)[0] == "nowhere"
 
 
 def absolute(data: DataConfig) -> DataConfig:
@@ -91,22 +103,10 @@ def absolute(data: DataConfig) -> DataConfig:
         return replace(data, corpora=corpora, folder=None)
     if isinstance(data.path, list):
         return replace(data, path=list(map(os.path.abspath, data.path)))
-    here = data.path != "storybook" and (Path(str(data.path)).is_dir() or is_table(data))
-    return replace(data, path=os.path.abspath(str(data.path))) if here else data
+    return replace(data, path=os.path.abspath(str(data.path))) if locate(data)[0] in ("files", "folder") else data
 
 
 # Where rows lie
-
-def _files(data: DataConfig) -> list[Path]:
-    """The one table, or the parallel files, that the path names; none where it names something else."""
-    languages = [data.source, *data.targets]
-    if isinstance(data.path, list):
-        if len(data.path) != len(languages):
-            raise UserError(f"data.path names {len(data.path)} files, expected one for each of {', '.join(languages)}")
-        return [Path(item) for item in data.path]
-    path = Path(str(data.path))
-    return [path] if path.is_file() and _suffix(path) in TABLES else _siblings(path, languages)
-
 
 def _of_files(files: Sequence[Path], languages: Sequence[str]) -> Part:
     rows = partial(_table_rows, files[0], languages) if len(files) == 1 else partial(_side_by_side, files)

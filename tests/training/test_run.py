@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -20,7 +19,6 @@ from seq2see.training.card import model_card
 from seq2see.training.config import load_config
 from seq2see.training.corpora import load_corpus
 from seq2see.training.finetuning import start_from
-from seq2see.training.finishing import step_kept
 from seq2see.training.trainer import Seq2SeeTrainer
 from .conftest import last_error, train
 
@@ -152,17 +150,6 @@ def test_a_run_is_resumed_on_changed_data_only_by_force(toy_file, tmp_path, caps
     record.unlink()  # a run of an earlier version does not say
     path.write_text(header + "".join(rows), "utf-8")
     assert train(*settings, "training.resume=true") == 0 and read(record) == trained
-
-
-@pytest.mark.parametrize(("asked", "best", "checkpoint", "kept", "said"), [
-    (True, 6, "runs/x/checkpoint-6", 6, ""), (True, 6, "runs/x/checkpoint-4", 4, "the model has those of step 4"),
-    (True, 6, None, None, "the model has the last ones"), (True, None, None, None, ""), (False, 6, None, None, ""),
-])  # fmt: skip
-def test_the_step_whose_weights_are_kept_is_that_of_the_checkpoint(asked, best, checkpoint, kept, said, capsys):
-    state = SimpleNamespace(best_global_step=best, best_model_checkpoint=checkpoint)
-    trainer = SimpleNamespace(args=SimpleNamespace(load_best_model_at_end=asked), state=state)
-    assert step_kept(trainer) == kept
-    assert capsys.readouterr().err.strip().partition(": ")[2] == said
 
 
 @pytest.mark.parametrize(("override", "code", "message"), [
