@@ -252,17 +252,15 @@ def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
     return RunConfig(check_type(tree["name"], str, "name"), training=settings, **sections)
 
 
-def load_data(overrides: Iterable[str]) -> DataConfig:
-    """The data section that these `data.key=value` make."""
-    return load_config(REFERENCE, overrides).data
-
-
 def load_record(run_yaml: Path) -> RunConfig:
     """What a run was trained with; also where an earlier version wrote it, which had other keys and joined nothing."""
     tree, where = read_settings(run_yaml, expected=EXPECTED), str(run_yaml)
     rename_old_keys(tree, where=None)
     given = {name: check_type(tree.get(name) or {}, dict, name) for name in (*SECTIONS, "training")}
     given["data"].setdefault("joined", 0.0)
+    if given["model"].get("init_from") and "d_model" in given["model"]:  # which a model that is fine-tuned keeps
+        given["model"] = {key: value for key, value in given["model"].items() if key not in SHAPE}
+        given["tokenizer"] = {"vocab_size": None}
     sections = {
         name: _build(cls, {key: value for key, value in given[name].items() if key in keys}, name, where)
         for name, cls in SECTIONS.items() if (keys := [item.name for item in fields(cls)])
