@@ -68,7 +68,6 @@ class EncodedRows(Dataset[EncodedPair]):
 
     def set_epoch(self, epoch: int) -> None:
         """Say which pass over the rows comes next: they stay the same, texts joined of them (joining.py) do not."""
-        self.epoch = epoch
 
     def lengths(self) -> np.ndarray:
         """The longer side of each row, and the shorter: [N, 2]."""

@@ -40,8 +40,8 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
     key = fingerprint(code, content, [one.path == "storybook" for one in configs], shares, data.varied, seed)
 
     def mix(folder: Path) -> None:
-        held_out = {sentence_key(pair.source) for one, part in zip(configs, parts, strict=True)
-                    for pair in (*part.val, *part.test, *_test_part(one, seed=seed))}  # fmt: skip
+        held_out = {sentence_key(pair.source) for one, part, test in zip(configs, parts, tests, strict=True)
+                    for pair in (*part.val, *part.test, *(load_split(one, "test", seed=seed) if test else ()))}
         left_out: list[int] = []
         with pair_writer(folder) as add:
             for one, part, share in zip(configs, parts, shares, strict=True):
@@ -75,12 +75,6 @@ def _checked(corpus: Corpus, data: DataConfig) -> Corpus:
             " needed: give more pairs or raise data.val_fraction"
         )
     return corpus
-
-
-def _test_part(data: DataConfig, *, seed: int) -> Sequence[Pair]:
-    """The test pairs that the corpus has as a part of its own."""
-    there = find_part(data, "test", seed=seed, optional=("val", "test"))
-    return load_split(data, "test", seed=seed) if there else ()
 
 
 def repeated(pairs: Sequence[Pair], share: float) -> Iterator[Pair]:

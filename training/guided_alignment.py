@@ -102,7 +102,8 @@ class GuidedTrainer(Seq2SeeTrainer):
                 seen["query"], seen["key"], inputs["attention_mask"], head=self.args.guided_head,
                 size=attention.head_dim, scaling=attention.scaling,
             )
-            total = total + self.args.guided_weight * guided_loss(log_weight_BTS, rows_K3, weight_K)
+            b, t, s = rows_K3.unbind(-1)
+            total = total - self.args.guided_weight * (log_weight_BTS[b, t, s] * weight_K).sum()
         return total, count, outputs
 
 
@@ -127,12 +128,6 @@ def head_log_weights(
         score_BTS = torch.bmm(query_BTE, key_BSE.transpose(1, 2)) * scaling
     hidden_B1S = mask_BS[:, None] == 0
     return score_BTS.masked_fill(hidden_B1S, torch.finfo(torch.float32).min).log_softmax(-1)
-
-
-def guided_loss(log_weight_BTS: Tensor, rows_K3: Tensor, weight_K: Tensor) -> Tensor:
-    """Cross-entropy of the links, summed over target tokens."""
-    b, t, s = rows_K3.unbind(-1)
-    return -(log_weight_BTS[b, t, s] * weight_K).sum()
 
 
 def training_links(config: RunConfig, arguments: Seq2SeeTrainingArguments, pairs: Sequence[Pair]) -> list[list[Link]]:
