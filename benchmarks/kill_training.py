@@ -105,7 +105,7 @@ def wait_for_moment(run: Path, child: int, *, after: float, save: int | None) ->
 def follower_of(process: int) -> int | None:
     """The second process of a pair, once it has started training."""
     for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
-        if b"follow()" in Path(f"/proc/{child}/cmdline").read_bytes():
+        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
             return int(child)
     return None
 

@@ -21,7 +21,7 @@ from ..lens.trace import Trace
 from ..lens.tracing import trace_hypotheses
 from ..training.config import RunConfig
 from ..training.moments import load_moment, moments_of
-from ..training.progress import Watched
+from ..training.progress import watched
 from ..translate.checkpoint import fingerprint
 from ..translate.decoding import DecodingOptions
 from ..translate.translator import Translator
@@ -52,7 +52,7 @@ def make_replay(translator: Translator, run: Path, *, count: int) -> Replay:
     then = Translator(copy.deepcopy(translator.model), translator.tokenizer)
     log = read_json(run / "metrics.json")["training"]["log"]
     found = []
-    for step in Watched(chosen, "replaying the training, moments", len(chosen)):
+    for step in watched(chosen, "replaying the training, moments", len(chosen)):
         load_moment(then.model, files[step])
         found.append(moment(step, log, look(then)))
     found.append(moment(last, log, look(translator)))

@@ -1,7 +1,6 @@
 """Seq2SeeTrainingArguments: transformers' own arguments with defaults that suit small translation models, and ours."""
 
 import platform
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,12 +27,10 @@ class Seq2SeeTrainingArguments(TrainingFields, Seq2SeqTrainingArguments):
     ddp_find_unused_parameters: bool | None = False  # every parameter takes part in every batch
     ddp_bucket_cap_mb: int | None = 100  # small models' gradients in one message
     log_level_replica: str = "error"  # one process speaks for all
-    disable_tqdm: bool | None = None  # None: no bar where stderr is not a terminal
+    disable_tqdm: bool | None = True  # a line for each log says more than a bar
     hub_strategy: str = "end"  # a checkpoint is put in place whole, and is none of transformers' to copy from
 
     def __post_init__(self) -> None:
-        if self.disable_tqdm is None:
-            self.disable_tqdm = not sys.stderr.isatty()
         if not (torch.cuda.is_available() or torch.backends.mps.is_available()):
             self.use_cpu = True
         if self.bf16 is None:

@@ -68,7 +68,6 @@ class EncodedRows(Dataset[EncodedPair]):
 
     def set_epoch(self, epoch: int) -> None:
         """Say which pass over the rows comes next: they stay the same, texts joined of them (joining.py) do not."""
-        self.epoch = epoch
 
     def lengths(self) -> np.ndarray:
         """The longer side of each row, and the shorter: [N, 2]."""
@@ -125,13 +124,7 @@ def encoded(pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer) -> pa.Table:
         },
         tokenizer=tokenizer,
     )
-    kind = pa.list_(pa.type_for_alias(id_type(tokenizer)))
-    return pa.table({name: pa.array(rows, kind) for name, rows in columns.items()})
-
-
-def id_type(tokenizer: Seq2SeeTokenizer) -> str:
-    """The smallest that holds every id: mapped pages count as memory while they are in use."""
-    return "uint16" if len(tokenizer) <= 2**16 else "int32"
+    return pa.table({name: pa.array(rows, pa.list_(pa.int32())) for name, rows in columns.items()})
 
 
 def encode_texts(texts: dict[str, list[str]], *, tokenizer: Seq2SeeTokenizer) -> dict[str, list[list[int]]]:
@@ -152,7 +145,7 @@ def stored_ids(pairs: StoredPairs, tokenizer: Seq2SeeTokenizer) -> pa.Table:
 
 def encode_stored(folder: Path, *, pairs: StoredPairs, tokenizer: Seq2SeeTokenizer) -> None:
     workers = min(usable_cores(), len(pairs) // PAIRS_PER_WORKER)
-    ids = datasets.List(datasets.Value(id_type(tokenizer)))
+    ids = datasets.List(datasets.Value("int32"))
     pairs.rows.map(
         partial(encode_texts, tokenizer=tokenizer),
         batched=True,

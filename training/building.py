@@ -20,14 +20,12 @@ from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
 from .arguments import Seq2SeeTrainingArguments
 from .batching import EncodedPairs
 from .cache import fingerprint, get_or_build
-from .config import VOCABULARY, RunConfig
+from .config import SHAPE, VOCABULARY, RunConfig
 from .finetuning import start_from
 from .guided_alignment import guides_of, training_links
 from .joining import JoinedPairs
 from .pairs import Corpus, Texts
-from .progress import Watched, say
-
-SETTINGS = ("init_from", "lora")  # of the model section, that are no part of the model's shape
+from .progress import say, watched
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ def make_model(
     if config.model.init_from:
         return start_from(config, corpus)
     tokenizer = learn_tokenizer(config, corpus)
-    shape = {key: getattr(config.model, key) for key in config.model.__dataclass_fields__ if key not in SETTINGS}
+    shape = {key: getattr(config.model, key) for key in (*SHAPE, "dropout")}
     pairs = [[config.data.source, target] for target in config.data.targets]
     try:
         return tokenizer, Seq2SeeForConditionalGeneration(
@@ -75,7 +73,7 @@ def learn_tokenizer(config: RunConfig, corpus: Corpus) -> Seq2SeeTokenizer:
     folder = get_or_build(
         corpus.train.folder / f"tokenizer-{fingerprint(code, tokenizers.__version__, size, languages)}",
         lambda folder: train_tokenizer(
-            Watched(texts, "learning a vocabulary, texts", total), vocab_size=size, languages=languages
+            watched(texts, "learning a vocabulary, texts", total), vocab_size=size, languages=languages
         ).save_pretrained(folder),
     )
     return Seq2SeeTokenizer.from_pretrained(folder)

@@ -35,18 +35,15 @@ Figures of this one training run. Signatures: {signatures}
 {notes}
 
 ## Citation
-{citation}
-"""
-
-CITATION = """\
 ```bibtex
-@software{seq2see,
-  title = {Seq2See: a translation model you can see through},
-  author = {{The Seq2See authors}},
-  version = {VERSION},
-  license = {Apache-2.0}
-}
-```""".replace("VERSION", __version__)
+@software{{seq2see,
+  title = {{Seq2See: a translation model you can see through}},
+  author = {{{{The Seq2See authors}}}},
+  version = {{{version}}},
+  license = {{Apache-2.0}}
+}}
+```
+"""
 
 EXAMPLES = """
 Example translations, unedited. Sentences as common as these can be in the training data.
@@ -97,28 +94,23 @@ what they were trained for and say nothing about other heads.
 """
 
 
-def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path,
-               supervised: Sequence[Sequence[int]] = ()) -> str:
-    """The card's text, of the run in that folder, with what is written of a packaged recipe in `configs/NAME.md`.
-
-    `supervised` are the heads [layer, head] that were trained with gold links, by this run or the one that it started
-    from.  The licence is left to whoever publishes the model.
-    """
-    return _card(config, metrics, name=folder.resolve().name, folder=str(folder), use=WITH_TRANSFORMERS + WITH_SEQ2SEE,
-                 supervised=supervised)
-
-
 def packaged_card(config: RunConfig, metrics: Mapping[str, Any], *, name: str, sentences: Sequence[str],
                   translations: Mapping[str, Sequence[str]], supervised: Sequence[Sequence[int]] = ()) -> str:
     """The card's text, of a model that comes with the package, with example translations by language pair."""
     names = [languages.replace("-", " to ") for languages in translations]
     table = _table(["sentence", *names], list(zip(sentences, *translations.values(), strict=True))[:EXAMPLE_COUNT])
-    return _card(config, metrics, name=name, folder=name, use=WITH_SEQ2SEE, supervised=supervised,
-                 examples=EXAMPLES.format(table=table), released=RELEASED.format(**metrics["release"]))
+    return model_card(config, metrics, folder=Path(name), use=WITH_SEQ2SEE, supervised=supervised,
+                      examples=EXAMPLES.format(table=table), released=RELEASED.format(**metrics["release"]))
 
 
-def _card(config: RunConfig, metrics: Mapping[str, Any], *, name: str, folder: str, use: str,
-          supervised: Sequence[Sequence[int]], examples: str = "", released: str = "") -> str:
+def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path, supervised: Sequence[Sequence[int]] = (),
+               use: str = WITH_TRANSFORMERS + WITH_SEQ2SEE, examples: str = "", released: str = "") -> str:
+    """The card's text, of the run in that folder, with what is written of a packaged recipe in `configs/NAME.md`.
+
+    `supervised` are the heads [layer, head] that were trained with gold links, by this run or the one that it started
+    from.  The licence is left to whoever publishes the model.
+    """
+    name = folder.resolve().name
     training, evaluation, data = metrics["training"], metrics["evaluation"], config.data
     front = {
         "language": [data.source, *data.targets], "pipeline_tag": "translation", "library_name": "transformers",
@@ -132,7 +124,7 @@ def _card(config: RunConfig, metrics: Mapping[str, Any], *, name: str, folder: s
     return CARD.format(
         front=f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
         name=name,
-        use=use.format(folder=folder, example="The cat sleeps." if data.source == "en" else "...",
+        use=use.format(folder=str(folder), example="The cat sleeps." if data.source == "en" else "...",
                        target=data.targets[0]),
         source=data.source,
         targets=", ".join(data.targets),
@@ -143,7 +135,7 @@ def _card(config: RunConfig, metrics: Mapping[str, Any], *, name: str, folder: s
         corpora="\n" + _table(["corpus", "to", "training pairs", "validation pairs"], corpora) if corpora else "",
         guided=GUIDED.format(heads=", ".join(f"{layer}.{head}" for layer, head in supervised)) if supervised else "",
         notes=(notes_on(name) or notes_on(config.name) or LIMITS).rstrip(),
-        citation=CITATION,
+        version=__version__,
         examples=examples,
         released=released,
         minutes=training["seconds"] / 60,

@@ -30,16 +30,12 @@ def check_command(args: argparse.Namespace) -> None:
 
 def check_output(output: Path) -> None:
     """UserError for a folder that holds a run: it is never trained over."""
-    if holds_run(output):
+    if (output / "run.yaml").exists() or any(output.glob("checkpoint-*")):
         raise UserError(
             f"{output} already holds a run; go on with it by training.resume=true,"
             " or give another folder by training.output_dir=FOLDER",
             exit_code=2,
         )
-
-
-def holds_run(output: Path) -> bool:
-    return (output / "run.yaml").exists() or any(output.glob("checkpoint-*"))
 
 
 def check_start(folder: Path) -> None:

@@ -23,17 +23,15 @@ import yaml
 from seq2see.folders import RUNS
 from seq2see.settings_file import check_keys, nearest, override, read_settings, wrong
 
-SECTIONS = "sections such as data: and training:"
+EXPECTED = "sections such as data: and training:"
 REFERENCE = "reference"  # configs/reference.yaml: every key with its default
 VOCABULARY = 8000  # tokens, unless the configuration says otherwise
 SHAPE = (  # of a new model; one that is fine-tuned keeps its own
     "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
     "encoder_ffn_dim", "decoder_ffn_dim", "max_position_embeddings",
 )  # fmt: skip
-PART = ("target", "max_characters", "on_invalid", "duplicates", "offensive")  # of a corpus, and of the data section
 NO_EFFECT = {  # settings of transformers that people know, by what is used instead
-    "per_device_train_batch_size": "batches are made by length, each of at most training.max_tokens tokens a side",
-    "per_device_eval_batch_size": "batches are made by length, each of at most training.max_tokens tokens a side",
+    **dict.fromkeys(("per_device_train_batch_size", "per_device_eval_batch_size"), "use training.max_tokens"),
     "predict_with_generate": "every evaluation translates evaluation.eval_samples pairs",
     "generation_num_beams": "evaluations are greedy, and evaluation.num_beams is of the finished model",
     "resume_from_checkpoint": "use training.resume=true",
@@ -101,9 +99,11 @@ class DataConfig:
         """Each corpus as if it were alone: itself where there are no `corpora`."""
         if not self.corpora:
             return [self]
-        alone = replace(self, corpora=None, folder=None)
-        return [replace(alone, **{key: value for key, value in vars(one).items() if value is not None and key in PART},
-                        path=self._found(one.path)) for one in self.corpora]  # fmt: skip
+        parts = []
+        for one in self.corpora:
+            own = {key: value for key, value in vars(one).items() if value is not None and key != "share"}
+            parts.append(replace(self, **own | {"corpora": None, "folder": None, "path": self._found(one.path)}))
+        return parts
 
     def _found(self, path: str | list[str]) -> str | list[str]:
         if isinstance(path, list):
@@ -180,7 +180,7 @@ class TrainingFields:
     )
     patience: int = setting(0, "evaluations without a gain before training stops; 0: never", least=0)
     on_bad_loss: typing.Literal["stop", "skip"] = setting(
-        "stop", "a batch whose loss is NaN or explodes: stop, or skip it"
+        "stop", "a batch whose gradient is NaN or infinite: stop, or skip it"
     )
     resume: bool | typing.Literal["force"] = setting(
         False, "true resumes the newest checkpoint; force: on changed data too"
@@ -223,74 +223,75 @@ class RunConfig:
         return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True)
 
 
+SECTIONS = {"data": DataConfig, "tokenizer": TokenizerConfig, "model": ModelConfig, "evaluation": EvaluationConfig}
+
+
 def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
     """Read a configuration file, or a packaged one by name, and lay `section.key=value` overrides over it; what both
     leave out is as in configs/reference.yaml.
 
-    Raises UserError (exit code 2) for an unknown file, key or type.
+    Raises UserError (exit code 2) for an unknown file, key or type, and for settings that contradict each other.
     """
-    path = Path(name_or_path)
-    tree = read_settings(path if path.is_file() else _packaged(name_or_path), where=str(path), expected=SECTIONS)
-    rename_old_keys(tree)  # first of the file: an override may have the present name
+    path, where = Path(name_or_path), name_or_path
+    tree = read_settings(path if path.is_file() else _packaged(name_or_path), where=where, expected=EXPECTED)
+    rename_old_keys(tree, where=where)  # before as well: an override may have the present name
     override(tree, overrides, example="data.path=mine.tsv")
-    rename_old_keys(tree)
-    drop_gone(tree, where=str(path))
+    rename_old_keys(tree, where=where)
     tree.setdefault("name", path.stem)
-    config = _build_run(tree, str(path))
-    defaults = {item.name: item.default for item in fields(TrainingFields)}
-    return replace(config, training=defaults | dict(config.training))
-
-
-def load_data(overrides: Iterable[str]) -> DataConfig:
-    """The data section that these `data.key=value` make."""
-    return load_config(REFERENCE, overrides).data
+    check_keys(tree, [item.name for item in fields(RunConfig)], where=where)
+    sections = {name: _build(cls, tree.get(name), name, where) for name, cls in SECTIONS.items()}
+    _check_data(sections["data"], tree.get("data") or {}, where)
+    sections["tokenizer"] = _check_start(tree, sections["model"], sections["tokenizer"], where)
+    training = check_type(tree.get("training") or {}, dict, "training")
+    ours = {key: value for key, value in training.items() if key in TrainingFields.__dataclass_fields__}
+    for key, instead in NO_EFFECT.items():
+        if key in training:
+            raise wrong(f"training.{key} in {where} has no effect: {instead}")
+    settings = vars(_build(TrainingFields, ours, "training", where))
+    settings |= {key: value for key, value in training.items() if key not in ours}
+    return RunConfig(check_type(tree["name"], str, "name"), training=settings, **sections)
 
 
 def load_record(run_yaml: Path) -> RunConfig:
-    """What a run was trained with; also where an earlier version wrote it, which kept settings that had no effect,
-    joined no sentences, and had settings that are gone."""
-    tree = read_settings(run_yaml, expected=SECTIONS)
-    rename_old_keys(tree)
-    drop_gone(tree, where=None)
-    data, model, tokenizer, training = (tree.get(name) or {} for name in ("data", "model", "tokenizer", "training"))
-    if model.get("init_from") and "d_model" in model:
-        tokenizer.pop("vocab_size", None)
-        tree["model"] = {key: value for key, value in model.items() if key not in SHAPE}
-    tree["training"] = {key: value for key, value in training.items() if key not in NO_EFFECT}
-    data.setdefault("joined", 0.0)
-    return _build_run(tree, str(run_yaml))
+    """What a run was trained with; also where an earlier version wrote it, which had other keys and joined nothing."""
+    tree, where = read_settings(run_yaml, expected=EXPECTED), str(run_yaml)
+    rename_old_keys(tree, where=None)
+    given = {name: check_type(tree.get(name) or {}, dict, name) for name in (*SECTIONS, "training")}
+    given["data"].setdefault("joined", 0.0)
+    if given["model"].get("init_from") and "d_model" in given["model"]:  # which a model that is fine-tuned keeps
+        given["model"] = {key: value for key, value in given["model"].items() if key not in SHAPE}
+        given["tokenizer"] = {"vocab_size": None}
+    sections = {
+        name: _build(cls, {key: value for key, value in given[name].items() if key in keys}, name, where)
+        for name, cls in SECTIONS.items() if (keys := [item.name for item in fields(cls)])
+    }
+    return RunConfig(str(tree.get("name")), training=given["training"], **sections)
 
 
-def rename_old_keys(tree: dict[str, Any]) -> None:
-    """Give keys of earlier versions their present names, in place."""
-    sections = _sections(tree)
+def rename_old_keys(tree: dict[str, Any], *, where: str | None) -> None:
+    """Give keys of version 0.1 their present names, in place.
+
+    UserError for a setting that is gone, where it is on and `where` names the file that asks for it.
+    """
+    sections = {name: part for name, part in tree.items() if isinstance(part, dict)}
     data, training, evaluation = (sections.get(name, {}) for name in ("data", "training", "evaluation"))
-    for part in (data, *(one for one in data.get("corpora") or [] if isinstance(one, dict))):
-        if "on_bad" in part:
-            part["on_invalid"] = part.pop("on_bad")
+    corpora = data["corpora"] if isinstance(data.get("corpora"), list) else []
+    parts = [data, *(one for one in corpora if isinstance(one, dict))]
+    for section, old, new in ((training, "guided_alignment", "guided_weight"), (evaluation, "pairs", "eval_samples"),
+                              *((part, "on_bad", "on_invalid") for part in parts)):  # fmt: skip
+        if old in section:
+            section[new] = section.pop(old)
+    for part in parts:
         part |= {key: "error" for key in ("on_invalid", "duplicates") if part.get(key) == "refuse"}
-    if "pairs" in evaluation:
-        evaluation["eval_samples"] = evaluation.pop("pairs")
     if isinstance(metric := training.get("metric_for_best_model"), str):
         training["metric_for_best_model"] = metric.removeprefix("eval_")
-    if "guided_alignment" in training:
-        training["guided_weight"] = training.pop("guided_alignment")
     if scale := training.pop("muon", None):
         training |= {"optim": "muon", "muon_lr_scale": scale}
     elif scale == 0 and training.get("optim") == "muon":
         training["optim"] = TrainingFields.optim
-
-
-def drop_gone(tree: dict[str, Any], *, where: str | None) -> None:
-    """Remove settings that are gone, in place; UserError where one is on and `where` names the file that has it."""
-    sections = _sections(tree)
     for name, key, instead in GONE:
         if sections.get(name, {}).pop(key, None) and where:
             raise wrong(f"{name}.{key} in {where} is gone: {instead}")
-
-
-def _sections(tree: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {name: part for name, part in tree.items() if isinstance(part, dict)}
 
 
 RENAMED = {
@@ -320,37 +321,6 @@ def notes_on(name: str) -> str | None:
     return notes.read_text("utf-8") if notes.is_file() else None
 
 
-def _build_run(tree: dict[str, Any], where: str) -> RunConfig:
-    check_keys(tree, [item.name for item in fields(RunConfig)], where=where)
-    data, tokenizer, model, evaluation = (
-        _build(cls, tree.get(name), name, where)
-        for name, cls in (("data", DataConfig), ("tokenizer", TokenizerConfig), ("model", ModelConfig),
-                          ("evaluation", EvaluationConfig))
-    )  # fmt: skip
-    _check_data(data, tree.get("data") or {}, where)
-    if model.init_from:
-        if given := [key for key in SHAPE if key in tree["model"]]:
-            raise wrong(
-                f"model.{given[0]} in {where} has no effect beside model.init_from, whose model keeps its shape; leave"
-                f" out {', '.join(given)}, as the recipe finetune does"
-            )
-        if "vocab_size" not in (tree.get("tokenizer") or {}):
-            tokenizer = replace(tokenizer, vocab_size=None)
-    elif model.lora:
-        raise wrong(f"model.lora is {model.lora} without model.init_from=FOLDER, the trained model to adapt")
-    elif tokenizer.vocab_size is None:
-        raise wrong("tokenizer.vocab_size is null, expected int")
-    training = tree.get("training") or {}
-    names = TrainingFields.__dataclass_fields__
-    mine = {key: training[key] for key in names if key in training} if isinstance(training, dict) else training
-    ours = _build(TrainingFields, mine, "training", where)
-    for key, instead in NO_EFFECT.items():
-        if key in training:
-            raise wrong(f"training.{key} in {where} has no effect: {instead}")
-    training = training | {key: getattr(ours, key) for key in mine}
-    return RunConfig(check_type(tree["name"], str, "name"), data, tokenizer, model, training, evaluation)
-
-
 def _build(cls: type, section: Any, name: str, where: str) -> Any:
     """A section as its dataclass; UserError for a key, a type or a value that it has not."""
     section = {} if section is None else section
@@ -372,6 +342,22 @@ def _build(cls: type, section: Any, name: str, where: str) -> Any:
             expected = f"a number from {least} to {most}" if most < sys.float_info.max else f"at least {least}"
             raise wrong(f"{name}.{item.name} is {value}, expected {expected}")
     return cls(**values)
+
+
+def _check_start(tree: dict[str, Any], model: ModelConfig, tokenizer: TokenizerConfig, where: str) -> TokenizerConfig:
+    """The tokenizer's settings, by default those of the model to start from; UserError for what that one decides."""
+    if not model.init_from:
+        if model.lora:
+            raise wrong(f"model.lora is {model.lora} without model.init_from=FOLDER, the trained model to adapt")
+        if tokenizer.vocab_size is None:
+            raise wrong("tokenizer.vocab_size is null, expected int")
+        return tokenizer
+    if given := [key for key in SHAPE if key in tree["model"]]:
+        raise wrong(
+            f"model.{given[0]} in {where} has no effect beside model.init_from, whose model keeps its shape; leave"
+            f" out {', '.join(given)}, as the recipe finetune does"
+        )
+    return tokenizer if "vocab_size" in (tree.get("tokenizer") or {}) else replace(tokenizer, vocab_size=None)
 
 
 def _check_data(data: DataConfig, section: Mapping[str, Any], where: str) -> None:

@@ -10,14 +10,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 
 from seq2see.errors import UserError
 from .cache import cache_folder, fingerprint, get_or_build
 from .config import DataConfig
-from .pairs import Corpus, Pair, PairWriter, StoredPairs, load_pairs, load_split, place, sentence_key
-from .progress import Watched
+from .pairs import Corpus, Pair, StoredPairs, load_pairs, load_split, pair_writer, place, sentence_key
+from .progress import watched
 from .reading import find_part
 from .variation import varied
 
@@ -41,18 +40,18 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
     key = fingerprint(code, content, [one.path == "storybook" for one in configs], shares, data.varied, seed)
 
     def mix(folder: Path) -> None:
-        held_out = {sentence_key(pair.source) for one, part in zip(configs, parts, strict=True)
-                    for pair in (*part.val, *part.test, *_test_part(one, seed=seed))}  # fmt: skip
+        held_out = {sentence_key(pair.source) for one, part, test in zip(configs, parts, tests, strict=True)
+                    for pair in (*part.val, *part.test, *(load_split(one, "test", seed=seed) if test else ()))}
         left_out: list[int] = []
-        with closing(PairWriter(folder)) as writer:
+        with pair_writer(folder) as add:
             for one, part, share in zip(configs, parts, shares, strict=True):
                 kept = [pair for pair in part.train if sentence_key(pair.source) not in held_out]
                 left_out.append(len(part.train) - len(kept))
                 pairs = repeated(kept, share)
                 pairs = varied(pairs, data.varied) if one.path != "storybook" else pairs
-                for pair in Watched(pairs, f"mixing in {one.where}"):
+                for pair in watched(pairs, f"mixing in {one.where}"):
                     if sentence_key(pair.source) not in held_out:  # nor once it is written another way
-                        writer.add(pair)
+                        add(pair)
         (folder / "mixed.json").write_text(json.dumps(left_out), "utf-8")
 
     folder = get_or_build(cache_folder() / key, mix)
@@ -76,12 +75,6 @@ def _checked(corpus: Corpus, data: DataConfig) -> Corpus:
             " needed: give more pairs or raise data.val_fraction"
         )
     return corpus
-
-
-def _test_part(data: DataConfig, *, seed: int) -> Sequence[Pair]:
-    """The test pairs that the corpus has as a part of its own."""
-    there = find_part(data, "test", seed=seed, optional=("val", "test"))
-    return load_split(data, "test", seed=seed) if there else ()
 
 
 def repeated(pairs: Sequence[Pair], share: float) -> Iterator[Pair]:

@@ -31,41 +31,26 @@ def draw_curve(
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of its font cache
     import matplotlib.style
     from matplotlib.figure import Figure
-    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+    from matplotlib.ticker import LogLocator, NullLocator
 
-    loss, validation, bleu = (
-        [(row["step"], row[key]) for row in log if key in row] for key in ("loss", "eval_loss", "eval_bleu")
-    )
-    smoothed = f"training (labels smoothed by {label_smoothing:g})" if label_smoothing else "training"
     with matplotlib.style.context(["default", STYLE]):
-        figure = Figure(figsize=(8, 5.6 if bleu else 3.8), dpi=150, layout="constrained")
-        ratios = [3, 2] if bleu else [3]
-        axes = figure.subplots(len(ratios), 1, sharex=True, height_ratios=ratios, squeeze=False)[:, 0]
-        for axis, points, colour, label in (
-            (axes[0], loss, BLUE, smoothed), (axes[0], validation, ORANGE, "validation"), (axes[-1], bleu, GREEN, None)
+        figure = Figure(figsize=(8, 5.6), dpi=150, layout="constrained")
+        losses, bleu = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
+        for axis, key, colour, label in (
+            (losses, "loss", BLUE, f"training (labels smoothed by {label_smoothing:g})"),
+            (losses, "eval_loss", ORANGE, "validation"), (bleu, "eval_bleu", GREEN, "validation"),
         ):  # fmt: skip
-            if points:  # few are marked, so that one alone is seen too
-                axis.plot(*zip(*points, strict=True), color=colour, label=label, marker="." if len(points) < 30 else "")
-        for axis in axes:
+            points = [(row["step"], row[key]) for row in log if key in row]
+            axis.plot([step for step, _ in points], [value for _, value in points], color=colour, label=label,
+                      marker="." if len(points) < 30 else "")  # fmt: skip
+        for axis in (losses, bleu):
             if kept is not None:
-                label = f"weights kept (step {kept:,})"
-                axis.axvline(kept, color=GREY, linestyle=(0, (2, 2)), linewidth=1.2, zorder=1, label=label)
-            axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-            axis.xaxis.set_major_formatter("{x:,.0f}")
-        axes[0].set_yscale("log")  # where the first steps leave room for the last
-        axes[0].yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7), numticks=12))
-        axes[0].yaxis.set_minor_locator(NullLocator())
-        axes[0].yaxis.set_major_formatter("{x:g}")
-        axes[0].set_ylabel("loss per token (nats)")
-        axes[0].set_title(title, loc="left", fontsize=12, pad=27)
-        if loss or validation:
-            axes[0].legend(  # above the axes, where it hides nothing
-                loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize=9.5, borderaxespad=0.3,
-                borderpad=0, handlelength=1.6, columnspacing=1.6,
-            )  # fmt: skip
-        if bleu:
-            axes[-1].set_ylabel("validation BLEU")
-            axes[-1].set_ylim(bottom=0)
-        axes[-1].set_xlabel("steps")
-        axes[-1].set_xlim(left=0)
+                axis.axvline(kept, color=GREY, linestyle="--", zorder=1, label=f"weights kept (step {kept:,})")
+        losses.set_yscale("log")  # where the first steps leave room for the last
+        losses.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7), numticks=12))
+        losses.yaxis.set_minor_locator(NullLocator())
+        losses.yaxis.set_major_formatter("{x:g}")
+        losses.set(title=title, ylabel="loss per token (nats)")
+        losses.legend()
+        bleu.set(xlabel="steps", ylabel="validation BLEU", xlim=(0, None), ylim=(0, None))
         figure.savefig(path, format="png", metadata={"Software": None})

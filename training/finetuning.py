@@ -52,12 +52,6 @@ def with_dropout(model: PreTrainedModel, p: float) -> PreTrainedModel:
     return fresh
 
 
-def has_new_languages(config: RunConfig, tokenizer: Seq2SeeTokenizer) -> bool:
-    """Whether this fine-tuning, whose tokenizer that is, has brought a new vocabulary."""
-    old = load_tokenizer(resolve_folder(str(config.model.init_from)))
-    return old.languages != tokenizer.languages
-
-
 def old_texts(folder: Path, tokenizer: Seq2SeeTokenizer) -> list[str]:
     """What the old model was trained on, where its run.yaml leads to it; else, and it says so, its tokens, often enough
     to be learnt."""

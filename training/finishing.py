@@ -27,7 +27,8 @@ from .trainer import Seq2SeeTrainer
 def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig, output: Path) -> None:
     """Evaluate the trained model and put the finished files in place."""
     model, tokenizer, corpus, state = prepared.model, prepared.tokenizer, prepared.corpus, trainer.state
-    seconds, kept = trainer.pace.elapsed(), step_kept(trainer)
+    seconds, best = trainer.pace.elapsed(), trainer.args.load_best_model_at_end and state.best_model_checkpoint
+    kept = step_of(Path(best)) if best else None  # the step of the weights; None: the last one
     set_generation(model, tokenizer, config)  # again: the Trainer has filled in what was unset
     model.eval()
     with atomic_files(output) as folder:
@@ -72,21 +73,6 @@ def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig, outpu
         print_scores(f"{output} {split}", row)
     if trainer.hub_model_id:
         push_run(output, trainer.hub_model_id, trainer.args)
-
-
-def step_kept(trainer: Seq2SeeTrainer) -> int | None:
-    """The step of the checkpoint whose weights the model has; None where it has simply the last ones.
-
-    Says so where the best evaluation was at another step: evaluations may be more frequent than checkpoints.
-    """
-    if not trainer.args.load_best_model_at_end:
-        return None
-    best, checkpoint = trainer.state.best_global_step, trainer.state.best_model_checkpoint
-    kept = step_of(Path(checkpoint)) if checkpoint else None
-    if best != kept:
-        weights = "the last ones" if kept is None else f"those of step {kept}"
-        say(f"the weights of the best evaluation, at step {best}, were never saved: the model has {weights}")
-    return kept
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -25,6 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from seq2see.errors import UserError
+from seq2see.settings_file import wrong
 from ..tokenizer.links import Link, read_pharaoh
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from ..tokenizer.words import split_words
@@ -101,7 +102,8 @@ class GuidedTrainer(Seq2SeeTrainer):
                 seen["query"], seen["key"], inputs["attention_mask"], head=self.args.guided_head,
                 size=attention.head_dim, scaling=attention.scaling,
             )
-            total = total + self.args.guided_weight * guided_loss(log_weight_BTS, rows_K3, weight_K)
+            b, t, s = rows_K3.unbind(-1)
+            total = total - self.args.guided_weight * (log_weight_BTS[b, t, s] * weight_K).sum()
         return total, count, outputs
 
 
@@ -109,15 +111,10 @@ class GuidedTrainer(Seq2SeeTrainer):
 def capture_outputs(attention: nn.Module) -> Iterator[dict[str, Tensor]]:
     """The queries [B,T,D] and keys [B,S,D] of an attention's pass inside, by the names query and key."""
     seen: dict[str, Tensor] = {}
-
-    def listener(name: str) -> Any:
-        def listen(module: nn.Module, args: Any, output: Tensor) -> None:
-            seen[name] = output
-
-        return listen
-
-    query, key = attention.q_proj, attention.k_proj
-    with query.register_forward_hook(listener("query")), key.register_forward_hook(listener("key")):
+    with (
+        attention.q_proj.register_forward_hook(lambda module, args, output: seen.update(query=output)),
+        attention.k_proj.register_forward_hook(lambda module, args, output: seen.update(key=output)),
+    ):
         yield seen
 
 
@@ -133,28 +130,18 @@ def head_log_weights(
     return score_BTS.masked_fill(hidden_B1S, torch.finfo(torch.float32).min).log_softmax(-1)
 
 
-def guided_loss(log_weight_BTS: Tensor, rows_K3: Tensor, weight_K: Tensor) -> Tensor:
-    """Cross-entropy of the links, summed over target tokens."""
-    b, t, s = rows_K3.unbind(-1)
-    return -(log_weight_BTS[b, t, s] * weight_K).sum()
-
-
 def training_links(config: RunConfig, arguments: Seq2SeeTrainingArguments, pairs: Sequence[Pair]) -> list[list[Link]]:
     """The links of each training pair, from `training.guided_links` or storybook itself.  UserError: there are none."""
     if arguments.guided_links:
         if len(config.data.targets) > 1:
-            raise _wrong(f"training.guided_links goes with one data.target, not with {len(config.data.targets)}")
+            raise wrong(f"training.guided_links goes with one data.target, not with {len(config.data.targets)}")
         if config.data.varied:
-            raise _wrong("data.varied rewrites pairs, which training.guided_links does not follow; set it to 0")
+            raise wrong("data.varied rewrites pairs, which training.guided_links does not follow; set it to 0")
         return [sorted(links.all) for links in read_pharaoh(arguments.guided_links)]
     if not any(data.path == "storybook" for data in config.data.parts()):
-        raise _wrong(f"training.guided_weight needs links, and {config.data.where} has none: give"
-                     " training.guided_links=FILE, a line of Pharaoh links (0-0 1-2) for each training pair in order")
+        raise wrong(f"training.guided_weight needs links, and {config.data.where} has none: give"
+                    " training.guided_links=FILE, a line of Pharaoh links (0-0 1-2) for each training pair in order")
     from ..storybook import generate
 
     known = {(pair.source, pair.target): list(pair.links) for pair in generate(seed=arguments.seed).train}
     return [known.get((pair.source, pair.target), []) for pair in pairs]  # other corpora guide nothing
-
-
-def _wrong(message: str) -> UserError:
-    return UserError(message, exit_code=2)

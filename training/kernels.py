@@ -1,7 +1,6 @@
-"""What a CPU does slowly in torch, done faster: dropout (15 % of a step), attention over short
-sentences (6 %), and casts.
+"""What a CPU does slowly in torch, done faster: dropout (15 % of a step), attention over short sentences (6 %).
 
-All compute what the model's own modules compute.  They are put in its place while it is being trained, and only then.
+Both compute what the model's own modules compute.  They are put in its place while it is being trained, and only then.
 """
 
 # B batch, H heads, T query positions, S key positions, E size of one head
@@ -129,33 +128,19 @@ AttentionInterface.register(SHORT_ATTENTION, short_attention)
 AttentionMaskInterface.register(SHORT_ATTENTION, eager_mask)
 
 
-class ReducedLayerNorm(nn.LayerNorm):
-    """A layer norm that under autocast gives its result in the type in which every projection wants it.
-
-    It is computed in float32 all the same, and cast once, where autocast would cast it for each projection.
-    """
-
-    def forward(self, x: Tensor) -> Tensor:
-        normed = super().forward(x)
-        return normed.to(torch.get_autocast_dtype("cpu")) if torch.is_autocast_enabled("cpu") else normed
-
-
-REPLACED: dict[type[nn.Module], type[nn.Module]] = {nn.Dropout: ByteDropout, nn.LayerNorm: ReducedLayerNorm}
-
-
 @contextmanager
 def fast_kernels(model: PreTrainedModel) -> Iterator[None]:
     """Inside, the model computes with them; afterwards it is as it was."""
     ours, attention = isinstance(model, Seq2SeePreTrainedModel), model.config._attn_implementation
-    replaced = [module for module in model.modules() if type(module) in REPLACED]
+    replaced = [module for module in model.modules() if type(module) is nn.Dropout]
     if ours:
         model.set_attn_implementation(SHORT_ATTENTION)
     for module in replaced:
-        module.__class__ = REPLACED[type(module)]
+        module.__class__ = ByteDropout
     try:
         yield
     finally:
         if ours:
             model.set_attn_implementation(attention)
         for module in replaced:
-            module.__class__ = type(module).__bases__[0]
+            module.__class__ = nn.Dropout

@@ -13,8 +13,6 @@ from typing import Any
 
 from transformers import PreTrainedModel
 
-from seq2see.errors import UserError
-
 MATRICES = ["q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2"]
 
 
@@ -22,14 +20,9 @@ def add_adapter(model: PreTrainedModel, *, rank: int, train_embedding: bool, bas
     """Put an adapter into `model`, in place, and freeze the rest; returns peft's PeftModel around it.
 
     With `train_embedding` the embedding matrix is trained whole: the rows of a new vocabulary have much to learn.
-
-    Raises:
-        UserError: a rank that is no addition of less than the matrices themselves.
     """
     from peft import LoraConfig, TaskType, get_peft_model
 
-    if rank > model.config.d_model:
-        raise UserError(f"model.lora is {rank}, expected a rank of at most the model's width {model.config.d_model}")
     adapter = get_peft_model(
         model, LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=MATRICES, task_type=TaskType.SEQ_2_SEQ_LM)
     )

@@ -12,9 +12,9 @@ import hashlib
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, overload
 
@@ -26,7 +26,7 @@ from seq2see.errors import UserError
 from .cache import cache_folder, fingerprint, get_or_build
 from .config import DataConfig
 from .offensive import is_offensive
-from .progress import Watched, say
+from .progress import say, watched
 from .reading import Fault, Part, find_part, is_table
 
 COLUMNS = datasets.Features(
@@ -47,7 +47,7 @@ class Pair:
     target: str
     source_language: str
     target_language: str
-    row: int = field(default=-1, compare=False)  # in the part it is of, from 0; -1 where that was split off train
+    row: int = field(default=-1, compare=False)  # in the part it is of, from 0
 
 
 class StoredPairs(Sequence[Pair]):
@@ -79,18 +79,13 @@ class StoredPairs(Sequence[Pair]):
                 yield Pair(source, target, self.source_language, language, row)
 
 
-class PairWriter:
-    """Writes `pairs.arrow` into a folder, a batch at a time."""
-
-    def __init__(self, folder: Path):
-        folder.mkdir(exist_ok=True)
-        self.writer = ArrowWriter(features=COLUMNS, path=str(folder / FILE), writer_batch_size=ROWS)
-
-    def add(self, pair: Pair) -> None:
-        self.writer.write({name: getattr(pair, name) for name in COLUMNS})
-
-    def close(self) -> None:
-        self.writer.finalize()
+@contextmanager
+def pair_writer(folder: Path) -> Iterator[Callable[[Pair], None]]:
+    """A function that writes a pair into `pairs.arrow` of the folder, which takes them a batch at a time."""
+    folder.mkdir(exist_ok=True)
+    with ArrowWriter(features=COLUMNS, path=str(folder / FILE), writer_batch_size=ROWS) as writer:
+        yield lambda pair: writer.write({name: getattr(pair, name) for name in COLUMNS})
+        writer.finalize()
 
 
 @dataclass(frozen=True)
@@ -251,15 +246,14 @@ def _store(folder: Path, data: DataConfig, train: Part, val: Part | None) -> Non
     skipped, fractions = Counter[str](), {} if val else {"val": data.val_fraction, "test": data.test_fraction}
     digest = hashlib.blake2b(digest_size=12)
     with ExitStack() as stack:
-        writers = {side: stack.enter_context(closing(PairWriter(folder / side))) for side in SIDES}
+        add = {side: stack.enter_context(pair_writer(folder / side)) for side in SIDES}
 
         def keep(pair: Pair, side: str) -> None:
             digest.update(json.dumps([side, pair.source, pair.target, pair.target_language]).encode())
-            writers[side].add(pair)
+            add[side](pair)
 
-        for pair in Watched(clean(data, train, skipped), f"reading {train.where}"):
-            side = _side(pair.source, fractions)
-            keep(pair if side == "train" else replace(pair, row=-1), side)
+        for pair in watched(clean(data, train, skipped), f"reading {train.where}"):
+            keep(pair, _side(pair.source, fractions))
         for pair in clean(data, val, skipped) if val else ():
             keep(pair, "val")
     (folder / "found.json").write_text(json.dumps({"skipped": skipped, "fingerprint": digest.hexdigest()}), "utf-8")

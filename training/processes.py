@@ -1,5 +1,5 @@
 """All cores of a CPU at work: one process of one thread for each, faster than one process of several threads (17.7 s
-for 22.6 of 50 steps).  torchrun does the same for who asks for it, with a traceback for each process that ends.
+for 22.6 of 50 steps).  torchrun does the same for who asks for it.
 
 Not with AMX: it makes matrix products so short that what processes tell each other costs more than they spare, and one
 process of two threads is the faster one.
@@ -8,27 +8,32 @@ The processes train one model together, as under `torchrun`: each computes the g
 The first is the one that was started; the others are started here, do as it does, and say nothing.
 """
 
+from __future__ import annotations
+
+import gc
 import os
-import pickle
 import socket
-import subprocess
 import sys
-import time
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from multiprocessing import get_context, parent_process
+from typing import Any
 
 import torch
 from accelerate.state import AcceleratorState
+from torch.multiprocessing.spawn import ProcessContext, ProcessException, spawn
 
 from seq2see.cores import usable_cores
 from seq2see.errors import UserError
 from .arguments import Seq2SeeTrainingArguments
 from .config import RunConfig
 from .progress import say
+from .stopping import leave_signals_to_parent
 
 SHARE = 512  # tokens of a batch that make another process worth its while
 MOST = 8
-FOLLOW = "import gc; gc.disable(); from seq2see.training.follower import follow; follow()"
 DYING = 10  # seconds that a process may take to end after the others have lost it
 LOOPBACK = {"linux": "lo", "darwin": "lo0"}  # the network interface that no other machine reaches
 
@@ -46,8 +51,7 @@ def choose_count(config: RunConfig) -> int:
 
 def best_threads() -> int:
     """How many threads a process is best given, if there are the cores: told by what the processor is, as in
-    `has_fast_bfloat16`.
-    """
+    `has_fast_bfloat16`."""
     return 2 if torch.cpu._is_amx_tile_supported() else 1
 
 
@@ -68,18 +72,19 @@ def on_all_cores(config: RunConfig) -> Iterator[None]:
         port = probe.getsockname()[1]
     os.environ.update(
         MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), WORLD_SIZE=str(count), LOCAL_WORLD_SIZE=str(count), RANK="0",
-        LOCAL_RANK="0", OMP_NUM_THREADS=str(threads),
+        LOCAL_RANK="0", OMP_NUM_THREADS=str(threads), PYTHONWARNINGS="ignore",
     )
     if sys.platform in LOOPBACK:
         os.environ["GLOO_SOCKET_IFNAME"] = LOOPBACK[sys.platform]
     torch.set_num_threads(threads)
-    others: list[subprocess.Popen[bytes]] = []
     say(f"starting {count} processes")
+    ready = get_context("spawn").Semaphore(0)
+    others = spawn(follow, (config, ready), nprocs=count - 1, join=False)
     try:
-        others += (start_follower(config, rank) for rank in range(1, count))
-        for other in others:
-            if not (other.stdout and other.stdout.readline()):  # a line when it is ready, nothing when it has died
-                raise RuntimeError("a process did not start")
+        for _ in others.processes:
+            while not ready.acquire(timeout=1):
+                if not all(process.is_alive() for process in others.processes):
+                    raise RuntimeError("a process did not start")
         torch.distributed.init_process_group("gloo")
         yield
     except (RuntimeError, OSError) as error:
@@ -87,43 +92,43 @@ def on_all_cores(config: RunConfig) -> Iterator[None]:
         if reason is None:
             raise
         raise UserError(
-            f"a training process {reason}; go on by training.resume=true, with training.cpu_processes=1 if it happens"
-            " again"
+            f"a training process ended: {reason}; possibly out of memory; go on by training.resume=true, with"
+            " training.cpu_processes=1 if it happens again"
         ) from error
     finally:
         if torch.distributed.is_initialized():
             torch.distributed.destroy_process_group()
         AcceleratorState._reset_state(reset_partial_state=True)
-        for other in others:
-            with other:
-                other.kill()
+        for process in others.processes:
+            process.kill()
+            process.join()
         os.environ.clear()
         os.environ.update(before)
         torch.set_num_threads(threads_before)
 
 
-def start_follower(config: RunConfig, rank: int) -> "subprocess.Popen[bytes]":
-    process = subprocess.Popen(
-        [sys.executable, "-c", FOLLOW],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=None if os.environ.get("SEQ2SEE_DEBUG") else subprocess.DEVNULL,
-        env={**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank)},
-    )
-    assert process.stdin
-    pickle.dump(config, process.stdin)
-    process.stdin.flush()  # and left open: it closes when this process ends, however it ends
-    return process
-
-
-def why_one_ended(processes: Sequence["subprocess.Popen[bytes]"]) -> str | None:
+def why_one_ended(processes: ProcessContext) -> str | None:
     """What became of the first that has ended, or does so soon."""
-    deadline = time.monotonic() + DYING
-    while time.monotonic() < deadline:
-        for process in processes:
-            if code := process.poll():
-                said = process.stdout.read().decode().strip() if process.stdout else ""
-                killed = "killed: " if code < 0 else ""
-                return f"ended with code {code} ({said or f'{killed}possibly out of memory'})"
-        time.sleep(0.05)
+    try:
+        processes.join(timeout=DYING, grace_period=1)
+    except ProcessException as error:
+        return str(error).strip().splitlines()[-1]
     return None
+
+
+def follow(index: int, config: RunConfig, ready: Any) -> None:
+    """What every process but the first does: the same experiment.  Signals are the first one's business."""
+    leave_signals_to_parent()
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    os.environ["RANK"] = os.environ["LOCAL_RANK"] = str(index + 1)
+    gc.freeze()  # what was imported is never garbage, and a training has the collector look for some
+    ready.release()
+    torch.distributed.init_process_group("gloo")
+    import_module("seq2see.training.run").run_experiment(config)  # which imports this module
+
+
+def end_with_parent() -> None:
+    """Once the first process is gone, training along is in vain."""
+    if parent := parent_process():
+        parent.join()
+    os._exit(1)

@@ -4,40 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import timedelta
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 Item = TypeVar("Item")
-EVERY = 3  # seconds between two lines
+EVERY = 3  # seconds between two reports
 
 
-@dataclass(frozen=True)
-class Watched(Generic[Item]):
-    """Items that are counted each time they are gone through: by a bar on a terminal, elsewhere on a line every few
-    seconds.
+def watched(items: Iterable[Item], what: str, total: int | None = None) -> Iterable[Item]:
+    """The items, counted on stderr where that takes more than a few seconds.
 
     Whichever process does the work says so: what several of them need is made by one (cache.py).
     """
+    from tqdm.auto import tqdm
 
-    items: Iterable[Item]
-    what: str
-    total: int | None = None
-
-    def __iter__(self) -> Iterator[Item]:
-        if sys.stderr.isatty():
-            from tqdm.auto import tqdm
-
-            yield from tqdm(self.items, self.what, self.total, leave=False, dynamic_ncols=True)
-            return
-        told, end = time.monotonic(), f" of {self.total:,}" if self.total else ""
-        for number, item in enumerate(self.items):
-            if time.monotonic() - told > EVERY:
-                told = time.monotonic()
-                print(f"{self.what}: {number:,}{end}", file=sys.stderr, flush=True)
-            yield item
+    return tqdm(items, what, total, leave=False, delay=EVERY, mininterval=EVERY)
 
 
 def duration(seconds: float) -> str:

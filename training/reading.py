@@ -8,26 +8,25 @@ from __future__ import annotations
 
 import csv
 import gzip
-import hashlib
 import itertools
 import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
+from seq2see.manifest import sha256
 from seq2see.streams import UTF_16
 from .cache import fingerprint
 from .config import DataConfig
 
 TABLES = (".csv", ".json", ".jsonl", ".parquet", ".tsv")
-CODE = r"[a-z]{2,3}"  # of a language
-REGIONAL = CODE + r"(-[a-z]{4})?-([a-z]{4}|[a-z]{2}|\d{3})"  # of one written somewhere: pt-br, eng-latn, zh-hant-tw
+LANGUAGE = r"[a-z]{2,3}(-[a-z0-9]{2,4})*"  # a code, such as pt, pt-br or zh-hant-tw
 HUB_NAME = r"[\w.-]+/[\w.-]+"  # owner/name
 
 
@@ -48,49 +47,52 @@ class Part:
 
     def fingerprint(self) -> str:
         """Of the files' names and content: a copy has the same, and a change of one letter another."""
-        items: list[str | list[str]] = []
-        for item in self.made_of:
-            if isinstance(item, str):
-                items.append(item)
-                continue
-            with item.open("rb") as file:
-                items.append([item.name, hashlib.file_digest(file, "blake2b").hexdigest()])
-        return fingerprint(items)
+        return fingerprint([item if isinstance(item, str) else [item.name, sha256(item)] for item in self.made_of])
 
 
-def find_part(
-    data: DataConfig, split: str, *, seed: int = 0, optional: Sequence[str] = ("val",)
-) -> Part | None:
+def find_part(data: DataConfig, split: str, *, seed: int = 0, optional: Sequence[str] = ("val",)) -> Part | None:
     """Where a split lies; None where the corpus is not divided into splits and this is not `train`, or where it has no
     such split and this is one of the optional ones."""
-    languages = [data.source, *data.targets]
-    if data.path == "storybook":
+    languages, (kind, files) = [data.source, *data.targets], locate(data)
+    if kind == "storybook":
         return _storybook(split, languages, seed)
-    if is_nowhere(data):
+    if kind == "nowhere":
         raise UserError(
             f"data.path {data.path!r} is no folder, no table ({', '.join(TABLES)}) and no parallel text files"
             f" ({', '.join(f'NAME.{language}' for language in languages)}) here; give one, or storybook, or a Hub"
             " dataset as owner/name"
         )
-    if files := _files(data):
+    if kind == "files":
         return _of_files(files, languages) if split == "train" else None
-    assert isinstance(data.path, str)
-    path = Path(data.path)
-    return (_folder if path.is_dir() else _hub)(path, split, languages, optional)
+    return (_folder if kind == "folder" else _hub)(Path(str(data.path)), split, languages, optional)
+
+
+def locate(data: DataConfig) -> tuple[str, list[Path]]:
+    """What `data.path` names: `storybook`, `files` (one table or parallel ones, which have no parts) and which, a
+    `folder`, a data set of the `hub`, or `nowhere`, where it is not here and has no name that the Hub could know."""
+    languages, name = [data.source, *data.targets], str(data.path)
+    if isinstance(data.path, list):
+        if len(data.path) != len(languages):
+            raise UserError(f"data.path names {len(data.path)} files, expected one for each of {', '.join(languages)}")
+        files = [Path(item) for item in data.path]
+        return "files" if all(map(Path.is_file, files)) else "nowhere", files
+    if name == "storybook":
+        return "storybook", []
+    path = Path(name)
+    is_table = path.is_file() and _suffix(path) in TABLES
+    if files := [path] if is_table else _siblings(path, languages):
+        return "files", files
+    looks_local = _suffix(path) in TABLES or (path.parent.is_dir() and "/" in name)
+    remote = not looks_local and re.fullmatch(HUB_NAME, name.partition(":")[0])
+    return "folder" if path.is_dir() else "hub" if remote else "nowhere", []
 
 
 def is_table(data: DataConfig) -> bool:
-    """Whether the pairs come as one table or as parallel files, and so in no parts."""
-    return bool(_files(data))
+    return locate(data)[0] == "files"
 
 
 def is_nowhere(data: DataConfig) -> bool:
-    """Whether the data are not here, and have no name that the Hub could know."""
-    if isinstance(data.path, list) or data.path == "storybook" or _files(data):
-        return isinstance(data.path, list) and not all(Path(item).is_file() for item in data.path)
-    path = Path(str(data.path))
-    looks_local = _suffix(path) in TABLES or (path.parent.is_dir() and "/" in str(data.path))
-    return not path.is_dir() and (looks_local or not re.fullmatch(HUB_NAME, str(data.path).partition(":")[0]))
+    return locate(data)[0] == "nowhere"
 
 
 def absolute(data: DataConfig) -> DataConfig:
@@ -101,22 +103,10 @@ def absolute(data: DataConfig) -> DataConfig:
         return replace(data, corpora=corpora, folder=None)
     if isinstance(data.path, list):
         return replace(data, path=list(map(os.path.abspath, data.path)))
-    here = data.path != "storybook" and (Path(str(data.path)).is_dir() or is_table(data))
-    return replace(data, path=os.path.abspath(str(data.path))) if here else data
+    return replace(data, path=os.path.abspath(str(data.path))) if locate(data)[0] in ("files", "folder") else data
 
 
 # Where rows lie
-
-def _files(data: DataConfig) -> list[Path]:
-    """The one table, or the parallel files, that the path names; none where it names something else."""
-    languages = [data.source, *data.targets]
-    if isinstance(data.path, list):
-        if len(data.path) != len(languages):
-            raise UserError(f"data.path names {len(data.path)} files, expected one for each of {', '.join(languages)}")
-        return [Path(item) for item in data.path]
-    path = Path(str(data.path))
-    return [path] if path.is_file() and _suffix(path) in TABLES else _siblings(path, languages)
-
 
 def _of_files(files: Sequence[Path], languages: Sequence[str]) -> Part:
     rows = partial(_table_rows, files[0], languages) if len(files) == 1 else partial(_side_by_side, files)
@@ -164,19 +154,16 @@ def _storybook(split: str, languages: Sequence[str], seed: int) -> Part:
     return Part(
         "storybook",
         (*grammar, f"{split} {seed} {languages[1]}"),
-        lambda: iter(_written_storybook(seed, languages[1])[split]),
+        lambda: enumerate(([pair.source, pair.target] for pair in getattr(book(languages[1], seed), split)), start=1),
     )
 
 
 @lru_cache(maxsize=3)
-def _written_storybook(seed: int, target: str) -> dict[str, list[Row]]:
+def book(target: str, seed: int) -> Any:
+    """Storybook in a language, written once."""
     from ..storybook import in_language
 
-    book = in_language(target, seed=seed)
-    return {
-        split: [(number, [pair.source, pair.target]) for number, pair in enumerate(pairs, start=1)]
-        for split, pairs in (("train", book.train), ("val", book.val), ("test", book.test))
-    }
+    return in_language(target, seed=seed)
 
 
 def _hub(path: Path, split: str, languages: Sequence[str], optional: Sequence[str]) -> Part | None:
@@ -258,33 +245,28 @@ def _comma_separated(lines: Iterator[str], path: Path) -> Iterator[tuple[int, li
         raise UserError(f"{path}, line {number}: not CSV ({error}); mend the row that begins there") from None
 
 
-def _spelt(language: str) -> str:
-    """A language's name for comparison: `pt_BR` is `pt-br`."""
-    return language.strip().casefold().replace("_", "-")
+def _columns(names: Iterable[str], languages: Sequence[str]) -> tuple[list[int] | None, bool]:
+    """Where a table has the languages, and whether its columns are named by them, in whatever case, `pt_BR` as `pt-br`.
 
-
-def _name_languages(names: Collection[str], wanted: Sequence[str]) -> bool:
-    """Whether columns are named by their languages, so that none may be taken for one of another name by its place."""
-    if any(name in wanted or re.fullmatch(REGIONAL, name) for name in names):
-        return True
-    return all(re.fullmatch(CODE, name) for name in names)
+    Columns of other names are taken in their order, where there is one a language; not those of other languages.
+    """
+    found, wanted = ([name.strip().casefold().replace("_", "-") for name in some] for some in (names, languages))
+    if set(wanted) <= set(found):
+        return [found.index(language) for language in wanted], True
+    others = any(name in wanted for name in found) or all(re.fullmatch(LANGUAGE, name) for name in found)
+    return (None if others or len(found) != len(wanted) else list(range(len(wanted)))), False
 
 
 def _delimited(rows: Iterator[tuple[int, list[str]]], languages: Sequence[str], path: Path) -> Iterator[Row]:
     """Rows of a table whose header names languages, or which has just one column a language, in order."""
     first_line, first = next(rows, (1, [""]))
-    wanted, header = list(map(_spelt, languages)), list(map(_spelt, first))
-    if set(wanted) <= set(header):
-        columns = [header.index(language) for language in wanted]
-    elif len(header) == len(wanted) and not _name_languages(header, wanted):
-        columns = list(range(len(languages)))
-        yield first_line, first
-    else:
+    columns, named = _columns(first, languages)
+    if columns is None:
         raise UserError(
             f"{path}, line 1: expected a header with the columns {', '.join(languages)}, found"
             f" {', '.join(first)[:80]!r}; name the columns, or set data.source and data.target"
         )
-    for line, cells in rows:
+    for line, cells in rows if named else itertools.chain([(first_line, first)], rows):
         if len(cells) == len(first):
             yield line, [cells[column] for column in columns]
         else:
@@ -311,18 +293,14 @@ def _parquet(path: Path) -> Iterator[Any]:
 
 def _records(rows: Iterable[Any], languages: Sequence[str]) -> Iterator[Row]:
     """Records {"en": ..., "fr": ...}, {"translation": {...}}, or with just as many fields as languages, in order."""
-    wanted = list(map(_spelt, languages))
     for number, row in enumerate(rows, start=1):
         record = row.get("translation", row) if isinstance(row, dict) else row
-        record = record if isinstance(record, dict) else {}
-        named = {_spelt(key): side for key, side in record.items()}
-        in_order = len(record) == len(wanted) and not _name_languages(named, wanted)
-        sides: list[Any] = list(record.values()) if in_order else [named.get(language) for language in wanted]
-        if row is None:  # a blank line
-            continue
+        values = list(record.values()) if isinstance(record, dict) else []
+        columns, _ = _columns(record, languages) if values else (None, False)
+        sides = [values[column] for column in columns or ()]
         if isinstance(row, Fault):
             yield number, row
-        elif all(isinstance(side, str) for side in sides):
+        elif sides and all(isinstance(side, str) for side in sides):
             yield number, sides
-        else:
+        elif row is not None:  # a blank line
             yield number, Fault(f"no text for {', '.join(languages)}; data.source and data.target name the fields")

@@ -17,7 +17,7 @@ from .progress import say
 
 DATA = "data.json"  # in a run: how many pairs it is trained on, and their fingerprint
 PLACES = ("data.path", "data.folder", "data.corpora")  # what is read there, the fingerprint tells
-UNCHANGEABLE = ("optim", "muon_lr_scale", "seed", "max_tokens")  # the kind of states, and what makes the batches
+UNCHANGEABLE = ("optim", "muon_lr_scale", "ema_decay", "seed", "max_tokens")  # what states are of, and batches
 
 
 def checkpoint_to_resume(
@@ -28,7 +28,7 @@ def checkpoint_to_resume(
         if arguments.should_save and not dry_run:
             check_output(output)
         return None
-    checkpoint, passed_over = newest_intact_checkpoint(output, averaged=bool(arguments.ema_decay))
+    checkpoint, passed_over = newest_intact_checkpoint(output)
     for item in passed_over:
         say(f"passed over {item}")
     if passed_over and not checkpoint:

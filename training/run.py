@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
-import datasets
 import transformers
 from transformers import TrainerCallback
 from transformers.integrations import get_reporting_integration_callbacks
@@ -23,6 +21,7 @@ from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.settings_file import check_keys
 from ..modeling.loading import resolve_folder
+from ..tokenizer.tokenization_seq2see import load_tokenizer
 from .arguments import Seq2SeeTrainingArguments
 from .batching import EncodedPairs
 from .building import Prepared, make_model, set_generation, training_set
@@ -30,7 +29,6 @@ from .checkpoints import only_training
 from .checks import check_start
 from .config import RunConfig
 from .corpora import load_corpus
-from .finetuning import has_new_languages
 from .finishing import finish
 from .guided_alignment import GuidedTrainer
 from .hub import check_hub
@@ -52,8 +50,6 @@ def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = 
     """
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()  # of weights being written; the Trainer has its own
-    if not sys.stderr.isatty():
-        datasets.disable_progress_bars()
     output = config.output
     with only_training(output):
         if config.training.get("push_to_hub") and os.environ.get("RANK", "0") == "0":
@@ -80,7 +76,8 @@ def prepare(config: RunConfig, output: Path, *, dry_run: bool = False) -> Prepar
     set_generation(model, tokenizer, config)
     adapter = None
     if config.model.lora:
-        new, base = has_new_languages(config, tokenizer), str(config.model.init_from)
+        base = str(config.model.init_from)
+        new = load_tokenizer(resolve_folder(base)).languages != tokenizer.languages  # and with them a new vocabulary
         adapter = add_adapter(model, rank=config.model.lora, train_embedding=new, base=base)
         trained = model.num_parameters(only_trainable=True)
         say(f"LoRA of rank {config.model.lora}: {trained:,} parameters are trained, the others kept")

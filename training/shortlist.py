@@ -7,7 +7,7 @@ output layer for the candidates of the sources at hand alone; what is no candida
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,9 +39,9 @@ def shortlist(pairs: Sequence[EncodedPair], *, size: int) -> tuple[list[int], di
     order = np.lexsort((-probability_N, source_N))
     source_N, target_N = source_N[order], target_N[order]
     candidates = {}
-    for begin, end in _stretches(source_N):
-        source = int(source_N[begin])
-        likely = map(int, target_N[begin : min(end, begin + size)])
+    sources, starts = np.unique(source_N, return_index=True)
+    for source, targets in zip(sources.tolist(), np.split(target_N, starts[1:]), strict=True):
+        likely = targets[:size].tolist()
         candidates[source] = [target for target in dict.fromkeys([source, *likely]) if target not in always]
     return sorted(always), candidates
 
@@ -67,9 +67,3 @@ def model_1(pairs: Sequence[EncodedPair], *, iterations: int = ITERATIONS) -> tu
         count_N = np.bincount(which_M, weights=weight_M, minlength=len(key_N))
         probability_N = count_N / np.bincount(source_N, weights=count_N)[source_N]
     return source_N, key_N % vocabulary, probability_N
-
-
-def _stretches(sorted_N: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Begin and end of each stretch of equal values."""
-    borders = [0, *map(int, np.flatnonzero(np.diff(sorted_N)) + 1), len(sorted_N)]
-    yield from zip(borders, borders[1:], strict=False)

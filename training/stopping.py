@@ -1,7 +1,7 @@
 """Ctrl-C and SIGTERM while a model is trained: the step is ended and a checkpoint written, from which it can go on.
 
-The second signal stops at once.  Where several processes train together, all stop after the same step: each says in
-every step what it was told (`Seq2SeeTrainer.agree`), and the first to be told decides for all.
+The second signal stops at once.  Where several processes train together, all stop after the same step: after each, they
+agree on whether one of them was told (accelerate's trigger).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NoReturn
 
+from accelerate import Accelerator
 from transformers import TrainerCallback
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -26,9 +27,10 @@ class Stopper(TrainerCallback):
     before, and nothing else is evaluated.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, accelerator: Accelerator) -> None:
+        self.accelerator = accelerator
         self.told = 0  # the signal that this process was sent
-        self.agreed = 0  # the one that all of them stop for
+        self.agreed = False  # whether all of them stop
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -58,6 +60,9 @@ class Stopper(TrainerCallback):
             os.write(2, f"\n{name}: stopping after this step, with a checkpoint{again}\n".encode())
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if self.told:
+            self.accelerator.set_trigger()
+        self.agreed = self.accelerator.check_trigger()
         if self.agreed and not state.epoch.is_integer():
             control.should_save = True
 
@@ -67,7 +72,7 @@ class Stopper(TrainerCallback):
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if self.agreed:
-            stop(self.agreed)
+            stop(self.told or signal.SIGTERM)
 
 
 def stop(number: int) -> NoReturn:

@@ -26,14 +26,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader
-from transformers import (
-    PreTrainedModel,
-    PrinterCallback,
-    ProgressCallback,
-    TrainerCallback,
-    TrainerControl,
-    TrainerState,
-)
+from transformers import PreTrainedModel, PrinterCallback, TrainerControl, TrainerState
 from transformers.trainer_utils import get_last_checkpoint
 
 from .arguments import MUON, Seq2SeeTrainingArguments
@@ -44,7 +37,7 @@ from .kernels import fast_kernels
 from .loss import smoothed_cross_entropy
 from .metrics import score
 from .muon import Muon, grouped
-from .pace import HIDDEN, LogLines, Pace, ProgressBar
+from .pace import Pace
 from .pairs import evenly_spaced
 from .stopping import leave_signals_to_parent
 from .translation import translate_pairs
@@ -95,12 +88,9 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         if self.accelerator.ddp_handler:
             self.accelerator.ddp_handler.gradient_as_bucket_view = True
         self.resumed_from: Path | None = None
-        self.add_callback(BetweenSteps(self))
         self.pace = Pace()
         self.add_callback(self.pace)
-        self.remove_callback(PrinterCallback if args.disable_tqdm else ProgressCallback)
-        self.bar = ProgressBar()
-        self.add_callback(LogLines(self.pace) if args.disable_tqdm else self.bar)
+        self.remove_callback(PrinterCallback)
 
     def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
         args = self.args
@@ -280,8 +270,11 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         return samples, count
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
-        shown = {name: value for name, value in logs.items() if name not in HIDDEN}
-        super().log(shown | self.pace.figures(logs), start_time)
+        if "train_runtime" in logs:  # transformers' figures at the end are of the last resumption alone
+            logs = {"train_runtime": round(self.pace.elapsed(), 2)}
+        elif "loss" in logs:
+            logs = logs | {"target_tokens_per_second": self.pace.rate()}
+        super().log(logs, start_time)
 
     def train(self, resume_from_checkpoint: str | bool | None = None, **kwargs: Any) -> Any:
         """As in transformers; afterwards the model has its best (where asked for), else its averaged weights."""
@@ -289,11 +282,8 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
             resume_from_checkpoint = get_last_checkpoint(str(self.args.output_dir))
         self.resumed_from = Path(str(resume_from_checkpoint)) if resume_from_checkpoint else None
         torch.manual_seed(self.args.seed + self.args.process_index)  # each process draws dropout masks of its own
-        try:
-            with fast_kernels(self.model) if self.args.device.type == "cpu" else nullcontext():
-                result = super().train(resume_from_checkpoint, **kwargs)
-        finally:
-            self.bar.close()
+        with fast_kernels(self.model) if self.args.device.type == "cpu" else nullcontext():
+            result = super().train(resume_from_checkpoint, **kwargs)
         if not (self.args.load_best_model_at_end and self.state.best_model_checkpoint):
             self._swap()
         self.average = None
@@ -314,29 +304,25 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         for name, parameter in self.model.named_parameters():
             parameter.data.copy_(weights[name])
 
-
-class BetweenSteps(TrainerCallback):
-    """What the trainer has to do between transformers' steps: where it begins, in each epoch, after each update."""
-
-    def __init__(self, trainer: Seq2SeeTrainer):
-        self.trainer = trainer
+    # Between the steps
 
     def on_train_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
         """accelerate wraps `forward` for mixed precision and would copy all logits to float32, where our loss takes
         them as they come; the autocasting is `compute_loss_context_manager`'s.  DistributedDataParallel would send the
         buffers to all processes in each step, and ours are constants."""
-        self.trainer.model.__dict__.pop("forward", None)
-        if isinstance(self.trainer.model_wrapped, DistributedDataParallel):
-            self.trainer.model_wrapped.broadcast_buffers = False
-        if self.trainer.resumed_from and args.ema_decay:
-            self.trainer.restore_average(self.trainer.resumed_from)
+        super().on_train_begin(args, state, control, **kwargs)
+        self.model.__dict__.pop("forward", None)
+        if isinstance(self.model_wrapped, DistributedDataParallel):
+            self.model_wrapped.broadcast_buffers = False
+        if self.resumed_from and args.ema_decay:
+            self.restore_average(self.resumed_from)
 
     def on_epoch_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
         """Here, since a loader that skips the batches of an interrupted epoch tells its data set no epoch."""
-        epoch = state.global_step // self.trainer.batches.batches
-        self.trainer.batches.set_epoch(epoch)
-        self.trainer.train_dataset.set_epoch(epoch)
+        epoch = state.global_step // self.batches.batches
+        self.batches.set_epoch(epoch)
+        self.train_dataset.set_epoch(epoch)
 
     def on_optimizer_step(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
-        if args.ema_decay and not self.trainer.left_out:
-            self.trainer.update_average()
+        if args.ema_decay and not self.left_out:
+            self.update_average()

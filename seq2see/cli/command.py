@@ -29,7 +29,7 @@ from seq2see.errors import UserError
 PACKAGE_OF = {
     **{name: name for name in (
         "torch", "transformers", "tokenizers", "datasets", "filelock", "accelerate", "matplotlib", "sacrebleu",
-        "sacremoses", "regex", "sentencex", "numpy", "safetensors", "huggingface_hub",
+        "regex", "sentencex", "numpy", "safetensors", "huggingface_hub",
     )},
     "yaml": "pyyaml",
     **dict.fromkeys(("gradio", "fastapi", "jinja2", "starlette", "pydantic", "uvicorn",

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from seq2see.errors import UserError
-from seq2see.training.config import load_data
+from seq2see.training.config import REFERENCE, load_config
 from seq2see.training.distillation import distil
 from seq2see.translate.devices import torch_device
 
@@ -15,5 +15,5 @@ def run(args: argparse.Namespace) -> int:
     teachers = [item for item in args.teachers if "=" not in item]
     if not teachers:
         raise UserError("no teacher: give the folder of a trained model before data.path=PATH", exit_code=2)
-    distil(teachers, load_data(settings), Path(args.out), device=torch_device(args.device))
+    distil(teachers, load_config(REFERENCE, settings).data, Path(args.out), device=torch_device(args.device))
     return 0

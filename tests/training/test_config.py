@@ -54,11 +54,13 @@ def test_keys_of_earlier_versions_work(tmp_path):
     assert load_config(str(tmp_path / "old.yaml"), ["data.on_invalid=error"]).data.on_invalid == "error"
     (tmp_path / "run.yaml").write_text(
         "name: old\ndata: {teacher: runs/x, corpora: [{path: storybook, target: fr, on_bad: refuse}]}\n"
-        "tokenizer: {bpe_dropout: 0.1}\ntraining: {r_drop: 1, muon: 1.5}\n", "utf-8",
+        "tokenizer: {bpe_dropout: 0.1}\ntraining: {r_drop: 1, muon: 1.5, metric_for_best_model: eval_loss}\n"
+        "evaluation: {pairs: 7}\n", "utf-8",
     )  # fmt: skip
     record = load_record(tmp_path / "run.yaml")
-    assert record.data.corpora[0].on_invalid == "error"
-    assert record.training == {"optim": "muon", "muon_lr_scale": 1.5}
+    assert record.data.corpora[0].on_invalid == "error" and record.data.joined == 0
+    assert record.evaluation.eval_samples == 7
+    assert record.training == {"optim": "muon", "muon_lr_scale": 1.5, "metric_for_best_model": "loss"}
 
 
 @pytest.mark.parametrize("name", packaged_names())

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,13 +9,12 @@ from pathlib import Path
 import pytest
 import torch
 from filelock import FileLock
+from torch.multiprocessing.spawn import spawn
 from transformers import TrainerCallback
 
 from seq2see.errors import UserError
-from seq2see.manifest import write_manifest
 from seq2see.training import checkpoints, processes
-from seq2see.training.checkpoints import newest_intact_checkpoint, remove_old, what_is_wrong
-from seq2see.training.processes import start_follower
+from seq2see.training.checkpoints import newest_intact_checkpoint
 from seq2see.training.trainer import Seq2SeeTrainer
 from tests.full_disk import files_of_at_most
 from .conftest import last_error, train
@@ -72,49 +70,16 @@ def weights(folder: Path) -> bytes:
 
 # Checkpoints
 
-def test_what_does_not_belong_together_is_passed_over(run, tmp_path):
-    """Each fault alone, with a manifest as if it had been saved so."""
-    other = run / "checkpoint-4"
-    faults = {
-        "trainer_state.json is of step 4": lambda folder: shutil.copy(other / "trainer_state.json", folder),
-        "no scheduler.pt": lambda folder: (folder / "scheduler.pt").unlink(),
-    }
-    for fault, plant in faults.items():
-        folder = tmp_path / "planted" / "checkpoint-6"
-        shutil.copytree(run / "checkpoint-6", folder)
-        assert what_is_wrong(folder, averaged=True) is None
-        plant(folder)
-        assert what_is_wrong(folder, averaged=True) is not None  # by its sum
-        write_manifest(folder)
-        assert fault in str(what_is_wrong(folder, averaged=True)), fault
-        shutil.rmtree(folder)
-    assert not (run / "checkpoint-6" / "training_args.bin").exists()  # a pickle that transformers writes
-    assert "averaged" in str(what_is_wrong(run / "checkpoint-6", averaged=False))
-
-
-@pytest.mark.parametrize(("limit", "best", "left"), [
-    (None, None, {2, 4, 6, 10}), (2, None, {6, 10}), (1, 4, {4, 6}), (3, 2, {2, 6, 10}),
-])  # fmt: skip
-def test_old_checkpoints_go_whatever_the_clock_says(tmp_path, limit, best, left):
-    """The newest is the one just written, here of step 6; 10 was passed over, and older ones look younger."""
-    for age, step in enumerate((6, 4, 2, 10)):
-        folder = tmp_path / f"checkpoint-{step}"
-        folder.mkdir()
-        os.utime(folder, (2e9 + age, 2e9 + age))
-    remove_old(tmp_path / "checkpoint-6", best=tmp_path / f"checkpoint-{best}", limit=limit)
-    assert {int(item.name.partition("-")[2]) for item in tmp_path.iterdir()} == left
-
-
 def test_a_full_disk_leaves_the_earlier_checkpoints(make_trainer, at):
     """The second save comes to a file that may not grow."""
     with ExitStack() as full:
         at(3, lambda: full.enter_context(files_of_at_most(10_000)))
         trainer = make_trainer(save_strategy="steps", save_steps=2, save_total_limit=1)
         folder = Path(trainer.args.output_dir)
-        with pytest.raises(UserError, match="could not write .*checkpoint-4 .*training.resume=true"):
+        with pytest.raises(UserError, match="could not write .*checkpoint-4 .*training.resume=true.*File too large"):
             trainer.train()
     assert [item.name for item in folder.iterdir()] == ["checkpoint-2"]
-    assert newest_intact_checkpoint(folder, averaged=False) == (folder / "checkpoint-2", [])
+    assert newest_intact_checkpoint(folder) == (folder / "checkpoint-2", [])
 
 
 def test_a_run_folder_that_is_moved_away_is_one_line_and_goes_on_there(make_trainer, tmp_path, at):
@@ -122,13 +87,13 @@ def test_a_run_folder_that_is_moved_away_is_one_line_and_goes_on_there(make_trai
     at(3, lambda: (tmp_path / "run").rename(moved))
     settings = {"save_strategy": "steps", "save_steps": 2, "eval_strategy": "steps", "eval_steps": 2, "dropout": 0.3,
                 "load_best_model_at_end": True}  # fmt: skip
-    with pytest.raises(UserError, match="checkpoint-4 .*run has vanished"):
+    with pytest.raises(UserError, match="checkpoint-4 .*No such file or directory"):
         make_trainer(**settings).train()
     assert not (tmp_path / "run").exists()
     at(0, None)
     whole, resumed = make_trainer(**settings), make_trainer(**settings, output_dir=str(moved))
     whole.train()
-    checkpoint, _ = newest_intact_checkpoint(moved, averaged=False)
+    checkpoint, _ = newest_intact_checkpoint(moved)
     resumed.train(resume_from_checkpoint=str(checkpoint))
     assert resumed.state.best_model_checkpoint.startswith(str(moved))
     for one, other in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
@@ -236,16 +201,16 @@ def test_a_process_that_is_killed_ends_the_other_and_the_run_goes_on(toy, at, ca
     """Two processes, of which the second is killed; the run goes on in one, as the advice has it."""
     started = []
 
-    def start(*args):
-        started.append(start_follower(*args))
+    def start(*args, **kwargs):
+        started.append(spawn(*args, **kwargs))
         return started[-1]
 
-    monkeypatch.setattr(processes, "start_follower", start)
-    at(3, lambda: started[0].kill())
+    monkeypatch.setattr(processes, "spawn", start)
+    at(3, lambda: started[0].processes[0].kill())
     every = ("training.save_strategy=steps", "training.save_steps=2", "training.load_best_model_at_end=false")
     code, folder = toy("run", *every, "training.cpu_processes=2")
     line = last_error(capsys)
-    assert code == 1 and line.startswith("seq2see: error: a training process ended with code -9 (killed: ")
+    assert code == 1 and line.startswith("seq2see: error: a training process ended: process 0 terminated with signal")
     assert "training.cpu_processes=1" in line and not torch.distributed.is_initialized()
     at(0, None)
     assert toy("run", *every, "training.resume=true")[0] == 0
@@ -267,13 +232,12 @@ def spoil(trainer, steps, factor):
     trainer._loss_sum = spoiled
 
 
-@pytest.mark.parametrize(("factor", "what"), [(float("nan"), "the loss is nan"), (100.0, "the loss is .*, above 30")])
-def test_a_bad_loss_stops_and_says_where(make_trainer, factor, what):
+def test_a_bad_loss_stops_and_says_where(make_trainer):
     trainer = make_trainer(save_strategy="steps", save_steps=2, max_steps=8)
-    spoil(trainer, {7}, factor)
-    with pytest.raises(UserError, match=f"step 7, after 1.2 epochs: {what}.*resume=true"):
+    spoil(trainer, {7}, float("nan"))
+    with pytest.raises(UserError, match="step 7, after 1.2 epochs: the gradient is nan.*resume=true"):
         trainer.train()
-    newest, _ = newest_intact_checkpoint(Path(trainer.args.output_dir), averaged=False)
+    newest, _ = newest_intact_checkpoint(Path(trainer.args.output_dir))
     assert newest is not None and newest.name == "checkpoint-6"
 
 
@@ -299,10 +263,3 @@ def test_an_infinite_gradient_never_reaches_the_weights(make_trainer):
     assert all(parameter.isfinite().all() for parameter in trainer.model.parameters())
     [left_out] = [row for row in trainer.state.log_history if "left_out" in row]
     assert left_out["step"] == 2 and left_out["left_out"].startswith("the gradient is ")
-
-
-def test_bad_batches_without_end_stop_all_the_same(make_trainer):
-    trainer = make_trainer(on_bad_loss="skip", max_steps=30)
-    spoil(trainer, set(range(3, 31)), float("nan"))
-    with pytest.raises(UserError, match="step 13, .*10 batches before it"):
-        trainer.train()

@@ -10,12 +10,11 @@ from types import SimpleNamespace
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from seq2see.training import pace, progress
+from seq2see.training import pace
 from seq2see.training.pace import Pace
-from seq2see.training.progress import EVERY, Watched
 from .conftest import last_error, train
 
-TRAINING_LINE = r"step (\d+)/6  loss [\d.]+  [\d,]+ target tokens/s  .*epoch [\d.]+(  \d+:\d\d:\d\d left)?"
+TRAINING_LINE = r"step (\d+)/6  loss [\d.]+  .*target_tokens_per_second [\d,.]+  epoch [\d.]+(  \d+:\d\d:\d\d left)?"
 
 
 @pytest.fixture
@@ -25,10 +24,9 @@ def clock(monkeypatch) -> SimpleNamespace:
     return now
 
 
-def test_pace_leaves_evaluating_and_saving_out_and_the_time_left_does_not(clock):
-    pace, state = Pace(), SimpleNamespace(global_step=0, max_steps=10)
+def test_pace_leaves_evaluating_and_saving_out_and_the_time_left_does_not(clock, capsys):
+    pace, state = Pace(), SimpleNamespace(global_step=0, max_steps=10, is_world_process_zero=True)
     pace.on_train_begin(None, state, None)
-    assert pace.seconds_left(state) is None
 
     def train_step(tokens, seconds):
         clock.seconds += seconds
@@ -38,17 +36,16 @@ def test_pace_leaves_evaluating_and_saving_out_and_the_time_left_does_not(clock)
 
     train_step(100, 2)
     train_step(60, 6)
-    assert pace.figures({"loss": 1.0}) == {"target_tokens_per_second": 20}
+    assert pace.rate() == 20
     clock.seconds += 30
     pace.on_evaluate(None, state, None)
     train_step(70, 1)
     clock.seconds += 2
     pace.on_save(None, state, None)
     train_step(30, 1)
-    assert pace.figures({"eval_loss": 1.0}) == {"train_seconds": 10}
-    assert pace.figures({"loss": 1.0}) == {"target_tokens_per_second": 50}
-    assert pace.figures({"train_loss": 1.0}) == {}
-    assert pace.seconds_left(state) == pytest.approx(42 / 4 * 6)
+    assert pace.rate() == 50
+    pace.on_log(None, state, None, {"loss": 1.0})
+    assert capsys.readouterr().err == "step 4/10  loss 1  0:01:03 left\n"  # 42 seconds for four steps
 
 
 def test_a_trainer_goes_on_from_the_times_of_its_checkpoint(make_trainer):
@@ -57,18 +54,17 @@ def test_a_trainer_goes_on_from_the_times_of_its_checkpoint(make_trainer):
     trainer.train()
     checkpoint = Path(trainer.args.output_dir) / "checkpoint-4"
     state = json.loads((checkpoint / "trainer_state.json").read_text("utf-8"))
-    state["stateful_callbacks"]["Pace"]["attributes"] |= {"total": 1000.0, "before": 2000.0}
+    state["stateful_callbacks"]["Pace"]["attributes"] |= {"before": 2000.0}
     (checkpoint / "trainer_state.json").write_text(json.dumps(state), "utf-8")
     resumed = make_trainer(**settings, save_total_limit=9)
     resumed.train(resume_from_checkpoint=str(checkpoint))
     log = resumed.state.log_history
-    assert [row["train_seconds"] // 1000 for row in log if "train_seconds" in row] == [0] * 4 + [1] * 2
     assert log[-1]["train_runtime"] // 1000 == 2 and log[-1].keys() == {"train_runtime", "epoch", "step"}
 
 
 def test_the_tokens_counted_are_the_labels_of_each_step(make_trainer, monkeypatch):
     counted: list[int] = []
-    monkeypatch.setattr(Pace, "figures", lambda pace, logs: counted.append(int(pace.tokens)) or {})
+    monkeypatch.setattr(Pace, "rate", lambda pace: counted.append(int(pace.tokens)) or 1.0)
     trainer = make_trainer(num_train_epochs=1, max_steps=-1, gradient_accumulation_steps=3)
     trainer.train()
     assert counted[-1] == sum(len(trainer.train_dataset[index].labels) for index in range(len(trainer.train_dataset)))
@@ -82,21 +78,7 @@ def test_without_a_terminal_each_log_is_one_line(make_trainer, capsys):
     assert [bool(match and match[2]) for match in training] == [True, True, False]  # at the end nothing is left
     evaluations = [line for line in lines if "eval_loss" in line]
     assert [line.split("  ")[0] for line in evaluations] == ["step 3/6", "step 6/6"]
-    assert all(re.search(r"eval_bleu .* after \d:\d\d:\d\d of training", line) for line in evaluations)
     assert len(lines) == 6  # and the summary
-
-
-def test_long_work_says_every_few_seconds_how_far_it_is(monkeypatch, capsys):
-    """Each time it is gone through; what takes no time says nothing."""
-    now = SimpleNamespace(seconds=0.0)
-    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now.seconds))
-    items = Watched(range(5), "reading", 5)
-    for _ in range(2):
-        for item in items:
-            assert capsys.readouterr().err == (f"reading: {item} of 5\n" if item in (2, 4) else "")
-            now.seconds += 0.6 * EVERY
-    assert list(items) == list(range(5))
-    assert capsys.readouterr().err == ""
 
 
 def test_the_first_line_comes_before_torch():
