@@ -278,9 +278,10 @@ def add_export(verbs: Verbs) -> None:
     )
     add_model(verb)
     verb.add_argument(
-        "--format", choices=("ctranslate2", "transformers", "endpoint"), default="ctranslate2",
+        "--format", choices=("ctranslate2", "transformers", "endpoint", "safetensors"), default="ctranslate2",
         help="transformers: a Pegasus model, which needs no code of ours; endpoint: adds a handler.py for Hugging Face"
-        " Inference Endpoints to the model (%(default)s)",
+        " Inference Endpoints to the model; safetensors: a copy of a model that has only a pytorch_model.bin, such as"
+        " many of OPUS-MT (%(default)s)",
     )
     verb.add_argument("--quantization", choices=("int8", "float32"), default="int8",
                       help="of CTranslate2's weights (%(default)s)")
