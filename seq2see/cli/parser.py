@@ -28,19 +28,19 @@ examples:
   seq2see demo
   echo "Where is the station?" | seq2see translate --to fr
   seq2see models
-  seq2see train configs/multi30k-en-de.yaml training.num_train_epochs=30 data.path=data/multi30k
+  seq2see train multi30k-en-de training.num_train_epochs=30 data.path=data/multi30k
   seq2see distil runs/multi30k-en-de data.path=data/multi30k data.target=de --out data/distilled
   seq2see evaluate runs/multi30k-en-de --data data/multi30k --split test_2016_flickr --to de
-  seq2see translate runs/storybook --to fr < in.txt > out.txt
-  seq2see score runs/storybook --to fr < pairs.tsv
-  seq2see look runs/storybook "The cat did not cross the street because it was too tired." --out look.html
-  seq2see align runs/storybook --src in.en --tgt in.fr > links.pharaoh
+  seq2see translate storybook --to fr < in.txt > out.txt
+  seq2see score storybook --to fr < pairs.tsv
+  seq2see look storybook "The cat did not cross the street because it was too tired." --out look.html
+  seq2see align storybook --src in.en --tgt in.fr > links.pharaoh
   seq2see heads runs/storybook
   seq2see calibrate runs/storybook
   seq2see lessons 3
-  seq2see serve runs/storybook --port 8000
+  seq2see serve everyday --port 8000
 
-`seq2see VERB --help` says more about one verb.
+`seq2see VERB --help` describes one verb.
 """
 
 
