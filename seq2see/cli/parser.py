@@ -115,8 +115,8 @@ def add_train(verbs: Verbs) -> None:
         "Every setting can be overridden on the command line, for example\n"
         "  seq2see train multi30k-en-de data.path=data/multi30k training.num_train_epochs=30\n\n"
         "A model of the built-in corpus is measured after training: word links, the faithfulness of each view and the\n"
-        "role of each head (RUN/alignment.json, trust.json, heads.json). English to French also records 18 moments of the\n"
-        "training (replay.json.gz). Together these add at most a fifth to the training time.",
+        "role of each head (RUN/alignment.json, trust.json, heads.json). English to French also records 18\n"
+        "moments of the training (replay.json.gz). Together these add at most a fifth to the training time.",
     )
     verb.epilog = recipes()
     verb.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a recipe below")
@@ -171,9 +171,9 @@ def add_translate(verbs: Verbs) -> None:
 def add_score(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "score", "print the log-probability of given translations",
-        "Reads lines of two columns from standard input, source TAB translation, and writes three columns for each: the\n"
-        "natural log-probability of the translation and its end (the language tag counts 0), the same per token, and\n"
-        "the number of tokens.",
+        "Reads lines of two columns from standard input, source TAB translation, and writes three columns for each:\n"
+        "the natural log-probability of the translation and its end (the language tag counts 0), the same per token,\n"
+        "and the number of tokens.",
     )
     add_model(verb)
     add_languages(verb)
@@ -187,7 +187,7 @@ def add_look(verbs: Verbs) -> None:
                     "Layers and heads count from 0. The views:\n"
                     "  raw            the attention weights\n"
                     "  norm           the lengths of the weighted, projected values\n"
-                    "  rollout        attention through all layers, taking half of each layer's output from its own input\n"
+                    "  rollout        attention through all layers, if each takes half of its output from its input\n"
                     "  mixing         what a layer takes from each of its inputs, including the residual\n"
                     "  contributions  the same through all layers\n"
                     "  left_out       erasure: the fall in log-probability of each token without a source word\n"
