@@ -12,6 +12,7 @@ LESSONS_PAGE = "index.html"  # `seq2see lessons` writes it to its folder, and a 
 # What a checkpoint needs: text and tensors, no code, and no sub-folders such as an export, of which these patterns
 # would match half.
 _FILES = ["*.json", "*.safetensors", "*.spm", "*.model", "*.txt", "*.md", "*.yaml"]
+PICKLES = ["pytorch_model.bin", "pytorch_model-*.bin"]  # weights that only `seq2see export --format safetensors` opens
 
 
 def local_folder(name: str | Path) -> Path | None:
@@ -53,8 +54,12 @@ def _advice(name: str | Path) -> str:
     )
 
 
-def resolve_folder(name: str | Path, *, trust_remote_code: bool = False) -> Path:
+def resolve_folder(name: str | Path, *, trust_remote_code: bool = False, pickles: bool = False) -> Path:
     """The local folder of a checkpoint: `name` itself, a packaged model's, or the download of a Hub id.
+
+    Args:
+        trust_remote_code: download code too.
+        pickles: download weights that are pickled too.
 
     Raises:
         UserError: there is no such folder, and the Hub has no such model or cannot be reached.
@@ -65,8 +70,15 @@ def resolve_folder(name: str | Path, *, trust_remote_code: bool = False) -> Path
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     try:
-        wanted = [*_FILES, "*.py"] if trust_remote_code else _FILES
+        wanted = [*_FILES, *["*.py"] * trust_remote_code, *PICKLES * pickles]
         return Path(snapshot_download(str(name), allow_patterns=wanted, ignore_patterns="*/*"))
     except (HfHubHTTPError, HFValidationError, OSError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise UserError(f"there is no folder {name}, and it cannot be downloaded from the Hub: {reason}") from error
+
+
+def name_of(folder: Path) -> str:
+    """What a command calls a folder: the Hub id of a download, `.../models--OWNER--NAME/snapshots/COMMIT`."""
+    if folder.parent.name != "snapshots":
+        return str(folder)
+    return folder.parent.parent.name.removeprefix("models--").replace("--", "/")

@@ -6,6 +6,7 @@ milliseconds; safetensors itself checks the headers of weights.  Before it takes
 that the config describes with the tensors that are there; what only the loaded model shows (NaN) it checks then.
 
 No code from the folder runs: only safetensors are weights, nothing is unpickled, no other folder is read.
+`seq2see export --format safetensors` converts other weights (`translate/convert.py`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
+from seq2see.folders import name_of
 from seq2see.json_files import read_json
 from seq2see.manifest import check_manifest
 from seq2see.pretrained import check_packaged, is_packaged
@@ -193,7 +195,8 @@ def weight_files(folder: Path) -> list[Path]:
     if whole.is_file():
         return [whole]
     if not index.is_file():
-        raise UserError(f"{folder} has no model.safetensors: it is incomplete, or saved in an unsupported format")
+        raise UserError(f"{folder} has no model.safetensors; if the model has a pytorch_model.bin, convert that:"
+                        f" seq2see export {name_of(folder)} --format safetensors --out NEW_FOLDER")
     names = read_json(index).get("weight_map")
     if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
         raise UserError(f"{index} is not a valid weight index: expected a weight_map from tensors to files")

@@ -4,6 +4,7 @@ The weights are spread out (normal, std 0.5): with transformers' own initialisat
 that compares uniform with uniform sees nothing.
 """
 
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -87,6 +88,40 @@ def published_marian(seed: int = 0) -> tuple[PreTrainedModel, PreTrainedTokenize
     model.get_input_embeddings().weight.data[pad] = 0
     model.generation_config.update(bad_words_ids=[[pad]], max_length=24, num_beams=2, early_stopping=True)
     return model, tokenizer
+
+
+def opus_mt(folder: Path) -> Path:
+    """A Marian as the Hub has OPUS-MT's: weights in a pickle of the old format, each name of a tied matrix among them,
+    SentencePiece models of both languages, decoding options in config.json and no tokenizer.json."""
+    import sentencepiece
+
+    learned = []
+    for name, texts in (("source", SENTENCES[:3]), ("target", SENTENCES[3:5])):
+        model = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(texts * 4), model_writer=model, vocab_size=60, hard_vocab_limit=False,
+            bos_id=-1, eos_id=-1, unk_id=0, minloglevel=2)  # fmt: skip
+        (folder / f"{name}.spm").write_bytes(model.getvalue())
+        processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+        learned += processor.id_to_piece(list(range(1, len(processor))))
+    order = ["</s>", "<unk>", *dict.fromkeys(learned), "<pad>"]
+    pad = len(order) - 1
+    options = {"num_beams": 2, "max_length": 24, "bad_words_ids": [[pad]]}
+    config = MarianConfig(
+        vocab_size=len(order), d_model=16, encoder_layers=2, decoder_layers=3, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, max_position_embeddings=64,
+        pad_token_id=pad, eos_token_id=0, decoder_start_token_id=pad, forced_eos_token_id=None,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    weights = spread_out(MarianMTModel(config)).state_dict()
+    torch.save(weights, folder / "pytorch_model.bin", _use_new_zipfile_serialization=False)
+    for name, content in (
+        ("config", config.to_dict() | options),
+        ("tokenizer_config", {"source_lang": "en", "target_lang": "fr"}),
+        ("vocab", {token: id for id, token in enumerate(order)}),
+    ):
+        (folder / f"{name}.json").write_text(json.dumps(content), "utf-8")
+    return folder
 
 
 def foreign_model(kind: str, *, vocab_size: int = 460, seed: int = 0) -> PreTrainedModel:

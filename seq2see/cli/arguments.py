@@ -54,9 +54,9 @@ def add_verb(verbs: Verbs, name: str, summary: str, more: str = "") -> Parser:
     return verb
 
 
-def add_model(verb: Parser, kind: str = "for any transformers encoder-decoder") -> None:
+def add_model(verb: Parser, kind: str = "any encoder-decoder of transformers") -> None:
     verb.add_argument("run", metavar="RUN", nargs="?", default=DEFAULT, type=model_name,
-                      help=f"{ANY_MODEL}, {kind} ({DEFAULT})")
+                      help=f"{ANY_MODEL}; {kind} ({DEFAULT})")
 
 
 def add_languages(verb: Parser) -> None:

@@ -28,19 +28,19 @@ examples:
   seq2see demo
   echo "Where is the station?" | seq2see translate --to fr
   seq2see models
-  seq2see train configs/multi30k-en-de.yaml training.num_train_epochs=30 data.path=data/multi30k
+  seq2see train multi30k-en-de training.num_train_epochs=30 data.path=data/multi30k
   seq2see distil runs/multi30k-en-de data.path=data/multi30k data.target=de --out data/distilled
   seq2see evaluate runs/multi30k-en-de --data data/multi30k --split test_2016_flickr --to de
-  seq2see translate runs/storybook --to fr < in.txt > out.txt
-  seq2see score runs/storybook --to fr < pairs.tsv
-  seq2see look runs/storybook "The cat did not cross the street because it was too tired." --out look.html
-  seq2see align runs/storybook --src in.en --tgt in.fr > links.pharaoh
+  seq2see translate storybook --to fr < in.txt > out.txt
+  seq2see score storybook --to fr < pairs.tsv
+  seq2see look storybook "The cat did not cross the street because it was too tired." --out look.html
+  seq2see align storybook --src in.en --tgt in.fr > links.pharaoh
   seq2see heads runs/storybook
   seq2see calibrate runs/storybook
   seq2see lessons 3
-  seq2see serve runs/storybook --port 8000
+  seq2see serve everyday --port 8000
 
-`seq2see VERB --help` says more about one verb.
+`seq2see VERB --help` describes one verb.
 """
 
 
@@ -89,21 +89,21 @@ def is_model(text: str) -> bool:
 
 def add_demo(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "demo", "open the page on a model",
-        "Nothing is downloaded. Where RUN is a folder without a finished run, as in\n"
+        verbs, "demo", "open the page with a model",
+        "Nothing is downloaded. If RUN is a folder without a finished run, as in\n"
         "  seq2see demo --run runs/storybook\n"
         "the built-in English-French model is first trained there while you watch: a few minutes on two CPU cores.",
     )
     verb.add_argument("--run", default=DEFAULT, metavar="RUN", type=model_name,
-                      help=f"{' or '.join(NAMES)}, or a run folder (%(default)s)")
+                      help=f"{', '.join(NAMES)}, or a run folder (%(default)s)")
     add_address(verb, port=None, port_help="port of the page (the first free port from 7860)")
     verb.add_argument("--no-browser", action="store_true", help="print the address without opening a browser")
 
 
 def recipes() -> str:
     """Each packaged recipe with the first line of its file."""
-    lines = ["recipes (configs/reference.yaml has every setting):"]
-    for file in sorted(files("seq2see.configs").iterdir(), key=lambda file: file.name):
+    lines = ["recipes (--dry-run shows every setting of one):"]
+    for file in sorted(files("seq2see.configs").iterdir(), key=lambda file: file.name.removesuffix(".yaml")):
         if file.name.endswith(".yaml") and file.name not in ("serve.yaml", "reference.yaml"):
             lines.append(f"  {file.name[:-5]:25}{file.read_text('utf-8').partition(chr(10))[0].removeprefix('# ')}")
     return "\n".join(lines)
@@ -115,8 +115,8 @@ def add_train(verbs: Verbs) -> None:
         "Every setting can be overridden on the command line, for example\n"
         "  seq2see train multi30k-en-de data.path=data/multi30k training.num_train_epochs=30\n\n"
         "A model of the built-in corpus is measured after training: word links, the faithfulness of each view and the\n"
-        "role of each head (RUN/alignment.json, trust.json, heads.json). English to French also records a replay of\n"
-        "18 moments (replay.json.gz). Together these add at most a fifth to the training time.",
+        "role of each head (RUN/alignment.json, trust.json, heads.json). English to French also records 18\n"
+        "moments of the training (replay.json.gz). Together these add at most a fifth to the training time.",
     )
     verb.epilog = recipes()
     verb.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a recipe below")
@@ -130,27 +130,27 @@ def add_train(verbs: Verbs) -> None:
 
 def add_distil(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "distil", "write a data set in which teachers translate training pairs",
+        verbs, "distil", "write a data set with translations of the training pairs by teachers",
         "Each training pair is written as it is and, once for each teacher, with that model's translation. A student\n"
-        "of the teacher's size or less learns more from it:\n"
+        "learns more from it than from the pairs alone:\n"
         "  seq2see distil runs/multi30k-en-de data.path=data/multi30k data.target=de --out data/distilled\n"
         "  seq2see train multi30k-en-de-fast data.path=data/distilled",
     )
     verb.add_argument("teachers", metavar="TEACHER", nargs="+",
-                      help="folders of trained Seq2See models, and settings of the data section as data.KEY=VALUE")
+                      help="folder of a trained Seq2See model; also a setting of the data section, data.KEY=VALUE")
     verb.add_argument("--out", metavar="FOLDER", required=True, help="a new folder for train.jsonl, val.jsonl ...")
     add_device(verb)
 
 
 def add_evaluate(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "evaluate", "measure a model by BLEU and chrF",
-        "A table is split as in training. With --data nothing is left out, whatever the run's settings say:\n"
-        "duplicates are measured too, and an invalid pair is an error.",
+        verbs, "evaluate", "measure BLEU and chrF of a model",
+        "A table is split as in training. With --data no pair is left out, whatever the run's settings say:\n"
+        "duplicates are scored too, and an invalid pair is an error.",
     )
-    add_model(verb, "of a Seq2See model")
+    add_model(verb, "Seq2See models only")
     verb.add_argument("--data", metavar="PATH", help="a file or a folder of pairs (the run's own data)")
-    verb.add_argument("--split", help="split to evaluate (test; with one table given by --data, all of it)")
+    verb.add_argument("--split", help="split to evaluate (test; all of it if --data is one table)")
     add_languages(verb)
     add_beams(verb)
     verb.add_argument("--json", action="store_true", help="print only the scores, as one JSON object")
@@ -159,7 +159,7 @@ def add_evaluate(verbs: Verbs) -> None:
 
 def add_translate(verbs: Verbs) -> None:
     verb = add_verb(verbs, "translate", "translate standard input to standard output, line by line",
-                    "Output lines are in input order, each written as soon as it is ready. Empty lines stay empty.")
+                    "Writes each line as soon as it is ready, in input order. Empty lines stay empty.")
     add_model(verb)
     add_engine(verb)
     add_languages(verb)
@@ -170,15 +170,15 @@ def add_translate(verbs: Verbs) -> None:
 
 def add_score(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "score", "give the log-probability of translations under the model",
-        "Reads lines of two columns, source TAB translation, and writes three columns for each, in order: the natural\n"
-        "log-probability of the translation and its end (the language tag counts 0), the same per token, and the\n"
-        "number of tokens.",
+        verbs, "score", "print the log-probability of given translations",
+        "Reads lines of two columns from standard input, source TAB translation, and writes three columns for each:\n"
+        "the natural log-probability of the translation and its end (the language tag counts 0), the same per token,\n"
+        "and the number of tokens.",
     )
     add_model(verb)
     add_languages(verb)
     verb.add_argument("--calibrated", action="store_true",
-                      help="use calibrated probabilities (seq2see calibrate), not the model's own")
+                      help="use calibrated probabilities (see seq2see calibrate), not the model's own")
     add_device(verb)
 
 
@@ -187,11 +187,11 @@ def add_look(verbs: Verbs) -> None:
                     "Layers and heads count from 0. The views:\n"
                     "  raw            the attention weights\n"
                     "  norm           the lengths of the weighted, projected values\n"
-                    "  rollout        attention through all layers, if each passes on half of its input\n"
-                    "  mixing         what one layer takes from each of its inputs, the residual included\n"
+                    "  rollout        attention through all layers, if each takes half of its output from its input\n"
+                    "  mixing         what a layer takes from each of its inputs, including the residual\n"
                     "  contributions  the same through all layers\n"
                     "  left_out       erasure: the fall in log-probability of each token without a source word\n"
-                    "Only raw and norm have heads; left_out is one map of cross-attention.")
+                    "Only raw and norm have one map per head; left_out is one map of cross-attention.")
     add_model(verb)
     add_engine(verb)
     verb.set_defaults(run=None)  # so that parse can tell whether it was given
@@ -210,7 +210,7 @@ def add_look(verbs: Verbs) -> None:
     verb.add_argument("--rows", choices=("predicts", "reads"), default="predicts",
                       help="name a row by the token its step predicts, or by the one it reads (%(default)s)")
     verb.add_argument("--raw", action="store_true",
-                      help="show the model's own probabilities, not calibrated ones (seq2see calibrate)")
+                      help="show the model's own probabilities, not calibrated ones (see seq2see calibrate)")
     verb.add_argument(
         "--out", metavar="FILE",
         help="write all heads to a page (.html) or as numbers (.json, .npz), or one map as a picture (.png, .svg);"
@@ -222,11 +222,11 @@ def add_align(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "align", "link the words of given translations, by the model's attention",
         "Writes one line of links for each pair in Pharaoh format: 0-0 1-2, source and target words counted from 0,\n"
-        "as seq2see splits them. RUN/alignment.json says which maps are used and with which weights. It is fitted by\n"
+        "as seq2see splits them. RUN/alignment.json says which maps are used and with which weights. To fit it:\n"
         "  seq2see align RUN --fit                                      a model of the built-in corpus\n"
         "  seq2see align RUN --fit --src dev.en --tgt dev.fr --links dev.pharaoh\n"
         "Without it the heads of the last layer are averaged, with unknown error.\n\n"
-        "How far to trust each view of attention is measured, and shown with it from then on, by\n"
+        "To measure how far each view of attention can be trusted, which is shown with it from then on:\n"
         "  seq2see align RUN --trust                                    a model of the built-in corpus\n"
         "  seq2see align RUN --trust --src held.en --tgt held.fr [--links held.pharaoh]",
     )
@@ -234,15 +234,15 @@ def add_align(verbs: Verbs) -> None:
     verb.add_argument("--src", metavar="FILE", help="source sentences, one per line")
     verb.add_argument("--tgt", metavar="FILE", help="their translations, one per line")
     add_languages(verb)
-    verb.add_argument("--fit", action="store_true", help="choose and weight maps on sentences with known links")
-    verb.add_argument("--trust", action="store_true", help="measure on held-out sentences how far to trust each view")
+    verb.add_argument("--fit", action="store_true", help="choose and weight maps, on sentences with known links")
+    verb.add_argument("--trust", action="store_true", help="measure how far to trust each view, on held-out sentences")
     verb.add_argument("--links", metavar="FILE", help="with --fit or --trust: the known links of the two files")
     add_device(verb)
 
 
 def add_heads(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "heads", "rank attention heads by what they do for the pronoun, with the roles their maps suggest",
+        verbs, "heads", "rank attention heads by their effect on the pronoun, with the roles their maps suggest",
         "Heads are switched off one by one, and patched from sentences with the other pronoun; random sets of heads\n"
         "are the control. Measured on the built-in English-French corpus; takes a few minutes.",
     )
@@ -251,7 +251,7 @@ def add_heads(verbs: Verbs) -> None:
                       help="write all figures to this file, as JSON; the page shows RUN/heads.json as badges")
     verb.add_argument("--json", metavar="FILE", help=argparse.SUPPRESS)  # the name of --out in 0.1
     verb.add_argument("--sentences", type=whole_number(50), metavar="N",
-                      help="at most N for choosing and N for reporting (all)")
+                      help="use at most N sentences for choosing and N for reporting (all)")
     add_device(verb)
 
 
@@ -259,8 +259,8 @@ def add_calibrate(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "calibrate", "calibrate the model's probabilities, and measure their error",
         "Fits on the validation pairs and measures the expected calibration error (ECE) on the test pairs, before and\n"
-        "after; without test pairs, each on one half. The result is RUN/calibration.json; probabilities are shown\n"
-        "calibrated from then on.\n"
+        "after. Without test pairs, it fits on one half and measures on the other. Writes RUN/calibration.json;\n"
+        "probabilities are shown calibrated from then on.\n"
         "  seq2see calibrate RUN                                on the run's own held-out pairs\n"
         "  seq2see calibrate RUN --src dev.en --tgt dev.fr      on other pairs that it was not trained on",
     )
@@ -274,53 +274,54 @@ def add_calibrate(verbs: Verbs) -> None:
 def add_export(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "export", "write a model in another format",
-        "`translate` and `serve` export what they need by themselves; this is for use elsewhere. Prints the folder.",
+        "For use elsewhere: `translate` and `serve` export what they need themselves. Prints the folder.",
     )
     add_model(verb)
     verb.add_argument(
-        "--format", choices=("ctranslate2", "transformers", "endpoint"), default="ctranslate2",
+        "--format", choices=("ctranslate2", "transformers", "endpoint", "safetensors"), default="ctranslate2",
         help="transformers: a Pegasus model, which needs no code of ours; endpoint: adds a handler.py for Hugging Face"
-        " Inference Endpoints to the model (%(default)s)",
+        " Inference Endpoints to the model; safetensors: converts a model that has only a pytorch_model.bin, such as"
+        " most of OPUS-MT (%(default)s)",
     )
     verb.add_argument("--quantization", choices=("int8", "float32"), default="int8",
-                      help="of CTranslate2's weights (%(default)s)")
-    verb.add_argument("--out", metavar="FOLDER", help="output folder (beside the checkpoint)")
+                      help="type of the weights, for ctranslate2 (%(default)s)")
+    verb.add_argument("--out", metavar="FOLDER", help="output folder (in the folder of the model)")
 
 
 def add_lessons(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "lessons", "run the lessons: claims about attention, measured, with numbers and pictures on one page",
-        "Writes a self-contained DIR/index.html and DIR/lessons.json. With a NUMBER, runs that lesson alone, writes\n"
-        "DIR/lesson-NUMBER.html and .json, and prints its figures. All lessons take 10 to 20 minutes on two\n"
-        "cores. Models trained for them are cached for the next run.",
+        verbs, "lessons", "run the lessons, which test claims about attention, and write them to one page",
+        "Writes a self-contained DIR/index.html and DIR/lessons.json. With a NUMBER, runs only that lesson, writes\n"
+        "DIR/lesson-NUMBER.html and .json, and prints its figures. All lessons take 10 to 20 minutes on two cores.\n"
+        "Models trained for them are cached for the next run.",
     )
-    verb.add_argument("number", metavar="NUMBER", nargs="?", type=whole_number(1, 18), help="one lesson (all)")
+    verb.add_argument("number", metavar="NUMBER", nargs="?", type=whole_number(1, 18), help="number of a lesson (all)")
     verb.add_argument("--out", default="runs/lessons", metavar="DIR", help="output folder (%(default)s)")
     verb.add_argument(
         "--run", metavar="FOLDER", type=model_name,
         help="a finished run of the built-in corpus to look into (runs/storybook, or the packaged storybook)",
     )
     verb.add_argument("--quick", action="store_true",
-                      help="a smoke test on a small budget: the verdicts mean nothing")
+                      help="smoke test on a small budget; the verdicts mean nothing")
 
 
 def add_serve(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "serve", "serve models to clients and on a page",
-        "The page is at /ui; /readyz answers 200 when the models are loaded. Languages choose the model.\n"
-        "Every setting, with its default, is in the packaged serve.yaml. API keys come from a file (keys_file) or\n"
-        "from the variable SEQ2SEE_API_KEYS.",
+        verbs, "serve", "serve models to clients, and on a page",
+        "The page is at /ui; /readyz answers 200 when the models are loaded. With several models, the language pair\n"
+        "selects one. configs/serve.yaml in the package has every setting with its default. API keys come from a\n"
+        "file (keys_file) or from the environment variable SEQ2SEE_API_KEYS.",
     )
     verb.add_argument("run", metavar="RUN", nargs="*", type=model_name, default=[DEFAULT],
                       help=f"{ANY_MODEL}; one or more ({DEFAULT})")
     add_engine(verb)
     add_address(verb, port=8000, port_help="port to listen on (%(default)s)")
-    verb.add_argument("--config", metavar="FILE", help="a settings file like the packaged serve.yaml")
-    verb.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="one setting; may be repeated")
+    verb.add_argument("--config", metavar="FILE", help="a settings file, like configs/serve.yaml in the package")
+    verb.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a setting; may be repeated")
 
 
 def add_models(verbs: Verbs) -> None:
-    add_verb(verbs, "models", "list the packaged models with their languages, sizes and scores")
+    add_verb(verbs, "models", "list the packaged models, with their languages, sizes and scores")
 
 
 def add_env(verbs: Verbs) -> None:

@@ -68,7 +68,7 @@ def folder(tmp_path, monkeypatch):
             (tmp_path / "multi30k" / f"{split}.{name}").write_text("".join(f"{row[side]}\n" for row in rows), "utf-8")
     hub = tmp_path / "Helsinki-NLP" / "opus-mt-en-fr"
     hub.mkdir(parents=True)
-    tiny.save(hub, *tiny.published_marian())
+    tiny.opus_mt(hub)
     for name in ("storybook", "finetune", "mine"):
         run = shutil.copytree(home_of("storybook"), tmp_path / "runs" / name)
         settings = yaml.safe_load((run / "run.yaml").read_text("utf-8"))
