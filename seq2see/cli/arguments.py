@@ -4,7 +4,7 @@ Imports nothing heavy.
 """
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NoReturn
 
 from seq2see.pretrained import DEFAULT, NAMES
@@ -14,6 +14,8 @@ ANY_MODEL = f"{', '.join(NAMES)}, a run folder, or a Hub id"
 
 class Parser(argparse.ArgumentParser):
     """argparse, with errors of one line instead of a page of usage."""
+
+    verbs: Collection[str] = ()
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"seq2see: error: {' '.join(message.split())} (see {self.prog} --help)\n")

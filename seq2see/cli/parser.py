@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import sys
 from importlib.resources import files
 
 from seq2see import __version__
@@ -19,6 +20,7 @@ from seq2see.cli.arguments import (
     model_name,
     whole_number,
 )
+from seq2see.errors import nearest
 from seq2see.folders import RUNS
 from seq2see.lens.views import VIEWS
 from seq2see.pretrained import DEFAULT, NAMES
@@ -57,10 +59,15 @@ def build_parser() -> Parser:
         *(add_distil, add_align, add_heads, add_calibrate, add_export, add_lessons, add_serve, add_models, add_env),
     ):
         add(verbs)
+    parser.verbs = verbs.choices
     return parser
 
 
 def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
+    [verb] = (sys.argv[1:] if argv is None else argv)[:1] or [""]
+    if verb and not verb.startswith("-") and verb not in parser.verbs:
+        every = f"expected one of {', '.join(parser.verbs)}"
+        parser.error(f"there is no verb {verb!r}{nearest(verb, parser.verbs, otherwise=every)}")
     args, rest = parser.parse_known_args(argv)
     if "overrides" in args:  # argparse ends a list at the first option; settings may follow it
         args.overrides = [*args.overrides, *(item for item in rest if not item.startswith("-"))]
