@@ -66,6 +66,11 @@ def add_languages(verb: Parser) -> None:
     verb.add_argument("--to", dest="target", metavar="LANGUAGE", help="target language (the model's first)")
 
 
+def add_files(verb: Parser) -> None:
+    verb.add_argument("--src", metavar="FILE", help="source sentences, one per line")
+    verb.add_argument("--tgt", metavar="FILE", help="their translations, one per line")
+
+
 def add_beams(verb: Parser) -> None:
     verb.add_argument("--num-beams", type=whole_number(1), metavar="N", help="beam width (the model's default)")
 

@@ -14,6 +14,7 @@ from seq2see.cli.arguments import (
     add_beams,
     add_device,
     add_engine,
+    add_files,
     add_languages,
     add_model,
     add_verb,
@@ -238,8 +239,7 @@ def add_align(verbs: Verbs) -> None:
         "  seq2see align RUN --trust --src held.en --tgt held.fr [--links held.pharaoh]",
     )
     add_model(verb)
-    verb.add_argument("--src", metavar="FILE", help="source sentences, one per line")
-    verb.add_argument("--tgt", metavar="FILE", help="their translations, one per line")
+    add_files(verb)
     add_languages(verb)
     verb.add_argument("--fit", action="store_true", help="choose and weight maps on sentences with known links")
     verb.add_argument("--trust", action="store_true", help="measure on held-out sentences how far to trust each view")
@@ -272,8 +272,7 @@ def add_calibrate(verbs: Verbs) -> None:
         "  seq2see calibrate RUN --src dev.en --tgt dev.fr      on other pairs that it was not trained on",
     )
     add_model(verb)
-    verb.add_argument("--src", metavar="FILE", help="source sentences, one per line")
-    verb.add_argument("--tgt", metavar="FILE", help="their translations, one per line")
+    add_files(verb)
     add_languages(verb)
     add_device(verb)
 

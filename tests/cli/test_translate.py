@@ -119,7 +119,7 @@ def test_the_beginning_of_a_file_is_refused_at_once(tmp_path):
 
 def test_a_refused_line_ends_it_though_more_may_come(folder):
     """Who writes to it leaves the pipe open."""
-    command = [sys.executable, "-m", "seq2see", "translate", str(folder), "--num-beams", "1"]
+    command = [sys.executable, "-m", "seq2see", "translate", str(folder), "--engine", "torch"]
     with subprocess.Popen(command, **PIPES) as process:
         process.stdin.write(b"The cat.\na" + "\u0301".encode() * 100 + b"\n")
         process.stdin.flush()
