@@ -10,8 +10,7 @@ import numpy as np
 def softmax(scores: np.ndarray) -> np.ndarray:
     """Each row made positive and of sum 1; what is subtracted cancels, and keeps exp from overflowing."""
     powers = np.exp(scores - scores.max(-1, keepdims=True))
-    shares: np.ndarray = powers / powers.sum(-1, keepdims=True)
-    return shares
+    return powers / powers.sum(-1, keepdims=True)
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,17 @@ opacities, for the same reason.
 
 import html
 import io
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-import matplotlib
+import matplotlib.style
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from ..lens.hooks import Head
@@ -24,7 +26,6 @@ from .interval import Interval, written
 
 INK, SOFT, LINE = "#1b2430", "#5b6878", "#d9e0e8"
 BLUE, ORANGE, GREEN, PURPLE, RED = "#1f5fae", "#ad4c08", "#2f7d4f", "#7b4fa6", "#b3344a"
-SERIES = (BLUE, ORANGE, GREEN, PURPLE, RED)
 PALETTE = {INK: "ink", SOFT: "soft", LINE: "line", BLUE: "blue", ORANGE: "orange", GREEN: "green", PURPLE: "purple",
            RED: "red"}  # fmt: skip
 WIDTH = 6.6  # inches of a picture: the column of the page
@@ -34,7 +35,7 @@ STYLE = {
     "axes.titlesize": 10.5, "axes.titleweight": "bold", "axes.titlelocation": "left", "axes.titlecolor": INK,
     "text.color": INK, "axes.labelcolor": SOFT, "xtick.color": SOFT, "ytick.color": SOFT, "axes.edgecolor": SOFT,
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": LINE, "grid.linewidth": 0.8,
-    "axes.prop_cycle": f"cycler('color', {[*SERIES]})",
+    "axes.prop_cycle": f"cycler('color', {[BLUE, ORANGE, GREEN, PURPLE, RED]})",
     "axes.axisbelow": True, "legend.frameon": False, "legend.labelcolor": INK, "lines.linewidth": 2,
     "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none",
     "svg.fonttype": "none",  # text stays text: searched, read aloud, and shaped by the browser (Devanagari)
@@ -59,14 +60,13 @@ class Curves:
     log: bool = False
     level: float | None = None
     top: float | None = None
-    colours: Sequence[str] = SERIES
     wide = False
 
     def draw(self, axes: Axes) -> None:
-        for (name, values), colour in zip(self.lines.items(), self.colours, strict=False):
+        for name, values in self.lines.items():
             middle, low, high = ends(values)
-            axes.plot(self.x, middle, color=colour, marker="o", markersize=4, label=name)
-            axes.fill_between(self.x, low, high, color=colour, alpha=0.2, linewidth=0)
+            axes.plot(self.x, middle, marker="o", markersize=4, label=name)
+            axes.fill_between(self.x, low, high, alpha=0.2, linewidth=0)
         if self.level is not None:
             axes.axhline(self.level, color=SOFT, linewidth=1, linestyle="--")
         if self.doubling:
@@ -91,17 +91,16 @@ class Bars:
     groups: Mapping[str, Values]
     top: float | None = None
     wide: bool = False
-    colours: Sequence[str] = SERIES
 
     def draw(self, axes: Axes) -> None:
         places, width = np.arange(len(self.names)), 0.8 / len(self.groups)
-        for number, ((name, values), colour) in enumerate(zip(self.groups.items(), self.colours, strict=False)):
+        for number, (name, values) in enumerate(self.groups.items()):
             middle, low, high = ends(values)
             at, whiskers = places + (number - (len(self.groups) - 1) / 2) * width, [middle - low, high - middle]
             if self.wide:
-                axes.barh(at, middle, height=0.9 * width, color=colour, label=name, xerr=whiskers, ecolor=INK)
+                axes.barh(at, middle, height=0.9 * width, label=name, xerr=whiskers, ecolor=INK)
             else:
-                axes.bar(at, middle, width=0.9 * width, color=colour, label=name, yerr=whiskers, ecolor=INK)
+                axes.bar(at, middle, width=0.9 * width, label=name, yerr=whiskers, ecolor=INK)
         (axes.set_yticks if self.wide else axes.set_xticks)(places, self.names)
         (axes.set_xlim if self.wide else axes.set_ylim)(0, self.top)
         axes.grid(axis="y" if self.wide else "x", visible=False)
@@ -125,8 +124,6 @@ class Map:
     wide: bool = False
 
     def draw(self, axes: Axes) -> None:
-        from matplotlib.colors import to_rgb
-
         top = self.top or float(np.nanmax(np.abs(self.values_RC))) or 1.0
         share_RC = np.nan_to_num(np.clip(np.abs(self.values_RC) / top, 0, 1))
         for (row, column), value in np.ndenumerate(self.values_RC):
@@ -171,13 +168,11 @@ def head_map(title: str, heads: Sequence[Head], values: Sequence[float], *, text
                [str(head) for head in range(grid.shape[1])], top, said, wide)
 
 
-def draw(panels: Sequence[Panel]) -> Figure:
-    """Panels side by side; wide ones have a row each."""
-    import logging
-
-    import matplotlib.style
-
+def to_svg(panels: Sequence[Panel], *, name: str, title: str) -> str:
+    """Panels side by side, wide ones in a row each, as an `<svg>` element for a page: ids of its own (`name` before
+    each), the page's colours and font; without invisible digits and blanks."""
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of fonts that are not there
+    text = io.StringIO()
     rows = [list(row) for _, row in groupby(enumerate(panels), lambda one: one[0] if one[1].wide else -1)]
     mosaic = [[place for place, _ in row for _ in range(6 // len(row))] for row in rows]  # up to three in a row
     with matplotlib.style.context(["default", STYLE]):
@@ -186,15 +181,7 @@ def draw(panels: Sequence[Panel]) -> Figure:
         for place, panel in enumerate(panels):
             panel.draw(axes[place])
             axes[place].set_title(panel.title, pad=20 if isinstance(panel, Map) else 6)
-    return figure
-
-
-def to_svg(panels: Sequence[Panel], *, name: str, title: str) -> str:
-    """The picture as an `<svg>` element for a page: ids of its own (`name` before each), the page's colours and font;
-    without invisible digits and blanks."""
-    text = io.StringIO()
-    with matplotlib.rc_context(STYLE):
-        draw(panels).savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg = text.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)

@@ -4,7 +4,7 @@ Whatever is chosen (a head, a map) is chosen on the first half and reported on t
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -76,7 +76,6 @@ class Pronouns:
 
     stories: tuple[StoryPair, ...]
     choices: tuple[Choice, ...]
-    is_il: np.ndarray
     pairs: tuple[tuple[int, int], ...]
     patching: MinimalPairs
 
@@ -99,14 +98,11 @@ def pronouns(bench: Workbench) -> tuple[Pronouns, Pronouns]:
 
 def _pronouns(bench: Workbench, stories: Sequence[StoryPair], most: int) -> Pronouns:
     chosen = tuple(story for story in stories if story.kind in ("contrast", "easy"))
-    named = [pronoun_choice(story, bench.model, bench.tokenizer) for story in chosen]
-    choices = [one for _, one in named]
+    choices = [pronoun_choice(story, bench.model, bench.tokenizer)[1] for story in chosen]
     pairs = minimal_pairs(list(chosen), choices)
     pairs = pairs[:: max(1, len(pairs) // most)][:most]
-    return Pronouns(
-        chosen, tuple(choices), np.array([name == "il" for name, _ in named]), tuple(pairs),
-        MinimalPairs(bench.model, [(choices[receiver], choices[donor]) for receiver, donor in pairs]),
-    )
+    patching = MinimalPairs(bench.model, [(choices[receiver], choices[donor]) for receiver, donor in pairs])
+    return Pronouns(chosen, tuple(choices), tuple(pairs), patching)
 
 
 def flip_rate(pronoun: Pronouns, own_P: np.ndarray, **what: object) -> Interval:
@@ -118,6 +114,11 @@ def flip_rate(pronoun: Pronouns, own_P: np.ndarray, **what: object) -> Interval:
 
 
 ROLE_COLUMNS = ("role", "head", "share of its attention", "uniform", "best fixed position", "wrong nouns")
+
+
+def clearest(roles: Iterable[RoleScore]) -> RoleScore | None:
+    """The head that is furthest above its baseline."""
+    return max(roles, key=lambda one: one.score - one.baseline, default=None)
 
 
 def role_row(one: RoleScore, role: str) -> tuple[str, ...]:

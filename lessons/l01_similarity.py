@@ -12,10 +12,8 @@ from transformers import PreTrainedModel
 
 from ..lens.hooks import all_sites, replaced
 from ..lens.teacher_forcing import chosen_log_probs, encode_source, eval_with_eager_attention, forced_pass
-from .drawing import Curves, Map, Panel
 from .interval import rank_correlation
-from .lesson import Check, Figures, Table
-from .workbench import Workbench
+from .lesson import Check, Checks, Curves, Exhibits, Figures, Map, Table, Workbench
 
 # N vectors, D width, B batch, T tokens, H heads, E size of one head
 
@@ -54,9 +52,9 @@ def measure(bench: Workbench) -> Figures:
     trained, untrained = ({name: rank_correlation(counts[side], of[side]) for name, side in sides.items()}
                           for of in (lengths, np.linalg.norm(untrained_ND, axis=1)))  # fmt: skip
     losses = loss(bench), loss(bench, equal=True)
+    dots, cosines = (np.array([[of(one, other) for other in (A, B, C)] for one in (A, B, C)]) for of in (dot, cosine))
     return Figures(
-        **{name: np.array([[of(one, other) for other in (A, B, C)] for one in (A, B, C)])
-           for name, of in (("dots", dot), ("cosines", cosine))}, doubled=dot(twice, C) / dot(B, C),
+        dots=dots, cosines=cosines, doubled=dot(twice, C) / dot(B, C),
         moved=abs(cosine(twice, C) - cosine(B, C)), tokens=len(ids),
         same=np.mean(nearest[0] == nearest[1]),
         itself=[np.mean(of.argmax(1) == np.arange(len(ids))) for of in likeness], counts=counts, lengths=lengths,
@@ -104,7 +102,7 @@ def to_mean_length(x_BTD: torch.Tensor, *, heads: int) -> torch.Tensor:
     return (x_BTHE / length_BTH1 * length_BTH1.mean(1, keepdim=True)).flatten(-2)
 
 
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     return {
         "direction": [Check(abs(f.doubled - 2), "<", EXACT, "dot product off by"),
                       Check(f.moved, "<", EXACT, "cosine changes by")],
@@ -115,14 +113,13 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }  # fmt: skip
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
+def exhibits(f: Figures) -> Exhibits:
     rows = [(name, f.sizes[name], f.untrained[name], f.trained[name], f.chance[name]) for name in SIDES]
-    return (Table("Rank correlation of a word vector's length and the token's count", (
-        "", "tokens", "before training", "after", "by chance below"), rows),)
-
-
-def panels(f: Figures) -> list[Panel]:
     tenths = {name: [part.mean() for part in np.array_split(f.lengths[side][f.counts[side].argsort()], 10)]
               for name, side in f.sides.items()}  # fmt: skip
-    return [Map("Dot products", f.dots, "ABC", "ABC"), Map("Cosines", f.cosines, "ABC", "ABC", top=1),
-            Curves("Length of word vectors", range(1, 11), tenths, xlabel="tokens, from rare to frequent")]
+    return [
+        Table("Rank correlation of a word vector's length and the token's count",
+              ("", "tokens", "before training", "after", "by chance below"), rows),
+        Map("Dot products", f.dots, "ABC", "ABC"), Map("Cosines", f.cosines, "ABC", "ABC", top=1),
+        Curves("Length of word vectors", range(1, 11), tenths, xlabel="tokens, from rare to frequent"),
+    ]  # fmt: skip

@@ -6,10 +6,7 @@ import torch
 from ..lens.teacher_forcing import encode_source, eval_with_eager_attention, forced_pass
 from . import lookup
 from .by_hand import softmax
-from .drawing import Curves, Map, Panel
-from .interval import over_seeds
-from .lesson import Check, Figures, Table
-from .workbench import Workbench
+from .lesson import Check, Checks, Curves, Exhibits, Figures, Map, Table, Workbench, over_seeds
 
 # N words, D width
 
@@ -42,8 +39,7 @@ def attend(x_ND: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def attend_one(x_ND: np.ndarray, word: int) -> np.ndarray:
     """The same for one word alone: it does not wait for another word's result."""
     weights = softmax(np.array([x_ND[word] @ other for other in x_ND]))
-    mixed_D: np.ndarray = sum(weight * other for weight, other in zip(weights, x_ND, strict=True))
-    return mixed_D
+    return weights @ x_ND
 
 
 def look_up(query: np.ndarray, keys_ND: np.ndarray, values_N: np.ndarray) -> float:
@@ -79,7 +75,7 @@ def ways(bench: Workbench) -> dict[str, np.ndarray]:
         sizes = SIZES if way in MATRICES else (lookup.WIDTH,)
         seeds, widths = map(list, zip(*((seed, size) for size in sizes for seed in bench.seeds), strict=True))
         kept = bench.cached(lookup.train, way, seeds, widths, bench.pick(300, 60), made_by=lookup.MADE_BY)
-        right[way] = np.array(kept["right"]).reshape(len(sizes), -1)
+        right[way] = np.array(kept).reshape(len(sizes), -1)
     return right
 
 
@@ -103,8 +99,7 @@ def dictionary(bench: Workbench) -> np.ndarray:
         keys_ND /= np.linalg.norm(keys_ND, axis=1, keepdims=True)
         errors[s] = [[abs(look_up(scale * key, keys_ND, np.array(ENTRIES)) - entry)
                       for key, entry in zip(keys_ND, ENTRIES, strict=True)] for scale in SCALES]
-    means: np.ndarray = errors.mean((0, 2))
-    return means
+    return errors.mean((0, 2))
 
 
 def own(bench: Workbench) -> dict[str, float]:
@@ -125,7 +120,7 @@ def own(bench: Workbench) -> dict[str, float]:
     return dict(zip(("first", "unscaled", "scaled", "trained"), map(float, np.mean(rows, axis=0)), strict=True))
 
 
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     def parted(way: str) -> list[Check]:
         return [Check(f.behind[way], ">", BETTER, "behind at this size"), Check(f.closest[way], ">", BETTER, "at best")]
 
@@ -144,19 +139,14 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
-    return (
+def exhibits(f: Figures) -> Exhibits:
+    right = {way: over_seeds(f.right[way]) for way in MATRICES}
+    return [
         Table("Scores of *money bank grows*: x xᵀ, 3 × 3", ("", *MONEY),
               [(word, *row) for word, row in zip(MONEY, f.scores, strict=True)]),
         Table("Right answers by the size of query, key and value", ("", *map(str, SIZES)),
-              [(way, *(f"{one:.0%}" for one in over_seeds(f.right[way]))) for way in MATRICES]),
-    )
-
-
-def panels(f: Figures) -> list[Panel]:
-    right = {way: over_seeds(f.right[way]) for way in MATRICES}
-    return [Map("No parameters", f.weights, MONEY, MONEY, top=1),
-            Curves("Soft dictionary: error", SCALES, {"": f.errors + 1e-16}, "scale of the query", doubling=True,
-                   log=True),
-            Curves("Right answers", SIZES, right, "size of query, key, value", doubling=True,
-                   level=f.right["none"].mean())]  # fmt: skip
+              [(way, *(f"{one:.0%}" for one in of)) for way, of in right.items()]),
+        Map("No parameters", f.weights, MONEY, MONEY, top=1),
+        Curves("Soft dictionary: error", SCALES, {"": f.errors + 1e-16}, "scale of the query", doubling=True, log=True),
+        Curves("Right answers", SIZES, right, "size of query, key, value", doubling=True, level=f.right["none"].mean()),
+    ]

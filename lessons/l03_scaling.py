@@ -3,12 +3,10 @@
 import numpy as np
 import torch
 
+from ..lens.hooks import capture
 from ..lens.teacher_forcing import encode_source, eval_with_eager_attention
 from .by_hand import softmax
-from .drawing import Curves, Panel
-from .interval import over_seeds
-from .lesson import Check, Figures, Table
-from .workbench import Workbench, captured
+from .lesson import Check, Checks, Curves, Exhibits, Figures, Table, Workbench, over_seeds
 
 # N queries, K keys, D width, H heads, T and S tokens, E size of one head
 
@@ -25,15 +23,13 @@ SLIPPED = (0.45, 0.1, 0.15, 0.2, 0.1)
 def jacobian_sizes(weights_NK: np.ndarray) -> np.ndarray:
     """Frobenius norm of each row's diag(p) - p p^T, the derivative of the softmax: 0 where one weight is 1."""
     squares_N, cubes_N = (weights_NK**2).sum(-1), (weights_NK**3).sum(-1)
-    sizes_N: np.ndarray = np.sqrt(np.maximum(squares_N - 2 * cubes_N + squares_N**2, 0))
-    return sizes_N
+    return np.sqrt(np.maximum(squares_N - 2 * cubes_N + squares_N**2, 0))
 
 
 def random_scores(rng: np.random.Generator, *, width: int, queries: int) -> np.ndarray:
     """Dot products of random queries with KEYS random keys each, [queries, KEYS]."""
     query_ND, key_NKD = rng.standard_normal((queries, width)), rng.standard_normal((queries, KEYS, width))
-    scores_NK: np.ndarray = np.einsum("nd,nkd->nk", query_ND, key_NKD)
-    return scores_NK
+    return np.einsum("nd,nkd->nk", query_ND, key_NKD)
 
 
 SHOWN = (random_scores, softmax, jacobian_sizes)
@@ -62,7 +58,7 @@ def measure(bench: Workbench) -> Figures:
         raw=(raw_W[0], raw_W[-1]), scaled=scaled_W[-1], off_width=np.abs(raw_W / WIDTHS - 1).max(),
         off_one=np.abs(scaled_W - 1).max(), left=left, kept=kept, mean_left=mean[0, -1].mean() / mean[0, 0].mean(),
         winner=largest[0, -1].mean(), heads=heads, near=near, lowest=heads["trained"].min(),
-        highest=heads["trained"].max(), average=heads["trained"].mean(), scores=SCORES, slipped=SLIPPED,
+        highest=heads["trained"].max(), scores=SCORES, slipped=SLIPPED,
         weights=weights, slip=np.abs(weights - SLIPPED).max(),
     )  # fmt: skip
 
@@ -70,20 +66,21 @@ def measure(bench: Workbench) -> Figures:
 @torch.no_grad()
 def head_variances(model: torch.nn.Module, bench: Workbench) -> np.ndarray:
     """The variance of the scaled scores of each encoder head around the mean of their row: [L,H]."""
-    scores: list[list[torch.Tensor]] = [[] for _ in model.model.encoder.layers]
+    attentions = [layer.self_attn for layer in model.model.encoder.layers]
+    projections = {(one, side): getattr(one, side) for one in attentions for side in ("q_proj", "k_proj")}
+    scores: list[list[torch.Tensor]] = [[] for _ in attentions]
     for pair in bench.corpus.test[: bench.pick(60, 10)]:
-        for layer, kept in zip(model.model.encoder.layers, scores, strict=True):
-            attention = layer.self_attn
-            with eval_with_eager_attention(model), captured((attention.q_proj, attention.k_proj)) as seen:
-                model.model.encoder(input_ids=torch.tensor([encode_source(bench.tokenizer, pair.source)]))
-            query_HTE, key_HSE = (out.unflatten(-1, (attention.num_heads, -1))[0].transpose(0, 1) for [out] in seen)
-            score_HTS = query_HTE @ key_HSE.transpose(-1, -2) * attention.scaling
+        with eval_with_eager_attention(model), capture(projections, "out") as seen:
+            model.model.encoder(input_ids=torch.tensor([encode_source(bench.tokenizer, pair.source)]))
+        for one, kept in zip(attentions, scores, strict=True):
+            query_HTE, key_HSE = (seen[one, side].unflatten(-1, (one.num_heads, -1))[0].transpose(0, 1)
+                                  for side in ("q_proj", "k_proj"))  # fmt: skip
+            score_HTS = query_HTE @ key_HSE.transpose(-1, -2) * one.scaling
             kept.append((score_HTS - score_HTS.mean(-1, keepdim=True)).flatten(1))
-    found_LH: np.ndarray = torch.stack([torch.cat(kept, dim=1).var(1) for kept in scores]).numpy()
-    return found_LH
+    return torch.stack([torch.cat(kept, dim=1).var(1) for kept in scores]).numpy()
 
 
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     return {
         "grows": [Check(f.off_width, "≤", AS_WIDTH)],
         "scaled": [Check(f.off_one, "≤", NEAR_ONE)],
@@ -93,21 +90,18 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
+def exhibits(f: Figures) -> Exhibits:
     rows = [(width, *(value for of in (f.variance, f.jacobian, f.largest) for value in of[:, w].mean(-1)))
             for w, width in enumerate(WIDTHS)]
     heads = [(f"layer {layer}", before.mean(), *row)
              for layer, (before, row) in enumerate(zip(f.heads["untrained"], f.heads["trained"], strict=True))]
-    return (
+    variance, gradient = (dict(zip(("not scaled", "divided by √d"), map(over_seeds, of), strict=True))
+                          for of in (f.variance, f.jacobian))  # fmt: skip
+    return [
         Table(f"Random queries against {KEYS} random keys", (
             "d", "variance of scores", "scaled", "median Jacobian", "scaled", "largest weight", "scaled"), rows),
         Table("Variance of scaled scores in the encoder", (
             "", "before training, mean of heads", *(f"head {h}" for h in range(f.heads["trained"].shape[1]))), heads),
-    )
-
-
-def panels(f: Figures) -> list[Panel]:
-    lines = [{name: over_seeds(of) for name, of in zip(("not scaled", "divided by √d"), values, strict=True)}
-             for values in (f.variance, f.jacobian)]  # fmt: skip
-    return [Curves("Variance of scores", WIDTHS, lines[0], "width d", doubling=True, log=True, level=1),
-            Curves("Gradient through the softmax", WIDTHS, lines[1], "width d", doubling=True)]
+        Curves("Variance of scores", WIDTHS, variance, "width d", doubling=True, log=True, level=1),
+        Curves("Gradient through the softmax", WIDTHS, gradient, "width d", doubling=True),
+    ]

@@ -8,10 +8,7 @@ import torch
 from ..lens.teacher_forcing import decode_target, encode_source, eval_with_eager_attention, forced_pass
 from ..training.metrics import score
 from .by_hand import softmax
-from .drawing import Curves, Panel
-from .interval import over_seeds
-from .lesson import Check, Figures, Table
-from .workbench import Workbench
+from .lesson import Check, Checks, Curves, Exhibits, Figures, Table, Workbench, over_seeds
 
 # B sentences, S and T tokens, V vocabulary
 
@@ -94,7 +91,7 @@ def sample(bench: Workbench, sources: Sequence[str], temperature: float | None) 
     return [texts[i : i + each] for i in range(0, len(texts), each)]
 
 
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     return {
         "softmax": [Check(f.off_sum, "<", SUMS_TO_ONE, "sums off 1 by"), Check(f.least, ">", 0, "smallest share")],
         "flatter": [Check(f.rise, ">", 0, "smallest rise of the entropy")],
@@ -104,20 +101,16 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
+def exhibits(f: Figures) -> Exhibits:
     step = f"after “{f.prefix}”" if f.prefix else "at the first word"
-    names = list(f.columns)
-    return (
-        Table(f"Probabilities of the next token of “{SENTENCE}” {step}", (
-            "T", "bits", *(f"“{token}”" for token in f.tokens)),
-            [(T, bits, *shares) for T, bits, shares in zip(TEMPERATURES, f.entropies, f.shares, strict=True)]),
-        Table(f"{SAMPLES} samples of each sentence, over seeds", ("T", *names),
+    tokens = {f"“{token}”": of for token, of in zip(f.tokens, f.shares.T, strict=True)}
+    return [
+        Table(f"Probabilities of the next token of “{SENTENCE}” {step}",
+              ("T", "bits", *(f"“{token}”" for token in f.tokens)),
+              [(T, bits, *shares) for T, bits, shares in zip(TEMPERATURES, f.entropies, f.shares, strict=True)]),
+        Table(f"{SAMPLES} samples of each sentence, over seeds", ("T", *f.columns),
               list(zip(TEMPERATURES, *f.columns.values(), strict=True))),
         Table(f"One sample each of “{SENTENCE}”", ("T", "sample"), list(zip(TEMPERATURES, f.samples, strict=True))),
-    )  # fmt: skip
-
-
-def panels(f: Figures) -> list[Panel]:
-    tokens = {f"“{token}”": of for token, of in zip(f.tokens, f.shares.T, strict=True)}
-    return [Curves("Probability of a token", TEMPERATURES, tokens, "temperature T", doubling=True, top=1.02),
-            Curves("Variety and quality of samples", TEMPERATURES, f.columns, "temperature T", doubling=True, top=1.02)]
+        Curves("Probability of a token", TEMPERATURES, tokens, "temperature T", doubling=True, top=1.02),
+        Curves("Variety and quality of samples", TEMPERATURES, f.columns, "temperature T", doubling=True, top=1.02),
+    ]  # fmt: skip

@@ -9,9 +9,7 @@ import torch
 from ..lens import trace_texts
 from ..lens.arithmetic import arithmetic
 from .by_hand import Steps, one_head
-from .drawing import Map, Panel
-from .lesson import Check, Figures, Look, Table
-from .workbench import Workbench
+from .lesson import Check, Checks, Exhibits, Figures, Look, Map, Table, Workbench
 
 # N words, D width, E size of one head
 
@@ -67,7 +65,7 @@ def in_the_model(bench: Workbench, head: int) -> tuple[Steps, dict[str, float], 
     return steps, {name: float(max(np.abs(row).max() for row in of)) for name, of in differences.items()}, tokens
 
 
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     return {
         "hand": [Check(f.off_torch, "<", SAME)],
         "model": [Check(f.worst, "<", EQUAL)],
@@ -78,39 +76,37 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
+def exhibits(f: Figures) -> Exhibits:
     def table(caption: str, matrix: np.ndarray, names: Sequence[str], columns: Sequence[str] = (), *, digits: int = 3,
               folded: bool = False) -> Table:  # fmt: skip
-        columns = columns or [str(i + 1) for i in range(matrix.shape[1])]
         cells = [(name, *(exact(value, digits) for value in row)) for name, row in zip(names, matrix, strict=True)]
-        return Table(caption, ("", *columns), cells, folded=folded)
+        return Table(caption, ("", *(columns or map(str, range(1, matrix.shape[1] + 1)))), cells, folded=folded)
 
     hand, model, tokens = f.hand, f.model, f.tokens
     parts = [str(i + 1) for i in range(SIZE)]
-    return (
+    return [
         table("By hand: the embeddings, 4 × 5", f.embedding, WORDS, digits=1),
         *(table(name, matrix, parts, digits=1) for name, matrix in zip(("W_Q, 5 × 5", "W_K", "W_V"), f.matrices,
                                                                         strict=True)),
-        *(table(f"{name}: embeddings times W_{name[0]}", matrix, WORDS, digits=2) for name, matrix in (
-            ("Queries", hand.query_NE), ("Keys", hand.key_NE), ("Values", hand.value_NE))),
-        *(table(name, matrix, WORDS, WORDS, digits=4) for name, matrix in (
-            ("Scores: queries times keys", hand.score_NN), ("Scores over √5", hand.scaled_NN),
-            ("Weights: the softmax of each row", hand.weight_NN))),
+        table("Queries: embeddings times W_Q", hand.query_NE, WORDS, digits=2),
+        table("Keys: embeddings times W_K", hand.key_NE, WORDS, digits=2),
+        table("Values: embeddings times W_V", hand.value_NE, WORDS, digits=2),
+        table("Scores: queries times keys", hand.score_NN, WORDS, WORDS, digits=4),
+        table("Scores over √5", hand.scaled_NN, WORDS, WORDS, digits=4),
+        table("Weights: the softmax of each row", hand.weight_NN, WORDS, WORDS, digits=4),
         table("Output: weights times values", hand.mixed_NE, WORDS, digits=4),
-        *(table(f"In the model: {name}", matrix, tokens, folded=True) for name, matrix in (
-            ("queries", model.query_NE), ("keys", model.key_NE), ("values", model.value_NE))),
+        table("In the model: queries", model.query_NE, tokens, folded=True),
+        table("In the model: keys", model.key_NE, tokens, folded=True),
+        table("In the model: values", model.value_NE, tokens, folded=True),
         table("In the model: scores", model.score_NN, tokens, tokens),
         table(f"Scores over √{f.size}, with the mask", model.masked_NN, tokens, tokens),
         table("Weights", model.weight_NN, tokens, tokens),
         table("Weighted sums of the values", model.mixed_NE, tokens, folded=True),
-    )  # fmt: skip
+        Map("Weights by hand", hand.weight_NN, WORDS, WORDS, top=1),
+        Map(f"Decoder layer 0, head {f.look.head}", model.weight_NN, tokens, tokens, top=1),
+    ]
 
 
 def exact(value: float, digits: int) -> str:
     """With this many decimals and a true minus."""
     return "−∞" if math.isinf(value) else f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # no −0
-
-
-def panels(f: Figures) -> list[Panel]:
-    return [Map("Weights by hand", f.hand.weight_NN, WORDS, WORDS, top=1),
-            Map(f"Decoder layer 0, head {f.look.head}", f.model.weight_NN, f.tokens, f.tokens, top=1)]

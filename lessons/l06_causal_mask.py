@@ -8,11 +8,8 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from .drawing import Bars, Curves, Panel
-from .interval import Interval, over_seeds
-from .lesson import Check, Figures, Look, Table
+from .lesson import Bars, Check, Checks, Curves, Exhibits, Figures, Interval, Look, Table, Workbench, over_seeds
 from .small import Recipe, SmallModel, Task, compare, in_rows, open_mask, task_of, test_loss
-from .workbench import Workbench
 
 # S source tokens, T target tokens
 
@@ -90,7 +87,7 @@ def losses_one_by_one(model: SmallModel, source_1S: torch.Tensor, target_1T: tor
 SHOWN = (open_mask, losses_at_once, losses_one_by_one)
 
 
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     return {
         "collapses": [Check(f.collapse, "<", COLLAPSED, "share of the loss with the mask", was=0.1)],
         "fails": [Check(f.share, "<", FAILS, "share of the exact translations with the mask")],
@@ -99,17 +96,14 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
-    return (
-        Table("Unseen sentences, and the spread over seeds", ("trained", "loss", "exact", "chrF2"),
-              [*zip(NAMES, f.seen, f.exact, f.chrf, strict=True), ("without, tested with it", f.hidden, "–", "–")]),
-        Table(f.source, ("trained", "translation"), [
-            (name, text or "(nothing)") for name, text in zip(NAMES, f.written, strict=True)]),
-    )  # fmt: skip
-
-
-def panels(f: Figures) -> list[Panel]:
+def exhibits(f: Figures) -> Exhibits:
     lines = {name: over_seeds(curve.T) for name, curve in f.curves.items()}
     steps = np.linspace(0, f.steps, len(next(iter(lines.values()))))
-    return [Curves("Training loss", steps, lines, "training steps", log=True),
-            Bars("Exact translations", NAMES, {"exact": f.exact}, top=1)]
+    return [
+        Table("Unseen sentences, and the spread over seeds", ("trained", "loss", "exact", "chrF2"),
+              [*zip(NAMES, f.seen, f.exact, f.chrf, strict=True), ("without, tested with it", f.hidden, "–", "–")]),
+        Table(f.source, ("trained", "translation"),
+              [(name, text or "(nothing)") for name, text in zip(NAMES, f.written, strict=True)]),
+        Curves("Training loss", steps, lines, "training steps", log=True),
+        Bars("Exact translations", NAMES, {"exact": f.exact}, top=1),
+    ]  # fmt: skip

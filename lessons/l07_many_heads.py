@@ -7,16 +7,13 @@ import torch
 
 from ..lens.heads import RoleScore, heads_of_roles
 from ..lens.heads import measure as measure_roles
-from ..lens.hooks import AttentionSite, attention_sites, supervised_heads
+from ..lens.hooks import AttentionSite, attention_sites, capture, supervised_heads
 from ..lens.teacher_forcing import encode_source, eval_with_eager_attention
 from ..measures.gold import in_halves, to_gold
 from ..storybook import HARD
-from .drawing import Bars, Panel
-from .held_out import ROLE_COLUMNS, named, role_checks, role_row, traced
-from .interval import Interval
-from .lesson import Check, Figures, Look, Table
+from .held_out import ROLE_COLUMNS, clearest, named, role_checks, role_row, traced
+from .lesson import Bars, Check, Checks, Exhibits, Figures, Interval, Look, Table, Workbench
 from .small import Recipe, compare
-from .workbench import Workbench, captured
 
 # H heads, T tokens, E size of one head, D width
 
@@ -47,28 +44,27 @@ def measure(bench: Workbench) -> Figures:
     four, one_head = compare(bench, four=Recipe(heads=4), one=Recipe(heads=1)).values()
     roles, sentences = what_heads_look_at(bench)
     best = {role: next((one for one in roles if one.role == role and one.decidable), None) for role in ROLES}
-    clearest = max(roles, key=lambda one: one.score - one.baseline, default=None)
+    clear = clearest(roles)
     text = "The goat chased the wolf because it was hungry."
     return Figures(
         off=off, plain=plain, slices=own_slice(encoder[0]), even=1 / encoder[0].heads, roles=roles, best=best,
         sentences=sentences, exact=[four.exact, one_head.exact],
         gain=four.exact.value - one_head.exact.value, gap=four.exact.low - one_head.exact.high,
         said={role: named(one) for role, one in best.items()},
-        look=Look(text, *clearest.head) if clearest else Look(text),
+        look=Look(text, *clear.head) if clear else Look(text),
     )  # fmt: skip
 
 
 @torch.no_grad()
 def both_ways(bench: Workbench, sites: Sequence[AttentionSite]) -> tuple[float, float]:
     """How far the two sums are apart in any layer, and how far heads added up with one projection for all are."""
-    with eval_with_eager_attention(bench.model), captured([site.output for site in sites], inputs=True) as seen:
-        for story in bench.corpus.test[: bench.pick(20, 3)]:
-            bench.model.get_encoder()(input_ids=torch.tensor([encode_source(bench.tokenizer, story.source)]))
     worst, plain = 0.0, []
-    for site, inputs in zip(sites, seen, strict=True):
-        weight_DHE = site.output.weight.double()
-        mean_part = torch.stack(weight_DHE.split(site.head_size, dim=1)).mean(0)
-        for concatenated in inputs:
+    for story in bench.corpus.test[: bench.pick(20, 3)]:
+        with eval_with_eager_attention(bench.model), capture({site: site.output for site in sites}, "in") as seen:
+            bench.model.get_encoder()(input_ids=torch.tensor([encode_source(bench.tokenizer, story.source)]))
+        for site, concatenated in seen.items():
+            weight_DHE = site.output.weight.double()
+            mean_part = torch.stack(weight_DHE.split(site.head_size, dim=1)).mean(0)
             heads_HTE = concatenated[0].double().unflatten(-1, (site.heads, -1)).transpose(0, 1)
             output = together(heads_HTE, weight_DHE)
             worst = max(worst, float((output - added_up(heads_HTE, weight_DHE)).abs().max() / output.abs().max()))
@@ -96,7 +92,7 @@ def what_heads_look_at(bench: Workbench) -> tuple[tuple[RoleScore, ...], int]:
     return tuple(scores), len(halves[1])
 
 
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     return {
         "sum": [Check(f.off, "<", EXACT)],
         "better": [Check(f.gain, "≥", BETTER, "gain"), Check(f.gap, ">", 0, "gap between the closest seeds")],
@@ -104,16 +100,13 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
-    return (
-        Table(f"Attention from *it*, on {f.sentences} unseen sentences", ROLE_COLUMNS,
-              [role_row(one, ROLES[one.role]) for one in f.roles]),
-    )  # fmt: skip
-
-
-def panels(f: Figures) -> list[Panel]:
+def exhibits(f: Figures) -> Exhibits:
     names = [f"{ROLES[one.role]} ({one.head}{', supervised' * one.supervised})" for one in f.roles]
     attention = {"attention": [Interval(one.score, one.low, one.high) for one in f.roles],
                  "best baseline": [one.baseline for one in f.roles]}  # fmt: skip
-    return [Bars("Exact translations", ["four heads", "one head"], {"exact": f.exact}, top=1, wide=True),
-            Bars("Attention from it", names, attention, wide=True)]
+    return [
+        Table(f"Attention from *it*, on {f.sentences} unseen sentences", ROLE_COLUMNS,
+              [role_row(one, ROLES[one.role]) for one in f.roles]),
+        Bars("Exact translations", ["four heads", "one head"], {"exact": f.exact}, top=1, wide=True),
+        Bars("Attention from it", names, attention, wide=True),
+    ]

@@ -11,10 +11,8 @@ from ..lens.teacher_forcing import encode_source, encode_target
 from ..measures.gold import in_halves
 from ..modeling.positions import sinusoids
 from ..storybook import StoryPair
-from .drawing import Bars, Map, Panel
-from .lesson import Check, Figures, Look, Table
+from .lesson import Bars, Check, Checks, Exhibits, Figures, Look, Map, Table, Workbench
 from .small import Recipe, compare, task_of
-from .workbench import Workbench
 
 # P positions, D width, E half of it, L layers
 
@@ -118,7 +116,7 @@ def twin_distance(model: PreTrainedModel, bench: Workbench) -> float:
     return float(np.mean(distances)) if distances else math.nan
 
 
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     return {
         "set": [Check(f.encoder[0], ">", MOVED, "encoder states move by"), Check(f.encoder[1], "<", SAME, "without by"),
                 Check(f.output, "<", SAME, "and probabilities by")],
@@ -130,17 +128,15 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }  # fmt: skip
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
-    return (
-        Table(f"A small model’s translations of unseen sentences, such as *{f.source}*", (
-            "", "exact", "translation"), list(zip(NAMES, f.exact, f.written, strict=True))),
-        Table("How far the decoder's last state moves when the tokens before it are shuffled", ("", *NAMES),
-              [(f"after layer {layer}", *row) for layer, row in enumerate(f.decoder.T)]),
-    )  # fmt: skip
-
-
-def panels(f: Figures) -> list[Panel]:
+def exhibits(f: Figures) -> Exhibits:
     ticks = [str(place) if place % 4 == 0 else "" for place in range(DRAWN)]
-    layers = [f"layer {layer}" for layer in range(f.decoder.shape[1])]
-    return [Map("Dot products of positions", f.dots, ticks, ticks, top=1.0),
-            Bars("State moved by shuffling", layers, dict(zip(NAMES, f.decoder, strict=True)))]
+    layers = range(f.decoder.shape[1])
+    return [
+        Table(f"A small model’s translations of unseen sentences, such as *{f.source}*",
+              ("", "exact", "translation"), list(zip(NAMES, f.exact, f.written, strict=True))),
+        Table("How far the decoder's last state moves when the tokens before it are shuffled", ("", *NAMES),
+              [(f"after layer {layer}", *f.decoder[:, layer]) for layer in layers]),
+        Map("Dot products of positions", f.dots, ticks, ticks, top=1.0),
+        Bars("State moved by shuffling", [f"layer {layer}" for layer in layers],
+             dict(zip(NAMES, f.decoder, strict=True))),
+    ]  # fmt: skip

@@ -3,25 +3,20 @@
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
 
 from ..storybook import StoryPair
 from ..training.metrics import score
-from .drawing import BLUE, GREEN, ORANGE, PURPLE, Bars, Curves, Panel
-from .interval import Interval, over_seeds
-from .lesson import Check, Figures, Table
+from .lesson import Bars, Check, Checks, Curves, Exhibits, Figures, Interval, Table, Workbench, over_seeds
 from .recurrent import RecurrentTranslator
 from .small import LAYERS, LONGEST, Network, Recipe, SmallModel, Task, compare, task_of, translate
-from .workbench import Workbench
 
 # S source tokens, T tokens
 
 NETWORKS: tuple[Network, ...] = ("elman", "gru", "gru with attention", "transformer")
 NAMES = ("Elman", "GRU", "GRU + attention", "Transformer")
-COLOURS = (ORANGE, PURPLE, GREEN, BLUE)
 LENGTHS = (4, 8, 16, 32)
 DIRECTIONS = 8
 
@@ -69,8 +64,7 @@ def influences(bench: Workbench, model: SmallModel, task: Task) -> list[float]:
              for _ in range(bench.pick(10, 2))]  # fmt: skip
     rows = [task.tokenizer.encode_source(text) for text in texts]
     shares = [[fair_share(model, torch.tensor([row[:length]])) for length in LENGTHS] for row in rows]
-    means: list[float] = np.mean(shares, axis=0).tolist()
-    return means
+    return np.mean(shares, axis=0).tolist()
 
 
 def fair_share(model: SmallModel, ids_1S: torch.Tensor) -> float:
@@ -96,7 +90,7 @@ def last_state(model: SmallModel, ids_1S: torch.Tensor) -> tuple[torch.Tensor, t
 SHOWN = (RecurrentTranslator.read, RecurrentTranslator.decode, fair_share)
 
 
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     elman, gru = f.share["elman"], f.share["gru"]
     return {
         "forgets": [Check(elman.high, "<", LOST_BELOW, "highest seed", was=0.1)],
@@ -107,23 +101,17 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }  # fmt: skip
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
-    def rows(*columns: Any) -> list[tuple[Any, ...]]:
-        return [(name, *cells) for name, *cells in zip(NAMES, *columns, strict=True)]
-
-    return (
-        Table("Influence of the first token on the last state, in fair shares", (
-            "", *(f"{length} tokens" for length in LENGTHS)),
-            [(name, *of.mean(0)) for name, of in zip(NAMES, f.influence.values(), strict=True)]),
-        Table("Quality on unseen sentences, and its spread over seeds", (
-            "", "parameters", "exact", "chrF2", "chrF2 of two in a row"),
-            rows(f.sizes, f.exact.values(), f.single.values(), f.double.values())),
-    )  # fmt: skip
-
-
-def panels(f: Figures) -> list[Panel]:
-    influence = {name: over_seeds(of.T) for name, of in zip(NAMES, f.influence.values(), strict=True)}
-    return [Curves("First token's influence", LENGTHS, influence, "tokens", doubling=True, log=True, level=1,
-                   colours=COLOURS),
-            Bars("chrF2", [name.replace(" ", "\n") for name in NAMES],
-                 {"one sentence": list(f.single.values()), "two": list(f.double.values())}, top=100)]
+def exhibits(f: Figures) -> Exhibits:
+    influence = dict(zip(NAMES, f.influence.values(), strict=True))
+    return [
+        Table("Influence of the first token on the last state, in fair shares",
+              ("", *(f"{length} tokens" for length in LENGTHS)),
+              [(name, *of.mean(0)) for name, of in influence.items()]),
+        Table("Quality on unseen sentences, and its spread over seeds",
+              ("", "parameters", "exact", "chrF2", "chrF2 of two in a row"),
+              list(zip(NAMES, f.sizes, f.exact.values(), f.single.values(), f.double.values(), strict=True))),
+        Curves("First token's influence", LENGTHS, {name: over_seeds(of.T) for name, of in influence.items()}, "tokens",
+               doubling=True, log=True, level=1),
+        Bars("chrF2", [name.replace(" ", "\n") for name in NAMES],
+             {"one sentence": list(f.single.values()), "two": list(f.double.values())}, top=100),
+    ]  # fmt: skip

@@ -11,10 +11,7 @@ from ..lens.teacher_forcing import encode_source
 from ..storybook import StoryPair
 from ..storybook.senses import SENSES
 from ..tokenizer.words import split_words
-from .drawing import Bars, Curves, Panel
-from .interval import Interval
-from .lesson import Check, Figures, Look, Table
-from .workbench import Workbench
+from .lesson import Bars, Check, Checks, Curves, Exhibits, Figures, Interval, Look, Table, Workbench
 
 # L layers, N words or occurrences, D model width
 
@@ -46,25 +43,21 @@ def nearest_meaning(one: np.ndarray, remembered_ND: np.ndarray, meanings_N: np.n
 def used_with(sentences: Sequence[Sequence[str]], words: Sequence[str]) -> np.ndarray:
     """How much more often than by chance each word stands near each other word, in nats, at least 0: [N,N]."""
     number = {word: i for i, word in enumerate(words)}
+    near = Counter((one, other) for sentence in sentences for place, one in enumerate(sentence)
+                   for other in sentence[max(0, place - WINDOW) : place] if {one, other} <= number.keys())
     count_NN = np.zeros((len(words), len(words)))
-    for sentence in sentences:
-        numbers = [number.get(word, -1) for word in sentence]
-        for place, one in enumerate(numbers):
-            for other in numbers[max(0, place - WINDOW) : place]:
-                if one >= 0 and other >= 0:
-                    count_NN[one, other] += 1
-                    count_NN[other, one] += 1
+    for (one, other), count in near.items():
+        count_NN[number[one], number[other]] = count
+    count_NN += count_NN.T
     expected_NN = np.outer(count_NN.sum(1), count_NN.sum(0)) / max(count_NN.sum(), 1)
     ratio_NN = np.divide(count_NN, expected_NN, out=np.zeros_like(count_NN), where=expected_NN > 0)
-    more_NN: np.ndarray = np.log(np.maximum(ratio_NN, 1))
-    return more_NN
+    return np.log(np.maximum(ratio_NN, 1))
 
 
 def cosines(vectors_ND: np.ndarray) -> np.ndarray:
     """The cosine of every two vectors, [N,N]; 0 for a vector of zeros."""
     unit_ND = vectors_ND / np.maximum(np.linalg.norm(vectors_ND, axis=1, keepdims=True), 1e-12)
-    like_NN: np.ndarray = unit_ND @ unit_ND.T
-    return like_NN
+    return unit_ND @ unit_ND.T
 
 
 SHOWN = (used_with, nearest_meaning)
@@ -167,7 +160,7 @@ def relation(bench: Workbench, text: str) -> dict[str, float]:
             "rank": float(np.median(ranks)), "questions": len(ranks)}  # fmt: skip
 
 
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     return {
         "static": [Check(abs(f.first.value - GUESSING), "<", ROUNDING, "distance from guessing")],
         "context": [Check(f.last.value, "≥", TOLD)],
@@ -177,18 +170,15 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
-    return (
+def exhibits(f: Figures) -> Exhibits:
+    names = [name.replace(" pos", "\npos").replace("after layer", "layer") for name in f.meanings]
+    return [
         Table("Meanings assigned by the nearest vector", ("vector", "correct"),
               [(name, f"{share:.1%}") for name, share in f.meanings.items()]),
-        Table("Analogies, over the whole vocabulary", (
-            "", "questions", "correct", "without the question's words", "median rank"),
-            [(name, of["questions"], of["right"], of["without"], of["rank"]) for name, of in f.relations.items()]),
-    )  # fmt: skip
-
-
-def panels(f: Figures) -> list[Panel]:
-    names = [name.replace(" pos", "\npos").replace("after layer", "layer") for name in f.meanings]
-    return [Curves("Meanings disambiguated", range(len(names)), {"": list(f.meanings.values())}, ticks=names,
-                   level=GUESSING),
-            Bars("Cosine of embeddings, by likeness of use", [str(tenth) for tenth in range(1, 11)], {"": f.deciles})]
+        Table("Analogies, over the whole vocabulary",
+              ("", "questions", "correct", "without the question's words", "median rank"),
+              [(name, of["questions"], of["right"], of["without"], of["rank"]) for name, of in f.relations.items()]),
+        Curves("Meanings disambiguated", range(len(names)), {"": list(f.meanings.values())}, ticks=names,
+               level=GUESSING),
+        Bars("Cosine of embeddings, by likeness of use", [str(tenth) for tenth in range(1, 11)], {"": f.deciles}),
+    ]  # fmt: skip

@@ -1,22 +1,18 @@
 """Lesson 12: a piece of cake, in general and as the task wants it."""
 
-import dataclasses
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from torch import Tensor, nn
 
-from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
-from ..training.cache import fingerprint
+from ..tokenizer.tokenization_seq2see import train_tokenizer
 from ..training.pairs import Pair
 from .cake import IDIOM, LITERAL, Said, sentences
-from .drawing import Bars, Panel
-from .interval import Interval, over_seeds
-from .lesson import Check, Figures, Table
-from .small import TRAINING, TRANSFORMER, Recipe, SmallTransformer, fit, translate
-from .workbench import Workbench
+from .lesson import Bars, Check, Checks, Exhibits, Figures, Interval, Table, Workbench, over_seeds
+from .small import LEARNING_RATE, TRANSFORMER, Recipe, SmallTransformer, learn, translate
 
 # B sentences, S tokens, D width
 
@@ -53,19 +49,22 @@ SHOWN = (Unlearnt, network)
 
 def measure(bench: Workbench) -> Figures:
     said = list(sentences())
-    tokenizer = train_tokenizer([text for pair in (*general_pairs(said), *task_pairs(bench, said))
-                                 for text in (pair.source, pair.target)], vocab_size=1200, languages=list(LANGUAGES))
+    general, task = general_pairs(said), task_pairs(bench, said)
+    tokenizer = train_tokenizer([text for pair in (*general, *task) for text in (pair.source, pair.target)],
+                                vocab_size=1200, languages=list(LANGUAGES))
+    stages = [(general, bench.pick(160, 12), LEARNING_RATE), (task, bench.pick(120, 6), LEARNING_RATE / 2)]
     idioms, literals = ([one for one in said if one.held_out and one.meaning == meaning]
                         for meaning in ("figurative", "literal"))  # fmt: skip
     shares = np.zeros((3, len(KINDS), len(STAGES), len(LANGUAGES), len(bench.seeds)))  # as idiom, as cake, literal
     examples = []
     for (k, kind), (s, seed) in ((a, b) for a in enumerate(KINDS) for b in enumerate(bench.seeds)):
-        models = learnt(bench, kind, seed, said, tokenizer)
-        for stage, model in enumerate(models):
+        runs = learn(bench, f"attention with {kind}", partial(network, kind, vocabulary=len(tokenizer)), stages,
+                     tokenizer, seed, made_by=(*TRANSFORMER, network, Unlearnt))  # fmt: skip
+        for stage, run in enumerate(runs):
             first = []
             for number, language in enumerate(LANGUAGES):
-                texts, literal = (translate(model, tokenizer, [one.en for one in some], language=language, longest=40)
-                                  for some in (idioms, literals))
+                into = partial(translate, run.model, tokenizer, language=language, longest=40)
+                texts, literal = (into([one.en for one in some]) for some in (idioms, literals))
                 right = [text == one.pair(language).target for text, one in zip(literal, literals, strict=True)]
                 shares[:, k, stage, number, s] = [*(np.mean([phrase[1 + number] in text for text in texts])
                                                     for phrase in (IDIOM, LITERAL)), np.mean(right)]
@@ -93,35 +92,7 @@ def task_pairs(bench: Workbench, said: Sequence[Said]) -> list[Pair]:
     return [one.pair(language) for one in said if one.meaning and not one.held_out for language in LANGUAGES] + own
 
 
-def learnt(
-    bench: Workbench, kind: str, seed: int, said: Sequence[Said], tokenizer: Seq2SeeTokenizer
-) -> list[SmallTransformer]:
-    """One network after general training, and after fine-tuning; cached."""
-    general, task = general_pairs(said), task_pairs(bench, said)
-    steps = bench.pick((160, 120), (12, 6))
-
-    def train_meaning(kind: str, seed: int, steps: Sequence[int], given: str) -> dict[str, Any]:
-        bench.seed(seed)
-        bench.say(f"training: attention with {kind}, seed {seed}")
-        model = network(kind, vocabulary=len(tokenizer))
-        fit(model, general, tokenizer, steps=steps[0], seed=seed)
-        before = {name: weight.clone() for name, weight in model.state_dict().items()}
-        fit(model, task, tokenizer, steps=steps[1], seed=seed, learning_rate=3e-3)
-        return {"before": before, "after": model.state_dict()}
-
-    pairs = [dataclasses.astuple(pair) for pair in (*general, *task)]
-    given = fingerprint([pairs, sorted(tokenizer.get_vocab().items())])  # a vocabulary comes in no order
-    kept = bench.cached(train_meaning, kind, seed, list(steps), given,
-                        made_by=(*TRAINING, *TRANSFORMER, network, Unlearnt))  # fmt: skip
-    models = []
-    for weights in (kept["before"], kept["after"]):
-        model = network(kind, vocabulary=len(tokenizer)).eval()
-        model.load_state_dict(weights)
-        models.append(model)
-    return models
-
-
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     plain, learnt = f.idiom["plain"], f.idiom["learnt"]
     return {
         "before": [Check(f.cake["plain"]["before"], "≥", ALWAYS, "cake"), Check(plain["before"], "≤", NEVER, "idiom")],
@@ -132,19 +103,16 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }  # fmt: skip
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
+def exhibits(f: Figures) -> Exhibits:
     rows = [(f"{kind}, {stage}", language, *(Interval.seeds(of[k, s, n]) for of in f.shares))
             for k, kind in enumerate(KINDS) for s, stage in enumerate(STAGES)
             for n, language in enumerate(LANGUAGES.values())]  # fmt: skip
-    return (
-        Table(f"Shares of {f.counts[0]} unseen idioms and {f.counts[1]} unseen literal sentences, over seeds", (
-            "attention of the encoder", "to", "idiom as idiom", "idiom as cake", "literal exact"), rows),
-        Table(f"Translations of “{f.source}”, errors included", ("attention", "French", "Hindi"), f.examples),
-    )  # fmt: skip
-
-
-def panels(f: Figures) -> list[Panel]:
     names = [f"{language}, {kind}" for kind in KINDS for language in LANGUAGES.values()]
     groups = [{name: over_seeds(of[:, stage].reshape(len(names), -1))
                for name, of in zip(("as idiom", "as cake"), f.shares, strict=False)} for stage in range(len(STAGES))]
-    return [Bars(f"Idioms {stage}", names, of, top=1.05, wide=True) for stage, of in zip(STAGES, groups, strict=True)]
+    return [
+        Table(f"Shares of {f.counts[0]} unseen idioms and {f.counts[1]} unseen literal sentences, over seeds",
+              ("attention of the encoder", "to", "idiom as idiom", "idiom as cake", "literal exact"), rows),
+        Table(f"Translations of “{f.source}”, errors included", ("attention", "French", "Hindi"), f.examples),
+        *(Bars(f"Idioms {stage}", names, of, top=1.05, wide=True) for stage, of in zip(STAGES, groups, strict=True)),
+    ]

@@ -14,11 +14,9 @@ from ..lens.summary import spread
 from ..lens.teacher_forcing import chosen_log_probs, eval_mode, forced_batches
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
-from .drawing import Curves, Panel, head_map
-from .held_out import ROLE_COLUMNS, groups, measured, named, role_checks, role_row, traces
-from .interval import Interval, columns_of, written
-from .lesson import Check, Figures, Look, Table
-from .workbench import Workbench
+from .held_out import ROLE_COLUMNS, clearest, groups, measured, named, role_checks, role_row, traces
+from .interval import written
+from .lesson import Check, Checks, Curves, Exhibits, Figures, Interval, Look, Table, Workbench, columns_of, head_map
 
 # L layers, N sentences, B batch, T tokens
 
@@ -55,8 +53,7 @@ def measure(bench: Workbench) -> Figures:
     costly = max(range(len(heads)), key=lambda i: costs[i].value)
     places = {name: next((one for one in best if one.head.kind == "encoder" and one.role == name), None)
               for name in ("next", "end")}  # fmt: skip
-    antecedent = max((one for one in best if one.role == "antecedent" and one.decidable),
-                     key=lambda one: one.score - one.baseline, default=None)
+    antecedent = clearest(one for one in best if one.role == "antecedent" and one.decidable)
     noun = [one.head for one in best if one.role == "antecedent" and one.head.kind == "encoder"]
     with_role = {kind: sum(1 for head, roles in by_head.items() if roles and head.kind == kind) for kind in KINDS}
     return Figures(
@@ -97,7 +94,7 @@ def log_probs(bench: Workbench, some: Sequence[Trace]) -> np.ndarray:
     return found_N
 
 
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     def always(one: RoleScore | None) -> list[Check]:
         return [Check(one.score if one else math.nan, "≥", ALWAYS, "share of its attention"), *role_checks(one)]
 
@@ -116,23 +113,21 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
+def exhibits(f: Figures) -> Exhibits:
     def by_layer(values: Sequence[Interval]) -> str:
         return " → ".join(written(one.value, ".2f") for one in values)
 
-    return (
-        Table("By layer, first to last", ("", "distance in tokens", "share across sentences"), [
-            (NAMES[kind], *(by_layer(f.reached[name][kind]) for name in ("distance", "across"))) for kind in KINDS]),
+    costs = [max(cost.value, 0) for cost in f.costs]
+    texts = [", ".join([*roles[:1], *["supervised"] * supervised, f"{cost:.2f}"])
+             for roles, supervised, cost in zip(f.roles, f.supervised, costs, strict=True)]
+    distance, across = f.reached["distance"], f.reached["across"]
+    layers = range(max(map(len, distance.values())))
+    return [
+        Table("By layer, first to last", ("", "distance in tokens", "share across sentences"),
+              [(NAMES[kind], by_layer(distance[kind]), by_layer(across[kind])) for kind in KINDS]),
         Table("The best head for each role, on unseen sentences", ROLE_COLUMNS,
               [role_row(one, one.role) for one in f.best], folded=True),
-    )
-
-
-def panels(f: Figures) -> list[Panel]:
-    texts = [", ".join([*roles[:1], *["supervised"] * supervised, f"{max(cost.value, 0):.2f}"])
-             for roles, supervised, cost in zip(f.roles, f.supervised, f.costs, strict=True)]
-    layers = range(max(map(len, f.reached["distance"].values())))
-    return [head_map("Role, and cost of removing the head (nats per token)", f.heads,
-                     [max(cost.value, 0) for cost in f.costs], texts=texts, wide=True),
-            Curves("Distance, tokens", layers, f.reached["distance"], "layer"),
-            Curves("Across sentences", layers, f.reached["across"], "layer")]
+        head_map("Role, and cost of removing the head (nats per token)", f.heads, costs, texts=texts, wide=True),
+        Curves("Distance, tokens", layers, distance, "layer"),
+        Curves("Across sentences", layers, across, "layer"),
+    ]

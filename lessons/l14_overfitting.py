@@ -8,18 +8,14 @@ from ..lens.heads import measure as measure_roles
 from ..measures.gold import in_halves, to_gold
 from ..storybook import StoryPair
 from ..training.metrics import pronoun_accuracy, score
-from .drawing import BLUE, GREEN, ORANGE, PURPLE, Curves, Panel
 from .held_out import traced
-from .interval import over_seeds
-from .lesson import Check, Figures, Table
+from .lesson import Check, Checks, Curves, Exhibits, Figures, Table, Workbench, over_seeds
 from .small import Recipe, SmallModel, SmallTransformer, Task, in_rows, task_of, test_loss, trained, translate
-from .workbench import Workbench
 
 RECIPES = {"few": Recipe(pairs=60), "dropout": Recipe(pairs=60, dropout=0.3), "some": Recipe(pairs=250),
            "all": Recipe()}  # fmt: skip
 FEW, DROPOUT, _, ALL = RECIPES
 LABELS = {"few": "60", "dropout": "60, dropout", "some": "250", "all": "all"}
-COLOURS = (ORANGE, PURPLE, GREEN, BLUE)
 COLUMNS = ("seen", "validation", "unseen", "pronoun", "exact", "noun", "state")
 
 GAP = 10.0  # times the loss on seen pairs: memorised
@@ -85,7 +81,7 @@ def of_attention(model: SmallTransformer, task: Task, validation: Sequence[Story
 SHOWN = (of_attention,)
 
 
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     return {
         "memorised": [Check(f.gap, ">", GAP, "few sentences:"), Check(f.gap_all, "<", GAP, "all:")],
         "pronoun": [Check(f.last["pronoun"][FEW], "<", MATCHED, "few sentences:"),
@@ -97,16 +93,14 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
-    ends = [(LABELS[name], *(over_seeds(f.curves[column][name].T)[-1] for column in COLUMNS if column != "validation"))
-            for name in RECIPES]  # fmt: skip
-    return (Table("At the end of training, and the spread over seeds", (
-        "sentences", "loss on them", "on unseen ones", "pronouns right", "exact", "it to noun", "it to predicate"),
-        ends),)  # fmt: skip
-
-
-def panels(f: Figures) -> list[Panel]:
+def exhibits(f: Figures) -> Exhibits:
     lines = {column: {LABELS[name]: over_seeds(of.T) for name, of in f.curves[column].items()} for column in COLUMNS}
-    return [Curves("Loss, unseen pairs", f.steps, lines["unseen"], "steps", log=True, colours=COLOURS),
-            Curves("Pronouns right", f.steps, lines["pronoun"], "steps", top=1, colours=COLOURS),
-            Curves("it to predicate", f.steps, lines["state"], "steps", colours=COLOURS)]
+    ends = [(label, *(lines[column][label][-1] for column in COLUMNS if column != "validation"))
+            for label in LABELS.values()]  # fmt: skip
+    return [
+        Table("At the end of training, and the spread over seeds", ("sentences", "loss on them", "on unseen ones",
+              "pronouns right", "exact", "it to noun", "it to predicate"), ends),
+        Curves("Loss, unseen pairs", f.steps, lines["unseen"], "steps", log=True),
+        Curves("Pronouns right", f.steps, lines["pronoun"], "steps", top=1),
+        Curves("it to predicate", f.steps, lines["state"], "steps"),
+    ]  # fmt: skip

@@ -2,21 +2,17 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from ..lens import all_heads, mean_outputs
-from ..lens.choices import margins
+from ..lens.choices import Choice, margins
 from ..lens.effects import Ablations
 from ..lens.heads import heads_of_roles
 from ..lens.hooks import Head, Stack
 from ..tokenizer.words import token_spans
-from .drawing import Curves, Panel, head_map
-from .held_out import ROLE_COLUMNS, Pronouns, flip_rate, measured, named, pronouns, role_checks, role_row
-from .interval import Interval
-from .lesson import SENTENCE, Check, Figures, Look, Table
-from .workbench import Workbench
+from .held_out import ROLE_COLUMNS, Pronouns, clearest, flip_rate, measured, named, pronouns, role_checks, role_row
+from .lesson import SENTENCE, Check, Checks, Curves, Exhibits, Figures, Interval, Look, Table, Workbench, head_map
 
 # L layers, H heads, N sentences, P pairs
 
@@ -57,11 +53,13 @@ def measure(bench: Workbench) -> Figures:
     best = [int(i) for i in np.argsort(-np.nan_to_num(on_dev), kind="stable")[:FEW]]
     flipped = [flip_rate(test, own, heads=[head]) for head in heads]
     bench.say("ablating each head")
-    right, costs, whole = ablated(bench, heads, dev, thinned(test, bench.pick(200, 16)))
+    step = math.ceil(len(test.choices) / bench.pick(200, 16))
+    right, costs, whole = ablated(bench, heads, dev.choices, test.choices[::step], test.groups[::step])
     where = places(bench, test)
     by_place = {name: [flip_rate(test, own, layers=[("encoder", layer)], where=where[name])
                        for layer in range(bench.model.config.encoder_layers)] for name in PLACES}
     looks = [one for one in heads_of_roles(*measured(bench)) if one.role == "antecedent"]
+    asked = clearest(one for one in looks if one.decidable)
     flips = {title: both_right(bench, test, family) for family, title in FAMILIES.items()}
     first = best[0]
     return Figures(
@@ -71,29 +69,20 @@ def measure(bench: Workbench) -> Figures:
         left=right[first], others=float(np.mean([one.value for i, one in enumerate(flipped) if i != first])),
         few=[str(heads[i]) for i in best], together=flip_rate(test, own, heads=[heads[i] for i in best]),
         by_place=by_place, last={name: of[-1] for name, of in by_place.items()}, pairs=len(own),
-        asked=(clearest := max((one for one in looks if one.decidable), key=lambda one: one.score - one.baseline,
-                               default=None)), said=named(clearest),
-        look=Look(SENTENCE, *heads[first]),
+        asked=asked, said=named(asked), look=Look(SENTENCE, *heads[first]),
     )  # fmt: skip
 
 
-def thinned(pronoun: Pronouns, most: int) -> Pronouns:
-    """At most `most` of the sentences, without their pairs."""
-    step = math.ceil(len(pronoun.stories) / most)
-    return replace(pronoun, stories=pronoun.stories[::step], choices=pronoun.choices[::step],
-                   is_il=pronoun.is_il[::step], pairs=())
-
-
 def ablated(
-    bench: Workbench, heads: Sequence[Head], dev: Pronouns, test: Pronouns
+    bench: Workbench, heads: Sequence[Head], dev: Sequence[Choice], test: Sequence[Choice], of: Sequence[str]
 ) -> tuple[list[Interval], list[Interval], float]:
     """The shares of correct pronouns without each head, the losses this means, and the share with all heads."""
-    means = mean_outputs(bench.model, [one.source_ids for one in dev.choices], [one.target_ids for one in dev.choices])
-    ablations = Ablations(bench.model, test.choices, means)
+    ablations = Ablations(bench.model, test, mean_outputs(bench.model, [one.source_ids for one in dev],
+                                                          [one.target_ids for one in dev]))
     whole = ablations.margins() > 0
     without = [ablations.margins([head]) > 0 for head in heads]
-    return ([Interval.of(right, test.groups) for right in without],
-            [Interval.of(whole.astype(float) - right, test.groups) for right in without], float(whole.mean()))
+    return ([Interval.of(right, of) for right in without],
+            [Interval.of(whole.astype(float) - right, of) for right in without], float(whole.mean()))
 
 
 def both_right(bench: Workbench, pronoun: Pronouns, family: str) -> Interval:
@@ -101,11 +90,12 @@ def both_right(bench: Workbench, pronoun: Pronouns, family: str) -> Interval:
     numbers = [i for i, story in enumerate(pronoun.stories) if story.family == family]
     right = dict(zip(numbers, margins(bench.model, [pronoun.choices[i] for i in numbers]) > 0, strict=True))
     both = [(pronoun.groups[a], right[a] and right[b]) for a in numbers for b in numbers
-            if a < b and pronoun.groups[a] == pronoun.groups[b] and pronoun.is_il[a] != pronoun.is_il[b]]
+            if a < b and pronoun.groups[a] == pronoun.groups[b]
+            and pronoun.choices[a].right != pronoun.choices[b].right]
     return Interval.of([hit for _, hit in both], [group for group, _ in both])
 
 
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     return {
         "flips": [Check(f.worst, "≥", FLIPS, "lowest end of an interval")],
         "looks": role_checks(f.asked),
@@ -115,16 +105,14 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
-    return (
+def exhibits(f: Figures) -> Exhibits:
+    layers = range(len(f.by_place["it"]))
+    return [
         Table("The head that looks most at the antecedent, in each kind of attention", ROLE_COLUMNS,
               [role_row(one, "antecedent") for one in f.looks]),
-        Table("Pronouns flipped by the encoder's states of another sentence", (
-            "states of", *(f"after layer {layer}" for layer in range(len(f.by_place["it"])))),
-            [(name, *(f"{one:.0%}" for one in of)) for name, of in f.by_place.items()]),
-    )
-
-
-def panels(f: Figures) -> list[Panel]:
-    return [head_map("Pronouns flipped by a head", f.heads, [one.value for one in f.flipped], top=1.0),
-            Curves("Flipped by the states of", range(len(f.by_place["it"])), f.by_place, "after layer", top=1.04)]
+        Table("Pronouns flipped by the encoder's states of another sentence",
+              ("states of", *(f"after layer {layer}" for layer in layers)),
+              [(name, *(f"{one:.0%}" for one in of)) for name, of in f.by_place.items()]),
+        head_map("Pronouns flipped by a head", f.heads, [one.value for one in f.flipped], top=1.0),
+        Curves("Flipped by the states of", layers, f.by_place, "after layer", top=1.04),
+    ]

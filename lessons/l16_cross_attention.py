@@ -16,11 +16,8 @@ from ..lens.interventions import ablate, other_values
 from ..lens.kinds import Kind
 from ..lens.teacher_forcing import by_length, encode_source, encode_target, eval_mode, forced_pass
 from ..tokenizer.words import split_words
-from .drawing import Bars, Map, Panel
 from .held_out import groups, halves, measured, named, role_checks
-from .interval import Interval
-from .lesson import SENTENCE, TRANSLATION, Check, Figures, Look, Table
-from .workbench import Workbench
+from .lesson import SENTENCE, TRANSLATION, Bars, Check, Checks, Exhibits, Figures, Interval, Look, Map, Table, Workbench
 
 # B sentences, S source tokens, T decoder steps, D model width, H heads, E size of one head
 
@@ -135,7 +132,7 @@ def one_step(bench: Workbench) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     return {
         "asks": [Check(float(f.asked == ASKED), "=", 1, "the head looks at the word"),
                  Check(float(f.costly == ASKED), "=", 1, "removing that word costs most"), *role_checks(f.alignment)],
@@ -145,11 +142,10 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
-    return (Table("Tokens that are the model's first choice, on unseen sentences", ("", "correct"),
-                  [(name, f"{share:.1%}") for name, share in f.right.items()]),)
-
-
-def panels(f: Figures) -> list[Panel]:
-    return [Map(f"Cross-attention of the step that writes {NEXT}", f.weights, f.names, f.words, top=1.0, wide=True),
-            Bars("Correct tokens, on unseen sentences", list(f.right), {"": list(f.right.values())}, top=1, wide=True)]
+def exhibits(f: Figures) -> Exhibits:
+    return [
+        Table("Tokens that are the model's first choice, on unseen sentences", ("", "correct"),
+              [(name, f"{share:.1%}") for name, share in f.right.items()]),
+        Map(f"Cross-attention of the step that writes {NEXT}", f.weights, f.names, f.words, top=1.0, wide=True),
+        Bars("Correct tokens, on unseen sentences", list(f.right), {"": list(f.right.values())}, top=1, wide=True),
+    ]

@@ -10,11 +10,8 @@ from ..lens import logit_lens
 from ..lens.hooks import Stack, capture
 from ..lens.teacher_forcing import eval_mode, forced_batches
 from ..lens.trace import Trace
-from .drawing import Bars, Curves, Panel
 from .held_out import Pronouns, flip_rate, groups, pronouns, traces_with_views
-from .interval import Interval, columns_of
-from .lesson import SENTENCE, Check, Figures, Look, Table
-from .workbench import Workbench
+from .lesson import Bars, Check, Checks, Curves, Exhibits, Figures, Interval, Look, Table, Workbench, columns_of
 
 # B sentences, T decoder steps, S source tokens, L decoder layers, D model width, V vocabulary
 
@@ -29,8 +26,7 @@ PARTS = ("read", "before", "source")  # the token just read, those before it, th
 
 def from_the_last_vector(model: PreTrainedModel, state_TD: torch.Tensor) -> torch.Tensor:
     """What a state predicts: a norm and a matrix product, for each position separately."""
-    logits_TV: torch.Tensor = model.lm_head(model.get_decoder().layer_norm(state_TD))
-    return logits_TV
+    return model.lm_head(model.get_decoder().layer_norm(state_TD))
 
 
 def owed_to(trace: Trace, layer: int) -> np.ndarray:
@@ -63,12 +59,12 @@ def measure(bench: Workbench) -> Figures:
     flips = by_place(bench, pronouns(bench)[1])
     coming, parts = columns_of(to_come, of), [columns_of(owed[:, :, part], of) for part in range(4)]
     return Figures(
-        sentences=len(some), off=off, stages=["before any layer", *(f"after layer {layer}" for layer in layers)],
+        off=off, stages=["before any layer", *(f"after layer {layer}" for layer in layers)],
         read=columns_of(read, of), coming=coming, gains=columns_of(np.diff(to_come, axis=1), of),
         owed=dict(zip(PARTS, parts, strict=False)), visible=parts[3], begin=Interval.of(read[:, 0], of),
         end=coming[-1].value, own=parts[0][-1], seen=parts[3][-1], most=MOST, shares=[one.value for one in coming],
         flips=flips, alone=flips[PLACES[0]], earlier=[one.value for one in flips[PLACES[1]]],
-        look=Look(SENTENCE, "decoder", layers[-1]),
+        look=Look(kind="decoder", layer=layers[-1]),
     )  # fmt: skip
 
 
@@ -106,7 +102,7 @@ def by_place(bench: Workbench, pronoun: Pronouns) -> dict[str, list[Interval]]:
                    for layer in range(bench.model.config.decoder_layers)] for name in PLACES}  # fmt: skip
 
 
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     return {
         "alone": [Check(f.off, "≤", EXACT)],
         "begins": [Check(f.begin.low, "≥", BEGINS, "lower end")],
@@ -117,24 +113,21 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }  # fmt: skip
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
-    return (
-        Table("What the state predicts, at the steps of unseen sentences", (
-            "state", "the token just read", "the next token"),
-            [(stage, f"{one:.1%}", f"{other:.1%}") for stage, one, other in
-             zip(f.stages, f.read, f.coming, strict=True)]),
+def exhibits(f: Figures) -> Exhibits:
+    names = [stage.replace("after layer", "layer").replace(" any layer", "") for stage in f.stages]
+    parts = dict(zip(("token just read", "those before", "source"), f.owed.values(), strict=True))
+    return [
+        Table("What the state predicts, at the steps of unseen sentences",
+              ("state", "the token just read", "the next token"),
+              [(stage, f"{one:.1%}", f"{other:.1%}")
+               for stage, one, other in zip(f.stages, f.read, f.coming, strict=True)]),
         Table("Where the state comes from", (
             "state", "the token just read", "the tokens before it", "the source", f"tokens that make up {MOST:.0%}"),
             [(stage, *(f"{one:.1%}" for one in row))
              for stage, *row in zip(f.stages[1:], *f.owed.values(), f.visible, strict=True)]),
         Table("Pronouns flipped by the states of another sentence", ("states", *f.stages[1:]),
               [(name, *(f"{one:.0%}" for one in of)) for name, of in f.flips.items()]),
-    )  # fmt: skip
-
-
-def panels(f: Figures) -> list[Panel]:
-    names = [stage.replace("after layer", "layer").replace(" any layer", "") for stage in f.stages]
-    parts = dict(zip(("token just read", "those before", "source"), f.owed.values(), strict=True))
-    lines = {"token just read": f.read, "next token": f.coming}
-    return [Curves("The last vector predicts ...", range(len(names)), lines, ticks=names),
-            Bars("... and comes from", names[1:], parts)]
+        Curves("The last vector predicts ...", range(len(names)),
+               {"token just read": f.read, "next token": f.coming}, ticks=names),
+        Bars("... and comes from", names[1:], parts),
+    ]  # fmt: skip

@@ -14,11 +14,9 @@ from ..lens.kinds import KINDS, Kind
 from ..lens.teacher_forcing import eval_mode, eval_with_eager_attention, forced_pass
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
-from .drawing import Bars, Panel
 from .held_out import groups, traces_with_views
-from .interval import Interval, rank_correlation
-from .lesson import SENTENCE, TRANSLATION, Check, Figures, Look, Table
-from .workbench import Workbench
+from .interval import rank_correlation
+from .lesson import SENTENCE, TRANSLATION, Bars, Check, Checks, Exhibits, Figures, Interval, Look, Table, Workbench
 
 # L layers, H heads, R rows, C columns, N cells: a head and a column; T steps, V vocabulary
 
@@ -34,8 +32,7 @@ def effects(bench: Workbench, trace: Trace, cells: Sequence[Cell]) -> np.ndarray
         plain_1TV = forced_pass(bench.model, sources[:1], targets[:1])[0].logits.log_softmax(-1)
         with silenced(bench.model, cells):
             other_NTV = forced_pass(bench.model, sources, targets)[0].logits.log_softmax(-1)
-    divergence_N: np.ndarray = (plain_1TV.exp() * (plain_1TV - other_NTV)).sum((-1, -2)).numpy()
-    return divergence_N
+    return (plain_1TV.exp() * (plain_1TV - other_NTV)).sum((-1, -2)).numpy()
 
 
 SHOWN = (effects,)
@@ -63,7 +60,7 @@ def measure(bench: Workbench) -> Figures:
         }  # fmt: skip
     by_figure = {name: {kind: kinds[kind][name] for kind in KINDS} for name in kinds["encoder"]}
     return Figures(
-        moved=weights_moved(bench, some[0]), off=off_sums(bench, tested), sentences=len(some), cells=cells,
+        moved=weights_moved(bench, some[0]), off=off_sums(bench, tested), cells=cells,
         by_figure=by_figure, by_weight={kind: one.value for kind, one in by_figure["by weight"].items()},
         by_length={kind: one.value for kind, one in by_figure["by length"].items()}, **one_head(bench),
     )  # fmt: skip
@@ -111,7 +108,7 @@ def one_head(bench: Workbench) -> dict[str, Any]:
             "look": Look(SENTENCE, "cross", layer, head)}  # fmt: skip
 
 
-def claims(f: Figures) -> dict[str, list[Check]]:
+def claims(f: Figures) -> Checks:
     def each(checked: str, comparison: Any, threshold: float, end: str) -> list[Check]:
         return [Check(getattr(one, end), comparison, threshold, f"{kind}:")
                 for kind, one in f.by_figure[checked].items()]
@@ -123,15 +120,14 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     }  # fmt: skip
 
 
-def tables(f: Figures) -> tuple[Table, ...]:
-    rows = [(NAMES[kind], f"{f.by_figure['other first'][kind]:.1%}", *(f"{f.by_figure[name][kind]:.2f}" for name in (
-        "by weight", "by length"))) for kind in KINDS]  # fmt: skip
-    return (Table("Weights, lengths and effects", (
-        "", "another word adds most", "effects ordered by weight", "by length"), rows),)  # fmt: skip
-
-
-def panels(f: Figures) -> list[Panel]:
+def exhibits(f: Figures) -> Exhibits:
     orders = {name: list(f.by_figure[name].values()) for name in ("by weight", "by length")}
-    return [Bars(f"One head ({f.head}): share of each word, over all steps", f.columns, f.example, wide=True),
-            Bars("How well each orders the effects (rank correlation)", [NAMES[kind] for kind in KINDS], orders, top=1,
-                 wide=True)]
+    names = [NAMES[kind] for kind in KINDS]
+    rows = [(name, f"{first:.1%}", f"{weight:.2f}", f"{length:.2f}") for name, first, weight, length in
+            zip(names, f.by_figure["other first"].values(), *orders.values(), strict=True)]  # fmt: skip
+    return [
+        Table("Weights, lengths and effects",
+              ("", "another word adds most", "effects ordered by weight", "by length"), rows),
+        Bars(f"One head ({f.head}): share of each word, over all steps", f.columns, f.example, wide=True),
+        Bars("How well each orders the effects (rank correlation)", names, orders, top=1, wide=True),
+    ]

@@ -6,29 +6,33 @@ fills its placeholders. `l07_many_heads.py` has
     SHOWN                                 functions whose source the page shows: the lines that matter
     measure(bench) -> Figures             everything measured, by name; what is random comes from bench.seed
     claims(figures) -> {key: [Check]}     what decides each claim: a claim holds if all its checks pass
-    tables(figures) -> (Table, ...)
-    panels(figures) -> [Panel]            the picture, side by side (`drawing.py`)
+    exhibits(figures) -> [Table | Panel]  what the page shows: tables, and the panels of a picture (`drawing.py`)
 
 Placeholders name figures: `{off:.0e}`. `Figures` may have a `look`, the map that "look for yourself" opens.
+A lesson imports from here what most lessons need.
 """
 
-from __future__ import annotations
-
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal
 
-from .interval import spelled
+from .drawing import Bars, Curves, Map, Panel, head_map
+from .interval import Interval, columns_of, over_seeds, spelled
+from .workbench import Workbench
 
-if TYPE_CHECKING:
-    from .drawing import Panel
-    from .workbench import Workbench
+__all__ = [
+    "Bars", "Check", "Checks", "Curves", "Exhibits", "Figures", "Interval", "Look", "Map", "SENTENCE", "TRANSLATION",
+    "Table", "Workbench", "columns_of", "head_map", "over_seeds",
+]  # fmt: skip
 
 Figures = SimpleNamespace
 Word = Literal["holds", "does not hold here", "not decidable here"]
 Comparison = Literal["<", "≤", "=", "≥", ">"]
+COMPARISONS: dict[Comparison, Callable[[float, float], bool]] = {
+    "<": operator.lt, "≤": operator.le, "=": operator.eq, "≥": operator.ge, ">": operator.gt}
 SENTENCE, TRANSLATION = ("The cat did not cross the street because it was too tired.",
                          "Le chat n'a pas traversé la rue parce qu'il était trop fatigué.")
 
@@ -48,9 +52,7 @@ class Check:
 
     @property
     def passes(self) -> bool:
-        value, threshold = float(self.value), self.threshold
-        return {"<": value < threshold, "≤": value <= threshold, "=": value == threshold, "≥": value >= threshold,
-                ">": value > threshold}[self.comparison]
+        return COMPARISONS[self.comparison](float(self.value), self.threshold)
 
     def __str__(self) -> str:
         was = "" if self.was is None else f" (set after a first result; it was {self.was:.3g})"
@@ -58,21 +60,12 @@ class Check:
         return f"{what}{spelled(self.value)}, required {self.comparison} {self.threshold:.3g}{was}"
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A statement, what came out, and the checks that decide it."""
-
-    claim: str
-    why: str
-    checks: tuple[Check, ...]
-
-    @property
-    def word(self) -> Word:
-        """It holds if every check passes; a check without a value leaves it open, unless another one fails."""
-        unknown = [math.isnan(check.value) for check in self.checks]
-        if any(not check.passes and not open_ for check, open_ in zip(self.checks, unknown, strict=True)):
-            return "does not hold here"
-        return "not decidable here" if any(unknown) else "holds"
+def word_of(checks: Sequence[Check]) -> Word:
+    """A claim holds if every check passes; a check without a value leaves it open, unless another one fails."""
+    known = [check for check in checks if not math.isnan(check.value)]
+    if not all(check.passes for check in known):
+        return "does not hold here"
+    return "holds" if len(known) == len(checks) else "not decidable here"
 
 
 @dataclass(frozen=True)
@@ -95,23 +88,12 @@ class Look:
     head: int = 0
 
 
-class Lesson(Protocol):
-    """A lesson's module."""
-
-    __name__: str
-    SHOWN: tuple[Callable[..., Any], ...]
-
-    def measure(self, bench: Workbench) -> Figures: ...
-
-    def claims(self, figures: Figures) -> dict[str, list[Check]]: ...
-
-    def tables(self, figures: Figures) -> tuple[Table, ...]: ...
-
-    def panels(self, figures: Figures) -> Sequence[Panel]: ...
+Checks = dict[str, list[Check]]
+Exhibits = list[Table | Panel]
 
 
-def count(claims: Sequence[Claim]) -> str:
+def count(words: Sequence[Word]) -> str:
     """The verdict of a lesson: how many of its claims hold."""
-    holding, left = (sum(one.word == word for one in claims) for word in ("holds", "not decidable here"))
-    said = f"{holding} of {len(claims)} claims hold" if len(claims) != 1 else f"{holding} of 1 claim holds"
+    holding, left = words.count("holds"), words.count("not decidable here")
+    said = f"{holding} of {len(words)} claims hold" if len(words) != 1 else f"{holding} of 1 claim holds"
     return said + (f", {left} not decidable" if left else "")

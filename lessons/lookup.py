@@ -6,7 +6,6 @@ rotation, so that no component of the vector belongs to one part alone.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import nn
@@ -21,31 +20,24 @@ WAYS = ("none", "one matrix", "query = key", "key = value", "three matrices")
 LEARNING_RATE = 2e-2
 
 
-@dataclass(frozen=True)
-class Task:
-    """The rotation of each replica."""
+def rotation(seed: int) -> torch.Tensor:
+    """A random one, [D,D]."""
+    return torch.linalg.qr(torch.randn(WIDTH, WIDTH, generator=torch.Generator().manual_seed(seed)))[0]
 
-    rotation_RDD: torch.Tensor
 
-    @classmethod
-    def draw(cls, seeds: Sequence[int]) -> "Task":
-        rotations = []
-        for seed in seeds:
-            generator = torch.Generator().manual_seed(seed)
-            rotations.append(torch.linalg.qr(torch.randn(WIDTH, WIDTH, generator=generator))[0])
-        return cls(torch.stack(rotations))
-
-    def batch(self, generator: torch.Generator, size: int = BATCH) -> tuple[torch.Tensor, torch.Tensor]:
-        """Words [R,B,N,D], and what each is to say [B,N,PARTS]; all replicas see the same sequences, rotated."""
-        one_hot = nn.functional.one_hot
-        name_BN = torch.rand(size, NAMES, generator=generator).argsort(-1)
-        wanted_BN = torch.randint(NAMES, (size, NAMES), generator=generator)
-        content_BNP = torch.randint(CHOICES, (size, NAMES, PARTS), generator=generator)
-        parts = (one_hot(name_BN, NAMES), one_hot(wanted_BN, NAMES), one_hot(content_BNP, CHOICES).flatten(-2))
-        word_BND = torch.cat(parts, dim=-1).float() * 2
-        place_BN = name_BN.argsort(-1).gather(-1, wanted_BN)  # where the wanted name stands
-        answer_BNP = content_BNP.gather(1, place_BN[..., None].expand(-1, -1, PARTS))
-        return torch.einsum("bnd,rde->rbne", word_BND, self.rotation_RDD), answer_BNP
+def batch(
+    rotation_RDD: torch.Tensor, generator: torch.Generator, size: int = BATCH
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Words [R,B,N,D], and what each is to say [B,N,PARTS]; all replicas see the same sequences, rotated."""
+    one_hot = nn.functional.one_hot
+    name_BN = torch.rand(size, NAMES, generator=generator).argsort(-1)
+    wanted_BN = torch.randint(NAMES, (size, NAMES), generator=generator)
+    content_BNP = torch.randint(CHOICES, (size, NAMES, PARTS), generator=generator)
+    parts = (one_hot(name_BN, NAMES), one_hot(wanted_BN, NAMES), one_hot(content_BNP, CHOICES).flatten(-2))
+    word_BND = torch.cat(parts, dim=-1).float() * 2
+    place_BN = name_BN.argsort(-1).gather(-1, wanted_BN)  # where the wanted name stands
+    answer_BNP = content_BNP.gather(1, place_BN[..., None].expand(-1, -1, PARTS))
+    return torch.einsum("bnd,rde->rbne", word_BND, rotation_RDD), answer_BNP
 
 
 class Attention(nn.Module):
@@ -84,15 +76,15 @@ class Attention(nn.Module):
         return torch.einsum("rbne,rea->rbna", weight_RBNN @ value, self.readout).unflatten(-1, (PARTS, CHOICES))
 
 
-def train(way: str, seeds: Sequence[int], sizes: Sequence[int], steps: int) -> dict[str, list[float]]:
-    """Train a copy for each seed and size: "right", the share of new questions that it answers correctly [R]."""
+def train(way: str, seeds: Sequence[int], sizes: Sequence[int], steps: int) -> list[float]:
+    """Train a copy for each seed and size: the share of new questions that each answers correctly, [R]."""
     torch.manual_seed(1000 + seeds[0])
-    task, model = Task.draw(seeds), Attention(way, sizes=sizes)
+    rotation_RDD, model = torch.stack(list(map(rotation, seeds))), Attention(way, sizes=sizes)
     optimizer = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=steps)
     generator = torch.Generator().manual_seed(seeds[0])
     for _ in range(steps):
-        x_RBND, answer_BNP = task.batch(generator)
+        x_RBND, answer_BNP = batch(rotation_RDD, generator)
         log_prob = model(x_RBND).log_softmax(-1)
         answer = answer_BNP[None, ..., None].expand(len(log_prob), -1, -1, -1, 1)
         optimizer.zero_grad()
@@ -100,9 +92,8 @@ def train(way: str, seeds: Sequence[int], sizes: Sequence[int], steps: int) -> d
         optimizer.step()
         schedule.step()
     with torch.no_grad():
-        x_RBND, answer_BNP = task.batch(generator, 400)
-        right_R = (model(x_RBND).argmax(-1) == answer_BNP).float().mean((1, 2, 3))
-    return {"right": right_R.tolist()}
+        x_RBND, answer_BNP = batch(rotation_RDD, generator, 400)
+        return (model(x_RBND).argmax(-1) == answer_BNP).float().mean((1, 2, 3)).tolist()
 
 
-MADE_BY = (Task, Attention)
+MADE_BY = (rotation, batch, Attention)

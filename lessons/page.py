@@ -66,6 +66,7 @@ def article(lesson: dict[str, Any], record: dict[str, Any]) -> str:
         f'<br><span class="soft">Measured: {text("; ".join(item["checks"]))}.</span></li>'
         for item in verdict["findings"]
     )
+    slips = "".join(f"<li>{text(slip)}</li>" for slip in lesson["slips"])
     how = "".join(f"<p>{text(part)}</p>" for part in re.split(r"\n\s*\n", lesson["how"].strip()))
     return f"""<article id="lesson-{lesson["number"]}">
 <h3><span class="soft">{lesson["number"]}.</span> {text(lesson["title"])}</h3>
@@ -77,13 +78,7 @@ def article(lesson: dict[str, Any], record: dict[str, Any]) -> str:
 <div class="tables">{"".join(table(item) for item in lesson["tables"])}</div>
 <h4>The lines that matter</h4>{listings(lesson["code"])}
 <h4>Try next</h4><p>{text(lesson["try"])}</p>{look(lesson["look"], record)}
-{slips(lesson["slips"])}</article>"""
-
-
-def slips(items: list[str]) -> str:
-    """Common errors about the subject."""
-    listed = "".join(f"<li>{text(item)}</li>" for item in items)
-    return f'<h4>Common slips</h4><ul class="findings">{listed}</ul>' if items else ""
+{f'<h4>Common slips</h4><ul class="findings">{slips}</ul>' if slips else ""}</article>"""
 
 
 def listings(code: list[dict[str, Any]]) -> str:

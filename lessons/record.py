@@ -30,7 +30,7 @@ from seq2see import __version__
 from .contents import CHAPTERS, load, number_of
 from .drawing import to_svg
 from .interval import spelled, to_data
-from .lesson import Claim, Lesson, count
+from .lesson import Table, count, word_of
 from .prose import fill, read_prose
 from .workbench import Workbench
 
@@ -43,11 +43,9 @@ def collect(bench: Workbench, names: list[str], *, command: str) -> dict[str, An
     model = about_model(bench)  # first: a model that cannot be loaded fails before minutes of work
     lessons = []
     for place, name in enumerate(names, 1):
-        lesson = load(name)
         print(f"[{place}/{len(names)}] lesson {number_of(name)}", file=sys.stderr, flush=True)
-        lessons.append(run_lesson(bench, lesson))
-        said = lessons[-1]
-        bench.say(f"{said['verdict']['word']} ({said['seconds']:.1f} s)")
+        lessons.append(run_lesson(bench, name))
+        bench.say(f"{lessons[-1]['verdict']['word']} ({lessons[-1]['seconds']:.1f} s)")
     numbers = {lesson["number"] for lesson in lessons}
     chapters = [{"title": chapter.title, "about": chapter.about,
                  "lessons": [number_of(name) for name in chapter.names if number_of(name) in numbers]}
@@ -55,7 +53,7 @@ def collect(bench: Workbench, names: list[str], *, command: str) -> dict[str, An
     return {
         "format": FORMAT,
         "version": __version__,
-        "budget": bench.budget.value,
+        "budget": "reduced" if bench.quick else "full",
         "seeds": list(bench.seeds),
         "run": str(bench.run),
         "command": command,
@@ -66,16 +64,16 @@ def collect(bench: Workbench, names: list[str], *, command: str) -> dict[str, An
     }
 
 
-def run_lesson(bench: Workbench, lesson: Lesson) -> dict[str, Any]:
-    name = lesson.__name__.rpartition(".")[2]
-    prose = read_prose(name)
+def run_lesson(bench: Workbench, name: str) -> dict[str, Any]:
+    lesson, prose = load(name), read_prose(name)
     begun = time.perf_counter()
     figures = lesson.measure(bench)
     seconds = time.perf_counter() - begun
     checks = lesson.claims(figures)
     if set(prose.claims) != set(checks) or set(prose.findings) != set(checks):
         raise ValueError(f"{name}: the Markdown and claims() must have the same keys: {', '.join(checks)}")
-    claims = [Claim(text, fill(prose.findings[key], figures), tuple(checks[key])) for key, text in prose.claims.items()]
+    words = {key: word_of(checks[key]) for key in prose.claims}
+    exhibits = lesson.exhibits(figures)
     return {
         "number": number_of(name),
         "name": name,
@@ -83,14 +81,15 @@ def run_lesson(bench: Workbench, lesson: Lesson) -> dict[str, Any]:
         "claim": prose.claim,
         "how": fill(prose.how, figures),
         "try": prose.next,
-        "verdict": {"word": count(claims), "why": fill(prose.summary, figures),
-                    "findings": [{"claim": one.claim, "word": one.word, "why": one.why,
-                                  "checks": list(map(str, one.checks))} for one in claims]},
+        "verdict": {"word": count(list(words.values())), "why": fill(prose.summary, figures),
+                    "findings": [{"claim": text, "word": words[key], "why": fill(prose.findings[key], figures),
+                                  "checks": list(map(str, checks[key]))} for key, text in prose.claims.items()]},
         "slips": [fill(slip, figures) for slip in prose.slips],
         "tables": [vars(table) | {"columns": list(table.columns),
                                   "rows": [list(map(spelled, row)) for row in table.rows]}
-                   for table in lesson.tables(figures)],
-        "svg": to_svg(lesson.panels(figures), name=f"l{number_of(name)}", title=prose.title),
+                   for table in exhibits if isinstance(table, Table)],
+        "svg": to_svg([one for one in exhibits if not isinstance(one, Table)], name=f"l{number_of(name)}",
+                      title=prose.title),
         "code": [listing(function) for function in lesson.SHOWN],
         "look": to_data(getattr(figures, "look", None)),
         "seconds": round(seconds, 2),

@@ -8,15 +8,17 @@ for as many steps on as many tokens from the same seeds.
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import chain, count, islice
 from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from ..lens.teacher_forcing import by_length
 from ..modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration, attention, layers, modeling_seq2see
 from ..storybook import StoryPair
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
@@ -36,9 +38,10 @@ FAMILIES = ("easy", "alone", "weather")
 WORDS = 120  # the commonest English ones of these families: all that the task has
 WIDTH, INNER, LAYERS, VOCABULARY = 64, 128, 2, 900
 MAX_TOKENS = 256  # of a side of a batch, padding counted
-LEARNING_RATE, WARM_UP = 6e-3, 0.1  # peak learning rate, and the share of steps until it
+STEPS, LEARNING_RATE, WARM_UP = 300, 6e-3, 0.1  # steps, peak learning rate, and the share of steps until it
 MARKS = (0.125, 0.25, 0.5, 1.0)  # shares of the steps after which weights are kept
 LONGEST = 24  # tokens of a translation of one sentence
+COLLATE = Collator(pad_token_id=0, eos_token_id=2, decoder_start_token_id=1)
 
 Network = Literal["transformer", "elman", "gru", "gru with attention"]
 
@@ -54,13 +57,11 @@ class Recipe:
     dropout: float = 0.0
     pairs: int = 0
     row: int = 1
-    steps: int = 300
 
     def __str__(self) -> str:
         """The fields that differ from the defaults, for progress lines."""
-        usual = Recipe(steps=self.steps)
-        changed = {name: value for name, value in dataclasses.asdict(self).items() if value != getattr(usual, name)}
-        return ", ".join(f"{name} {value}" for name, value in changed.items()) or "the small Transformer"
+        changed = dataclasses.asdict(self).items() - dataclasses.asdict(Recipe()).items()
+        return ", ".join(f"{name} {value}" for name, value in sorted(changed)) or "the small Transformer"
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,11 @@ class Task:
 class Trained:
     """The result of training: the loss of each step, and the models after some steps, the last one finished."""
 
-    losses: tuple[float, ...]
-    models: dict[int, "SmallModel"]
+    losses: list[float]
+    models: dict[int, Any]  # of `SmallModel`
 
     @property
-    def model(self) -> "SmallModel":
+    def model(self) -> Any:
         return self.models[max(self.models)]
 
 
@@ -113,21 +114,18 @@ class SmallTransformer(nn.Module):
 
     def encode(self, ids_BS: Tensor, mask_BS: Tensor) -> Tensor:
         """Source ids to source states [B,S,D]."""
-        states_BSD: Tensor = self.network.model.encoder(input_ids=ids_BS, attention_mask=mask_BS).last_hidden_state
-        return states_BSD
+        return self.network.model.encoder(input_ids=ids_BS, attention_mask=mask_BS).last_hidden_state
 
     def decode(self, memory_BSD: Tensor, mask_BS: Tensor, ids_BT: Tensor, mask_BT: Tensor) -> Tensor:
         """Target ids to target states [B,T,D]."""
-        states_BTD: Tensor = self.network.model.decoder(
+        return self.network.model.decoder(
             input_ids=ids_BT, attention_mask=None if self.causal else open_mask(mask_BT),
             encoder_hidden_states=memory_BSD, encoder_attention_mask=mask_BS, use_cache=False,
         ).last_hidden_state  # fmt: skip
-        return states_BTD
 
     def logits(self, states: Tensor) -> Tensor:
         """[..., D] to [..., V]."""
-        scores: Tensor = self.network.lm_head(states)
-        return scores
+        return self.network.lm_head(states)
 
 
 SmallModel = SmallTransformer | RecurrentTranslator
@@ -143,9 +141,7 @@ def build(recipe: Recipe, *, vocabulary: int) -> SmallModel:
     """New weights, drawn from torch's generator."""
     if recipe.network == "transformer":
         return SmallTransformer(recipe, vocabulary=vocabulary)
-    cell: recurrent.Cell = "elman" if recipe.network == "elman" else "gru"
-    with_attention = recipe.network == "gru with attention"
-    return RecurrentTranslator(cell, width=WIDTH, vocabulary=vocabulary, attention=with_attention)
+    return RecurrentTranslator(recipe.network, width=WIDTH, vocabulary=vocabulary)
 
 
 @lru_cache(maxsize=1)
@@ -178,28 +174,38 @@ def in_rows(stories: Sequence[StoryPair], most: int) -> list[Pair]:
 
 
 def trained(bench: Workbench, recipe: Recipe, seed: int) -> Trained:
-    """Train a recipe on the task, once; later calls read the result from the shelf."""
+    """A recipe, trained on the task."""
     task = task_of(bench)
-    recipe = dataclasses.replace(recipe, steps=bench.pick(recipe.steps, 24))
-    stories = task.train[: recipe.pairs or None]
-    pairs = in_rows(stories, recipe.row)
+    pairs = in_rows(task.train[: recipe.pairs or None], recipe.row)
+    new = partial(build, recipe, vocabulary=len(task.tokenizer))
+    made_by = TRANSFORMER if recipe.network == "transformer" else (recurrent,)
+    [run] = learn(bench, str(recipe), new, [(pairs, bench.pick(STEPS, 24), LEARNING_RATE)], task.tokenizer, seed,
+                  made_by=made_by)
+    return run
 
-    def train_small(settings: dict[str, Any], seed: int, given: str) -> dict[str, Any]:
+
+def learn(
+    bench: Workbench, name: str, new: Callable[[], "SmallModel"], stages: Sequence[tuple[Sequence[Pair], int, float]],
+    tokenizer: Seq2SeeTokenizer, seed: int, *, made_by: Sequence[Any],
+) -> list[Trained]:  # fmt: skip
+    """Train a new model in stages (pairs, steps, learning rate), once; later calls read the results from the shelf."""
+
+    def train_small(name: str, seed: int, given: str) -> list[Any]:
         bench.seed(seed)
-        bench.say(f"training {recipe}, seed {seed}")
-        model = build(recipe, vocabulary=len(task.tokenizer))
-        losses, kept = fit(model, pairs, task.tokenizer, steps=recipe.steps, seed=seed)
-        return {"losses": losses, "kept": kept}
+        bench.say(f"training {name}, seed {seed}")
+        model = new()
+        return [fit(model, pairs, tokenizer, steps=steps, seed=seed, learning_rate=rate)
+                for pairs, steps, rate in stages]  # fmt: skip
 
-    vocabulary = sorted(task.tokenizer.get_vocab().items())  # which comes in no order
-    given = [SIZES, [[pair.source, pair.target] for pair in pairs], vocabulary]
-    made_by = (*TRAINING, *(TRANSFORMER if recipe.network == "transformer" else (recurrent,)))
-    found = bench.cached(train_small, dataclasses.asdict(recipe), seed, fingerprint(given), made_by=made_by)
-    models = {}
-    for step, weights in found["kept"].items():
-        models[step] = build(recipe, vocabulary=len(task.tokenizer)).eval()
-        models[step].load_state_dict(weights)
-    return Trained(tuple(found["losses"]), models)
+    data = [(list(map(dataclasses.astuple, pairs)), steps, rate) for pairs, steps, rate in stages]
+    given = fingerprint([SIZES, data, sorted(tokenizer.get_vocab().items())])  # a vocabulary comes in no order
+    runs = []
+    for losses, kept in bench.cached(train_small, name, seed, given, made_by=(*TRAINING, *made_by)):
+        models = {step: new().eval() for step in kept}
+        for step, weights in kept.items():
+            models[step].load_state_dict(weights)
+        runs.append(Trained(losses, models))
+    return runs
 
 
 def fit(
@@ -228,13 +234,9 @@ def fit(
 
 def batches(data: EncodedPairs, *, steps: int, seed: int) -> Iterator[dict[str, Tensor]]:
     """As many batches as there are steps, epoch after epoch."""
-    collate = Collator(pad_token_id=0, eos_token_id=2, decoder_start_token_id=1)
-    done = epoch = 0
-    while done < steps:
-        for batch in plan_epoch(data.lengths(), max_tokens=MAX_TOKENS, seed=seed, epoch=epoch)[: steps - done]:
-            yield collate([data[index] for index in batch])
-            done += 1
-        epoch += 1
+    plans = (plan_epoch(data.lengths(), max_tokens=MAX_TOKENS, seed=seed, epoch=epoch) for epoch in count())
+    for batch in islice(chain.from_iterable(plans), steps):
+        yield COLLATE([data[index] for index in batch])
 
 
 def loss_of(model: SmallModel, batch: dict[str, Tensor]) -> Tensor:
@@ -249,14 +251,13 @@ def loss_of(model: SmallModel, batch: dict[str, Tensor]) -> Tensor:
 def test_loss(model: SmallModel, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer) -> float:
     """The loss over some pairs, every token counting alike."""
     data = EncodedPairs(pairs, tokenizer, max_length=256)
-    collate = Collator(pad_token_id=0, eos_token_id=2, decoder_start_token_id=1)
-    total = count = 0.0
+    total = seen = 0.0
     for batch in plan_epoch(data.lengths(), max_tokens=4 * MAX_TOKENS, seed=0, epoch=0):
-        inputs = collate([data[index] for index in batch])
+        inputs = COLLATE([data[index] for index in batch])
         tokens = int((inputs["labels"] != -100).sum())
         total += float(loss_of(model, inputs)) * tokens
-        count += tokens
-    return total / count
+        seen += tokens
+    return total / seen
 
 
 @torch.no_grad()
@@ -266,10 +267,8 @@ def translate(
 ) -> list[str]:  # fmt: skip
     """Greedy translations: the most likely token, again and again, from the beginning each time."""
     rows = [tokenizer.encode_source(source) for source in sources]
-    order = sorted(range(len(rows)), key=lambda index: len(rows[index]))
     texts = [""] * len(rows)
-    for first in range(0, len(order), 64):
-        chosen = order[first : first + 64]
+    for chosen in by_length(rows, rows):
         ids_BS = pad([rows[index] for index in chosen], 0)
         mask_BS = (ids_BS != 0).long()
         memory = model.encode(ids_BS, mask_BS)
@@ -304,5 +303,5 @@ def compare(bench: Workbench, **recipes: Recipe) -> dict[str, Compared]:
 
 # What the weights depend on: changing any of these trains them again.
 SIZES = (WIDTH, INNER, LAYERS, VOCABULARY, MAX_TOKENS, LEARNING_RATE, WARM_UP, MARKS)
-TRAINING = (fit, batches, loss_of)
+TRAINING = (Recipe, fit, batches, loss_of)
 TRANSFORMER = (SmallTransformer, open_mask, attention, layers, modeling_seq2see)

@@ -1,7 +1,10 @@
 """Errors that the user can fix."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
+
+LISTED = 12  # known names in a message
 
 
 class UserError(ValueError):
@@ -14,6 +17,14 @@ class UserError(ValueError):
     def __init__(self, message: str, *, exit_code: int = 1):
         super().__init__(" ".join(message.split()))
         self.exit_code = exit_code
+
+
+def nearest(name: str, known: Collection[str], *, prefix: str = "", otherwise: str = "") -> str:
+    """The end of a message about an unknown name: the closest known one, or else advice or a list of known ones."""
+    if found := get_close_matches(name, known, n=1):
+        return f"; did you mean {prefix}{found[0]}?"
+    listed = ", ".join(sorted(known)[:LISTED]) + " ..." * (len(known) > LISTED)
+    return f"; {otherwise or f'expected one of {listed}'}"
 
 
 @contextmanager

@@ -4,7 +4,7 @@ nothing heavy."""
 import re
 from pathlib import Path
 
-from seq2see.errors import UserError
+from seq2see.errors import UserError, nearest
 from seq2see.pretrained import NAMES, packaged_folder
 
 RUNS = "runs"  # where `seq2see train` puts runs, below the current folder
@@ -33,25 +33,20 @@ def local_folder(name: str | Path) -> Path | None:
         raise UserError(f"{name} is a file; give the folder of a checkpoint")
     ours = folder.parts[:1] == (RUNS,)
     if ours or folder.parent.is_dir() or not re.fullmatch(r"[\w.-]+/[\w.-]+", str(name)):
-        raise UserError(f"there is no folder {name}; {_advice(name)}")
+        raise UserError(f"there is no folder {name}{_advice(name)}")
     return None
 
 
 def _advice(name: str | Path) -> str:
     """A suggestion for an unknown name."""
-    from difflib import get_close_matches
     from importlib.resources import files
 
     known = [*NAMES, *(run.as_posix() for run in Path(RUNS).glob("*/"))]
-    if near := get_close_matches(str(name), known):
-        return f"did you mean {' or '.join(near)}?"
     recipe = Path(name).name
     if Path(name).parts[:1] != (RUNS,) or not (files("seq2see.configs") / f"{recipe}.yaml").is_file():
         recipe = "storybook"
-    return (
-        f"give the folder of a trained model, or {' or '.join(NAMES)} from the package, or train one:"
-        f" seq2see train {recipe}"
-    )
+    return nearest(str(name), known, otherwise=f"give the folder of a trained model, or {' or '.join(NAMES)} from the"
+                                               f" package, or train one: seq2see train {recipe}")
 
 
 def resolve_folder(name: str | Path, *, trust_remote_code: bool = False, pickles: bool = False) -> Path:

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources.abc import Traversable
@@ -16,9 +15,7 @@ from typing import Any
 
 import yaml
 
-from seq2see.errors import UserError
-
-SHOWN = 12  # known names listed in a message
+from seq2see.errors import UserError, nearest
 
 
 class Loader(yaml.SafeLoader):
@@ -88,14 +85,7 @@ def override(settings: dict[str, Any], overrides: Iterable[str], *, example: str
 def check_keys(settings: Mapping[Any, Any], known: Sequence[str], *, prefix: str = "", where: str) -> None:
     for key in settings:
         if key not in known:
-            raise wrong(f"unknown key {prefix}{key} in {where}{nearest(str(key), known, prefix)}")
-
-
-def nearest(key: str, known: Sequence[str], prefix: str = "") -> str:
-    """The end of a message about an unknown name: the closest known one, or else a list of known ones."""
-    if found := difflib.get_close_matches(key, known, n=1):
-        return f"; did you mean {prefix}{found[0]}?"
-    return f"; expected one of {', '.join(sorted(known)[:SHOWN])}{' ...' if len(known) > SHOWN else ''}"
+            raise wrong(f"unknown key {prefix}{key} in {where}{nearest(str(key), known, prefix=prefix)}")
 
 
 def wrong(message: str) -> UserError:

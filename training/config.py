@@ -20,8 +20,9 @@ from typing import Any
 
 import yaml
 
+from seq2see.errors import nearest
 from seq2see.folders import RUNS
-from seq2see.settings_file import check_keys, nearest, override, read_settings, wrong
+from seq2see.settings_file import check_keys, override, read_settings, wrong
 
 EXPECTED = "sections such as data: and training:"
 REFERENCE = "reference"  # configs/reference.yaml: every key with its default

@@ -4,7 +4,7 @@ Imports nothing heavy.
 """
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NoReturn
 
 from seq2see.pretrained import DEFAULT, NAMES
@@ -14,6 +14,8 @@ ANY_MODEL = f"{', '.join(NAMES)}, a run folder, or a Hub id"
 
 class Parser(argparse.ArgumentParser):
     """argparse, with errors of one line instead of a page of usage."""
+
+    verbs: Collection[str] = ()
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"seq2see: error: {' '.join(message.split())} (see {self.prog} --help)\n")
@@ -62,6 +64,11 @@ def add_model(verb: Parser, kind: str = "any encoder-decoder of transformers") -
 def add_languages(verb: Parser) -> None:
     verb.add_argument("--from", dest="source", metavar="LANGUAGE", help="source language (the model's first)")
     verb.add_argument("--to", dest="target", metavar="LANGUAGE", help="target language (the model's first)")
+
+
+def add_files(verb: Parser) -> None:
+    verb.add_argument("--src", metavar="FILE", help="source sentences, one per line")
+    verb.add_argument("--tgt", metavar="FILE", help="their translations, one per line")
 
 
 def add_beams(verb: Parser) -> None:

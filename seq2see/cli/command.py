@@ -6,7 +6,6 @@ Exit codes: 0 success, 1 failure, 2 usage error, 130 Ctrl-C, 141 the reader of o
 """
 
 import atexit
-import errno
 import gc
 import io
 import os
@@ -17,7 +16,6 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from importlib import import_module
 from types import FrameType
 from typing import NoReturn
@@ -46,22 +44,11 @@ PACKAGE_OF = {
 SPINS = "3000"
 
 
-class ClosedOutput(io.TextIOWrapper):
-    """Replaces a stdout that the parent process closed: losing a result is an error."""
-
-    def __init__(self) -> None:
-        super().__init__(open(os.devnull, "rb"))  # noqa: SIM115
-
-    def write(self, text: str) -> NoReturn:
-        raise OSError(errno.EBADF, "standard output is closed")
-
-
 def prepare_process() -> None:
     """Set up what every verb needs before anything heavy is imported: no telemetry, no chatter, UTF-8 streams."""
-    nothing = partial(open, os.devnull)
-    for name, stand_in in (("stdin", nothing), ("stdout", ClosedOutput), ("stderr", partial(nothing, "w"))):
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by the parent process: the next file opened would get its number
-            setattr(sys, name, stand_in())
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # its threads would compete with the engine for cores

@@ -12,7 +12,7 @@ from seq2see.errors import UserError
 from seq2see.folders import LESSONS_PAGE
 from seq2see.lessons.contents import chosen
 from seq2see.lessons.record import collect
-from seq2see.lessons.workbench import Budget, Workbench
+from seq2see.lessons.workbench import Workbench
 from seq2see.measures.alignment import settings_of
 from seq2see.pretrained import check_packaged, home_of, is_packaged, packaged_folder
 from seq2see.training.packaged import is_finished
@@ -69,7 +69,7 @@ def set_up(run: str | None, *, quick: bool) -> Workbench:
         raise UserError(f"{folder} is not a finished run: it has no model with metrics.json. Give the folder of a"
                         " finished run with --run, or omit it to use the packaged model", exit_code=2)
     check_corpus(folder)
-    return Workbench(folder, Budget.REDUCED if quick else Budget.FULL)
+    return Workbench(folder, quick)
 
 
 def check_corpus(run: Path) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import sys
 from importlib.resources import files
 
 from seq2see import __version__
@@ -13,12 +14,14 @@ from seq2see.cli.arguments import (
     add_beams,
     add_device,
     add_engine,
+    add_files,
     add_languages,
     add_model,
     add_verb,
     model_name,
     whole_number,
 )
+from seq2see.errors import nearest
 from seq2see.folders import RUNS
 from seq2see.lens.views import VIEWS
 from seq2see.pretrained import DEFAULT, NAMES
@@ -57,10 +60,15 @@ def build_parser() -> Parser:
         *(add_distil, add_align, add_heads, add_calibrate, add_export, add_lessons, add_serve, add_models, add_env),
     ):
         add(verbs)
+    parser.verbs = verbs.choices
     return parser
 
 
 def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
+    [verb] = (sys.argv[1:] if argv is None else argv)[:1] or [""]
+    if verb and not verb.startswith("-") and verb not in parser.verbs:
+        every = f"expected one of {', '.join(parser.verbs)}"
+        parser.error(f"there is no verb {verb!r}{nearest(verb, parser.verbs, otherwise=every)}")
     args, rest = parser.parse_known_args(argv)
     if "overrides" in args:  # argparse ends a list at the first option; settings may follow it
         args.overrides = [*args.overrides, *(item for item in rest if not item.startswith("-"))]
@@ -231,8 +239,7 @@ def add_align(verbs: Verbs) -> None:
         "  seq2see align RUN --trust --src held.en --tgt held.fr [--links held.pharaoh]",
     )
     add_model(verb)
-    verb.add_argument("--src", metavar="FILE", help="source sentences, one per line")
-    verb.add_argument("--tgt", metavar="FILE", help="their translations, one per line")
+    add_files(verb)
     add_languages(verb)
     verb.add_argument("--fit", action="store_true", help="choose and weight maps, on sentences with known links")
     verb.add_argument("--trust", action="store_true", help="measure how far to trust each view, on held-out sentences")
@@ -265,8 +272,7 @@ def add_calibrate(verbs: Verbs) -> None:
         "  seq2see calibrate RUN --src dev.en --tgt dev.fr      on other pairs that it was not trained on",
     )
     add_model(verb)
-    verb.add_argument("--src", metavar="FILE", help="source sentences, one per line")
-    verb.add_argument("--tgt", metavar="FILE", help="their translations, one per line")
+    add_files(verb)
     add_languages(verb)
     add_device(verb)
 

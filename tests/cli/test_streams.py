@@ -40,7 +40,7 @@ class Endless(io.RawIOBase):
 
 def test_a_line_without_end_takes_no_memory_and_the_longest_is_read():
     with pytest.raises(UserError, match="line 1 of the input is longer than 1,048,576 bytes"):
-        windows(io.BufferedReader(Endless()), str)
+        next(windows(io.BufferedReader(Endless()), str))
     [[(number, text)]] = windows(io.BytesIO(b"a" * (LONGEST_LINE - 1) + b"\n"), str)
     assert (number, len(text)) == (1, LONGEST_LINE - 1)
 
@@ -69,13 +69,6 @@ def test_a_full_disk_is_one_line(line):
 def test_a_closed_stream_is_nothing_to_fail_at(closed):
     done = shell(f"$SEQ2SEE --version {closed}")
     assert (done.returncode, done.stderr) == (0, "")
-
-
-@posix
-@pytest.mark.parametrize("before", ["", "PYTHONUNBUFFERED=1"])
-def test_results_that_a_closed_stdout_would_lose_are_an_error(before):
-    done = shell(f"{before} $SEQ2SEE env >&-")
-    assert (done.returncode, done.stderr) == (1, "seq2see: error: standard output is closed\n")
 
 
 @posix

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
-from seq2see.lessons.workbench import Budget, Workbench
+from seq2see.lessons.workbench import Workbench
 from seq2see.storybook import StoryPair, generate
 from seq2see.tokenizer import train_tokenizer
 
@@ -25,7 +25,7 @@ def run(pairs: tuple[StoryPair, ...], tmp_path_factory: pytest.TempPathFactory) 
 @pytest.fixture(scope="session")
 def smallest(pairs: tuple[StoryPair, ...], tmp_path_factory: pytest.TempPathFactory) -> Workbench:
     """A workbench around a model of one layer and one head."""
-    return Workbench(made(tmp_path_factory.mktemp("smallest") / "run", pairs, layers=1, heads=1), Budget.REDUCED,
+    return Workbench(made(tmp_path_factory.mktemp("smallest") / "run", pairs, layers=1, heads=1), quick=True,
                      shelf=tmp_path_factory.mktemp("shelf"))
 
 
@@ -57,4 +57,4 @@ def made(folder: Path, pairs: tuple[StoryPair, ...], *, layers: int, heads: int)
 
 @pytest.fixture(scope="session")
 def bench(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Workbench:
-    return Workbench(run, Budget.REDUCED, shelf=tmp_path_factory.mktemp("shelf"))
+    return Workbench(run, quick=True, shelf=tmp_path_factory.mktemp("shelf"))

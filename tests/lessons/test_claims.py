@@ -17,7 +17,7 @@ from seq2see.lessons import l14_overfitting as overfitting
 from seq2see.lessons import l15_it as it
 from seq2see.lessons import l16_cross_attention as crossing
 from seq2see.lessons.interval import Interval
-from seq2see.lessons.lesson import Claim, Figures
+from seq2see.lessons.lesson import Figures, word_of
 
 LITTLE, HALF, MUCH = Interval(0.05, 0.02, 0.08), Interval(0.5, 0.45, 0.55), Interval(0.97, 0.95, 1.0)
 UP, DOWN = Interval(0.2, 0.1, 0.3), Interval(-0.2, -0.3, -0.1)
@@ -161,8 +161,7 @@ CASES: dict[str, tuple[Figures, list[tuple[str, dict[str, Any]]]]] = {
 
 def words(lesson: Any, figures: Figures, **changes: Any) -> dict[str, str]:
     """The word of each claim, on these figures with some of them changed."""
-    checks = lesson.claims(Figures(**vars(figures) | changes))
-    return {key: Claim("", "", tuple(one)).word for key, one in checks.items()}
+    return {key: word_of(checks) for key, checks in lesson.claims(Figures(**vars(figures) | changes)).items()}
 
 
 @pytest.mark.parametrize("name", contents.chosen(None))

@@ -17,8 +17,8 @@ import torch
 
 from seq2see.lessons import contents, prose
 from seq2see.lessons.interval import Interval, spelled, to_data
-from seq2see.lessons.lesson import Check, Claim
-from seq2see.lessons.workbench import Budget, Workbench
+from seq2see.lessons.lesson import Check, word_of
+from seq2see.lessons.workbench import Workbench
 from seq2see.storybook import generate
 
 WRITTEN = contents.chosen(None)
@@ -46,14 +46,14 @@ def test_prose_and_module_fit_together(name: str) -> None:
     (1.0, ">", "does not hold here"), (math.nan, "<", "not decidable here"),
 ])  # fmt: skip
 def test_a_check_compares(value: float, comparison: Any, word: str) -> None:
-    assert Claim("", "", (Check(value, comparison, 1.0),)).word == word
+    assert word_of([Check(value, comparison, 1.0)]) == word
 
 
 def test_a_claim_holds_if_all_its_checks_pass() -> None:
     good, bad, unknown = Check(2, ">", 1), Check(0, ">", 1), Check(math.nan, ">", 1)
     for checks, word in (((good, good), "holds"), ((good, bad), "does not hold here"),
                          ((good, unknown), "not decidable here"), ((unknown, bad), "does not hold here")):
-        assert Claim("", "", checks).word == word
+        assert word_of(checks) == word
 
 
 def test_a_check_says_what_was_measured_and_which_threshold_was_moved() -> None:
@@ -118,25 +118,7 @@ def test_what_was_made_once_is_found_again(bench: Workbench, tmp_path: Path, mon
     assert counter.read_text() == "7"
 
 
-def two() -> dict[str, Any]:
-    return {"ones": torch.ones(2)}
-
-
-@pytest.mark.parametrize("left", [None, b"PK\x03\x04 cut"])
-def test_what_is_kept_and_damaged_is_computed_again(
-    bench: Workbench, left: bytes | None, capsys: pytest.CaptureFixture[str]
-) -> None:
-    bench.cached(two)
-    [kept] = bench.shelf.glob("test_framework-two-*/kept.pt")
-    kept.unlink() if left is None else kept.write_bytes(left)
-    capsys.readouterr()
-    assert bench.cached(two)["ones"].tolist() == [1, 1]
-    said = capsys.readouterr().err
-    assert str(kept.parent) in said and "computing it again" in said and said.count("\n") == 1
-    assert bench.cached(two)["ones"].tolist() == [1, 1] and not capsys.readouterr().err
-
-
 def test_the_corpus_is_the_one_that_the_run_was_trained_on(tmp_path: Path) -> None:
     (tmp_path / "run.yaml").write_text("data: {path: storybook}\ntraining: {seed: 3}\n")
-    train = Workbench(tmp_path, Budget.REDUCED).corpus.train
+    train = Workbench(tmp_path, quick=True).corpus.train
     assert train == generate(seed=3, train_size=2_000).train != generate(seed=0, train_size=2_000).train

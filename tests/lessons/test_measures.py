@@ -59,7 +59,7 @@ def test_one_head_is_followed_where_there_is_one(smallest: Workbench) -> None:
 
 
 def test_lessons_know_which_heads_were_trained_with_gold_links(bench: Workbench) -> None:
-    supervised = Workbench(bench.run, bench.budget, shelf=bench.shelf / "supervised")
+    supervised = Workbench(bench.run, bench.quick, shelf=bench.shelf / "supervised")
     supervised.model.config.supervised_heads = [[1, 0], [1, 1], [1, 2], [1, 3], [0, 0], [0, 1], [0, 2], [0, 3]]
     for found in (held_out.measured(supervised)[1], held_out.measured(bench)[1]):
         assert len(found.supervised) in (0, 8) and bool(found.supervised) is (found is held_out.measured(supervised)[1])
@@ -102,16 +102,3 @@ def test_what_is_reported_is_of_the_half_that_did_not_choose(bench: Workbench) -
     chosen_on, reported_on = ({trace.source_text for trace in half} for half in held_out.traces(bench))
     assert not chosen_on & reported_on
     assert {trace.source_text for trace in held_out.traces_with_views(bench)} <= reported_on
-
-
-def test_what_passes_through_modules_is_captured_and_no_more(bench: Workbench) -> None:
-    from seq2see.lessons.workbench import captured
-
-    encoder = bench.model.model.encoder
-    ids = torch.tensor([encode_source(bench.tokenizer, "The cat.")])
-    norm, attention_ = encoder.layers[0].self_attn_layer_norm, encoder.layers[0].self_attn
-    with captured([norm, attention_.q_proj]) as out, captured([attention_.q_proj], inputs=True) as read:
-        encoder(input_ids=ids)
-    encoder(input_ids=ids)
-    assert [len(of) for of in (*out, *read)] == [1, 1, 1]
-    assert torch.equal(out[0][0], read[0][0]) and torch.equal(attention_.q_proj(read[0][0]), out[1][0])

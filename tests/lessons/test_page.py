@@ -2,11 +2,9 @@
 
 import html
 import json
-import os
 import re
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -190,17 +188,3 @@ def test_wrong_numbers_and_folders_cost_a_line(tmp_path: Path, capsys: pytest.Ca
     with pytest.raises(SystemExit):
         cli.main(["lessons", "19"])
     assert "from 1 to 18" in capsys.readouterr().err
-
-
-def test_the_files_are_there_whole_or_not_at_all(
-    made: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "lesson-3.json").write_text("as it was")
-    monkeypatch.setattr(command, "set_up", lambda run, *, quick: SimpleNamespace(run=tmp_path))
-    monkeypatch.setattr(command, "collect", lambda *args, **settings: made)
-    monkeypatch.setattr(os, "replace", lambda *paths: (_ for _ in ()).throw(OSError(28, "No space left on device")))
-    assert cli.main(["lessons", "3", "--out", str(tmp_path)]) == 1
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and "No space left" in said
-    assert [path.name for path in tmp_path.iterdir()] == ["lesson-3.json"]
-    assert (tmp_path / "lesson-3.json").read_text() == "as it was"

@@ -24,9 +24,9 @@ def other_weights_are_vetted_than_are_loaded(original, folder):
     return shards or original(folder)
 
 
-@fault("vetting_tokenizer.MOST_GROWTH", "package/vetting/test_vetting_tokenizer.py")
-def a_text_may_grow_without_bound(original):
-    return 2**40
+@fault("vetting_tokenizer._check_ids", "package/vetting/test_vetting_tokenizer.py")
+def tokens_may_have_any_id(original, path, ids, most):
+    return None
 
 
 @fault("errors.as_user_error", "package/test_errors.py")

@@ -1,7 +1,6 @@
 """A folder made to hurt is refused in one line, by file and field, before a library opens it: settings and weights."""
 
 import contextlib
-import hashlib
 import json
 import math
 import os
@@ -21,7 +20,6 @@ from seq2see.manifest import write_manifest
 from seq2see.modeling import configuration_seq2see
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.vetting import TABLE, check_weights, vet, weight_files
-from seq2see.vetting_tokenizer import OUR_PROGRAM, PARTS
 
 HUGE = 10**9
 
@@ -37,11 +35,8 @@ def test_it_needs_no_torch(whole):
     assert {"torch", "transformers", "tokenizers"}.isdisjoint(found.split())
 
 
-def test_its_limits_and_program_are_those_of_the_model(whole):
+def test_its_limit_is_that_of_the_model():
     assert configuration_seq2see.TABLE == TABLE
-    program = json.loads((whole / "tokenizer.json").read_text("utf-8"))
-    parts = json.dumps({part: program[part] for part in PARTS}, sort_keys=True)
-    assert hashlib.sha256(parts.encode()).hexdigest() == OUR_PROGRAM
 
 
 @pytest.mark.parametrize(("values", "field"), [
