@@ -211,44 +211,26 @@ def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:
 # --- the best known choice for a model, and the links that a page highlights
 
 
-@dataclass(frozen=True)
-class KnownChoice:
-    """How links are read off this model's maps, and one line that says where the choice comes from and its error."""
-
-    choice: AlignmentChoice
-    said: str
-
-
-def best_known(*, layers: int, heads: int, fitted: AlignmentChoice | None, trust: Trust | None) -> KnownChoice:
-    """The fitted choice; else the map with the lowest measured error; else the last layer's mean, whose error is
-    unknown.  `layers` and `heads` are those of cross-attention."""
+def best_known(
+    *, layers: int, heads: int, fitted: AlignmentChoice | None, trust: Trust | None
+) -> AlignmentChoice:
+    """The fitted choice; else the map with the lowest measured error, but not left_out, which costs a pass for each
+    word; else the last layer's mean, whose error is unknown.  `layers` and `heads` are those of cross-attention."""
     if fitted is not None:
-        return KnownChoice(fitted, f"fitted: {fitted.describe()}")
-    measured = [one for one in trust.best if one.aer and one.view != "left_out"] if trust else []
-    if trust and measured:
-        best = min(measured, key=lambda one: one.aer.value if one.aer else 1.0)
-        choice = AlignmentChoice(best.view, best.rows, (best.map,), "target", 0.0)
-        error = best.describe().partition(", tau")[0]
-        said = f"measured: view {best.view}, {best.name}, {SAID['target']}; {error} on {trust.sentences} sentences of"
-        return KnownChoice(choice, f"{said} {trust.measured_on}")
-    choice = naive_choice(layers, heads)
-    return KnownChoice(choice, "not fitted to this model, error unknown: the last layer's cross-attention, "
-                               f"mean of {heads} heads, {SAID['target']}")
+        return fitted
+    measured = [(one.aer.value, one) for one in trust.best if one.aer and one.view != "left_out"] if trust else []
+    if measured:
+        _, best = min(measured, key=lambda pair: pair[0])
+        return AlignmentChoice(best.view, best.rows, (best.map,), "target", 0.0)
+    return naive_choice(layers, heads)
 
 
-@dataclass(frozen=True)
-class Pair:
-    """The numbers of a source and a target word, and the strength of their link (`choice.strengths`)."""
-
-    source: int
-    target: int
-    share: float
-
-
-def counterparts(trace: Trace, choice: AlignmentChoice) -> list[Pair]:
-    """The links of a trace with their shares, by target word; UserError where it lacks the view, layer or head."""
+def counterparts(trace: Trace, choice: AlignmentChoice) -> list[tuple[int, int, float]]:
+    """The links of a trace by target word: the numbers of the source and the target word, and the strength of the link
+    to four digits.  UserError where the trace lacks the view, layer or head."""
     strength_JI = choice.strengths(trace)
-    return [Pair(i, j, float(strength_JI[j, i])) for i, j in sorted(choice.links(trace), key=lambda link: link[::-1])]
+    return [(i, j, round(float(strength_JI[j, i]), 4))
+            for i, j in sorted(choice.links(trace), key=lambda link: link[::-1])]
 
 
 def first_steps(trace: Trace) -> list[int]:
