@@ -36,7 +36,8 @@ WAYS: tuple[Way, ...] = get_args(Way)
 
 @dataclass(frozen=True)
 class Calibrator:
-    """Calibrates the steps of a model: `smoothing` is e above, `temperature` T."""
+    """Calibrates the steps of a model: undoes label `smoothing` e (Szegedy et al. 2016), then divides by `temperature`
+    T (Guo et al. 2017).  ValueError for a smoothing outside 0 to 1, or a temperature that is not above 0."""
 
     smoothing: float = 0.0
     temperature: float = 1.0

@@ -96,7 +96,7 @@ def all_sites(model: PreTrainedModel) -> list[AttentionSite]:
 
 
 def all_heads(model: PreTrainedModel) -> list[Head]:
-    """Every head of the three kinds."""
+    """Every head of the three kinds; UserError for a model whose heads cannot be reached."""
     return [Head(site.kind, site.layer, h) for site in all_sites(model) for h in range(site.heads)]
 
 
