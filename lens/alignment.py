@@ -5,20 +5,17 @@ from model to model.  An `AlignmentChoice` records everything that was chosen an
 on (`fitting.py`).  `naive_choice` is what is commonly drawn and is not fitted.
 """
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Literal, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from ..tokenizer.links import Link
 from .by_words import Unit, word_map
 from .kinds import MapName, Rows, place_of
-from .plain_json import Count, Share, from_plain
+from .plain_json import Count, Measurement, Share
 from .trace import Trace
 from .trust import Trust
 from .views import VIEWS, WITH_HEADS
@@ -36,7 +33,7 @@ FILE = "alignment.json"  # the choice, beside the run it was fitted on
 
 
 @dataclass(frozen=True)
-class AlignmentChoice:
+class AlignmentChoice(Measurement):
     """How links are read off a trace.  A choice is valid for one model only.
 
     `maps` of `view` are averaged, each by words, each row as shares of what falls on words: `[[1, 2], [2, 0]]` is head
@@ -69,6 +66,8 @@ class AlignmentChoice:
     guided: bool = False
     weights: tuple[float, ...] = ()
     fingerprint: str = ""
+
+    what, command = "alignment choice", "seq2see align RUN --fit"
 
     def links(self, trace: Trace) -> frozenset[Link]:
         """The links (source word, target word) of a trace.  UserError where it lacks the view, layer or head."""
@@ -104,25 +103,17 @@ class AlignmentChoice:
         guided = "; supervised: a head of this model was trained with gold links" if self.guided else ""
         return f"view {self.view}{where}, {SAID[self.rule]}{least}{error}{guided}"
 
-    def save(self, path: str | Path) -> None:
-        atomic_write(Path(path), json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
-
     @classmethod
-    def load(cls, path: str | Path) -> "AlignmentChoice":
-        """Read what `save` wrote; UserError for anything else."""
-        try:
-            found: AlignmentChoice = from_plain(cls, json.loads(Path(path).read_text(encoding="utf-8")))
-            if found.view not in VIEWS:
-                raise ValueError(f"view holds {found.view!r}")
-            parts = 0 if found.view == "left_out" else 2 if found.view in WITH_HEADS else 1
-            if not found.maps or any(len(name) != parts for name in found.maps):
-                raise ValueError(f"maps holds {list(map(list, found.maps))}")
-            if len(found.weights) not in (0, 4 * len(found.maps) + 1):
-                raise ValueError(f"weights holds {len(found.weights)} numbers for {len(found.maps)} maps")
-            return found
-        except (ValueError, TypeError) as error:
-            raise UserError(f"{path} is no alignment choice ({str(error)[:200]}): fit it again with seq2see align RUN"
-                            " --fit") from error  # fmt: skip
+    def from_plain(cls, plain: dict[str, Any]) -> Self:
+        found = super().from_plain(plain)
+        if found.view not in VIEWS:
+            raise ValueError(f"view holds {found.view!r}")
+        parts = 0 if found.view == "left_out" else 2 if found.view in WITH_HEADS else 1
+        if not found.maps or any(len(name) != parts for name in found.maps):
+            raise ValueError(f"maps holds {list(map(list, found.maps))}")
+        if len(found.weights) not in (0, 4 * len(found.maps) + 1):
+            raise ValueError(f"weights holds {len(found.weights)} numbers for {len(found.maps)} maps")
+        return found
 
 
 def naive_choice(layers: int, heads: int) -> AlignmentChoice:

@@ -10,24 +10,19 @@ Both keep the order of the tokens.  A network's smoothing is not quite even: wit
 token loses the probability of one drawn at random.  `measures/calibration.py` chooses e and fits T.
 """
 
-import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
-from seq2see.atomic import atomic_write
-from seq2see.errors import UserError
 from .intervals import Figure
-from .plain_json import Count, Share, from_plain
+from .plain_json import Count, Measurement, Share
 
 # N steps, V vocabulary
 
 FILE = "calibration.json"  # beside the run it was fitted on
-FORMAT = {"format": "seq2see-calibration", "version": 1}
 FLOOR = 0.01  # share of its probability that a token keeps if it has no more than smoothing gave it
 
 Way = Literal["raw", "temperature", "smoothing", "both", "chance"]  # what is corrected; chance: both, with e = 1
@@ -119,7 +114,7 @@ class LanguageCalibration:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Measurement):
     """What was fitted for a run, on `measured_on`, by target language.  `weights` is the fingerprint of the weights it
     is valid for."""
 
@@ -127,26 +122,16 @@ class Calibration:
     languages: Mapping[str, LanguageCalibration]
     weights: str = ""
 
+    header = {"format": "seq2see-calibration", "version": 1}
+    what, command = "calibration", "seq2see calibrate RUN"
+
     def calibrator(self, language: str) -> Calibrator | None:
         """The calibrator of a target language; None if it was not measured."""
         found = self.languages.get(language)
         return found.kept.calibrator if found else None
 
-    def save(self, path: str | Path) -> None:
-        content = {**FORMAT, **asdict(self)}
-        atomic_write(Path(path), json.dumps(content, ensure_ascii=False, indent=1) + "\n")
-
     @classmethod
-    def load(cls, path: str | Path) -> "Calibration":
-        """Read what `save` wrote; UserError for anything else."""
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-            if {name: content[name] for name in FORMAT} != FORMAT:
-                raise ValueError("it has another format or version")
-            for language in content["languages"].values():
-                language.setdefault("way", "both")  # as all files were before each language had its own
-            found: Calibration = from_plain(cls, {field.name: content[field.name] for field in fields(cls)})
-            return found
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise UserError(f"{path} is no calibration ({str(error)[:200] or 'it is damaged'}): fit it again with"
-                            " seq2see calibrate RUN, or remove it") from error
+    def from_plain(cls, plain: dict[str, Any]) -> Self:
+        for language in plain["languages"].values():
+            language.setdefault("way", "both")  # as all files were before each language had its own
+        return super().from_plain(plain)
