@@ -85,7 +85,8 @@ class Tallied:
         drawn, words_N = resampled(len(self.words_N2), groups), self.words_N2[:, 0]
         found = []
         for m, key in enumerate(self.keys):
-            aer = tau = None
+            aer: Figure | None = None
+            tau: Figure | None = None
             if self.counts_MN4 is not None:
                 counts_N4 = self.counts_MN4[m]
                 aer = _figure(error_rate(counts_N4.sum(0)), error_rate(drawn @ counts_N4))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -17,8 +17,9 @@ Share = Annotated[float, 0.0, 1.0]  # the least and the most that it may be
 Count = Annotated[int, 0, LARGEST]
 
 
+@dataclass(frozen=True)
 class Measurement:
-    """A frozen dataclass that is kept as a JSON file beside the run it was measured on.
+    """What is kept as a JSON file beside the run it was measured on.
 
     `header` begins the file, `indent` is its layout; `what` and `command` word the error for a file that holds none.
     """
@@ -29,7 +30,7 @@ class Measurement:
     command: ClassVar[str]
 
     def save(self, path: str | Path) -> None:
-        content = {**self.header, **asdict(self)}  # type: ignore[call-overload]
+        content = {**self.header, **asdict(self)}
         atomic_write(Path(path), json.dumps(content, ensure_ascii=False, indent=self.indent) + "\n")
 
     @classmethod

@@ -85,7 +85,7 @@ class Trust(Measurement):
     weights: str = ""
     words: Count = 0
 
-    indent, what, command = None, "record of trust", "seq2see align RUN --trust"
+    indent, what, command = None, "record of faithfulness", "seq2see align RUN --trust"
 
     @cached_property
     def _by_key(self) -> dict[Key, MapTrust]:

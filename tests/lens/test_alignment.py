@@ -32,7 +32,7 @@ PAIRS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["seq2see", "marian", "t5"])
+@pytest.fixture(scope="module", params=["seq2see", "t5"])
 def traces(request):
     model, tokenizer = tiny.make(request.param)
     sources, targets = zip(*PAIRS, strict=True)
