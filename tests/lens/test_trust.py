@@ -17,15 +17,15 @@ from seq2see.lens.trust import NOISE, UNMEASURED
 @pytest.mark.parametrize("least", [0.0, 0.05])
 def test_tau_is_kendalls_of_the_words_above_the_noise_floor(least):
     dice = np.random.default_rng(3)
-    maps = dice.integers(0, 5, size=(4, 3, 8)).astype(float)  # with ties
-    drops = dice.integers(-2, 4, size=(3, 8)).astype(float)
+    maps = dice.integers(0, 5, size=(4, 3, 14)).astype(float)  # with ties
+    drops = dice.integers(-2, 4, size=(3, 14)).astype(float)
     drops[:, ::2] += 2 * (drops[:, ::2] == 0)
     drops[:, ::2] *= 0.01 if least else 1  # noise
     maps[1, 1], drops[2] = 0.2, 1.0  # all alike: on the one side nothing is said, on the other nothing can be compared
     tau, compared = kendall(maps, drops, least=least)
     above = [np.flatnonzero(abs(row) >= least) for row in drops]
     assert compared.tolist() == [len(above[0]), len(above[1]), 0] and not tau[:, 2].any()
-    assert (len(above[0]) == 8) is (least == 0)
+    assert (len(above[0]) == 14) is (least == 0)
     for m, j in np.ndindex(4, 2):
         expected = kendalltau(maps[m, j, above[j]], drops[j, above[j]]).statistic
         assert tau[m, j] == pytest.approx(0 if (m, j) == (1, 1) else expected)
