@@ -5,20 +5,17 @@ from model to model.  An `AlignmentChoice` records everything that was chosen an
 on (`fitting.py`).  `naive_choice` is what is commonly drawn and is not fitted.
 """
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Literal, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from ..tokenizer.links import Link
 from .by_words import Unit, word_map
 from .kinds import MapName, Rows, place_of
-from .plain_json import Count, Share, from_plain
+from .plain_json import Count, Measurement, Share
 from .trace import Trace
 from .trust import Trust
 from .views import VIEWS, WITH_HEADS
@@ -36,7 +33,7 @@ FILE = "alignment.json"  # the choice, beside the run it was fitted on
 
 
 @dataclass(frozen=True)
-class AlignmentChoice:
+class AlignmentChoice(Measurement):
     """How links are read off a trace.  A choice is valid for one model only.
 
     `maps` of `view` are averaged, each by words, each row as shares of what falls on words: `[[1, 2], [2, 0]]` is head
@@ -69,6 +66,8 @@ class AlignmentChoice:
     guided: bool = False
     weights: tuple[float, ...] = ()
     fingerprint: str = ""
+
+    what, command = "alignment choice", "seq2see align RUN --fit"
 
     def links(self, trace: Trace) -> frozenset[Link]:
         """The links (source word, target word) of a trace.  UserError where it lacks the view, layer or head."""
@@ -104,25 +103,17 @@ class AlignmentChoice:
         guided = "; supervised: a head of this model was trained with gold links" if self.guided else ""
         return f"view {self.view}{where}, {SAID[self.rule]}{least}{error}{guided}"
 
-    def save(self, path: str | Path) -> None:
-        atomic_write(Path(path), json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
-
     @classmethod
-    def load(cls, path: str | Path) -> "AlignmentChoice":
-        """Read what `save` wrote; UserError for anything else."""
-        try:
-            found: AlignmentChoice = from_plain(cls, json.loads(Path(path).read_text(encoding="utf-8")))
-            if found.view not in VIEWS:
-                raise ValueError(f"view holds {found.view!r}")
-            parts = 0 if found.view == "left_out" else 2 if found.view in WITH_HEADS else 1
-            if not found.maps or any(len(name) != parts for name in found.maps):
-                raise ValueError(f"maps holds {list(map(list, found.maps))}")
-            if len(found.weights) not in (0, 4 * len(found.maps) + 1):
-                raise ValueError(f"weights holds {len(found.weights)} numbers for {len(found.maps)} maps")
-            return found
-        except (ValueError, TypeError) as error:
-            raise UserError(f"{path} is no alignment choice ({str(error)[:200]}): fit it again with seq2see align RUN"
-                            " --fit") from error  # fmt: skip
+    def from_plain(cls, plain: dict[str, Any]) -> Self:
+        found = super().from_plain(plain)
+        if found.view not in VIEWS:
+            raise ValueError(f"view holds {found.view!r}")
+        parts = 0 if found.view == "left_out" else 2 if found.view in WITH_HEADS else 1
+        if not found.maps or any(len(name) != parts for name in found.maps):
+            raise ValueError(f"maps holds {list(map(list, found.maps))}")
+        if len(found.weights) not in (0, 4 * len(found.maps) + 1):
+            raise ValueError(f"weights holds {len(found.weights)} numbers for {len(found.maps)} maps")
+        return found
 
 
 def naive_choice(layers: int, heads: int) -> AlignmentChoice:
@@ -211,44 +202,26 @@ def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:
 # --- the best known choice for a model, and the links that a page highlights
 
 
-@dataclass(frozen=True)
-class KnownChoice:
-    """How links are read off this model's maps, and one line that says where the choice comes from and its error."""
-
-    choice: AlignmentChoice
-    said: str
-
-
-def best_known(*, layers: int, heads: int, fitted: AlignmentChoice | None, trust: Trust | None) -> KnownChoice:
-    """The fitted choice; else the map with the lowest measured error; else the last layer's mean, whose error is
-    unknown.  `layers` and `heads` are those of cross-attention."""
+def best_known(
+    *, layers: int, heads: int, fitted: AlignmentChoice | None, trust: Trust | None
+) -> AlignmentChoice:
+    """The fitted choice; else the map with the lowest measured error, but not left_out, which costs a pass for each
+    word; else the last layer's mean, whose error is unknown.  `layers` and `heads` are those of cross-attention."""
     if fitted is not None:
-        return KnownChoice(fitted, f"fitted: {fitted.describe()}")
-    measured = [one for one in trust.best if one.aer and one.view != "left_out"] if trust else []
-    if trust and measured:
-        best = min(measured, key=lambda one: one.aer.value if one.aer else 1.0)
-        choice = AlignmentChoice(best.view, best.rows, (best.map,), "target", 0.0)
-        error = best.describe().partition(", tau")[0]
-        said = f"measured: view {best.view}, {best.name}, {SAID['target']}; {error} on {trust.sentences} sentences of"
-        return KnownChoice(choice, f"{said} {trust.measured_on}")
-    choice = naive_choice(layers, heads)
-    return KnownChoice(choice, "not fitted to this model, error unknown: the last layer's cross-attention, "
-                               f"mean of {heads} heads, {SAID['target']}")
+        return fitted
+    measured = [(one.aer.value, one) for one in trust.best if one.aer and one.view != "left_out"] if trust else []
+    if measured:
+        _, best = min(measured, key=lambda pair: pair[0])
+        return AlignmentChoice(best.view, best.rows, (best.map,), "target", 0.0)
+    return naive_choice(layers, heads)
 
 
-@dataclass(frozen=True)
-class Pair:
-    """The numbers of a source and a target word, and the strength of their link (`choice.strengths`)."""
-
-    source: int
-    target: int
-    share: float
-
-
-def counterparts(trace: Trace, choice: AlignmentChoice) -> list[Pair]:
-    """The links of a trace with their shares, by target word; UserError where it lacks the view, layer or head."""
+def counterparts(trace: Trace, choice: AlignmentChoice) -> list[tuple[int, int, float]]:
+    """The links of a trace by target word: the numbers of the source and the target word, and the strength of the link
+    to four digits.  UserError where the trace lacks the view, layer or head."""
     strength_JI = choice.strengths(trace)
-    return [Pair(i, j, float(strength_JI[j, i])) for i, j in sorted(choice.links(trace), key=lambda link: link[::-1])]
+    return [(i, j, round(float(strength_JI[j, i]), 4))
+            for i, j in sorted(choice.links(trace), key=lambda link: link[::-1])]
 
 
 def first_steps(trace: Trace) -> list[int]:

@@ -9,13 +9,14 @@ The numbers come from the attention function of the pass itself (`hooks.steered`
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from .hooks import Attended, Steering, capture, heads_by_site, steered
+from .hooks import Steering, capture, heads_by_site, steered
 from .kinds import Kind
 from .teacher_forcing import eval_with_eager_attention, forced_pass
 from .trace import Trace
@@ -52,24 +53,23 @@ def arithmetic(model: PreTrainedModel, trace: Trace, head: tuple[Kind, int, int]
     rows, columns = len(trace.row_tokens(head[0])), len(trace.column_tokens(head[0]))
     if not 0 <= row < rows:
         raise UserError(f"there is no row {row} in this map: expected 0 to {rows - 1}", exit_code=2)
-    seen: list[Attended] = []
+    seen: dict[str, Any] = {}
     with (
         capture({site: site.output}, "out") as handed_over,  # [B,R,D] of all heads
         eval_with_eager_attention(model),
         steered({site.module: Steering(seen=seen)}),
     ):
         forced_pass(model, [trace.source_ids], [trace.target_ids])
-    scale, *parts = seen[0]
-    q_RE, k_CE, v_CE, mask_RC, bias_RC, weight_RC, mixed_RE = (part[0, number].float() for part in parts)
-    products_C = k_CE @ q_RE[row]
-    allowed_C = mask_RC[row, :columns] > -1e30
-    scores_C = products_C[:columns] * scale + bias_RC[row, :columns]
-    scores_C = torch.where(allowed_C, scores_C, -torch.inf)
-    output_D = site.output.weight.detach()[:, site.columns([number])] @ mixed_RE[row]
-    row_of = {
-        "query": q_RE[row], "keys": k_CE[:columns], "products": products_C[:columns], "bias": bias_RC[row, :columns],
-        "allowed": allowed_C, "scores": scores_C, "weights": weight_RC[row, :columns], "values": v_CE[:columns],
-        "mixed": mixed_RE[row], "output": output_D,
+    scale = seen.pop("scale")
+    own = {name: part[0, number].float() for name, part in seen.items()}
+    q_E, k_CE, mask_C, bias_C = own["query"][row], own["key"], own["mask"][row], own["bias"][row]
+    products_C = (k_CE @ q_E)[:columns]
+    allowed_C = mask_C[:columns] > -1e30
+    scores_C = torch.where(allowed_C, products_C * scale + bias_C[:columns], -torch.inf)
+    parts = {
+        "query": q_E, "keys": k_CE[:columns], "products": products_C, "bias": bias_C[:columns], "allowed": allowed_C,
+        "scores": scores_C, "weights": own["weight"][row, :columns], "values": own["value"][:columns],
+        "mixed": own["mixed"][row], "output": site.output.weight[:, site.columns([number])] @ own["mixed"][row],
     }  # fmt: skip
     return Arithmetic(scale=scale, length=float(handed_over[site][0, row].norm()),
-                      **{name: part.detach().cpu().numpy() for name, part in row_of.items()})
+                      **{name: part.detach().cpu().numpy() for name, part in parts.items()})

@@ -32,10 +32,17 @@ class Node:
 
 @dataclass(frozen=True)
 class BeamTree:
-    """One search.  `steps[t]` are the nodes of step t: live hypotheses, best first, then those that finished there.
+    """One beam search, as `beam_tree` recorded it.
 
-    `hypotheses` are the finished ones that generation returned, best first: (step, number of the node).  Finished
-    hypotheses that better ones displaced are not kept by generation, nor here.
+    `steps[t]` are the nodes of step t: live hypotheses, best first, then those that finished there.  A `Node` has the
+    `id` and `text` of its newest token, the number of its `parent` among the nodes of the previous step (None at step
+    0), and `log_prob`, the sum over its tokens in nats.  That of a finished hypothesis also has the `score` by which
+    transformers ranks, with `length` in tokens:
+
+        score = log_prob / length ** length_penalty
+
+    `hypotheses` are the finished ones that generation returned, best first, as (step, number of the node), with their
+    `texts`.  Finished hypotheses that better ones displaced are not kept by generation, nor here.
     """
 
     source_text: str
@@ -46,7 +53,7 @@ class BeamTree:
     texts: tuple[str, ...]
 
     def path(self, step: int, number: int) -> list[Node]:
-        """The nodes from the first step to this one."""
+        """The nodes from the first step to node `number` of step `step`; IndexError for a missing one."""
         nodes: list[Node] = []
         at: int | None = number
         while at is not None:
@@ -74,8 +81,11 @@ def beam_tree(
     num_beams: int = 4,
     first: int | None = None,
 ) -> BeamTree:
-    """Translates a text by beam search and records the search.  `first` is the id that hypotheses must begin with (a
-    language tag) if it is not the checkpoint's default.  UserError for fewer than 2 beams."""
+    """Translates a text by beam search and records the search: what generation itself sees before each step.
+
+    `first` is the id that hypotheses must begin with (a language tag) if it is not the checkpoint's default.  Other
+    options are the checkpoint's.  UserError for fewer than 2 beams.
+    """
     if num_beams < 2:
         raise UserError(f"num_beams {num_beams}: a tree needs at least 2", exit_code=2)
     watching = _Watching()

@@ -28,7 +28,9 @@ class Unit:
 
 @dataclass(frozen=True, eq=False)
 class WordMap:
-    """Maps [L,H,rows,columns] (or [L,rows,columns]) by words.  `row_meaning`: which steps a target word's row is."""
+    """Maps [L,H,rows,columns] (or [L,rows,columns]) by words, as `word_map` makes them: a row for each of `rows`, a
+    column for each of `columns`.  `row_meaning`: whether a target word's row is that of the steps that predict it or
+    that read it."""
 
     kind: Kind
     view: str
@@ -80,7 +82,7 @@ def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "p
 
     `rows` says which steps are averaged into a target word's row: those that predict its tokens, or those that read
     them, each one step later.  With "reads" the first row is the start's, and the last word of a target without `</s>`
-    lacks the step that would read its last token.
+    lacks the step that would read its last token.  UserError for a view that the trace does not hold.
     """
     own_rows, own_columns = row_units(trace, kind, rows=rows), column_units(trace, kind)
     maps = mean_rows(sum_columns(trace.maps(kind, view), own_columns), own_rows)

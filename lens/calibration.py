@@ -10,24 +10,19 @@ Both keep the order of the tokens.  A network's smoothing is not quite even: wit
 token loses the probability of one drawn at random.  `measures/calibration.py` chooses e and fits T.
 """
 
-import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from seq2see.atomic import atomic_write
-from seq2see.errors import UserError
 from .intervals import Figure
-from .plain_json import Count, Share, from_plain
+from .plain_json import Count, Measurement, Share
 
 # N steps, V vocabulary
 
 FILE = "calibration.json"  # beside the run it was fitted on
-FORMAT = {"format": "seq2see-calibration", "version": 2}
 MOST_CERTAIN = 0.999  # p' of a hypothesis
 FLOOR = 0.01  # share of its probability that a token keeps if it has no more than smoothing gave it
 
@@ -37,7 +32,8 @@ WAYS: tuple[Way, ...] = get_args(Way)
 
 @dataclass(frozen=True)
 class Calibrator:
-    """Calibrates the steps of a model: `smoothing` is e above, `temperature` T."""
+    """Calibrates the steps of a model: undoes label `smoothing` e (Szegedy et al. 2016), then divides by `temperature`
+    T (Guo et al. 2017).  ValueError for a smoothing outside 0 to 1, or a temperature that is not above 0."""
 
     smoothing: float = 0.0
     temperature: float = 1.0
@@ -147,7 +143,7 @@ class LanguageCalibration:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Measurement):
     """What was fitted for a run, on `measured_on`, by target language.  `weights` is the fingerprint of the weights it
     is valid for."""
 
@@ -155,6 +151,9 @@ class Calibration:
     languages: Mapping[str, LanguageCalibration]
     weights: str = ""
     sentences: SentenceCalibrator | None = None
+
+    header = {"format": "seq2see-calibration", "version": 2}
+    what, command = "calibration", "seq2see calibrate RUN"
 
     def calibrator(self, language: str) -> Calibrator | None:
         """The calibrator of a target language; None if it was not measured."""
@@ -164,20 +163,3 @@ class Calibration:
     def sentence_calibrator(self, language: str) -> SentenceCalibrator | None:
         """The same for hypotheses as a whole."""
         return self.sentences if language in self.languages else None
-
-    def save(self, path: str | Path) -> None:
-        content = {**FORMAT, **asdict(self)}
-        atomic_write(Path(path), json.dumps(content, ensure_ascii=False, indent=1) + "\n")
-
-    @classmethod
-    def load(cls, path: str | Path) -> "Calibration":
-        """Read what `save` wrote; UserError for anything else."""
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-            if {name: content[name] for name in FORMAT} != FORMAT:
-                raise ValueError("it has another format or version")
-            found: Calibration = from_plain(cls, {field.name: content[field.name] for field in fields(cls)})
-            return found
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise UserError(f"{path} is no calibration ({str(error)[:200] or 'it is damaged'}): fit it again with"
-                            " seq2see calibrate RUN, or remove it") from error

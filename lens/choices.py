@@ -44,7 +44,7 @@ class Choice:
 
 
 def margins(model: PreTrainedModel, choices: Sequence[Choice]) -> np.ndarray:
-    """log p(right) - log p(wrong) of each choice, [N]; above 0 the model is right."""
+    """log p(right) - log p(wrong) of each choice in nats, [N]; above 0 the model is right."""
     found = np.empty(len(choices))
     for rows in by_length([choice.source_ids for choice in choices], [choice.prefix_ids for choice in choices]):
         found[rows] = margins_of_batch(model, [choices[row] for row in rows])
@@ -67,7 +67,8 @@ def margins_of_batch(model: PreTrainedModel, choices: Sequence[Choice]) -> np.nd
 
 
 class MinimalPairs:
-    """Pairs of choices (receiver, donor).  Donors run once, so that many patches can be tried.
+    """Pairs of choices (receiver, donor) for activation patching (Vig et al. 2020).  Donors run once, so that many
+    patches can be tried.
 
     UserError if a receiver and its donor differ in length, on either side, up to the step of the choice.
     """

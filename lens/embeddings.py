@@ -133,7 +133,10 @@ def _is_byte(name: str) -> bool:
 
 
 def distances(one: Contextual, other: Contextual) -> dict[str, np.ndarray]:
-    """Distances of two words in context by layer, [L+1]: "cosine" (1 - similarity) and "euclidean"."""
+    """Distances of two words in context by layer, [L+1]: "cosine" (1 - similarity) and "euclidean".
+
+    ValueError for words of different models.
+    """
     if one.layers.shape != other.layers.shape:
         raise ValueError(f"expected vectors of one model, got shapes {one.layers.shape} and {other.layers.shape}")
     norms = np.linalg.norm(one.layers, axis=-1) * np.linalg.norm(other.layers, axis=-1)
@@ -143,7 +146,7 @@ def distances(one: Contextual, other: Contextual) -> dict[str, np.ndarray]:
 
 def project(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The first two principal components of vectors [N,D]: coordinates [N,2], and the share of the variance on each
-    axis."""
+    axis [2].  UserError for fewer than two vectors."""
     if vectors.ndim != 2 or len(vectors) < 2:
         raise UserError(f"a projection needs at least 2 vectors, got shape {vectors.shape}", exit_code=2)
     centred = vectors - vectors.mean(0, dtype=np.float64)
@@ -159,7 +162,10 @@ def neighbours(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, word: str, *, by: Measure = "cosine", count: int = 10,
     side: Side = "source",
 ) -> list[Neighbour]:
-    """The tokens nearest to a word, without its own, by cosine or dot product, which favours long vectors."""
+    """The `count` tokens nearest to a word, without its own, by cosine or dot product, which favours long vectors.
+
+    UserError for a word outside the vocabulary.
+    """
     vector, asked = torch.tensor(static(model, tokenizer, word, side=side)), set(_token_ids(tokenizer, word))
     return _ranked(model, tokenizer, vector, by=by, side=side, asked=asked, left_out=asked)[:count]
 
@@ -168,7 +174,8 @@ def analogy(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, a: str, b: str, c: str, *, by: Measure = "cosine",
     count: int = 10, expected: str | None = None, side: Side = "source",
 ) -> tuple[list[Neighbour], int | None]:
-    """The tokens nearest to a - b + c (king - man + woman), and the rank of the expected answer.
+    """The `count` tokens nearest to a - b + c (king - man + woman: Mikolov et al. 2013), and the rank of the expected
+    answer, from 1; None if none is expected.
 
     The words of the question are ranked too, and marked: they are often nearest, and many analogies hold only without
     them (Nissim et al. 2020).  UserError for a word outside the vocabulary, and for an expected word of several

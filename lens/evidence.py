@@ -9,7 +9,7 @@ differ in case only.  Below 0 another token takes its place.  A head is replaced
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from .alignment import Pair, first_steps
+from .alignment import first_steps
 from .calibration import Calibrator
 from .erasure import without
 from .hooks import Head, all_heads
@@ -33,25 +33,6 @@ EXAMPLES = "examples.json"  # beside a packaged model: sentences with its transl
 LEAST = 0.001  # probability of a first token from which its word is completed
 
 
-@dataclass(frozen=True, eq=False)
-class Effect:
-    """After an intervention: the margin [T] and the most probable token [T] of every step."""
-
-    margins: tuple[float, ...]
-    top: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """`runner_up` [T] and `margins` [T] without intervention; then effects by head, source word and other text."""
-
-    runner_up: tuple[str, ...]
-    margins: tuple[float, ...]
-    heads: Mapping[Head, Effect]
-    erased: tuple[Effect, ...]
-    others: tuple[Effect, ...]
-
-
 def runners_up(trace: Trace) -> list[int]:
     """[T]: the id of each step's best candidate that is not the chosen token, ignoring case."""
     found = []
@@ -65,27 +46,33 @@ def runners_up(trace: Trace) -> list[int]:
 def evidence(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, *, means: Mapping[Head, torch.Tensor],
     others: Sequence[str] = (),
-) -> Evidence:
-    """All interventions on one trace; `others` are source texts that the same hypothesis is forced for."""
-    rivals, names = runners_up(trace), tokenizer.convert_ids_to_tokens
-    effects: dict[Head, Effect] = {}
+) -> dict[str, Any]:
+    """All interventions on one trace, as JSON has them; `others` are source texts that the same hypothesis is forced
+    for.
+
+    `runner_up` and `margins`, one for each step, are without intervention.  `heads`, `erased` (one for each source
+    word) and `others` have the margin and the most probable token of every step after an intervention.
+    """
+    rivals = runners_up(trace)
     with eval_mode(model):
+        heads = []
         for head in all_heads(model):
             with ablate(model, [head], replace="mean", means=means):
-                [effects[head]] = _effects(model, tokenizer, trace, [trace.source_ids], rivals)
+                heads += [head._asdict() | one for one in _effects(model, tokenizer, trace, [trace.source_ids], rivals)]
         texts = [without(trace.source_text, word) for word in trace.source_words] + list(others)
         sources = [encode_source(tokenizer, text) for text in texts]
         changed = list(_effects(model, tokenizer, trace, sources, rivals)) if sources else []
     words = len(trace.source_words)
     by_id = [{one.id: one.log_prob for one in step} for step in trace.top]
     margins = [float(own) - step[rival] for own, step, rival in zip(trace.log_probs, by_id, rivals, strict=True)]
-    return Evidence(tuple(names(rivals)), tuple(margins), effects, tuple(changed[:words]), tuple(changed[words:]))
+    return {"runner_up": tokenizer.convert_ids_to_tokens(rivals), "margins": _rounded(margins), "heads": heads,
+            "erased": changed[:words], "others": changed[words:]}
 
 
 def _effects(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, sources: Sequence[Sequence[int]],
     rivals: list[int],
-) -> Iterator[Effect]:
+) -> Iterator[dict[str, Any]]:
     """The hypothesis, forced for each of these sources."""
     pairs_T2 = torch.tensor([trace.target_ids, rivals]).T
     for _, output, _ in forced_batches(model, sources, [trace.target_ids] * len(sources)):
@@ -93,25 +80,19 @@ def _effects(
             own_T, other_T = logits_TV.gather(-1, pairs_T2).double().unbind(-1)
             best = logits_TV.argmax(-1).tolist()
             names = tokenizer.convert_ids_to_tokens(best)
-            yield Effect(tuple((own_T - other_T).tolist()), tuple(
+            yield {"margins": _rounded((own_T - other_T).tolist()), "top": [
                 token.text if id == own else name  # a byte's name is not what the trace calls it
-                for id, name, own, token in zip(best, names, trace.target_ids, trace.target, strict=True)))
+                for id, name, own, token in zip(best, names, trace.target_ids, trace.target, strict=True)]}
 
 
-@dataclass(frozen=True)
-class Spelt:
-    """An alternative word: its text, its probability as the product over its tokens, that of its first token, and
-    whether its end is known."""
-
-    text: str
-    probability: float
-    first: float
-    whole: bool
+def _rounded(values: Sequence[float]) -> list[float]:
+    return [round(value, 4) for value in values]
 
 
 @dataclass
-class _Begun:
-    """A word that is being spelt: which one and where, its ids so far, and their log-probability."""
+class _Candidate:
+    """A word that is being spelt: which one and where, its ids so far, their log-probability and that of the first, and
+    whether its end is known."""
 
     word: int
     step: int
@@ -123,13 +104,17 @@ class _Begun:
 
 def spelt_candidates(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, calibrator: Calibrator | None
-) -> list[list[Spelt]]:
-    """Alternatives for each word of the translation: a first token and, if it is at least LEAST probable, the most
-    likely tokens up to the end of the word."""
+) -> list[list[dict[str, Any]]]:
+    """Alternatives for each word of the translation, the most probable first: a first token and, if it is at least
+    LEAST probable, the most likely tokens up to the end of the word.
+
+    Each has its `text`, its `probability` as the product over its tokens, that of its `first` token, and `whole`:
+    whether its end is known.
+    """
     begun = []
     for number, step in enumerate(first_steps(trace)):
         others = [one for one in trace.shown.top[step] if one.id != trace.target_ids[step]][:CANDIDATES]
-        begun += [_Begun(number, step, [one.id], one.log_prob, one.log_prob) for one in others]
+        begun += [_Candidate(number, step, [one.id], one.log_prob, one.log_prob) for one in others]
     for _ in range(LONGEST):
         alive = [one for one in begun if not one.whole and one.first >= math.log(LEAST)]
         targets = [[*trace.target_ids[: one.step], *one.ids, one.ids[-1]] for one in alive]  # the last is not read
@@ -144,12 +129,14 @@ def spelt_candidates(
                         shown = calibrator(log_probs_V[None])[0] if calibrator else log_probs_V
                         one.ids.append(best)
                         one.log_prob += float(shown[best])
-    found: list[list[Spelt]] = [[] for _ in trace.target_words]
-    for one in begun:
+    found: list[list[dict[str, Any]]] = [[] for _ in trace.target_words]
+    for one in sorted(begun, key=lambda one: -one.log_prob):
         text = decode_target(tokenizer, one.ids).strip()
-        found[one.word].append(Spelt(text or str(tokenizer.convert_ids_to_tokens(one.ids[0])), math.exp(one.log_prob),
-                                     math.exp(one.first), one.whole or not text))
-    return [sorted(word, key=lambda spelt: -spelt.probability) for word in found]
+        found[one.word].append({
+            "text": text or str(tokenizer.convert_ids_to_tokens(one.ids[0])), "probability": math.exp(one.log_prob),
+            "first": math.exp(one.first), "whole": one.whole or not text,
+        })  # fmt: skip
+    return found
 
 
 def _goes_on(tokenizer: PreTrainedTokenizerBase, ids: list[int], following: int) -> bool:
@@ -161,29 +148,6 @@ def _goes_on(tokenizer: PreTrainedTokenizerBase, ids: list[int], following: int)
 
 def _plain(text: str) -> str:
     return text.strip(" ▁Ġ").casefold()
-
-
-def evidence_record(found: Evidence, spelt: Sequence[Sequence[Spelt]], links: Sequence[Pair], *,
-                    averaged_over: int) -> dict[str, Any]:
-    """The evidence as JSON has it; `averaged_over`: the number of sentences that a head's mean is over, 0: this one."""
-    return {
-        "averaged_over": averaged_over,
-        "runner_up": list(found.runner_up),
-        "margins": _rounded(found.margins),
-        "heads": [head._asdict() | _plain_effect(one) for head, one in found.heads.items()],
-        "erased": list(map(_plain_effect, found.erased)),
-        "others": list(map(_plain_effect, found.others)),
-        "candidates": [[asdict(one) for one in word] for word in spelt],
-        "links": [[pair.source, pair.target, round(pair.share, 4)] for pair in links],
-    }  # fmt: skip
-
-
-def _plain_effect(effect: Effect) -> dict[str, Any]:
-    return {"margins": _rounded(effect.margins), "top": list(effect.top)}
-
-
-def _rounded(values: Sequence[float]) -> list[float]:
-    return [round(value, 4) for value in values]
 
 
 # --- means that replace heads

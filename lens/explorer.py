@@ -22,7 +22,7 @@ from .files import plain
 from .kinds import KINDS, Kind, Rows
 from .maps import picture
 from .probabilities import TEMPERATURES, log_sums
-from .roles import PronounEffects, Roles
+from .roles import Roles
 from .trace_data import TraceData
 from .wording import labels
 
@@ -70,16 +70,10 @@ def _words(trace: TraceData, tokens: Sequence[TokenSpan], side: str) -> list[dic
     return found
 
 
-def measured_record(roles: Roles, effects: PronounEffects | None) -> dict[str, Any]:
+def measured_record(roles: Roles, effects: dict[str, Any] | None) -> dict[str, Any]:
     """What was measured about a model's heads: roles that hold, and pronoun disambiguation without each head."""
-    return {
-        "roles": [{"kind": kind, "layer": layer, "head": head, **asdict(one)}
-                  for (kind, layer, head), each in roles.items() for one in each],
-        "apart": None if effects is None else {
-            "whole": effects.whole, "pronouns": effects.pronouns,
-            "heads": {"{}.{}.{}".format(*head): round(value, 4) for head, value in effects.heads.items()},
-        },
-    }  # fmt: skip
+    return {"roles": [{"kind": kind, "layer": layer, "head": head, **asdict(one)}
+                      for (kind, layer, head), each in roles.items() for one in each], "apart": effects}
 
 
 # --- the page

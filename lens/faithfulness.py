@@ -1,6 +1,7 @@
 """Measures `Trust`: how faithful every map of cross-attention is in every view, on held-out sentences."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,33 +32,36 @@ def measure_trust(
     (layer, head) that were trained with gold links.  Traces are consumed once and may be generators.  ValueError
     without sentences; UserError for links to missing words.
     """
-    chosen, reported = Tallies(dev, dev_gold), Tallies(test, test_gold, groups)
-    *maps, random = reported.figures(supervised)
+    chosen, reported = Tallied.of(dev, dev_gold), Tallied.of(test, test_gold)
+    *maps, random = reported.figures(groups, supervised)
     figures = {one.key: one for one in maps}
     best: dict[str, tuple[float, Key]] = {}
     for error, key in zip(chosen.errors().tolist()[:-1], chosen.keys[:-1], strict=True):
         best[key[0]] = min(best.get(key[0], (np.inf, key)), (error, key), key=lambda pair: pair[0])
     return Trust(
-        measured_on=measured_on, sentences=len(reported.words), chosen_on=len(chosen.words), random=random,
+        measured_on=measured_on, sentences=len(reported.words_N2), chosen_on=len(chosen.words_N2), random=random,
         best=tuple(figures[key] for _, key in best.values()), maps=tuple(figures.values()), weights=weights,
-        words=int(reported.compared.sum()),
+        words=int(reported.words_N2[:, 1].sum()),
     )
 
 
-class Tallies:
+@dataclass(frozen=True, eq=False)
+class Tallied:
     """The counts of each sentence, map by map, and last the mean of random maps: weights drawn evenly from all that sum
-    to 1."""
+    to 1.  `words_N2` counts each sentence's comparable target words, and the source words that these compare."""
 
-    def __init__(
-        self, traces: Iterable[Trace], gold: Sequence[Links] | None, groups: Sequence[str] | None = None
-    ):
-        counts, taus, words = [], [], []  # words: comparable target words of a sentence, and the source words compared
+    keys: list[Key]
+    counts_MN4: np.ndarray | None
+    taus_MN: np.ndarray
+    words_N2: np.ndarray
+
+    @classmethod
+    def of(cls, traces: Iterable[Trace], gold: Sequence[Links] | None) -> "Tallied":
+        counts, taus, words = [], [], []
         dice = np.random.default_rng(0)
         names: dict[tuple[str, Rows], list[MapName]] = {}
         for number, trace in enumerate(traces):
             names = names or all_map_names(trace)
-            if gold is not None:
-                check_links(gold[number], (trace.source_words, trace.target_words), f"sentence {number + 1}")
             maps_MJI = np.concatenate([shares(trace, view, rows, maps) for (view, rows), maps in names.items()])
             random_MJI = dice.exponential(size=(RANDOM_MAPS, *maps_MJI.shape[1:]))
             every_MJI = np.concatenate([maps_MJI, random_MJI])
@@ -65,36 +69,32 @@ class Tallies:
             taus.append(_chance_last(tau_MJ.sum(-1)))
             words.append([(compared_J > 0).sum(), compared_J.sum()])
             if gold is not None:
+                check_links(gold[number], (trace.source_words, trace.target_words), f"sentence {number + 1}")
                 counts.append(_chance_last(tally(every_MJI, gold[number], [("target", 0.0)])[:, 0]))
         if not words:
             raise ValueError("expected at least one sentence")
-        self.keys: list[Key] = [(view, rows, name) for (view, rows), maps in names.items() for name in maps]
-        self.keys.append(("random", "predicts", ()))
-        self.counts = np.stack(counts, axis=1) if counts else None  # [M+1,N,4]
-        self.taus = np.stack(taus, axis=1)  # [M+1,N]
-        self.words, self.compared = np.array(words).T  # [N], [N]
-        self.groups = groups
+        keys: list[Key] = [(view, rows, name) for (view, rows), maps in names.items() for name in maps]
+        return cls([*keys, ("random", "predicts", ())], np.stack(counts, axis=1) if counts else None,
+                   np.stack(taus, axis=1), np.array(words))
 
     def errors(self) -> np.ndarray:
-        """What to minimise when choosing a map, [M+1]."""
-        return -self.taus.sum(1) if self.counts is None else error_rate(self.counts.sum(1))
+        """What to minimise when choosing a map, [M]."""
+        return -self.taus_MN.sum(1) if self.counts_MN4 is None else error_rate(self.counts_MN4.sum(1))
 
-    def figures(self, supervised: Collection[MapName]) -> list[MapTrust]:
-        return [MapTrust(*key, self._aer(m), None if key[0] == "left_out" else self._tau(m), _holds(key, supervised))
-                for m, key in enumerate(self.keys)]
-
-    def _aer(self, m: int) -> Figure | None:
-        if self.counts is None:
-            return None
-        counts_N4 = self.counts[m]
-        return _figure(error_rate(counts_N4.sum(0)), error_rate(resampled(len(counts_N4), self.groups) @ counts_N4))
-
-    def _tau(self, m: int) -> Figure | None:
-        if not self.words.any():
-            return None
-        drawn = resampled(len(self.words), self.groups)
-        words = np.maximum(drawn @ self.words, 1)
-        return _figure(self.taus[m].sum() / self.words.sum(), drawn @ self.taus[m] / words)
+    def figures(self, groups: Sequence[str] | None, supervised: Collection[MapName]) -> list[MapTrust]:
+        drawn, words_N = resampled(len(self.words_N2), groups), self.words_N2[:, 0]
+        found = []
+        for m, key in enumerate(self.keys):
+            aer: Figure | None = None
+            tau: Figure | None = None
+            if self.counts_MN4 is not None:
+                counts_N4 = self.counts_MN4[m]
+                aer = _figure(error_rate(counts_N4.sum(0)), error_rate(drawn @ counts_N4))
+            if words_N.any() and key[0] != "left_out":
+                taus_N = self.taus_MN[m]
+                tau = _figure(taus_N.sum() / words_N.sum(), drawn @ taus_N / np.maximum(drawn @ words_N, 1))
+            found.append(MapTrust(*key, aer, tau, _holds(key, supervised)))
+        return found
 
 
 def _holds(key: Key, heads: Collection[MapName]) -> bool:

@@ -161,7 +161,7 @@ def plain(trace: TraceData) -> dict[str, Any]:
     record |= {name: list(map(asdict, record[name])) for name in ("source", "target", "inputs")}
     return record | {
         "top": [[candidate._asdict() for candidate in step] for step in trace.top],
-        "trust": trace.trust and trace.trust.to_plain(),
+        "trust": trace.trust and asdict(trace.trust),
         "calibrated": trace.calibrated and _plain_calibrated(trace.calibrated),
     }
 

@@ -96,7 +96,7 @@ def all_sites(model: PreTrainedModel) -> list[AttentionSite]:
 
 
 def all_heads(model: PreTrainedModel) -> list[Head]:
-    """Every head of the three kinds."""
+    """Every head of the three kinds; UserError for a model whose heads cannot be reached."""
     return [Head(site.kind, site.layer, h) for site in all_sites(model) for h in range(site.heads)]
 
 
@@ -201,26 +201,17 @@ def _on_exit(change: Change, module: nn.Module, args: tuple[Any, ...], output: A
 # --- attention itself, between scores and mixed values
 
 
-class Attended(NamedTuple):
-    """What passed through one attention module: [B,H,T,E], [B,H,S,E], [B,H,T,S], and the mixed values [B,H,T,E]."""
-
-    scale: float
-    query: torch.Tensor
-    key: torch.Tensor
-    value: torch.Tensor
-    mask: torch.Tensor
-    bias: torch.Tensor
-    weight: torch.Tensor
-    mixed: torch.Tensor
-
-
 @dataclass(frozen=True)
 class Steering:
-    """Temperatures and weights [T,S] of heads of one module; each pass is appended to `seen`, if given."""
+    """Temperatures and weights [T,S] of heads of one module.
+
+    `seen`, if given, holds what passed through the module last: `query` [B,H,T,E], `key` and `value` [B,H,S,E], `mask`,
+    `bias` and `weight` [B,H,T,S], the `mixed` values [B,H,T,E], and the `scale` of the scores.
+    """
 
     temperatures: dict[int, float] = field(default_factory=dict)
     weights: dict[int, torch.Tensor] = field(default_factory=dict)
-    seen: list[Attended] | None = None
+    seen: dict[str, Any] | None = None
 
 
 @contextmanager
@@ -270,8 +261,8 @@ def _attend(
         weight_BHTS[:, head] = matrix.to(weight_BHTS)
     mixed_BHTE = weight_BHTS @ value_BHSE
     if steering.seen is not None:
-        parts = query_BHTE, key_BHSE, value_BHSE, mask_BHTS, bias_BHTS, weight_BHTS, mixed_BHTE
-        steering.seen.append(Attended(scale, *parts))
+        steering.seen.update(query=query_BHTE, key=key_BHSE, value=value_BHSE, mask=mask_BHTS, bias=bias_BHTS,
+                             weight=weight_BHTS, mixed=mixed_BHTE, scale=scale)
     return mixed_BHTE.transpose(1, 2).contiguous(), weight_BHTS
 
 

@@ -74,7 +74,8 @@ def interval(values: np.ndarray, groups: Sequence[str]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Alignment error with its 95 % interval, precision and recall over `sentences`; all from 0 to 1."""
+    """Alignment error rate (Och and Ney 2003, section 4.2) with its 95 % bootstrap interval, precision and recall over
+    `sentences`; all from 0 to 1."""
 
     aer: float
     low: float
@@ -104,7 +105,11 @@ def error_rate(counts_4: np.ndarray) -> np.ndarray:
 def agreement(
     found: Sequence[Iterable[Link]], gold: Sequence[Links], *, groups: Sequence[str] | None = None, seed: int = 0
 ) -> Agreement:
-    """The agreement over sentences; `groups` says which are variants of one.  ValueError without sentences."""
+    """The agreement of links (source word, target word) with gold links, over sentences.
+
+    `groups` says which sentences are variants of one: those are resampled together.  ValueError without sentences, or
+    if there are not as many of each.
+    """
     if not gold:
         raise ValueError("expected at least one sentence")
     counts_N4 = np.array([counts(links, truth) for links, truth in zip(found, gold, strict=True)])

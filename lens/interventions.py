@@ -56,10 +56,15 @@ def ablate(
     replace: Literal["zero", "mean"] = "zero",
     means: Mapping[Head, torch.Tensor] | None = None,
 ) -> Iterator[None]:
-    """Inside, the outputs of the heads are zero, or constant ("mean": their [E] in `means`).
+    """Inside, these heads are switched off: their outputs are zero, or constant ("mean").
 
-    Affects every pass of the model meanwhile; attention weights stay as they are.  UserError for a missing layer or
-    head; ValueError if means are needed and not given.
+        output = sum over the other heads of W_O^h (weights^h v^h)  +  sum over these heads of W_O^h means[h]
+
+    With zeros this is the mask of Michel et al. 2019, section 2.3.  `heads` are (kind, layer, head), such as
+    ("cross", 1, 0), counted from 0.  `means` has the [E] of each head, as `mean_outputs` gives them.  Affects every
+    pass of the model meanwhile, `generate` with cache and beams too; attention weights of the same layer stay as they
+    are.  UserError for a missing kind, layer or head, or a model whose heads cannot be reached; ValueError unless
+    `means` are given exactly for "mean".
     """
     if (replace == "mean") != (means is not None):
         raise ValueError('expected means exactly for replace="mean": see mean_outputs')
@@ -92,9 +97,9 @@ def _putting(
 def mean_outputs(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
 ) -> dict[Head, torch.Tensor]:
-    """The mean output [E] of each head over all positions of these sentences, without padding.
+    """The mean output [E] of each head over all positions of these sentences, without padding: what enters W_O.
 
-    `sources` and `targets` are ids, `</s>` included; the model is forced to the targets.
+    `sources` and `targets` are ids, `</s>` included; the model is forced to the targets.  ValueError without sentences.
     """
     if not sources:
         raise ValueError("expected at least one sentence to take means over")
@@ -121,7 +126,11 @@ def mean_outputs(
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Activations of one forced pass: inputs of each W_O [B,T,H*E], and the residual stream after each layer [B,T,D].
+    """Activations of one forced pass of B sentences, as `record` makes it and `patch` takes it.
+
+    `mixed` has the input of each W_O [B,T,H*E] by (kind, layer); head h owns columns h*E to (h+1)*E.  `stream` has the
+    residual stream after each layer [B,T,D] by ("encoder" or "decoder", layer).  T are positions of the source in the
+    encoder, decoder steps elsewhere.
     """
 
     mixed: dict[tuple[Kind, int], torch.Tensor]
@@ -129,7 +138,10 @@ class Recording:
 
 
 def record(model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> Recording:
-    """Runs a batch of ids, forced to the targets, and records what `patch` can use."""
+    """Runs a batch of ids (`</s>` included), forced to the targets, and records what `patch` can use.
+
+    UserError for a model whose heads or layers cannot be reached.
+    """
     sites = {(site.kind, site.layer): site.output for site in all_sites(model)}
     layers = {(stack, number): layer for stack in STACKS for number, layer in enumerate(layers_of(model, stack))}
     with eval_mode(model), capture(sites, "in") as mixed, capture(layers, "out") as stream:
@@ -146,10 +158,12 @@ def patch(
     layers: Iterable[tuple[Stack, int]] = (),
     where: Where | None = None,
 ) -> Iterator[None]:
-    """Inside, these heads have the donor's outputs, and the residual stream after these layers is the donor's.
+    """Inside, these heads have the donor's outputs, and the residual stream after these layers is the donor's:
+    activation patching (Vig et al. 2020; Meng et al. 2022).
 
-    At every position, or at those that `where` marks.  ValueError if the batch that runs inside does not have the
-    donor's shape; UserError for a missing layer or head.
+    `heads` are (kind, layer, head), `layers` ("encoder" or "decoder", layer).  At every position, or at those that
+    `where` marks: booleans [B,T] by "encoder" and "decoder".  ValueError if the batch that runs inside does not have
+    the donor's shape; UserError for a missing layer or head.
     """
     marked = where or {}
     changes: list[tuple[torch.nn.Module, Side, Change]] = []
@@ -177,12 +191,12 @@ def steer(
     temperatures: Mapping[tuple[Kind, int, int], float] | None = None,
     weights: Mapping[tuple[Kind, int, int], np.ndarray] | None = None,
 ) -> Iterator[None]:
-    """Inside, heads attend at another temperature, or with exactly these weights [rows, columns].
+    """Inside, heads (kind, layer, head) attend at another temperature, or with exactly these weights [rows, columns].
 
-        weights = softmax(scores / temperature)
+        weights = softmax(scores / temperature)        scores = QK^T / sqrt(E)   (Vaswani et al. 2017, eq. 1)
 
-    Below 1 attention is sharper, above 1 more even.  Scores include a relative position bias.  A trace made inside
-    shows the weights that were used.
+    Below 1 attention is sharper, above 1 more even.  T5's scores are not scaled, and include its relative position
+    bias.  A trace made inside shows the weights that were used.
 
     Temperatures work in forced passes and in `generate`, with cache and beams; so do weights of encoder heads.  Weights
     of decoder and cross-attention heads need a forced pass, which has all steps at once.  All sentences are treated

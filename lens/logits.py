@@ -24,7 +24,7 @@ from .tracing import candidates
 class LogitLens:
     """The prediction after each decoder layer; the last is the model's own.
 
-    `log_probs` [L,T] and `ranks` [L,T] are those of the hypothesis' tokens; rank 0 is the layer's first choice.
+    `log_probs` [L,T] (nats) and `ranks` [L,T] are those of the hypothesis' tokens; rank 0 is the layer's first choice.
     `top[l][t]` are the layer's best candidates.
     """
 
@@ -36,7 +36,8 @@ class LogitLens:
 def logit_lens(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, traces: Sequence[Trace], *, k: int = 5
 ) -> list[LogitLens]:
-    """The logit lens of each trace, with the model that the trace was made with.  `k` candidates are kept.
+    """The logit lens (nostalgebraist 2020) of each trace, with the model that the trace was made with.  `k` candidates
+    are kept.  UserError for a model whose layers cannot be reached.
 
     The states after all layers replace the last layer's, as a batch [L*B,T,D], so that the model's own norm, scaling
     and biases make logits of them.

@@ -15,7 +15,7 @@ from .summary import sink_shares, uniform_map
 from .trace_data import TraceData
 from .trust import UNMEASURED
 from .views import VIEW, WITH_HEADS, check_views
-from .wording import ABOUT, LEFT_OUT, NAMES, column_meaning, label, labels, row_meaning
+from .wording import ABOUT, LEFT_OUT, NAMES, column_meaning, label, labels, printable, row_meaning
 
 # R rows, C columns
 
@@ -151,7 +151,7 @@ def facts(trace: TraceData) -> str:
     if trace.engine != "torch" and difference > WORTH_TELLING:
         pair = f"{trace.engine} and torch" if trace.precision == "float32" else f"{trace.precision} and float32"
         parts.append(f"{pair} log-probabilities differ by {difference:.3f}")
-    return " · ".join([*([trace.model] if trace.model else []), *parts])
+    return " · ".join([*([printable(trace.model)] if trace.model else []), *parts])
 
 
 def _check(what: str, number: int, count: int) -> int:

@@ -1,16 +1,55 @@
-"""Frozen dataclasses out of plain JSON, with every value checked against its annotation."""
+"""Frozen dataclasses as JSON: files of them, and plain JSON with every value checked against its annotation."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import lru_cache
+from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
+from seq2see.atomic import atomic_write
+from seq2see.errors import UserError
 from ..tokenizer.words import refuse_surrogates
 
 LARGEST = 1e30  # of a number: what is drawn adds them up, and no sum may be infinite
 Share = Annotated[float, 0.0, 1.0]  # the least and the most that it may be
 Count = Annotated[int, 0, LARGEST]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What is kept as a JSON file beside the run it was measured on.
+
+    `header` begins the file, `indent` is its layout; `what` and `command` word the error for a file that holds none.
+    """
+
+    header: ClassVar[dict[str, Any]] = {}
+    indent: ClassVar[int | None] = 1
+    what: ClassVar[str]
+    command: ClassVar[str]
+
+    def save(self, path: str | Path) -> None:
+        content = {**self.header, **asdict(self)}
+        atomic_write(Path(path), json.dumps(content, ensure_ascii=False, indent=self.indent) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what `save` wrote; UserError for anything else."""
+        try:
+            plain = json.loads(Path(path).read_text(encoding="utf-8"))
+            if {name: plain.pop(name) for name in cls.header} != cls.header:
+                raise ValueError("it has another format or version")
+            return cls.from_plain(plain)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise UserError(f"{path} is no {cls.what} ({str(error)[:200] or 'it is damaged'}): measure again with"
+                            f" {cls.command}, or remove it") from error  # fmt: skip
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Self:
+        """From the fields as JSON has them; ValueError, TypeError, KeyError or AttributeError for anything else."""
+        found: Self = from_plain(cls, plain)
+        return found
 
 
 def from_plain(kind: Any, plain: Any, name: str = "it") -> Any:

@@ -172,23 +172,8 @@ class HeadRole:
     baseline: float
     supervised: bool = False
 
-    def __str__(self) -> str:
-        supervised = "; supervised: this head was trained with gold links" if self.supervised else ""
-        return (f"{self.role}: {self.score:.0%} of its attention [{self.low:.0%}, {self.high:.0%}]"
-                f", {self.baseline:.0%} by chance{supervised}")
-
 
 Roles = Mapping[tuple[Kind, int, int], tuple[HeadRole, ...]]
-
-
-@dataclass(frozen=True)
-class PronounEffects:
-    """How well the model distinguishes *il* from *elle* (ROC AUC: 0.5 is chance, 1 perfect) when each head is replaced
-    by its mean, and as a `whole`, on `pronouns` held-out pronouns."""
-
-    heads: Mapping[tuple[Kind, int, int], float]
-    whole: float
-    pronouns: int
 
 
 def read_roles(path: Path, *, weights: str) -> Roles:
@@ -205,12 +190,16 @@ def read_roles(path: Path, *, weights: str) -> Roles:
     return {head: roles for head, roles in (found or {}).items() if roles and head[0] in KINDS}
 
 
-def read_pronoun_effects(path: Path, *, weights: str) -> PronounEffects | None:
-    """None if the file is about other weights, or damaged."""
-    return _read(path, weights, lambda report: PronounEffects(
-        {_head(row): float(row["apart"][0]) for row in report["heads"]},
-        float(report["whole"]["apart"][0]), int(report["pronouns"]["test"]),
-    ))  # fmt: skip
+def read_pronoun_effects(path: Path, *, weights: str) -> dict[str, Any] | None:
+    """How well the model distinguishes *il* from *elle* (ROC AUC: 0.5 is chance, 1 perfect), as JSON has it: as a
+    `whole`, and of `heads`, by name, with each replaced by its mean, on so many held-out `pronouns`.
+
+    None if the file is about other weights, or damaged.
+    """
+    return _read(path, weights, lambda report: {
+        "whole": float(report["whole"]["apart"][0]), "pronouns": int(report["pronouns"]["test"]),
+        "heads": {"{}.{}.{}".format(*_head(row)): round(float(row["apart"][0]), 4) for row in report["heads"]},
+    })  # fmt: skip
 
 
 def _head(row: dict[str, Any]) -> tuple[Kind, int, int]:

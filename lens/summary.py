@@ -39,7 +39,11 @@ def sinks(trace: TraceData, kind: Kind) -> np.ndarray:
 
 
 def sink_shares(trace: TraceData, kind: Kind, *, view: str = "raw") -> np.ndarray:
-    """The share of a view on each of SINKS, averaged over rows: [L,H,3], or [L,3] for a view without heads."""
+    """The share of a view on each sink, averaged over rows: [L,H,3], or [L,3] for a view without heads.
+
+    The sinks are the closing `</s>` of the source, tags and the decoder's start, and punctuation (Clark et al. 2019,
+    Xiao et al. 2023).  UserError for a view that the trace does not hold.
+    """
     maps = trace.maps(kind, view)
     total = maps.sum(-1)
     total = np.where(total > 0, total, 1)  # rows need not sum to 1: those of "norm" do not
@@ -64,7 +68,7 @@ def entropy(maps: np.ndarray) -> np.ndarray:
 def summarise(trace: TraceData) -> dict[str, Any]:
     """Plain numbers for JSON: about the hypothesis, and about every layer and head of each kind (lists [L][H]).
 
-    `sinks` has the shares on sinks by view.
+    Log-probabilities and entropies are in nats; `sinks` has the shares on sinks by view: see `sink_shares`.
     """
     steps = len(trace.target) - trace.given
     summary: dict[str, Any] = {

@@ -37,28 +37,7 @@ class CalibratedSteps:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TraceData:
-    """Everything seen while one hypothesis was predicted.  T counts decoder steps: `</s>` and a language tag are steps.
-
-    `source` has the S source tokens; `target[t]` is the token that step t predicts and `inputs[t]` the one it reads
-    (the start, then the previous prediction).  Maps are float32, one dictionary for each kind, keyed by view:
-
-        encoder [L,H,S,S]   row: the source token being re-encoded        column: the source token looked at
-        decoder [L,H,T,T]   row: the step, named by what it predicts      column: `inputs`; later ones are masked
-        cross   [L,H,T,S]   row: the step, named by what it predicts      column: the source token looked at
-
-    "raw", the weights themselves, is always there; its rows sum to 1.  `views.py` describes the other views.  Views
-    without heads have no axis H: [L,S,S], [L,T,T], [L,T,S].
-
-    `log_probs` [T], `entropies` [T] (in nats) and `top` (the best 20 of each step) are the model's own, before any
-    generation rule.  `logits` [T,V], float16, are shifted so that the best of each step is 0, where float16 is most
-    precise; the shift is `top[t][0].log_prob + log_normalisers[t]`.  They are None in a trace read from JSON.
-    `left_out` [T,W] is the view of that name.
-
-    The first `given` tokens were forced (a language tag, a prefix), not chosen, and do not count in `log_prob`.
-    `score` and `engine_log_prob` come from the engine, in its `precision`; `engine` is "" if the translation was given.
-    The maps always come from the float32 weights.  `trust` says how faithful the views are for this model; None if not
-    measured.  `calibrated` has the probabilities to show; None if the model is not calibrated or its own were asked
-    for.
+    """What a `Trace` holds, whose docstring describes the fields; without a model, and without what draws it.
     """
 
     source_text: str

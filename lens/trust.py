@@ -13,17 +13,13 @@ same sentences:
 A view has many maps.  The best one is chosen on other sentences than those it is reported on.
 """
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from seq2see.atomic import atomic_write
-from seq2see.errors import UserError
 from .intervals import Figure
 from .kinds import Kind, MapName, Rows, place_of
-from .plain_json import Count, from_plain
+from .plain_json import Count, Measurement
 
 FILE = "trust.json"  # beside the run it was measured on
 NOISE = 0.05  # nats; the order of smaller erasure drops is not compared
@@ -72,7 +68,7 @@ class MapTrust:
 
 
 @dataclass(frozen=True)
-class Trust:
+class Trust(Measurement):
     """The figures of every map of cross-attention, on `sentences` sentences of `measured_on`.
 
     `words` counts the source words that taus compare, once for each target word: those with an erasure drop of at
@@ -88,6 +84,8 @@ class Trust:
     maps: tuple[MapTrust, ...]
     weights: str = ""
     words: Count = 0
+
+    indent, what, command = None, "record of faithfulness", "seq2see align RUN --trust"
 
     @cached_property
     def _by_key(self) -> dict[Key, MapTrust]:
@@ -114,29 +112,13 @@ class Trust:
         return (f"{found.describe(after_aer=poor)}; a random map: {chance}. By words, on"
                 f" {self.sentences} sentences of {self.measured_on}{over}.{supervised}{other}")
 
-    def to_plain(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return asdict(self)
-
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> "Trust":
-        """What `to_plain` gave; ValueError, TypeError or KeyError for anything else.
+    def from_plain(cls, plain: dict[str, Any]) -> Self:
+        """What `asdict` gives; ValueError, TypeError, KeyError or AttributeError for anything else.
 
         An older record has no `words`: its taus are over all words, which is another measure, and are dropped.
         """
         if "words" not in plain:
             without_tau = {name: [one | {"tau": None} for one in plain[name]] for name in ("best", "maps")}
             plain = {**plain, **without_tau, "random": plain["random"] | {"tau": None}}
-        return from_plain(cls, plain)
-
-    def save(self, path: str | Path) -> None:
-        atomic_write(Path(path), json.dumps(self.to_plain(), ensure_ascii=False) + "\n")
-
-    @classmethod
-    def load(cls, path: str | Path) -> "Trust":
-        """Read what `save` wrote; UserError for anything else."""
-        try:
-            return cls.from_plain(json.loads(Path(path).read_text(encoding="utf-8")))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise UserError(f"{path} holds no figures of trust: measure them again with seq2see align RUN --trust, or"
-                            " remove it") from error  # fmt: skip
+        return super().from_plain(plain)

@@ -129,7 +129,12 @@ def check_views(views: Sequence[str]) -> None:
 def add_views(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, traces: Sequence[Data], *, views: Sequence[str]
 ) -> list[Data]:
-    """The traces with more views; existing ones are kept.  The model must be the one they were made with."""
+    """The traces with more views; existing ones are kept.  The model must be the one they were made with.
+
+    `views` are names of VIEWS.  norm, mixing and contributions cost one more pass together, left_out one for each
+    source word.
+    UserError for an unknown view, or a model without float32 weights or whose attention modules cannot be reached.
+    """
     from .attention_blocks import blocks_of
     from .erasure import log_prob_drops
     from .teacher_forcing import check_model

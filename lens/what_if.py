@@ -24,7 +24,11 @@ from .tracing import trace_hypotheses
 
 @dataclass(frozen=True)
 class WhatIf:
-    """A model with its tokenizer, the languages to translate between, and the number of beams (None: the model's)."""
+    """What the model would translate after a change: each method gives the traces before and after it.
+
+    Of a model with its tokenizer, the languages to translate between, and the number of beams (None: the model's).
+    UserError for a blank prefix, a missing word or head, or weights of another shape than the head's map.
+    """
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase

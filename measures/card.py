@@ -5,6 +5,7 @@ from pathlib import Path
 from seq2see.atomic import atomic_write
 from ..lens import calibration, trust
 from ..lens.intervals import Figure
+from ..lens.kinds import place_of
 from ..lens.trust import MapTrust
 from .reliability import PICTURE, calibration_section, draw_reliability
 
@@ -52,8 +53,7 @@ def faithfulness_section(measured: trust.Trust) -> str:
 
 def _place(one: MapTrust) -> str:
     """The layer and head of a map, and whether it was trained to link words."""
-    names = [f"{part} {number}" for part, number in zip(("layer", "head"), one.map, strict=False)]
-    return ", ".join(names + ["supervised"] * one.supervised)
+    return ", ".join(place_of(one.map) + ["supervised"] * one.supervised)
 
 
 def _spelled(figure: Figure | None, form: str) -> str:

@@ -5,10 +5,10 @@ are scored with teacher forcing, at the step where *il* and *elle* diverge, whic
 heads affordable; chrF with greedy translation.  Every figure has a 95 % interval, by bootstrap over sentences.
 """
 
-import dataclasses
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -177,9 +177,7 @@ def save_report(report: dict[str, Any], path: Path) -> None:
 
 
 def _as_json(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return np.asarray(value).tolist()
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else np.asarray(value).tolist()
 
 
 def _traced(

@@ -20,9 +20,9 @@ from .devices import Device, torch_device
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from ..lens.alignment import AlignmentChoice, KnownChoice
+    from ..lens.alignment import AlignmentChoice
     from ..lens.calibration import Calibration
-    from ..lens.roles import PronounEffects, Roles
+    from ..lens.roles import Roles
     from ..lens.trust import Trust
 
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
@@ -173,7 +173,7 @@ class LoadedCheckpoint:
         return self._beside(FILE, partial(read_roles, weights=self._fingerprint)) or {}
 
     @cached_property
-    def pronoun_effects(self) -> PronounEffects | None:
+    def pronoun_effects(self) -> dict[str, Any] | None:
         """What each head does for the pronoun, from the same file."""
         from ..lens.roles import FILE, read_pronoun_effects
 
@@ -201,7 +201,7 @@ class LoadedCheckpoint:
         return next((read(path) for path in paths if path.is_file()), None)
 
     @cached_property
-    def known_choice(self) -> KnownChoice:
+    def known_choice(self) -> AlignmentChoice:
         """How links are best read off this model's maps, as far as is known."""
         from ..lens.alignment import best_known
         from ..lens.hooks import attention_sites

@@ -198,7 +198,7 @@ class Translator(LoadedCheckpoint):
             some = parts[len(found) : len(found) + MOST_TRACES]
             texts = [(one.source_text, one.hypotheses[0].text) for one in some]
             try:
-                choice = self.known_choice.choice
+                choice = self.known_choice
                 traces = self.look(some, views=(choice.view,), calibrated=False)
                 found += [Alignment.measured(trace, choice, *each) for trace, each in zip(traces, texts, strict=True)]
             except (UserError, ImportError):

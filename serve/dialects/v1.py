@@ -236,15 +236,17 @@ def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str
     if not body.evidence:
         return found
     from ...lens.alignment import counterparts
-    from ...lens.evidence import evidence, evidence_record, head_means, spelt_candidates
+    from ...lens.evidence import evidence, head_means, spelt_candidates
     from ...lens.views import add_views
 
     calibrator = trace.calibrated.calibrator if trace.calibrated else None
-    choice = translator.known_choice.choice
+    choice = translator.known_choice
     with translator.inside() as (model, tokenizer):
         means, sentences = head_means(model, tokenizer, trace, translator.folder)
-        rests_on = evidence(model, tokenizer, trace, means=means, others=body.others)
-        spelt = spelt_candidates(model, tokenizer, trace, calibrator)
         [viewed] = add_views(model, tokenizer, [trace], views=(choice.view,))
-    found["evidence"] = evidence_record(rests_on, spelt, counterparts(viewed, choice), averaged_over=sentences)
+        found["evidence"] = evidence(model, tokenizer, trace, means=means, others=body.others) | {
+            "averaged_over": sentences,  # 0: this one only
+            "candidates": spelt_candidates(model, tokenizer, trace, calibrator),
+            "links": counterparts(viewed, choice),
+        }
     return found

@@ -90,7 +90,7 @@ def test_trust_is_shown_for_the_weights_it_was_measured_on(look, folder, transla
     replace(made, weights="of others").save(copy / "trust.json")
     assert Translator.from_pretrained(copy, engine="torch").trust is None
     (copy / "trust.json").write_text("[]")
-    with pytest.raises(UserError, match="measure them again"):
+    with pytest.raises(UserError, match="measure again"):
         _ = Translator.from_pretrained(copy, engine="torch").trust
 
 

@@ -11,19 +11,16 @@ import tiny
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, trace_texts
 from seq2see.lens.alignment import (
-    RULES,
     AlignmentChoice,
     best_known,
     counterparts,
-    evidence,
     linked,
     map_names,
     naive_choice,
     shares,
 )
-from seq2see.lens.by_words import word_map
 from seq2see.lens.fitting import WAYS, GoldSentences, check_links, fit_alignment, regression
-from seq2see.lens.intervals import Figure, agreement, counts, error_rate, resampled, summed
+from seq2see.lens.intervals import Figure, agreement, error_rate, resampled, summed
 from seq2see.lens.trust import MapTrust, Trust
 from seq2see.tokenizer.links import Links, from_pharaoh, read_pharaoh, to_pharaoh
 from seq2see.tokenizer.words import split_words
@@ -35,7 +32,7 @@ PAIRS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["seq2see", "marian", "t5"])
+@pytest.fixture(scope="module", params=["seq2see", "t5"])
 def traces(request):
     model, tokenizer = tiny.make(request.param)
     sources, targets = zip(*PAIRS, strict=True)
@@ -47,10 +44,7 @@ def test_aer_of_a_case_worked_out_by_hand():
 
     AER = 1 - (2 + 3) / (4 + 3) = 2/7.
     """
-    gold = from_pharaoh("0-0 1-1 3-3 2p2")
-    assert gold == Links(frozenset({(0, 0), (1, 1), (3, 3)}), frozenset({(2, 2)}))
-    found = [(0, 0), (1, 1), (2, 2), (3, 2)]
-    assert counts(found, gold).tolist() == [4, 3, 2, 3]
+    gold, found = from_pharaoh("0-0 1-1 3-3 2p2"), [(0, 0), (1, 1), (2, 2), (3, 2)]
     measured = agreement([found], [gold])
     assert (measured.aer, measured.precision, measured.recall) == pytest.approx((2 / 7, 3 / 4, 2 / 3))
     assert measured.low == measured.high == pytest.approx(2 / 7)  # one sentence, drawn again and again
@@ -86,13 +80,11 @@ def test_variants_of_a_sentence_are_drawn_together():
 def test_pharaoh_goes_round_and_names_what_is_wrong(tmp_path):
     assert to_pharaoh([(10, 2), (2, 0), (2, 11)]) == "2-0 2-11 10-2"
     assert from_pharaoh("2-0 2-11 10-2").sure == {(10, 2), (2, 0), (2, 11)}
-    assert from_pharaoh("1-1 1p1").possible == set()  # what is sure is not merely possible
+    assert from_pharaoh("1-1 1p1 2p2") == Links(frozenset({(1, 1)}), frozenset({(2, 2)})), "sure is not merely possible"
     for wrong in ("0-0-1", "0-0x", "-0-0"):
-        with pytest.raises(UserError, match=f"'{wrong}' is not a link"):
-            from_pharaoh(f"1-1 {wrong}")
-    (tmp_path / "links").write_text("0-0\n\n1-1\n0_1 2-2\n")
-    with pytest.raises(UserError, match=r"links, line 4: '0_1' is not a link"):
-        list(read_pharaoh(tmp_path / "links"))
+        (tmp_path / "links").write_text(f"0-0\n\n{wrong} 2-2\n")
+        with pytest.raises(UserError, match=rf"links, line 3: '{wrong}' is not a link"):
+            list(read_pharaoh(tmp_path / "links"))
 
 
 SHARES = np.array([[[0.6, 0.3, 0.1], [0.5, 0.4, 0.1], [0.0, 0.0, 0.0]]], dtype=np.float32)  # rows: target words
@@ -110,22 +102,6 @@ SHARES = np.array([[[0.6, 0.3, 0.1], [0.5, 0.4, 0.1], [0.0, 0.0, 0.0]]], dtype=n
 def test_every_rule_by_hand(rule, threshold, expected):
     found = linked(SHARES, rule, threshold)[0]
     assert to_pharaoh((i, j) for j, i in np.argwhere(found)) == expected
-
-
-def test_shares_are_the_maps_by_words_of_which_words_are_left(traces):
-    for trace, rows in itertools.product(traces, ("predicts", "reads")):
-        names = map_names(trace, "raw")
-        assert len(names) == trace.cross["raw"].shape[0] * trace.cross["raw"].shape[1]
-        found = shares(trace, "raw", rows, names[1:])
-        assert found.shape == (len(names) - 1, len(trace.target_words), len(trace.source_words))
-        by_words = word_map(trace, "cross", view="raw", rows=rows)
-        for row, unit in enumerate(by_words.rows):
-            if unit.word is not None:
-                expected = np.zeros(len(trace.source_words))
-                for column, other in enumerate(by_words.columns):
-                    if other.word is not None:
-                        expected[other.word] = by_words.maps[*names[1], row, column]
-                np.testing.assert_allclose(found[0, unit.word], expected / expected.sum(), rtol=1e-4)
 
 
 def planted(trace, rows, name):
@@ -163,19 +139,14 @@ def test_a_choice_in_tokens_and_in_a_batch_gives_the_same_error(traces):
     gold = [Links(frozenset((int(rng.integers(len(t.source_words))), j) for j in range(len(t.target_words))),
                   frozenset({(0, 0)})) for t in traces]
     sentences = GoldSentences(iter(traces), gold)
-    for view, (rule, threshold) in itertools.product(("raw", "norm", "contributions", "left_out"), WAYS[::4]):
-        maps = tuple(map_names(traces[0], view)[:3])
-        choice = AlignmentChoice(view, "predicts", maps, rule, threshold)
-        expected = agreement([choice.links(trace) for trace in traces], gold)
-        assert sentences.agreement(choice) == expected
-    tried = sentences.try_maps()
-    for one in tried[::7]:
-        assert one.aer == pytest.approx(sentences.agreement(one.choice).aer)
-    assert {one.choice.view for one in tried} == {"raw", "norm", "rollout", "mixing", "contributions", "left_out"}
-    assert {one.choice.rule for one in tried} <= set(RULES)
-    for one in sentences.try_weights():
-        found = [one.choice.links(trace) for trace in traces]
-        assert sentences.agreement(one.choice) == agreement(found, gold)
+    tried = [*sentences.try_maps()[::7], *sentences.try_weights()]
+    assert {one.choice.view for one in tried} == set(VIEWS)
+    for one in tried[:-3]:
+        assert one.halves or one.aer == pytest.approx(sentences.agreement(one.choice).aer)
+    means = [AlignmentChoice(view, "predicts", tuple(map_names(traces[0], view)[:3]), *way)
+             for view, way in itertools.product(("raw", "contributions", "left_out"), WAYS[::4])]
+    for choice in (*means, *(one.choice for one in tried)):
+        assert sentences.agreement(choice) == agreement([choice.links(trace) for trace in traces], gold)
 
 
 def test_weights_are_those_of_logistic_regression():
@@ -190,15 +161,6 @@ def test_weights_are_those_of_logistic_regression():
     p_C = 1 / (1 + np.exp(-weights[:3] @ x_KC - weights[3]))
     np.testing.assert_allclose(x_KC @ (p_C - y_C), -weights[:3], atol=1e-3)
     assert (p_C - y_C).sum() == pytest.approx(0, abs=1e-3)
-
-
-def test_evidence_is_shares_of_rows_and_of_columns():
-    reads = SHARES[:, ::-1]
-    found = evidence(SHARES, reads)
-    assert found.shape == (4, 3, 3)
-    np.testing.assert_array_equal(found[:2], np.concatenate([SHARES, reads]))
-    np.testing.assert_allclose(found[2], [[6 / 11, 3 / 7, 0.5], [5 / 11, 4 / 7, 0.5], [0, 0, 0]], rtol=1e-6)
-    np.testing.assert_allclose(found[3], found[2][::-1])
 
 
 def aligned(traces):
@@ -258,23 +220,18 @@ def test_a_field_that_holds_what_it_cannot_is_named(tmp_path, name, value):
 def test_links_are_the_choices_with_their_shares(trace):
     choice = naive_choice(*trace.cross["raw"].shape[:2])
     found = counterparts(trace, choice)
-    assert {(pair.source, pair.target) for pair in found} == choice.links(trace)
+    assert {(source, target) for source, target, _ in found} == choice.links(trace)
     rows = shares(trace, "raw", "predicts", choice.maps).mean(0)
-    assert [pair.share for pair in found] == [rows[pair.target, pair.source] for pair in found]
-    assert [pair.target for pair in found] == sorted(pair.target for pair in found)
-
-
-def map_trust(view, name, aer):
-    return MapTrust(view, "predicts", name, Figure(aer, aer - 0.01, aer + 0.01), None)
+    assert [share for *_, share in found] == pytest.approx([rows[j, i] for i, j, _ in found], abs=1e-4)
+    assert [target for _, target, _ in found] == sorted(target for _, target, _ in found)
 
 
 def test_what_was_fitted_goes_before_what_was_measured_and_that_before_a_guess():
-    trust = Trust("some sentences", 300, 200, map_trust("random", (), 0.9), maps=(), best=(
-        map_trust("norm", (0, 1), 0.3), map_trust("raw", (1, 0), 0.2), map_trust("left_out", (), 0.1)))
+    random, *best = (MapTrust(view, "predicts", name, Figure(aer, aer, aer), None) for view, name, aer in (
+        ("random", (), 0.9), ("norm", (0, 1), 0.3), ("raw", (1, 0), 0.2), ("left_out", (), 0.1)))
+    trust = Trust("some sentences", 300, 200, random, tuple(best), maps=())
     fitted = AlignmentChoice("raw", "reads", ((2, 1),), "both", 0.2, "the fit", 9, 0.1, 0.05, 0.15)
-    assert best_known(layers=3, heads=2, fitted=fitted, trust=trust).choice is fitted
+    assert best_known(layers=3, heads=2, fitted=fitted, trust=trust) is fitted
     measured = best_known(layers=3, heads=2, fitted=None, trust=trust)
-    assert (measured.choice.view, measured.choice.maps) == ("raw", ((1, 0),)), "left_out costs a pass for each word"
-    assert "AER 20.0 %" in measured.said and "300 sentences of some sentences" in measured.said
-    guess = best_known(layers=3, heads=2, fitted=None, trust=None)
-    assert guess.choice == naive_choice(3, 2) and "error unknown" in guess.said
+    assert (measured.view, measured.maps) == ("raw", ((1, 0),)), "left_out costs a pass for each word"
+    assert best_known(layers=3, heads=2, fitted=None, trust=None) == naive_choice(3, 2)

@@ -1,6 +1,7 @@
 """Words instead of tokens: sums of columns, means of rows, so that rows that sum to 1 still do; sinks as numbers."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from seq2see.lens import summarise, word_map
+from seq2see.lens import word_map
 from seq2see.lens.by_words import mean_rows, sum_columns, units
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.summary import SINKS, is_punctuation, sink_shares, sinks
+from seq2see.lens.summary import SINKS, is_punctuation, sinks
 from seq2see.tokenizer.words import TokenSpan, Word, split_words
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
@@ -74,21 +75,14 @@ def test_sinks_are_the_closing_token_the_tags_and_punctuation(trace):
     assert not is_punctuation(TokenSpan("€", 0, 0, 1, False)), "a symbol is no punctuation"
 
 
-@pytest.mark.parametrize("view", ["raw", "norm", "rollout"])
-def test_shares_are_the_part_of_the_mass_that_falls_on_sinks(full_trace, view):
-    weights = full_trace.maps("cross", view)
-    shares = sink_shares(full_trace, "cross", view=view)
-    for s, which in enumerate(sinks(full_trace, "cross")):
-        expected = (weights[..., which].sum(-1) / weights.sum(-1)).mean(-1)
-        np.testing.assert_allclose(shares[..., s], expected, **CLOSE)
-
-
 def test_the_summary_holds_every_number_for_every_head(full_trace):
-    summary = json.loads(json.dumps(summarise(full_trace)))
+    summary = json.loads(json.dumps(full_trace.summary()))
     assert summary["log_prob"] == pytest.approx(full_trace.log_prob)
     assert summary["source_share"] == pytest.approx(float(full_trace.source_share.mean()))
-    for kind in KINDS:
-        for s, name in enumerate(SINKS):
-            np.testing.assert_allclose(summary[kind]["sinks"]["raw"][name], sink_shares(full_trace, kind)[..., s])
+    for kind, view in product(KINDS, ("raw", "norm", "rollout")):
+        maps = full_trace.maps(kind, view)
+        for name, which in zip(SINKS, sinks(full_trace, kind), strict=True):
+            expected = (maps[..., which].sum(-1) / maps.sum(-1)).mean(-1)
+            np.testing.assert_allclose(summary[kind]["sinks"][view][name], expected, **CLOSE)
         entropies = entropy(full_trace.maps(kind), axis=-1).mean(-1)
         np.testing.assert_allclose(summary[kind]["entropy"], entropies, atol=1e-4)

@@ -10,7 +10,7 @@ import torch
 from seq2see import Translator
 from seq2see.lens import mean_outputs
 from seq2see.lens.evidence import EXAMPLES, evidence, head_means, runners_up, spelt_candidates
-from seq2see.lens.hooks import attention_sites
+from seq2see.lens.hooks import Head, attention_sites
 from seq2see.lens.teacher_forcing import decoder_start, encode_source
 
 
@@ -49,31 +49,32 @@ def test_the_runner_up_is_the_best_token_that_is_another_word(trace):
 def test_margins_without_each_head_are_those_of_its_mean_in_its_place(seq2see, trace, found):
     model, tokenizer = seq2see
     means, all_ = found
-    for head, effect in all_.heads.items():
+    for effect in all_["heads"]:
+        head = Head(effect["kind"], effect["layer"], effect["head"])
         site = attention_sites(model)[head.kind][head.layer]
-        size = site.output.in_features // site.heads
 
-        def put_mean(module, args, head=head, size=size):
+        def put_mean(module, args, head=head, size=site.head_size):
             mixed = args[0].clone()
             mixed[..., head.head * size : (head.head + 1) * size] = means[head]
             return (mixed,)
 
         with site.output.register_forward_pre_hook(put_mean):
             out = logits(model, trace.source_ids, trace.target_ids)
-        assert effect.margins == pytest.approx(leads(out, trace), abs=2e-4)
-        assert list(effect.top) == tokenizer.convert_ids_to_tokens(out.argmax(-1).tolist())
-    assert len({round(one.margins[-1], 3) for one in all_.heads.values()}) > 3, "heads do different things"
+        assert effect["margins"] == pytest.approx(leads(out, trace), abs=2e-4)
+        assert effect["top"] == tokenizer.convert_ids_to_tokens(out.argmax(-1).tolist())
+    assert len({round(one["margins"][-1], 3) for one in all_["heads"]}) > 3, "heads do different things"
 
 
 def test_margins_with_and_without_a_word_are_those_of_these_texts(seq2see, trace, found):
     model, tokenizer = seq2see
     _, all_ = found
-    assert all_.margins == pytest.approx(leads(logits(model, trace.source_ids, trace.target_ids), trace), abs=2e-3)
+    whole = leads(logits(model, trace.source_ids, trace.target_ids), trace)
+    assert all_["margins"] == pytest.approx(whole, abs=2e-3)
     assert (trace.source_text, trace.source_words[1].text) == ("The cat, <b>猫</b>, did not cross.", "cat")
     text = "The, <b>猫</b>, did not cross."
-    for effect, source in ((all_.erased[1], text), (all_.others[0], "The dog did not cross the street.")):
+    for effect, source in ((all_["erased"][1], text), (all_["others"][0], "The dog did not cross the street.")):
         out = logits(model, encode_source(tokenizer, source), trace.target_ids)
-        assert effect.margins == pytest.approx(leads(out, trace), abs=2e-4)
+        assert effect["margins"] == pytest.approx(leads(out, trace), abs=2e-4)
 
 
 def test_a_candidate_s_probability_is_the_product_over_its_tokens(monkeypatch):
@@ -89,13 +90,13 @@ def test_a_candidate_s_probability_is_the_product_over_its_tokens(monkeypatch):
         for number, spelt in enumerate(words):
             step = next(t for t, span in enumerate(trace.target) if span.word == number)
             for one in spelt:
-                ids = tokenizer.encode_target(one.text, language="fr")[1:-1]
+                ids = tokenizer.encode_target(one["text"], language="fr")[1:-1]
                 out = logits(model, trace.source_ids, [*trace.target_ids[:step], *ids]).log_softmax(-1)[step:]
                 steps = [float(row[id].exp()) for row, id in zip(out, ids, strict=True)]
                 best = out.argmax(-1).tolist()
-                alike = ids[1:] == best[1:] and steps[0] == pytest.approx(one.first, rel=1e-3)
+                alike = ids[1:] == best[1:] and steps[0] == pytest.approx(one["first"], rel=1e-3)
                 if len(ids) > 1 and alike:  # spelt with the same tokens
-                    assert one.probability == pytest.approx(float(np.prod(steps)), rel=1e-2)
+                    assert one["probability"] == pytest.approx(float(np.prod(steps)), rel=1e-2)
                     checked += 1
     assert checked > 2
 

@@ -34,10 +34,9 @@ def test_saved_and_loaded_it_is_the_same(full_trace, trust, tmp_path, suffix):
 
 
 def test_another_suffix_is_refused(trace, tmp_path):
-    with pytest.raises(UserError, match=r"t\.txt: expected a name that ends in \.json or \.npz"):
-        trace.save(tmp_path / "t.txt")
-    with pytest.raises(UserError, match=r"expected a name"):
-        Trace.load(tmp_path / "t.html")
+    for ask in (trace.save, Trace.load):
+        with pytest.raises(UserError, match=r"t\.txt: expected a name that ends in \.json or \.npz"):
+            ask(tmp_path / "t.txt")
 
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -59,11 +58,3 @@ def test_a_damaged_or_foreign_file_is_one_line(replay, tmp_path, change, told):
         load_replay(tmp_path)
     said = str(refused.value)
     assert said.startswith(f"{path} is not a replay saved by Seq2See (") and "\n" not in said
-
-
-def test_moments_have_the_same_heads(replay, tmp_path):
-    first, second, _ = replay.moments
-    fewer = tuple(replace(one, **{kind: {"raw": one.maps(kind)[:, :1]} for kind in KINDS}) for one in second.traces)
-    replace(replay, moments=(first, replace(second, traces=fewer))).save(tmp_path / FILE)
-    with pytest.raises(UserError, match="different sentences or heads"):
-        load_replay(tmp_path)

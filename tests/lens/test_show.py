@@ -48,13 +48,6 @@ def test_labels_show_spaces_and_hide_no_control_character():
     assert labels(tokens) == ["tr", "·aver", "se", "</s>", "</s>"]
 
 
-def test_escape_sequences_in_a_text_do_not_reach_the_terminal(seq2see):
-    model, tokenizer = seq2see
-    target = tokenizer.encode_target("\x1b[2J\x07", language="fr")
-    [made] = trace_hypotheses(model, tokenizer, ["\x1b]0;x\x07 a"], [target])
-    assert not set(to_terminal(made)) & {"\x1b", "\x07"}
-
-
 def unpacked(sent):
     return np.frombuffer(base64.b64decode(sent["data"]), sent["dtype"]).reshape(sent["shape"])
 
@@ -84,10 +77,12 @@ def test_a_drawing_too_large_for_a_browser_is_refused(trace, monkeypatch):
 
 
 def test_the_page_is_one_file_and_text_stays_data(seq2see):
+    """Nothing in a text ends the script, and no escape sequence reaches the terminal."""
     model, tokenizer = seq2see
-    attack = "</script><script>alert(1)</script>"
+    attack = "</script><script>alert(1)</script>\x1b]0;x\x07"
     target = tokenizer.encode_target(attack, language="fr")
     [made] = trace_hypotheses(model, tokenizer, [attack], [target], model_name=attack)
+    assert not set(to_terminal(made)) & {"\x1b", "\x07"}
     page = to_html(made)
     fetching = page.replace("http://www.w3.org/2000/svg", "")  # the name of a kind of picture
     assert not re.search(r"https?://|//cdn|<link|src=|@import", fetching)

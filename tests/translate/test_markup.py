@@ -207,7 +207,7 @@ def test_without_torch_elements_are_placed_in_proportion(folder, monkeypatch):
 def test_any_models_own_maps_say_where_elements_are(any_folder):
     translator = Translator.from_pretrained(any_folder, engine="torch")
     result = translator(PAGE, format="html", alternatives=3, max_new_tokens=12)
-    choice = translator.known_choice.choice
+    choice = translator.known_choice
     for number, hypothesis in enumerate(result.hypotheses):
         part = result.parts[0]
         texts = part.source_text, part.hypotheses[number].text
