@@ -50,7 +50,7 @@ def test_each_side_has_its_own_sizes():
 
 
 def test_positions_are_the_sinusoids_of_the_paper():
-    table = make_model().model.encoder.embedder.positions.table_PD
+    table = make_model().model.encoder.embedder.table_PD
     assert table.shape == (1024, 16)
     for position in (0, 1, 17, 1023):
         for i in range(8):
