@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from transformers.cache_utils import Cache, EncoderDecoderCache
+from transformers.cache_utils import EncoderDecoderCache
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from .configuration_seq2see import Seq2SeeConfig
@@ -91,7 +91,7 @@ class MultiHeadAttention(nn.Module):
         return x_BTD.view(*x_BTD.shape[:-1], -1, self.head_dim).transpose(1, 2)
 
     def keys_and_values(
-        self, x_BTD: torch.Tensor, source_BSD: torch.Tensor | None, past_key_values: Cache | None
+        self, x_BTD: torch.Tensor, source_BSD: torch.Tensor | None, past_key_values: EncoderDecoderCache | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Keys and values [B, H, S, E] of this sequence, or of `source_BSD` in cross-attention.
 
@@ -99,23 +99,17 @@ class MultiHeadAttention(nn.Module):
         appends those of the new token at every step; cross-attention fills its half once, since the source does not
         change either.
         """
-        if source_BSD is None:
-            key_BHSE, value_BHSE = self.split_heads(self.k_proj(x_BTD)), self.split_heads(self.v_proj(x_BTD))
-            if isinstance(past_key_values, EncoderDecoderCache):
-                past_key_values = past_key_values.self_attention_cache
-            if past_key_values is None:
-                return key_BHSE, value_BHSE
-            return past_key_values.update(key_BHSE, value_BHSE, self.layer_idx)
-
+        if source_BSD is not None and past_key_values is not None and past_key_values.is_updated.get(self.layer_idx):
+            cached = past_key_values.cross_attention_cache.layers[self.layer_idx]
+            return cached.keys, cached.values
+        read_BSD = x_BTD if source_BSD is None else source_BSD
+        key_BHSE, value_BHSE = self.split_heads(self.k_proj(read_BSD)), self.split_heads(self.v_proj(read_BSD))
         if past_key_values is None:
-            return self.split_heads(self.k_proj(source_BSD)), self.split_heads(self.v_proj(source_BSD))
-        if not past_key_values.is_updated.get(self.layer_idx):
-            past_key_values.cross_attention_cache.update(
-                self.split_heads(self.k_proj(source_BSD)), self.split_heads(self.v_proj(source_BSD)), self.layer_idx
-            )
-            past_key_values.is_updated[self.layer_idx] = True
-        cached = past_key_values.cross_attention_cache.layers[self.layer_idx]
-        return cached.keys, cached.values
+            return key_BHSE, value_BHSE
+        if source_BSD is None:
+            return past_key_values.self_attention_cache.update(key_BHSE, value_BHSE, self.layer_idx)
+        past_key_values.is_updated[self.layer_idx] = True
+        return past_key_values.cross_attention_cache.update(key_BHSE, value_BHSE, self.layer_idx)
 
     def forward(
         self,
@@ -123,7 +117,7 @@ class MultiHeadAttention(nn.Module):
         source_BSD: torch.Tensor | None = None,
         *,
         attention_mask: torch.Tensor | None = None,
-        past_key_values: Cache | None = None,
+        past_key_values: EncoderDecoderCache | None = None,
         **kwargs: Any,
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Attend from each of the T positions to the S positions it may see.

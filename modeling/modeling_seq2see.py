@@ -12,7 +12,6 @@ Generation, caches, attention kernels, saving and loading are those of transform
 records attention weights: `attn_implementation="eager"` with `output_attentions=True`.
 """
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -37,7 +36,7 @@ from .attention import MultiHeadAttention
 from .blank import EndAtOnce, blank_rows
 from .configuration_seq2see import LANGUAGE_TAGS, Seq2SeeConfig
 from .layers import DecoderLayer, EncoderLayer
-from .positions import SinusoidalPositions, count_positions, sinusoids
+from .positions import Embedder, count_positions, sinusoids
 
 if TYPE_CHECKING:  # save_pretrained ships the files whose imports it reads here, run or not
     from .pipeline_seq2see import Seq2SeeTranslationPipeline as Seq2SeeTranslationPipeline
@@ -82,25 +81,8 @@ class Seq2SeePreTrainedModel(PreTrainedModel):
             # A slice does not carry the parameter's "already loaded" mark, so the parameter itself is checked.
             if not getattr(module.weight, "_is_hf_initialized", False):
                 init.zeros_(module.weight[self.config.pad_token_id])
-        elif isinstance(module, SinusoidalPositions):
-            init.copy_(module.table_PD, sinusoids(module.positions, module.d_model))
-
-
-class Embedder(nn.Module):
-    """Scales token embeddings, adds positions and applies dropout, on both sides."""
-
-    def __init__(self, config: Seq2SeeConfig):
-        super().__init__()
-        self.scale = math.sqrt(config.d_model) if config.scale_embedding else 1.0
-        self.positions = SinusoidalPositions(config.max_position_embeddings, config.d_model)
-        self.dropout = nn.Dropout(config.dropout)
-
-    def forward(
-        self, embeddings_BTD: torch.Tensor, *, start: int | torch.Tensor = 0, position_BT: torch.Tensor | None = None
-    ) -> torch.Tensor:
-        """[B, T, D] to [B, T, D]; columns have the given positions, or else consecutive ones from `start`."""
-        position = self.positions(embeddings_BTD, start=start, position_BT=position_BT)
-        return self.dropout(embeddings_BTD * self.scale + position)
+        elif isinstance(module, Embedder):
+            init.copy_(module.table_PD, sinusoids(*module.table_PD.shape))
 
 
 class Seq2SeeEncoder(Seq2SeePreTrainedModel):

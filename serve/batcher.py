@@ -60,24 +60,22 @@ class Batcher:
         self.wait = wait
         self.metrics = metrics
         self.queued = 0  # tokens
-        # By options, oldest first; a dict, so that any item can be removed quickly.
-        self._waiting: dict[DecodingOptions, dict[Item, None]] = {}
+        self._waiting: dict[Item, None] = {}  # oldest first; a dict, so that any item can be removed quickly
         self._timer: asyncio.TimerHandle | None = None
         self._threads = ThreadPoolExecutor(threads, WORKER)
 
     async def submit(self, work: Sequence[Work]) -> list[EngineOutput]:
         """The engine's output for each source, in order.
 
-        Cancelling removes what still waits from the queue, and stops the engine.  APIError (503) immediately if the
-        queue is full; RuntimeError if the engine fails on any of the sources.
+        Cancelling removes what still waits from the queue.  APIError (503) immediately if the queue is full;
+        RuntimeError if the engine fails on any of the sources.
         """
         tokens = sum(len(source) for source, _ in work)
         if self.queued and self.queued + tokens > self.queue_tokens:  # an empty queue accepts anything
             raise busy_error()
         loop = asyncio.get_running_loop()
         items = [Item(source, options, loop.create_future(), loop.time()) for source, options in work]
-        for item in items:
-            self._waiting.setdefault(item.options, {})[item] = None
+        self._waiting |= dict.fromkeys(items)
         self._count(tokens)
         self._start()
         try:
@@ -85,7 +83,7 @@ class Batcher:
         finally:  # answered or cancelled: nobody waits for these any more
             for item in items:
                 item.future.cancel()
-            self._take([item for item in items if item in self._waiting.get(item.options, ())])
+            self._take([item for item in items if item in self._waiting])
         for outcome in outcomes:
             if isinstance(outcome, ModelChanged):
                 raise outcome
@@ -104,9 +102,7 @@ class Batcher:
     def _take(self, items: Sequence[Item]) -> None:
         """Remove items from the queue."""
         for item in items:
-            del self._waiting[item.options][item]
-            if not self._waiting[item.options]:
-                del self._waiting[item.options]
+            del self._waiting[item]
         self._count(-sum(len(item.source) for item in items))
 
     def _start(self) -> None:
@@ -115,7 +111,8 @@ class Batcher:
             self._timer.cancel()
         loop = asyncio.get_running_loop()
         while self.free and self._waiting:
-            alike = min(map(list, self._waiting.values()), key=lambda items: items[0].arrival)
+            options = next(iter(self._waiting)).options
+            alike = [item for item in self._waiting if item.options == options]
             ends = list(accumulate(len(item.source) for item in alike))
             left = alike[0].arrival + self.wait - loop.time()
             if left > 0 and ends[-1] < self.batch_tokens:
@@ -142,11 +139,8 @@ class Batcher:
         Failures are values here.  A panic of the tokenizer is a BaseException, not an Exception.
         """
         try:
-            found = self.translate([item.source for item in batch], batch[0].options,
-                                   lambda i: not batch[i].future.done())
-            if len(found) != len(batch):
-                raise RuntimeError(f"expected {len(batch)} results from the engine, got {len(found)}")
-            return found
+            return self.translate([item.source for item in batch], batch[0].options,
+                                  lambda i: not batch[i].future.done())
         except BaseException as error:
             if len(batch) == 1:
                 return [error]

@@ -300,9 +300,6 @@ def as_api_error(error: BaseException) -> APIError:
             return APIError(503, "model_changed", str(error))
         case UserError():
             return APIError(400, "invalid", str(error))
-        case ModuleNotFoundError(name=str(name)):
-            return APIError(501, "not_installed", f"{name.partition('.')[0]} is not installed on this server; looking"
-                            " inside a model and sampling need it")
         case TimeoutError():
             return APIError(504, "deadline", "the translation took too long: send less text")
     log.error("a request failed: %s", type(error.__cause__ or error).__name__)  # the message may quote the text

@@ -157,13 +157,9 @@ class Reading:
 
 def _found(words: str, text: str) -> list[Span]:
     """Their occurrences in the text, not as part of a longer word or number."""
-    places, at = [], -1
-    while (at := text.find(words, at + 1)) >= 0:
-        end = at + len(words)
-        beside = words[0] + text[at - 1 : at], words[-1] + text[end : end + 1]
-        if not any(len(two) == 2 and two.isalnum() for two in beside):
-            places.append((at, end))
-    return places
+    before = r"(?<![^\W_])" if words[0].isalnum() else ""
+    after = r"(?![^\W_])" if words[-1].isalnum() else ""
+    return [match.span() for match in re.finditer(before + re.escape(words) + after, text)]
 
 
 def _changed(source: str, translation: str) -> bool:

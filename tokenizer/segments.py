@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from unicodedata import category, normalize
+from unicodedata import category
 
 import regex
 from sentencex import segment
@@ -40,10 +40,6 @@ class Cut:
     def whole(self) -> bool:
         """Whether the whole text is the only segment."""
         return self.between == ("", "")
-
-    def composed(self) -> "Cut":
-        """The same with the segments in Unicode's composed form (NFC)."""
-        return Cut(tuple(normalize("NFC", segment) for segment in self.segments), self.between)
 
     def join(self, translations: Sequence[str]) -> str:
         """The text with each segment replaced by its translation."""

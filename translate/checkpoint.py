@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ..lens.alignment import AlignmentChoice
     from ..lens.calibration import Calibration
+    from ..lens.replay import Replay
     from ..lens.roles import Roles
     from ..lens.trust import Trust
 
@@ -193,6 +194,14 @@ class LoadedCheckpoint:
         from ..lens.calibration import FILE, Calibration
 
         found = self._beside(FILE, Calibration.load)
+        return found if found and found.weights == self._fingerprint else None
+
+    @cached_property
+    def replay(self) -> Replay | None:
+        """The recorded moments of its training."""
+        from ..lens.replay import FILE, load_replay
+
+        found = self._beside(FILE, lambda path: load_replay(path.parent))
         return found if found and found.weights == self._fingerprint else None
 
     def _beside(self, name: str, read: Callable[[Path], Result]) -> Result | None:

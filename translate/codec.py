@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Seq2SeeCodec:
     """For a Seq2See checkpoint; UserError if its tokenizer.json cannot be read.
 
-    `tags` are the ids of the target languages, empty if a model has none; `size` is that of the vocabulary.
+    `tags` are the ids of the target languages, empty if a model has none.
     """
 
     def __init__(self, folder: Path):
@@ -31,7 +31,6 @@ class Seq2SeeCodec:
         self._tokenizer.encode_special_tokens = True
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self.size = self._tokenizer.get_vocab_size()
         slots = self.tokens()[FIRST_TAG : FIRST_TAG + TAG_SLOTS]
         self.tags = {language: id for id, language in enumerate(tagged_languages(slots), FIRST_TAG)}
         end = self._tokenizer.token_to_id(END)
@@ -54,7 +53,7 @@ class Seq2SeeCodec:
 
     def tokens(self) -> list[str]:
         """The vocabulary, by id."""
-        return [str(self._tokenizer.id_to_token(id)) for id in range(self.size)]
+        return [str(self._tokenizer.id_to_token(id)) for id in range(self._tokenizer.get_vocab_size())]
 
 
 class TokenizerCodec:
@@ -64,7 +63,6 @@ class TokenizerCodec:
         from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 
         self.tokenizer: Any = tokenizer
-        self.size = len(tokenizer)
         if isinstance(tokenizer, Seq2SeeTokenizer):
             self.tags = {language: tokenizer.tag_id(language) for language in tokenizer.languages}
         else:
@@ -90,7 +88,7 @@ class TokenizerCodec:
         return decode_target(self.tokenizer, ids)
 
     def tokens(self) -> list[str]:
-        return [str(token) for token in self.tokenizer.convert_ids_to_tokens(range(self.size))]
+        return [str(token) for token in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))]
 
 
 Codec = Seq2SeeCodec | TokenizerCodec

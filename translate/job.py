@@ -37,7 +37,6 @@ Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")
 Work = tuple[Ids, DecodingOptions]  # a source and its resolved options
-Source = tuple[Reading, Ids]  # a segment as the model reads it
 Translated = tuple[str, Alignment | None]  # a segment's translation, and its word alignment if needed
 WorkGenerator = Generator[list[Work], list[EngineOutput], Result]  # yields work, is sent what an engine made of it
 
@@ -150,51 +149,42 @@ class SegmentTranslator:
 
     def texts(self, texts: Sequence[str], *, prefix: str, html: bool) -> WorkGenerator[list[Text]]:
         """Translate all texts; the first segment of each begins with the prefix, and has at least as many sentences."""
-        start = self._start(prefix)
-        cut: list[tuple[str, Markup | None, list[Cut]]] = []
-        for text in map(check_text, texts):
-            markup = Markup(text) if html else None
-            cuts = [cut_sentences(part, language=self.source, together=self.defaults.source_sentences)
-                    for part in ([text] if markup is None else markup.texts)]
-            if prefix and cuts and cuts[0].segments:
-                sentences = max(1, count_sentences(prefix, language=self.target))
-                cuts[0] = cuts[0].joined(min(sentences, len(cuts[0].segments)))
-            cut.append((text, markup, [one.composed() for one in cuts]))
-        sources = iter(self._read([one for *_, cuts in cut for each in cuts for one in each.segments]))
-        return (yield from together([
-            self._text(text, markup, [(one, [next(sources) for _ in one.segments]) for one in cuts], start)
-            for text, markup, cuts in cut]))
-
-    def _start(self, prefix: str) -> Ids:
-        """The ids of the prefix, after the language tag."""
         start = self.codec.begin(composed(prefix), language=self.target) if prefix else ()
         most = (self.options.max_new_tokens or 0) - len(self.options.prefix)
         if len(start) > most:
             raise UserError(f"the prefix has {len(start)} tokens: at most {most} fit into max_new_tokens; shorten it")
-        return start
+        return (yield from together([
+            self._text(text, Markup(text) if html else None, prefix, start) for text in map(check_text, texts)]))
 
-    def _read(self, texts: Sequence[str]) -> list[Source]:
-        readings = list(map(Reading.of, texts))
-        return list(zip(readings, self.codec.encode([one.model_input for one in readings]), strict=True))
+    def _text(self, text: str, markup: Markup | None, prefix: str, start: Ids) -> WorkGenerator[Text]:
+        passages = []
+        for part in [text] if markup is None else markup.texts:
+            cut = cut_sentences(part, language=self.source, together=self.defaults.source_sentences)
+            if prefix and cut.segments:
+                cut = cut.joined(min(max(1, count_sentences(prefix, language=self.target)), len(cut.segments)))
+            passages.append(self._passage(cut, start if prefix else ()))
+            prefix = "" if cut.segments else prefix  # it begins the first passage with words
+        return Text(text, markup, tuple((yield from together(passages))))
 
-    def _text(self, text: str, markup: Markup | None, passages: Sequence[tuple[Cut, Sequence[Source]]],
-              start: Ids) -> WorkGenerator[Text]:
-        translated = yield from together([
-            self._passage(cut, sources, () if any(own for _, own in passages[:number]) else start)
-            for number, (cut, sources) in enumerate(passages)])
-        return Text(text, markup, tuple(translated))
-
-    def _passage(self, cut: Cut, sources: Sequence[Source], start: Ids) -> WorkGenerator[Passage]:
+    def _passage(self, cut: Cut, start: Ids) -> WorkGenerator[Passage]:
+        begun = self.codec.decode(start) if start else ""
         parts = yield from together([
-            self._segment(*source, () if number else start) for number, source in enumerate(sources)])
+            self._segment(Reading.of(unicodedata.normalize("NFC", segment), prefix="" if number else begun),
+                          () if number else start)
+            for number, segment in enumerate(cut.segments)])
         for index in reversed(range(len(parts))):
             if not parts[index].cut.whole:
                 cut = cut.replaced(index, parts[index].cut)
         return Passage(cut, tuple(segment for part in parts for segment in part.segments),
                        any(part.one_by_one for part in parts))
 
-    def _segment(self, reading: Reading, ids: Ids, start: Ids) -> WorkGenerator[Passage]:
-        """One segment; split in halves if it is too long."""
+    def _segment(self, reading: Reading, start: Ids) -> WorkGenerator[Passage]:
+        """One segment; split in halves if it is too long.
+
+        If every hypothesis has lost or added a sentence or protected text, translate again: sentence by sentence, or
+        with other stand-ins for protected text.
+        """
+        [ids] = self.codec.encode([reading.model_input])
         longest = self.defaults.source_tokens
         if longest is not None and len(ids) > longest:
             try:
@@ -202,15 +192,7 @@ class SegmentTranslator:
             except ValueError:  # one character
                 check_length(reading.text, ids, most=self.defaults.positions)
             else:
-                return (yield from self._passage(cut, self._read(cut.segments), start))
-        if start and reading.spans and not reading.care:
-            reading = Reading.of(reading.text, prefix=self.codec.decode(start))
-            [ids] = self.codec.encode([reading.model_input])
-        return (yield from self._without_loss(reading, ids, start))
-
-    def _without_loss(self, reading: Reading, ids: Ids, start: Ids) -> WorkGenerator[Passage]:
-        """One segment; if every hypothesis has lost or added a sentence or protected text, translate again: sentence by
-        sentence, or with other stand-ins for protected text."""
+                return (yield from self._passage(cut, start))
         [found] = yield [(ids, replace(self.options, prefix=(*self.options.prefix, *start)))]
         written = [replace(one, text=self.codec.decode(one.token_ids), probability=self._probability(one))
                    for one in found]
@@ -223,13 +205,11 @@ class SegmentTranslator:
         complete = tuple(one for one in restored if self._has_sentences(one.text, count))
         given = max(1, count_sentences(self.codec.decode(start), language=self.target) if start else 0)
         if not complete and count > given:
-            finer = sentences.joined(given)
-            again = yield from self._passage(finer, self._read(finer.segments), start)
+            again = yield from self._passage(sentences.joined(given), start)
             return replace(again, one_by_one=True)
         further = None if restored else reading.further()
         if further is not None:
-            [ids] = self.codec.encode([further.model_input])
-            return (yield from self._segment(further, ids, start))
+            return (yield from self._segment(further, start))
         blank = tuple(replace(one, text=reading.text) for one in written)  # all hypotheses are blank: keep the source
         return Passage(whole, ((reading, complete or restored or blank),))
 

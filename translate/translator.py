@@ -5,8 +5,7 @@
     trace, = translator.look(result)
 
 Translating plain text with CTranslate2 needs no torch.  It is imported, and the model loaded into it, to look inside,
-score or sample, and for HTML with elements inside sentences, which attention places.  Without torch they are placed
-proportionally.
+score or sample, and for HTML with elements inside sentences, which attention places.
 """
 
 from __future__ import annotations
@@ -191,8 +190,8 @@ class Translator(LoadedCheckpoint):
                 for text, own in zip(texts, parts, strict=True)]
 
     def _alignments(self, parts: Sequence[Translation]) -> list[Alignment]:
-        """The word alignment of the first hypothesis of each: from its maps or, without torch or usable maps, from the
-        positions of the words."""
+        """The word alignment of the first hypothesis of each: from its maps or, without usable maps, from the positions
+        of the words."""
         found: list[Alignment] = []
         while len(found) < len(parts):
             some = parts[len(found) : len(found) + MOST_TRACES]
@@ -201,7 +200,7 @@ class Translator(LoadedCheckpoint):
                 choice = self.known_choice
                 traces = self.look(some, views=(choice.view,), calibrated=False)
                 found += [Alignment.measured(trace, choice, *each) for trace, each in zip(traces, texts, strict=True)]
-            except (UserError, ImportError):
+            except UserError:
                 found += [Alignment.by_place(*each, languages=(one.source_language, one.target_language))
                           for one, each in zip(some, texts, strict=True)]
         return found

@@ -47,7 +47,6 @@ REASONS: dict[int | str, str] = {
     404: "no such model",
     413: "body over the size limit",
     429: "too many requests with this key or from this address: see Retry-After",
-    501: "a required library is missing on the server",
     503: "the queue is full, or the server is starting or stopping: see Retry-After",
     504: "the translation took too long",
     "4XX": "any other error",  # so that FastAPI adds none of its own

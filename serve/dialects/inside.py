@@ -181,9 +181,9 @@ class ReplayQuestion(Question):
     def answer(self, translator: Translator) -> dict[str, Any]:
         if self.step is not None:
             return {"trace": trace_record(self._at(translator, self.step))}
-        kept = recorded(translator)
-        if kept is None:
+        if translator.replay is None:
             return {"checkpoints": list(checkpoints(translator.folder)), "moments": []}
+        kept = translator.replay.moments
         texts = [trace.source_text for trace in kept[0].traces]
         which = texts.index(self.text) if self.text in texts else 0
         moments = [{"step": one.step, "loss": one.loss, "bleu": one.bleu, "trace": trace_record(one.traces[which])}
@@ -211,19 +211,6 @@ def checkpoints(folder: Path | None) -> dict[int, Path]:
 @lru_cache(maxsize=CHECKPOINTS_CACHED)
 def load_checkpoint(folder: Path, changed: int) -> Translator:
     return Translator.from_pretrained(folder, engine="torch")
-
-
-@lru_cache(maxsize=CHECKPOINTS_CACHED)
-def recorded(translator: Translator) -> tuple[Any, ...] | None:
-    """The moments of the replay beside the model, if it is of these weights."""
-    from ...lens.replay import FILE, load_replay
-    from ...translate.checkpoint import fingerprint
-
-    folder = translator.folder
-    if folder is None or not (folder / FILE).is_file():
-        return None
-    replay = load_replay(folder)
-    return replay.moments if replay.weights == fingerprint(folder) else None
 
 
 AnyQuestion = Annotated[

@@ -1,9 +1,7 @@
 """The service: limits hold whatever the checkpoint says, and the languages choose the model."""
 
 import asyncio
-import importlib
 import re
-import sys
 import threading
 
 import pytest
@@ -51,14 +49,6 @@ def test_over_a_limit_is_400_and_nothing_is_translated(service, stub):
     ):  # fmt: skip
         assert api_error(service, *texts, **more) == (400, told)
     assert not stub.seen
-
-
-def test_a_library_that_is_missing_is_named(service, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    request = service.examine("a", lambda _: importlib.import_module("torch"), caller=CALLER)
-    with pytest.raises(APIError, match="torch is not installed on this server") as refused:
-        asyncio.run(request)
-    assert (refused.value.status, refused.value.code) == (501, "not_installed")
 
 
 def test_a_request_that_would_fill_the_queue_is_refused_but_one_text_is_not():

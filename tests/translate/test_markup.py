@@ -2,7 +2,6 @@
 its length."""
 
 import re
-import sys
 from html.parser import HTMLParser
 from itertools import count
 
@@ -10,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import seq2see
 from seq2see import Translator
 from seq2see.tokenizer.links import from_pharaoh
 from seq2see.tokenizer.words import split_words
@@ -191,17 +189,6 @@ def test_a_model_translates_the_text_as_if_there_were_no_markup(translator, text
 
 
 PAGE = "<p>The <b>cat</b> did <i>not</i> cross.</p> <p>The box. <u>An owl.</u></p>"
-
-
-def test_without_torch_elements_are_placed_in_proportion(folder, monkeypatch):
-    pytest.importorskip("ctranslate2")
-    translator = Translator.from_pretrained(folder, engine="ctranslate2")
-    monkeypatch.setitem(sys.modules, "torch", None)  # importing it fails
-    for name in [name for name in sys.modules if name.startswith("seq2see.lens")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr(seq2see, "lens", None)  # put back, as the modules are
-    result = translator(PAGE, format="html", alternatives=3, max_new_tokens=12)
-    assert len(result.hypotheses) == 3 and all(re.fullmatch("<p>.*<b>.*</p>", one.text) for one in result.hypotheses)
 
 
 def test_any_models_own_maps_say_where_elements_are(any_folder):
