@@ -9,8 +9,8 @@ import { lessons } from "./lessons.js";
 import { header } from "./header.js";
 import { headsCard, paintThumbs, pairsCard } from "./heads.js";
 import { drawBetweenTexts, drawThreads, fit } from "./lines.js";
-import { badge, drawMap, eyebrow, followMap, headline, how, mapTools } from "./map.js";
-import { html, paint } from "./markup.js";
+import { drawMap, eyebrow, followMap, headline, how, mapTools } from "./map.js";
+import { html, isNarrow, paint } from "./markup.js";
 import { MENUS, place, walk } from "./menus.js";
 import { START, fromAddress, toAddress, traceOf } from "./state.js";
 import { meaning } from "./meaning.js";
@@ -28,7 +28,7 @@ const PAGES = { lessons };  // other pages, each drawn by (element, context)
 const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the map</a><header class="top-bar"></header>
   <main class="explore"><section class="card texts" aria-label="Your text and its translation">${FRAME}</section>
     <section class="card work" aria-label="Attention map"><div class="mapside"><div class="eyebrow"></div>
-      <div class="sayrow"><p class="say" aria-live="polite"></p><span class="trust"></span></div><p class="how"></p>
+      <p class="say" aria-live="polite"></p><p class="how"></p>
       <div class="bar" role="toolbar" aria-label="Map options"></div><div class="mapbox" id="s2s-map"></div></div>
       <aside class="word" aria-label="The chosen word"></aside></section>
     <div class="side"><section class="card pairs" aria-label="Sentence pairs"></section>
@@ -76,7 +76,6 @@ export function explorer(element, settings) {
     layTexts();
     if (trace) {
       paint(find(".eyebrow"), eyebrow(state));
-      paint(find(".trust"), state.moment === null ? badge(state) : "");
       paint(find(".how"), how(state));
       paint(find(".bar"), mapTools(state));
       paint(find(".heads"), headsCard(state));
@@ -314,7 +313,7 @@ export function explorer(element, settings) {
   function pick(head) {
     set({ head, pinned: true, hover: null, view: hasHeads(state.view) ? state.view : "raw" });
     const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
-    if (root.clientWidth <= 760) find(".work").scrollIntoView({ behavior });
+    if (isNarrow(root)) find(".work").scrollIntoView({ behavior });
   }
   function pickPart(part) {
     const trace = state.traces[part];

@@ -19,7 +19,7 @@ export function headsCard(state) {
     KINDS.map((kind) => group(state, trace, kind, captions))}</div>${captions ? "" : keyOf(trace, all, state)}`;
   return html`<div class="hd"><h2>All ${all.length} attention heads</h2>${
     segment("Show heads as", [button(false, "Maps"), button(true, "Words")])}</div>
-    <p class="what">For each word, a head divides its attention among other words. Click one to enlarge it.</p>
+    <p class="what">Heads divide attention among words. Click to enlarge.</p>
     ${list ? inWords(state, trace) : groups()}`;
 }
 

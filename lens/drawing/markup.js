@@ -52,6 +52,9 @@ export const about = (tip) =>
 // Each drawn by `draw`, with `by` between them.
 export const listed = (all, draw, by = ", ") => html`${all.map((one, i) => html`${i ? by : ""}${draw(one)}`)}`;
 
+// Whether the page has the layout of a phone, as in narrow.css.
+export const isNarrow = (element) => element.closest(".s2s").clientWidth <= 760;
+
 // Puts a pop-up at a place of the window, inside its edges.
 export function putAt(box, left, top) {
   const home = box.offsetParent.getBoundingClientRect();

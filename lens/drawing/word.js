@@ -34,7 +34,7 @@ const HEADS_TIP = html`Each head in turn is replaced with its average. The heads
 function heads(state, trace, unit, settings) {
   const piece = unit.pieces[0], telling = trace.telling(piece), [, target] = trace.languages;
   const rows = (some, effectOf) =>
-    html`<div class="story">${some.map((one) => headRow(state, trace, unit, one, effectOf(one)))}</div>`;
+    html`<div class="story">${some.map((one, i) => headRow(state, trace, unit, one, effectOf(one), i + 1))}</div>`;
   if (!trace.evidence) {
     const note = state.busy === "weighing" ? "Switching off each head in turn…" : "";
     return html`<h3>Where heads looked most</h3>${rows(mostLooking(trace, piece), () => null)}${
@@ -45,11 +45,11 @@ function heads(state, trace, unit, settings) {
       ${trace.heads.length} heads, ${quoted(unit.label, target)} stays about as likely.</p>`;
   }
   const title = telling.length > 1 ? "Heads that matter for this word" : "The head that matters here";
-  return html`<h3>${title} ${about(HEADS_TIP)}</h3><p class="fine hint">${odds(trace, piece)}</p>${
-    rows(telling, (one) => one)}`;
+  return html`<h3>${title} ${about(HEADS_TIP)}</h3><p class="fine hint"><span>${
+    odds(trace, piece)}</span><span>without it</span></p>${rows(telling, (one) => one)}`;
 }
 
-function headRow(state, trace, unit, head, effect) {
+function headRow(state, trace, unit, head, effect, place) {
   const piece = unit.pieces[0], [, target] = trace.languages, [, columnCode] = trace.codes(head.kind);
   const tone = trace.tone(head, piece), role = tone === "slate" ? null : trace.role(head);
   const row = head.kind === "encoder" ? state.read : piece;
@@ -58,10 +58,10 @@ function headRow(state, trace, unit, head, effect) {
   const tip = role ? roleTip(role) : html`<b>${direction(head.kind, trace.languages)}</b>, ${placeOf(head)}.`;
   const name = role ? roleName(role) : `${lookedAt(head.kind, trace.languages)} · ${placeOf(head)}`;
   return html`<button class="tone-${tone}" data-head="${nameOf(head)}" data-k="story-${nameOf(head)}"
-    aria-pressed="${same(head, state.head)}" ${tipped(tip)}><span class="l1"><span class="dot"></span><span
-    class="nm">${name}</span><span class="pc">${percent(share)}</span></span><span class="l2"><span class="wd"
-    ${inLanguage(columnCode)}>${elided(column.label, 14)}</span>${
-    outcome ? html`<span class="out">without it: ${outcome}</span>` : ""}</span></button>`;
+    aria-pressed="${same(head, state.head)}" ${tipped(tip)}><b class="rank">${place}</b><span
+    class="nm">${name}</span><span class="l2"><span class="wd" ${inLanguage(columnCode)}>${
+    elided(column.label, 14)}</span><b class="pc">${percent(share)}</b><span
+    class="out">${outcome}</span></span></button>`;
 }
 
 function mostLooking(trace, piece) {
@@ -147,7 +147,7 @@ function rests(state, trace, unit, settings) {
   }
   const without = (one) => html`${word(one)} (${ratio(one.drop)}×)`;
   if (flips.length) said.push(html`Erasing ${listed(flips, word, " or ")} flips it.`);
-  if (fell.length) said.push(html`Less likely without ${listed(fell, without, " or ")}.`);
+  if (fell.length && !flips.length) said.push(html`Less likely without ${listed(fell, without, " or ")}.`);
   if (!flips.length && !fell.length) said.push(html`Erasing any one word changes little.`);
   if (!trace.telling(piece).length) said.push(html`<span class="soft">${odds(trace, piece)}.</span>`);
   return html`<h3>Which words mattered ${about(RESTS_TIP)}</h3><p class="needed">${said.map((one) => html`${one} `)}
