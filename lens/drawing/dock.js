@@ -22,7 +22,6 @@ export function dock(state, settings) {
 }
 
 export function dockActions(context) {
-  context.drawer = drawer;
   const acts = Object.values(TOOLS).flatMap((tool) => Object.entries(tool.actions || {}));
   return {
     lab: ({ dataset: { value } }) => {
@@ -35,7 +34,7 @@ export function dockActions(context) {
   };
 }
 
-function drawer(element, context) {
+export function drawer(element, context) {
   const { state } = context, tool = TOOLS[state.drawer];
   element.hidden = !tool || !traceOf(state) || state.moment !== null;
   if (element.hidden) { element.of = null; return; }

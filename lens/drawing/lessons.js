@@ -13,7 +13,7 @@ export async function lessons(element, context) {
 async function show(element, context, body) {
   let found;
   try {
-    found = await context.engine.ask("lessons", body);
+    found = await context.engine("lessons", body);
   } catch (error) {
     element.asked = false;
     return paint(element, html`<p class="soft">${error.message}</p>`);

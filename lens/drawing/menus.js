@@ -1,6 +1,6 @@
 // The menus: Show, Export, Alternatives, languages, models.
 
-import { html, option, putAt, segment } from "./markup.js";
+import { html, option, paint, putAt, segment } from "./markup.js";
 import { traceOf } from "./state.js";
 import { VIEWS } from "./trace.js";
 import { inLanguage, language, pairName } from "./languages.js";
@@ -18,7 +18,7 @@ const number = (options, name, label, range) => html`<label class="set"><span>${
   ${range} value="${options[name] ?? ""}" data-do="option" data-name="${name}" data-k="o-${name}"></label>`;
 const two = (left, right) => html`<span class="two"><b>${left}</b><small>${right}</small></span>`;
 
-export const MENUS = {
+const MENUS = {
   show(state, settings) {
     const trace = traceOf(state), { trust, calibrated } = trace.record;
     const view = (id) => {
@@ -83,10 +83,19 @@ export const MENUS = {
   },
 };
 
-// Puts the open menu below its button, inside the window.
-export function place(menu, button) {
-  const at = button.getBoundingClientRect(), height = menu.offsetHeight;
-  putAt(menu, at.left, at.bottom + 6 + height < innerHeight || at.top < height ? at.bottom + 6 : at.top - height - 6);
+// Draws the open menu below its button, inside the window; a menu just opened takes the focus.
+export function showMenu(root, state, settings) {
+  const pop = root.querySelector(".pop"), button = state.menu && root.querySelector(`[data-menu="${state.menu}"]`);
+  const was = pop.dataset.of;
+  pop.hidden = !button;
+  pop.dataset.of = state.menu || "";
+  if (!button) { pop.painted = null; return; }
+  paint(pop, MENUS[state.menu](state, settings));
+  pop.setAttribute("aria-label", button.textContent.trim());
+  const at = button.getBoundingClientRect(), height = pop.offsetHeight;
+  putAt(pop, at.left, at.bottom + 6 + height < innerHeight || at.top < height ? at.bottom + 6 : at.top - height - 6);
+  if (was === state.menu) return;
+  (pop.querySelector("[aria-checked=true]") || pop.querySelector("[role^=menuitem], input, button"))?.focus();
 }
 
 // Arrow keys and letters move among the items.

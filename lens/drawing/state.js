@@ -28,6 +28,16 @@ export function looking(state) {
   return side === "source" ? read : word;
 }
 
+// The theme: kept from an earlier visit, else the system's.
+export function firstTheme() {
+  let kept = null;
+  try { kept = localStorage.getItem("s2s-theme"); } catch { /* a sandboxed frame keeps nothing */ }
+  return kept || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+}
+export function keepTheme(theme) {
+  try { localStorage.setItem("s2s-theme", theme); } catch { /* as above */ }
+}
+
 const LINKED = ["model", "view", "unit", "as", "overlay", "rows"];
 
 // The part of an address that opens the same sentence, word and head.
