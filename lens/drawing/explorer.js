@@ -23,8 +23,8 @@ import { wordPanel } from "./word.js";
 
 const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the map</a><header class="top-bar"></header>
   <main class="explore"><section class="card texts" aria-label="Your text and its translation">${FRAME}</section>
-    <section class="card work" aria-label="Attention map"><div class="mapside"><div class="eyebrow"></div>
-      <p class="say" aria-live="polite"></p><p class="how"></p>
+    <section class="card work" aria-label="Attention map"><div class="mapside"><div class="eyebrow second"></div>
+      <p class="say" aria-live="polite"></p><p class="how second"></p>
       <div class="bar" role="toolbar" aria-label="Map options"></div><div class="mapbox" id="s2s-map"></div></div>
       <aside class="word" aria-label="The chosen word"></aside></section>
     <div class="side"><section class="card pairs" aria-label="Sentence pairs"></section>
@@ -143,6 +143,7 @@ function said(state) {
 
 function foot(engine) {
   const isLocal = engine && ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
-  return html`<span>${isLocal ? "Everything runs on this computer. " : ""}${engine ? "Nothing you type is kept." : ""}</span>
+  return html`<span>${isLocal ? "Everything runs on this computer. " : ""}${
+    engine ? "Nothing you type is kept." : ""}</span>
     <span>A map shows where a head looked, not why the model chose a word. Switching heads off tests that.</span>`;
 }

@@ -85,7 +85,7 @@ function python(state, trace) {
   ].join("\n");
 }
 
-export function save(name, content, type) {
+function save(name, content, type) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
   link.download = name;

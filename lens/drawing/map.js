@@ -12,7 +12,7 @@ import { SUPERVISED, TECHNICAL, VIEW_NAMES, amount, capital, columnSentence, dir
 
 export function mapTools(state) {
   const button = (name, value, label) => option("set", name, value, label, state[name] === value);
-  const menu = (name, label) => opener(state, name, html`${label}${icon("down")}`, html`class="tool box"`);
+  const menu = (name, label) => opener(state, name, html`${label}${icon("down")}`, html`class="tool second box"`);
   const view = VIEW_NAMES[state.view][0].toLowerCase().replace("(alti+)", "(ALTI+)");
   return html`${menu("show", html`<span>Show: <b>${view}</b></span>`)}
     ${segment("Display", [button("as", "map", "Map"), button("as", "lines", "Lines")])}
@@ -47,12 +47,12 @@ export const toneOf = (state) => hasHeads(state.view) ? traceOf(state).tone(stat
 export function eyebrow(state) {
   const trace = traceOf(state), { head, view } = state, merged = !hasHeads(view), many = state.traces.length;
   const role = merged ? null : trace.role(head), tone = toneOf(state);
-  const step = (by, key, label, name) => html`<button class="step" data-part="${(state.part + by + many) % many}"
+  const step = (by, key, label, name) => html`<button class="icon" data-part="${(state.part + by + many) % many}"
     data-k="part-${key}" aria-label="${label}">${icon(name)}</button>`;
   const parts = html`<span class="parts">${step(-1, "back", "Previous part", "left")}
     Part <b>${state.part + 1}</b> of ${many}${step(1, "on", "Next part", "right")}</span>`;
-  const onCommandLine = tipped(html`${capital(TECHNICAL[head.kind])}. On the command line: --layer ${head.layer} --head ${
-    head.head}`);
+  const onCommandLine = tipped(html`${capital(TECHNICAL[head.kind])}. On the command line: --layer ${head.layer}
+    --head ${head.head}`);
   const which = html`<span ${onCommandLine} tabindex="0">${placeOf(head)}</span>`;
   return html`${many > 1 ? parts : ""}
     <span><b>${direction(head.kind, trace.languages)}</b> · ${merged ? "all layers and heads together" : which}</span>

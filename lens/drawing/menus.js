@@ -6,15 +6,15 @@ import { VIEWS } from "./trace.js";
 import { inLanguage, language, pairName } from "./languages.js";
 import { VIEW_NAMES, chance, percent } from "./wording.js";
 
-const seg = (state, name, label, options) => html`<label class="set"><span>${label}</span>${segment(label,
+const seg = (state, name, label, options) => html`<label class="set second"><span>${label}</span>${segment(label,
   options.map(([value, text]) => option("set", name, value, text, state[name] === value)))}</label>`;
 const item = (attributes, on, body) => html`<button role="${on === null ? "menuitem" : "menuitemradio"}"
   ${on === null ? "" : html`aria-checked="${on}"`} ${attributes}>${body}</button>`;
 const choice = (name, value, on, body) =>
   item(html`data-do="${name}" data-value="${value}" data-k="${name}-${value === "" ? "auto" : value}"`, on, body);
-const tick = (state, name, label) => html`<label class="set"><span>${label}</span><input type="checkbox"
+const tick = (state, name, label) => html`<label class="set second"><span>${label}</span><input type="checkbox"
   data-toggle="${name}" data-k="${name}" ${state[name] ? html`checked` : ""}></label>`;
-const number = (options, name, label, range) => html`<label class="set"><span>${label}</span><input type="number"
+const number = (options, name, label, range) => html`<label class="set second"><span>${label}</span><input type="number"
   ${range} value="${options[name] ?? ""}" data-do="option" data-name="${name}" data-k="o-${name}"></label>`;
 const two = (left, right) => html`<span class="two"><b>${left}</b><small>${right}</small></span>`;
 
@@ -44,14 +44,15 @@ const MENUS = {
       ${number(options, "top_k", "Only the likeliest tokens (top-k)", html`min="0" max="1000"`)}
       ${number(options, "top_p", "Only up to this total chance (top-p)", html`min="0.05" max="1" step="0.05"`)}
       ${number(options, "seed", "Seed", html`min="0"`)}`;
-    const widths = () => html`<div class="set"><span>Translations kept side by side (beams)</span>${segment("Beams",
-      [1, 4, 8].filter((n) => n <= settings.beams).map((n) => option("do", "beams", n, n, beams === n)))}</div>`;
+    const widths = () => html`<div class="set second"><span>Translations kept side by side (beams)</span>${
+      segment("Beams", [1, 4, 8].filter((n) => n <= settings.beams)
+        .map((n) => option("do", "beams", n, n, beams === n)))}</div>`;
     return html`<div class="mh"><span>${drawn ? "Sampled translations" : "The best translations the search found"}
       </span><span>The model’s own chance</span></div>${(reply?.translation?.hypotheses || []).map(hypothesis)}
-    <div class="set"><span>Search</span>${segment("Search", [
+    <div class="set second"><span>Search</span>${segment("Search", [
       searched("best", "best first", !drawn), searched("draw", "draw at random", drawn)])}</div>
     ${drawn ? sampling() : widths()}
-    <label class="set"><span>Begin the translation with</span><input type="text" value="${state.prefix || ""}"
+    <label class="set second"><span>Begin the translation with</span><input type="text" value="${state.prefix || ""}"
       maxlength="200" data-do="prefix" data-k="o-b"></label>`;
   },
   export(state, settings) {

@@ -38,7 +38,7 @@ export function keepTheme(theme) {
   try { localStorage.setItem("s2s-theme", theme); } catch { /* as above */ }
 }
 
-const LINKED = ["model", "view", "unit", "as", "overlay", "rows"];
+const LINKED = ["model", "view", "unit", "as", "overlay", "rows", "theme"];
 
 // The part of an address that opens the same sentence, word and head.
 export function toAddress(state) {
@@ -48,7 +48,6 @@ export function toAddress(state) {
   for (const name of LINKED) if (state[name] !== START[name]) given[name] = state[name];
   for (const [name, value] of Object.entries(state.options)) given[name] = value;
   if (state.alternative) given.shown = state.alternative;
-  if (state.theme === "dark") given.theme = "dark";
   return new URLSearchParams(Object.entries(given).filter(([, value]) => value !== null && value !== "")).toString();
 }
 

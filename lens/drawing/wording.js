@@ -179,11 +179,5 @@ export function odds(trace, piece, margin = trace.margin(piece)) {
   return likelier(quoted(trace.unitAt("target", piece).label, target), margin, rival);
 }
 // What a written word becomes by an intervention: another word, or how much less likely.
-export const outcome = ({ languages: [, target] }, { instead, drop }) => instead ? quoted(instead, target) : times(drop);
-// The effect of one head on one word, in full.
-export function effectLine(trace, head, piece) {
-  const effect = trace.effect(head, piece), [, target] = trace.languages;
-  if (!effect?.instead) return effect && html`Without this head, ${odds(trace, piece, effect.margin)}`;
-  return html`Without this head, ${quoted(trace.unitAt("target", piece).label, target)} becomes ${
-    quoted(effect.instead, target)}`;
-}
+export const outcome = ({ languages: [, target] }, { instead, drop }) =>
+  instead ? quoted(instead, target) : times(drop);
