@@ -1,7 +1,7 @@
 // What each control does: `actions` by the name in its data-do, `clicks` by its other data attributes.
 
 import { dockActions } from "./dock.js";
-import { exported } from "./export.js";
+import { copy, exported } from "./export.js";
 import { isNarrow } from "./markup.js";
 import { keepTheme, toAddress, traceOf } from "./state.js";
 import { tour } from "./tour.js";
@@ -47,10 +47,7 @@ export function actionsOf(context) {
 }
 
 async function copied(root, button, text) {
-  try { await navigator.clipboard.writeText(text); } catch {  // a page without TLS has no clipboard
-    const field = root.appendChild(document.createElement("textarea"));
-    field.value = text; field.select(); document.execCommand("copy"); field.remove(); button.focus();
-  }
+  await copy(root, text);
   const label = button.querySelector("span"), was = label.innerHTML;
   label.textContent = "Copied";
   setTimeout(() => { label.innerHTML = was; }, 1400);

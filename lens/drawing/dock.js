@@ -43,12 +43,8 @@ export function dockActions(context) {
 export function drawer(element, context) {
   const { state } = context, tool = TOOLS[state.drawer];
   element.hidden = !tool || !traceOf(state) || state.moment !== null;
-  if (element.hidden) { element.of = null; return; }
-  if (element.of !== state.drawer) {
-    element.of = state.drawer;
-    element.innerHTML = String(html`<div class="hd"><h2>${tool.question}</h2><span
-      class="soft">${tool.name}. ${tool.about}</span><button class="icon x" aria-label="Close" data-do="lab"
-      data-value="${state.drawer}">${icon("close")}</button></div><div class="body"></div>`);
-  }
-  paint(element.querySelector(".body"), tool.draw(context, traceOf(state)));
+  if (element.hidden) return;
+  paint(element, html`<div class="hd"><h2>${tool.question}</h2><span class="soft">${tool.name}. ${
+    tool.about}</span><button class="icon x" aria-label="Close" data-do="lab" data-value="${state.drawer}"
+    data-k="close">${icon("close")}</button></div>${tool.draw(context, traceOf(state))}`);
 }

@@ -65,11 +65,11 @@ export function explorer(element, settings) {
     if (!exploring) return lessons(find(".other"), context);
     paintTexts(find(".texts"), state, settings);
     root.classList.toggle("bare", !trace);
-    root.classList.toggle("no-pairs", !settings.pairs?.length);
     if (settings.pairs?.length) paint(find(".pairs"), pairsCard(state, settings));
     const settled = trace && !state.editing && state.moment === null && !isNew(state);
     paint(find(".meaning"), settled ? meaning(trace, settings, state.twin) : "");
-    layTexts();
+    fit(find(".texts"), state.traces.length);
+    drawThreads(find(".texts"), state);
     if (trace) {
       paint(find(".eyebrow"), eyebrow(state));
       paint(find(".how"), how(state));
@@ -85,17 +85,6 @@ export function explorer(element, settings) {
     paint(find(".foot"), foot(engine));
     showMenu(root, state, settings);
     follow();
-  }
-
-  function layTexts() {
-    const texts = find(".texts"), lines = [...root.querySelectorAll(".line")].map((line) => line.textContent);
-    const key = [root.clientWidth, state.editing, state.traces.length, ...lines].join();
-    if (texts.key !== key) {
-      texts.key = key;
-      fit(texts);
-      if (state.traces.length > 1) texts.classList.add("wrapped");
-    }
-    drawThreads(texts, state);
   }
 
   // What follows the pointer: lines, outline, sentence, word.
@@ -121,11 +110,10 @@ export function explorer(element, settings) {
     new ResizeObserver(() => {
       if (Math.abs(root.clientWidth - width) <= 1) return;
       width = root.clientWidth;
-      find(".mapbox").key = null;
       render();
     }).observe(root);
     addEventListener("resize", () => { if (state.page === "explore") render(); });
-    document.fonts?.ready.then(() => { find(".texts").key = null; render(); });
+    document.fonts?.ready.then(render);
   }
 }
 

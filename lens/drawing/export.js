@@ -17,7 +17,7 @@ export function exported(form, context) {
     svg: () => save("seq2see.svg", String(picture(state, trace)), "image/svg+xml"),
     png: () => png(state, trace),
     html: () => save("seq2see.html", pageOf(context), "text/html"),
-    python: () => navigator.clipboard.writeText(python(state, trace)).then(() => context.announce("Copied as Python.")),
+    python: () => copy(context.root, python(state, trace)).then(() => context.announce("Copied as Python.")),
   })[form]();
 }
 
@@ -83,6 +83,13 @@ function python(state, trace) {
     `result = translator(${text(trace.source)}, source=${text(source)}, target=${text(target)})`,
     "trace, = translator.look(result)", `print(trace.target_text, trace.maps(${text(kind)})[${layer}, ${head}])`, "",
   ].join("\n");
+}
+
+export async function copy(root, text) {
+  try { await navigator.clipboard.writeText(text); } catch {  // a page without TLS has no clipboard
+    const field = root.appendChild(document.createElement("textarea")), was = document.activeElement;
+    field.value = text; field.select(); document.execCommand("copy"); field.remove(); was?.focus();
+  }
 }
 
 function save(name, content, type) {

@@ -62,8 +62,8 @@ function inWords(state, trace) {
   const share = (head) => trace.top(head, rowOf(state, head), 1)[0]?.[1] ?? 0;
   const rows = trace.heads.map((head) => ({ head, effect: trace.effect(head, state.word) }));
   rows.sort((a, b) => (b.effect?.drop ?? share(b.head)) - (a.effect?.drop ?? share(a.head)));
-  return html`<div class="story inwords">${
-    rows.map(({ head, effect }, i) => headRow(state, trace, head, effect, i + 1))}</div>`;
+  return html`${trace.evidence ? html`<p class="fine hint"><span></span>without it</p>` : ""}<div
+    class="story inwords">${rows.map(({ head, effect }, i) => headRow(state, trace, head, effect, i + 1))}</div>`;
 }
 
 const rowOf = (state, { kind }, piece = state.word) => kind === "encoder" ? state.read : piece;

@@ -9,17 +9,14 @@ import { amount, roleCaption } from "./wording.js";
 const SIZES = [22, 19, 16];
 
 // The largest size at which each text fits on one line; if none does, the texts wrap and the lines are hidden.
-export function fit(root) {
+export function fit(root, parts) {
   const lines = [...root.querySelectorAll(".line")];
   const rowsOf = (line) => line.scrollHeight / parseFloat(getComputedStyle(line).lineHeight);
   const wrapped = () => lines.some((line) => rowsOf(line) > 1.6 || line.scrollWidth > line.clientWidth + 1);
   root.classList.remove("wrapped");
-  if (isNarrow(root)) {
-    root.style.removeProperty("--text");
-    root.classList.toggle("wrapped", lines.some((line) => rowsOf(line) > 2.5));
-    return;
-  }
-  for (const size of SIZES) {
+  root.style.removeProperty("--text");
+  if (isNarrow(root)) return root.classList.toggle("wrapped", lines.some((line) => rowsOf(line) > 2.5));
+  for (const size of parts > 1 ? [] : SIZES) {
     root.style.setProperty("--text", `${size}px`);
     if (!wrapped()) return;
   }

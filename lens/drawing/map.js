@@ -130,7 +130,7 @@ function widthOf(text, font) {
 }
 
 export function drawMap(box, state) {
-  const trace = traceOf(state), map = trace.map(state.head, state);
+  const map = traceOf(state).map(state.head, state);
   if (state.as === "lines") return drawLineMap(box, state, map);
   const narrow = isNarrow(box), label = narrow ? 78 : 88, room = box.clientWidth - label - 1;
   const font = `13px ${getComputedStyle(box).fontFamily}`, count = map.columns.length;
@@ -138,13 +138,7 @@ export function drawMap(box, state) {
   const spare = room - needs.reduce((a, b) => a + b, 0), flat = spare >= 0 && !narrow;
   const template = `${label}px ${flat ? needs.map((need) => `${(need + spare / count).toFixed(2)}px`).join(" ")
     : `repeat(${count},minmax(${narrow ? 12 : 22}px,1fr))`}`;
-  const key = [state.head.kind, state.unit, state.rows, state.view === "left_out", map.rows.length, template,
-    trace.source, trace.target, state.moment].join("|");
-  if (box.key !== key) {
-    box.innerHTML = String(frame(state, map, flat));
-    box.key = key;
-    box.painted = null;
-  }
+  paint(box, frame(state, map, flat));
   const grid = box.querySelector(".grid2");
   grid.style.setProperty("--template", template);
   grid.style.setProperty("--label", `${label}px`);
@@ -263,7 +257,6 @@ function drawLineMap(box, state, map) {
     return html`<text x="${right + 12}" y="${y(j, map.columns.length) + 5}" ${inLanguage(columnCode)} ${style}
       class="${one.special ? "sp" : ""}">\u2068${elided(one.label, 16)}\u2069${written}</text>`;
   };
-  box.key = null;
   paint(box, html`<svg class="lined" width="${width}" height="${height}" role="img"
     aria-label="${direction(kind, trace.languages)}, as lines${heads ? `: all heads of layer ${layer + 1}` : ""}">${
     strokes.map(stroke)}${map.rows.map(row)}${map.columns.map(column)}</svg>`);
