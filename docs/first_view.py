@@ -23,6 +23,7 @@ from playwright.sync_api import sync_playwright
 from seq2see import Translator
 from seq2see.lens.explorer import as_data, script, style
 from seq2see.lens.kinds import KINDS
+from seq2see.lens.replay import load_replay
 from seq2see.pretrained import NAMES
 from seq2see.serve.access import Caller
 from seq2see.serve.dialects.v1 import LookBody, look_reply
@@ -48,10 +49,17 @@ def reply(service: Service, model: str) -> dict[str, Any]:
 
     found, other = asyncio.run(both())
     [found["twin"]] = other["traces"]
+    found["moments"] = curve(service.models[model].folder)
     for trace in (*found["traces"], found["twin"]):
         trace["top"] = [step[:SHOWN] for step in trace["top"]]
         trace["calibrated"]["top"] = [step[:SHOWN] for step in trace["calibrated"]["top"]]
     return found
+
+
+def curve(folder: Path | None) -> list[dict[str, Any]]:
+    """The steps of the replay beside the model, with the loss and BLEU of each."""
+    assert folder is not None
+    return [{"step": one.step, "loss": one.loss, "bleu": one.bleu} for one in load_replay(folder).moments]
 
 
 def drawn(settings: dict[str, Any]) -> str:

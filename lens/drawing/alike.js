@@ -1,8 +1,7 @@
 // Which words does it find alike?  Neighbours in the vocabulary, analogies, and one word in several sentences.
 
 import { inside, shown } from "./answers.js";
-import { html, paint } from "./markup.js";
-import { traceOf } from "./state.js";
+import { html } from "./markup.js";
 import { bare } from "./trace.js";
 import { percent } from "./wording.js";
 
@@ -13,36 +12,27 @@ export const alike = {
   question: "Which words does it find alike?", name: "Word map",
     about: "Words whose vectors point the same way (1.00: the same direction).",
 
-  draw(body, context) {
-    const { state } = context, trace = traceOf(state), english = trace.languages[0] === "en";
+  draw(context, trace) {
+    const { state } = context, english = trace.languages[0] === "en";
     const first = trace.unitAt("source", state.read)?.text || trace.words("source")[0].text;
-    const lab = state.lab.alike ??= { word: first, minus: "", plus: "", of: english ? "bank" : "",
-      sentences: english ? BANKS : "", layer: null, shown: false };
+    const lab = { word: first, minus: "", plus: "", of: english ? "bank" : "", sentences: english ? BANKS : "",
+      ...state.lab };
     const { word, minus, plus, of } = lab, near = word ? inside(context, trace, { tool: "near", word, minus, plus })
       : { near: [] };
     const lines = lab.sentences.split("\n").map((one) => one.trim()).filter(Boolean);
-    const many = lab.shown && lines.length > 1 && of
+    const many = lab.compared && lines.length > 1 && of
       ? inside(context, trace, { tool: "words", word: of, sentences: lines.slice(0, 8) }) : undefined;
-    const field = (name, label) => html`<label class="ask"><span>${label}</span><input type="text"
-      value="${lab[name]}" data-do="alike" data-name="${name}" data-k="alike-${name}"></label>`;
-    paint(body, html`<div class="offgrid"><div><div class="asks">${field("word", "Near")}${field("minus", "minus")}${
+    const field = (name, label) => html`<label class="ask second"><span>${label}</span><input type="text"
+      value="${lab[name]}" data-do="note" data-name="${name}" data-k="alike-${name}"></label>`;
+    return html`<div class="offgrid"><div><div class="asks">${field("word", "Near")}${field("minus", "minus")}${
       field("plus", "plus")}</div>${shown(near, neighbours)}<p class="fine">Cosine between rows of the embedding
       matrix. With “minus” and “plus”: what lies near the first word minus the second plus the third, as in king − man +
       woman.</p></div>
       <div><div class="asks">${field("of", "One word in several sentences")}</div><label
-        class="ask"><span>Sentences with this word, one per line</span><textarea rows="4" data-do="alike"
+        class="ask second"><span>Sentences with this word, one per line</span><textarea rows="4" data-do="note"
         data-name="sentences" data-k="alike-sentences">${lab.sentences}</textarea></label>
-      <p><button class="chip" data-do="alike-show" data-k="alike-show">Compare the word in each</button></p>${
-      many === undefined ? "" : shown(many, () => plane(many, lines, lab))}</div></div>`);
-  },
-
-  actions: {
-    alike(input, { state, render }) {
-      Object.assign(state.lab.alike, { [input.dataset.name]: input.value.trim(), layer: null });
-      render();
-    },
-    "alike-show"(_, { state, render }) { state.lab.alike.shown = true; render(); },
-    "alike-layer"(input, { state, render }) { state.lab.alike.layer = +input.value; render(); },
+      <p><button class="chip" data-do="note" data-name="compared" data-value="yes" data-k="compared">Compare the word
+        in each</button></p>${many === undefined ? "" : shown(many, () => plane(many, lines, lab))}</div></div>`;
   },
 };
 
@@ -51,14 +41,14 @@ const neighbours = ({ near }) => html`<ol class="near">${near.map(([text, value,
   class="soft">${value.toFixed(2)}</span></li>`)}</ol>`;
 
 function plane({ points, shares, distances }, lines, lab) {
-  const last = points.length - 1, layer = Math.min(lab.layer ?? last, last), at = points[layer];
+  const last = points.length - 1, layer = Math.min(+(lab.layer ?? last), last), at = points[layer];
   const reach = Math.max(1e-9, ...at.flat().map(Math.abs)), [across, down] = shares[layer];
   const apart = (i, j) => i === j ? "0" : distances[i < j ? `${i} ${j}` : `${j} ${i}`][layer].toFixed(3);
   const dot = ([x, y], i) => html`<b style="left:${50 + 42 * x / reach}%;top:${50 - 40 * y / reach}%">${i + 1}</b>`;
   const row = (_, i) => html`<tr><th scope="row">${i + 1} ${lines[i]}</th>${
     at.map((_, j) => html`<td>${apart(i, j)}</td>`)}</tr>`;
-  return html`<label class="slide"><span>Layer</span><input type="range" min="0" max="${last}" value="${layer}"
-    data-do="alike-layer" data-k="alike-layer"><output>${layer ? `after ${layer}` : "before"}</output></label>
+  return html`<label class="slide second"><span>Layer</span><input type="range" min="0" max="${last}" value="${layer}"
+    data-do="note" data-name="layer" data-k="layer"><output>${layer ? `after ${layer}` : "before"}</output></label>
     <div class="plane" role="img" aria-label="The word in ${at.length} sentences; the table gives the distances.">${
       at.map(dot)}</div>
     <p class="fine">The plane shows ${percent(across + down)} of the variance. The table: cosine distance.</p>

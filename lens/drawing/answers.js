@@ -13,6 +13,11 @@ export function answered(context, route, body) {
   return null;
 }
 
+// What failed is asked again when a tool is opened.
+export function forgetErrors(lab) {
+  for (const [key, one] of Object.entries(lab)) if (one?.error) delete lab[key];
+}
+
 // The same for a tool of `/v1/inside`, about the translation shown.
 export const inside = (context, trace, question) => answered(context, "inside",
   { question: { ...context.about(trace), ...question } });

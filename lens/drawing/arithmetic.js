@@ -2,22 +2,21 @@
 
 import { inside, shown } from "./answers.js";
 import { css, shade } from "./colour.js";
-import { html, paint, tipped } from "./markup.js";
-import { traceOf } from "./state.js";
+import { html, tipped } from "./markup.js";
 import { headName, quoted } from "./wording.js";
 
 export const arithmetic = {
   question: "How is this row computed?", name: "Row arithmetic",
   about: "Number by number, from the query to the head’s output.",
 
-  draw(body, context) {
-    const { state } = context, trace = traceOf(state), { kind, layer, head } = state.head;
+  draw(context, trace) {
+    const { state } = context, { kind, layer, head } = state.head;
     const side = kind === "encoder" ? "source" : "target", row = side === "source" ? state.read : state.word;
     const answer = inside(context, trace, { tool: "arithmetic", kind, layer, head, row });
     const columns = trace.units(kind === "decoder" ? "inputs" : "source", "tokens");
     const word = quoted(trace.units(side, "tokens")[row].label, trace.languages[side === "source" ? 0 : 1]);
-    paint(body, html`<p class="verdict">${headName(state.head, trace)}: how the weights of ${word} are computed.</p>${
-      shown(answer, () => table(answer, columns, state.theme))}`);
+    return html`<p class="verdict">${headName(state.head, trace)}: how the weights of ${word} are computed.</p>${
+      shown(answer, () => table(answer, columns, state.theme))}`;
   },
 };
 

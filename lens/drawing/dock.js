@@ -1,13 +1,14 @@
 // Below the map: watch the model learn, and the lab, six questions.  Each is a tool in the drawer, with `question`,
-// `name`, `about`, `draw(body, context)` and `actions`, by the name in a control's data-do.
+// `name`, `about` and `draw(context, trace)`; a control with data-do="note" keeps its value in `state.lab` by name.
 
 import { alike } from "./alike.js";
+import { forgetErrors } from "./answers.js";
 import { arithmetic } from "./arithmetic.js";
 import { layers } from "./layers.js";
 import { learnActions, learnBar } from "./learn.js";
-import { html, icon, tipped } from "./markup.js";
+import { html, icon, paint, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
-import { switchOff } from "./switch_off.js";
+import { switchActions, switchOff } from "./switch_off.js";
 import { tree } from "./tree.js";
 import { whatIf } from "./what_if.js";
 
@@ -22,28 +23,28 @@ export function dock(state, settings) {
 }
 
 export function dockActions(context) {
-  context.drawer = drawer;
-  const acts = Object.values(TOOLS).flatMap((tool) => Object.entries(tool.actions || {}));
+  const { state, root, set, render } = context;
   return {
-    lab: ({ dataset: { value } }) => {
-      const { state, root, set } = context, opening = state.drawer !== value;
+    lab({ dataset: { value } }) {
+      const opening = state.drawer !== value;
+      forgetErrors(state.lab);
       set({ drawer: opening ? value : null });
       root.querySelector(opening ? ".drawer .x" : `[data-k="lab-${value}"]`)?.focus();
     },
-    ...Object.fromEntries(acts.map(([name, act]) => [name, (control) => act(control, context)])),
+    note(control) {
+      state.lab[control.dataset.name] = control.dataset.value ?? control.value.trim();
+      render();
+    },
+    ...switchActions(context),
     ...learnActions(context),
   };
 }
 
-function drawer(element, context) {
+export function drawer(element, context) {
   const { state } = context, tool = TOOLS[state.drawer];
   element.hidden = !tool || !traceOf(state) || state.moment !== null;
-  if (element.hidden) { element.of = null; return; }
-  if (element.of !== state.drawer) {
-    element.of = state.drawer;
-    element.innerHTML = String(html`<div class="hd"><h2>${tool.question}</h2><span
-      class="soft">${tool.name}. ${tool.about}</span><button class="x" aria-label="Close" data-do="lab"
-      data-value="${state.drawer}">${icon("close")}</button></div><div class="body"></div>`);
-  }
-  tool.draw(element.querySelector(".body"), context);
+  if (element.hidden) return;
+  paint(element, html`<div class="hd"><h2>${tool.question}</h2><span class="soft">${tool.name}. ${
+    tool.about}</span><button class="icon x" aria-label="Close" data-do="lab" data-value="${state.drawer}"
+    data-k="close">${icon("close")}</button></div>${tool.draw(context, traceOf(state))}`);
 }

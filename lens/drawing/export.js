@@ -17,7 +17,7 @@ export function exported(form, context) {
     svg: () => save("seq2see.svg", String(picture(state, trace)), "image/svg+xml"),
     png: () => png(state, trace),
     html: () => save("seq2see.html", pageOf(context), "text/html"),
-    python: () => navigator.clipboard.writeText(python(state, trace)).then(() => context.announce("Copied as Python.")),
+    python: () => copy(context.root, python(state, trace)).then(() => context.announce("Copied as Python.")),
   })[form]();
 }
 
@@ -85,7 +85,14 @@ function python(state, trace) {
   ].join("\n");
 }
 
-export function save(name, content, type) {
+export async function copy(root, text) {
+  try { await navigator.clipboard.writeText(text); } catch {  // a page without TLS has no clipboard
+    const field = root.appendChild(document.createElement("textarea")), was = document.activeElement;
+    field.value = text; field.select(); document.execCommand("copy"); field.remove(); was?.focus();
+  }
+}
+
+function save(name, content, type) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
   link.download = name;

@@ -16,19 +16,19 @@ export function header(state, settings) {
   const link = (page, label) => html`<a href="#${page}" data-page="${page}" data-k="page-${page}"
     ${state.page === page ? html`aria-current="page"` : ""}>${label}</a>`;
   const model = () => opener(state, "model", html`Model: <b>${name}</b> ${many ? icon("down") : ""}`,
-    html`class="tool model" ${tipped(modelTip(served, many))}`);
+    html`class="tool second model" ${tipped(modelTip(served, many))}`);
   return html`<div class="brand">${EYE}<h1>Seq2See</h1><span>The translation model you can see through</span></div>
     <nav aria-label="Pages">${link("explore", "Explore")}${settings.engine ? link("lessons", "Lessons") : ""}</nav>
     <span class="push"></span>
     ${name ? model() : ""}
-    <button class="tool tour" data-do="tour" data-k="tour"
+    <button class="tool second tour" data-do="tour" data-k="tour"
       ${tipped("A tour of this page in four steps")}>${icon("help")}Tour</button>
-    <button class="tool theme" data-do="theme" data-k="theme" ${tipped("Light or dark")}
+    <button class="tool second theme" data-do="theme" data-k="theme" ${tipped("Light or dark")}
       aria-label="${other}">${icon("moon")}</button>`;
 }
 
 // The model of the translation shown.
-export const modelOf = (state, settings) =>
+const modelOf = (state, settings) =>
   (state.held || state.traces[0])?.record.model || state.model || settings.models[0]?.name || "";
 
 function modelTip(model, many) {

@@ -1,13 +1,13 @@
 // All heads at a glance: as small maps, or as the word that each looks at most.
 
-import { css, inkOn, shade } from "./colour.js";
+import { shade } from "./colour.js";
 import { inLanguage, isRightToLeft } from "./languages.js";
 import { html, option, segment, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { same } from "./texts.js";
 import { KINDS, hasHeads, headOf, nameOf } from "./trace.js";
-import { NO_ROLE, TECHNICAL, capital, direction, elided, headName, lookedAt, percent, placeOf, quoted, roleCaption,
-  roleName, roleTip, times } from "./wording.js";
+import { NO_ROLE, TECHNICAL, capital, direction, elided, headName, lookedAt, outcome, percent, placeOf,
+  roleCaption, roleName, roleTip } from "./wording.js";
 
 const CAPTIONS = 24;  // the most heads that get a caption each
 
@@ -19,7 +19,7 @@ export function headsCard(state) {
     KINDS.map((kind) => group(state, trace, kind, captions))}</div>${captions ? "" : keyOf(trace, all, state)}`;
   return html`<div class="hd"><h2>All ${all.length} attention heads</h2>${
     segment("Show heads as", [button(false, "Maps"), button(true, "Words")])}</div>
-    <p class="what">For each word, a head divides its attention among other words. Click one to enlarge it.</p>
+    <p class="second">Heads divide attention among words. Click to enlarge.</p>
     ${list ? inWords(state, trace) : groups()}`;
 }
 
@@ -57,43 +57,40 @@ function keyOf(trace, all, state) {
     trace.evidence ? html`<span><b class="rank">1</b> matters for this word</span>` : ""}</p>`;
 }
 
-// The word each head looks at most in the chosen row, sorted by the head's effect if it is known.
+// All heads as rows, the one that matters most for the chosen word first; without evidence, the one that looks hardest.
 function inWords(state, trace) {
-  const piece = state.word, [, target] = trace.languages;
-  const rows = trace.heads.map((head) => ({ head, effect: trace.effect(head, piece),
-    top: trace.top(head, head.kind === "encoder" ? state.read : piece, 1)[0] }));
-  rows.sort((a, b) => (b.effect?.drop ?? b.top?.[1] ?? 0) - (a.effect?.drop ?? a.top?.[1] ?? 0));
-  const outcome = ({ instead, drop }) => Math.abs(drop) < 0.14 && !instead ? ""
-    : html`without it: ${instead ? quoted(instead, target) : times(drop)}`;
-  return html`<div class="inwords">${rows.map(({ head, effect, top }) => {
-    const share = top?.[1] || 0, colour = shade(share, trace.tone(head, piece), state.theme);
-    return html`<button data-head="${nameOf(head)}" data-k="th-${nameOf(head)}"
-      aria-pressed="${same(head, state.head)}"><span class="nm">${lookedAt(head.kind, trace.languages)} · ${
-      placeOf(head)}</span><span class="wd" ${inLanguage(trace.codes(head.kind)[1])}>${
-      elided(top?.[0].label || "", 14)}</span><span class="sh"
-      style="background:${css(colour)};color:${inkOn(colour)}">${percent(share)}</span><span class="out">${
-      effect ? outcome(effect) : ""}</span></button>`;
-  })}</div>`;
+  const share = (head) => trace.top(head, rowOf(state, head), 1)[0]?.[1] ?? 0;
+  const rows = trace.heads.map((head) => ({ head, effect: trace.effect(head, state.word) }));
+  rows.sort((a, b) => (b.effect?.drop ?? share(b.head)) - (a.effect?.drop ?? share(a.head)));
+  return html`${trace.evidence ? html`<p class="fine hint"><span></span>without it</p>` : ""}<div
+    class="story inwords">${rows.map(({ head, effect }, i) => headRow(state, trace, head, effect, i + 1))}</div>`;
 }
 
-// Reuses pictures already drawn: a large model has many.
+const rowOf = (state, { kind }, piece = state.word) => kind === "encoder" ? state.read : piece;
+
+// A head as a button: what it is for, where it looks in the row, and what the word becomes without it.
+export function headRow(state, trace, head, effect, place, piece = state.word) {
+  const tone = trace.tone(head, piece), role = tone === "slate" ? null : trace.role(head);
+  const [[column, share] = [{ label: "" }, 0]] = trace.top(head, rowOf(state, head, piece), 1);
+  const tip = role ? roleTip(role) : html`<b>${direction(head.kind, trace.languages)}</b>, ${placeOf(head)}.`;
+  const name = role ? roleName(role) : `${lookedAt(head.kind, trace.languages)} · ${placeOf(head)}`;
+  return html`<button class="tone-${tone}" data-head="${nameOf(head)}" data-k="story-${nameOf(head)}"
+    aria-pressed="${same(head, state.head)}" ${tipped(tip)}><b class="rank">${place}</b><span
+    class="nm">${name}</span><span class="l2"><span class="wd" ${inLanguage(trace.codes(head.kind)[1])}>${
+    elided(column.label, 14)}</span><b class="pc">${percent(share)}</b><span class="out second">${
+    effect ? outcome(trace, effect) : ""}</span></span></button>`;
+}
+
 export function paintThumbs(root, state) {
   const trace = traceOf(state), view = hasHeads(state.view) && trace.holds(state.view) ? state.view : "raw";
-  const drawn = root.drawn ||= new Map();
   for (const button of root.querySelectorAll(".th")) {
-    const name = button.dataset.head, head = headOf(name), tone = trace.tone(head, state.word);
+    const head = headOf(button.dataset.head), tone = trace.tone(head, state.word);
     const map = trace.map(head, { view, unit: state.unit, rows: state.rows });
-    const key = [tone, state.theme, view, state.unit, state.rows].join(), old = drawn.get(name);
-    const empty = button.querySelector("canvas");
-    if (old?.map === map && old.key === key) {
-      if (old.canvas !== empty) empty.replaceWith(old.canvas);
-      continue;
-    }
     const C = map.columns.length, R = map.rows.length, image = new ImageData(C, R);
     map.at.forEach((row, r) => row.forEach((value, c) =>
       image.data.set([...shade(Math.abs(value || 0) / map.most, tone, state.theme), 255], (r * C + c) * 4)));
-    Object.assign(empty, { width: C, height: R }).getContext("2d").putImageData(image, 0, 0);
-    drawn.set(name, { map, key, canvas: empty });
+    const canvas = Object.assign(button.querySelector("canvas"), { width: C, height: R });
+    canvas.getContext("2d").putImageData(image, 0, 0);
   }
 }
 

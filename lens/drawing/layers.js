@@ -2,8 +2,7 @@
 
 import { inside, shown } from "./answers.js";
 import { inLanguage } from "./languages.js";
-import { html, paint, tipped } from "./markup.js";
-import { traceOf } from "./state.js";
+import { html, tipped } from "./markup.js";
 import { bare } from "./trace.js";
 import { chance } from "./wording.js";
 
@@ -11,9 +10,9 @@ export const layers = {
   question: "What would each layer have said?", name: "Logit lens",
   about: "What each decoder layer would have written, had it been the last.",
 
-  draw(body, context) {
-    const trace = traceOf(context.state), answer = inside(context, trace, { tool: "layers" });
-    paint(body, shown(answer, () => table(answer, trace, context.state.word)));
+  draw(context, trace) {
+    const answer = inside(context, trace, { tool: "layers" });
+    return shown(answer, () => table(answer, trace, context.state.word));
   },
 };
 

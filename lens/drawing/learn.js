@@ -9,33 +9,38 @@ import { count } from "./wording.js";
 const PACE = 700;  // milliseconds per moment
 
 export function learnBar(state, settings) {
-  const { replay, moment } = state;
-  if (!settings.engine || (replay && !replay.moments.length)) return "";
-  const last = replay ? replay.moments.length - 1 : 0, now = replay && moment !== null ? replay.moments[moment] : null;
+  const { moment } = state, moments = momentsOf(state, settings);
+  if (moments?.length === 0) return "";
+  const last = moments ? moments.length - 1 : 0, now = moment === null ? null : moments[moment];
   const shape = state.playing ? "M2 1h3v10H2zM7 1h3v10H7z" : "M2 .8v10.4L11 6z";
   const pitch = state.waiting ? "Loading the recording…" : "See the heads find their roles, step by step.";
-  const track = () => html`<div class="track">${curve(replay.moments)}<input type="range" min="0" max="1000" step="1"
-    value="${place(replay.moments, moment ?? last)}" data-do="seek" data-k="seek" aria-label="Training step"
-    aria-valuetext="${now ? `step ${now.step}` : "fully trained"}"><span class="what2"
+  const track = () => html`<div class="track">${lossCurve(moments, moments[last].step)}<input type="range" min="0"
+    max="1000" step="1" value="${place(moments, moment ?? last)}" data-do="seek" data-k="seek"
+    aria-label="Training step" aria-valuetext="${now ? `step ${now.step}` : "fully trained"}"><span class="what2"
     aria-hidden="true">training loss</span></div>`;
-  const when = () => now && moment < last ? html`Step <b>${count(now.step)}</b> of ${count(replay.moments[last].step)}${
+  const when = () => now && moment < last ? html`Step <b>${count(now.step)}</b> of ${count(moments[last].step)}${
     now.bleu === null ? "" : html`<br>BLEU ${now.bleu.toFixed(1)}`}`
-    : html`<b>Fully trained</b><br>${count(replay.moments[last].step)} steps`;
+    : html`<b>${state.waiting ? "Loading…" : "Fully trained"}</b><br>${count(moments[last].step)} steps`;
   return html`<div class="learn" role="group" aria-label="Watch it learn"><button class="play" data-do="play"
     data-k="play"><svg viewBox="0 0 12 12" aria-hidden="true"><path d="${shape}"/></svg><span>${
     state.playing ? "Pause" : "Watch it learn"}</span></button>${
-    replay ? track() : html`<span class="soft pitch">${pitch}</span>`}<span class="when">${
-    replay ? when() : ""}</span></div>`;
+    moments ? track() : html`<span class="second pitch">${pitch}</span>`}<span class="when second">${
+    moments ? when() : ""}</span></div>`;
+}
+
+// The moments of the replay; until it is loaded, the steps and losses that come with the page's first view.
+function momentsOf({ replay, traces, part }, { first, exampleModel }) {
+  return replay?.moments ?? (traces[part].record.model === exampleModel ? first?.moments : null);
 }
 
 // A step's place on the slider is proportional to it.
 const at = (moments, step) => step / moments.at(-1).step;
 const place = (moments, i) => Math.round(1000 * at(moments, moments[i].step));
 
-function curve(moments) {
+export function lossCurve(moments, end) {
   const known = moments.filter((one) => one.loss !== null), most = Math.max(...known.map((one) => one.loss), 1e-6);
   if (known.length < 2) return "";
-  const points = known.map((one) => [1.2 + 97.6 * at(moments, one.step), 25 - 22 * one.loss / most]);
+  const points = known.map((one) => [1.2 + 97.6 * one.step / end, 25 - 22 * one.loss / most]);
   const line = points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L");
   return html`<svg viewBox="0 0 100 36" preserveAspectRatio="none" aria-hidden="true"><path
     d="M${points[0][0]} 26L${line}L${points.at(-1)[0]} 26Z" style="fill:var(--blue-t)"/><path d="M${line}" fill="none"
@@ -99,16 +104,19 @@ export function learnActions(context) {
       show(i);
       timer = setInterval(() => { i += 1; if (i >= last) stop(); show(i); }, PACE);
     },
-    seek(input) {
+    async seek(input) {
       stop();
-      const { moments } = state.replay, wish = +input.value / 1000;
+      const wish = +input.value / 1000;
+      if (state.waiting || !await ready()) return;
+      const { moments } = state.replay;
       const gaps = moments.map((one, i) => [Math.abs(at(moments, one.step) - wish), i]);
       const [[, near]] = gaps.sort((a, b) => a[0] - b[0]);
       show(near);
     },
-    moment(by) {
-      const last = state.replay.moments.length - 1, now = state.moment ?? last;
+    async moment(by) {
       stop();
+      if (state.waiting || !await ready()) return;
+      const last = state.replay.moments.length - 1, now = state.moment ?? last;
       show(Math.max(0, Math.min(last, by === "first" ? 0 : by === "last" ? last : now + by)));
     },
   };

@@ -1,6 +1,7 @@
 // The first minute: a model in training, watched until it is ready.
 
 import { css, shade } from "./colour.js";
+import { lossCurve } from "./learn.js";
 import { html, paint } from "./markup.js";
 import { count } from "./wording.js";
 
@@ -17,12 +18,9 @@ function drawn({ state, step, steps, seconds_left: left, losses = [], sentence =
   const time = left == null ? "" : `, ${left >= 60 ? minutes : `${Math.round(left)} s`} left`;
   const title = state === "starting" || !step ? "A model is about to learn to translate."
     : html`Learning: step <b>${count(step)}</b> of ${count(steps)}${time}`;
-  const most = Math.max(1e-6, ...losses.map(([, loss]) => loss)), end = losses.at(-1)?.[0] || 1;
-  const line = losses.map(([at, loss]) => `${(100 * at / end).toFixed(1)} ${(28 - 26 * loss / most).toFixed(1)}`);
-  const curve = () => html`<svg class="losses" viewBox="0 0 100 30" preserveAspectRatio="none" role="img"
-    aria-label="Training loss, now ${losses.at(-1)[1].toFixed(2)}"><path d="M${line.join("L")}" fill="none"
-    vector-effect="non-scaling-stroke" style="stroke:var(--blue)" stroke-width="2"/></svg><p
-    class="fine">Training loss</p>`;
+  const curve = () => html`<div class="losses">${
+    lossCurve(losses.map(([at, loss]) => ({ step: at, loss })), step)}</div><p
+    class="fine">Training loss, now ${losses.at(-1)[1].toFixed(2)}</p>`;
   const cell = (value, i) => html`<rect x="${i % columns.length}" y="${Math.floor(i / columns.length)}" width="1.02"
     height="1.02" fill="${css(shade(value / 255, "blue", theme))}"/>`;
   const picture = (map) => html`<svg viewBox="0 0 ${columns.length} ${rows.length}" preserveAspectRatio="none"

@@ -13,7 +13,7 @@ export async function lessons(element, context) {
 async function show(element, context, body) {
   let found;
   try {
-    found = await context.engine.ask("lessons", body);
+    found = await context.engine("lessons", body);
   } catch (error) {
     element.asked = false;
     return paint(element, html`<p class="soft">${error.message}</p>`);
@@ -22,7 +22,7 @@ async function show(element, context, body) {
     ? "The lessons are running, for 10 to 20 minutes on two cores. You can use the page meanwhile."
     : found.own ? "Run on this machine’s model." : "Run on the packaged model storybook.";
   const run = html`<button class="chip" data-run>Run on this model</button>`;
-  paint(element, html`<div class="lessons-bar"><span>${origin}</span>${
+  paint(element, html`<div class="lessons-bar second"><span>${origin}</span>${
     found.may_run && !found.running ? run : ""}</div>${
     found.running ? html`<pre role="status">${found.said.join("\n")}</pre>`
       : html`<iframe class="frame" title="Lessons" sandbox="allow-scripts allow-popups"></iframe>`}`);

@@ -1,27 +1,22 @@
 // The lines between the two texts: from the looking word to the words it looks at; threads between counterparts.
 
-import { html } from "./markup.js";
+import { html, isNarrow } from "./markup.js";
 import { traceOf } from "./state.js";
 import { mark, spanOf } from "./texts.js";
 import { nameOf } from "./trace.js";
 import { amount, roleCaption } from "./wording.js";
 
-const SIZES = [22, 19, 16], NARROW = 760;
+const SIZES = [22, 19, 16];
 
 // The largest size at which each text fits on one line; if none does, the texts wrap and the lines are hidden.
-export function fit(root) {
+export function fit(root, parts) {
   const lines = [...root.querySelectorAll(".line")];
   const rowsOf = (line) => line.scrollHeight / parseFloat(getComputedStyle(line).lineHeight);
   const wrapped = () => lines.some((line) => rowsOf(line) > 1.6 || line.scrollWidth > line.clientWidth + 1);
-  root.classList.remove("wrapped", "twice");
-  if (root.clientWidth <= NARROW) {
-    root.style.removeProperty("--text");
-    const most = Math.max(...lines.map((line) => line.clientHeight / parseFloat(getComputedStyle(line).lineHeight)));
-    root.classList.toggle("wrapped", most > 2.5);
-    root.classList.toggle("twice", most <= 2.5);
-    return;
-  }
-  for (const size of SIZES) {
+  root.classList.remove("wrapped");
+  root.style.removeProperty("--text");
+  if (isNarrow(root)) return root.classList.toggle("wrapped", lines.some((line) => rowsOf(line) > 2.5));
+  for (const size of parts > 1 ? [] : SIZES) {
     root.style.setProperty("--text", `${size}px`);
     if (!wrapped()) return;
   }
@@ -33,16 +28,17 @@ export function drawBetweenTexts(root, state, found) {
   const svg = root.querySelector(".joins"), pills = root.querySelector(".pills"), trace = traceOf(state);
   svg.textContent = pills.textContent = "";
   if (!trace || state.editing || state.moment !== null) return;
-  const chosen = mark(root, state, found), narrow = root.clientWidth <= NARROW;
+  const chosen = mark(root, state, found), narrow = isNarrow(root);
   if (!chosen || root.classList.contains("wrapped")) return;
-  const box = boxIn(root), placed = [];
+  const box = boxIn(root), placed = [], [above, below] = root.querySelectorAll(".line");
+  const room = below.offsetTop - above.offsetTop - above.offsetHeight;
   for (const one of [...found].reverse()) {
     const to = spanOf(root, one.side, one.column.word);
     if (!to || to === chosen || (narrow && !one.main)) continue;
     if (narrow && one.head.kind !== "cross" && Math.abs(box(chosen).top - box(to).top) > 5) continue;
     const curve = one.head.kind === "cross" ? across(box(chosen), box(to), one.main)
-      : along(box(chosen), box(to), one.head.kind === "decoder");
-    path(svg, curve.d, `var(--${one.tone})`, one.main ? 1.5 + 3 * one.share : 2, one.main ? 1 : 0.75);
+      : along(box(chosen), box(to), one.head.kind === "decoder", room);
+    path(svg, curve.d, `var(--${one.tone})`, one.main ? 1.5 + 2 * one.share : 1.5, one.main ? 1 : 0.75);
     dot(svg, curve.end, `var(--${one.tone})`, one.main ? 4 : 3);
     if (!narrow && !(one.main && one.share < 0.3)) placed.push({ ...one, x: curve.x, y: curve.y });
   }
@@ -54,7 +50,7 @@ export function drawThreads(root, state) {
   const svg = root.querySelector(".threads"), trace = traceOf(state);
   svg.textContent = "";
   if (!trace?.evidence || state.editing || state.moment !== null || root.classList.contains("wrapped")
-    || root.clientWidth <= NARROW) return;
+    || isNarrow(root)) return;
   const box = boxIn(root);
   for (const [source, target] of trace.evidence.links) {
     const [from, to] = [spanOf(root, "source", source), spanOf(root, "target", target)];
@@ -83,9 +79,9 @@ function across(p, q, main) {
 }
 
 // From a word to one of the same text: over the translation, below the source.
-function along(p, q, over) {
+function along(p, q, over, room) {
   const from = over ? p.top + 2 : p.bottom - 2, to = over ? q.top + 1 : q.bottom - 1, middle = (p.x + q.x) / 2;
-  const lift = Math.min(44, 18 + Math.abs(p.x - q.x) * 0.12);
+  const lift = Math.min(44, room - 14, 18 + Math.abs(p.x - q.x) * 0.12);
   const y = over ? Math.min(from, to) - lift : Math.max(from, to) + lift, bend = p.x + (q.x - p.x) * 0.12;
   return { d: `M${p.x} ${from}C${p.x} ${y} ${bend} ${y} ${middle} ${y}S${q.x} ${y} ${q.x} ${to}`, end: [q.x, to],
     x: middle, y };

@@ -1,18 +1,18 @@
 // The large map: its heading, sentence, tools and cells, a grid that can be walked with the keyboard.
 
 import { css, gradient, headColour, headDashes, inkOn, shade } from "./colour.js";
-import { html, icon, opener, option, paint, segment, tipped } from "./markup.js";
+import { html, icon, isNarrow, opener, option, paint, segment, tipped } from "./markup.js";
 import { SHOWN } from "./small_map.js";
 import { looking, traceOf } from "./state.js";
 import { hasHeads, nameOf } from "./trace.js";
 import { same } from "./texts.js";
 import { inLanguage } from "./languages.js";
-import { SUPERVISED, TECHNICAL, VIEW_NAMES, amount, columnSentence, direction, effectLine, elided, nats, number,
+import { SUPERVISED, TECHNICAL, VIEW_NAMES, amount, capital, columnSentence, direction, elided, nats, number, outcome,
   percent, placeOf, reading, roleName, roleTip, sentence } from "./wording.js";
 
 export function mapTools(state) {
   const button = (name, value, label) => option("set", name, value, label, state[name] === value);
-  const menu = (name, label) => opener(state, name, html`${label}${icon("down")}`, html`class="tool box"`);
+  const menu = (name, label) => opener(state, name, html`${label}${icon("down")}`, html`class="tool second box"`);
   const view = VIEW_NAMES[state.view][0].toLowerCase().replace("(alti+)", "(ALTI+)");
   return html`${menu("show", html`<span>Show: <b>${view}</b></span>`)}
     ${segment("Display", [button("as", "map", "Map"), button("as", "lines", "Lines")])}
@@ -47,20 +47,22 @@ export const toneOf = (state) => hasHeads(state.view) ? traceOf(state).tone(stat
 export function eyebrow(state) {
   const trace = traceOf(state), { head, view } = state, merged = !hasHeads(view), many = state.traces.length;
   const role = merged ? null : trace.role(head), tone = toneOf(state);
-  const step = (by, key, label, name) => html`<button class="step" data-part="${(state.part + by + many) % many}"
+  const step = (by, key, label, name) => html`<button class="icon" data-part="${(state.part + by + many) % many}"
     data-k="part-${key}" aria-label="${label}">${icon(name)}</button>`;
   const parts = html`<span class="parts">${step(-1, "back", "Previous part", "left")}
     Part <b>${state.part + 1}</b> of ${many}${step(1, "on", "Next part", "right")}</span>`;
-  const onCommandLine = tipped(`On the command line: --layer ${head.layer} --head ${head.head}`);
-  const which = html`${TECHNICAL[head.kind]} · <span ${onCommandLine} tabindex="0">${placeOf(head)}</span>`;
+  const onCommandLine = tipped(html`${capital(TECHNICAL[head.kind])}. On the command line: --layer ${head.layer}
+    --head ${head.head}`);
+  const which = html`<span ${onCommandLine} tabindex="0">${placeOf(head)}</span>`;
   return html`${many > 1 ? parts : ""}
     <span><b>${direction(head.kind, trace.languages)}</b> · ${merged ? "all layers and heads together" : which}</span>
     ${role && tone !== "slate" ? html`<span class="badge tone-${tone}" tabindex="0"
-      ${tipped(roleTip(role))}>${roleName(role)}</span>` : ""}`;
+      ${tipped(roleTip(role))}>${roleName(role)}</span>` : ""}<span class="trust">${
+    state.moment === null ? badge(state) : ""}</span>`;
 }
 
 // How far the map can be trusted, or what the model loses without the head.
-export function badge(state) {
+function badge(state) {
   const trace = traceOf(state), { head, view } = state, merged = !hasHeads(view), leftOut = view === "left_out";
   const pill = (tip, text) =>
     html`<span class="badge plain" tabindex="0" ${tipped(tip)}>${text} ${icon("info")}</span>`;
@@ -71,8 +73,8 @@ export function badge(state) {
       (random ${percent(all.random.aer[0])})`)
       : pill("How far this map can be trusted has not been measured for this model.", "Not measured");
   }
-  const line = merged ? null : effectLine(trace, head, state.word);
-  return line ? pill(neededTip(trace.measured.apart, head), line) : "";
+  const effect = merged ? null : trace.effect(head, state.word);
+  return effect ? pill(neededTip(trace.measured.apart, head), html`Without it: ${outcome(trace, effect)}`) : "";
 }
 
 function neededTip(apart, head) {
@@ -81,7 +83,7 @@ function neededTip(apart, head) {
     <i>elle</i> are told apart ${percent(average)} of the time without this head, ${percent(apart.whole)} with it, 50%
     by guessing.`;
   return html`<b>Does the model need this head?</b> Its average is put in its place. “Likely”
-    compares the word with its runner-up.${measured}`;
+    compares the chosen word with its runner-up.${measured}`;
 }
 
 function trust(trace, view, place, rows) {
@@ -128,21 +130,15 @@ function widthOf(text, font) {
 }
 
 export function drawMap(box, state) {
-  const trace = traceOf(state), map = trace.map(state.head, state), root = box.closest(".s2s");
-  if (state.as === "lines" || root.querySelector(".texts.lines-instead")) return drawLineMap(box, state, map);
-  const narrow = root.clientWidth <= 760, label = narrow ? 78 : 96, room = box.clientWidth - label - 4;
+  const map = traceOf(state).map(state.head, state);
+  if (state.as === "lines") return drawLineMap(box, state, map);
+  const narrow = isNarrow(box), label = narrow ? 78 : 88, room = box.clientWidth - label - 1;
   const font = `13px ${getComputedStyle(box).fontFamily}`, count = map.columns.length;
-  const needs = map.columns.map((one) => Math.max(22, widthOf(elided(one.label, 16), font) + 8));
+  const needs = map.columns.map((one) => Math.max(22, widthOf(elided(one.label, 16), font) + 6));
   const spare = room - needs.reduce((a, b) => a + b, 0), flat = spare >= 0 && !narrow;
   const template = `${label}px ${flat ? needs.map((need) => `${(need + spare / count).toFixed(2)}px`).join(" ")
     : `repeat(${count},minmax(${narrow ? 12 : 22}px,1fr))`}`;
-  const key = [state.head.kind, state.unit, state.rows, state.view === "left_out", map.rows.length, template,
-    trace.source, trace.target, state.moment].join("|");
-  if (box.key !== key) {
-    box.innerHTML = String(frame(state, map, flat));
-    box.key = key;
-    box.painted = null;
-  }
+  paint(box, frame(state, map, flat));
   const grid = box.querySelector(".grid2");
   grid.style.setProperty("--template", template);
   grid.style.setProperty("--label", `${label}px`);
@@ -261,7 +257,6 @@ function drawLineMap(box, state, map) {
     return html`<text x="${right + 12}" y="${y(j, map.columns.length) + 5}" ${inLanguage(columnCode)} ${style}
       class="${one.special ? "sp" : ""}">\u2068${elided(one.label, 16)}\u2069${written}</text>`;
   };
-  box.key = null;
   paint(box, html`<svg class="lined" width="${width}" height="${height}" role="img"
     aria-label="${direction(kind, trace.languages)}, as lines${heads ? `: all heads of layer ${layer + 1}` : ""}">${
     strokes.map(stroke)}${map.rows.map(row)}${map.columns.map(column)}</svg>`);

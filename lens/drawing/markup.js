@@ -44,13 +44,16 @@ export const segment = (label, buttons, tip = "") =>
 export const option = (act, name, value, label, on) => html`<button data-${act}="${name}" data-value="${value}"
   data-k="${name}-${value}" aria-pressed="${on}">${label}</button>`;
 // A button that opens the menu of this name.
-export const opener = (state, name, label, more = html`class="tool"`) => html`<button data-menu="${name}"
+export const opener = (state, name, label, more = html`class="tool second"`) => html`<button data-menu="${name}"
   data-k="${name}" aria-haspopup="menu" aria-expanded="${state.menu === name}" ${more}>${label}</button>`;
 export const about = (tip) =>
   html`<button class="about" aria-label="About this" ${tipped(tip)}>${icon("info")}</button>`;
 
 // Each drawn by `draw`, with `by` between them.
 export const listed = (all, draw, by = ", ") => html`${all.map((one, i) => html`${i ? by : ""}${draw(one)}`)}`;
+
+// Whether the page has the layout of a phone, as in narrow.css.
+export const isNarrow = (element) => element.closest(".s2s").clientWidth <= 760;
 
 // Puts a pop-up at a place of the window, inside its edges.
 export function putAt(box, left, top) {

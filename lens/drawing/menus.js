@@ -1,24 +1,24 @@
 // The menus: Show, Export, Alternatives, languages, models.
 
-import { html, option, putAt, segment } from "./markup.js";
+import { html, option, paint, putAt, segment } from "./markup.js";
 import { traceOf } from "./state.js";
 import { VIEWS } from "./trace.js";
 import { inLanguage, language, pairName } from "./languages.js";
 import { VIEW_NAMES, chance, percent } from "./wording.js";
 
-const seg = (state, name, label, options) => html`<label class="set"><span>${label}</span>${segment(label,
+const seg = (state, name, label, options) => html`<label class="set second"><span>${label}</span>${segment(label,
   options.map(([value, text]) => option("set", name, value, text, state[name] === value)))}</label>`;
 const item = (attributes, on, body) => html`<button role="${on === null ? "menuitem" : "menuitemradio"}"
   ${on === null ? "" : html`aria-checked="${on}"`} ${attributes}>${body}</button>`;
 const choice = (name, value, on, body) =>
   item(html`data-do="${name}" data-value="${value}" data-k="${name}-${value === "" ? "auto" : value}"`, on, body);
-const tick = (state, name, label) => html`<label class="set"><span>${label}</span><input type="checkbox"
+const tick = (state, name, label) => html`<label class="set second"><span>${label}</span><input type="checkbox"
   data-toggle="${name}" data-k="${name}" ${state[name] ? html`checked` : ""}></label>`;
-const number = (options, name, label, range) => html`<label class="set"><span>${label}</span><input type="number"
+const number = (options, name, label, range) => html`<label class="set second"><span>${label}</span><input type="number"
   ${range} value="${options[name] ?? ""}" data-do="option" data-name="${name}" data-k="o-${name}"></label>`;
 const two = (left, right) => html`<span class="two"><b>${left}</b><small>${right}</small></span>`;
 
-export const MENUS = {
+const MENUS = {
   show(state, settings) {
     const trace = traceOf(state), { trust, calibrated } = trace.record;
     const view = (id) => {
@@ -44,14 +44,15 @@ export const MENUS = {
       ${number(options, "top_k", "Only the likeliest tokens (top-k)", html`min="0" max="1000"`)}
       ${number(options, "top_p", "Only up to this total chance (top-p)", html`min="0.05" max="1" step="0.05"`)}
       ${number(options, "seed", "Seed", html`min="0"`)}`;
-    const widths = () => html`<div class="set"><span>Translations kept side by side (beams)</span>${segment("Beams",
-      [1, 4, 8].filter((n) => n <= settings.beams).map((n) => option("do", "beams", n, n, beams === n)))}</div>`;
+    const widths = () => html`<div class="set second"><span>Translations kept side by side (beams)</span>${
+      segment("Beams", [1, 4, 8].filter((n) => n <= settings.beams)
+        .map((n) => option("do", "beams", n, n, beams === n)))}</div>`;
     return html`<div class="mh"><span>${drawn ? "Sampled translations" : "The best translations the search found"}
       </span><span>The model’s own chance</span></div>${(reply?.translation?.hypotheses || []).map(hypothesis)}
-    <div class="set"><span>Search</span>${segment("Search", [
+    <div class="set second"><span>Search</span>${segment("Search", [
       searched("best", "best first", !drawn), searched("draw", "draw at random", drawn)])}</div>
     ${drawn ? sampling() : widths()}
-    <label class="set"><span>Begin the translation with</span><input type="text" value="${state.prefix || ""}"
+    <label class="set second"><span>Begin the translation with</span><input type="text" value="${state.prefix || ""}"
       maxlength="200" data-do="prefix" data-k="o-b"></label>`;
   },
   export(state, settings) {
@@ -83,10 +84,19 @@ export const MENUS = {
   },
 };
 
-// Puts the open menu below its button, inside the window.
-export function place(menu, button) {
-  const at = button.getBoundingClientRect(), height = menu.offsetHeight;
-  putAt(menu, at.left, at.bottom + 6 + height < innerHeight || at.top < height ? at.bottom + 6 : at.top - height - 6);
+// Draws the open menu below its button, inside the window; a menu just opened takes the focus.
+export function showMenu(root, state, settings) {
+  const pop = root.querySelector(".pop"), button = state.menu && root.querySelector(`[data-menu="${state.menu}"]`);
+  const was = pop.dataset.of;
+  pop.hidden = !button;
+  pop.dataset.of = state.menu || "";
+  if (!button) { pop.painted = null; return; }
+  paint(pop, MENUS[state.menu](state, settings));
+  pop.setAttribute("aria-label", button.textContent.trim());
+  const at = button.getBoundingClientRect(), height = pop.offsetHeight;
+  putAt(pop, at.left, at.bottom + 6 + height < innerHeight || at.top < height ? at.bottom + 6 : at.top - height - 6);
+  if (was === state.menu) return;
+  (pop.querySelector("[aria-checked=true]") || pop.querySelector("[role^=menuitem], input, button"))?.focus();
 }
 
 // Arrow keys and letters move among the items.

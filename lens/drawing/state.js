@@ -28,7 +28,17 @@ export function looking(state) {
   return side === "source" ? read : word;
 }
 
-const LINKED = ["model", "view", "unit", "as", "overlay", "rows"];
+// The theme: kept from an earlier visit, else the system's.
+export function firstTheme() {
+  let kept = null;
+  try { kept = localStorage.getItem("s2s-theme"); } catch { /* a sandboxed frame keeps nothing */ }
+  return kept || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+}
+export function keepTheme(theme) {
+  try { localStorage.setItem("s2s-theme", theme); } catch { /* as above */ }
+}
+
+const LINKED = ["model", "view", "unit", "as", "overlay", "rows", "theme"];
 
 // The part of an address that opens the same sentence, word and head.
 export function toAddress(state) {
@@ -38,7 +48,6 @@ export function toAddress(state) {
   for (const name of LINKED) if (state[name] !== START[name]) given[name] = state[name];
   for (const [name, value] of Object.entries(state.options)) given[name] = value;
   if (state.alternative) given.shown = state.alternative;
-  if (state.theme === "dark") given.theme = "dark";
   return new URLSearchParams(Object.entries(given).filter(([, value]) => value !== null && value !== "")).toString();
 }
 

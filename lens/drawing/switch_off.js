@@ -2,44 +2,48 @@
 
 import { answered, marked, shown } from "./answers.js";
 import { inLanguage } from "./languages.js";
-import { html, paint, tipped } from "./markup.js";
+import { html, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { KINDS, headOf, nameOf } from "./trace.js";
-import { NO_ROLE, count, direction, effectLine, headName, roleCaption, roleTip } from "./wording.js";
+import { NO_ROLE, count, direction, headName, outcome, quoted, roleCaption, roleTip } from "./wording.js";
 
 export const switchOff = {
   question: "What if this head were missing?", name: "Switch heads off",
   about: "A head that is switched off hands on its average. What changes is what the head was needed for.",
 
-  draw(body, context) {
-    const { state } = context, trace = traceOf(state), [, code] = trace.languages;
+  draw(context, trace) {
+    const { state } = context, [, code] = trace.languages;
     const off = state.lab.off ??= trace.telling(state.word).slice(0, 1).map(nameOf);
     const heads = off.map(headOf), without = heads.map(({ kind, layer, head }) => [kind, layer, head]);
     const { translation: written, ...question } = context.about(trace);
     const answer = off.length ? answered(context, "look", { ...question, without }) : null;
-    const one = off.length === 1 ? heads[0] : null, line = one && effectLine(trace, one, state.word);
+    const one = off.length === 1 ? heads[0] : null, effect = one && trace.effect(one, state.word);
+    const line = effect && html`${quoted(trace.unitAt("target", state.word).label, code)} ${
+      effect.instead ? "becomes" : "is"} ${outcome(trace, effect)}.`;
     const name = one ? headName(one, trace) : `${count(off.length)} heads`;
     const result = ({ traces: [{ target_text: text }] }) => html`<p ${inLanguage(code)}>${marked(written, text)}</p><p
-      class="verdict">The translation ${text === written ? "stays" : "changes"}. ${line && html`${line}.`}</p>`;
+      class="verdict">The translation ${text === written ? "stays" : "changes"}. ${line}</p>`;
     const chip = (kind, label) => html`<button class="chip" data-do="off-all" data-value="${kind}">${label}</button>`;
-    paint(body, html`<div class="offgrid"><div>${switches(trace, off)}<div class="chips">${chip("", "All on")}${
+    return html`<div class="offgrid"><div>${switches(trace, off)}<div class="chips">${chip("", "All on")}${
       KINDS.map((kind) => chip(kind, `${direction(kind, trace.languages)}: all off`))}</div></div>
-      <div class="res" aria-live="polite"><span class="lbl">With every head</span><p ${inLanguage(code)}>${written}</p>
-      <span class="lbl">${off.length ? `Without ${name}` : "Choose a head to switch off"}</span>${
-      off.length ? shown(answer, result) : ""}</div></div>`);
-  },
-
-  actions: {
-    off({ dataset: { value } }, { state: { lab }, render }) {
-      lab.off = lab.off.includes(value) ? lab.off.filter((one) => one !== value) : [...lab.off, value];
-      render();
-    },
-    "off-all"({ dataset: { value } }, { state, render }) {
-      state.lab.off = value ? traceOf(state).heads.filter((one) => one.kind === value).map(nameOf) : [];
-      render();
-    },
+      <div class="res" aria-live="polite"><span class="second">With every head</span><p ${
+        inLanguage(code)}>${written}</p>
+      <span class="second">${off.length ? `Without ${name}` : "Choose a head to switch off"}</span>${
+      off.length ? shown(answer, result) : ""}</div></div>`;
   },
 };
+
+export const switchActions = ({ state, render }) => ({
+  off({ dataset: { value } }) {
+    const { lab } = state;
+    lab.off = lab.off.includes(value) ? lab.off.filter((one) => one !== value) : [...lab.off, value];
+    render();
+  },
+  "off-all"({ dataset: { value } }) {
+    state.lab.off = value ? traceOf(state).heads.filter((one) => one.kind === value).map(nameOf) : [];
+    render();
+  },
+});
 
 function switches(trace, off) {
   const button = (one, few) => {

@@ -9,15 +9,15 @@ import { quoted } from "./wording.js";
 
 // The parts of the section, each painted separately, so that the text field survives.
 export const FRAME = html`<span class="from-menu"></span><div class="line src"></div>
-  <div class="between"></div><span class="to-menu"></span><div class="line tgt"></div>
+  <div class="between second"></div><span class="to-menu"></span><div class="line tgt"></div>
   <svg class="ribbons" aria-hidden="true"><g class="threads"></g><g class="joins"></g></svg>
-  <div class="pills" aria-hidden="true"></div><p class="meaning"></p><div class="acts"></div>`;
+  <div class="pills" aria-hidden="true"></div><p class="meaning second"></p><div class="acts"></div>`;
 
 export function paintTexts(root, state, settings) {
   const trace = traceOf(state), [from, to] = trace?.languages || [state.source, state.target];
   const part = (name) => root.querySelector(name);
   const menu = (id, side, label) => opener(state, id, html`${label} ${icon("down")}`,
-    html`class="tool lang" aria-label="${side}: ${label}"`);
+    html`class="tool second lang" aria-label="${side}: ${label}"`);
   paint(part(".from-menu"), menu("from", "From", language(from, "Find out")));
   paint(part(".to-menu"), menu("to", "To", language(to, "Language")));
   for (const [line, code] of [[".src", from], [".tgt", to]]) {
@@ -35,17 +35,6 @@ export function paintTexts(root, state, settings) {
   part(".tgt").setAttribute("aria-busy", state.busy === "translating");
   root.classList.toggle("working", state.busy === "translating");
   paint(part(".acts"), actions(state, settings));
-  root.spans = trace && !isNew(state) ? index(root, trace) : null;
-}
-
-// The span of each word, by side and word number.
-function index(root, trace) {
-  const found = { source: new Map(), target: new Map() };
-  for (const span of root.querySelectorAll(".w")) {
-    const unit = trace.unitAt(span.dataset.side, +span.dataset.piece);
-    if (unit) found[span.dataset.side].set(unit.word, span);
-  }
-  return found;
 }
 
 function actions(state, settings) {
@@ -57,7 +46,7 @@ function actions(state, settings) {
       "Copy a link that opens this sentence, word and head")}
     ${copy}`;
 }
-const action = (id, name, label, tip) => html`<button class="tool" data-do="${id}" data-k="${id}" ${
+const action = (id, name, label, tip) => html`<button class="tool second" data-do="${id}" data-k="${id}" ${
   tipped(tip)}>${icon(name)}<span>${label}</span></button>`;
 
 function field(state, from, settings) {
@@ -129,14 +118,14 @@ export function flipOf(settings, text) {
   return null;
 }
 
-function wordSpan(state, side, { text, pieces, start }, unknown, trace) {
+function wordSpan(state, side, { text, pieces, start, word }, unknown, trace) {
   const chosen = pieces.includes(side === "source" ? state.read : state.word);
   const classes = ["w"];
   if (unknown?.has(text.toLocaleLowerCase())) classes.push("unseen");
   if (side === "target" && trace.chance({ pieces }) < 0.7) classes.push("unsure");
   if (side === "target" && state.changed.includes(start)) classes.push("new");
   return html`<span class="${classes.join(" ")}" role="button" tabindex="${chosen ? 0 : -1}" data-side="${side}"
-    data-piece="${pieces[0]}" data-k="${side}-${pieces[0]}">${text}</span>`;
+    data-piece="${pieces[0]}" data-number="${word}" data-k="${side}-${pieces[0]}">${text}</span>`;
 }
 
 function notes(state, from) {
@@ -193,16 +182,15 @@ export function joins(state) {
 }
 export const same = (a, b) => a.kind === b.kind && a.layer === b.layer && a.head === b.head;
 
-export const spanOf = (root, side, word) => (word === null ? null : root.spans?.[side].get(word)) || null;
+export const spanOf = (root, side, number) => root.querySelector(`.w[data-side=${side}][data-number="${number}"]`);
 
 export function mark(root, state, found) {
   const trace = traceOf(state), side = state.head.kind === "encoder" ? "source" : "target";
   const word = trace.unitAt(side, looking(state));
   const hovered = state.hover?.side ? trace.unitAt(state.hover.side, state.hover.piece) : null;
   for (const span of root.querySelectorAll(".w")) {
-    span.classList.remove("on", "sel", "hov", "tone-blue", "tone-green", "tone-slate", "tone-orange");
-    span.style.removeProperty("--a");
-    span.removeAttribute("aria-pressed");
+    span.classList.remove("sel", "hov");
+    for (const name of ["data-tone", "style", "aria-pressed"]) span.removeAttribute(name);
   }
   const chosen = word && spanOf(root, side, word.word);
   chosen?.classList.add("sel");
@@ -211,8 +199,7 @@ export function mark(root, state, found) {
   for (const one of [...found].reverse()) {
     const span = spanOf(root, one.side, one.column.word);
     if (!span || span === chosen) continue;
-    span.classList.remove("tone-blue", "tone-green", "tone-slate");
-    span.classList.add("on", `tone-${one.tone}`);
+    span.dataset.tone = one.tone;
     span.style.setProperty("--a", one.main ? 0.35 + 0.65 * one.share : 0.7);
   }
   return chosen;

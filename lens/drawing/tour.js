@@ -23,7 +23,7 @@ export function tour(root) {
     const [where, said] = STEPS[at], card = root.querySelector(where);
     ring(where);
     card.scrollIntoView({ block: "nearest" });
-    paint(box, html`<p></p><div class="row2"><span class="soft">${at + 1} of ${STEPS.length}</span><button
+    paint(box, html`<p></p><div class="row2"><span class="second">${at + 1} of ${STEPS.length}</span><button
       class="chip" data-tour="end">Close</button><button class="chip solid"
       data-tour="next">${at + 1 < STEPS.length ? "Next" : "Done"}</button></div>`);
     box.querySelector("p").innerHTML = said;

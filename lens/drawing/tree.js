@@ -2,8 +2,7 @@
 
 import { inside, shown } from "./answers.js";
 import { inLanguage } from "./languages.js";
-import { html, option, paint, segment } from "./markup.js";
-import { traceOf } from "./state.js";
+import { html, segment } from "./markup.js";
 import { elided } from "./wording.js";
 
 const LINE = 22, COLUMN = 92;
@@ -12,15 +11,13 @@ export const tree = {
   question: "Which translations were considered?", name: "Beam tree",
   about: "The translations tried side by side; the weakest are dropped at every token.",
 
-  draw(body, context) {
-    const { state } = context, trace = traceOf(state), beams = state.lab.beams ??= 4;
-    const answer = inside(context, trace, { tool: "tree", num_beams: beams });
-    const button = (n) => option("do", "tree-beams", n, n, beams === n);
-    paint(body, html`<div class="row2"><span class="soft">Beams</span>${segment("Beams", [2, 4, 8].map(button))}</div>${
-      shown(answer, () => drawn(answer, trace.languages[1]))}`);
+  draw(context, trace) {
+    const beams = +(context.state.lab.beams ?? 4), answer = inside(context, trace, { tool: "tree", num_beams: beams });
+    const button = (n) => html`<button data-do="note" data-name="beams" data-value="${n}" data-k="beams-${n}"
+      aria-pressed="${beams === n}">${n}</button>`;
+    return html`<div class="row2"><span class="second">Beams</span>${segment("Beams", [2, 4, 8].map(button))}</div>${
+      shown(answer, () => drawn(answer, trace.languages[1]))}`;
   },
-
-  actions: { "tree-beams"(button, { state, render }) { state.lab.beams = +button.dataset.value; render(); } },
 };
 
 // The nodes on the path to a hypothesis, as "step number".

@@ -2,9 +2,8 @@
 // the changes marked, the same head's two maps side by side, and the heads that carry the difference.
 
 import { answered, inside, marked, shown } from "./answers.js";
-import { html, listed, paint } from "./markup.js";
+import { html, listed } from "./markup.js";
 import { smallMap } from "./small_map.js";
-import { traceOf } from "./state.js";
 import { flipOf } from "./texts.js";
 import { KINDS, Trace, nameOf } from "./trace.js";
 import { inLanguage, language } from "./languages.js";
@@ -14,29 +13,23 @@ export const whatIf = {
   question: "What if the sentence were different?", name: "What if",
   about: "Change a word, the first words of the translation, the search or the model, and compare.",
 
-  draw(body, context) {
-    const { state, settings } = context, trace = traceOf(state), flip = flipOf(settings, trace.source);
+  draw(context, trace) {
+    const { state, settings } = context, flip = flipOf(settings, trace.source);
     const [source, target] = trace.languages, others = settings.models.filter((one) => one.name !== trace.record.model);
-    const wish = state.lab.wish ??= { text: flip ? flip.text : trace.source, prefix: "", num_beams: "", model: "" };
-    const field = (name, label, input) => html`<label class="ask"><span>${label}</span>${
-      input(html`data-do="wish" data-name="${name}" data-k="wish-${name}"`)}</label>`;
+    const { text: other, prefix = "", num_beams = "", model = "" } = state.lab;
+    const wish = { text: other || (flip ? flip.text : trace.source), prefix, num_beams, model };
+    const field = (name, label, input) => html`<label class="ask second"><span>${label}</span>${
+      input(html`data-do="note" data-name="${name}" data-k="wish-${name}"`)}</label>`;
     const text = (name) => (on) => html`<input type="text" value="${wish[name]}" ${on}>`;
     const beams = (on) => html`<input type="number" min="1" max="${settings.beams}" value="${wish.num_beams}"
       placeholder="unchanged" ${on}>`;
     const models = (on) => html`<select ${on}><option value="">unchanged</option>${others.map(({ name }) =>
       html`<option ${name === wish.model ? html`selected` : ""}>${name}</option>`)}</select>`;
     const asks = Boolean(wish.text !== trace.source || wish.prefix || wish.num_beams || wish.model);
-    paint(body, html`<div class="asks">${field("text", `The ${language(source, "source")}`, text("text"))}${
+    return html`<div class="asks">${field("text", `The ${language(source, "source")}`, text("text"))}${
       field("prefix", `Begin the ${language(target, "translation")} with`, text("prefix"))}${
       field("num_beams", "Beams", beams)}${settings.models.length > 1 ? field("model", "Model", models) : ""}</div>${
-      asks ? compare(context, trace, wish) : html`<p class="soft">Change something above.</p>`}`);
-  },
-
-  actions: {
-    wish({ dataset: { name }, value }, { state: { lab }, render }) {
-      lab.wish = { ...lab.wish, [name]: value.trim() };
-      render();
-    },
+      asks ? compare(context, trace, wish) : html`<p class="soft">Change something above.</p>`}`;
   },
 };
 
@@ -59,7 +52,7 @@ function sides(state, trace, answer) {
   const difference = () => smallMap("The difference: more in blue, less in orange", before,
     before.at.map((row, r) => row.map((value, c) => change(value, r, c))), state.theme);
   const drawn = (title, map) => smallMap(title, map, map.at, state.theme);
-  const side = (label, from, to) => html`<div class="res"><span class="lbl">${label}</span>
+  const side = (label, from, to) => html`<div class="res"><span class="second">${label}</span>
     <p ${inLanguage(source)}>${from}</p><p ${inLanguage(target)}>${to}</p></div>`;
   return html`<div class="sides">${side("As it is", trace.source, trace.target)}
     ${side("With the change", marked(trace.source, other.source), marked(trace.target, other.target))}</div>

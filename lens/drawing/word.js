@@ -1,18 +1,18 @@
 // The chosen word: the heads that matter for it, what else could have been written, which words mattered.
 
+import { headRow } from "./heads.js";
 import { inLanguage } from "./languages.js";
 import { about, html, icon, listed, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
-import { flipOf, same } from "./texts.js";
-import { bare, nameOf } from "./trace.js";
-import { chance, direction, elided, lookedAt, odds, oneIn, percent, placeOf, quoted, ratio, roleName,
-  roleTip, times } from "./wording.js";
+import { flipOf } from "./texts.js";
+import { bare } from "./trace.js";
+import { chance, elided, odds, oneIn, quoted, ratio } from "./wording.js";
 
 export function wordPanel(state, settings) {
   const trace = traceOf(state), list = trace.written, [, code] = trace.languages;
   const piece = state.head.kind === "encoder" ? state.word : looking(state);
   const at = Math.max(0, list.findIndex((one) => one.pieces.includes(piece))), unit = list[at];
-  const step = (by, key, label, tip, name) => html`<button
+  const step = (by, key, label, tip, name) => html`<button class="icon"
     data-word="${list[(at + by + list.length) % list.length].pieces[0]}" data-k="${key}" aria-label="${label}"
     ${tipped(tip)}>${icon(name)}</button>`;
   return html`<div class="top"><span class="big" ${inLanguage(code)}>${elided(unit.label, 14)}</span>
@@ -34,7 +34,7 @@ const HEADS_TIP = html`Each head in turn is replaced with its average. The heads
 function heads(state, trace, unit, settings) {
   const piece = unit.pieces[0], telling = trace.telling(piece), [, target] = trace.languages;
   const rows = (some, effectOf) =>
-    html`<div class="story">${some.map((one) => headRow(state, trace, unit, one, effectOf(one)))}</div>`;
+    html`<div class="story">${some.map((one, i) => headRow(state, trace, one, effectOf(one), i + 1, piece))}</div>`;
   if (!trace.evidence) {
     const note = state.busy === "weighing" ? "Switching off each head in turn…" : "";
     return html`<h3>Where heads looked most</h3>${rows(mostLooking(trace, piece), () => null)}${
@@ -45,23 +45,8 @@ function heads(state, trace, unit, settings) {
       ${trace.heads.length} heads, ${quoted(unit.label, target)} stays about as likely.</p>`;
   }
   const title = telling.length > 1 ? "Heads that matter for this word" : "The head that matters here";
-  return html`<h3>${title} ${about(HEADS_TIP)}</h3><p class="fine hint">${odds(trace, piece)}</p>${
-    rows(telling, (one) => one)}`;
-}
-
-function headRow(state, trace, unit, head, effect) {
-  const piece = unit.pieces[0], [, target] = trace.languages, [, columnCode] = trace.codes(head.kind);
-  const tone = trace.tone(head, piece), role = tone === "slate" ? null : trace.role(head);
-  const row = head.kind === "encoder" ? state.read : piece;
-  const [[column, share] = [{ label: "" }, 0]] = trace.top(head, row, 1);
-  const outcome = effect && (effect.instead ? quoted(effect.instead, target) : times(effect.drop));
-  const tip = role ? roleTip(role) : html`<b>${direction(head.kind, trace.languages)}</b>, ${placeOf(head)}.`;
-  const name = role ? roleName(role) : `${lookedAt(head.kind, trace.languages)} · ${placeOf(head)}`;
-  return html`<button class="tone-${tone}" data-head="${nameOf(head)}" data-k="story-${nameOf(head)}"
-    aria-pressed="${same(head, state.head)}" ${tipped(tip)}><span class="l1"><span class="dot"></span><span
-    class="nm">${name}</span><span class="pc">${percent(share)}</span></span><span class="l2"><span class="wd"
-    ${inLanguage(columnCode)}>${elided(column.label, 14)}</span>${
-    outcome ? html`<span class="out">without it: ${outcome}</span>` : ""}</span></button>`;
+  return html`<h3>${title} ${about(HEADS_TIP)}</h3><p class="fine hint"><span>${
+    odds(trace, piece)}</span><span>without it</span></p>${rows(telling, (one) => one)}`;
 }
 
 function mostLooking(trace, piece) {
@@ -123,7 +108,7 @@ function candidates(state, trace, unit, settings) {
 function slider(scale, temperature) {
   if (!scale.length) return "";
   const written = temperature < 1 ? temperature.toFixed(2).replace(/0$/, "") : temperature.toFixed(1);
-  return html`<label class="slide"><span>Temperature</span><input type="range" min="0" max="${scale.length - 1}"
+  return html`<label class="slide second"><span>Temperature</span><input type="range" min="0" max="${scale.length - 1}"
     value="${scale.indexOf(temperature)}" data-do="temperature" data-k="temperature"
     aria-valuetext="${written}"><output>${written}</output></label>`;
 }
@@ -147,7 +132,7 @@ function rests(state, trace, unit, settings) {
   }
   const without = (one) => html`${word(one)} (${ratio(one.drop)}×)`;
   if (flips.length) said.push(html`Erasing ${listed(flips, word, " or ")} flips it.`);
-  if (fell.length) said.push(html`Less likely without ${listed(fell, without, " or ")}.`);
+  if (fell.length && !flips.length) said.push(html`Less likely without ${listed(fell, without, " or ")}.`);
   if (!flips.length && !fell.length) said.push(html`Erasing any one word changes little.`);
   if (!trace.telling(piece).length) said.push(html`<span class="soft">${odds(trace, piece)}.</span>`);
   return html`<h3>Which words mattered ${about(RESTS_TIP)}</h3><p class="needed">${said.map((one) => html`${one} `)}

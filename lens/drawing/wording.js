@@ -178,10 +178,6 @@ export function odds(trace, piece, margin = trace.margin(piece)) {
   const [, target] = trace.languages, rival = quoted(trace.runnerUp(piece), target);
   return likelier(quoted(trace.unitAt("target", piece).label, target), margin, rival);
 }
-// The effect of one head on one word.
-export function effectLine(trace, head, piece) {
-  const effect = trace.effect(head, piece), [, target] = trace.languages;
-  if (!effect?.instead) return effect && html`Without this head, ${odds(trace, piece, effect.margin)}`;
-  return html`Without this head, ${quoted(trace.unitAt("target", piece).label, target)} becomes ${
-    quoted(effect.instead, target)}`;
-}
+// What a written word becomes by an intervention: another word, or how much less likely.
+export const outcome = ({ languages: [, target] }, { instead, drop }) =>
+  instead ? quoted(instead, target) : times(drop);

@@ -2,6 +2,7 @@
 
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.datastructures import URL
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
@@ -15,14 +16,20 @@ def add_page(app: FastAPI) -> None:
         await app.state.page(scope, receive, send)
 
     app.state.page = loading
+    app.add_api_route(PAGE, to_page, include_in_schema=False)
     app.mount(PAGE, page)
-    app.add_api_route("/", lambda: RedirectResponse(f"{PAGE[1:]}/"), tags=["server"], summary="To the page",
+    app.add_api_route("/", to_page, tags=["server"], summary="To the page",
                       status_code=307, response_class=RedirectResponse,
                       responses={200: {"description": "the page", "content": {"text/html": {}}}})
     # Browsers request both.
     icon, manifest = text_of("icon.svg"), {"name": "Seq2See", "start_url": f"{PAGE[1:]}/"}
     app.add_api_route("/favicon.ico", lambda: Response(icon, media_type="image/svg+xml"), include_in_schema=False)
     app.add_api_route("/manifest.json", lambda: JSONResponse(manifest), include_in_schema=False)
+
+
+async def to_page(request: Request) -> Response:
+    """From "/" and from the page's address without its slash: a relative address, which a proxy's folder keeps."""
+    return RedirectResponse(str(URL(path=f"{PAGE[1:]}/", query=request.url.query)))
 
 
 async def loading(scope: Scope, receive: Receive, send: Send) -> None:

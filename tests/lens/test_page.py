@@ -75,7 +75,8 @@ def test_every_view_is_shown_by_words(browser, full_trace, tmp_path, view, name,
 def test_it_opens_at_the_map_that_was_asked_for(browser, full_trace, tmp_path):
     chosen = {"view": "norm", "kind": "decoder", "layer": 0, "head": 1, "words": True, "rows": "reads"}
     with opened(browser, tmp_path / "look.html", full_trace, **chosen) as tab:
-        assert "decoder self-attention · layer 1, head 2" in tab.locator(".eyebrow").inner_text()
+        which = tab.locator(".eyebrow").inner_text()
+        assert "looks back at" in which and "layer 1, head 2" in which
         assert "weighted by signal" in tab.get_by_role("button", name="Show:").inner_text()
         assert tab.locator(".rl").first.inner_text() == "start"
 

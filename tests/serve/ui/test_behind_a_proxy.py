@@ -72,7 +72,7 @@ def marian():
 
 def test_it_finds_v1_in_the_folder(open_tab, marian):
     with running({"marian": lambda: marian}, page=True, root_path=PREFIX) as server, proxied(server.url) as url:
-        for address in (f"{url}{PREFIX}/", f"{url}{PREFIX}/ui/"):
+        for address in (f"{url}{PREFIX}/", f"{url}{PREFIX}/ui", f"{url}{PREFIX}/ui/"):
             paths = use(open_tab(address), marian)
             assert "translate/v1/look" in paths and "translate/ui/" in paths
 

@@ -70,6 +70,25 @@ def test_it_opens_on_the_cat_at_il_as_it_is_kept(tab):
     assert "storybook" in tab.get_by_role("button", name="Model:").inner_text()
 
 
+CUT = """() => [...document.querySelectorAll('.explore *')].filter((one) => one.offsetParent
+    && (getComputedStyle(one).overflowX !== 'visible' || getComputedStyle(one).overflowY !== 'visible')
+    && (one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1))
+    .map((one) => one.className)"""
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1366, 768)])
+def test_it_is_one_screen_where_nothing_is_cut_and_the_map_stays(open_tab, packaged, size):
+    """For every word of the first sentence."""
+    tab = open_tab(packaged.url, viewport={"width": size[0], "height": size[1]})
+    settled(tab)
+    dock, at = tab.locator(".dock").bounding_box(), tab.locator(".mapbox").bounding_box()
+    assert dock["y"] + dock["height"] <= size[1]
+    for _ in range(tab.locator("[data-row]").count()):
+        assert tab.evaluate(CUT) == [], tab.locator(".word .big").inner_text()
+        assert tab.locator(".mapbox").bounding_box() == at
+        tab.get_by_role("button", name="Next word").click()
+
+
 # --- changing the sentence
 
 
@@ -199,7 +218,7 @@ def test_views_units_and_lines(tab):
 
 def test_choosing_a_head_changes_the_map_and_the_sentence(tab):
     tab.get_by_role("button", name="French looks at English, layer 1, head 1").first.click()
-    assert "cross-attention · layer 1, head 1" in tab.locator(".eyebrow").inner_text()
+    assert "French looks at English · layer 1, head 1" in tab.locator(".eyebrow").inner_text()
     assert "Dictionary error" in tab.locator(".trust").inner_text()
     tab.get_by_role("button", name="Words", exact=True).last.click()
     assert tab.locator(".inwords button").count() == 24

@@ -187,12 +187,12 @@ def hold(subject, text, tab):
     words = [one for one in trace["words"]["source"] if one["word"] is not None]
 
     # the heads that matter: the word looked at, the share, and what happens without
-    for row in tab.locator(".story button").all():
+    for row in tab.locator(".word .story button").all():
         kind, layer, head = row.get_attribute("data-head").split(".")
         layer, head = int(layer), int(head)
         out = subject.without_head(text, kind, layer, head)
         after, best = of_step(out, step, own, rival), names(int(out.logits[0, step].argmax()))
-        said = row.locator(".out").inner_text().removeprefix("without it: ")
+        said = row.locator(".out").inner_text()
         if margin >= 0 and plain(best) != plain(names(own)):
             assert said.casefold() == plain(best)
         else:

@@ -1,0 +1,93 @@
+// What each control does: `actions` by the name in its data-do, `clicks` by its other data attributes.
+
+import { dockActions } from "./dock.js";
+import { copy, exported } from "./export.js";
+import { isNarrow } from "./markup.js";
+import { keepTheme, toAddress, traceOf } from "./state.js";
+import { tour } from "./tour.js";
+import { hasHeads, headOf } from "./trace.js";
+
+export function actionsOf(context) {
+  const { state, settings, root, set, open, again } = context;
+  const search = (options) => { set({ options }); again(); };
+  const retranslate = (changes) => { set({ ...changes, menu: null }); again(); };
+  return {
+    edit: () => set({ editing: true, draft: state.text, menu: null }),
+    copy: (button) => copied(root, button, state.reply?.translation?.text || traceOf(state)?.target || ""),
+    share: (button) => copied(root, button, `${location.href.split(/[?#]/)[0]}?${toAddress(state)}`),
+    theme() {
+      set({ theme: state.theme === "dark" ? "light" : "dark" });
+      keepTheme(state.theme);
+    },
+    tour: tour(root),
+    skip: () => root.querySelector("[role=grid]")?.focus(),
+    list: (button) => set({ list: button.dataset.value === "true" }),
+    temperature: (input) => set({ temperature: traceOf(state).record.temperatures[+input.value] }),
+    alternative: (button) => open(state.text, { alternative: +button.dataset.value, menu: null }),
+    search({ dataset: { value } }) {
+      const { num_beams, ...rest } = state.options, { alternatives } = settings;
+      search(value === "draw" ? { ...rest, temperature: 1, seed: 1, alternatives } : {});
+    },
+    beams: ({ dataset: { value } }) =>
+      search({ num_beams: +value, alternatives: Math.min(+value, settings.alternatives) }),
+    option({ dataset: { name }, value }) {
+      const { [name]: _, ...rest } = state.options;
+      search(value === "" ? rest : { ...rest, [name]: +value });
+    },
+    prefix: (input) => open(state.text, { prefix: input.value.trim() || null, menu: null }),
+    unforce: () => open(state.text),
+    from: (button) => retranslate({ source: button.dataset.value || null }),
+    to: (button) => retranslate({ target: button.dataset.value }),
+    model: (button) => retranslate({ model: button.dataset.value }),
+    export(button) { set({ menu: null }); exported(button.dataset.value, context); },
+    again,
+    cancel: context.cancel,
+    ...dockActions(context),
+  };
+}
+
+async function copied(root, button, text) {
+  await copy(root, text);
+  const label = button.querySelector("span"), was = label.innerHTML;
+  label.textContent = "Copied";
+  setTimeout(() => { label.innerHTML = was; }, 1400);
+}
+
+export function clicksOf(context) {
+  const { state, settings, set, open, choose } = context;
+  return {
+    menu: (menu) => set({ menu: state.menu === menu ? null : menu }),
+    set: (name, { dataset: { value } }) => choose({ [name]: value, menu: name === "view" ? null : state.menu }),
+    do: (action, control) => context.actions[action]?.(control),
+    head: (name) => pickHead(context, headOf(name)),
+    word: (piece) => pickWord(context, "target", +piece),
+    part: (part) => context.showPart(+part),
+    example(text) {
+      const [source, target] = settings.pairLanguages ?? [state.source, state.target];
+      open(text, { source, target, pinned: false, editing: false });
+    },
+    force(text) {  // replaces the chosen word with this one and translates the rest again
+      const trace = traceOf(state), unit = trace.unitAt("target", state.word);
+      open(trace.source, { prefix: trace.target.slice(0, unit.start) + text, forced: text, word: state.word });
+    },
+    page: (page) => set({ page, menu: null }),
+  };
+}
+
+export function pickHead({ state, root, set }, head) {
+  set({ head, pinned: true, hover: null, view: hasHeads(state.view) ? state.view : "raw" });
+  const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+  if (isNarrow(root)) root.querySelector(".work").scrollIntoView({ behavior });
+}
+
+export function pickWord({ state, set }, side, piece) {
+  state.hover = null;
+  if (side === "source") set({ read: piece });
+  else if (state.head.kind !== "encoder") set({ word: piece });
+  else set({ word: piece, head: traceOf(state).telling(piece)[0] || { kind: "cross", layer: 0, head: 0 } });
+}
+
+export function pickRow(context, i) {
+  const { state } = context, { kind } = state.head, row = traceOf(state).rows(kind, state.unit, state.rows)[i];
+  pickWord(context, kind === "encoder" ? "source" : "target", row.pieces[0]);
+}

@@ -1,0 +1,165 @@
+// What the page asks the server, and what becomes of the answers: a translation, its traces, the evidence, a view.
+
+import { changed } from "./diff.js";
+import { fromAddress, traceOf } from "./state.js";
+import { flipOf } from "./texts.js";
+import { KINDS, Trace, hasHeads } from "./trace.js";
+
+const SLOW = 400;    // milliseconds after which the page says that it is waiting
+const KEPT = 40;     // answers kept
+
+export function loading({ state, settings, engine, set, render }) {
+  const answers = new Map();
+  let running = null, slow = null;
+
+  function ask(route, body, signal) {
+    const key = JSON.stringify([route, body]);
+    if (answers.has(key)) return Promise.resolve(answers.get(key));
+    return engine(route, body, signal).then((answer) => {
+      answers.set(key, answer);
+      if (answers.size > KEPT) answers.delete(answers.keys().next().value);
+      return answer;
+    });
+  }
+
+  const modelFor = (text) => state.model || (flipOf(settings, text) && settings.exampleModel) || undefined;
+  function asked(text) {
+    const { source, target, prefix, options } = state;
+    const given = { source, target, model: modelFor(text), prefix: prefix || undefined, ...options };
+    return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
+  }
+
+  // The trace's text, translation, languages and model, as the model read them.
+  function about({ languages: [source, target], record: { source_text: text, target_text: translation, model } }) {
+    return { text, translation, source: source || undefined, target: target || undefined, model: model || undefined };
+  }
+
+  // --- a text
+
+  // The first text: of the address, as shipped with the page, or none yet.
+  function begin() {
+    const wish = settings.embedded ? {} : fromAddress(location.search), { text, ...rest } = wish, { first } = settings;
+    Object.assign(state, rest, first?.twin ? { twin: new Trace(first.twin, first.measured) } : {});
+    if (first && (!text || text === first.traces[0].source_text)) {
+      const { source_text, source_language, target_language } = first.traces[0];
+      Object.assign(state, { text: source_text, source: source_language || null, target: target_language || null,
+        reply: first });
+      arrived(first, { changes: wish });
+      const trace = traceOf(state), flip = flipOf(settings, state.text);
+      if (engine && !trace.evidence) return weigh(new AbortController().signal);
+      set({ busy: null, ...telling(trace) });
+      if (engine && flip) prepare(flip.text);
+    } else if (text || settings.text) open(text || settings.text, wish); else set({ editing: Boolean(engine) });
+  }
+
+  // Translates a text and traces it; requests for an older text are aborted.
+  async function open(text, changes = {}) {
+    if (!engine) return;
+    running?.abort();
+    const mine = running = new AbortController(), { signal } = mine, before = state.reply?.translation?.text || "";
+    clearTimeout(slow);
+    slow = setTimeout(() => { if (running === mine && state.busy) { state.waited = true; render(); } }, SLOW);
+    set({ alternative: 0, prefix: null, forced: null, error: null, changed: [], waited: false, moment: null,
+      hover: null, text, busy: "translating", ...changes });
+    if (!text.trim()) return set({ busy: null, reply: null, traces: [] });
+    try {
+      const body = asked(text), first = await ask("translate", { ...body, texts: [text] }, signal);
+      const [translation] = first.translations;
+      if (!translation.hypotheses.length) return set({ busy: null, reply: { translation }, traces: [] });
+      const shown = { ...translation, text: translation.hypotheses[state.alternative]?.text || translation.text };
+      set({ busy: "looking", reply: { translation: shown } });
+      const answer = await ask("look", { ...body, text, alternative: state.alternative, maps: KINDS }, signal);
+      arrived(answer, { before, changes });
+      await weigh(signal);
+    } catch (error) {
+      if (error.name !== "AbortError" && running === mine) set({ busy: null, error: error.message });
+    } finally {
+      if (running === mine) running = null;
+    }
+  }
+  const again = () => open(state.text, { alternative: state.alternative, prefix: state.prefix, forced: state.forced });
+  const cancel = () => { running?.abort(); set({ busy: null, waited: false }); };
+
+  function arrived(answer, { before = "", changes = {} } = {}) {
+    const traces = answer.traces.map((one) => new Trace(one, answer.measured)), [trace] = traces;
+    const [layers, heads] = trace.sizes[state.head.kind], text = traces.map((one) => one.target).join(" ");
+    const keeps = changes.word !== undefined && changes.word < trace.record.target.length;
+    const it = trace.words("source").find((one) => /^it$/i.test(one.text));
+    const next = {
+      reply: { ...state.reply, ...answer, translation: answer.translation || state.reply?.translation },
+      traces, part: 0, busy: "weighing", waited: false, word: keeps ? changes.word : trace.first,
+      read: it?.pieces[0] ?? 0,
+      changed: before && before !== text && traces.length === 1 ? changed(before, text).map(([start]) => start) : [],
+    };
+    if (state.head.layer >= layers || state.head.head >= heads) {
+      next.head = { kind: "cross", layer: trace.sizes.cross[0] - 1, head: 0 };
+    }
+    if (!hasHeads(state.view) || !trace.holds(state.view)) next.view = "raw";
+    set(next);
+    if (changes.view && changes.view !== "raw") choose({ view: changes.view });
+  }
+
+  // The evidence for each word: takes longer than the maps, and follows them.
+  async function weigh(signal) {
+    const trace = traceOf(state);
+    if (!trace || trace.evidence || !engine) return set({ busy: null });
+    const flip = flipOf(settings, trace.source);
+    const more = { evidence: true, others: flip ? [flip.text] : [], maps: [] };
+    const quiet = (error) => {
+      if (error.name === "AbortError") throw error;
+      return null;  // the page works without it
+    };
+    const answer = await ask("look", { ...about(trace), ...more }, signal).catch(quiet);
+    if (answer && !trace.add(answer.traces[0])) {  // different tokens: translate the same text again
+      const body = { ...asked(trace.source), text: trace.source, alternative: state.alternative, ...more };
+      const again = await ask("look", body, signal).catch(quiet);
+      if (again) trace.add(again.traces[0]);
+    }
+    if (flip) prepare(flip.text, signal);
+    set({ busy: null, waited: false, ...telling(trace) });
+  }
+
+  // The head that matters most for the chosen word, unless the reader has picked one.
+  function telling(trace) {
+    const [best] = trace.telling(state.word);
+    return best && !state.pinned ? { head: { kind: best.kind, layer: best.layer, head: best.head } } : {};
+  }
+
+  // Traces the other sentence of a pair in advance: the line below the texts says what *it* means there.
+  async function prepare(text, signal) {
+    const body = asked(text), look = { ...body, text, alternative: 0, maps: KINDS };
+    const both = Promise.all([ask("translate", { ...body, texts: [text] }, signal), ask("look", look, signal)]);
+    const [first, answer] = await both.catch(() => []);
+    if (!first || flipOf(settings, text)?.text !== state.text || answer.traces.length !== 1) return;
+    set({ twin: new Trace(answer.traces[0], answer.measured) });
+  }
+
+  // --- more of a text that is shown
+
+  function showPart(part) {
+    running?.abort();
+    running = new AbortController();
+    set({ part, word: state.traces[part].first, read: 0, hover: null, busy: "weighing" });
+    weigh(running.signal).catch(() => {});
+  }
+
+  // Changes what is shown of the trace; a view that was not computed yet is asked for.
+  async function choose(changes) {
+    const trace = traceOf(state), { view } = changes;
+    if (view === "left_out" || (view && !hasHeads(view) && state.head.kind === "encoder")) {
+      changes = { ...changes, head: { kind: "cross", layer: 0, head: 0 } };
+    }
+    if (view && !trace.holds(view)) {
+      set({ waited: true, busy: "looking", menu: null });
+      try {
+        const answer = await ask("look", { ...about(trace), views: ["raw", view], maps: KINDS });
+        if (!trace.add(answer.traces[0])) throw new Error("This view cannot be shown for this translation.");
+      } catch (error) {
+        return set({ busy: null, waited: false, error: error.message });
+      }
+    }
+    set({ busy: null, waited: false, error: null, hover: null, ...changes });
+  }
+
+  return { ask, about, begin, open, again, cancel, choose, showPart };
+}
