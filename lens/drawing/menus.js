@@ -36,9 +36,11 @@ const MENUS = {
   },
   alternatives(state, settings) {
     const { options, reply } = state, drawn = options.temperature !== undefined;
-    const beams = options.num_beams || 4;
+    const beams = options.num_beams || 4, found = reply?.translation?.hypotheses || [];
+    const own = state.raw || drawn || !found.every(({ probability }) => typeof probability === "number");
+    const likely = (one) => chance(own ? Math.exp(one.log_prob) : one.probability);
     const hypothesis = (one, i) => choice("alternative", i, i === state.alternative, html`<span class="two"><span
-      ${inLanguage(state.target)}>${one.text}</span><small>${chance(Math.exp(one.log_prob))}</small></span>`);
+      ${inLanguage(state.target)}>${one.text}</span><small>${likely(one)}</small></span>`);
     const searched = (value, label, on) => option("do", "search", value, label, on);
     const sampling = () => html`${number(options, "temperature", "Temperature", html`min="0.1" max="2" step="0.1"`)}
       ${number(options, "top_k", "Only the likeliest tokens (top-k)", html`min="0" max="1000"`)}
@@ -48,7 +50,8 @@ const MENUS = {
       segment("Beams", [1, 4, 8].filter((n) => n <= settings.beams)
         .map((n) => option("do", "beams", n, n, beams === n)))}</div>`;
     return html`<div class="mh"><span>${drawn ? "Sampled translations" : "The best translations the search found"}
-      </span><span>The model’s own chance</span></div>${(reply?.translation?.hypotheses || []).map(hypothesis)}
+      </span><span>${own ? "The model’s own chance" : "Chance that a reference is the same"}</span></div>${
+        found.map(hypothesis)}
     <div class="set second"><span>Search</span>${segment("Search", [
       searched("best", "best first", !drawn), searched("draw", "draw at random", drawn)])}</div>
     ${drawn ? sampling() : widths()}
