@@ -58,6 +58,15 @@ class Block:
         """[R,D]: what the residual adds."""
         return self._normed(self.residual_RD[rows, None], rows)[:, 0]
 
+    @torch.no_grad()
+    def constant(self) -> torch.Tensor:
+        """[R,D]: what the biases of the output projection and of the norm at the end add."""
+        bias_RD = torch.zeros_like(self.output_RD)
+        if self.site.output.bias is not None:
+            bias_RD = bias_RD + self.site.output.bias
+        normed_RD = self._normed(bias_RD[:, None], slice(None))[:, 0]
+        return normed_RD if self.summed_RD is None else normed_RD + self.site.norm.bias
+
     def _normed(self, part_RCD: torch.Tensor, rows: slice) -> torch.Tensor:
         """The final norm, if there is one, as a linear map: centre, divide by the row's deviation, and scale."""
         if self.summed_RD is None:
