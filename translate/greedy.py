@@ -18,6 +18,7 @@ from transformers.modeling_outputs import BaseModelOutput
 SHARE = 0.25  # of the batch that must have ended before it is removed
 
 Sampler = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+Gone = Callable[[], torch.Tensor]
 
 
 def greedy(
@@ -28,6 +29,7 @@ def greedy(
     stopping_criteria: StoppingCriteriaList,
     generation_config: GenerationConfig,
     sampler: Sampler | None = None,
+    gone: Gone | None = None,
     **inputs: Any,
 ) -> list[tuple[list[int], float]]:
     """For each row of `input_ids` [B,1]: the ids after the start token (those after the first `</s>` are meaningless),
@@ -36,6 +38,7 @@ def greedy(
     Args:
         sampler: maps ids [B,T], logits [B,V] and the original index [B] of each row to the values to maximise; None:
             the logits.  Log-probabilities are the model's own either way.
+        gone: called after each step; says which rows, in the order of `input_ids`, are no longer wanted and end there.
     """
     ids_BT, row_B = input_ids, torch.arange(len(input_ids), device=input_ids.device)
     log_prob_B = torch.zeros_like(row_B, dtype=torch.float32)
@@ -49,6 +52,8 @@ def greedy(
         log_prob_B = log_prob_B + taken_log_prob_B.masked_fill(ended_B, 0)
         ids_BT = torch.cat([ids_BT, taken_B1], dim=1)
         ended_B = ended_B | stopping_criteria(ids_BT, None)
+        if gone is not None:
+            ended_B = ended_B | gone().to(ended_B.device)[row_B]
         if int(ended_B.sum()) >= SHARE * len(ended_B):
             each = zip(ids_BT[ended_B, 1:].tolist(), log_prob_B[ended_B].tolist(), strict=True)
             found.update(zip(row_B[ended_B].tolist(), each, strict=True))

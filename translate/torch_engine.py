@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Sequence
 from functools import partial
 from threading import Lock
+from typing import Any
 
 import torch
 from transformers import (
@@ -19,6 +20,8 @@ from transformers import (
     LogitsProcessor,
     LogitsProcessorList,
     PreTrainedModel,
+    StoppingCriteria,
+    StoppingCriteriaList,
     TemperatureLogitsWarper,
     TopKLogitsWarper,
     TopPLogitsWarper,
@@ -26,7 +29,7 @@ from transformers import (
 
 from ..lens.teacher_forcing import cut_at_end, packed, padded, real_positions, vocabulary_size
 from .decoding import DecodingOptions
-from .greedy import greedy
+from .greedy import Gone, greedy
 from .results import EngineOutput, Hypothesis, Ids, Wanted
 
 # B rows, V vocabulary
@@ -55,7 +58,7 @@ class TorchEngine:
 
     def translate(self, sources: Sequence[Ids], options: DecodingOptions, *,
                   wanted: Wanted | None = None) -> list[EngineOutput]:
-        """See `Engine`; `wanted` is checked before each batch.  Sampled alternatives are independent, in no particular
+        """See `Engine`; `wanted` is checked at each step.  Sampled alternatives are independent, in no particular
         order."""
         copies = (options.alternatives or 1) if options.sampling else 1
         rows = [(source, copy) for source in sources for copy in range(copies)]
@@ -67,11 +70,13 @@ class TorchEngine:
             with self.lock:
                 left = [i for i in batch if wanted is None or wanted(i // copies)]
                 if left:
-                    found |= zip(left, self._generate([rows[i] for i in left], options), strict=True)
+                    gone = None if wanted is None else partial(_gone, wanted, [i // copies for i in left])
+                    found |= zip(left, self._generate([rows[i] for i in left], options, gone), strict=True)
         return [tuple(one for row in range(i, i + copies) for one in found.get(row, ()))
                 for i in range(0, len(rows), copies)]
 
-    def _generate(self, rows: Sequence[tuple[Ids, int]], options: DecodingOptions) -> list[EngineOutput]:
+    def _generate(self, rows: Sequence[tuple[Ids, int]], options: DecodingOptions,
+                  gone: Gone | None) -> list[EngineOutput]:
         """The hypotheses for some rows, each a source and the index of the sample."""
         sources = [source for source, _ in rows]
         searching = copy.copy(self.model)  # the same weights; unset options would come from its generation_config
@@ -85,11 +90,11 @@ class TorchEngine:
         )
         if options.num_beams == 1:
             sampler = GumbelSampler(rows, options) if options.sampling else None
-            written = generate(custom_generate=partial(greedy, sampler=sampler))
+            written = generate(custom_generate=partial(greedy, sampler=sampler, gone=gone))
             cut = [(cut_at_end(ids, self.end), log_prob) for ids, log_prob in written]
             scored = [(ids, log_prob / options.normaliser(len(ids))) for ids, log_prob in cut]
             return [(Hypothesis.from_engine(ids, score, end=self.end, options=options),) for ids, score in scored]
-        output = generate()
+        output = generate(stopping_criteria=StoppingCriteriaList([Unwanted(gone)] if gone else []))
         scores = output.sequences_scores.tolist()
         found = [Hypothesis.from_engine(cut_at_end(ids, self.end), score, end=self.end, options=options)
                  for ids, score in zip(output.sequences[:, 1:].tolist(), scores, strict=True)]
@@ -128,6 +133,21 @@ class ForcePrefix(LogitsProcessor):
         forced = torch.full_like(scores, float("-inf"))
         forced[:, self.prefix[step]] = 0
         return forced
+
+
+class Unwanted(StoppingCriteria):
+    """Ends the beams of rows that are no longer wanted; `input_ids` [a multiple of B, T]."""
+
+    def __init__(self, gone: Gone):
+        self.gone = gone
+
+    def __call__(self, input_ids: torch.LongTensor, scores: Any, **_: Any) -> torch.BoolTensor:
+        gone_B = self.gone().to(input_ids.device)
+        return gone_B.repeat_interleave(len(input_ids) // len(gone_B))
+
+
+def _gone(wanted: Wanted, sources: Sequence[int]) -> torch.Tensor:
+    return torch.tensor([not wanted(source) for source in sources])
 
 
 class GumbelSampler:

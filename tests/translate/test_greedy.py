@@ -56,16 +56,26 @@ def test_rows_that_ended_are_not_computed():
 
 
 @pytest.mark.parametrize("settings", [GREEDY, DRAWS, {"num_beams": 3, "alternatives": 2}])
-def test_what_nobody_waits_for_is_not_computed(settings):
-    translator, rows = Translator(*tiny.make("seq2see")), []
-    work = translator.prepare(SENTENCES[:3], options=DecodingOptions(max_new_tokens=30, **settings)).work
+def test_what_nobody_waits_for_ends_within_a_step(settings):
+    translator, steps = Translator(*tiny.make("seq2see")), []
+    end = translator.model.generation_config.eos_token_id
+    translator.model.generation_config.update(suppress_tokens=[end])
+    asked = DecodingOptions(max_new_tokens=30, **settings)
+    work = translator.prepare(SENTENCES[:3], options=asked).work
     sources, options = [ids for ids, _ in work], work[0][1]
     engine = translator.torch_engine
-    [alone] = engine.translate([sources[1]], options)
-    found = engine.translate(sources, options, wanted=lambda index: index == 1)
-    assert [one.token_ids for one in found[1]] == [one.token_ids for one in alone] and found[0] == found[2] == ()
-    translator.model.get_decoder().register_forward_pre_hook(lambda *_: rows.append(1))
-    assert engine.translate(sources, options, wanted=lambda index: False) == [()] * 3 and not rows
+    stays = max(range(3), key=lambda index: len(sources[index]))  # the last row of the batch
+    [alone] = engine.translate([sources[stays]], options)
+    translator.model.get_decoder().register_forward_pre_hook(
+        lambda module, args, kwargs: steps.append(len(kwargs["input_ids"])), with_kwargs=True)
+    found = engine.translate(sources, options, wanted=lambda index: index == stays or len(steps) < 5)
+    assert [one.token_ids for one in found[stays]] == [one.token_ids for one in alone]
+    assert len(steps) == len(alone[0].token_ids)
+    assert settings.get("num_beams", 1) > 1 or steps[5] * 3 == steps[4], "the others are computed no longer"
+    steps.clear()
+    assert len(engine.translate(sources, options, wanted=lambda index: len(steps) < 5)) == 3 and len(steps) == 5
+    steps.clear()
+    assert engine.translate(sources, options, wanted=lambda index: False) == [()] * 3 and not steps
 
 
 @pytest.mark.parametrize("kind", tiny.KINDS)
