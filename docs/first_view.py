@@ -75,6 +75,7 @@ explorer(document.getElementById("home"), {as_data(settings)}); }})();</script>"
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for theme in ("light", "dark"):
             tab = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=theme)
+            tab.set_default_timeout(120_000)
             tab.set_content(page)
             tab.locator(".grid2").wait_for()
             tab.wait_for_timeout(500)

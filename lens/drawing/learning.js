@@ -14,8 +14,8 @@ export function learning(element, theme) {
 
 function drawn({ state, step, steps, seconds_left: left, losses = [], sentence = "", translation = "", rows = [],
   columns = [], maps = [] }, theme) {
-  const minutes = `${Math.floor(left / 60)}:${String(Math.round(left % 60)).padStart(2, "0")}`;
-  const time = left == null ? "" : `, ${left >= 60 ? minutes : `${Math.round(left)} s`} left`;
+  const whole = Math.round(left), seconds = String(whole % 60).padStart(2, "0");
+  const time = left == null ? "" : `, ${Math.floor(whole / 60)}:${seconds} left`;
   const title = state === "starting" || !step ? "A model is about to learn to translate."
     : html`Learning: step <b>${count(step)}</b> of ${count(steps)}${time}`;
   const curve = () => html`<div class="losses">${

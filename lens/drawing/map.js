@@ -109,9 +109,8 @@ export function headline(state) {
     const row = trace.map(head, state).rows[hover.row];
     if (row) return sentence(trace, state, { piece: row.pieces[0], column: hover.column });
   }
-  if (hover?.side === "source" && head.kind !== "encoder" && state.view === "raw") {
-    const said = head.kind === "cross" ? columnSentence(trace, state, hover.piece) : null;
-    if (said) return said;
+  if (hover?.side === "source" && head.kind === "cross" && state.view === "raw") {
+    return columnSentence(trace, state, hover.piece);
   }
   const said = sentence(trace, state, { piece: looking(state) });
   return state.moment === null ? said

@@ -94,7 +94,7 @@ export function showMenu(root, state, settings) {
   pop.hidden = !button;
   pop.dataset.of = state.menu || "";
   if (!button) { pop.painted = null; return; }
-  paint(pop, MENUS[state.menu](state, settings));
+  paint(pop, html`${MENUS[state.menu](state, settings)}`);
   pop.setAttribute("aria-label", button.textContent.trim());
   const at = button.getBoundingClientRect(), height = pop.offsetHeight;
   putAt(pop, at.left, at.bottom + 6 + height < innerHeight || at.top < height ? at.bottom + 6 : at.top - height - 6);

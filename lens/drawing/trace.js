@@ -158,9 +158,9 @@ export class Trace {
   isPronoun(piece) { return PRONOUN[this.languages[1]]?.test(this.unitAt("target", piece)?.text || "") || false; }
   // The word chosen first: a pronoun, or the word the model was least sure of.
   get first() {
-    const words = this.words("target");
+    const words = this.words("target"), named = words.filter((one) => /[\p{L}\p{N}]/u.test(one.text));
     const pick = words.find((one) => this.isPronoun(one.pieces[0]))
-      || [...words].sort((a, b) => this.chance(a) - this.chance(b))[0] || this.written[0];
+      || [...(named.length ? named : words)].sort((a, b) => this.chance(a) - this.chance(b))[0] || this.written[0];
     return pick.pieces[0];
   }
 
@@ -191,10 +191,10 @@ export class Trace {
 
   // --- roles
 
-  rolesOf(head) { return this.measured.roles.filter((one) => nameOf(one) === nameOf(head)); }
   // The role that names a head: its purpose, if that was shown, else where it looks.
   role(head) {
-    const all = this.rolesOf(head), above = (one) => one.score - one.baseline;
+    const all = this.measured.roles.filter((one) => nameOf(one) === nameOf(head));
+    const above = (one) => one.score - one.baseline;
     return all.find((one) => one.role === "antecedent") || all.find((one) => one.role === "alignment")
       || [...all].sort((a, b) => above(b) - above(a))[0] || null;
   }

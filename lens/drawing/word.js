@@ -19,7 +19,7 @@ export function wordPanel(state, settings) {
     <span class="soft">word ${at + 1} of ${list.length}</span>
     <span class="stepper">${step(-1, "back", "Previous word", "Previous word (,)", "left")}${
       step(1, "on", "Next word", "Next word (.)", "right")}</span></div>
-    ${heads(state, trace, unit, settings)}
+    ${heads(state, trace, unit)}
     <h3>What else it could have written ${about(chanceTip(trace, unit))}</h3>
     ${candidates(state, trace, unit, settings)}
     ${rests(state, trace, unit, settings)}`;
@@ -27,18 +27,16 @@ export function wordPanel(state, settings) {
 
 // --- the heads that matter
 
-const HEADS_TIP = html`Each head in turn is replaced with its average. The heads below are those whose loss lowers the
-  word’s chance against its runner-up most. A share says where a head looked, “without it” what it was needed for: the
-  word written instead, or how much less likely this one becomes, compared with its runner-up.`;
+const HEADS_TIP = html`Each head in turn is replaced with its average. A share says where a head looked, “without it”
+  what it was needed for: the word written instead, or how much less likely this one becomes than its runner-up.`;
 
-function heads(state, trace, unit, settings) {
+function heads(state, trace, unit) {
   const piece = unit.pieces[0], telling = trace.telling(piece), [, target] = trace.languages;
   const rows = (some, effectOf) =>
     html`<div class="story">${some.map((one, i) => headRow(state, trace, one, effectOf(one), i + 1, piece))}</div>`;
   if (!trace.evidence) {
-    const note = state.busy === "weighing" ? "Switching off each head in turn…" : "";
     return html`<h3>Where heads looked most</h3>${rows(mostLooking(trace, piece), () => null)}${
-      settings.engine ? html`<p class="fine">${note}</p>` : ""}`;
+      state.busy === "weighing" ? html`<p class="fine">Switching off each head in turn…</p>` : ""}`;
   }
   if (!telling.length) {
     return html`<h3>No head matters alone ${about(HEADS_TIP)}</h3><p class="needed">Without any one of the

@@ -28,8 +28,6 @@ export const ratio = (nats) => {
 };
 export const times = (fall) => Math.abs(fall) < 0.14 ? html`just as likely`
   : html`<b>${ratio(fall)}×</b> ${fall > 0 ? "less" : "more"} likely`;
-const likelier = (word, margin, rival) => margin >= 0 ? html`${word} is <b>${ratio(margin)}×</b> as likely as ${
-  rival}` : html`${word} is <b>${ratio(margin)}×</b> less likely than ${rival}`;
 
 // --- languages, kinds of attention, views
 
@@ -148,6 +146,7 @@ function traced(trace, view, piece, unit) {
   return html`Traced back: ${from}, ${back}`;
 }
 
+// What the map of a cross-attention head says about a column.
 export function columnSentence(trace, { head, view, unit, rows }, piece) {
   const map = trace.map(head, { view, unit, rows });
   const column = map.columns.findIndex((one) => one.pieces.includes(piece));
@@ -157,7 +156,7 @@ export function columnSentence(trace, { head, view, unit, rows }, piece) {
   const by = map.at.map((row, i) => [map.rows[i], row[column] || 0]).sort((a, b) => b[1] - a[1]).slice(0, 2);
   if (by[0][1] < 0.1) return html`${seen} was hardly looked at by this head`;
   const looker = ([one, share]) => html`${word(one.label, "looks", rowCode)} <b>${percent(share)}</b>`;
-  return html`${seen} was looked at while ${head.kind === "encoder" ? "reading" : "writing"} ${
+  return html`${seen} was looked at while writing ${
     listed(by.filter(([, share], i) => !i || share >= 0.25), looker, " and ")}`;
 }
 
@@ -175,8 +174,9 @@ export function reading(kind, view, [source, target], dark) {
 
 // How likely a written word is, compared with its runner-up: as it is, or at another margin.
 export function odds(trace, piece, margin = trace.margin(piece)) {
-  const [, target] = trace.languages, rival = quoted(trace.runnerUp(piece), target);
-  return likelier(quoted(trace.unitAt("target", piece).label, target), margin, rival);
+  const [, target] = trace.languages, than = margin >= 0 ? "as likely as" : "less likely than";
+  return html`${quoted(trace.unitAt("target", piece).label, target)} is <b>${ratio(margin)}×</b> ${than} ${
+    quoted(trace.runnerUp(piece), target)}`;
 }
 // What a written word becomes by an intervention: another word, or how much less likely.
 export const outcome = ({ languages: [, target] }, { instead, drop }) =>

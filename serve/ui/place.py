@@ -27,8 +27,8 @@ def add_page(app: FastAPI) -> None:
     app.add_api_route("/manifest.json", lambda: JSONResponse(manifest), include_in_schema=False)
 
 
+# From "/" and from the page's address without its slash: a relative address, which a proxy's folder keeps.
 async def to_page(request: Request) -> Response:
-    """From "/" and from the page's address without its slash: a relative address, which a proxy's folder keeps."""
     return RedirectResponse(str(URL(path=f"{PAGE[1:]}/", query=request.url.query)))
 
 
