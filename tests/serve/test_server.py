@@ -113,6 +113,12 @@ def ask_with_text(url, text):
     return httpx.post(f"{url}/v1/translate", json={"texts": [text], "source": "en", "target": "fr"}, timeout=60)
 
 
+def wait_for_a_request(url):
+    with httpx.Client(base_url=url, timeout=30) as client:
+        while not counters(client)["seq2see_requests_running",]:
+            time.sleep(0.05)
+
+
 def ask_in_vain(url, text):
     with contextlib.suppress(httpx.HTTPError):
         assert ask_with_text(url, text).status_code >= 500
@@ -125,11 +131,11 @@ def test_sigterm_lets_a_call_finish_with_a_tab_open():
         with httpx.stream("GET", f"{server.url}/ui/gradio_api/heartbeat/tab", timeout=30) as tab:
             next(tab.iter_raw())
             call.start()
-            time.sleep(0.5)
+            wait_for_a_request(server.url)
             server.process.send_signal(signal.SIGTERM)
-            time.sleep(0.3)
-            with pytest.raises(httpx.ConnectError):
-                ask_with_text(server.url, "too late")
+            with pytest.raises(httpx.TransportError):
+                while True:  # until it has heard the signal
+                    ask_with_text(server.url, "too late")
             call.join()
             assert answers[0].json()["translations"][0]["text"] == "SLEEP 1.5"
             assert server.process.wait(timeout=30) == 143
@@ -144,7 +150,7 @@ def test_a_second_signal_or_the_end_of_the_grace_forces_it(first, second, code):
     with Process("--port", "0", "--set", "page=false", "--set", f"grace_seconds={grace}") as server:
         call = threading.Thread(target=lambda: ask_in_vain(server.url, "sleep 50"))
         call.start()
-        time.sleep(0.5)
+        wait_for_a_request(server.url)
         server.process.send_signal(first)
         time.sleep(0.3)
         if second:
