@@ -169,10 +169,11 @@ def test_before_the_first_look_there_is_no_torch_and_little_memory(folder):
 
     exported(folder, quantization="int8")  # by torch, once, beside the checkpoint
     with Process(str(folder), "--port", "0", stub=False) as server:
-        answer = httpx.post(f"{server.url}/translate", json={"q": "The cat.", "source": "auto", "target": "fr"})
+        answer = httpx.post(f"{server.url}/translate", json={"q": "The cat.", "source": "auto", "target": "fr"},
+                            timeout=60)
         assert answer.status_code == 200
-        assert httpx.post(f"{server.url}/detect", json={"q": "The cat."}).status_code == 200
-        assert httpx.get(f"{server.url}/ui/").status_code == 200
+        assert httpx.post(f"{server.url}/detect", json={"q": "The cat."}, timeout=60).status_code == 200
+        assert httpx.get(f"{server.url}/ui/", timeout=60).status_code == 200
         loaded = {one.path for one in psutil.Process(server.pid).memory_maps()}
         assert any("_ext" in path and "ctranslate2" in path for path in loaded)
         assert not [path for path in loaded if "libtorch" in path]
