@@ -113,6 +113,12 @@ def ask_with_text(url, text):
     return httpx.post(f"{url}/v1/translate", json={"texts": [text], "source": "en", "target": "fr"}, timeout=60)
 
 
+def wait_for_a_request(url):
+    with httpx.Client(base_url=url, timeout=30) as client:
+        while not counters(client)["seq2see_requests_running",]:
+            time.sleep(0.05)
+
+
 def ask_in_vain(url, text):
     with contextlib.suppress(httpx.HTTPError):
         assert ask_with_text(url, text).status_code >= 500
@@ -125,11 +131,11 @@ def test_sigterm_lets_a_call_finish_with_a_tab_open():
         with httpx.stream("GET", f"{server.url}/ui/gradio_api/heartbeat/tab", timeout=30) as tab:
             next(tab.iter_raw())
             call.start()
-            time.sleep(0.5)
+            wait_for_a_request(server.url)
             server.process.send_signal(signal.SIGTERM)
-            time.sleep(0.3)
-            with pytest.raises(httpx.ConnectError):
-                ask_with_text(server.url, "too late")
+            with pytest.raises(httpx.TransportError):
+                while True:  # until it has heard the signal
+                    ask_with_text(server.url, "too late")
             call.join()
             assert answers[0].json()["translations"][0]["text"] == "SLEEP 1.5"
             assert server.process.wait(timeout=30) == 143
@@ -144,7 +150,7 @@ def test_a_second_signal_or_the_end_of_the_grace_forces_it(first, second, code):
     with Process("--port", "0", "--set", "page=false", "--set", f"grace_seconds={grace}") as server:
         call = threading.Thread(target=lambda: ask_in_vain(server.url, "sleep 50"))
         call.start()
-        time.sleep(0.5)
+        wait_for_a_request(server.url)
         server.process.send_signal(first)
         time.sleep(0.3)
         if second:
@@ -163,10 +169,11 @@ def test_before_the_first_look_there_is_no_torch_and_little_memory(folder):
 
     exported(folder, quantization="int8")  # by torch, once, beside the checkpoint
     with Process(str(folder), "--port", "0", stub=False) as server:
-        answer = httpx.post(f"{server.url}/translate", json={"q": "The cat.", "source": "auto", "target": "fr"})
+        answer = httpx.post(f"{server.url}/translate", json={"q": "The cat.", "source": "auto", "target": "fr"},
+                            timeout=60)
         assert answer.status_code == 200
-        assert httpx.post(f"{server.url}/detect", json={"q": "The cat."}).status_code == 200
-        assert httpx.get(f"{server.url}/ui/").status_code == 200
+        assert httpx.post(f"{server.url}/detect", json={"q": "The cat."}, timeout=60).status_code == 200
+        assert httpx.get(f"{server.url}/ui/", timeout=60).status_code == 200
         loaded = {one.path for one in psutil.Process(server.pid).memory_maps()}
         assert any("_ext" in path and "ctranslate2" in path for path in loaded)
         assert not [path for path in loaded if "libtorch" in path]
