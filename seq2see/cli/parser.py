@@ -116,8 +116,8 @@ def add_train(verbs: Verbs) -> None:
         "  seq2see train multi30k-en-de data.path=data/multi30k training.num_train_epochs=30\n\n"
         "After training, the probabilities are calibrated (RUN/calibration.json), and a model of the built-in corpus\n"
         "is measured: word links, the faithfulness of each view and the role of each head (alignment.json,\n"
-        "trust.json, heads.json). English to French also records 18 moments of the training (replay.json.gz). Together these add\n"
-        "at most a fifth to the training time.",
+        "trust.json, heads.json). English to French also records 18 moments of the training (replay.json.gz).\n"
+        "Together these add at most a fifth to the training time.",
     )
     verb.epilog = recipes()
     verb.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a recipe below")
