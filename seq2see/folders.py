@@ -70,10 +70,3 @@ def resolve_folder(name: str | Path, *, trust_remote_code: bool = False, pickles
     except (HfHubHTTPError, HFValidationError, OSError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise UserError(f"there is no folder {name}, and it cannot be downloaded from the Hub: {reason}") from error
-
-
-def name_of(folder: Path) -> str:
-    """What a command calls a folder: the Hub id of a download, `.../models--OWNER--NAME/snapshots/COMMIT`."""
-    if folder.parent.name != "snapshots":
-        return str(folder)
-    return folder.parent.parent.name.removeprefix("models--").replace("--", "/")

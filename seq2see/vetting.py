@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
-from seq2see.folders import name_of
 from seq2see.json_files import read_json
 from seq2see.manifest import check_manifest
 from seq2see.pretrained import check_packaged, is_packaged
@@ -196,7 +195,7 @@ def weight_files(folder: Path) -> list[Path]:
         return [whole]
     if not index.is_file():
         raise UserError(f"{folder} has no model.safetensors; if the model has a pytorch_model.bin, convert that:"
-                        f" seq2see export {name_of(folder)} --format safetensors --out NEW_FOLDER")
+                        f" seq2see export {_name_of(folder)} --format safetensors --out NEW_FOLDER")
     names = read_json(index).get("weight_map")
     if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
         raise UserError(f"{index} is not a valid weight index: expected a weight_map from tensors to files")
@@ -205,6 +204,13 @@ def weight_files(folder: Path) -> list[Path]:
         if Path(file).name != file or not file.endswith(".safetensors") or not (folder / file).is_file():
             raise UserError(f"{index} names {file!r}, which is not a weight file in {folder}")
     return [folder / file for file in files]
+
+
+def _name_of(folder: Path) -> str:
+    """What a command calls a folder: the Hub id of a download, `.../models--OWNER--NAME/snapshots/COMMIT`."""
+    if folder.parent.name != "snapshots":
+        return str(folder)
+    return folder.parent.parent.name.removeprefix("models--").replace("--", "/")
 
 
 def read_header(path: Path) -> dict[str, list[int]]:

@@ -122,9 +122,10 @@ def add_train(verbs: Verbs) -> None:
         verbs, "train", "train or fine-tune a model",
         "Every setting can be overridden on the command line, for example\n"
         "  seq2see train multi30k-en-de data.path=data/multi30k training.num_train_epochs=30\n\n"
-        "A model of the built-in corpus is measured after training: word links, the faithfulness of each view and the\n"
-        "role of each head (RUN/alignment.json, trust.json, heads.json). English to French also records 18\n"
-        "moments of the training (replay.json.gz). Together these add at most a fifth to the training time.",
+        "After training, the probabilities are calibrated (RUN/calibration.json), and a model of the built-in corpus\n"
+        "is measured: word links, the faithfulness of each view and the role of each head (alignment.json,\n"
+        "trust.json, heads.json). English to French also records 18 moments of the training (replay.json.gz).\n"
+        "Together these add at most a fifth to the training time.",
     )
     verb.epilog = recipes()
     verb.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a recipe below")
