@@ -1,8 +1,16 @@
-"""Words, as the tests of the corpus count them."""
+"""The sentences of the corpus and their words, as its tests count them."""
 
 from functools import cache
 
+import pytest
+
+from seq2see.storybook import Storybook, StoryPair
 from seq2see.tokenizer.words import split_words
+
+
+@pytest.fixture(scope="module")
+def pairs(book: Storybook) -> list[StoryPair]:
+    return [*book.train, *book.val, *book.test]
 
 
 @cache

@@ -5,9 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
-import pytest
-
-from seq2see.storybook import Storybook, StoryPair
+from seq2see.storybook import StoryPair
 from seq2see.storybook.lexicon import ADJECTIVES as LEXICON
 from seq2see.storybook.lexicon import NOUNS
 from seq2see.storybook.senses import SENSES
@@ -70,11 +68,6 @@ def sounds_like_vowel(word: str) -> bool:
 
 
 FORMS, IN_FRONT = adjective_forms()
-
-
-@pytest.fixture(scope="module")
-def pairs(book: Storybook) -> list[StoryPair]:
-    return [*book.train, *book.val, *book.test]
 
 
 @cache
