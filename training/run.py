@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
+import datasets
 import transformers
 from transformers import TrainerCallback
 from transformers.integrations import get_reporting_integration_callbacks
@@ -49,7 +51,9 @@ def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = 
     Raises UserError for whatever the user can mend.
     """
     transformers.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()  # of weights being written; the Trainer has its own
+    transformers.utils.logging.disable_progress_bar()  # of weights being written
+    if not sys.stderr.isatty():
+        datasets.disable_progress_bars()
     output = config.output
     with only_training(output):
         if config.training.get("push_to_hub") and os.environ.get("RANK", "0") == "0":

@@ -87,17 +87,6 @@ def test_training_with_them_or_without_follows_one_trajectory(make_trainer, monk
     assert fast[-1] < fast[0]
 
 
-def test_a_norm_gives_autocasts_type_and_is_computed_in_float32(make_trainer):
-    model = make_trainer().model
-    norm = model.model.encoder.layer_norm
-    x = torch.randn(3, 5, model.config.d_model)
-    plain = norm(x)
-    with fast_kernels(model):
-        assert norm(x).equal(plain)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            assert norm(x).dtype == torch.bfloat16 and norm(x).equal(plain.bfloat16())
-
-
 def test_the_loss_takes_logits_as_they_come(make_trainer, monkeypatch):
     """accelerate's mixed precision would copy them to float32 first."""
     types = []
