@@ -27,7 +27,8 @@ from .plain_json import Count, Share, from_plain
 # N steps, V vocabulary
 
 FILE = "calibration.json"  # beside the run it was fitted on
-FORMAT = {"format": "seq2see-calibration", "version": 1}
+FORMAT = {"format": "seq2see-calibration", "version": 2}
+MOST_CERTAIN = 0.999  # p' of a hypothesis
 FLOOR = 0.01  # share of its probability that a token keeps if it has no more than smoothing gave it
 
 Way = Literal["raw", "temperature", "smoothing", "both", "chance"]  # what is corrected; chance: both, with e = 1
@@ -87,14 +88,42 @@ class Reliability:
 
 
 @dataclass(frozen=True)
-class ExactMatch:
-    """On held-out `sentences`: the mean probability of the best hypothesis, raw and calibrated, and the share of
-    hypotheses that equal the reference."""
+class SentenceCalibrator:
+    """The probability P that a hypothesis equals the reference, from its log-probability log p under the model's own
+    probabilities and its number of tokens n:
 
-    sentences: Count
+        log p'          =  log p - n log(1 - e)                   without what smoothing of e takes from each token
+        log P / (1 - P) =  a log p' - b log(1 - p') + bias        beta calibration (Kull et al. 2017)
+    """
+
+    smoothing: float
+    a: float
+    b: float
+    bias: float
+
+    def __call__(self, log_prob: float, tokens: int) -> float:
+        [[seen, missed]] = sentence_inputs(np.array([log_prob]), np.array([tokens]), self.smoothing)
+        return (1 + math.tanh((self.a * seen + self.b * missed + self.bias) / 2)) / 2
+
+
+def sentence_inputs(log_prob_S: np.ndarray, tokens_S: np.ndarray, smoothing: float) -> np.ndarray:
+    """[S,2]: log p' and -log(1 - p') of hypotheses."""
+    log_prob_S = np.minimum(log_prob_S - tokens_S * math.log(1 - smoothing), math.log(MOST_CERTAIN))
+    return np.stack([log_prob_S, -np.log(-np.expm1(log_prob_S))], axis=1)
+
+
+@dataclass(frozen=True)
+class SentenceReliability:
+    """On held-out sentences: the share of `hypotheses` (the best few of each) that equal the reference, their mean
+    probability before and after calibration, and the expected calibration error.  A perfect calibration would measure
+    an error of about `chance` on as many."""
+
+    hypotheses: Count
+    equal: Figure
     raw: Share
     calibrated: Share
-    observed: Figure
+    ece: Figure
+    chance: Share
 
 
 @dataclass(frozen=True)
@@ -109,7 +138,7 @@ class LanguageCalibration:
     right: Share
     way: Way
     ways: Mapping[Way, Reliability]
-    exact_match: ExactMatch | None = None
+    sentences: SentenceReliability | None = None
 
     @property
     def kept(self) -> Reliability:
@@ -125,11 +154,16 @@ class Calibration:
     measured_on: str
     languages: Mapping[str, LanguageCalibration]
     weights: str = ""
+    sentences: SentenceCalibrator | None = None
 
     def calibrator(self, language: str) -> Calibrator | None:
         """The calibrator of a target language; None if it was not measured."""
         found = self.languages.get(language)
         return found.kept.calibrator if found else None
+
+    def sentence_calibrator(self, language: str) -> SentenceCalibrator | None:
+        """The same for hypotheses as a whole."""
+        return self.sentences if language in self.languages else None
 
     def save(self, path: str | Path) -> None:
         content = {**FORMAT, **asdict(self)}
@@ -142,8 +176,6 @@ class Calibration:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             if {name: content[name] for name in FORMAT} != FORMAT:
                 raise ValueError("it has another format or version")
-            for language in content["languages"].values():
-                language.setdefault("way", "both")  # as all files were before each language had its own
             found: Calibration = from_plain(cls, {field.name: content[field.name] for field in fields(cls)})
             return found
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

@@ -10,21 +10,21 @@ thousands of unlikely tokens is confidence that its best token lacks.  Each fit 
 confidence and "right"; the fit with the least is used.  All languages share it, as they share the network that was
 smoothed: three times the tokens, a third of the noise.
 
-For a whole sentence two numbers are meaningful.  The mean probability of its tokens is the share of them that a
-reference would have too, given those before, and is comparable between texts.  Their product is the probability that
-the reference reads exactly the same: useful if there is one good translation, as in storybook, and small if there are
-many.  Models are overconfident in their own output (Wang et al. 2020) even if they are calibrated on references, so the
-product is also compared with how often the best hypothesis equals the reference.
+For a whole hypothesis the useful number is the probability that a reference reads exactly the same.  The product over
+its tokens is not that: many sentences have several good translations, and the beam chooses what the model overrates or
+underrates.  So a second calibration (`SentenceCalibrator`), also one for all languages, maps the log-probability and
+length of the best few hypotheses to whether they equal the reference.  It needs no pass through the network.
 """
 
 import math
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import torch
+import torch.nn.functional as functional
 from tqdm.auto import tqdm
 
 from seq2see.errors import UserError
@@ -33,10 +33,12 @@ from ..lens.calibration import (
     WAYS,
     Calibration,
     Calibrator,
-    ExactMatch,
     LanguageCalibration,
     Reliability,
+    SentenceCalibrator,
+    SentenceReliability,
     Way,
+    sentence_inputs,
     unsmoothed,
 )
 from ..lens.teacher_forcing import batches, encode_target, eval_mode, forced_pass, vocabulary_size
@@ -48,16 +50,19 @@ from ..training.reading import find_part, is_nowhere
 from ..translate.checkpoint import fingerprint
 from ..translate.translator import Translator
 from .alignment import language_pair, output_path
-from .card import show_measurements
 from .pairs import LinkedFiles, TextPair, read_pairs
-from .reliability import mean_figure, reliability
+from .reliability import calibration_error, mean_figure, reliability
 
 # N tokens of some sentences, V vocabulary, G temperatures tried
 
 INVERSE = np.linspace(0.5, 2.5, 21)  # [G]: 1 / temperature; between them a polynomial is fitted
 FITTED, MEASURED = 10_000, 20_000  # maximum tokens per language
-SENTENCES = 300  # maximum to translate
-AT_ONCE = 32  # translated together
+SENTENCES = 3_000  # maximum to translate per language and half
+ALTERNATIVES = 4  # hypotheses of each
+AT_ONCE = 128  # sentences translated together
+LEAST_HYPOTHESES = 100  # to fit on, and to measure on in each language
+WEIGHT_DECAY = 1e-6  # keeps the fit finite where probability separates right from wrong
+PERFECT = 20  # perfect calibrations whose errors are averaged
 LEAST = 500  # tokens to fit on, and to measure on in each language; one with fewer is not calibrated
 LEAST_PROBABILITY = 1e-6  # a token cannot cost more, be it as certain as float32 has it
 
@@ -87,36 +92,30 @@ class Predictions:
 
 def calibrate(
     translator: Translator, run: str, files: LinkedFiles | None = None, *, source: str | None = None,
-    target: str | None = None, seconds: float | None = None,
+    target: str | None = None, limit: int | None = None,
 ) -> Calibration:
-    """Fit and measure on the given files or on the run's own held-out pairs, for each target language or `target`;
-    saves calibration.json and a picture in the run.
+    """Fit and measure on the given files or on the run's own held-out pairs, for each target language or `target`.
 
-    `seconds`: an approximate time limit, met by using fewer sentences.  UserError if there are too few.
+    `limit`: the most pairs of a language to fit on, and to measure on.  UserError if there are too few.
     """
-    path = output_path(run, FILE)
-    by_languages, name = calibration_pairs(translator, path.parent, files, source=source, target=target)
+    folder = output_path(run, FILE).parent
+    translator.calibration = None  # it is fitted anew, even if the present one is damaged
+    by_languages, name = calibration_pairs(translator, folder, files, source=source, target=target)
+    by_languages = {key: (fitted[:limit], held[:limit]) for key, (fitted, held) in by_languages.items()}
     forced = {languages: (_forced(translator, languages, fitted), _forced(translator, languages, held))
               for languages, (fitted, held) in by_languages.items()}
-    share = math.inf if seconds is None else seconds / len(forced) / 3  # a third each to fit, measure and translate
-    compared = compare(translator, forced, smoothing=smoothing_of(path.parent), seconds=share)
-    found: dict[str, LanguageCalibration] = {}
-    for languages, measured in compared.items():
-        exact = exact_match(translator, languages, by_languages[languages][1][:SENTENCES], measured.kept.calibrator,
-                            until=time.monotonic() + share)
-        found[languages[1]] = replace(measured, exact_match=exact)
-    if not found:
+    smoothing = smoothing_of(folder)
+    compared = compare(translator, forced, smoothing=smoothing)
+    if not compared:
         raise UserError(f"{name}: too few sentence pairs for calibration: fitting and measuring each need {LEAST}"
                         " tokens; give more with --src FILE --tgt FILE")
-    calibration = Calibration(name, found, fingerprint(path.parent))
-    calibration.save(path)
-    show_measurements(path.parent)
-    return calibration
-
-
-def calibrate_run(run: str, *, seconds: float | None = None) -> Calibration:
-    """`calibrate` a finished run on its own held-out pairs, within about this many seconds."""
-    return calibrate(Translator.from_pretrained(run, engine="torch"), run, seconds=seconds)
+    fitted, held = ([hypotheses_of(translator, languages, by_languages[languages][half][:SENTENCES])
+                     for languages in tqdm(compared, desc="Translating", disable=None, leave=False)] for half in (0, 1))
+    sentences = fit_sentences(fitted, smoothing=smoothing)
+    found = {languages[1]: replace(tokens, sentences=sentence_reliability(sentences, own)
+                                   if sentences and len(own.equal_S) >= LEAST_HYPOTHESES else None)
+             for (languages, tokens), own in zip(compared.items(), held, strict=True)}
+    return Calibration(name, found, fingerprint(folder), sentences)
 
 
 def smoothing_of(folder: Path) -> float:
@@ -180,14 +179,14 @@ def _place(pair: TextPair) -> float:
 
 def compare(
     translator: Translator, forced: Mapping[Languages, tuple[Sequence[Forced], Sequence[Forced]]], *,
-    smoothing: float, seconds: float = math.inf,
+    smoothing: float,
 ) -> dict[Languages, LanguageCalibration]:
     """Every way, fitted on the first sentences of all languages and measured on the second of each; without languages
-    that have too few tokens.  Fitting and measuring take about `seconds` for each language."""
+    that have too few tokens."""
     fits = {amount: TopTokenFit(amount) for amount in (0.0, smoothing, 1.0)}
     pairs, tokens = dict.fromkeys(forced, 0), dict.fromkeys(forced, 0)
     for languages, (fitted, _) in tqdm(forced.items(), desc="Calibrating", disable=None, leave=False):
-        for batch in predictions(translator, fitted, most=FITTED, until=time.monotonic() + seconds):
+        for batch in predictions(translator, fitted, most=FITTED):
             for fit in fits.values():
                 fit.add(batch.log_probs_NV, batch.token_N)
             pairs[languages] = int(batch.sentence_N[-1]) + 1
@@ -200,7 +199,7 @@ def compare(
     way = next(way for way, calibrator in ways.items() if calibrator == kept)
     found = {}
     for languages, (_, held) in tqdm(forced.items(), desc="Measuring", disable=None, leave=False):
-        if measured := _measured(translator, held, ways, until=time.monotonic() + seconds):
+        if measured := _measured(translator, held, ways):
             found[languages] = LanguageCalibration(pairs[languages], tokens[languages], measured.pairs,
                                                    measured.tokens, measured.right, way, measured.reports)
     return found
@@ -214,11 +213,11 @@ class _Measured(NamedTuple):
 
 
 def _measured(
-    translator: Translator, forced: Sequence[Forced], ways: dict[Way, Calibrator], *, until: float
+    translator: Translator, forced: Sequence[Forced], ways: dict[Way, Calibrator],
 ) -> _Measured | None:
     """The reliability of each way on these sentences; None if there are too few tokens."""
     right, sentences, numbers = list[np.ndarray](), list[np.ndarray](), {way: list[np.ndarray]() for way in ways}
-    for batch in predictions(translator, forced, most=MEASURED, until=until):
+    for batch in predictions(translator, forced, most=MEASURED):
         right.append(batch.log_probs_NV.argmax(-1) == batch.token_N)
         sentences.append(batch.sentence_N)
         for way, calibrator in ways.items():
@@ -280,14 +279,13 @@ def _forced(translator: Translator, languages: Languages, pairs: Sequence[TextPa
     return found
 
 
-def predictions(translator: Translator, forced: Sequence[Forced], *, most: float = math.inf,
-                until: float = math.inf) -> Iterator[Predictions]:
-    """Those for the tokens of the sentences, in whole batches, up to about `most` tokens or until that time."""
+def predictions(translator: Translator, forced: Sequence[Forced], *, most: float = math.inf) -> Iterator[Predictions]:
+    """Those for the tokens of the sentences, in whole batches, up to about `most` tokens."""
     sources, targets = [one.source for one in forced], [one.target for one in forced]
     tokens = 0
     with translator.inside() as (model, _), eval_mode(model):
         for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
-            if tokens >= most or time.monotonic() > until:
+            if tokens >= most:
                 return
             output, _ = forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch])
             chosen = [(row, step) for row, i in enumerate(batch) for step in range(forced[i].given, len(targets[i]))]
@@ -300,31 +298,59 @@ def predictions(translator: Translator, forced: Sequence[Forced], *, most: float
             )
 
 
-def exact_match(translator: Translator, languages: Languages, pairs: Sequence[TextPair], calibrator: Calibrator, *,
-                until: float = math.inf) -> ExactMatch | None:
-    """The probability of the model's best hypotheses, and how many equal the reference; None if there was no time.
+class Hypotheses(NamedTuple):
+    """Hypotheses of several sources: log-probabilities, numbers of tokens, whether they equal the reference, and a
+    number for each source."""
 
-    Texts that are translated in parts or reach the maximum length are left out.
-    """
-    forced, equal, groups = list[Forced](), list[bool](), dict[str, int]()
+    log_prob_S: np.ndarray
+    tokens_S: np.ndarray
+    equal_S: np.ndarray
+    group_S: np.ndarray
+
+
+def hypotheses_of(translator: Translator, languages: Languages, pairs: Sequence[TextPair]) -> Hypotheses:
+    """The best few hypotheses for these texts, without those that reach the maximum length and without texts that are
+    translated in parts."""
+    found, groups = list[tuple[float, int, bool, int]](), dict[str, int]()
     for start in range(0, len(pairs), AT_ONCE):
-        if time.monotonic() > until:
-            break
         some = pairs[start : start + AT_ONCE]
-        results = translator([text for text, _ in some], source=languages[0], target=languages[1])
+        results = translator([text for text, _ in some], source=languages[0], target=languages[1],
+                             alternatives=ALTERNATIVES)
         for (text, reference), result in zip(some, results, strict=True):
-            if result.segments or not result.hypotheses or not result.hypotheses[0].finished:
-                continue
-            [ids], best = translator.codec.encode([result.as_read.source_text]), result.hypotheses[0]
             group = groups.setdefault(sentence_key(text), len(groups))
-            forced.append(Forced(tuple(ids), best.token_ids, best.given, group))
-            equal.append(result.text == reference)
-    if not forced:
+            found += [(one.log_prob, one.tokens, one.text == reference, group)
+                      for one in result.hypotheses if one.finished and not result.segments]
+    return Hypotheses(*np.array(found, float).reshape(-1, 4).T)
+
+
+def fit_sentences(fitted: Sequence[Hypotheses], *, smoothing: float) -> SentenceCalibrator | None:
+    """The calibrator of maximum likelihood; None for too few hypotheses."""
+    log_prob_S, tokens_S, equal_S, _ = (np.concatenate(one) for one in zip(*fitted, strict=True))
+    if len(equal_S) < LEAST_HYPOTHESES:
         return None
-    nll_2S = np.zeros((2, len(forced)))
-    for batch in predictions(translator, forced):
-        for nll_S, way in zip(nll_2S, (Calibrator(), calibrator), strict=True):
-            np.add.at(nll_S, batch.sentence_N, _confidence_and_nll(way, batch)[1])
-    raw, calibrated = np.exp(-nll_2S).mean(1).tolist()
-    observed = mean_figure(np.array(equal, float), np.array([one.group for one in forced]))
-    return ExactMatch(len(forced), raw, calibrated, observed)
+    inputs_S2 = torch.from_numpy(sentence_inputs(log_prob_S, tokens_S, smoothing))
+    inputs_S3 = torch.cat([inputs_S2, torch.ones(len(inputs_S2), 1)], dim=1)
+    weights_3 = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.LBFGS([weights_3], max_iter=200, line_search_fn="strong_wolfe")
+
+    def loss() -> torch.Tensor:
+        optimizer.zero_grad()
+        found = functional.binary_cross_entropy_with_logits(inputs_S3 @ weights_3, torch.from_numpy(equal_S))
+        found = found + WEIGHT_DECAY * weights_3.square().sum()
+        found.backward()
+        return found
+
+    optimizer.step(loss)
+    return SentenceCalibrator(smoothing, *weights_3.tolist())
+
+
+def sentence_reliability(calibrator: SentenceCalibrator, held: Hypotheses) -> SentenceReliability:
+    """How far calibrated probabilities of hypotheses agree with the share of them that equal the reference."""
+    log_prob_S, tokens_S, equal_S, group_S = held
+    group_S = np.unique(group_S, return_inverse=True)[1]
+    p_S = np.array([calibrator(*one) for one in zip(log_prob_S, tokens_S, strict=True)])
+    perfect_DS = np.random.default_rng(0).random((PERFECT, len(p_S))) < p_S
+    return SentenceReliability(
+        len(p_S), mean_figure(equal_S, group_S), float(np.exp(log_prob_S).mean()), float(p_S.mean()),
+        calibration_error(p_S, equal_S, group_S)[0],
+        float(np.mean([calibration_error(p_S, drawn_S, group_S)[0].value for drawn_S in perfect_DS])))

@@ -1,8 +1,9 @@
 """Measurements of a run after its training, within a fifth of the training time.
 
-The replay, if weights were kept for it; and, if the model was trained on storybook, which has gold links: word links,
-faithfulness of the views, and roles of heads.  Each is measured on a few sentences first, to estimate how many there is
-time for; the files record their number and intervals.  The replay counts moments instead.
+The calibration of its probabilities; if the model was trained on storybook, which has gold links, word links,
+faithfulness of the views and roles of heads; and the replay, if weights were kept for it.  Each is measured on a few
+sentences first, to estimate how many there is time for; the files record their number and intervals.  The replay counts
+moments instead.
 
 No failure here affects the training: the model is saved before.
 """
@@ -17,13 +18,14 @@ from typing import Any
 
 from seq2see.errors import UserError
 from seq2see.json_files import read_json
-from ..lens import alignment, replay, roles, trust
+from ..lens import alignment, calibration, replay, roles, trust
 from ..storybook import Storybook
-from ..training.moments import FOLDER, MOMENTS, moments_of
+from ..training.moments import FOLDER, MOMENTS
 from ..training.progress import duration, say
 from ..translate.checkpoint import fingerprint
 from ..translate.translator import Translator
 from .alignment import Aligner, fit_to_stories, settings_of, storybook, trained_on_storybook
+from .calibration import SENTENCES, calibrate
 from .card import show_measurements
 from .faithfulness import measure_on_stories
 from .gold import in_halves
@@ -70,22 +72,21 @@ def measure_run(run: Path) -> None:
     """Measure a finished run of `seq2see train`, save the results in it, and remove the weights of its moments."""
     seconds = SHARE * read_json(run / "metrics.json")["training"]["seconds"]
     ends = time.monotonic() + seconds
-    if moments_of(run) or trained_on_storybook(settings_of(run)):
-        say(f"measuring {run} for at most {duration(seconds)}; the model itself is finished")
+    say(f"measuring {run} for at most {duration(seconds)}; the model itself is finished")
+    try:
+        translator = Translator.from_pretrained(run, engine="torch")
+        measures = [*measures_of(translator, run), *replay_of(translator, run)]
+    except Exception as error:
+        measures = []
+        say(f"nothing was measured ({reason_of(error)})")
+    for number, measure in enumerate(measures):
         try:
-            translator = Translator.from_pretrained(run, engine="torch")
-            measures = [*replay_of(translator, run), *measures_of(translator, run)]
+            save = measure.within((ends - time.monotonic()) / (len(measures) - number))
+            save(run / measure.file)
+            say(f"wrote {run / measure.file}")
         except Exception as error:
-            measures = []
-            say(f"nothing was measured ({reason_of(error)})")
-        for number, measure in enumerate(measures):
-            try:
-                save = measure.within((ends - time.monotonic()) / (len(measures) - number))
-                save(run / measure.file)
-                say(f"wrote {run / measure.file}")
-            except Exception as error:
-                later = f"; to measure it: {measure.command}" if measure.command else ""
-                say(f"not measured: {measure.name} ({reason_of(error)}){later}")
+            later = f"; to measure it: {measure.command}" if measure.command else ""
+            say(f"not measured: {measure.name} ({reason_of(error)}){later}")
     show_measurements(run)
     shutil.rmtree(run / FOLDER, ignore_errors=True)
 
@@ -104,8 +105,10 @@ def replay_of(translator: Translator, run: Path) -> Iterator[Measure]:
 
 
 def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:
-    """The measurements that need gold links."""
+    """The calibration and, of a model trained on storybook, what needs gold links."""
     settings = settings_of(run)
+    yield Measure("calibration", calibration.FILE, lambda count: calibrate(translator, str(run), limit=count).save,
+                  few=60, least=80, most=SENTENCES, command=f"seq2see calibrate {run}")
     if trained_on_storybook(settings):
         book, aligner = storybook(settings), Aligner(translator)
         half = min(map(len, in_halves(book.test)))

@@ -15,9 +15,10 @@ from ..training.curve import BLUE, GREY, ORANGE, STYLE
 BINS = 15
 PICTURE = "reliability.png"  # beside the run
 CARD = """\
-The difference between confidence and accuracy (expected calibration error, 15 bins of equally many tokens, 95 %
-intervals), on held-out pairs not used for fitting.  Seq2See shows probabilities calibrated with `calibration.json`;
-`generate` returns the model's own.
+The difference between confidence and accuracy (expected calibration error, 15 bins of equal size, 95 % intervals), on
+held-out pairs not used for fitting: of tokens, and of the best four hypotheses of each sentence, which are right if
+they equal the reference (brackets: what a perfect calibration would measure on as many).  Seq2See shows probabilities
+calibrated with `calibration.json`; `generate` returns the model's own.
 
 {rows}
 
@@ -35,18 +36,25 @@ def reliability(calibrator: Calibrator, *, confidence_N: np.ndarray, right_N: np
     Intervals come from a bootstrap over sentences with fixed bins.  With finitely many tokens even a perfect model has
     an ECE slightly above 0, and resampling adds a little more.
     """
-    order = np.argsort(confidence_N, kind="stable")
-    members = [one for one in np.array_split(order, BINS) if len(one)]
+    ece, bins = calibration_error(confidence_N, right_N, sentence_N)
+    counts_S = np.bincount(sentence_N)
+    times_DS = resampled(len(counts_S))
+    nll_D = (times_DS @ np.bincount(sentence_N, nll_N)) / (times_DS @ counts_S)
+    return Reliability(calibrator, ece, _figure(float(nll_N.mean()), nll_D), bins)
+
+
+def calibration_error(confidence_N: np.ndarray, right_N: np.ndarray,
+                      group_N: np.ndarray) -> tuple[Figure, tuple[Bin, ...]]:
+    """The ECE of confidences, and its bins; what has one number in `group_N` is resampled together."""
+    members = [one for one in np.array_split(np.argsort(confidence_N, kind="stable"), BINS) if len(one)]
     bins = tuple(Bin(len(one), float(confidence_N[one].mean()), float(right_N[one].mean())) for one in members)
-    sentences = int(sentence_N.max()) + 1
-    gap_SB = np.stack([np.bincount(sentence_N[one], (right_N[one] - confidence_N[one]).astype(float), sentences)
+    groups = int(group_N.max()) + 1
+    gap_GB = np.stack([np.bincount(group_N[one], (right_N[one] - confidence_N[one]).astype(float), groups)
                        for one in members], axis=1)  # fmt: skip
-    times_DS, tokens_S = resampled(sentences), np.bincount(sentence_N, minlength=sentences)
-    tokens_D = times_DS @ tokens_S
-    ece_D = np.abs(times_DS @ gap_SB).sum(1) / tokens_D
-    nll_D = times_DS @ np.bincount(sentence_N, nll_N, sentences) / tokens_D
-    ece = sum(one.tokens * abs(one.right - one.confidence) for one in bins) / len(order)
-    return Reliability(calibrator, _figure(float(ece), ece_D), _figure(float(nll_N.mean()), nll_D), bins)
+    times_DG = resampled(groups)
+    ece_D = np.abs(times_DG @ gap_GB).sum(1) / (times_DG @ np.bincount(group_N, minlength=groups))
+    ece = sum(one.tokens * abs(one.right - one.confidence) for one in bins) / len(confidence_N)
+    return _figure(ece, ece_D), bins
 
 
 def mean_figure(values_S: np.ndarray, groups_S: np.ndarray) -> Figure:
@@ -91,11 +99,18 @@ def draw_reliability(path: Path, languages: Mapping[str, LanguageCalibration]) -
 
 def calibration_section(calibration: Calibration) -> str:
     """The figures and the plot, as the model card shows them."""
-    rows = ["| language | tokens | ECE | ECE, calibrated |", "| --- | --- | --- | --- |"]
+    rows = ["| language | tokens | ECE | ECE, calibrated | hypotheses | ECE, calibrated |",
+            "| --- | --- | --- | --- | --- | --- |"]
     for language, measured in calibration.languages.items():
-        before, after = ("{:.2%} ({:.2%} to {:.2%})".format(*measured.ways[way].ece) for way in ("raw", measured.way))
-        rows.append(f"| {language} | {measured.tokens:,} | {before} | {after} |")
+        before, after = (_interval(measured.ways[way].ece) for way in ("raw", measured.way))
+        whole = measured.sentences
+        of_whole = f"{whole.hypotheses:,} | {_interval(whole.ece)} [{whole.chance:.2%}]" if whole else "|"
+        rows.append(f"| {language} | {measured.tokens:,} | {before} | {after} | {of_whole} |")
     return CARD.format(rows="\n".join(rows), picture=PICTURE)
+
+
+def _interval(figure: Figure) -> str:
+    return "{:.2%} ({:.2%} to {:.2%})".format(*figure)
 
 
 def describe(calibration: Calibration) -> str:
@@ -113,10 +128,10 @@ def _paragraph(language: str, measured: LanguageCalibration) -> str:
         ece = "{:.2%} [{:.2%}, {:.2%}]".format(*one.ece)
         nll = "{:.3f} [{:.3f}, {:.3f}]".format(*one.nll)
         lines.append(f"  {_said(one.calibrator):<42}{ece:<25}{nll}" + ("  kept" if one == kept else ""))
-    if exact := measured.exact_match:
-        lines.append("  the best hypothesis has a mean probability of {:.1%}, calibrated {:.1%}; of {} of them"
-                     " {:.1%} [{:.1%}, {:.1%}] equal the reference"
-                     .format(exact.raw, exact.calibrated, exact.sentences, *exact.observed))
+    if whole := measured.sentences:
+        lines.append("  {:,} hypotheses: {:.1%} equal the reference; mean probability {:.1%}, calibrated {:.1%},"
+                     " ECE of {:.2%} [{:.2%}, {:.2%}]; a perfect calibration would measure {:.2%}".format(
+                         whole.hypotheses, whole.equal.value, whole.raw, whole.calibrated, *whole.ece, whole.chance))
     return "\n".join(lines)
 
 

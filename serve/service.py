@@ -49,7 +49,6 @@ class RequestOptions(TypedDict, total=False):
     format: Format
     options: DecodingOptions
     prefix: str
-    calibrated: bool  # whether hypotheses get calibrated probabilities
 
 
 class Service:
@@ -111,8 +110,7 @@ class Service:
     async def translate(self, texts: Sequence[str], *, caller: Caller,
                         **request: Unpack[RequestOptions]) -> list[Translation]:
         """A translation of each text, in order."""
-        # HTML needs attention to place elements, and calibration a forward pass: both may have to load torch.
-        looks = request.get("format") == "html" or request.get("calibrated")
+        looks = request.get("format") == "html"  # its elements are placed by attention, which may have to load torch
         seconds = self.settings.look_seconds if looks else self.settings.deadline_seconds
         async with self.serving(texts, caller, seconds, **request):
             return await self._do(self._translate, texts, **request)
@@ -189,8 +187,7 @@ class Service:
         return [next(left[source]) for source in sources]
 
     async def _translate_alike(self, name: str, texts: Sequence[str], *, options: DecodingOptions = NO_OPTIONS,
-                               format: Format = "text", calibrated: bool = False,
-                               **request: Any) -> list[Translation]:
+                               format: Format = "text", **request: Any) -> list[Translation]:
         """Texts of one language, by one model.  HTML is prepared in the thread for looking, as it needs attention."""
         translator, bounded = self.models[name], self._bounded(self.models[name], options)
         long = sum(map(len, texts)) >= LONG_TEXT
@@ -204,8 +201,6 @@ class Service:
             written = sum(len(one.token_ids) for hypotheses in found for one in hypotheses)
             self.metrics.tokens.labels("target").inc(written)
             await run(partial(job.advance, found))
-        if calibrated:
-            return await _in(self._looking, lambda: translator.with_calibrated(job.result))
         return job.result
 
     async def _translate_and_look(self, text: str, *, alternative: int, views: Sequence[str],

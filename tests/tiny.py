@@ -28,9 +28,9 @@ from seq2see.lens.calibration import (
     Bin,
     Calibration,
     Calibrator,
-    ExactMatch,
     LanguageCalibration,
     Reliability,
+    SentenceCalibrator,
 )
 from seq2see.lens.intervals import Figure
 from seq2see.tokenizer import train_tokenizer
@@ -154,7 +154,7 @@ def calibrate_by_hand(run: Path, language: str, calibrator: Calibrator) -> Calib
     """Leave a calibration beside a model, as if it had been fitted."""
     figure = Figure(0.1, 0.05, 0.2)
     ways = {way: Reliability(calibrator, figure, figure, (Bin(5, 0.5, 0.4), Bin(5, 0.9, 1.0))) for way in WAYS}
-    languages = {language: LanguageCalibration(7, 70, 1, 10, 0.7, "both", ways, ExactMatch(10, 0.2, 0.6, figure))}
-    made = Calibration("the validation pairs", languages, fingerprint(run))
+    languages = {language: LanguageCalibration(7, 70, 1, 10, 0.7, "both", ways)}
+    made = Calibration("the validation pairs", languages, fingerprint(run), SentenceCalibrator(0.1, 0.7, 2.0, 0.5))
     made.save(run / "calibration.json")
     return made

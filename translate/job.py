@@ -6,11 +6,12 @@ segment that lost something is retranslated in place, and all of them share batc
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import regex
 
@@ -23,6 +24,9 @@ from .decoding import DecodingOptions, GenerationDefaults
 from .marks import Alignment
 from .markup import Markup
 from .results import EngineOutput, Hypothesis, Ids, Translation
+
+if TYPE_CHECKING:
+    from ..lens.calibration import SentenceCalibrator
 
 MOST_CHARACTERS = 250_000  # in a text: more would take minutes
 LONGEST_WORDS = (  # characters, beyond those of any real word; some scripts have no spaces between words
@@ -116,8 +120,10 @@ class Text:
                    for part, one, is_marked in zip(parts, each, marked, strict=True)]
             ids = tuple(id for one in each for id in one.token_ids)
             log_prob = sum(one.log_prob for one in each)
+            known = [one.probability for one in each if one.probability is not None]
+            probability = math.prod(known) if len(known) == len(each) else None
             hypotheses.append(Hypothesis(self._joined(own), ids, log_prob / options.normaliser(len(ids)), log_prob,
-                                         all(one.finished for one in each)))
+                                         all(one.finished for one in each), probability=probability))
         return make(composed(self.text) if parts else self.text, tuple(hypotheses), segments=tuple(parts),
                     has_markup=self.markup is not None, one_by_one=any(one.one_by_one for one in self.passages))
 
@@ -140,6 +146,7 @@ class SegmentTranslator:
     source: str
     target: str
     options: DecodingOptions
+    calibrator: SentenceCalibrator | None = None
 
     def texts(self, texts: Sequence[str], *, prefix: str, html: bool) -> WorkGenerator[list[Text]]:
         """Translate all texts; the first segment of each begins with the prefix, and has at least as many sentences."""
@@ -205,7 +212,8 @@ class SegmentTranslator:
         """One segment; if every hypothesis has lost or added a sentence or protected text, translate again: sentence by
         sentence, or with other stand-ins for protected text."""
         [found] = yield [(ids, replace(self.options, prefix=(*self.options.prefix, *start)))]
-        written = [replace(one, text=self.codec.decode(one.token_ids)) for one in found]
+        written = [replace(one, text=self.codec.decode(one.token_ids), probability=self._probability(one))
+                   for one in found]
         texts = [(one, reading.restored(one.text)) for one in written if one.text.strip()]
         restored = tuple(replace(one, text=text) for one, text in texts if text is not None)
         sentences = whole = Cut((reading.text,), ("", ""))
@@ -224,6 +232,9 @@ class SegmentTranslator:
             return (yield from self._segment(further, ids, start))
         blank = tuple(replace(one, text=reading.text) for one in written)  # all hypotheses are blank: keep the source
         return Passage(whole, ((reading, complete or restored or blank),))
+
+    def _probability(self, hypothesis: Hypothesis) -> float | None:
+        return self.calibrator(hypothesis.log_prob, hypothesis.tokens) if self.calibrator else None
 
     def _has_sentences(self, translation: str, count: int) -> bool:
         """Whether a translation has as many sentences as its source; a single one may be translated by several."""

@@ -26,8 +26,8 @@ class Hypothesis:
     `log_prob` is the sum of the log-probabilities of its tokens.  The first `given` ones, a language tag and a prefix,
     were forced and count 0.  `score` ranks hypotheses: that sum divided by the number of tokens to the power of the
     length penalty, so at the usual penalty of 1 the mean.  `finished` is False if the length limit came before `</s>`.
-    `calibrated_log_prob` is the same under calibrated probabilities, if requested; e to its power is the probability
-    that a reference is identical.
+    `probability` is the calibrated probability that a reference reads exactly the same, if the model has a calibration
+    of its hypotheses (`seq2see calibrate`).
     """
 
     text: str
@@ -36,7 +36,12 @@ class Hypothesis:
     log_prob: float
     finished: bool
     given: int = 0
-    calibrated_log_prob: float | None = None
+    probability: float | None = None
+
+    @property
+    def tokens(self) -> int:
+        """The tokens that count in `log_prob`."""
+        return len(self.token_ids) - self.given
 
     @classmethod
     def from_engine(cls, token_ids: tuple[int, ...], score: float, *, end: Collection[int],

@@ -7,15 +7,14 @@ A language tag is given, not predicted, and does not count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from transformers import PreTrainedModel
 
 from ..lens.calibration import Calibrator
 from ..lens.teacher_forcing import chosen_log_probs, forced_pass, packed, vocabulary_size
-from .results import Translation
 
 # B pairs, T target tokens
 
@@ -59,12 +58,3 @@ def score_targets(
             counted = row[given : len(targets[index])]
             found[index] = Score(sum(counted), len(counted))
     return [found[index] for index in range(len(sources))]
-
-
-def with_log_probs(result: Translation, log_probs: Iterator[float]) -> Translation:
-    """Assign these in order to the hypotheses of its parts; a hypothesis of a split text gets the sum of its parts."""
-    segments = tuple(with_log_probs(one, log_probs) for one in result.segments)
-    each = zip(*([one.calibrated_log_prob or 0.0 for one in part.hypotheses] for part in segments), strict=True)
-    own = map(sum, each) if segments else log_probs
-    return replace(result, segments=segments, hypotheses=tuple(
-        replace(one, calibrated_log_prob=log_prob) for one, log_prob in zip(result.hypotheses, own)))  # noqa: B905

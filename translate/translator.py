@@ -32,12 +32,11 @@ from .devices import Device, ctranslate2_device
 from .export import KINDS, NotForCTranslate2, exported, spaceless
 from .job import Job, SegmentTranslator, Text, WorkGenerator, bare_pair, by_group, check_length, composed
 from .marks import Alignment
-from .results import Engine, Hypothesis, Translation
+from .results import Engine, Translation
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from ..lens.calibration import Calibrator
     from ..lens.trace import Trace
     from .scoring import Score
     from .torch_engine import TorchEngine
@@ -126,13 +125,12 @@ class Translator(LoadedCheckpoint):
 
     @overload  # a str is a Sequence[str] too, and matches here first
     def __call__(self, text: str, *, source: str | None = ..., target: str | None = ..., prefix: str = ...,
-                 format: Format = ..., calibrated: bool = ..., **options: Any) -> Translation: ...
+                 format: Format = ..., **options: Any) -> Translation: ...
     @overload
     def __call__(self, text: Sequence[str], *, source: str | None = ..., target: str | None = ..., prefix: str = ...,
-                 format: Format = ..., calibrated: bool = ..., **options: Any) -> list[Translation]: ...
+                 format: Format = ..., **options: Any) -> list[Translation]: ...
     def __call__(self, text: str | Sequence[str], *, source: str | None = None, target: str | None = None,
-                 prefix: str = "", format: Format = "text", calibrated: bool = False,
-                 **options: Any) -> Translation | list[Translation]:
+                 prefix: str = "", format: Format = "text", **options: Any) -> Translation | list[Translation]:
         """Translate a text, or a list of texts in batches.  Texts without words come back as they are.
 
         A text of more sentences or tokens than the model was trained on is cut into segments; its line breaks and
@@ -144,7 +142,6 @@ class Translator(LoadedCheckpoint):
             target: the language to translate into; None: as `source`.
             prefix: what every translation begins with.
             format: `html` keeps the markup and translates the text between.
-            calibrated: give each hypothesis its `calibrated_log_prob`, by a pass with PyTorch.
             options: alternatives, num_beams, temperature and others: see `DecodingOptions`.
 
         Returns:
@@ -154,16 +151,13 @@ class Translator(LoadedCheckpoint):
             UserError: a language that the model does not have, or an option out of bounds.
         """
         texts = list(text) if isinstance(text, Iterable) and not isinstance(text, str) else [text]
-        if calibrated:
-            self._calibrator(self._pair(source, target)[1])  # UserError if there is none
         with _option_errors():
             decoding = DecodingOptions(**options)
         job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=decoding)
         while job.work:
             job.advance(by_group(job.work, itemgetter(1), lambda alike, members: self.engine_for(alike).translate(
                 [ids for ids, _ in members], alike)))
-        results = self.with_calibrated(job.result) if calibrated else job.result
-        return results[0] if isinstance(text, str) else results
+        return job.result[0] if isinstance(text, str) else job.result
 
     def prepare(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None, prefix: str = "",
                 format: Format = "text", options: DecodingOptions = NO_OPTIONS) -> Job[list[Translation]]:
@@ -174,7 +168,8 @@ class Translator(LoadedCheckpoint):
         tag = self.tag(target)
         with _option_errors():
             options = self.defaults.resolve(options, first=tag)
-        segments = SegmentTranslator(self.codec, self.defaults, source, target, options)
+        calibrator = self.calibration.sentence_calibrator(target) if self.calibration else None
+        segments = SegmentTranslator(self.codec, self.defaults, source, target, options, calibrator)
         return Job(self._translations(segments, segments.texts(texts, prefix=prefix, html=format == "html")))
 
     def engine_for(self, options: DecodingOptions) -> Engine:
@@ -291,7 +286,10 @@ class Translator(LoadedCheckpoint):
             raise UserError(f"expected a translation for each source, got {len(sources)} sources and"
                             f" {len(translations)} translations", exit_code=2)
         source, target = self._pair(source, target)
-        calibrator = self._calibrator(target) if calibrated else None
+        calibrator = self.calibration.calibrator(target) if calibrated and self.calibration else None
+        if calibrated and not calibrator:
+            to = f" to {target}" if target else ""
+            raise UserError(f"{self.name} has no calibration{to}: run seq2see calibrate {self.name}")
         model, tokenizer = self._load()
         first = next(iter(self.defaults.resolve(first=self.tag(target)).prefix), None)
         source_ids, target_ids = [], []
@@ -302,33 +300,6 @@ class Translator(LoadedCheckpoint):
             check_length(translation, target_ids[-1], most=self.defaults.positions)
         with self._lock:
             return score_targets(model, source_ids, target_ids, given=0 if first is None else 1, calibrator=calibrator)
-
-    def with_calibrated(self, results: Sequence[Translation]) -> list[Translation]:
-        """The same results, each hypothesis with its `calibrated_log_prob`, under the float32 weights.
-
-        Raises:
-            UserError: the model is not calibrated for the target language.
-        """
-        from .scoring import score_targets, with_log_probs
-
-        def scores(alike: tuple[str, int], members: list[tuple[Translation, Hypothesis]]) -> list[float]:
-            target, given = alike
-            calibrator, (model, _) = self._calibrator(target), self._load()
-            source_ids = self.codec.encode([part.source_text for part, _ in members])
-            with self._lock:
-                return [one.log_prob for one in score_targets(
-                    model, source_ids, [one.token_ids for _, one in members], given=given, calibrator=calibrator)]
-
-        chosen = [(part.as_read, one) for result in results for part in result.parts for one in part.hypotheses]
-        log_probs = iter(by_group(chosen, lambda each: (each[0].target_language, each[1].given), scores))
-        return [with_log_probs(one, log_probs) for one in results]
-
-    def _calibrator(self, target: str) -> Calibrator:
-        found = self.calibration.calibrator(target) if self.calibration else None
-        if found is None:
-            to = f" to {target}" if target else ""
-            raise UserError(f"{self.name} has no calibration{to}: run seq2see calibrate {self.name}")
-        return found
 
     def _pair(self, source: str | None, target: str | None) -> tuple[str, str]:
         pairs = self.language_pairs

@@ -13,11 +13,14 @@ def run(args: argparse.Namespace) -> None:
     check_files(args)
     from seq2see.lens.calibration import FILE
     from seq2see.measures.calibration import calibrate
+    from seq2see.measures.card import show_measurements
     from seq2see.measures.reliability import PICTURE, describe
     from seq2see.translate import Translator
 
     with only_results_on_stdout():
-        translator = Translator.from_pretrained(args.run, engine="torch", device=args.device)
+        translator = Translator.from_pretrained(args.run, device=args.device)
     files = LinkedFiles(args.src, args.tgt, None) if args.src else None
     found = calibrate(translator, args.run, files, source=args.source, target=args.target)
+    found.save(Path(args.run) / FILE)
+    show_measurements(Path(args.run))
     print(f"{describe(found)}\nwrote {Path(args.run) / FILE} and {PICTURE}")

@@ -1,11 +1,11 @@
 """The verb `translate`: standard input to standard output, line by line; everything else on stderr."""
 
 import argparse
-import math
 import sys
 from collections import Counter
 
 from seq2see.cli.lines import line_by_line, stdin, windows
+from seq2see.errors import UserError
 from seq2see.streams import only_results_on_stdout
 from seq2see.translate import Translation, Translator
 from seq2see.translate.job import check_text
@@ -25,25 +25,27 @@ def run(args: argparse.Namespace) -> None:
     groups = windows(stdin(), check_text)
     with only_results_on_stdout():
         translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device)
-    settings = {"source": args.source, "target": args.target, "num_beams": args.num_beams,
-                "calibrated": args.calibrated}
+    settings = {"source": args.source, "target": args.target, "num_beams": args.num_beams}
     translator([], **settings)  # a wrong language is an error even without input
     remarks = Remarks()
     for lines in groups:
         results = line_by_line(lambda texts: translator(texts, **settings), lines)
         for (number, _), result in zip(lines, results, strict=True):
             if args.calibrated:
-                sys.stdout.write(f"{probability(result)}\t")
+                sys.stdout.write(f"{probability(result, args.run):.4f}\t")
             sys.stdout.write(" ".join(result.text.splitlines()) + "\n" if result.hypotheses else result.text + "\n")
             remarks.note(number, result)
         sys.stdout.flush()
     remarks.print()
 
 
-def probability(result: Translation) -> str:
-    """Calibrated probability that the best hypothesis matches a reference exactly; 1 if there is none."""
-    log_prob = result.hypotheses[0].calibrated_log_prob if result.hypotheses else 0.0
-    return f"{math.exp(log_prob or 0.0):.4f}"
+def probability(result: Translation, model: str) -> float:
+    """That a reference reads exactly like the best hypothesis; 1 if the text is its own translation."""
+    found = result.hypotheses[0].probability if result.hypotheses else 1.0
+    if found is None:
+        raise UserError(f"{model} has no calibration to {result.target_language} for hypotheses: run seq2see calibrate"
+                        f" {model}")
+    return found
 
 
 class Remarks:

@@ -43,8 +43,6 @@ class TranslateBody(RequestBody):
 
     texts: list[str] = Field(min_length=1, description="texts to translate")
     format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")
-    calibrated: bool = Field(default=False,
-                             description="add `calibrated_log_prob` to hypotheses, which takes a pass in torch")
 
 
 class LookBody(RequestBody):
@@ -155,7 +153,7 @@ def router(service: Service) -> APIRouter:
     async def translate(body: TranslateBody, request: Request) -> dict[str, list[Translation]]:
         caller = service.access.caller(request)
         found = await service.translate(
-            body.texts, caller=caller, format=body.format, calibrated=body.calibrated, **body.arguments())
+            body.texts, caller=caller, format=body.format, **body.arguments())
         return {"translations": found}
 
     @routes.post("/look", summary="Translate a text and return every attention map", dependencies=wanted,

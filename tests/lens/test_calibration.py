@@ -1,6 +1,7 @@
 """Calibrated probabilities: smoothing and temperature are undone, exactly; a trace shows, keeps and saves both."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import logit
 
 from seq2see.errors import UserError
 from seq2see.lens import Trace, with_calibration
@@ -18,9 +20,10 @@ from seq2see.lens.calibration import (
     Bin,
     Calibration,
     Calibrator,
-    ExactMatch,
     LanguageCalibration,
     Reliability,
+    SentenceCalibrator,
+    SentenceReliability,
 )
 from seq2see.lens.intervals import Figure
 from seq2see.lens.probabilities import TEMPERATURES, log_sums
@@ -79,9 +82,10 @@ def made(temperature: float = 0.9) -> Calibration:
     figure = Figure(0.1, 0.05, 0.2)
     ways = {way: Reliability(Calibrator(0.1, temperature), figure, figure, (Bin(5, 0.5, 0.4), Bin(5, 0.9, 1.0)))
             for way in WAYS}
-    exact = ExactMatch(10, 0.2, 0.6, figure)
-    return Calibration("the validation pairs", {"fr": LanguageCalibration(7, 70, 1, 10, 0.7, "both", ways, exact),
-                                                "de": LanguageCalibration(7, 70, 1, 10, 0.7, "both", ways)}, "abc")
+    whole = SentenceReliability(40, figure, 0.2, 0.6, figure, 0.01)
+    return Calibration("the validation pairs", {"fr": LanguageCalibration(7, 70, 1, 10, 0.7, "both", ways, whole),
+                                                "de": LanguageCalibration(7, 70, 1, 10, 0.7, "both", ways)}, "abc",
+                       SentenceCalibrator(0.1, 0.7, 2.0, 0.5))
 
 
 @pytest.mark.parametrize(("at", "value"), [
@@ -146,3 +150,14 @@ def test_the_slider_gives_what_the_whole_vocabulary_gives(trace: Trace, calibrat
             np.testing.assert_allclose(mine, wanted_TV[t, [one.id for one in step]], atol=2e-3)
     with pytest.raises(UserError, match="no logits"):
         log_sums(replace(trace, logits=None))
+
+
+def test_the_probability_of_a_hypothesis_is_beta_calibration_of_what_smoothing_left() -> None:
+    calibrator = SentenceCalibrator(0.1, 0.7, 2.0, -0.5)
+    for log_prob, tokens in ((-2.0, 8), (-30.0, 20), (-1.5, 12)):
+        p = np.exp(log_prob) / 0.9**tokens
+        assert logit(calibrator(log_prob, tokens)) == pytest.approx(0.7 * np.log(p) - 2 * np.log(1 - p) - 0.5)
+    found = [calibrator(log_prob, 6) for log_prob in np.linspace(-1000, 0, 2001)]
+    assert np.isfinite(found).all() and found[0] == 0 and np.diff(found).min() >= 0 and found[-1] <= 1
+    assert SentenceCalibrator(0.0, 1.0, 1.0, 0.0)(math.log(0.3), 5) == pytest.approx(0.3), "that is p itself"
+    assert made().sentence_calibrator("fr") == made().sentences and made().sentence_calibrator("es") is None

@@ -12,9 +12,20 @@ from sklearn.calibration import calibration_curve
 
 from seq2see import Translator
 from seq2see.cli import command as cli
-from seq2see.lens import with_calibration
-from seq2see.lens.calibration import Calibration, Calibrator
-from seq2see.measures.calibration import Forced, TopTokenFit, compare, exact_match, predictions, smoothing_of
+from seq2see.lens.calibration import Calibration, Calibrator, SentenceCalibrator
+from seq2see.measures.calibration import (
+    ALTERNATIVES,
+    LEAST_HYPOTHESES,
+    Forced,
+    Hypotheses,
+    TopTokenFit,
+    compare,
+    fit_sentences,
+    hypotheses_of,
+    predictions,
+    sentence_reliability,
+    smoothing_of,
+)
 from seq2see.measures.pairs import LinkedFiles
 from seq2see.measures.reliability import BINS, reliability
 from seq2see.training.config import load_config
@@ -110,7 +121,7 @@ def test_languages_share_what_is_fitted_and_are_measured_each(translator: Transl
 
 
 def test_steps_are_the_tokens_that_were_a_choice(translator: Translator, sources: list[str]) -> None:
-    """Whatever shares a batch; a time that is over gives none."""
+    """Whatever shares a batch."""
     forced = drawn(translator, sources[:9], 1.0)
     batches = list(predictions(translator, forced))
     token_N = np.concatenate([batch.token_N for batch in batches])
@@ -120,7 +131,6 @@ def test_steps_are_the_tokens_that_were_a_choice(translator: Translator, sources
         [alone] = predictions(translator, [one])
         together_NV = np.concatenate([batch.log_probs_NV for batch in batches])[sentence_N == number]
         assert np.allclose(alone.log_probs_NV, together_NV, atol=1e-4)
-    assert not list(predictions(translator, forced, until=-math.inf))
 
 
 @pytest.fixture
@@ -165,24 +175,42 @@ def test_the_command_leaves_the_calibration_its_picture_and_a_section_of_the_car
     assert Translator.from_pretrained(run, engine="torch").calibration is None
 
 
-def test_the_product_is_how_often_the_best_hypothesis_is_the_reference(run: Path, sources: list[str]) -> None:
-    """Of ten sentences: the mean probability of what the model writes, and that four of its translations are right."""
+def test_hypotheses_are_compared_with_their_reference(run: Path, sources: list[str]) -> None:
     settings = json.loads((run / "generation_config.json").read_text("utf-8"))
-    settings |= {"forced_eos_token_id": settings["eos_token_id"], "max_length": 5, "num_beams": 2}
+    settings |= {"forced_eos_token_id": settings["eos_token_id"], "max_length": 5}
     (run / "generation_config.json").write_text(json.dumps(settings), "utf-8")
     loaded = Translator.from_pretrained(run, engine="torch")
-    results, calibrator = loaded(sources[:10], target="de"), Calibrator(0.1, 0.5)
-    traces = [with_calibration(one, calibrator) for one in loaded.look(results)]
-    pairs = [(text, one.text if number < 4 else "?")
+    results = loaded(sources[:10], target="de", alternatives=ALTERNATIVES)
+    pairs = [(text, one.hypotheses[1].text if number < 4 else "?")
              for number, (text, one) in enumerate(zip(sources, results, strict=False))]
-    found = exact_match(loaded, ("en", "de"), pairs, calibrator)
-    assert found is not None and found.sentences == 10
-    assert found.observed.low < found.observed.value == 0.4 < found.observed.high
-    raw = [one.log_probs[one.given :].sum() for one in traces]
-    calibrated = [one.calibrated.log_probs[one.given :].sum() for one in traces]
-    assert math.log(found.raw) == pytest.approx(math.log(np.exp(raw).mean()), abs=1e-3)
-    assert math.log(found.calibrated) == pytest.approx(math.log(np.exp(calibrated).mean()), abs=0.05)
-    assert exact_match(loaded, ("en", "de"), pairs, calibrator, until=-math.inf) is None
+    found = hypotheses_of(loaded, ("en", "de"), pairs)
+    written = [(one.log_prob, len(one.token_ids) - one.given, one.text == reference, number)
+               for number, ((_, reference), result) in enumerate(zip(pairs, results, strict=True))
+               for one in result.hypotheses]
+    assert np.array(written) == pytest.approx(np.stack(found, axis=1), abs=1e-4) and found.equal_S.sum() >= 4
+
+
+def drawn_hypotheses(count: int, *, seed: int) -> tuple[Hypotheses, SentenceCalibrator]:
+    """Hypotheses of a model with smoothing 0.1, and the calibrator that decided which of them are right."""
+    rng, true = np.random.default_rng(seed), SentenceCalibrator(0.1, 0.6, 2.5, -0.8)
+    tokens_S = rng.integers(4, 20, count)
+    log_prob_S = np.log(rng.uniform(0.01, 0.95, count)) + tokens_S * math.log(0.9)
+    p_S = np.array([true(*one) for one in zip(log_prob_S, tokens_S, strict=True)])
+    return Hypotheses(log_prob_S, tokens_S, (rng.random(count) < p_S).astype(float), np.arange(count) // 4), true
+
+
+def test_the_calibration_of_hypotheses_is_found_and_measured() -> None:
+    fitted, true = drawn_hypotheses(40_000, seed=1)
+    parts = [Hypotheses(*(column[half::2] for column in fitted)) for half in (0, 1)]  # two languages
+    found = fit_sentences(parts, smoothing=0.1)
+    assert found is not None and (found.a, found.b, found.bias) == pytest.approx((true.a, true.b, true.bias), abs=0.15)
+    held, _ = drawn_hypotheses(20_000, seed=2)
+    measured = sentence_reliability(found, held)
+    assert measured.ece.value < 0.012 and measured.chance == pytest.approx(measured.ece.value, abs=0.005)
+    assert measured.calibrated == pytest.approx(measured.equal.value, abs=0.01) and measured.raw < measured.calibrated
+    assert sentence_reliability(SentenceCalibrator(0.1, 1.0, 1.0, 0.0), held).ece.value > 0.08, "not calibrated"
+    few = Hypotheses(*(column[:LEAST_HYPOTHESES - 1] for column in fitted))
+    assert fit_sentences([few], smoothing=0.1) is None
 
 
 def test_the_run_says_how_its_labels_were_smoothed(tmp_path: Path) -> None:

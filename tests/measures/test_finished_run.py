@@ -12,7 +12,7 @@ import torch
 
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration, Translator
 from seq2see.errors import UserError
-from seq2see.measures import alignment, finished_run
+from seq2see.measures import alignment, calibration, finished_run
 from seq2see.measures.finished_run import Measure, measure_run
 from seq2see.storybook import Storybook, generate
 from seq2see.tokenizer import train_tokenizer
@@ -75,7 +75,7 @@ def trained(book: Storybook, tmp_path_factory: pytest.TempPathFactory) -> Path:
     model.generation_config.max_length = 12
     model.generation_config.forced_bos_token_id = tokenizer.tag_id("fr")
     folder = tiny.save(tmp_path_factory.mktemp("trained") / "run", tiny.spread_out(model), tokenizer)
-    (folder / "run.yaml").write_text("data: {path: storybook}\n")
+    (folder / "run.yaml").write_text("name: storybook\ndata: {path: storybook}\n")
     training = {"seconds": 1000.0, "steps": 9, "kept_step": 9, "log": []}
     (folder / "metrics.json").write_text(json.dumps({"training": training}))
     (folder / FOLDER).mkdir()
@@ -91,6 +91,9 @@ def test_all_is_measured_of_these_weights_and_says_on_how_many_sentences(
     run: Path, book: Storybook, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(alignment, "generate", lambda seed: book)
+    fitted, held = ([(one.source, one.target) for one in part] for part in (book.val, book.test[:60]))
+    monkeypatch.setattr(calibration, "calibration_pairs", lambda *_, **__: ({("en", "fr"): (fitted, held)}, "pairs"))
+    monkeypatch.setattr(calibration, "SENTENCES", 60)
     monkeypatch.setattr(finished_run, "SHARE", 1000.0)  # there is time for all
     measure_run(run)
     translator = Translator.from_pretrained(run, engine="torch")
@@ -102,9 +105,11 @@ def test_all_is_measured_of_these_weights_and_says_on_how_many_sentences(
     assert {head: len(roles) for head, roles in translator.roles.items()} == {
         tuple(row["head"]): len(row["roles"]) for row in report["heads"] if row["roles"]
     }
+    assert translator.calibration and translator.calibration.languages["fr"].pairs == 60
     first, *said = capsys.readouterr().err.splitlines()
     assert first.startswith(f"measuring {run} for at most ")
     assert [line.partition(", about ")[0] for line in said] == [
+        "calibration: 3000 sentences", f"wrote {run / 'calibration.json'}",
         "word links: 50 sentences", f"wrote {run / 'alignment.json'}",
         f"faithfulness: {half} sentences", f"wrote {run / 'trust.json'}",
         f"head roles: {half} sentences", f"wrote {run / 'heads.json'}",
@@ -140,7 +145,9 @@ def test_what_fails_costs_a_line_and_not_the_others(
     assert not (run / FOLDER).exists()
 
 
-def test_of_a_run_with_nothing_to_measure_nothing_is_said(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_on_other_data_is_calibrated(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (run / "run.yaml").write_text("data: {path: mine.tsv}\n")
     measure_run(run)
-    assert capsys.readouterr().err == "" and not (run / FOLDER).exists()
+    [_, told] = capsys.readouterr().err.splitlines()
+    assert told.startswith("not measured: calibration (") and f"seq2see calibrate {run}" in told
+    assert not (run / FOLDER).exists()

@@ -85,7 +85,6 @@ def test_look_is_compressed_where_the_client_takes_it(live):
     ("translate", {"texts": ["a"], "beams": 2}, "beams: unknown field"),
     ("translate", {"texts": ["a"], "num_beams": True}, "num_beams: Input should be a valid integer"),
     ("translate", {"texts": ["a"], "num_beams": 9}, "num_beams 9: at most 8"),
-    ("translate", {"texts": ["a"], "calibrated": True}, "has no calibration to fr: run seq2see calibrate"),
     ("translate", {"texts": ["a"], "source": "fr", "target": "en"}, "; the pairs are en to fr, en to de"),
     ("look", {"text": "  "}, "the text has no words"),
     ("look", {"text": "a " * 501}, "looking inside takes at most 1000"),

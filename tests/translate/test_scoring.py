@@ -115,19 +115,14 @@ def test_calibrated_scores_are_those_of_the_calibrated_trace(calibrated, score):
 
 
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
-def test_every_hypothesis_has_the_calibrated_log_probability_of_its_trace_if_asked(calibrated, engine):
+def test_every_hypothesis_has_a_calibrated_probability(calibrated, engine, capsys):
     translator = Translator.from_pretrained(calibrated, engine=engine)
+    calibrator = translator.calibration.sentences
     texts = ["The cat.", " ", "The cat did. The box was https://a.example/b too.\n\nAn owl!", "Der"]
     for more in ({}, {"prefix": "Le"}, {"format": "html"}):
-        results = translator(texts, target="fr", alternatives=3, calibrated=True, **more)
-        for result in results:
+        for result in translator(texts, target="fr", alternatives=3, **more):
             for number, one in enumerate(result.hypotheses):
-                traces = translator.look(result, alternative=number)
-                sums = [trace.calibrated.log_probs[trace.given :].sum() for trace in traces]
-                assert one.calibrated_log_prob == pytest.approx(sum(sums), rel=2e-3)
-                assert abs(one.calibrated_log_prob - one.log_prob) > 0.05
-        bare = translator(texts, target="fr", alternatives=3, **more)
-        assert [one.text for one in bare] == [one.text for one in results]
-        assert {one.calibrated_log_prob for result in bare for one in result.hypotheses} == {None}
-    with pytest.raises(UserError, match="has no calibration to de"):
-        translator([], target="de", calibrated=True)
+                parts = [part.hypotheses[number] for part in result.parts]
+                expected = [calibrator(part.log_prob, len(part.token_ids) - part.given) for part in parts]
+                assert one.probability == pytest.approx(math.prod(expected)) and 0 < one.probability < 1
+    assert {one.probability for result in translator(texts, target="de") for one in result.hypotheses} == {None}
