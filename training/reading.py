@@ -62,6 +62,8 @@ def find_part(data: DataConfig, split: str, *, seed: int = 0, optional: Sequence
             f" ({', '.join(f'NAME.{language}' for language in languages)}) here; give one, or storybook, or a Hub"
             " dataset as owner/name"
         )
+    if isinstance(data.path, list) and len(files) != len(languages):
+        raise UserError(f"data.path names {len(files)} files, expected one for each of {', '.join(languages)}")
     if kind == "files":
         return _of_files(files, languages) if split == "train" else None
     return (_folder if kind == "folder" else _hub)(Path(str(data.path)), split, languages, optional)
@@ -72,8 +74,6 @@ def locate(data: DataConfig) -> tuple[str, list[Path]]:
     `folder`, a data set of the `hub`, or `nowhere`, where it is not here and has no name that the Hub could know."""
     languages, name = [data.source, *data.targets], str(data.path)
     if isinstance(data.path, list):
-        if len(data.path) != len(languages):
-            raise UserError(f"data.path names {len(data.path)} files, expected one for each of {', '.join(languages)}")
         files = [Path(item) for item in data.path]
         return "files" if all(map(Path.is_file, files)) else "nowhere", files
     if name == "storybook":
