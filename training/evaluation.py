@@ -1,6 +1,7 @@
 """`seq2see evaluate RUN [--data PATH] [--split NAME] [--to LANGUAGE]`: BLEU and chrF, and what storybook can tell.
 
-Storybook's stories are found by a pair's row: pairs may have been left out, by cleaning or because there are many.
+Tokenised references and storybook's stories are found by a pair's row: pairs may have been left out, by cleaning or
+because there are many.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from typing import Any
 
 from transformers import PreTrainedModel
 
+from seq2see.errors import UserError
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from .config import DataConfig, RunConfig
-from .metrics import pronoun_accuracy, score
+from .metrics import pronoun_accuracy, score, tokenized_bleu
 from .pairs import Corpus, Pair, evenly_spaced, load_split
-from .reading import book
+from .reading import book, read_lines
 from .translation import translate_pairs
 
 FINAL_PAIRS = 2000  # at most so many validation pairs are translated once training is over
@@ -35,9 +37,10 @@ def evaluate_run(
                 continue
             languages = [pair.target_language for pair in pairs]
             pairs = [pairs[index] for index in evenly_spaced(languages, FINAL_PAIRS // len(parts))]
+            references = tokenized_references(data, split, pairs)
             hypotheses = translate_pairs(model, tokenizer, pairs)
             name = f"{own} {split}" if corpus.parts else split
-            scores[name] = scores_of(data, split, pairs, hypotheses, seed=seed)
+            scores[name] = scores_of(data, split, pairs, hypotheses, references=references, seed=seed)
     return scores
 
 
@@ -56,11 +59,29 @@ def scores_of(
     pairs: list[Pair],
     hypotheses: list[str],
     *,
+    references: list[str] | None,
     seed: int,
 ) -> dict[str, Any]:
-    """The scores of translations, on storybook also by family."""
+    """The scores of translations; with tokenised `references` also the BLEU of the literature."""
     row = score(hypotheses, [pair.target for pair in pairs]).to_dict()
+    if references:
+        bleu, row["bleu_lc_tok_signature"] = tokenized_bleu(hypotheses, references, language=data.targets[0])
+        row["bleu_lc_tok"] = round(bleu, 2)
     if data.path == "storybook":
         stories = getattr(book(*data.targets, seed), split)
         row["families"] = pronoun_accuracy([stories[pair.row] for pair in pairs], hypotheses)
     return row
+
+
+def tokenized_references(data: DataConfig, split: str, pairs: list[Pair]) -> list[str] | None:
+    """The line of each pair in `{split}.lc.norm.tok.{language}[.gz]` beside the text, where one target language is
+    asked for; None where there is no such file, or it is of other pairs: those that were split off train."""
+    if not isinstance(data.path, str) or len(data.targets) > 1 or any(pair.row < 0 for pair in pairs):
+        return None
+    name = f"{split}.lc.norm.tok.{data.targets[0]}"
+    for path in filter(Path.is_file, (Path(data.path) / name, Path(data.path) / f"{name}.gz")):
+        lines = list(read_lines(path))
+        if max(pair.row for pair in pairs) >= len(lines):
+            raise UserError(f"{path} has {len(lines)} lines, fewer than the text has pairs")
+        return [lines[pair.row] for pair in pairs]
+    return None

@@ -14,7 +14,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -47,7 +47,7 @@ class Pair:
     target: str
     source_language: str
     target_language: str
-    row: int = field(default=-1, compare=False)  # in the part it is of, from 0
+    row: int = field(default=-1, compare=False)  # in the part it is of, from 0; -1 where that was split off train
 
 
 class StoredPairs(Sequence[Pair]):
@@ -253,7 +253,8 @@ def _store(folder: Path, data: DataConfig, train: Part, val: Part | None) -> Non
             add[side](pair)
 
         for pair in watched(clean(data, train, skipped), f"reading {train.where}"):
-            keep(pair, _side(pair.source, fractions))
+            side = _side(pair.source, fractions)
+            keep(pair if side == "train" else replace(pair, row=-1), side)
         for pair in clean(data, val, skipped) if val else ():
             keep(pair, "val")
     (folder / "found.json").write_text(json.dumps({"skipped": skipped, "fingerprint": digest.hexdigest()}), "utf-8")

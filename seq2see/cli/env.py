@@ -11,7 +11,7 @@ import seq2see
 
 PACKAGES = (
     *("torch", "transformers", "tokenizers", "datasets", "accelerate", "safetensors", "huggingface_hub", "sacrebleu"),
-    *("numpy", "gradio", "fastapi", "uvicorn", "pydantic", "ctranslate2", "peft", "ray", "mcp"),
+    *("sacremoses", "numpy", "gradio", "fastapi", "uvicorn", "pydantic", "ctranslate2", "peft", "ray", "mcp"),
     *("matplotlib", "tensorboard"),
 )
 

@@ -45,6 +45,10 @@ def write_files(folder: Path, split: str, lines: list[tuple[str, str]], language
         (folder / f"{split}.{language}").write_text("".join(f"{text}\n" for text in column), "utf-8")
 
 
+def write_references(folder: Path, split: str, lines: list[tuple[str, str]]) -> None:
+    write_files(folder, split, [(target,) for _, target in lines], ["lc.norm.tok.fr"])
+
+
 def write_table(path: Path, lines: list[tuple[str, str]]) -> Path:
     path.write_text("en\tfr\n" + "".join(f"{source}\t{target}\n" for source, target in lines), "utf-8")
     return path
@@ -54,6 +58,31 @@ def finished(folder: Path, **fields) -> dict:
     """The scores that a finished run on this folder has."""
     config = RunConfig("x", DataConfig(str(folder), **fields))
     return evaluate_run(None, None, config, load_corpus(config.data))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("final_pairs", "as_table"), [(7, True), (2000, True), (2000, False)])
+def test_references_stay_beside_their_pairs(tmp_path, measured, monkeypatch, final_pairs, as_table):
+    """Of a table too, whose lines are one more than its rows; whatever cleaning and thinning have left out."""
+    monkeypatch.setattr(evaluation, "FINAL_PAIRS", final_pairs)
+    write_files(tmp_path, "train", LINES[25:])
+    if as_table:
+        write_table(tmp_path / "val.tsv", FAULTY)
+    else:
+        write_files(tmp_path, "val", FAULTY)
+    write_references(tmp_path, "val", FAULTY)
+    row = finished(tmp_path, on_invalid="skip", duplicates="skip")["val"]
+    assert row["pairs"] == len(measured) == min(final_pairs, 24)
+    assert row["bleu_lc_tok"] == 100
+
+
+def test_pairs_split_off_train_have_no_references(tmp_path, measured):
+    """Though there are files of that name, with as many rows."""
+    write_files(tmp_path, "train", LINES)
+    write_files(tmp_path, "test", LINES)
+    for split in ("val", "test"):
+        write_references(tmp_path, split, LINES)
+    scores = finished(tmp_path, val_fraction=0.3, test_fraction=0.3)
+    assert set(scores) == {"val", "test"} and not any("bleu_lc_tok" in row for row in scores.values())
 
 
 def test_storybook_s_stories_stay_beside_their_pairs(book, measured, monkeypatch):

@@ -173,9 +173,13 @@ def test_evaluate_ends_with_one_json_object(run, toy_file, capsys):
 
 
 def test_evaluate_refuses_what_it_cannot_measure(run, tmp_path, capsys):
+    for language in ("en", "fr"):
+        (tmp_path / f"test.{language}").write_text("the dog\na big cat\n")
+    (tmp_path / "test.lc.norm.tok.fr").write_text("le chien\n")
     for arguments, message in (
         ([str(run)], "no 'test'"), ([str(run), "--to", "de"], "'de'"), ([str(tmp_path / "nowhere")], "nowhere"),
         ([str(run), "--data", "no/pairs.tsv"], "--data no/pairs.tsv does not exist"),
+        ([str(run), "--data", str(tmp_path)], "has 1 lines, fewer than the text has pairs"),
     ):  # fmt: skip
         assert main(["evaluate", *arguments]) in (1, 2)
         assert message in last_error(capsys)
