@@ -62,13 +62,13 @@ function inWords(state, trace) {
   const share = (head) => trace.top(head, rowOf(state, head), 1)[0]?.[1] ?? 0;
   const rows = trace.heads.map((head) => ({ head, effect: trace.effect(head, state.word) }));
   rows.sort((a, b) => (b.effect?.drop ?? share(b.head)) - (a.effect?.drop ?? share(a.head)));
-  return html`${trace.evidence ? html`<p class="fine hint"><span></span>without it</p>` : ""}<div
+  return html`${trace.evidence ? html`<p class="fine hint"><span></span>head off</p>` : ""}<div
     class="story inwords">${rows.map(({ head, effect }, i) => headRow(state, trace, head, effect, i + 1))}</div>`;
 }
 
 const rowOf = (state, { kind }, piece = state.word) => kind === "encoder" ? state.read : piece;
 
-// A head as a button: what it is for, where it looks in the row, and what the word becomes without it.
+// A head as a button: what it is for, where it looks in the row, and what the word becomes with it off.
 export function headRow(state, trace, head, effect, place, piece = state.word) {
   const tone = trace.tone(head, piece), role = tone === "slate" ? null : trace.role(head);
   const [[column, share] = [{ label: "" }, 0]] = trace.top(head, rowOf(state, head, piece), 1);

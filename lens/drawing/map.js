@@ -74,7 +74,7 @@ function badge(state) {
       : pill("How far this map can be trusted has not been measured for this model.", "Not measured");
   }
   const effect = merged ? null : trace.effect(head, state.word);
-  return effect ? pill(neededTip(trace.measured.apart, head), html`Without it: ${outcome(trace, effect)}`) : "";
+  return effect ? pill(neededTip(trace.measured.apart, head), html`Head off: ${outcome(trace, effect)}`) : "";
 }
 
 function neededTip(apart, head) {

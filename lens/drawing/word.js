@@ -27,7 +27,7 @@ export function wordPanel(state, settings) {
 
 // --- the heads that matter
 
-const HEADS_TIP = html`Each head in turn is replaced with its average. A share says where a head looked, “without it”
+const HEADS_TIP = html`Each head in turn is replaced with its average. A share says where a head looked, “head off”
   what it was needed for: the word written instead, or how much less likely this one becomes than its runner-up.`;
 
 function heads(state, trace, unit) {
@@ -44,7 +44,7 @@ function heads(state, trace, unit) {
   }
   const title = telling.length > 1 ? "Heads that matter for this word" : "The head that matters here";
   return html`<h3>${title} ${about(HEADS_TIP)}</h3><p class="fine hint"><span>${
-    odds(trace, piece)}</span><span>without it</span></p>${rows(telling, (one) => one)}`;
+    odds(trace, piece)}</span><span>head off</span></p>${rows(telling, (one) => one)}`;
 }
 
 function mostLooking(trace, piece) {
@@ -115,7 +115,8 @@ function slider(scale, temperature) {
 
 const ERASURE = 0.4;  // nats a margin must fall without a word for the word to be named
 const RESTS_TIP = html`A head may look at a word without needing it. So the other word of the pair is swapped in, then
-  each source word is erased in turn, to see whether the model still prefers the chosen word to its runner-up.`;
+  each source word is erased in turn, to see whether the model still prefers the chosen word to its runner-up. The
+  translation so far stays, so a word that it tells already can be erased at little cost.`;
 
 function rests(state, trace, unit, settings) {
   if (!trace.evidence) return "";
