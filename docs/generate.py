@@ -60,7 +60,7 @@ def commands() -> str:
     [verbs] = [one for one in build_parser()._actions if isinstance(one, argparse._SubParsersAction)]
     parts = []
     for name, verb in verbs.choices.items():
-        arguments = [one for one in verb._actions if one.dest != "help"]
+        arguments = [one for one in verb._actions if one.dest != "help" and one.help != argparse.SUPPRESS]
         rows = [(spelt(one), (one.help or "") % vars(one)) for one in arguments]
         parts += [f"## seq2see {name}", f"```text\n{verb.description}\n```"]
         parts += [table("argument | what it is", rows)] if rows else []

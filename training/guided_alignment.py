@@ -95,20 +95,25 @@ class GuidedTrainer(Seq2SeeTrainer):
         inputs = dict(inputs)
         rows_K3, weight_K = inputs.pop("guide_rows", None), inputs.pop("guide_weights", None)
         attention = self.model.model.decoder.layers[self.args.guided_layer].encoder_attn
-        with capture_outputs(attention) as seen:
+        with capture_queries_and_keys(attention) as seen:
             total, count, outputs = super()._loss_sum(model, inputs, **how)
         if rows_K3 is not None:
             log_weight_BTS = head_log_weights(
                 seen["query"], seen["key"], inputs["attention_mask"], head=self.args.guided_head,
                 size=attention.head_dim, scaling=attention.scaling,
             )
-            b, t, s = rows_K3.unbind(-1)
-            total = total - self.args.guided_weight * (log_weight_BTS[b, t, s] * weight_K).sum()
+            total = total + self.args.guided_weight * guided_loss(log_weight_BTS, rows_K3, weight_K)
         return total, count, outputs
 
 
+def guided_loss(log_weight_BTS: Tensor, rows_K3: Tensor, weight_K: Tensor) -> Tensor:
+    """The cross-entropy between gold links and one head's attention: K links by pair, target and source position."""
+    b, t, s = rows_K3.unbind(-1)
+    return -(log_weight_BTS[b, t, s] * weight_K).sum()
+
+
 @contextmanager
-def capture_outputs(attention: nn.Module) -> Iterator[dict[str, Tensor]]:
+def capture_queries_and_keys(attention: nn.Module) -> Iterator[dict[str, Tensor]]:
     """The queries [B,T,D] and keys [B,S,D] of an attention's pass inside, by the names query and key."""
     seen: dict[str, Tensor] = {}
     with (

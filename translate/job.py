@@ -202,7 +202,7 @@ class SegmentTranslator:
         if self.defaults.source_sentences > 1 or start:
             sentences = cut_sentences(reading.text, language=self.source)
         count = len(sentences.segments)
-        complete = tuple(one for one in restored if self._has_sentences(one.text, count))
+        complete = tuple(one for one in restored if self._keeps_sentences(one.text, count))
         given = max(1, count_sentences(self.codec.decode(start), language=self.target) if start else 0)
         if not complete and count > given:
             again = yield from self._passage(sentences.joined(given), start)
@@ -216,7 +216,7 @@ class SegmentTranslator:
     def _probability(self, hypothesis: Hypothesis) -> float | None:
         return self.calibrator(hypothesis.log_prob, hypothesis.tokens) if self.calibrator else None
 
-    def _has_sentences(self, translation: str, count: int) -> bool:
+    def _keeps_sentences(self, translation: str, count: int) -> bool:
         """Whether a translation has as many sentences as its source; a single one may be translated by several."""
         return count < 2 or count_sentences(translation, language=self.target) == count
 
