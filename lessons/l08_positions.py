@@ -49,7 +49,7 @@ def without_positions(model: PreTrainedModel) -> PreTrainedModel:
     """A copy whose positions are all zero."""
     blind = copy.deepcopy(model)
     for side in (blind.model.encoder, blind.model.decoder):
-        side.embedder.table_PD.zero_()
+        side.embedder.positions.table_PD.zero_()
     return blind
 
 

@@ -110,7 +110,7 @@ class SmallTransformer(nn.Module):
         ))  # fmt: skip
         if not recipe.positions:
             for side in (self.network.model.encoder, self.network.model.decoder):
-                side.embedder.table_PD.zero_()
+                side.embedder.positions.table_PD.zero_()
 
     def encode(self, ids_BS: Tensor, mask_BS: Tensor) -> Tensor:
         """Source ids to source states [B,S,D]."""

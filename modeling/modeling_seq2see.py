@@ -36,7 +36,7 @@ from .attention import MultiHeadAttention
 from .blank import EndAtOnce, blank_rows
 from .configuration_seq2see import LANGUAGE_TAGS, Seq2SeeConfig
 from .layers import DecoderLayer, EncoderLayer
-from .positions import Embedder, count_positions, sinusoids
+from .positions import Embedder, SinusoidalPositions, count_positions, sinusoids
 
 if TYPE_CHECKING:  # save_pretrained ships the files whose imports it reads here, run or not
     from .pipeline_seq2see import Seq2SeeTranslationPipeline as Seq2SeeTranslationPipeline
@@ -81,7 +81,7 @@ class Seq2SeePreTrainedModel(PreTrainedModel):
             # A slice does not carry the parameter's "already loaded" mark, so the parameter itself is checked.
             if not getattr(module.weight, "_is_hf_initialized", False):
                 init.zeros_(module.weight[self.config.pad_token_id])
-        elif isinstance(module, Embedder):
+        elif isinstance(module, SinusoidalPositions):
             init.copy_(module.table_PD, sinusoids(*module.table_PD.shape))
 
 

@@ -40,34 +40,48 @@ def count_positions(mask: torch.Tensor | None, length: int) -> torch.Tensor | No
     return (mask.bool().cumsum(-1)[:, -length:] - 1).clamp(min=0)
 
 
-class Embedder(nn.Module):
-    """Scales token embeddings, adds positions and applies dropout, on both sides.
+class SinusoidalPositions(nn.Module):
+    """Looks up positions in the sinusoid table, which is computed, not learnt or saved."""
 
-    The table of positions is computed, not learnt or saved.
-    """
+    def __init__(self, positions: int, d_model: int):
+        super().__init__()
+        self.positions = positions
+        self.d_model = d_model
+        self.table_PD = nn.Buffer(sinusoids(positions, d_model), persistent=False)
+
+    def forward(
+        self, embeddings_BTD: torch.Tensor, *, start: int | torch.Tensor = 0, position_BT: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Vectors [T, D] for positions start .. start + T - 1, or [B, T, D] for the given ones, in the dtype of the
+        embeddings.
+
+        Raises:
+            ValueError: the sequence is longer than the table.
+        """
+        length = embeddings_BTD.shape[1]
+        # Under torch.compile with a static cache `start` is a tensor, and reading it would break the graph.
+        end = start + length if isinstance(start, int) else length
+        if end > self.positions:
+            raise ValueError(f"expected at most {self.positions} tokens (max_position_embeddings), got {end}")
+        position = torch.arange(length, device=embeddings_BTD.device) + start if position_BT is None else position_BT
+        try:
+            return nn.functional.embedding(position, self.table_PD).to(embeddings_BTD.dtype)
+        except IndexError as error:
+            raise ValueError(f"expected at most {self.positions} tokens (max_position_embeddings), got more") from error
+
+
+class Embedder(nn.Module):
+    """Scales token embeddings, adds positions and applies dropout, on both sides."""
 
     def __init__(self, config: Seq2SeeConfig):
         super().__init__()
         self.scale = math.sqrt(config.d_model) if config.scale_embedding else 1.0
-        self.table_PD = nn.Buffer(sinusoids(config.max_position_embeddings, config.d_model), persistent=False)
+        self.positions = SinusoidalPositions(config.max_position_embeddings, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
         self, embeddings_BTD: torch.Tensor, *, start: int | torch.Tensor = 0, position_BT: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """[B, T, D] to [B, T, D]; columns have the given positions, or else consecutive ones from `start`.
-
-        Raises:
-            ValueError: the sequence is longer than the table.
-        """
-        length, most = embeddings_BTD.shape[1], len(self.table_PD)
-        # Under torch.compile with a static cache `start` is a tensor, and reading it would break the graph.
-        end = start + length if isinstance(start, int) else length
-        if end > most:
-            raise ValueError(f"expected at most {most} tokens (max_position_embeddings), got {end}")
-        position = torch.arange(length, device=embeddings_BTD.device) + start if position_BT is None else position_BT
-        try:
-            vectors_BTD = nn.functional.embedding(position, self.table_PD).to(embeddings_BTD.dtype)
-        except IndexError as error:
-            raise ValueError(f"expected at most {most} tokens (max_position_embeddings), got more") from error
-        return self.dropout(embeddings_BTD * self.scale + vectors_BTD)
+        """[B, T, D] to [B, T, D]; columns have the given positions, or else consecutive ones from `start`."""
+        position = self.positions(embeddings_BTD, start=start, position_BT=position_BT)
+        return self.dropout(embeddings_BTD * self.scale + position)

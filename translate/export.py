@@ -159,7 +159,7 @@ def seq2see_loader() -> BartLoader:
 
         def set_common_layers(self, spec: Any, module: Any) -> None:
             spec.scale_embeddings = module.embedder.scale
-            spec.position_encodings.encodings = module.embedder.table_PD
+            spec.position_encodings.encodings = module.embedder.positions.table_PD
             embeddings = spec.embeddings[0] if isinstance(spec.embeddings, list) else spec.embeddings
             self.set_embeddings(embeddings, module.embed_tokens)
             self.set_layer_norm(spec.layer_norm, module.layer_norm)

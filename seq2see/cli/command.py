@@ -27,7 +27,7 @@ from seq2see.errors import UserError
 PACKAGE_OF = {
     **{name: name for name in (
         "torch", "transformers", "tokenizers", "datasets", "filelock", "accelerate", "matplotlib", "sacrebleu",
-        "regex", "sentencex", "numpy", "safetensors", "huggingface_hub",
+        "sacremoses", "sentencepiece", "protobuf", "regex", "sentencex", "numpy", "safetensors", "huggingface_hub",
     )},
     "yaml": "pyyaml",
     **dict.fromkeys(("gradio", "fastapi", "jinja2", "starlette", "pydantic", "uvicorn",

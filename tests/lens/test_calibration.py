@@ -84,7 +84,7 @@ def made(temperature: float = 0.9) -> Calibration:
 
 
 @pytest.mark.parametrize(("at", "value"), [
-    (("version",), 2),
+    (("version",), 3),
     (("languages",), []),
     (("languages", "fr", "ways", "both", "calibrator", "temperature"), float("nan")),
     (("languages", "fr", "ways", "both", "calibrator", "smoothing"), 1.1),

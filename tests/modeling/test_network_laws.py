@@ -31,7 +31,7 @@ def test_a_wrong_config_says_what_was_expected_and_what_came(values, message):
 
 
 def test_positions_are_the_sinusoids_of_the_paper():
-    table = make_model().model.encoder.embedder.table_PD
+    table = make_model().model.encoder.embedder.positions.table_PD
     assert table.shape == (1024, 16)
     for position in (0, 1, 17, 1023):
         for i in range(8):

@@ -26,7 +26,7 @@ def padding_takes_positions(original, mask, length):
     return None  # columns count
 
 
-@fault("modeling.positions.Embedder.forward", LAWS)
+@fault("modeling.positions.SinusoidalPositions.forward", LAWS)
 def positions_restart_at_every_cached_step(original, self, embeddings_BTD, *, start=0, **how):
     return original(self, embeddings_BTD, **how)
 

@@ -1,9 +1,11 @@
 """Scores of given translations: what a plain forward pass says, whatever shares the batch; and the verb `score`."""
 
 import math
+import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from tiny import SENTENCES, calibrate_by_hand
@@ -66,8 +68,10 @@ def test_the_verb_writes_three_columns_a_line_in_order(command, folder, translat
     lines = [f"{source}\t{translation}" for source, translation in zip(SOURCES, TRANSLATIONS, strict=True)]
     expected = translator.score(SOURCES, TRANSLATIONS, target="de")
     assert expected != translator.score(SOURCES, TRANSLATIONS, target="fr"), "the language decides the tag"
-    out = "".join(f"{one.log_prob:.6f}\t{one.mean:.6f}\t{one.tokens}\n" for one in expected)
-    assert command("score", folder, "--from", "en", "--to", "de", stdin="\n".join(lines)) == (0, out, "")
+    code, out, said = command("score", folder, "--from", "en", "--to", "de", stdin="\n".join(lines))
+    found = [[float(number) for number in line.split("\t")] for line in out.splitlines()]
+    assert (code, said) == (0, "") and re.fullmatch(r"(-\d+\.\d{6}\t-\d+\.\d{6}\t\d+\n)*", out)
+    assert np.array(found) == pytest.approx(np.array([[one.log_prob, one.mean, one.tokens] for one in expected]))
 
 
 # --- calibrated
