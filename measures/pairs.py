@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from seq2see.errors import UserError
 from seq2see.streams import decoded
-from ..translate.job import check_text
+from ..translate.segment_translator import check_text
 
 TextPair = tuple[str, str]
 

@@ -17,8 +17,8 @@ from itertools import accumulate
 
 from ..translate.checkpoint import ModelChanged
 from ..translate.decoding import DecodingOptions
-from ..translate.job import Work
 from ..translate.results import EngineOutput, Ids, Wanted
+from ..translate.segment_translator import Work
 from .errors import APIError
 from .metrics import Metrics
 

@@ -15,8 +15,8 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from seq2see.translate.decoding import NO_OPTIONS, GenerationDefaults
-from seq2see.translate.job import Job
 from seq2see.translate.results import Hypothesis, Translation
+from seq2see.translate.segment_translator import Job
 
 HERE = Path(__file__).resolve().parent
 

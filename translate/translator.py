@@ -29,9 +29,9 @@ from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device
 from .export import KINDS, NotForCTranslate2, exported, spaceless
-from .job import Job, SegmentTranslator, Text, WorkGenerator, bare_pair, by_group, check_length, composed
 from .marks import Alignment
 from .results import Engine, Translation
+from .segment_translator import Job, SegmentTranslator, Text, WorkGenerator, bare_pair, by_group, check_length, composed
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

@@ -9,7 +9,7 @@ import { header } from "./header.js";
 import { headsCard, paintThumbs, pairsCard } from "./heads.js";
 import { learning } from "./learning.js";
 import { lessons } from "./lessons.js";
-import { drawBetweenTexts, drawThreads, fit } from "./lines.js";
+import { drawBetweenTexts, drawThreads, fit } from "./between_texts.js";
 import { loading } from "./loading.js";
 import { drawMap, eyebrow, followMap, headline, how, mapTools } from "./map.js";
 import { html, paint } from "./markup.js";

@@ -16,7 +16,7 @@ from seq2see.lens.maps import picture
 from seq2see.lens.plot import save_plot
 from seq2see.lens.wording import printable
 from seq2see.translate import Translation, Translator
-from seq2see.translate.job import check_text
+from seq2see.translate.segment_translator import check_text
 
 FILES = {".html": "a page", ".json": "numbers", ".npz": "numbers", ".png": "a picture", ".svg": "a picture"}
 

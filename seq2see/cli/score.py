@@ -10,7 +10,7 @@ from seq2see.cli.lines import line_by_line, stdin, windows
 from seq2see.errors import UserError
 from seq2see.streams import only_results_on_stdout
 from seq2see.translate import Translator
-from seq2see.translate.job import bare_pair
+from seq2see.translate.segment_translator import bare_pair
 
 if TYPE_CHECKING:
     from seq2see.translate.scoring import Score

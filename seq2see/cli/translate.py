@@ -8,7 +8,7 @@ from seq2see.cli.lines import line_by_line, stdin, windows
 from seq2see.errors import UserError
 from seq2see.streams import only_results_on_stdout
 from seq2see.translate import Translation, Translator
-from seq2see.translate.job import check_text
+from seq2see.translate.segment_translator import check_text
 
 UNKNOWN = "words not seen in training, so their translation is a guess"
 CUT_OFF = "the translation reached the model's maximum length, so its end is missing"

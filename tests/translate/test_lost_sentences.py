@@ -17,8 +17,8 @@ from seq2see.serve.dialects.v1 import LookBody, look_reply
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 from seq2see.translate.decoding import DecodingOptions
-from seq2see.translate.job import check_text
 from seq2see.translate.results import Hypothesis
+from seq2see.translate.segment_translator import check_text
 
 URL = "https://x.org/a?b=c"
 PROTECTED = [URL, "a.b@c.org", "😀", "/usr/bin/x", "C:\\x", "{name}", "%s", "${x}", "7"]
