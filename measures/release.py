@@ -34,7 +34,7 @@ from ..training.card import packaged_card
 from ..training.checkpoints import open_to_others
 from ..training.config import load_record
 from ..training.finishing import write_json
-from ..training.packaged import is_finished
+from ..training.storybook_run import is_finished
 from ..translate.checkpoint import fingerprint, model_files
 from ..translate.translator import Translator
 from .card import show_measurements

@@ -17,7 +17,7 @@ from typing import Any
 
 from seq2see.errors import UserError
 from seq2see.lens.alignment import FILE as ALIGNMENT
-from seq2see.training.packaged import is_finished
+from seq2see.training.storybook_run import is_finished
 
 SENTENCE = "The cat did not cross the street because it was too tired."
 WORKER = [sys.executable, "-m", "seq2see.demo_worker"]

@@ -22,7 +22,7 @@ from seq2see.lens.teacher_forcing import encode_source
 from seq2see.lens.tracing import trace_hypotheses
 from seq2see.lens.what_if import generate
 from seq2see.lens.wording import printable
-from seq2see.training.packaged import is_finished, train_storybook
+from seq2see.training.storybook_run import is_finished, train_storybook
 
 EVERY = 1.0  # seconds between records, plus ten times the time of a record: at most a tenth of the training
 SLOWER = 10

@@ -12,7 +12,7 @@ from pathlib import Path
 from seq2see.demo_run import DemoRun
 from seq2see.errors import UserError
 from seq2see.pretrained import NAMES, packaged_folder
-from seq2see.training.packaged import is_begun, is_finished
+from seq2see.training.storybook_run import is_begun, is_finished
 
 FIRST_PORT = 7860  # Gradio's own
 PORTS_TRIED = 100

@@ -15,7 +15,7 @@ from seq2see.lessons.record import collect
 from seq2see.lessons.workbench import Workbench
 from seq2see.measures.alignment import settings_of
 from seq2see.pretrained import check_packaged, home_of, is_packaged, packaged_folder
-from seq2see.training.packaged import is_finished
+from seq2see.training.storybook_run import is_finished
 
 DEFAULT_RUN = Path("runs/storybook")
 
