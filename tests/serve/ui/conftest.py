@@ -41,7 +41,7 @@ def open_tab(browser):
         context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **settings})
         contexts.append(context)
         tab = context.new_page()
-        tab.set_default_timeout(20_000)
+        tab.set_default_timeout(60_000)
         tab.on("request", lambda request: request.url.startswith((f"{origin}/", "data:", "blob:"))
                or wrong.append(request.url))
         tab.on("pageerror", lambda error: wrong.append(str(error)))
