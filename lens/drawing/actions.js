@@ -77,14 +77,15 @@ export function clicksOf(context) {
 export function pickHead({ state, root, set }, head) {
   set({ head, pinned: true, hover: null, view: hasHeads(state.view) ? state.view : "raw" });
   const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
-  if (isNarrow(root)) root.querySelector(".work").scrollIntoView({ behavior });
+  if (isNarrow()) root.querySelector(".work").scrollIntoView({ behavior });
 }
 
 export function pickWord({ state, set }, side, piece) {
-  state.hover = null;
-  if (side === "source") set({ read: piece });
-  else if (state.head.kind !== "encoder") set({ word: piece });
-  else set({ word: piece, head: traceOf(state).telling(piece)[0] || { kind: "cross", layer: 0, head: 0 } });
+  if (side === "source") return set({ hover: null, read: piece });
+  const trace = traceOf(state), read = trace.counterpart(piece)?.pieces[0] ?? state.read;
+  const head = state.head.kind !== "encoder" ? state.head
+    : trace.telling(piece)[0] || { kind: "cross", layer: 0, head: 0 };
+  set({ hover: null, word: piece, read, head });
 }
 
 export function pickRow(context, i) {

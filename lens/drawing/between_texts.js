@@ -1,6 +1,6 @@
 // The lines between the two texts: from the looking word to the words it looks at; threads between counterparts.
 
-import { html, isNarrow } from "./markup.js";
+import { html, isNarrow, paint } from "./markup.js";
 import { traceOf } from "./state.js";
 import { mark, spanOf } from "./texts.js";
 import { nameOf } from "./trace.js";
@@ -10,12 +10,14 @@ const SIZES = [22, 19, 16];
 
 // The largest size at which each text fits on one line; if none does, the texts wrap and the lines are hidden.
 export function fit(root, parts) {
-  const lines = [...root.querySelectorAll(".line")];
+  const lines = [...root.querySelectorAll(".line")], before = root.fitted;
+  root.fitted = [innerWidth, document.fonts?.status, parts, ...lines.map((line) => line.painted)].join("\n");
+  if (root.fitted === before) return;
   const rowsOf = (line) => line.scrollHeight / parseFloat(getComputedStyle(line).lineHeight);
   const wrapped = () => lines.some((line) => rowsOf(line) > 1.6 || line.scrollWidth > line.clientWidth + 1);
   root.classList.remove("wrapped");
   root.style.removeProperty("--text");
-  if (isNarrow(root)) return root.classList.toggle("wrapped", lines.some((line) => rowsOf(line) > 2.5));
+  if (isNarrow()) return root.classList.toggle("wrapped", lines.some((line) => rowsOf(line) > 2.5));
   for (const size of parts > 1 ? [] : SIZES) {
     root.style.setProperty("--text", `${size}px`);
     if (!wrapped()) return;
@@ -25,39 +27,39 @@ export function fit(root, parts) {
 }
 
 export function drawBetweenTexts(root, state, found) {
-  const svg = root.querySelector(".joins"), pills = root.querySelector(".pills"), trace = traceOf(state);
-  svg.textContent = pills.textContent = "";
-  if (!trace || state.editing || state.moment !== null) return;
-  const chosen = mark(root, state, found), narrow = isNarrow(root);
-  if (!chosen || root.classList.contains("wrapped")) return;
-  const box = boxIn(root), placed = [], [above, below] = root.querySelectorAll(".line");
-  const room = below.offsetTop - above.offsetTop - above.offsetHeight;
-  for (const one of [...found].reverse()) {
-    const to = spanOf(root, one.side, one.column.word);
-    if (!to || to === chosen || (narrow && !one.main)) continue;
-    if (narrow && one.head.kind !== "cross" && Math.abs(box(chosen).top - box(to).top) > 5) continue;
-    const curve = one.head.kind === "cross" ? across(box(chosen), box(to), one.main)
-      : along(box(chosen), box(to), one.head.kind === "decoder", room);
-    path(svg, curve.d, `var(--${one.tone})`, one.main ? 1.5 + 2 * one.share : 1.5, one.main ? 1 : 0.75);
-    dot(svg, curve.end, `var(--${one.tone})`, one.main ? 4 : 3);
-    if (!narrow && !(one.main && one.share < 0.3)) placed.push({ ...one, x: curve.x, y: curve.y });
+  const trace = traceOf(state), lines = [], placed = [];
+  const narrow = isNarrow(), quiet = !trace || state.editing || state.moment !== null;
+  const chosen = quiet ? null : mark(root, state, found);
+  if (chosen && !root.classList.contains("wrapped")) {
+    const box = boxIn(root), [above, below] = root.querySelectorAll(".line");
+    const room = below.offsetTop - above.offsetTop - above.offsetHeight;
+    for (const one of [...found].reverse()) {
+      const to = spanOf(root, one.side, one.column.word);
+      if (!to || to === chosen || (narrow && !one.main)) continue;
+      if (narrow && one.head.kind !== "cross" && Math.abs(box(chosen).top - box(to).top) > 5) continue;
+      const { d, end: [x, y], ...at } = one.head.kind === "cross" ? across(box(chosen), box(to), one.main)
+        : along(box(chosen), box(to), one.head.kind === "decoder", room);
+      lines.push(path(d, `var(--${one.tone})`, one.main ? 1.5 + 2 * one.share : 1.5, one.main ? 1 : 0.75),
+        html`<circle cx="${x}" cy="${y}" r="${one.main ? 4 : 3}" style="fill:var(--${one.tone})"/>`);
+      if (!narrow && !(one.main && one.share < 0.3)) placed.push({ ...one, ...at });
+    }
   }
-  labels(pills, placed.reverse(), state, trace, root.offsetWidth);
+  paint(root.querySelector(".joins"), html`${lines}`);
+  labels(root.querySelector(".pills"), placed.reverse(), state, trace, root.offsetWidth);
 }
 
 // A faint thread from every word to its counterpart, by the links fitted to this model.
 export function drawThreads(root, state) {
-  const svg = root.querySelector(".threads"), trace = traceOf(state);
-  svg.textContent = "";
-  if (!trace?.evidence || state.editing || state.moment !== null || root.classList.contains("wrapped")
-    || isNarrow(root)) return;
-  const box = boxIn(root);
-  for (const [source, target] of trace.evidence.links) {
+  const trace = traceOf(state), box = boxIn(root);
+  const hidden = !trace?.evidence || state.editing || state.moment !== null || root.classList.contains("wrapped")
+    || isNarrow();
+  const thread = ([source, target]) => {
     const [from, to] = [spanOf(root, "source", source), spanOf(root, "target", target)];
-    if (!from || !to) continue;
+    if (!from || !to) return "";
     const { x, bottom: y } = box(from), { x: u, top: v } = box(to);
-    path(svg, `M${u} ${v + 3}C${u} ${v - 26} ${x} ${y + 26} ${x} ${y - 3}`, "var(--line)", 1.25, 1);
-  }
+    return path(`M${u} ${v + 3}C${u} ${v - 26} ${x} ${y + 26} ${x} ${y - 3}`, "var(--line)", 1.25, 1);
+  };
+  paint(root.querySelector(".threads"), html`${hidden ? "" : trace.evidence.links.map(thread)}`);
 }
 
 // Where a word is in the card of the texts: its middle, top and bottom.
@@ -88,13 +90,14 @@ function along(p, q, over, room) {
 }
 
 function labels(pills, all, state, trace, width) {
+  const said = ({ head, tone }) => state.view !== "raw" ? ""
+    : tone === "slate" || !trace.role(head) ? "looked" : roleCaption(trace.role(head));
+  paint(pills, html`${all.map((one) => html`<button class="pill tone-${one.tone}" tabindex="-1"
+    data-head="${nameOf(one.head)}" aria-pressed="${one.main}">${said(one)} <b>${
+    amount(state.view, one.value)}</b></button>`)}`);
   const used = [];
-  for (const one of all) {
-    const role = one.tone === "slate" ? null : trace.role(one.head);
-    const said = state.view !== "raw" ? "" : role ? roleCaption(role) : "looked";
-    add(pills, html`<button class="pill tone-${one.tone}" tabindex="-1" data-head="${nameOf(one.head)}"
-      aria-pressed="${one.main}">${said} <b>${amount(state.view, one.value)}</b></button>`);
-    const pill = pills.lastElementChild, w = pill.offsetWidth;
+  all.forEach((one, i) => {
+    const pill = pills.children[i], w = pill.offsetWidth;
     const hits = (x, y) => used.some(([a, b, c]) => Math.abs(b - y) < 22 && Math.abs(a - x) < (c + w) / 2 + 4);
     let x = Math.max(w / 2 + 92, Math.min(one.x, width - w / 2 - 140)), y = one.y;
     for (const [dx, dy] of [[0, 0], [0, 15], [0, -15], [w + 10, 0], [-w - 10, 0], [w * 0.6, 18], [-w * 0.6, 18],
@@ -102,12 +105,9 @@ function labels(pills, all, state, trace, width) {
       if (!hits(x + dx, y + dy)) { x += dx; y += dy; break; }
     }
     used.push([x, y, w]);
-    pill.style.left = `${x}px`;
-    pill.style.top = `${y}px`;
-  }
+    Object.assign(pill.style, { left: `${x}px`, top: `${y}px` });
+  });
 }
 
-const add = (element, markup) => element.insertAdjacentHTML("beforeend", markup);
-const path = (svg, d, stroke, width, opacity) => add(svg, html`<path d="${d}" stroke-width="${width}"
-  opacity="${opacity}" fill="none" stroke-linecap="round" style="stroke:${stroke}"/>`);
-const dot = (svg, [x, y], fill, r) => add(svg, html`<circle cx="${x}" cy="${y}" r="${r}" style="fill:${fill}"/>`);
+const path = (d, stroke, width, opacity) => html`<path d="${d}" stroke-width="${width}" opacity="${opacity}"
+  fill="none" stroke-linecap="round" style="stroke:${stroke}"/>`;

@@ -1,6 +1,7 @@
 // What the page listens to: clicks, the text field, the pointer, the keyboard.
 
 import { clicksOf, pickHead, pickRow, pickWord } from "./actions.js";
+import { cellAt } from "./map.js";
 import { walk } from "./menus.js";
 import { traceOf } from "./state.js";
 import { same } from "./texts.js";
@@ -68,14 +69,12 @@ function listenToField({ state, root, set, open, again }) {
   });
 }
 
-function listenToPointer({ root, hover }) {
-  root.addEventListener("pointermove", ({ target, pointerType }) => {
+function listenToPointer({ state, root, hover }) {
+  root.addEventListener("pointermove", (event) => {
+    const { target, pointerType } = event, span = target.closest(".w"), row = target.closest("[data-row]");
     if (pointerType === "touch") return;
-    const at = (name) => target.closest(name);
-    const span = at(".w"), cell = at(".mapbox [data-column]"), row = at(".mapbox [data-row]");
     if (span) hover({ side: span.dataset.side, piece: +span.dataset.piece });
-    else if (row && cell && !cell.matches(".masked")) hover({ row: +row.dataset.row, column: +cell.dataset.column });
-    else if (row) hover({ row: +row.dataset.row });
+    else if (row) hover(cellAt(event, state) || { row: +row.dataset.row });
     else if (!root.querySelector("[role=grid]:focus-visible")) hover(null);
   });
   root.addEventListener("pointerleave", () => hover(null));

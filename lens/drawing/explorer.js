@@ -6,12 +6,12 @@ import { dock, drawer } from "./dock.js";
 import { overGradio, overHttp } from "./engine.js";
 import { listen } from "./events.js";
 import { header } from "./header.js";
-import { headsCard, paintThumbs, pairsCard } from "./heads.js";
+import { headsCard, markHead, paintThumbs, pairsCard } from "./heads.js";
 import { learning } from "./learning.js";
 import { lessons } from "./lessons.js";
 import { drawBetweenTexts, drawThreads, fit } from "./between_texts.js";
 import { loading } from "./loading.js";
-import { drawMap, eyebrow, followMap, headline, how, mapTools } from "./map.js";
+import { drawMap, eyebrow, followMap, headline, how, mapTools, showRow } from "./map.js";
 import { html, paint } from "./markup.js";
 import { meaning } from "./meaning.js";
 import { showMenu } from "./menus.js";
@@ -54,8 +54,9 @@ export function explorer(element, settings) {
 
   function set(changes) { Object.assign(state, changes); render(); }
 
+  // Everything is written before anything is measured, for each switch back costs a layout of the page.
   function render() {
-    const trace = traceOf(state), { settings } = context;
+    const trace = traceOf(state), { settings } = context, width = find(".mapbox").clientWidth;
     root.dataset.theme = state.theme;
     document.body.style.background = state.theme === "dark" ? "#0d1218" : "#f4f6f9";
     paint(find(".top-bar"), header(state, settings));
@@ -68,41 +69,47 @@ export function explorer(element, settings) {
     if (settings.pairs?.length) paint(find(".pairs"), pairsCard(state, settings));
     const settled = trace && !state.editing && state.moment === null && !isNew(state);
     paint(find(".meaning"), settled ? meaning(trace, settings, state.twin) : "");
-    fit(find(".texts"), state.traces.length);
-    drawThreads(find(".texts"), state);
     if (trace) {
       paint(find(".eyebrow"), eyebrow(state));
       paint(find(".how"), how(state));
       paint(find(".bar"), mapTools(state));
       paint(find(".heads"), headsCard(state));
       paintThumbs(find(".heads"), state);
-      drawMap(find(".mapbox"), state);
+      markHead(find(".heads"), state);
+      drawMap(find(".mapbox"), state, width);
     }
     const isStale = state.busy === "looking" || (state.busy === "translating" && state.waited);
     find(".mapbox").classList.toggle("stale", Boolean(isStale));
     paint(find(".dock"), dock(state, settings));
     drawer(find(".drawer"), context);
     paint(find(".foot"), foot(engine));
+    writeWord();
+    fit(find(".texts"), state.traces.length);
+    drawThreads(find(".texts"), state);
     showMenu(root, state, settings);
-    follow();
+    if (trace) showRow(find(".mapbox"));
+    drawBetweenTexts(find(".texts"), state, trace ? joins(state) : []);
   }
 
-  // What follows the pointer: lines, outline, sentence, word.
-  function follow({ speak = false } = {}) {
+  // What follows the pointer: outline, sentence, word.
+  function writeWord({ speak = false } = {}) {
     const trace = traceOf(state), say = find(".say");
     say.setAttribute("aria-live", speak ? "polite" : "off");
     paint(say, said(state));
     if (!trace) return;
-    drawBetweenTexts(find(".texts"), state, joins(state));
-    if (state.as === "lines") drawMap(find(".mapbox"), state); else followMap(find(".mapbox"), state);
+    if (state.as === "map") followMap(find(".mapbox"), state);
     paint(find(".word"), wordPanel(state, context.settings));
+    markHead(find(".word"), state);
     say.className = `say tone-${hasHeads(state.view) ? trace.tone(state.head, state.word) : "blue"}`;
   }
 
   function hover(value, { speak = false } = {}) {
     if (JSON.stringify(value) === JSON.stringify(state.hover) && !speak) return;
     state.hover = value;
-    if (traceOf(state)) follow({ speak });
+    if (!traceOf(state)) return;
+    if (state.as === "lines") drawMap(find(".mapbox"), state, find(".mapbox").clientWidth);
+    writeWord({ speak });
+    drawBetweenTexts(find(".texts"), state, joins(state));
   }
 
   function redrawWhenResized() {
@@ -110,6 +117,7 @@ export function explorer(element, settings) {
     new ResizeObserver(() => {
       if (Math.abs(root.clientWidth - width) <= 1) return;
       width = root.clientWidth;
+      find(".texts").fitted = null;
       render();
     }).observe(root);
     addEventListener("resize", () => { if (state.page === "explore") render(); });

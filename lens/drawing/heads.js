@@ -1,8 +1,8 @@
 // All heads at a glance: as small maps, or as the word that each looks at most.
 
-import { shade } from "./colour.js";
 import { inLanguage, isRightToLeft } from "./languages.js";
 import { html, option, segment, tipped } from "./markup.js";
+import { draw, pixels } from "./small_map.js";
 import { traceOf } from "./state.js";
 import { same } from "./texts.js";
 import { KINDS, hasHeads, headOf, nameOf } from "./trace.js";
@@ -15,12 +15,12 @@ export function headsCard(state) {
   const trace = traceOf(state), all = trace.heads, captions = all.length <= CAPTIONS;
   const list = state.list ?? (state.moment === null && !trace.measured.roles.length);
   const button = (value, label) => option("do", "list", String(value), label, list === value);
-  const groups = () => html`<div class="groups ${captions ? "" : "dense"}">${
-    KINDS.map((kind) => group(state, trace, kind, captions))}</div>${captions ? "" : keyOf(trace, all, state)}`;
+  const groups = () => trace.once(`groups ${state.word}`, () => html`<div class="groups ${captions ? "" : "dense"}">${
+    KINDS.map((kind) => group(state, trace, kind, captions))}</div>${captions ? "" : keyOf(trace, all, state)}`);
   return html`<div class="hd"><h2>All ${all.length} attention heads</h2>${
     segment("Show heads as", [button(false, "Maps"), button(true, "Words")])}</div>
     <p class="second">Heads divide attention among words. Click to enlarge.</p>
-    ${list ? inWords(state, trace) : groups()}`;
+    ${list ? trace.once(`words ${state.word} ${state.read}`, () => inWords(state, trace)) : groups()}`;
 }
 
 function group(state, trace, kind, captions) {
@@ -34,7 +34,7 @@ function group(state, trace, kind, captions) {
 }
 
 function thumb(state, trace, head, captions, telling) {
-  const role = trace.role(head), tone = trace.tone(head, state.word), chosen = same(head, state.head);
+  const role = trace.role(head), tone = trace.tone(head, state.word);
   const matters = telling.findIndex((one) => same(one, head));
   const name = `${headName(head, trace)}${role ? `: ${roleName(role)}` : ""}${
     matters >= 0 ? "; matters for this word" : ""}`;
@@ -44,9 +44,8 @@ function thumb(state, trace, head, captions, telling) {
     needed || (role ? roleCaption(role) : html`&nbsp;`)}</span>`;
   const pip = role && tone !== "slate" ? html`<span class="pip" aria-hidden="true"></span>` : "";
   return html`<button class="th tone-${tone}" data-head="${nameOf(head)}" data-k="th-${nameOf(head)}"
-    tabindex="${chosen ? 0 : -1}" aria-pressed="${hasHeads(state.view) && chosen}" aria-label="${name}"
-    ${tipped(tip)}><canvas></canvas>${matters >= 0 ? html`<span class="rank" aria-hidden="true">${matters + 1}</span>`
-      : ""}${captions ? caption : pip}</button>`;
+    aria-label="${name}" ${tipped(tip)}><canvas></canvas>${matters < 0 ? ""
+      : html`<span class="rank" aria-hidden="true">${matters + 1}</span>`}${captions ? caption : pip}</button>`;
 }
 
 function keyOf(trace, all, state) {
@@ -60,8 +59,10 @@ function keyOf(trace, all, state) {
 // All heads as rows, the one that matters most for the chosen word first; without evidence, the one that looks hardest.
 function inWords(state, trace) {
   const share = (head) => trace.top(head, rowOf(state, head), 1)[0]?.[1] ?? 0;
-  const rows = trace.heads.map((head) => ({ head, effect: trace.effect(head, state.word) }));
-  rows.sort((a, b) => (b.effect?.drop ?? share(b.head)) - (a.effect?.drop ?? share(a.head)));
+  const rows = trace.heads.map((head) => {
+    const effect = trace.effect(head, state.word);
+    return { head, effect, weight: effect?.drop ?? share(head) };
+  }).sort((a, b) => b.weight - a.weight);
   return html`${trace.evidence ? html`<p class="fine hint"><span></span>head off</p>` : ""}<div
     class="story inwords">${rows.map(({ head, effect }, i) => headRow(state, trace, head, effect, i + 1))}</div>`;
 }
@@ -75,22 +76,33 @@ export function headRow(state, trace, head, effect, place, piece = state.word) {
   const tip = role ? roleTip(role) : html`<b>${direction(head.kind, trace.languages)}</b>, ${placeOf(head)}.`;
   const name = role ? roleName(role) : `${lookedAt(head.kind, trace.languages)} · ${placeOf(head)}`;
   return html`<button class="tone-${tone}" data-head="${nameOf(head)}" data-k="story-${nameOf(head)}"
-    aria-pressed="${same(head, state.head)}" ${tipped(tip)}><b class="rank">${place}</b><span
+    ${tipped(tip)}><b class="rank">${place}</b><span
     class="nm">${name}</span><span class="l2"><span class="wd" ${inLanguage(trace.codes(head.kind)[1])}>${
     elided(column.label, 14)}</span><b class="pc">${percent(share)}</b><span class="out second">${
     effect ? outcome(trace, effect) : ""}</span></span></button>`;
 }
 
+// Marks the chosen head among the buttons of `root`; of the small maps it is the one that Tab reaches.
+export function markHead(root, { head, view }) {
+  const chosen = nameOf(head);
+  for (const button of root.querySelectorAll(".th, .story button")) {
+    const isChosen = button.dataset.head === chosen;
+    button.setAttribute("aria-pressed", String(isChosen && hasHeads(view)));
+    if (button.matches(".th")) button.tabIndex = isChosen ? 0 : -1;
+  }
+}
+
 export function paintThumbs(root, state) {
   const trace = traceOf(state), view = hasHeads(state.view) && trace.holds(state.view) ? state.view : "raw";
+  const { unit, rows, theme } = state;
   for (const button of root.querySelectorAll(".th")) {
-    const head = headOf(button.dataset.head), tone = trace.tone(head, state.word);
-    const map = trace.map(head, { view, unit: state.unit, rows: state.rows });
-    const C = map.columns.length, R = map.rows.length, image = new ImageData(C, R);
-    map.at.forEach((row, r) => row.forEach((value, c) =>
-      image.data.set([...shade(Math.abs(value || 0) / map.most, tone, state.theme), 255], (r * C + c) * 4)));
-    const canvas = Object.assign(button.querySelector("canvas"), { width: C, height: R });
-    canvas.getContext("2d").putImageData(image, 0, 0);
+    const { head: name } = button.dataset, tone = trace.tone(headOf(name), state.word);
+    const made = () => pixels(trace.map(headOf(name), { view, unit, rows }), { tone, theme });
+    const image = trace.once(["pixels", name, view, unit, rows, tone, theme].join(), made);
+    const canvas = button.querySelector("canvas");
+    if (canvas.image === image) continue;
+    canvas.image = image;
+    draw(canvas, image);
   }
 }
 

@@ -84,11 +84,9 @@ export function loading({ state, settings, engine, set, render }) {
     const traces = answer.traces.map((one) => new Trace(one, answer.measured)), [trace] = traces;
     const [layers, heads] = trace.sizes[state.head.kind], text = traces.map((one) => one.target).join(" ");
     const keeps = changes.word !== undefined && changes.word < trace.record.target.length;
-    const it = trace.words("source").find((one) => /^it$/i.test(one.text));
     const next = {
       reply: { ...state.reply, ...answer, translation: answer.translation || state.reply?.translation },
-      traces, part: 0, busy: "weighing", waited: false, word: keeps ? changes.word : trace.first,
-      read: it?.pieces[0] ?? 0,
+      traces, part: 0, busy: "weighing", waited: false, word: keeps ? changes.word : trace.first, read: 0,
       changed: before && before !== text && traces.length === 1 ? changed(before, text).map(([start]) => start) : [],
     };
     if (state.head.layer >= layers || state.head.head >= heads) {
@@ -119,10 +117,11 @@ export function loading({ state, settings, engine, set, render }) {
     set({ busy: null, waited: false, ...telling(trace) });
   }
 
-  // The head that matters most for the chosen word, unless the reader has picked one.
+  // The source word of the chosen word; and the head that matters most for it, unless the reader has picked one.
   function telling(trace) {
-    const [best] = trace.telling(state.word);
-    return best && !state.pinned ? { head: { kind: best.kind, layer: best.layer, head: best.head } } : {};
+    const read = trace.counterpart(state.word)?.pieces[0] ?? 0, [best] = trace.telling(state.word);
+    const free = best && !state.pinned && hasHeads(state.view);
+    return free ? { read, head: { kind: best.kind, layer: best.layer, head: best.head } } : { read };
   }
 
   // Traces the other sentence of a pair in advance: the line below the texts says what *it* means there.

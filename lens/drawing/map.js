@@ -2,7 +2,7 @@
 
 import { css, gradient, headColour, headDashes, inkOn, shade } from "./colour.js";
 import { html, icon, isNarrow, opener, option, paint, segment, tipped } from "./markup.js";
-import { SHOWN } from "./small_map.js";
+import { SHOWN, draw, pixels } from "./small_map.js";
 import { looking, traceOf } from "./state.js";
 import { hasHeads, nameOf } from "./trace.js";
 import { same } from "./texts.js";
@@ -119,21 +119,23 @@ export function headline(state) {
 export const how = (state) => state.moment !== null ? "The map shows the translation the model wrote at that step."
   : reading(state.head.kind, state.view, traceOf(state).languages, state.theme === "dark");
 
-// --- the cells
+// --- the cells; from so many on, they are one canvas
+
+const MANY = 1600;
+const isDense = (map) => map.rows.length * map.columns.length >= MANY;
 
 let meter = null;
-function widthOf(text, font) {
+function widthOf(text, box) {
   meter ||= document.createElement("canvas").getContext("2d");
-  meter.font = font;
+  meter.font ||= `13px ${getComputedStyle(box).fontFamily}`;
   return meter.measureText(text).width;
 }
 
-export function drawMap(box, state) {
+export function drawMap(box, state, width) {
   const map = traceOf(state).map(state.head, state);
   if (state.as === "lines") return drawLineMap(box, state, map);
-  const narrow = isNarrow(box), label = narrow ? 78 : 88, room = box.clientWidth - label - 1;
-  const font = `13px ${getComputedStyle(box).fontFamily}`, count = map.columns.length;
-  const needs = map.columns.map((one) => Math.max(22, widthOf(elided(one.label, 16), font) + 6));
+  const narrow = isNarrow(), label = narrow ? 78 : 88, room = width - label - 1, count = map.columns.length;
+  const needs = map.columns.map((one) => Math.max(22, widthOf(elided(one.label, 16), box) + 6));
   const spare = room - needs.reduce((a, b) => a + b, 0), flat = spare >= 0 && !narrow;
   const template = `${label}px ${flat ? needs.map((need) => `${(need + spare / count).toFixed(2)}px`).join(" ")
     : `repeat(${count},minmax(${narrow ? 12 : 22}px,1fr))`}`;
@@ -142,8 +144,11 @@ export function drawMap(box, state) {
   grid.style.setProperty("--template", template);
   grid.style.setProperty("--label", `${label}px`);
   fill(grid, state, map);
-  followMap(box, state);
-  const row = grid.querySelector(".row.sel"), top = grid.querySelector(".cols").offsetHeight;
+}
+
+// Scrolls the chosen row into the box.
+export function showRow(box) {
+  const row = box.querySelector(".row.sel"), top = box.querySelector(".cols")?.offsetHeight;
   if (!row) return;
   const above = row.offsetTop < box.scrollTop + top;
   const below = row.offsetTop + row.offsetHeight > box.scrollTop + box.clientHeight;
@@ -156,7 +161,8 @@ function frame(state, map, flat) {
   const down = kind === "encoder" || state.rows === "reads" ? "reads" : "writes";
   const column = (one, j) => html`<div role="columnheader" data-column="${j}" class="${one.special ? "sp" : ""}"
     aria-label="${one.label}"><span ${inLanguage(columnCode)}>${elided(one.label, 16)}</span></div>`;
-  const cells = map.columns.map((_, j) => html`<div class="c" role="gridcell" data-column="${j}"></div>`);
+  const cell = (_, j) => html`<div class="c" role="gridcell" data-column="${j}"></div>`;
+  const dense = isDense(map), cells = dense ? "" : map.columns.map(cell);
   const row = (one, i) => html`<div class="row" role="row" data-row="${i}"><div class="rl ${one.special ? "sp" : ""}"
     role="rowheader"><span ${inLanguage(rowCode)}>${elided(one.label, 14)}</span></div>${cells}</div>`;
   return html`<div class="grid2 ${flat ? "" : "tilt"}" role="grid" tabindex="0" data-k="grid"
@@ -164,38 +170,53 @@ function frame(state, map, flat) {
       map.columns.length} columns. Use the arrow keys to move." ${map.mirrored ? html`dir="rtl"` : ""}>
     <div class="row cols" role="row"><div class="axis" role="columnheader" aria-label="Word"><span>${
       across} ${map.mirrored ? "←" : "→"}</span><span>${down} ↓</span></div>${map.columns.map(column)}</div>
-    ${map.rows.map(row)}</div>`;
+    <div class="rows ${dense ? "dense" : ""}" role="rowgroup">${
+      dense ? html`<canvas aria-hidden="true"></canvas>` : ""}${map.rows.map(row)}</div></div>`;
 }
 
 function fill(grid, state, map) {
-  const tone = toneOf(state), scale = scaleOf(map, state), marks = /^[^\p{L}\p{N}]+$/u;
+  const tone = toneOf(state), scale = scaleOf(map, state), { theme } = state, marks = /^[^\p{L}\p{N}]+$/u;
+  const isFaded = ({ special, label }) => state.fade && (special || marks.test(label));
+  if (isDense(map)) return draw(grid.querySelector("canvas"), pixels(map, { tone, theme, scale, isFaded }));
   const rows = grid.querySelectorAll("[data-row]");
   map.at.forEach((row, i) => {
     const cells = rows[i].querySelectorAll(".c");
     row.forEach((value, j) => {
-      const cell = cells[j], masked = value === null, names = `${map.rows[i].label}, ${map.columns[j].label}: `;
-      const share = masked ? 0 : value / scale;
-      const colour = shade(Math.abs(share), value < 0 ? "orange" : tone, state.theme);
-      const said = masked ? "not yet written" : state.view === "norm" ? value.toFixed(2)
-        : state.view === "left_out" ? `${nats(value)} nats` : percent(value);
-      const faded = state.fade && (map.columns[j].special || marks.test(map.columns[j].label));
-      const key = `${masked} ${colour} ${said} ${faded}`;
+      const cell = cells[j], masked = value === null, share = masked ? 0 : value / scale;
+      const colour = shade(Math.abs(share), value < 0 ? "orange" : tone, theme), name = nameOfCell(state, map, i, j);
+      const faded = isFaded(map.columns[j]), key = `${masked} ${colour} ${name} ${faded}`;
       if (cell.key === key) return;  // most cells of two heads are alike
       cell.key = key;
       cell.classList.toggle("masked", masked);
       cell.classList.toggle("faded", faded);
       cell.style.cssText = masked ? "" : `background:${css(colour)};color:${inkOn(colour)}`;
       cell.textContent = !masked && Math.abs(share) >= SHOWN ? number(state.view, value) : "";
-      cell.setAttribute("aria-label", names + said);
+      cell.setAttribute("aria-label", name);
     });
   });
+}
+
+function nameOfCell({ view }, map, i, j) {
+  const value = map.at[i][j], said = value === null ? "not yet written" : view === "norm" ? value.toFixed(2)
+    : view === "left_out" ? `${nats(value)} nats` : percent(value);
+  return `${map.rows[i].label}, ${map.columns[j].label}: ${said}`;
+}
+
+// The row and column under the pointer, if a cell that a step can look at is there.
+export function cellAt({ target, offsetX }, state) {
+  const row = target.closest("[data-row]"), cell = target.closest("[data-column]"), dense = target.closest(".dense");
+  if (!row || !(cell || (dense && target === row))) return null;
+  const { at, columns, mirrored } = traceOf(state).map(state.head, state), label = row.firstElementChild.offsetWidth;
+  const x = (mirrored ? row.clientWidth - offsetX : offsetX) - label;
+  const column = cell ? +cell.dataset.column : Math.floor(x / (row.clientWidth - label) * columns.length);
+  return typeof at[row.dataset.row][column] === "number" ? { row: +row.dataset.row, column } : null;
 }
 
 // What changes while the pointer or the keyboard moves.
 export function followMap(box, state) {
   const grid = box.querySelector(".grid2");
   if (!grid) return;
-  const trace = traceOf(state), map = trace.map(state.head, state), { hover } = state;
+  const trace = traceOf(state), map = trace.map(state.head, state), { hover } = state, dense = isDense(map);
   const at = map.rows.findIndex((one) => one.pieces.includes(looking(state)));
   let column = hover?.column ?? -1;
   if (hover?.side && column < 0) {
@@ -205,19 +226,25 @@ export function followMap(box, state) {
   }
   const rows = grid.querySelectorAll("[data-row]"), shown = map.at[Math.max(0, at)];
   rows.forEach((row, i) => row.classList.toggle("sel", i === at));
+  const before = grid.querySelector("#s2s-cell");
+  if (dense) before?.remove(); else before?.removeAttribute("id");
   grid.querySelectorAll(".hov").forEach((one) => one.classList.remove("hov"));
   grid.querySelectorAll(".cols [data-column]").forEach((head, j) => {
     head.classList.toggle("hov", j === column);
     head.classList.toggle("hot", Math.abs(shown[j] || 0) / map.most >= 0.3);
   });
   grid.dataset.tone = toneOf(state);
-  const cell = hover?.row !== undefined && hover.row !== null && rows[hover.row]?.querySelectorAll(".c")[column];
-  cell?.classList?.add("hov");
+  const row = rows[hover?.row], isCell = row && column >= 0;
+  if (isCell && dense) {
+    row.insertAdjacentHTML("beforeend", html`<div class="c" role="gridcell" data-column="${column}"
+      aria-label="${nameOfCell(state, map, hover.row, column)}" style="grid-area:1 / ${column + 2}"></div>`);
+  }
+  const cell = isCell && (dense ? row.lastElementChild : row.querySelectorAll(".c")[column]);
   if (hover?.side === "source" && column >= 0) {
     for (const row of rows) row.querySelectorAll(".c")[column]?.classList.add("hov");
   }
-  grid.querySelector("#s2s-cell")?.removeAttribute("id");
   if (cell) {
+    cell.classList.add("hov");
     cell.id = "s2s-cell";
     grid.setAttribute("aria-activedescendant", "s2s-cell");
   } else grid.removeAttribute("aria-activedescendant");

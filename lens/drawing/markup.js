@@ -53,7 +53,8 @@ export const about = (tip) =>
 export const listed = (all, draw, by = ", ") => html`${all.map((one, i) => html`${i ? by : ""}${draw(one)}`)}`;
 
 // Whether the page has the layout of a phone, as in narrow.css.
-export const isNarrow = (element) => element.closest(".s2s").clientWidth <= 760;
+const PHONE = matchMedia("(max-width: 760px)");
+export const isNarrow = () => PHONE.matches;
 
 // Puts a pop-up at a place of the window, inside its edges.
 export function putAt(box, left, top) {

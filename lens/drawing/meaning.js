@@ -18,16 +18,10 @@ function antecedent(trace, weighed) {
   if (weighed && !trace.telling(word.pieces[0]).some((one) => same(one, head))) return null;
   const [[column, share]] = trace.top(head, word.pieces[0], 1);
   if (share < SURE || column.word === null) return null;
-  const source = counterpart(trace, trace.unitAt("target", column.pieces[0] - 1), across);
+  const noun = column.pieces[0] - 1, source = trace.counterpart(noun) || trace.top(across, noun, 1)[0]?.[0];
   const pronoun = trace.words("source").find((one) => /^(it|they)$/i.test(one.text));
   if (!source || !pronoun) return null;
   return { pronoun: pronoun.text.toLowerCase(), noun: source.text, written: word.text.toLowerCase() };
-}
-
-// The source word of a target word: by the links fitted to the model, or by the word-for-word head.
-function counterpart(trace, unit, head) {
-  const link = trace.evidence?.links.filter(([, target]) => target === unit.word).sort((a, b) => b[2] - a[2])[0];
-  return link ? trace.words("source")[link[0]] : trace.top(head, unit.pieces[0], 1)[0]?.[0];
 }
 
 export function meaning(trace, settings, twin) {

@@ -1,10 +1,23 @@
-// A map as a static picture: for two maps side by side, for their difference, and to export.
+// A map as a static picture: as pixels, for small and for very large maps; and as SVG, to compare and to export.
 
 import { css, inkOn, shade } from "./colour.js";
 import { html } from "./markup.js";
 import { elided, percent } from "./wording.js";
 
 export const SHOWN = 0.095;  // share of the scale from which a cell shows its number
+
+// One pixel a cell, transparent where a step cannot look.  `isFaded` says of a column whether it is dimmed.
+export function pixels({ rows, columns, at, most }, { tone, theme, scale = most, isFaded = () => false }) {
+  const image = new ImageData(columns.length, rows.length), alpha = columns.map((one) => isFaded(one) ? 64 : 255);
+  at.flat().forEach((value, i) => {
+    const colour = shade(Math.abs(value) / scale, value < 0 ? "orange" : tone, theme);
+    if (value !== null) image.data.set([...colour, alpha[i % columns.length]], 4 * i);
+  });
+  return image;
+}
+export function draw(canvas, image) {
+  Object.assign(canvas, { width: image.width, height: image.height }).getContext("2d").putImageData(image, 0, 0);
+}
 
 // Labels and cells as SVG.  `values` [row][column], from -1 to 1: below 0 in orange.
 export function cells({ rows, columns, mirrored }, values, { size, left, top, theme, tone, say, numbers }) {

@@ -189,6 +189,13 @@ export class Trace {
       .sort((a, b) => b.drop - a.drop);
   }
 
+  // The source word of a step’s word, by the links fitted to the model; null without them.
+  counterpart(piece) {
+    const target = this.unitAt("target", piece)?.word, links = this.evidence?.links || [];
+    const [link] = links.filter((one) => one[1] === target).sort((a, b) => b[2] - a[2]);
+    return link ? this.words("source")[link[0]] : null;
+  }
+
   // --- roles
 
   // The role that names a head: its purpose, if that was shown, else where it looks.

@@ -16,7 +16,7 @@ export function wordPanel(state, settings) {
     data-word="${list[(at + by + list.length) % list.length].pieces[0]}" data-k="${key}" aria-label="${label}"
     ${tipped(tip)}>${icon(name)}</button>`;
   return html`<div class="top"><span class="big" ${inLanguage(code)}>${elided(unit.label, 14)}</span>
-    <span class="soft">word ${at + 1} of ${list.length}</span>
+    <span class="second">word ${at + 1} of ${list.length}</span>
     <span class="stepper">${step(-1, "back", "Previous word", "Previous word (,)", "left")}${
       step(1, "on", "Next word", "Next word (.)", "right")}</span></div>
     ${heads(state, trace, unit)}
@@ -49,7 +49,8 @@ function heads(state, trace, unit) {
 
 function mostLooking(trace, piece) {
   const share = (head) => trace.top(head, piece, 1)[0]?.[1] || 0;
-  return trace.heads.filter((one) => one.kind === "cross").sort((a, b) => share(b) - share(a)).slice(0, 3);
+  return trace.once(`looking ${piece}`, () => trace.heads.filter((one) => one.kind === "cross")
+    .map((head) => [share(head), head]).sort((a, b) => b[0] - a[0]).slice(0, 3).map(([, head]) => head));
 }
 
 // --- what else could have been written
