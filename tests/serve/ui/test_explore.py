@@ -238,6 +238,38 @@ def test_a_link_opens_the_same_sentence_word_and_head(tab, open_tab):
     assert "layer 2, head 4" in again.locator(".eyebrow").inner_text()
 
 
+def test_a_link_to_a_view_without_heads_keeps_it_when_the_evidence_arrives(open_tab, packaged):
+    """The head that matters most may be of a kind for which the view does not exist."""
+    tab = open_tab(f"{packaged.url}/?view=left_out&text=The box did not fit in the bag because it was too big.")
+    settled(tab)
+    assert tab.locator(".say").inner_text().startswith("Without ")
+    assert tab.locator(".cols .axis").inner_text().startswith("erased")
+
+
+def test_a_large_map_is_one_picture_whose_cells_can_be_pointed_at_and_walked(open_tab, packaged):
+    """From 1,600 cells on; what is said of a cell is what the map has there."""
+    tab = open_tab(packaged.url)
+    settled(tab)
+    type_in(tab, " and ".join(4 * ["the cat did not cross the street because it was too tired"]) + ".")
+    settled(tab)
+    tab.locator("[data-head='encoder.0.0']").first.click()
+    assert tab.locator(".mapbox canvas").count() == 1 and tab.locator(".mapbox .c").count() == 0
+    row = tab.locator(".mapbox [data-row='1']")
+    box, label = row.bounding_box(), row.locator(".rl").bounding_box()["width"]
+    columns = tab.locator(".cols [data-column]").count()
+    tab.mouse.move(box["x"] + label + 2.5 * (box["width"] - label) / columns, box["y"] + box["height"] / 2)
+    first = tab.locator(".mapbox #s2s-cell")
+    assert first.get_attribute("aria-label").startswith("cat, did: ")
+    assert first.get_attribute("aria-label").split(": ")[1] in tab.locator(".say").inner_text().replace("none", "0%")
+    tab.mouse.move(5, 5)
+    grid = tab.get_by_role("grid")
+    grid.focus()
+    for key in ("Control+Home", "ArrowDown", "End"):
+        grid.press(key)
+    assert tab.locator("#s2s-cell").get_attribute("aria-label").startswith("cat, end: ")
+    assert grid.get_attribute("aria-activedescendant") == "s2s-cell"
+
+
 # --- the dock
 
 
