@@ -25,7 +25,7 @@ from ..lens.choices import MinimalPairs
 from ..lens.effects import Ablations, Control, Set, control, greedy
 from ..lens.heads import heads_of_roles, measure, roles_of_heads
 from ..lens.hooks import Head, all_heads, supervised_heads
-from ..lens.intervals import Figure, interval, roc_auc, roc_auc_interval
+from ..lens.intervals import Figure, mean_figure, roc_auc, roc_auc_interval
 from ..lens.interventions import ablate, mean_outputs
 from ..lens.kinds import KINDS, Kind
 from ..lens.summary import spread
@@ -109,7 +109,7 @@ def estimate(values: np.ndarray, groups: Sequence[str], which: np.ndarray | None
     if not which.any():
         return None
     chosen = values[which].astype(float)
-    return Figure(float(chosen.mean()), *interval(chosen, np.array(groups)[which].tolist()))
+    return mean_figure(chosen, np.array(groups)[which])
 
 
 def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any]:
