@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .by_words import column_units, mean_rows, row_units, sum_columns
+from .by_words import by_units, map_units
 from .hooks import Head
 from .intervals import interval
 from .kinds import KINDS, Kind, MapName
@@ -104,9 +104,8 @@ def measure(
     rivals: dict[Kind, list[np.ndarray]] = defaultdict(list)
     for number, (trace, pair) in enumerate(zip(traces, gold, strict=True)):
         for kind in KINDS:
-            rows, columns = row_units(trace, kind), column_units(trace, kind)
-            maps, even = (mean_rows(sum_columns(all_, columns), rows)
-                          for all_ in (trace.maps(kind), uniform_map(trace, kind)))
+            rows, columns = map_units(trace, kind)
+            maps, even = (by_units(own, rows, columns) for own in (trace.maps(kind), uniform_map(trace, kind)))
             masks = role_masks(kind, rows, columns, pair, visible=even > 0)
             for role, mask in masks.items():
                 scores[kind, role].append(_score(maps, mask))
