@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..tokenizer.links import Links
-from .alignment import all_map_names, drops_by_words, shares
+from .alignment import drops_by_words, map_names, shares
 from .fitting import check_links, tally
 from .intervals import Figure, error_rate, middle, resampled
 from .kinds import MapName, Rows
@@ -61,7 +61,7 @@ class Tallied:
         dice = np.random.default_rng(0)
         names: dict[tuple[str, Rows], list[MapName]] = {}
         for number, trace in enumerate(traces):
-            names = names or all_map_names(trace)
+            names = names or map_names(trace)
             maps_MJI = np.concatenate([shares(trace, view, rows, maps) for (view, rows), maps in names.items()])
             random_MJI = dice.exponential(size=(RANDOM_MAPS, *maps_MJI.shape[1:]))
             every_MJI = np.concatenate([maps_MJI, random_MJI])
