@@ -96,9 +96,9 @@ def test_the_head_made_for_a_role_is_found_and_has_it(measured):
 def test_a_head_that_only_seems_to_have_a_role_is_no_better_than_its_baseline(measured):
     """A uniform head, one that looks at all nouns alike, and one that always looks at the same place."""
     dev, test = measured
-    for (kind, role), scores in test.scores.items():
+    for (kind, role), found in test.items():
         if kind == "encoder":
-            np.testing.assert_allclose(scores[:, 0, 1], test.uniform[kind, role], atol=1e-6, err_msg=role)
+            np.testing.assert_allclose(found.scores[:, 0, 1], found.uniform, atol=1e-6, err_msg=role)
             assert not role_score(Head("encoder", 0, 1), role, dev, test).holds
     nouns, place = (role_score(Head("encoder", 0, head), "antecedent", dev, test) for head in (3, 4))
     assert nouns.score == nouns.rival == pytest.approx(0.5) and nouns.score > nouns.uniform and not nouns.holds
@@ -108,10 +108,9 @@ def test_a_head_that_only_seems_to_have_a_role_is_no_better_than_its_baseline(me
 def test_every_baseline_has_an_interval_over_sentences(measured):
     """It holds the baseline; variants of a sentence tell no more than one."""
     dev, test = measured
-    twice = replace(test, groups={key: names * 2 for key, names in test.groups.items()}, places={
-        key: hits * 2 for key, hits in test.places.items()}, **{
-            part: {key: np.concatenate([values] * 2) for key, values in getattr(test, part).items()}
-            for part in ("scores", "rivals", "uniform")})
+    once = test["encoder", "antecedent"]
+    twice = test | {("encoder", "antecedent"): replace(once, groups=once.groups * 2, places=once.places * 2, **{
+        part: np.concatenate([getattr(once, part)] * 2) for part in ("scores", "rivals", "uniform")})}
     once, variants = (role_score(Head("encoder", 0, 3), "antecedent", dev, half) for half in (test, twice))
     assert variants.intervals == {name: pytest.approx(ends) for name, ends in once.intervals.items()}
     assert set(once.baselines) == {"uniform", "positional", "rival"}
