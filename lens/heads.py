@@ -111,11 +111,11 @@ def measure(
             rows, columns = map_units(trace, kind)
             maps, even = (by_units(own, rows, columns) for own in (trace.maps(kind), uniform_map(trace, kind)))
             for role, mask in role_masks(kind, rows, columns, pair, visible=even > 0).items():
-                named_R: np.ndarray = mask.any(-1)
+                named = np.flatnonzero(mask.any(-1))
                 rival = rival_mask(kind, rows, columns, pair, visible=even > 0) if role == "antecedent" else None
                 found[kind, role].append((
-                    _score(maps, mask, named_R), float(_score(even, mask, named_R)),
-                    None if rival is None else _score(maps, rival, named_R),
+                    _score(maps, mask, named), float(_score(even, mask, named)),
+                    None if rival is None else _score(maps, rival, named),
                     _places(kind, mask) if role in CONTENTS else Counter(), pair.group or f"sentence {number}",
                 ))
     measured: Measured = {}
@@ -128,9 +128,9 @@ def measure(
     return measured
 
 
-def _score(maps: np.ndarray, cells: np.ndarray, rows_R: np.ndarray) -> np.ndarray:
+def _score(maps: np.ndarray, cells: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The share on these cells, averaged over some rows: [...,R,C] to [...]."""
-    return (maps * cells).sum(-1)[..., rows_R].mean(-1)
+    return (maps * cells).sum(-1)[..., rows].mean(-1)
 
 
 def _places(kind: Kind, mask: np.ndarray) -> Counter[Place]:
