@@ -46,11 +46,9 @@ class Ablations:
         return self._known[key]
 
 
-def greedy(
-    heads: Sequence[Head], size: int, worth: Callable[[tuple[Head, ...]], tuple[float, ...]]
-) -> list[tuple[Head, ...]]:
+def greedy(heads: Sequence[Head], size: int, worth: Callable[[Set], tuple[float, ...]]) -> list[Set]:
     """Sets of 1, 2, ... `size` heads, each the previous one plus the head that maximises `worth`."""
-    sets: list[tuple[Head, ...]] = [()]
+    sets: list[Set] = [()]
     for _ in range(min(size, len(heads))):
         sets.append(max(((*sets[-1], head) for head in heads if head not in sets[-1]), key=worth))
     return sets[1:]
@@ -98,11 +96,8 @@ def control(
     sets = [tuple(sorted(head for part in one for head in part)) for one in parts]
     found, itself = np.array(list(map(effect, sets))), tuple(sorted(chosen))
     own = effect(itself)
-    mean: Figure | None = None
-    most: Figure | None = None
-    if sets:
-        mean = Figure(float(found.mean()), *interval(sets))
-        most = Figure(float(found.max()), *interval([sets[int(found.argmax())]]))
+    mean = Figure(float(found.mean()), *interval(sets)) if sets else None
+    most = Figure(float(found.max()), *interval([sets[int(found.argmax())]])) if sets else None
     p = (1 + int((found >= own - 1e-12).sum())) / (1 + len(found))
     return Control(alike, Figure(own, *interval([itself])), mean, most, len(found), possible, p)
 

@@ -33,7 +33,7 @@ from ..lens.teacher_forcing import encode_source, encode_target
 from ..lens.trace import Trace
 from ..storybook import StoryPair
 from ..translate.translator import Translator
-from .gold import choice, groups_of, halves, minimal_pairs, to_gold
+from .gold import groups_of, halves, minimal_pairs, pronoun_choice, to_gold
 
 LARGEST = 3  # heads of a small set
 NEEDED = 0.75  # a set carries the pronoun if without it the AUC of il and elle is at most this (0.5: chance)
@@ -46,9 +46,10 @@ class Half:
     """The contrast sentences of one half: their choices, which ones are *il*, and the minimal pairs among them."""
 
     def __init__(self, translator: Translator, stories: Sequence[StoryPair], means: Mapping[Head, torch.Tensor]):
-        made = [(story, one) for story in stories if (one := choice(story, translator.model, translator.tokenizer))]
-        told, choices = [story for story, _ in made], [one for _, (_, one) in made]
-        self.is_il = np.array([name == "il" for _, (name, _) in made])
+        told = [story for story in stories if story.kind == "contrast"]  # in others a single word may decide
+        made = [pronoun_choice(story, translator.model, translator.tokenizer) for story in told]
+        choices = [one for _, one in made]
+        self.is_il = np.array([name == "il" for name, _ in made])
         self.ablations = Ablations(translator.model, choices, means)
         pairs = minimal_pairs(told, choices)
         if not pairs or self.is_il.all() or not self.is_il.any():
@@ -117,7 +118,7 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
     _say("generating storybook")
     dev_stories, test_stories = halves(limit)
     _say("reading attention")
-    report, test, traces = _single_heads(translator, dev_stories, test_stories)
+    report, test, traces = measure_roles(translator, dev_stories, test_stories)
     dev, every = Half(translator, dev_stories, test.ablations.means), all_heads(translator.model)
     chrf = _chrf(translator, test_stories[:TRANSLATED], every, test.ablations.means)
     groups = groups_of(test_stories)
@@ -137,16 +138,9 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
 
 def measure_roles(
     translator: Translator, dev_stories: Sequence[StoryPair], test_stories: Sequence[StoryPair]
-) -> dict[str, Any]:
-    """The quick part of `measure_heads`: the effect of each single head on the pronoun, and its roles; no sets of
-    heads, no translations."""
-    return _single_heads(translator, dev_stories, test_stories)[0]
-
-
-def _single_heads(
-    translator: Translator, dev_stories: Sequence[StoryPair], test_stories: Sequence[StoryPair]
 ) -> tuple[dict[str, Any], Half, list[Trace]]:
-    """The report of `measure_roles`, and the test half with its traces."""
+    """The quick part of `measure_heads`: the effect of each single head on the pronoun, and its roles; no sets of
+    heads, no translations.  Also the test half and its traces."""
     model, tokenizer = translator.model, translator.tokenizer
     supervised, traces = supervised_heads(model), _traced(model, tokenizer, test_stories)
     dev_roles, test_roles = (measure(some, map(to_gold, stories), supervised=supervised) for some, stories in
