@@ -7,10 +7,14 @@ heads affordable; chrF with greedy translation.  Every figure has a 95 % interva
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
+from itertools import combinations, product
+from math import comb, prod
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -21,8 +25,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from ..lens import trace_texts
-from ..lens.choices import MinimalPairs
-from ..lens.effects import Ablations, Control, Set, control, greedy
+from ..lens.choices import Ablations, MinimalPairs
 from ..lens.heads import heads_of_roles, measure, roles_of_heads
 from ..lens.hooks import Head, all_heads, supervised_heads
 from ..lens.intervals import Figure, mean_figure, roc_auc, roc_auc_interval
@@ -39,7 +42,11 @@ LARGEST = 3  # heads of a small set
 NEEDED = 0.75  # a set carries the pronoun if without it the AUC of il and elle is at most this (0.5: chance)
 ENOUGH = 0.5  # a set carries the pronoun if patching it from the other sentence flips at least this share of pronouns
 TRANSLATED = 200  # sentences of the test half for chrF
+DRAWS = 200  # sets of a control, where there are more
 SPREAD = ("distance", "entropy", "evenness", "across", "across_even")  # the measures of a head's reach
+
+Alike = Literal["layers", "kinds", "any"]
+Set = tuple[Head, ...]
 
 
 class Half:
@@ -211,6 +218,70 @@ def _chrf(
         each = [sentence_chrf(one.text, [story.target]).score for one, story in zip(results, stories, strict=True)]
         found[head] = estimate(np.array(each), groups)
     return found
+
+
+# --- sets of heads: a small one is found greedily, and tested beside others of the same kind (Voita et al. 2019)
+
+
+def greedy(heads: Sequence[Head], size: int, worth: Callable[[Set], tuple[float, ...]]) -> list[Set]:
+    """Sets of 1, 2, ... `size` heads, each the previous one plus the head that maximises `worth`."""
+    sets: list[Set] = [()]
+    for _ in range(min(size, len(heads))):
+        sets.append(max(((*sets[-1], head) for head in heads if head not in sets[-1]), key=worth))
+    return sets[1:]
+
+
+@dataclass(frozen=True)
+class Control:
+    """The effect of a set of heads beside those of `draws` other sets: all `possible` ones, or a random sample.
+
+    Each figure has its 95 % interval over sentences.  `p` is (1 + sets with at least that effect) / (1 + draws); it is
+    exact if all sets were tried.  `mean` and `most` are None if there is no other set.
+    """
+
+    alike: Alike
+    effect: Figure
+    mean: Figure | None
+    most: Figure | None
+    draws: int
+    possible: int
+    p: float
+
+    @property
+    def exact(self) -> bool:
+        return self.draws == self.possible
+
+
+def control(
+    chosen: Sequence[Head], heads: Sequence[Head], effect: Callable[[Set], float],
+    interval: Callable[[Sequence[Set]], tuple[float, float]], *, alike: Alike, draws: int = DRAWS,
+) -> Control:
+    """The effect of `chosen` beside that of sets of as many other heads.
+
+    The other sets match its kinds and layers ("layers"), its kinds only ("kinds"), or nothing ("any").  All are tried
+    if there are at most `draws`, else a random sample.  `interval` gives the interval of the mean effect of some sets.
+    """
+    wanted = Counter(_cell(head, alike) for head in chosen)
+    others = [head for head in heads if head not in chosen]
+    pools = {cell: [head for head in others if _cell(head, alike) == cell] for cell in wanted}
+    possible = prod(comb(len(pools[cell]), count) for cell, count in wanted.items())
+    if possible <= draws:
+        parts = list(product(*(combinations(pools[cell], count) for cell, count in wanted.items())))
+    else:
+        rng = Random(0)
+        parts = [tuple(tuple(rng.sample(pools[cell], count)) for cell, count in wanted.items()) for _ in range(draws)]
+    sets = [tuple(sorted(head for part in one for head in part)) for one in parts]
+    found, itself = np.array(list(map(effect, sets))), tuple(sorted(chosen))
+    own = effect(itself)
+    mean = Figure(float(found.mean()), *interval(sets)) if sets else None
+    most = Figure(float(found.max()), *interval([sets[int(found.argmax())]])) if sets else None
+    p = (1 + int((found >= own - 1e-12).sum())) / (1 + len(found))
+    return Control(alike, Figure(own, *interval([itself])), mean, most, len(found), possible, p)
+
+
+def _cell(head: Head, alike: Alike) -> tuple[str, int]:
+    """What a head in another set must share with the one it replaces."""
+    return ("" if alike == "any" else head.kind), (head.layer if alike == "layers" else 0)
 
 
 def _needed(every: Sequence[Head], dev: Half, test: Half) -> dict[str, Any]:
