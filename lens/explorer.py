@@ -154,11 +154,3 @@ explorer(document.getElementById("explorer"), JSON.parse(document.getElementById
 }})();</script>
 </body></html>
 """
-
-
-def to_iframe(trace: TraceData) -> str:
-    """The page in a frame for notebooks, isolated from the notebook's style and scripts."""
-    height = 680 + 16 * max(len(trace.source), len(trace.target))
-    page = html.escape(to_html(trace), quote=True)
-    return (f'<iframe title="Attention maps" sandbox="allow-scripts allow-downloads" '
-            f'style="width:100%;height:{height}px;border:0" srcdoc="{page}"></iframe>')
