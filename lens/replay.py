@@ -86,8 +86,8 @@ def to_shades(weights: np.ndarray) -> np.ndarray:
 
 def _record(trace: Trace) -> dict[str, Any]:
     record = to_lists(trace)
-    return record | {"top": [step[:1] for step in record["top"]],
-                     **{kind: {"raw": to_shades(trace.maps(kind)).tolist()} for kind in KINDS}}
+    maps = {kind: {"raw": to_shades(trace.maps(kind)).tolist()} for kind in KINDS}
+    return record | maps | {"top": [step[:1] for step in record["top"]]}
 
 
 def _moment(plain: dict[str, Any]) -> Moment:

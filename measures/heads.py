@@ -30,8 +30,8 @@ from ..lens.heads import heads_of_roles, measure, roles_of_heads
 from ..lens.hooks import Head, all_heads, supervised_heads
 from ..lens.intervals import Figure, mean_figure, roc_auc, roc_auc_interval
 from ..lens.interventions import ablate, mean_outputs
-from ..lens.kinds import KINDS, Kind
-from ..lens.summary import spread
+from ..lens.kinds import KINDS
+from ..lens.summary import Spread, mean_spread, spread
 from ..lens.teacher_forcing import encode_source, encode_target
 from ..lens.trace import Trace
 from ..storybook import StoryPair
@@ -128,7 +128,7 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
     report, test, traces = measure_roles(translator, dev_stories, test_stories)
     dev, every = Half(translator, dev_stories, test.ablations.means), all_heads(translator.model)
     chrf = _chrf(translator, test_stories[:TRANSLATED], every, test.ablations.means)
-    groups = groups_of(test_stories)
+    groups, spreads = groups_of(test_stories), [[spread(trace, kind) for trace in traces] for kind in KINDS]
     report |= {
         "pronouns": {"dev": len(dev.is_il), "test": len(test.is_il)},
         "translated": min(TRANSLATED, len(test_stories)),
@@ -136,8 +136,8 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
         "heads": [row | {"chrf": chrf[row["head"]]} for row in report["heads"]],
         "needed": _needed(every, dev, test), "largest": LARGEST,
         "enough": _enough(every, dev, test),
-        "spread": [spread(traces, kind) for kind in KINDS],
-        "reach": [row for kind in KINDS for row in reach(traces, kind, groups)],
+        "spread": list(map(mean_spread, spreads)),
+        "reach": [row for each in spreads for row in reach(each, groups)],
     }
     _say("")
     return report
@@ -191,15 +191,14 @@ def _traced(
         raise UserError(f"heads are measured on storybook's sentences, which this model cannot read: {error}") from None
 
 
-def reach(traces: Sequence[Trace], kind: Kind, groups: Sequence[str]) -> list[dict[str, Any]]:
-    """Attention distance and entropy, `spread` with intervals: for each layer the mean of its heads (`head` is None),
-    and each head.  `groups` names the sentence that each is a variant of."""
-    each = [spread([trace], kind) for trace in traces]
+def reach(each: Sequence[Spread], groups: Sequence[str]) -> list[dict[str, Any]]:
+    """Attention distance and entropy with intervals, from the `spread` of each text: for each layer the mean of its
+    heads (`head` is None), and each head.  `groups` names the sentence that each is a variant of."""
     values_NLH = {name: np.array([np.broadcast_to(np.array(getattr(one, name), dtype=float), one.distance.shape)
                                   for one in each]) for name in SPREAD}  # NaN for a text of one sentence
     layers, heads = each[0].distance.shape
     return [
-        {"kind": kind, "layer": layer, "head": head, **{
+        {"kind": each[0].kind, "layer": layer, "head": head, **{
             name: estimate(own_N, groups, ~np.isnan(own_N)) for name, values in values_NLH.items()
             for own_N in [values[:, layer].mean(1) if head is None else values[:, layer, head]]}}
         for layer in range(layers) for head in (None, *range(heads))

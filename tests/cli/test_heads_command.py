@@ -11,7 +11,7 @@ import torch
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.lens import trace_texts
 from seq2see.lens.roles import read_roles
-from seq2see.lens.summary import spread
+from seq2see.lens.summary import mean_spread, spread
 from seq2see.measures import gold
 from seq2see.measures.heads import reach
 from seq2see.storybook import generate
@@ -154,9 +154,10 @@ def test_how_far_heads_look_has_an_interval_over_sentences():
     model, tokenizer = tiny.seq2see()
     traces = trace_texts(model, tokenizer, texts, texts[::-1], source_language="en", target_language="fr")
     names = [f"{number}" for number in range(len(texts))]
-    once = reach(traces, "cross", names)
-    again = reach(traces * 4, "cross", [f"{name}, {i}" for i in range(4) for name in names])
-    means, variants = spread(traces, "cross"), reach(traces * 4, "cross", names * 4)
+    each = [spread(trace, "cross") for trace in traces]
+    once = reach(each, names)
+    again = reach(each * 4, [f"{name}, {i}" for i in range(4) for name in names])
+    means, variants = mean_spread(each), reach(each * 4, names * 4)
     assert means.across is not None
     for row, more, same in zip(once, again, variants, strict=True):
         at = row["layer"], slice(None) if row["head"] is None else row["head"]
@@ -166,7 +167,7 @@ def test_how_far_heads_look_has_an_interval_over_sentences():
             assert more[name].high - more[name].low == pytest.approx((high - low) / 2, rel=0.25)
             assert same[name] == pytest.approx(row[name])
         assert row["across_even"].value == pytest.approx(means.across_even)
-    assert {row["across"] for row in reach(traces[:1], "cross", names[:1])} == {None}, "one sentence has no other"
+    assert {row["across"] for row in reach(each[:1], names[:1])} == {None}, "one sentence has no other"
 
 
 def test_heads_of_any_encoder_decoder(quick, story, tmp_path, command):

@@ -168,7 +168,7 @@ def test_spread_of_known_maps(seq2see):
                           target_language="fr")
     S = len(trace.source)
     maps = np.stack([np.eye(S), np.full((S, S), 1 / S)])[None].astype(np.float32)
-    found = spread([replace(trace, encoder={"raw": maps})], "encoder")
+    found = spread(replace(trace, encoder={"raw": maps}), "encoder")
     places = np.arange(S)
     even = abs(places[:, None] - places).mean()
     np.testing.assert_allclose(found.distance, [[0, even]], rtol=1e-5)
@@ -181,7 +181,7 @@ def test_spread_of_known_maps(seq2see):
     np.testing.assert_allclose(found.own + found.across + found.special, 1, rtol=1e-5)
     R = len(trace.target)
     ratio = trace.maps("cross").shape[:2]
-    even_cross = spread([replace(trace, cross={"raw": np.full((*ratio, R, S), 1 / S, dtype=np.float32)})], "cross")
+    even_cross = spread(replace(trace, cross={"raw": np.full((*ratio, R, S), 1 / S, dtype=np.float32)}), "cross")
     steps = [abs(places - r * (S - 1) / (R - 1)).mean() for r in range(R)]
     assert R != S
     np.testing.assert_allclose(even_cross.distance, np.full(ratio, np.mean(steps)), rtol=1e-5)
@@ -194,7 +194,7 @@ def test_a_step_is_in_the_sentence_that_it_writes_and_looks_at_what_was_written_
                           target_language="fr")
     real = sum(token.word is not None for token in trace.target)
     diagonal = np.eye(len(trace.target), dtype=np.float32)[None, None]
-    found = spread([replace(trace, decoder={"raw": diagonal})], "decoder")
+    found = spread(replace(trace, decoder={"raw": diagonal}), "decoder")
     shares = [float(share[0, 0]) for share in (found.own, found.across, found.special)]
     assert shares == pytest.approx([(real - 2) / real, 1 / real, 1 / real])
 
