@@ -128,8 +128,9 @@ def spread(trace: TraceData, kind: Kind) -> Spread:
     if (found := _sentences(trace, kind)) is None:
         return Spread(kind, distance, width, evenness, None, None, None, None, 0)
     real, *masks = found
-    shares = [(maps[..., real, :] * mask).sum(-1).mean(-1) for mask in masks]
-    return Spread(kind, distance, width, evenness, *shares, float((even[real] * masks[1]).sum(-1).mean(-1)), 1)
+    own, across, special = ((maps[..., real, :] * mask).sum(-1).mean(-1) for mask in masks)
+    across_even = float((even[real] * masks[1]).sum(-1).mean(-1))
+    return Spread(kind, distance, width, evenness, own, across, special, across_even, 1)
 
 
 def mean_spread(each: Sequence[Spread]) -> Spread:
