@@ -121,15 +121,12 @@ def naive_choice(layers: int, heads: int) -> AlignmentChoice:
     return AlignmentChoice("raw", "predicts", tuple((layers - 1, head) for head in range(heads)), "target", 0.0)
 
 
-def map_names(trace: Trace, view: str) -> list[MapName]:
-    """All maps of cross-attention that a trace holds in a view, or the one of left_out."""
-    return [()] if view == "left_out" else list(np.ndindex(trace.maps("cross", view).shape[:-2]))
-
-
-def all_map_names(trace: Trace) -> dict[tuple[str, Rows], list[MapName]]:
-    """All maps of all views, by view and row meaning."""
-    return {(view, rows): map_names(trace, view) for view in trace.views for rows in get_args(Rows)
-            if (view, rows) != ("left_out", "reads")}
+def map_names(trace: Trace) -> dict[tuple[str, Rows], list[MapName]]:
+    """All maps of cross-attention by view and row meaning, and the one of left_out."""
+    found: dict[tuple[str, Rows], list[MapName]] = {
+        (view, rows): list(np.ndindex(maps.shape[:-2])) for view, maps in trace.cross.items() for rows in get_args(Rows)
+    }
+    return found if trace.left_out is None else found | {("left_out", "predicts"): [()]}
 
 
 def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName]) -> np.ndarray:

@@ -85,6 +85,13 @@ class Blocks:
     trace: TraceData
     by_kind: dict[Kind, list[Block]]
 
+    def norms(self) -> dict[Kind, np.ndarray]:
+        """[L,H,R,C]: |a W_O^h v^h|.  Includes the bias of the value but not of the output; a pre-norm is applied first.
+        A large weight on a short value has little effect, and this shows that."""
+        return {kind: np.stack([weight_HRC * block.vector_HCD.norm(dim=-1).cpu().numpy()[:, None]
+                                for weight_HRC, block in zip(self.trace.maps(kind), blocks, strict=True)])
+                for kind, blocks in self.by_kind.items()}  # fmt: skip
+
     @cached_property
     def layers(self) -> "Layers":
         """ALTI's layers."""

@@ -53,28 +53,21 @@ def units(tokens: Sequence[TokenSpan], words: Sequence[Word] | None) -> tuple[Un
     return tuple(found)
 
 
-def row_units(trace: TraceData, kind: Kind, *, rows: Rows = "predicts", words: bool = True) -> tuple[Unit, ...]:
-    """The rows of a map: words, or single tokens."""
-    own = trace.source_words if kind == "encoder" else trace.target_words
-    return units(trace.row_tokens(kind, rows=rows), own if words else None)
+def map_units(
+    trace: TraceData, kind: Kind, *, rows: Rows = "predicts", words: bool = True
+) -> tuple[tuple[Unit, ...], tuple[Unit, ...]]:
+    """The rows and the columns of a map: words, or single tokens."""
+    row_words = trace.source_words if kind == "encoder" else trace.target_words
+    column_words = trace.target_words if kind == "decoder" else trace.source_words
+    return (units(trace.row_tokens(kind, rows=rows), row_words if words else None),
+            units(trace.column_tokens(kind), column_words if words else None))
 
 
-def column_units(trace: TraceData, kind: Kind, *, words: bool = True) -> tuple[Unit, ...]:
-    own = trace.target_words if kind == "decoder" else trace.source_words
-    return units(trace.column_tokens(kind), own if words else None)
-
-
-def sum_columns(maps: np.ndarray, columns: Sequence[Unit]) -> np.ndarray:
-    """[...,rows,tokens] to [...,rows,units]."""
-    starts = [unit.pieces[0] for unit in columns]
-    return np.add.reduceat(maps, starts, axis=-1)
-
-
-def mean_rows(maps: np.ndarray, rows: Sequence[Unit]) -> np.ndarray:
-    """[...,tokens,columns] to [...,units,columns]."""
-    starts = [unit.pieces[0] for unit in rows]
+def by_units(maps: np.ndarray, rows: Sequence[Unit], columns: Sequence[Unit]) -> np.ndarray:
+    """Maps of tokens as maps of units, [...,rows,columns]: columns summed, rows averaged."""
+    maps = np.add.reduceat(maps, [unit.pieces[0] for unit in columns], axis=-1)
     sizes = np.array([len(unit.pieces) for unit in rows], dtype=maps.dtype)
-    return np.add.reduceat(maps, starts, axis=-2) / sizes[:, None]
+    return np.add.reduceat(maps, [unit.pieces[0] for unit in rows], axis=-2) / sizes[:, None]
 
 
 def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "predicts") -> WordMap:
@@ -84,21 +77,21 @@ def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "p
     them, each one step later.  With "reads" the first row is the start's, and the last word of a target without `</s>`
     lacks the step that would read its last token.  UserError for a view that the trace does not hold.
     """
-    own_rows, own_columns = row_units(trace, kind, rows=rows), column_units(trace, kind)
-    maps = mean_rows(sum_columns(trace.maps(kind, view), own_columns), own_rows)
-    return WordMap(kind, view, rows, own_rows, own_columns, maps)
+    both = map_units(trace, kind, rows=rows)
+    return WordMap(kind, view, rows, *both, by_units(trace.maps(kind, view), *both))
 
 
-def looked_at(trace: TraceData, *, layer: int, head: int | None,
-              most: int = 3) -> list[tuple[str, float, list[tuple[str, float]]]]:
-    """For each predicted word and `</s>`: its probability (calibrated if the trace is), and the source words with the
-    largest cross-attention weights.  head=None averages the layer's heads."""
+def looked_at(
+    trace: TraceData, *, layer: int, head: int | None
+) -> list[tuple[str, float, list[tuple[str, float]]]]:
+    """For each predicted word and `</s>`: its probability (calibrated if the trace is), and the three source words with
+    the largest cross-attention weights.  head=None averages the layer's heads."""
     by_words = word_map(trace, "cross")
     maps = by_words.maps[layer]
     found = []
     for unit, row in zip(by_words.rows, maps.mean(0) if head is None else maps[head], strict=True):
         if unit.pieces[-1] >= trace.given:  # else a language tag: nobody chose it
             probability = math.exp(sum(trace.shown.log_probs[list(unit.pieces)]))
-            best = (-row).argsort(kind="stable")[:most]
+            best = (-row).argsort(kind="stable")[:3]
             found.append((unit.text, probability, [(by_words.columns[i].text, float(row[i])) for i in best]))
     return found

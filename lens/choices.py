@@ -1,5 +1,5 @@
 """The margin of a choice: how much more probable the right word is than a wrong one at the step where two translations
-differ, also with activations patched from another sentence.
+differ, also without some heads, or with activations patched from another sentence.
 
 A pronoun is right or wrong at one step, the first where *il* and *elle* differ.  The two log-probabilities there, after
 the same prefix, cost one forced pass and no search, so hundreds of variants can be measured.
@@ -13,8 +13,8 @@ import torch
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from .hooks import Stack, replaced
-from .interventions import patch, record
+from .hooks import Head, Stack, replaced
+from .interventions import ablate, patch, record
 from .kinds import Kind
 from .teacher_forcing import by_length, eval_mode, forced_pass
 
@@ -64,6 +64,25 @@ def margins_of_batch(model: PreTrainedModel, choices: Sequence[Choice]) -> np.nd
     pairs_B2 = torch.tensor([[choice.right, choice.wrong] for choice in choices], device=logits_BV.device)
     right_B, wrong_B = logits_BV.gather(-1, pairs_B2).double().unbind(-1)
     return (right_B - wrong_B).cpu().numpy()  # the log-normaliser is the same for both
+
+
+class Ablations:
+    """The margins [N] of some choices with a set of heads replaced by their means (Michel et al. 2019); each set runs
+    once."""
+
+    def __init__(self, model: PreTrainedModel, choices: Sequence[Choice], means: Mapping[Head, torch.Tensor]):
+        self.model = model
+        self.choices = choices
+        self.means = means
+        self._known: dict[frozenset[Head], np.ndarray] = {}
+
+    def margins(self, heads: Iterable[Head] = ()) -> np.ndarray:
+        """log p(right) - log p(wrong) of each choice without these heads."""
+        key = frozenset(heads)
+        if key not in self._known:
+            with ablate(self.model, key, replace="mean", means=self.means):
+                self._known[key] = margins(self.model, self.choices)
+        return self._known[key]
 
 
 class MinimalPairs:

@@ -18,7 +18,7 @@ import numpy as np
 from seq2see.errors import UserError
 from ..tokenizer.words import TokenSpan, Word
 from .by_words import units
-from .files import plain
+from .files import NEEDED, plain
 from .kinds import KINDS, Kind, Rows
 from .maps import picture
 from .probabilities import TEMPERATURES, log_sums
@@ -26,7 +26,6 @@ from .roles import Roles
 from .trace_data import TraceData
 from .wording import labels
 
-NUMBERS = ("log_probs", "entropies", "log_normalisers")
 CELLS_DRAWN = 8_000_000  # weights (32 MB); with more a browser becomes slow
 WEIGHTS = (400, 700)
 STYLES = ("explorer", "dock", "narrow")
@@ -39,7 +38,7 @@ EXPORT = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MUL
 
 def trace_record(trace: TraceData, *, kinds: Sequence[Kind] = KINDS) -> dict[str, Any]:
     """The trace with the maps of these kinds, in all its views."""
-    numbers = {name: getattr(trace, name).tolist() for name in NUMBERS}
+    numbers = {name: getattr(trace, name).tolist() for name in NEEDED}
     maps = {kind: {view: encoded(array) for view, array in getattr(trace, kind).items()} for kind in kinds}
     if trace.left_out is not None and "cross" in maps:
         maps["cross"]["left_out"] = encoded(trace.left_out)
@@ -155,11 +154,3 @@ explorer(document.getElementById("explorer"), JSON.parse(document.getElementById
 }})();</script>
 </body></html>
 """
-
-
-def to_iframe(trace: TraceData) -> str:
-    """The page in a frame for notebooks, isolated from the notebook's style and scripts."""
-    height = 680 + 16 * max(len(trace.source), len(trace.target))
-    page = html.escape(to_html(trace), quote=True)
-    return (f'<iframe title="Attention maps" sandbox="allow-scripts allow-downloads" '
-            f'style="width:100%;height:{height}px;border:0" srcdoc="{page}"></iframe>')

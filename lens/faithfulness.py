@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..tokenizer.links import Links
-from .alignment import all_map_names, drops_by_words, shares
+from .alignment import drops_by_words, map_names, shares
 from .fitting import check_links, tally
 from .intervals import Figure, error_rate, middle, resampled
 from .kinds import MapName, Rows
@@ -36,7 +36,8 @@ def measure_trust(
     *maps, random = reported.figures(groups, supervised)
     figures = {one.key: one for one in maps}
     best: dict[str, tuple[float, Key]] = {}
-    for error, key in zip(chosen.errors().tolist()[:-1], chosen.keys[:-1], strict=True):
+    errors = -chosen.taus_MN.sum(1) if chosen.counts_MN4 is None else error_rate(chosen.counts_MN4.sum(1))
+    for error, key in zip(errors.tolist()[:-1], chosen.keys[:-1], strict=True):
         best[key[0]] = min(best.get(key[0], (np.inf, key)), (error, key), key=lambda pair: pair[0])
     return Trust(
         measured_on=measured_on, sentences=len(reported.words_N2), chosen_on=len(chosen.words_N2), random=random,
@@ -61,7 +62,7 @@ class Tallied:
         dice = np.random.default_rng(0)
         names: dict[tuple[str, Rows], list[MapName]] = {}
         for number, trace in enumerate(traces):
-            names = names or all_map_names(trace)
+            names = names or map_names(trace)
             maps_MJI = np.concatenate([shares(trace, view, rows, maps) for (view, rows), maps in names.items()])
             random_MJI = dice.exponential(size=(RANDOM_MAPS, *maps_MJI.shape[1:]))
             every_MJI = np.concatenate([maps_MJI, random_MJI])
@@ -76,10 +77,6 @@ class Tallied:
         keys: list[Key] = [(view, rows, name) for (view, rows), maps in names.items() for name in maps]
         return cls([*keys, ("random", "predicts", ())], np.stack(counts, axis=1) if counts else None,
                    np.stack(taus, axis=1), np.array(words))
-
-    def errors(self) -> np.ndarray:
-        """What to minimise when choosing a map, [M]."""
-        return -self.taus_MN.sum(1) if self.counts_MN4 is None else error_rate(self.counts_MN4.sum(1))
 
     def figures(self, groups: Sequence[str] | None, supervised: Collection[MapName]) -> list[MapTrust]:
         drawn, words_N = resampled(len(self.words_N2), groups), self.words_N2[:, 0]

@@ -6,7 +6,6 @@ step and the log-normaliser.  Nothing is unpickled.
 
 import json
 import zlib
-from collections.abc import Callable
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
@@ -52,14 +51,13 @@ def save(trace: TraceData, path: str | Path) -> None:
         atomic_write(path, packed.getvalue())
 
 
-def to_lists(trace: TraceData, *, of_map: Callable[[np.ndarray], Any] | None = None) -> dict[str, Any]:
-    """The trace with lists for arrays (`of_map` converts maps), without logits."""
+def to_lists(trace: TraceData) -> dict[str, Any]:
+    """The trace with lists for arrays, without logits."""
     record = plain(trace)
     for name in ARRAYS:
         array = getattr(trace, name)
         record[name] = None if array is None or name == "logits" else _exact(array)
-    of_map = of_map or _exact
-    return record | {kind: {view: of_map(array) for view, array in getattr(trace, kind).items()} for kind in KINDS}
+    return record | {kind: {view: _exact(array) for view, array in getattr(trace, kind).items()} for kind in KINDS}
 
 
 def load(path: str | Path, trace_type: type[Data]) -> Data:

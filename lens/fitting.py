@@ -8,7 +8,7 @@ import numpy as np
 from seq2see.errors import UserError
 from ..tokenizer.links import Link, Links
 from ..tokenizer.words import Word
-from .alignment import RULES, AlignmentChoice, Rule, all_map_names, evidence, linked, shares
+from .alignment import RULES, AlignmentChoice, Rule, evidence, linked, map_names, shares
 from .intervals import Agreement, error_rate, group_numbers, summed
 from .kinds import MapName, Rows
 from .trace import Trace
@@ -56,7 +56,7 @@ class GoldSentences:
         self.shares: list[dict[tuple[str, Rows], np.ndarray]] = []  # of each sentence, [M,J,I]
         for number, (trace, truth) in enumerate(zip(traces, gold, strict=True), start=1):
             if not self.names:
-                self.names = all_map_names(trace)
+                self.names = map_names(trace)
             check_links(truth, (trace.source_words, trace.target_words), f"sentence {number}")
             self.shares.append({(view, rows): shares(trace, view, rows, names)
                                 for (view, rows), names in self.names.items()})

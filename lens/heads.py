@@ -15,12 +15,13 @@ Attention shows where a head looked, not what that did; see `interventions.py` f
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from .by_words import column_units, mean_rows, row_units, sum_columns
+from .by_words import by_units, map_units
 from .hooks import Head
 from .intervals import interval
 from .kinds import KINDS, Kind, MapName
@@ -81,15 +82,22 @@ class RoleScore:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
-    """One half of the data: for each (kind, role) the scores [N,L,H] and baselines of the sentences it occurs in."""
+class Occurrences:
+    """A role in one kind of attention, in the N sentences of one half of the data that it occurs in.
 
-    scores: dict[tuple[Kind, str], np.ndarray]
-    rivals: dict[Kind, np.ndarray]
-    uniform: dict[tuple[Kind, str], np.ndarray]
-    places: dict[tuple[Kind, str], list[Counter[Place]]]
-    groups: dict[tuple[Kind, str], list[str]]
-    supervised: Collection[MapName]  # cross-attention heads that were trained with gold links
+    `scores` [N,L,H] and the baselines: `uniform` [N], `places` with the score of each fixed place, and `rivals`
+    [N,L,H], None but for antecedents.  `supervised` are the heads (layer, head) that were trained with gold links.
+    """
+
+    scores: np.ndarray
+    uniform: np.ndarray
+    rivals: np.ndarray | None
+    places: Sequence[Counter[Place]]
+    groups: Sequence[str]
+    supervised: Collection[MapName]
+
+
+Measured = dict[tuple[Kind, str], Occurrences]
 
 
 def measure(
@@ -97,35 +105,32 @@ def measure(
 ) -> Measured:
     """Scores every head in every role on each sentence, by its raw weights.  The traces are of the gold targets.
     `supervised` are the cross-attention heads (layer, head) that were trained with gold links."""
-    scores: dict[tuple[Kind, str], list[np.ndarray]] = defaultdict(list)
-    uniform: dict[tuple[Kind, str], list[float]] = defaultdict(list)
-    places: dict[tuple[Kind, str], list[Counter[Place]]] = defaultdict(list)
-    groups: dict[tuple[Kind, str], list[str]] = defaultdict(list)
-    rivals: dict[Kind, list[np.ndarray]] = defaultdict(list)
+    found: dict[tuple[Kind, str], list[tuple[Any, ...]]] = defaultdict(list)
     for number, (trace, pair) in enumerate(zip(traces, gold, strict=True)):
         for kind in KINDS:
-            rows, columns = row_units(trace, kind), column_units(trace, kind)
-            maps, even = (mean_rows(sum_columns(all_, columns), rows)
-                          for all_ in (trace.maps(kind), uniform_map(trace, kind)))
-            masks = role_masks(kind, rows, columns, pair, visible=even > 0)
-            for role, mask in masks.items():
-                scores[kind, role].append(_score(maps, mask))
-                uniform[kind, role].append(float(_score(even, mask)))
-                places[kind, role].append(_places(kind, mask) if role in CONTENTS else Counter())
-                groups[kind, role].append(pair.group or f"sentence {number}")
-            if "antecedent" in masks:
-                rival = rival_mask(kind, rows, columns, pair, visible=even > 0)
-                rivals[kind].append((maps * rival).sum(-1)[..., masks["antecedent"].any(-1)].mean(-1))
-    return Measured(
-        {key: np.stack(values) for key, values in scores.items()},
-        {kind: np.stack(values) for kind, values in rivals.items()},
-        {key: np.array(values) for key, values in uniform.items()}, places, groups, supervised,
-    )  # fmt: skip
+            rows, columns = map_units(trace, kind)
+            maps, even = (by_units(own, rows, columns) for own in (trace.maps(kind), uniform_map(trace, kind)))
+            for role, mask in role_masks(kind, rows, columns, pair, visible=even > 0).items():
+                named = np.flatnonzero(mask.any(-1))
+                rival = rival_mask(kind, rows, columns, pair, visible=even > 0) if role == "antecedent" else None
+                found[kind, role].append((
+                    _score(maps, mask, named), float(_score(even, mask, named)),
+                    None if rival is None else _score(maps, rival, named),
+                    _places(kind, mask) if role in CONTENTS else Counter(), pair.group or f"sentence {number}",
+                ))
+    measured: Measured = {}
+    for (kind, role), each in found.items():
+        scores, uniforms, rivals, places, groups = zip(*each, strict=True)
+        measured[kind, role] = Occurrences(
+            np.stack(scores), np.array(uniforms), np.stack(rivals) if role == "antecedent" else None, places, groups,
+            supervised if kind == "cross" else (),
+        )  # fmt: skip
+    return measured
 
 
-def _score(maps: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """The share on the role's cells, averaged over rows with any: [...,R,C] to [...]."""
-    return (maps * mask).sum(-1)[..., mask.any(-1)].mean(-1)
+def _score(maps: np.ndarray, cells: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The share on these cells, averaged over some rows: [...,R,C] to [...]."""
+    return (maps * cells).sum(-1)[..., rows].mean(-1)
 
 
 def _places(kind: Kind, mask: np.ndarray) -> Counter[Place]:
@@ -141,7 +146,7 @@ def _places(kind: Kind, mask: np.ndarray) -> Counter[Place]:
 def roles_of_heads(dev: Measured, test: Measured) -> dict[Head, list[RoleScore]]:
     """For every head the roles that are at least LEAST above baseline on `dev`, clearest first, as scored on `test`."""
     chosen: dict[Head, list[tuple[float, str]]] = {}
-    for key in dev.scores.keys() & test.scores.keys():
+    for key in dev.keys() & test.keys():
         for head, above in _above(dev, key).items():
             chosen.setdefault(head, []).extend([(above, key[1])] if above >= LEAST else [])
     return {
@@ -152,19 +157,15 @@ def roles_of_heads(dev: Measured, test: Measured) -> dict[Head, list[RoleScore]]
 
 def heads_of_roles(dev: Measured, test: Measured) -> list[RoleScore]:
     """For every role and kind the head furthest above its baselines on `dev`, as scored on `test`."""
-    both = dev.scores.keys() & test.scores.keys()
-    keys = [(kind, role) for kind in KINDS for role in ROLES if (kind, role) in both]
+    keys = [(kind, role) for kind in KINDS for role in ROLES if (kind, role) in dev.keys() & test.keys()]
     best = {key: max(_above(dev, key).items(), key=lambda item: item[1])[0] for key in keys}
     return [role_score(best[key], key[1], dev, test) for key in keys]
 
 
 def _above(dev: Measured, key: tuple[Kind, str]) -> dict[Head, float]:
-    scores = dev.scores[key].mean(0)
-    positional = _positional(dev, dev, key)
-    floor = np.full(scores.shape, max(dev.uniform[key].mean(), 0.0 if positional is None else positional.mean()))
-    if key[1] == "antecedent":
-        floor = np.maximum(floor, dev.rivals[key[0]].mean(0))
-    above = scores - floor
+    own, positional = dev[key], _positional(dev, dev, key)
+    floor = max(own.uniform.mean(), 0.0 if positional is None else positional.mean())
+    above = own.scores.mean(0) - (floor if own.rivals is None else np.maximum(floor, own.rivals.mean(0)))
     return {Head(key[0], layer, head): float(above[layer, head]) for layer, head in np.ndindex(*above.shape)}
 
 
@@ -173,22 +174,22 @@ def _positional(dev: Measured, test: Measured, key: tuple[Kind, str]) -> np.ndar
     if key[1] not in CONTENTS:
         return None
     total: Counter[Place] = Counter()
-    for hits in dev.places[key]:
+    for hits in dev[key].places:
         total.update(hits)
     [(place, _)] = total.most_common(1)
-    return np.array([hits[place] for hits in test.places[key]], dtype=float)
+    return np.array([hits[place] for hits in test[key].places], dtype=float)
 
 
 def role_score(head: Head, role: str, dev: Measured, test: Measured) -> RoleScore:
     """One head in one role, on the test half."""
-    key = head.kind, role
-    scores, groups = test.scores[key][:, head.layer, head.head], test.groups[key]
-    others = {"uniform": test.uniform[key]}
-    if (positional := _positional(dev, test, key)) is not None:
+    own = test[head.kind, role]
+    scores, groups = own.scores[:, head.layer, head.head], own.groups
+    others = {"uniform": own.uniform}
+    if (positional := _positional(dev, test, (head.kind, role))) is not None:
         others["positional"] = positional
     picks_out = True
-    if role == "antecedent":
-        away = others["rival"] = test.rivals[head.kind][:, head.layer, head.head]
+    if own.rivals is not None:
+        away = others["rival"] = own.rivals[:, head.layer, head.head]
         picks_out = interval(scores - away, groups)[0] > 0
     means = {name: float(values.mean()) for name, values in others.items()}
     low, high = interval(scores, groups)
@@ -197,5 +198,5 @@ def role_score(head: Head, role: str, dev: Measured, test: Measured) -> RoleScor
     return RoleScore(
         head, role, float(scores.mean()), low, high, means["uniform"], means.get("positional"), means.get("rival"),
         len(scores), bool(holds), {name: interval(values, groups) for name, values in others.items()},
-        head.kind == "cross" and (head.layer, head.head) in test.supervised,
+        (head.layer, head.head) in own.supervised,
     )

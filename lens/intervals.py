@@ -61,12 +61,17 @@ def middle(drawn: np.ndarray) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def interval(values: np.ndarray, groups: Sequence[str]) -> tuple[float, float]:
+def interval(values: np.ndarray, groups: Sequence[str] | np.ndarray) -> tuple[float, float]:
     """The interval of a mean, over `groups`."""
-    names, member = np.unique(np.array(groups), return_inverse=True)
+    member = np.unique(np.array(groups), return_inverse=True)[1]
     sums, counts = np.bincount(member, weights=values), np.bincount(member)
-    drawn = resampled(len(names))
+    drawn = resampled(len(counts))
     return middle((drawn @ sums) / (drawn @ counts))
+
+
+def mean_figure(values: np.ndarray, groups: Sequence[str] | np.ndarray) -> Figure:
+    """A mean and its interval, over `groups`."""
+    return Figure(float(values.mean()), *interval(values, groups))
 
 
 # --- alignment error

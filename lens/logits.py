@@ -12,7 +12,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .hooks import capture, laid_out_otherwise, layers_of, replaced
-from .teacher_forcing import batches, check_model, eval_with_eager_attention, forced_pass, vocabulary_size
+from .teacher_forcing import check_model, eval_with_eager_attention, forced_batches
 from .trace import Trace
 from .trace_data import Candidate
 from .tracing import candidates
@@ -51,8 +51,7 @@ def logit_lens(
         capture(dict(enumerate(layers[:-1])), "out") as states,
         replaced([(layers[-1], "out", lambda last: torch.cat([*states.values(), last]))]),
     ):
-        for batch in batches(sources, targets, vocabulary=vocabulary_size(model) * len(layers)):
-            output, target_BT = forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch])
+        for batch, output, target_BT in forced_batches(model, sources, targets, copies=len(layers)):
             if output.logits.shape[:2] != (len(layers) * len(batch), target_BT.shape[1]):
                 raise laid_out_otherwise(model)
             log_prob_LBTV = output.logits.float().log_softmax(-1).unflatten(0, (len(layers), -1))

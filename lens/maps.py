@@ -9,7 +9,7 @@ import numpy as np
 
 from seq2see.errors import UserError
 from ..tokenizer.words import TokenSpan
-from .by_words import Unit, column_units, mean_rows, row_units, sum_columns
+from .by_words import Unit, by_units, map_units
 from .kinds import Kind, Rows
 from .summary import sink_shares, uniform_map
 from .trace_data import TraceData
@@ -88,11 +88,12 @@ def picture(
     if rows == "reads" and (kind == "encoder" or view == "left_out"):
         whose = "encoder" if kind == "encoder" else view
         raise UserError(f"--rows reads: a row of {whose} is no step that reads; leave it out", exit_code=2)
-    row_names, at = row_units(trace, kind, rows=rows, words=words), tuple[int, ...]()
+    row_units, column_units = map_units(trace, kind, rows=rows, words=words)
+    at: tuple[int, ...] = ()
     layers = heads = 0
     sinks = ""
     if view == "left_out":
-        cells = np.add.reduceat(_drops(trace, kind, layer, head), [unit.pieces[0] for unit in row_names], axis=0)
+        cells = np.add.reduceat(_drops(trace, kind, layer, head), [unit.pieces[0] for unit in row_units], axis=0)
         columns = tuple(label(word.text) for word in trace.source_words)
     else:
         maps = trace.maps(kind, view)
@@ -102,18 +103,16 @@ def picture(
             raise UserError(f"view {view} has no heads, it is of whole layers: leave the head out", exit_code=2)
         head = _check("head", head or 0, heads) if heads else None
         at = (layer,) if head is None else (layer, head)
-        column_names = column_units(trace, kind, words=words)
-        cells, even = (mean_rows(sum_columns(one, column_names), row_names)
-                       for one in (maps[at], uniform_map(trace, kind)))
+        cells, even = (by_units(one, row_units, column_units) for one in (maps[at], uniform_map(trace, kind)))
         cells[even == 0] = np.nan  # masked
-        columns = _names(trace.column_tokens(kind), column_names, words=words)
+        columns = _names(trace.column_tokens(kind), column_units, words=words)
         end, tags, punctuation = sink_shares(trace, kind, view=view)[at]
         whose = "this head's attention" if view == "raw" else "this map"
         sinks = (f"{end:.0%} of {whose} is on the closing </s>, {tags:.0%} on tags and the start, "
                  f"{punctuation:.0%} on punctuation")
     return Picture(
         view, kind, layer, head, layers, heads, words, cells,
-        _names(trace.row_tokens(kind, rows=rows), row_names, words=words), columns,
+        _names(trace.row_tokens(kind, rows=rows), row_units, words=words), columns,
         row_meaning(kind, view, rows=rows, words=words), column_meaning(kind, view, words=words), sinks,
         UNMEASURED if trace.trust is None else trace.trust.line(view, kind, rows, at),
     )  # fmt: skip

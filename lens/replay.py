@@ -85,8 +85,9 @@ def to_shades(weights: np.ndarray) -> np.ndarray:
 
 
 def _record(trace: Trace) -> dict[str, Any]:
-    record = to_lists(trace, of_map=lambda weights: to_shades(weights).tolist())
-    return record | {"top": [step[:1] for step in record["top"]]}
+    record = to_lists(trace)
+    maps = {kind: {"raw": to_shades(trace.maps(kind)).tolist()} for kind in KINDS}
+    return record | maps | {"top": [step[:1] for step in record["top"]]}
 
 
 def _moment(plain: dict[str, Any]) -> Moment:

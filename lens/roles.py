@@ -10,6 +10,7 @@ Tiedemann 2018 (translation models).
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -124,18 +125,14 @@ def diagonal(rows: int, columns: int) -> np.ndarray:
 
 def _contents(kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit], gold: GoldPair) -> dict[str, np.ndarray]:
     masks = {role: np.zeros((len(rows), len(columns)), dtype=bool) for role in CONTENTS}
-    read = [None, *(unit.word for unit in rows[:-1])]  # the word before the one that a decoder step predicts
-    texts = [unit.text.casefold() for unit in columns]
-    own = [unit.text.casefold() for unit in rows]
-    named = own if kind != "decoder" else ["", *own[:-1]]
-    for r, c in np.ndindex(len(rows), len(columns)):
-        elsewhere = kind == "cross" or columns[c].word != (rows[r].word if kind == "encoder" else read[r])
-        wordlike = any(letter.isalnum() for letter in texts[c]) and not columns[c].special
-        masks["same word"][r, c] = wordlike and elsewhere and named[r] == texts[c]
-        if kind == "cross":
-            masks["alignment"][r, c] = (columns[c].word, rows[r].word) in gold.links
-            masks["alignment, read"][r, c] = (columns[c].word, read[r]) in gold.links
-    seen = [("antecedent", {one.source}, {one.target}, one.antecedent) for one in gold.pronouns]
+    named = rows if kind != "decoder" else [None, *rows[:-1]]  # a decoder step reads the word before its own
+    for (r, row), (c, column) in product(enumerate(named), enumerate(columns)):
+        masks["same word"][r, c] = (
+            row is not None and row.text.casefold() == column.text.casefold() and not column.special
+            and any(letter.isalnum() for letter in column.text) and (kind == "cross" or row.word != column.word)
+        )  # fmt: skip
+    seen = [("alignment", {source}, {target}, source) for source, target in gold.links if kind == "cross"]
+    seen += [("antecedent", {one.source}, {one.target}, one.antecedent) for one in gold.pronouns]
     seen += [(role, {one.source}, {one.target}, word) for one in gold.pronouns
              for role, words in (("state", gold.states), ("action", gold.actions)) for word in words]
     for adjective, noun in gold.adjectives:
@@ -143,6 +140,7 @@ def _contents(kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit], gold: G
         seen.append(("noun to adjective", {noun}, gold.on_target(noun), adjective))
     for role, source, target, word in seen:
         masks[role] |= _cells(kind, rows, columns, gold, source, target, word)
+    masks["alignment, read"][1:] = masks["alignment"][:-1]
     return masks
 
 

@@ -99,12 +99,12 @@ def summarise(trace: TraceData) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Averages over rows, then over sentences, each [L,H].
+    """Averages over the rows of a text, or over several texts, each [L,H].
 
     `distance` is in tokens, from the row's own position (in cross-attention: from the diagonal); `entropy` in nats;
-    `evenness` is entropy relative to a uniform head.  For texts of several sentences, `own`, `across` and `special` are
-    the shares of attention on the row's own sentence, on other sentences and on special tokens; None if no text had
-    two sentences.  `across_even` is what a uniform head sends across.
+    `evenness` is entropy relative to a uniform head.  For a text of several sentences, `own`, `across` and `special`
+    are the shares of attention on the row's own sentence, on other sentences and on special tokens; else None.
+    `across_even` is what a uniform head sends across, `two_sentences` the number of texts with several.
     """
 
     kind: Kind
@@ -118,29 +118,27 @@ class Spread:
     two_sentences: int
 
 
-def spread(traces: Sequence[TraceData], kind: Kind) -> Spread:
-    """How far and how widely a kind of attention reaches, from the raw weights."""
-    distances, entropies, evenness = [], [], []
-    crossing: list[np.ndarray] = []
-    crossing_even: list[float] = []
-    for trace in traces:
-        maps, even = trace.maps(kind), uniform_map(trace, kind)
-        R, C = even.shape
-        place_R = np.arange(R) * ((C - 1) / max(R - 1, 1) if kind == "cross" else 1)
-        distances.append((maps * abs(np.arange(C) - place_R[:, None])).sum(-1).mean(-1))
-        entropies.append(entropy(maps))
-        evenness.append(entropies[-1] / max(float(entropy(even)), 1e-9))
-        if (found := _sentences(trace, kind)) is not None:
-            real, *masks = found
-            shares, shares_even = ([(some[..., real, :] * mask).sum(-1).mean(-1) for mask in masks]
-                                   for some in (maps, even))
-            crossing.append(np.stack(shares))
-            crossing_even.append(float(shares_even[1]))
-    own, across, special = np.mean(crossing, axis=0) if crossing else (None, None, None)
-    return Spread(
-        kind, np.mean(distances, axis=0), np.mean(entropies, axis=0), np.mean(evenness, axis=0), own, across, special,
-        float(np.mean(crossing_even)) if crossing else None, len(crossing),
-    )
+def spread(trace: TraceData, kind: Kind) -> Spread:
+    """How far and how widely a kind of attention reaches in a text, from the raw weights."""
+    maps, even = trace.maps(kind), uniform_map(trace, kind)
+    R, C = even.shape
+    place_R = np.arange(R) * ((C - 1) / max(R - 1, 1) if kind == "cross" else 1)
+    distance, width = (maps * abs(np.arange(C) - place_R[:, None])).sum(-1).mean(-1), entropy(maps)
+    evenness = width / max(float(entropy(even)), 1e-9)
+    if (found := _sentences(trace, kind)) is None:
+        return Spread(kind, distance, width, evenness, None, None, None, None, 0)
+    real, *masks = found
+    own, across, special = ((maps[..., real, :] * mask).sum(-1).mean(-1) for mask in masks)
+    across_even = float((even[real] * masks[1]).sum(-1).mean(-1))
+    return Spread(kind, distance, width, evenness, own, across, special, across_even, 1)
+
+
+def mean_spread(each: Sequence[Spread]) -> Spread:
+    """The averages over several texts; None where no text has a figure."""
+    figures = {name: [value for one in each if (value := getattr(one, name)) is not None]
+               for name in ("distance", "entropy", "evenness", "own", "across", "special", "across_even")}
+    means: dict[str, Any] = {name: np.mean(values, axis=0) if values else None for name, values in figures.items()}
+    return Spread(each[0].kind, **means, two_sentences=sum(one.two_sentences for one in each))
 
 
 def _sentences(trace: TraceData, kind: Kind) -> tuple[np.ndarray, ...] | None:

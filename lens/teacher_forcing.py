@@ -129,15 +129,6 @@ def packed(
         yield batch
 
 
-def batches(
-    sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, vocabulary: int
-) -> Iterator[list[int]]:
-    """Batches of consecutive sentences that keep maps under CELLS_AT_ONCE and logits under LOGITS_AT_ONCE."""
-    lengths = [(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
-    return packed(lengths, lambda rows, source, target: rows * 3 * max(source, target) ** 2 <= CELLS_AT_ONCE
-                  and rows * target * vocabulary <= LOGITS_AT_ONCE)
-
-
 def by_length(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[int]]:
     """The numbers of all sentences in batches of at most ROWS, sorted by length so that there is little padding."""
     lengths = [(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
@@ -145,11 +136,16 @@ def by_length(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
 
 
 def forced_batches(
-    model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], **wanted: bool
+    model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, copies: int = 1,
+    **wanted: bool,
 ) -> Iterator[tuple[list[int], Any, torch.Tensor]]:
     """`forced_pass` over any number of sentences, in order: of each batch its sentences' numbers, the output, and the
-    padded targets [B,T]."""
-    for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
+    padded targets [B,T].  Keeps maps under CELLS_AT_ONCE and logits, of which there are `copies`, under LOGITS_AT_ONCE.
+    """
+    most = LOGITS_AT_ONCE // (copies * vocabulary_size(model))
+    lengths = [(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
+    for batch in packed(lengths, lambda rows, source, target: rows * target <= most
+                        and rows * 3 * max(source, target) ** 2 <= CELLS_AT_ONCE):
         yield batch, *forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch], **wanted)
 
 

@@ -3,11 +3,12 @@
 `tracing.py` makes it and `views.py` adds views to it.  Other modules depend on `TraceData` only.
 """
 
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
-from .explorer import to_iframe
+from .explorer import to_html
 from .files import load, save
 from .kinds import KINDS
 from .summary import summarise
@@ -77,4 +78,7 @@ class Trace(TraceData):
         }
 
     def _repr_html_(self) -> str:
-        return to_iframe(self)
+        """The page in a frame for notebooks, isolated from the notebook's style and scripts."""
+        height = 680 + 16 * max(len(self.source), len(self.target))
+        return ('<iframe title="Attention maps" sandbox="allow-scripts allow-downloads" '
+                f'style="width:100%;height:{height}px;border:0" srcdoc="{escape(to_html(self))}"></iframe>')

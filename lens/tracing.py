@@ -120,8 +120,6 @@ def trace_texts(
     check_list(targets, "targets")
     first = model.generation_config.forced_bos_token_id
     tagged = first is not None or isinstance(tokenizer, Seq2SeeTokenizer)
-    if len(sources) != len(targets):
-        raise ValueError(f"expected a target a source: {len(sources)} sources, {len(targets)} targets")
     ids = [encode_target(tokenizer, text, language=target_language, first=first) for text in targets]
     return trace_hypotheses(
         model, tokenizer, sources, ids, given=int(tagged), source_language=source_language,

@@ -14,7 +14,6 @@ A view has many maps.  The best one is chosen on other sentences than those it i
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 from .intervals import Figure
@@ -87,13 +86,9 @@ class Trust(Measurement):
 
     indent, what, command = None, "record of faithfulness", "seq2see align RUN --trust"
 
-    @cached_property
-    def _by_key(self) -> dict[Key, MapTrust]:
-        return {one.key: one for one in self.maps}
-
     def of(self, view: str, rows: Rows, name: MapName) -> MapTrust | None:
         """The figures of one map; None where it was not measured."""
-        found = self._by_key.get((view, rows, tuple(name)))
+        found = next((one for one in self.maps if one.key == (view, rows, tuple(name))), None)
         return found if found and (found.aer or found.tau or view == "left_out") else None
 
     def line(self, view: str, kind: Kind, rows: Rows, name: MapName) -> str:

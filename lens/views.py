@@ -1,4 +1,4 @@
-"""The views of a trace: their names, texts and computation.  A new view is a new entry here.
+"""The views of a trace: their names and texts, and `add_views`, which computes them.
 
 `--help` reads the names, so no library is imported until a view is made.
 
@@ -8,7 +8,7 @@ left_out is of source words: `trace.left_out` [T,W].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from .attention_blocks import Blocks
     from .trace_data import TraceData
 
 ViewName = Literal["raw", "norm", "rollout", "mixing", "contributions", "left_out"]
@@ -36,8 +35,7 @@ class View:
     """What a view shows, what the number in a cell is, and what a row of each kind sums to.
 
     `heads`: every head has its own map, else every layer.  `shares`: cells are shares, at most 1.  `through_layers`:
-    a layer's map is about all layers up to it.  `make` computes the maps from a trace and, if `of_blocks`, from another
-    pass through the model.
+    a layer's map is about all layers up to it.
     """
 
     about: str
@@ -46,40 +44,6 @@ class View:
     heads: bool = False
     shares: bool = True
     through_layers: bool = False
-    of_blocks: bool = False
-    make: Callable[[TraceData, Blocks | None], dict[Kind, np.ndarray]] | None = None
-
-
-def _norm(trace: TraceData, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
-    """|a W_O^h v^h| for every head.  Includes the bias of the value but not of the output; a pre-norm is applied first.
-    A large weight on a short value has little effect, and this view shows that."""
-    import numpy as np
-
-    assert blocks
-    return {kind: np.stack([weight_HRC * block.vector_HCD.norm(dim=-1).cpu().numpy()[:, None]
-                            for weight_HRC, block in zip(trace.maps(kind), blocks.by_kind[kind], strict=True)])
-            for kind in KINDS}  # fmt: skip
-
-
-def _rollout(trace: TraceData, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
-    from .attention_blocks import halved, roll
-
-    return roll(halved(trace))
-
-
-def _mixing(trace: TraceData, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
-    """The residual counts as the row's own column; in cross-attention it is what a row lacks to 1."""
-    assert blocks
-    layers = blocks.layers
-    return {"encoder": layers.encoder, "decoder": layers.decoder, "cross": layers.cross}
-
-
-def _contributions(trace: TraceData, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
-    """`trace.source_share` is the source's part of the last layer."""
-    from .attention_blocks import roll
-
-    assert blocks
-    return roll(blocks.layers)
 
 
 VIEW: dict[str, View] = {
@@ -90,23 +54,23 @@ VIEW: dict[str, View] = {
     "norm": View(
         "how long the vector is that came from there: weight, value and output projection (Kobayashi et al. 2020)",
         "length of the vector", dict.fromkeys(KINDS, "Lengths of vectors: rows do not sum to 1."), heads=True,
-        shares=False, of_blocks=True, make=_norm,
+        shares=False,
     ),
     "rollout": View(
         "where the content of a state comes from through all layers up to this one, if each passes on half of the mean"
         " of its heads and half of its residual (Abnar and Zuidema 2020)", "share", OF_ALL_LAYERS,
-        through_layers=True, make=_rollout,
+        through_layers=True,
     ),
     "mixing": View(
         "each token's share of the attention block's output, within this layer (ALTI, Ferrando et al. 2022)",
         "share", {
             "encoder": SUMS_TO_ONE, "decoder": SUMS_TO_ONE,
             "cross": "What a row lacks to 1 is the residual's share.",
-        }, of_blocks=True, make=_mixing,
+        },
     ),
     "contributions": View(
         "each token's contribution to a state through all layers up to this one (ALTI+, Ferrando et al. 2022)", "share",
-        OF_ALL_LAYERS, through_layers=True, of_blocks=True, make=_contributions,
+        OF_ALL_LAYERS, through_layers=True,
     ),
     "left_out": View(
         "how much less probable each token of the translation becomes when a source word is left out",
@@ -135,7 +99,7 @@ def add_views(
     source word.
     UserError for an unknown view, or a model without float32 weights or whose attention modules cannot be reached.
     """
-    from .attention_blocks import blocks_of
+    from .attention_blocks import blocks_of, halved, roll
     from .erasure import log_prob_drops
     from .teacher_forcing import check_model
 
@@ -143,12 +107,19 @@ def add_views(
     check_views(views)
     if not set(views) - {"raw"}:
         return list(traces)
-    wanted = sorted((name for name in VIEWS if name in views), key=lambda name: VIEW[name].of_blocks)
     drops = log_prob_drops(model, tokenizer, traces) if "left_out" in views else [trace.left_out for trace in traces]
-    inside = blocks_of(model, traces) if any(VIEW[name].of_blocks for name in wanted) else [None] * len(traces)
+    blocks = blocks_of(model, traces) if {"norm", "mixing", "contributions"} & set(views) else [None] * len(traces)
     found = []
-    for trace, drop, blocks in zip(traces, drops, inside, strict=True):
-        made = {name: make(trace, blocks) for name in wanted if (make := VIEW[name].make)}
+    for trace, drop, inside in zip(traces, drops, blocks, strict=True):
+        made: dict[str, dict[Kind, np.ndarray]] = {}
+        if "rollout" in views:
+            made["rollout"] = roll(halved(trace))
+        if inside and "norm" in views:
+            made["norm"] = inside.norms()
+        if inside and "mixing" in views:
+            made["mixing"] = {kind: getattr(inside.layers, kind) for kind in KINDS}
+        if inside and "contributions" in views:
+            made["contributions"] = roll(inside.layers)
         found.append(replace(trace, left_out=drop, **{
             kind: getattr(trace, kind) | {name: maps[kind] for name, maps in made.items()} for kind in KINDS
         }))  # fmt: skip

@@ -28,7 +28,7 @@ TEXT = "The owl lent the ladder to the crow. It was grateful."
 def reach(some: Sequence[Trace], kind: Kind, of: Sequence[str], name: str) -> tuple[list[Interval], list[Interval]]:
     """Means over heads of `lens.spread`'s "distance" or "across": by layer, and the change from layer to layer.
     Texts of one sentence have no "across"."""
-    spreads = [spread([trace], kind) for trace in some]
+    spreads = [spread(trace, kind) for trace in some]
     chosen = [i for i, one in enumerate(spreads) if getattr(one, name) is not None]
     values_NL = np.array([getattr(spreads[i], name).mean(-1) for i in chosen]).reshape(
         len(chosen), spreads[0].distance.shape[0])

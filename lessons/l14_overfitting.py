@@ -72,10 +72,10 @@ def of_attention(model: SmallTransformer, task: Task, validation: Sequence[Story
                  stories: Sequence[StoryPair]) -> list[float]:
     """Attention from *it* to its noun and to its predicate, in the encoder heads with the largest shares in
     validation."""
-    chosen_on, scores = (measure_roles(traced(model.network, task.tokenizer, half), map(to_gold, half)).scores
-                         for half in (validation, stories))
-    return [float(scores["encoder", role].mean(0).flat[chosen_on["encoder", role].mean(0).argmax()])
-            for role in ("antecedent", "state")]
+    halves = [measure_roles(traced(model.network, task.tokenizer, half), map(to_gold, half))
+              for half in (validation, stories)]
+    means = ([half["encoder", role].scores.mean(0) for half in halves] for role in ("antecedent", "state"))
+    return [float(reported.flat[chosen_on.argmax()]) for chosen_on, reported in means]
 
 
 SHOWN = (of_attention,)

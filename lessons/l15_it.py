@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lens import all_heads, mean_outputs
-from ..lens.choices import Choice, margins
-from ..lens.effects import Ablations
+from ..lens.choices import Ablations, Choice, margins
 from ..lens.heads import heads_of_roles
 from ..lens.hooks import Head, Stack
 from ..tokenizer.words import token_spans

@@ -155,7 +155,7 @@ class Aligner:
         traces = trace_texts(
             self.model, self.tokenizer, [source for source, _ in pairs], [target for _, target in pairs],
             source_language=self.source, target_language=self.target, model_name=self.name, views=views,
-        ) if pairs else []  # fmt: skip
+        )
         for number, (trace, (_, target)) in enumerate(zip(traces, pairs, strict=True)):
             if trace.target_text != target:  # a tokenizer may normalise it, and so change its words
                 tokens = tuple(token_spans(self.tokenizer, list(trace.target_ids), target, language=self.target))

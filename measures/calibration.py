@@ -41,7 +41,8 @@ from ..lens.calibration import (
     sentence_inputs,
     unsmoothed,
 )
-from ..lens.teacher_forcing import batches, encode_target, eval_mode, forced_pass, vocabulary_size
+from ..lens.intervals import mean_figure
+from ..lens.teacher_forcing import encode_target, eval_mode, forced_batches
 from ..training.checkpoints import find_record
 from ..training.config import RunConfig, TrainingFields, load_record
 from ..training.pairs import load_split, sentence_key
@@ -51,7 +52,7 @@ from ..translate.checkpoint import fingerprint
 from ..translate.translator import Translator
 from .alignment import language_pair, output_path
 from .pairs import LinkedFiles, TextPair, read_pairs
-from .reliability import calibration_error, mean_figure, reliability
+from .reliability import calibration_error, reliability
 
 # N tokens of some sentences, V vocabulary, G temperatures tried
 
@@ -199,29 +200,24 @@ def compare(
     way = next(way for way, calibrator in ways.items() if calibrator == kept)
     found = {}
     for languages, (_, held) in tqdm(forced.items(), desc="Measuring", disable=None, leave=False):
-        if measured := _measured(translator, held, ways):
-            found[languages] = LanguageCalibration(pairs[languages], tokens[languages], measured.pairs,
-                                                   measured.tokens, measured.right, way, measured.reports)
+        if measured := _measured(translator, held, ways, way, pairs[languages], tokens[languages]):
+            found[languages] = measured
     return found
 
 
-class _Measured(NamedTuple):
-    pairs: int
-    tokens: int
-    right: float
-    reports: dict[Way, Reliability]
-
-
 def _measured(
-    translator: Translator, forced: Sequence[Forced], ways: dict[Way, Calibrator],
-) -> _Measured | None:
+    translator: Translator, forced: Sequence[Forced], ways: dict[Way, Calibrator], kept: Way, fitted_pairs: int,
+    fitted_tokens: int,
+) -> LanguageCalibration | None:
     """The reliability of each way on these sentences; None if there are too few tokens."""
     right, sentences, numbers = list[np.ndarray](), list[np.ndarray](), {way: list[np.ndarray]() for way in ways}
     for batch in predictions(translator, forced, most=MEASURED):
         right.append(batch.log_probs_NV.argmax(-1) == batch.token_N)
         sentences.append(batch.sentence_N)
         for way, calibrator in ways.items():
-            numbers[way].append(_confidence_and_nll(calibrator, batch))
+            log_probs_NV = calibrator(batch.log_probs_NV)
+            nll_N = -log_probs_NV[np.arange(len(batch.token_N)), batch.token_N]
+            numbers[way].append(np.stack([np.exp(log_probs_NV.max(-1)), nll_N]).astype(np.float64))
     if sum(map(len, right)) < LEAST:
         return None
     right_N, sentence_N = np.concatenate(right), np.concatenate(sentences)
@@ -231,14 +227,8 @@ def _measured(
         confidence_N, nll_N = np.concatenate(numbers[way], axis=1)
         reports[way] = reliability(calibrator, confidence_N=confidence_N, right_N=right_N, nll_N=nll_N,
                                    sentence_N=group_N)
-    return _Measured(int(sentence_N[-1]) + 1, len(right_N), float(right_N.mean()), reports)
-
-
-def _confidence_and_nll(calibrator: Calibrator, batch: Predictions) -> np.ndarray:
-    """[2,N]: the probability of the most probable token, and the negative log-likelihood of the reference's."""
-    log_probs_NV = calibrator(batch.log_probs_NV)
-    chosen_N = log_probs_NV[np.arange(len(batch.token_N)), batch.token_N]
-    return np.stack([np.exp(log_probs_NV.max(-1)), -chosen_N]).astype(np.float64)
+    return LanguageCalibration(fitted_pairs, fitted_tokens, int(sentence_N[-1]) + 1, len(right_N),
+                               float(right_N.mean()), kept, reports)
 
 
 class TopTokenFit:
@@ -284,10 +274,7 @@ def predictions(translator: Translator, forced: Sequence[Forced], *, most: float
     sources, targets = [one.source for one in forced], [one.target for one in forced]
     tokens = 0
     with translator.inside() as (model, _), eval_mode(model):
-        for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
-            if tokens >= most:
-                return
-            output, _ = forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch])
+        for batch, output, _ in forced_batches(model, sources, targets):
             chosen = [(row, step) for row, i in enumerate(batch) for step in range(forced[i].given, len(targets[i]))]
             rows, at = (list(one) for one in zip(*chosen, strict=True))
             tokens += len(chosen)
@@ -296,6 +283,8 @@ def predictions(translator: Translator, forced: Sequence[Forced], *, most: float
                 np.array([targets[batch[row]][step] for row, step in chosen]),
                 np.array([batch[row] for row in rows]),
             )
+            if tokens >= most:
+                return
 
 
 class Hypotheses(NamedTuple):

@@ -14,12 +14,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from seq2see.errors import UserError
 from seq2see.json_files import read_json
 from ..lens import alignment, calibration, replay, roles, trust
-from ..storybook import Storybook
 from ..training.moments import FOLDER, MOMENTS
 from ..training.progress import duration, say
 from ..translate.checkpoint import fingerprint
@@ -91,6 +89,8 @@ def measure_run(run: Path) -> None:
     shutil.rmtree(run / FOLDER, ignore_errors=True)
 
 
+
+
 def reason_of(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
@@ -119,9 +119,6 @@ def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:
                       lambda count: measure_on_stories(aligner, run, *in_halves(book.test, count)).save,
                       few=12, least=48, most=half, command=f"seq2see align {run} --trust")
         yield Measure("head roles", roles.FILE,
-                      lambda count: partial(save_report, roles_report(translator, run, book, count)),
+                      lambda count: partial(save_report, measure_roles(translator, *in_halves(book.test, count))[0]
+                                            | {"weights": fingerprint(run)}),
                       few=50, least=100, most=half, command=f"seq2see heads {run} --out {run / roles.FILE}")
-
-
-def roles_report(translator: Translator, run: Path, book: Storybook, count: int) -> dict[str, Any]:
-    return measure_roles(translator, *in_halves(book.test, count)) | {"weights": fingerprint(run)}

@@ -35,8 +35,7 @@ def in_halves(stories: Iterable[StoryPair], limit: int | None = None) -> tuple[l
         groups[group].append(story)
     keys = sorted(groups)
     Random(0).shuffle(keys)
-    parts = ([story for key in keys[half::2] for story in groups[key]][:limit] for half in (0, 1))
-    dev, test = parts
+    dev, test = ([story for key in keys[half::2] for story in groups[key]][:limit] for half in (0, 1))
     return dev, test
 
 
@@ -81,11 +80,6 @@ def _adjectives(words: list[str], story: StoryPair) -> tuple[tuple[int, int], ..
             found += [(one, number) for one in waiting if word[0] in initials[words[one].casefold()]]
             waiting = []
     return tuple(found)
-
-
-def choice(story: StoryPair, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> tuple[str, Choice] | None:
-    """`pronoun_choice` of a contrast sentence; None for others, where a single word may decide."""
-    return pronoun_choice(story, model, tokenizer) if story.kind == "contrast" else None
 
 
 def pronoun_choice(

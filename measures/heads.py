@@ -7,10 +7,14 @@ heads affordable; chrF with greedy translation.  Every figure has a 95 % interva
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
+from itertools import combinations, product
+from math import comb, prod
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -21,34 +25,38 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from ..lens import trace_texts
-from ..lens.choices import MinimalPairs
-from ..lens.effects import Ablations, Control, Set, control, greedy
+from ..lens.choices import Ablations, MinimalPairs
 from ..lens.heads import heads_of_roles, measure, roles_of_heads
 from ..lens.hooks import Head, all_heads, supervised_heads
-from ..lens.intervals import Figure, interval, roc_auc, roc_auc_interval
+from ..lens.intervals import Figure, mean_figure, roc_auc, roc_auc_interval
 from ..lens.interventions import ablate, mean_outputs
-from ..lens.kinds import KINDS, Kind
-from ..lens.summary import spread
+from ..lens.kinds import KINDS
+from ..lens.summary import Spread, mean_spread, spread
 from ..lens.teacher_forcing import encode_source, encode_target
 from ..lens.trace import Trace
 from ..storybook import StoryPair
 from ..translate.translator import Translator
-from .gold import choice, groups_of, halves, minimal_pairs, to_gold
+from .gold import groups_of, halves, minimal_pairs, pronoun_choice, to_gold
 
 LARGEST = 3  # heads of a small set
 NEEDED = 0.75  # a set carries the pronoun if without it the AUC of il and elle is at most this (0.5: chance)
 ENOUGH = 0.5  # a set carries the pronoun if patching it from the other sentence flips at least this share of pronouns
 TRANSLATED = 200  # sentences of the test half for chrF
+DRAWS = 200  # sets of a control, where there are more
 SPREAD = ("distance", "entropy", "evenness", "across", "across_even")  # the measures of a head's reach
+
+Alike = Literal["layers", "kinds", "any"]
+Set = tuple[Head, ...]
 
 
 class Half:
     """The contrast sentences of one half: their choices, which ones are *il*, and the minimal pairs among them."""
 
     def __init__(self, translator: Translator, stories: Sequence[StoryPair], means: Mapping[Head, torch.Tensor]):
-        made = [(story, one) for story in stories if (one := choice(story, translator.model, translator.tokenizer))]
-        told, choices = [story for story, _ in made], [one for _, (_, one) in made]
-        self.is_il = np.array([name == "il" for _, (name, _) in made])
+        told = [story for story in stories if story.kind == "contrast"]  # in others a single word may decide
+        made = [pronoun_choice(story, translator.model, translator.tokenizer) for story in told]
+        choices = [one for _, one in made]
+        self.is_il = np.array([name == "il" for name, _ in made])
         self.ablations = Ablations(translator.model, choices, means)
         pairs = minimal_pairs(told, choices)
         if not pairs or self.is_il.all() or not self.is_il.any():
@@ -109,7 +117,7 @@ def estimate(values: np.ndarray, groups: Sequence[str], which: np.ndarray | None
     if not which.any():
         return None
     chosen = values[which].astype(float)
-    return Figure(float(chosen.mean()), *interval(chosen, np.array(groups)[which].tolist()))
+    return mean_figure(chosen, np.array(groups)[which])
 
 
 def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any]:
@@ -117,10 +125,10 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
     _say("generating storybook")
     dev_stories, test_stories = halves(limit)
     _say("reading attention")
-    report, test, traces = _single_heads(translator, dev_stories, test_stories)
+    report, test, traces = measure_roles(translator, dev_stories, test_stories)
     dev, every = Half(translator, dev_stories, test.ablations.means), all_heads(translator.model)
     chrf = _chrf(translator, test_stories[:TRANSLATED], every, test.ablations.means)
-    groups = groups_of(test_stories)
+    groups, spreads = groups_of(test_stories), [[spread(trace, kind) for trace in traces] for kind in KINDS]
     report |= {
         "pronouns": {"dev": len(dev.is_il), "test": len(test.is_il)},
         "translated": min(TRANSLATED, len(test_stories)),
@@ -128,8 +136,8 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
         "heads": [row | {"chrf": chrf[row["head"]]} for row in report["heads"]],
         "needed": _needed(every, dev, test), "largest": LARGEST,
         "enough": _enough(every, dev, test),
-        "spread": [spread(traces, kind) for kind in KINDS],
-        "reach": [row for kind in KINDS for row in reach(traces, kind, groups)],
+        "spread": list(map(mean_spread, spreads)),
+        "reach": [row for each in spreads for row in reach(each, groups)],
     }
     _say("")
     return report
@@ -137,16 +145,9 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
 
 def measure_roles(
     translator: Translator, dev_stories: Sequence[StoryPair], test_stories: Sequence[StoryPair]
-) -> dict[str, Any]:
-    """The quick part of `measure_heads`: the effect of each single head on the pronoun, and its roles; no sets of
-    heads, no translations."""
-    return _single_heads(translator, dev_stories, test_stories)[0]
-
-
-def _single_heads(
-    translator: Translator, dev_stories: Sequence[StoryPair], test_stories: Sequence[StoryPair]
 ) -> tuple[dict[str, Any], Half, list[Trace]]:
-    """The report of `measure_roles`, and the test half with its traces."""
+    """The quick part of `measure_heads`: the effect of each single head on the pronoun, and its roles; no sets of
+    heads, no translations.  Also the test half and its traces."""
     model, tokenizer = translator.model, translator.tokenizer
     supervised, traces = supervised_heads(model), _traced(model, tokenizer, test_stories)
     dev_roles, test_roles = (measure(some, map(to_gold, stories), supervised=supervised) for some, stories in
@@ -190,15 +191,14 @@ def _traced(
         raise UserError(f"heads are measured on storybook's sentences, which this model cannot read: {error}") from None
 
 
-def reach(traces: Sequence[Trace], kind: Kind, groups: Sequence[str]) -> list[dict[str, Any]]:
-    """Attention distance and entropy, `spread` with intervals: for each layer the mean of its heads (`head` is None),
-    and each head.  `groups` names the sentence that each is a variant of."""
-    each = [spread([trace], kind) for trace in traces]
+def reach(each: Sequence[Spread], groups: Sequence[str]) -> list[dict[str, Any]]:
+    """Attention distance and entropy with intervals, from the `spread` of each text: for each layer the mean of its
+    heads (`head` is None), and each head.  `groups` names the sentence that each is a variant of."""
     values_NLH = {name: np.array([np.broadcast_to(np.array(getattr(one, name), dtype=float), one.distance.shape)
                                   for one in each]) for name in SPREAD}  # NaN for a text of one sentence
     layers, heads = each[0].distance.shape
     return [
-        {"kind": kind, "layer": layer, "head": head, **{
+        {"kind": each[0].kind, "layer": layer, "head": head, **{
             name: estimate(own_N, groups, ~np.isnan(own_N)) for name, values in values_NLH.items()
             for own_N in [values[:, layer].mean(1) if head is None else values[:, layer, head]]}}
         for layer in range(layers) for head in (None, *range(heads))
@@ -217,6 +217,70 @@ def _chrf(
         each = [sentence_chrf(one.text, [story.target]).score for one, story in zip(results, stories, strict=True)]
         found[head] = estimate(np.array(each), groups)
     return found
+
+
+# --- sets of heads: a small one is found greedily, and tested beside others of the same kind (Voita et al. 2019)
+
+
+def greedy(heads: Sequence[Head], size: int, worth: Callable[[Set], tuple[float, ...]]) -> list[Set]:
+    """Sets of 1, 2, ... `size` heads, each the previous one plus the head that maximises `worth`."""
+    sets: list[Set] = [()]
+    for _ in range(min(size, len(heads))):
+        sets.append(max(((*sets[-1], head) for head in heads if head not in sets[-1]), key=worth))
+    return sets[1:]
+
+
+@dataclass(frozen=True)
+class Control:
+    """The effect of a set of heads beside those of `draws` other sets: all `possible` ones, or a random sample.
+
+    Each figure has its 95 % interval over sentences.  `p` is (1 + sets with at least that effect) / (1 + draws); it is
+    exact if all sets were tried.  `mean` and `most` are None if there is no other set.
+    """
+
+    alike: Alike
+    effect: Figure
+    mean: Figure | None
+    most: Figure | None
+    draws: int
+    possible: int
+    p: float
+
+    @property
+    def exact(self) -> bool:
+        return self.draws == self.possible
+
+
+def control(
+    chosen: Sequence[Head], heads: Sequence[Head], effect: Callable[[Set], float],
+    interval: Callable[[Sequence[Set]], tuple[float, float]], *, alike: Alike, draws: int = DRAWS,
+) -> Control:
+    """The effect of `chosen` beside that of sets of as many other heads.
+
+    The other sets match its kinds and layers ("layers"), its kinds only ("kinds"), or nothing ("any").  All are tried
+    if there are at most `draws`, else a random sample.  `interval` gives the interval of the mean effect of some sets.
+    """
+    wanted = Counter(_cell(head, alike) for head in chosen)
+    others = [head for head in heads if head not in chosen]
+    pools = {cell: [head for head in others if _cell(head, alike) == cell] for cell in wanted}
+    possible = prod(comb(len(pools[cell]), count) for cell, count in wanted.items())
+    if possible <= draws:
+        parts = list(product(*(combinations(pools[cell], count) for cell, count in wanted.items())))
+    else:
+        rng = Random(0)
+        parts = [tuple(tuple(rng.sample(pools[cell], count)) for cell, count in wanted.items()) for _ in range(draws)]
+    sets = [tuple(sorted(head for part in one for head in part)) for one in parts]
+    found, itself = np.array(list(map(effect, sets))), tuple(sorted(chosen))
+    own = effect(itself)
+    mean = Figure(float(found.mean()), *interval(sets)) if sets else None
+    most = Figure(float(found.max()), *interval([sets[int(found.argmax())]])) if sets else None
+    p = (1 + int((found >= own - 1e-12).sum())) / (1 + len(found))
+    return Control(alike, Figure(own, *interval([itself])), mean, most, len(found), possible, p)
+
+
+def _cell(head: Head, alike: Alike) -> tuple[str, int]:
+    """What a head in another set must share with the one it replaces."""
+    return ("" if alike == "any" else head.kind), (head.layer if alike == "layers" else 0)
 
 
 def _needed(every: Sequence[Head], dev: Half, test: Half) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ..lens.calibration import Bin, Calibration, Calibrator, LanguageCalibration, Reliability
-from ..lens.intervals import Figure, resampled
+from ..lens.intervals import Figure, mean_figure, middle, resampled
 from ..training.curve import BLUE, GREY, ORANGE, STYLE
 
 # N tokens, S sentences, B bins, D resampled sets of sentences
@@ -37,10 +37,7 @@ def reliability(calibrator: Calibrator, *, confidence_N: np.ndarray, right_N: np
     an ECE slightly above 0, and resampling adds a little more.
     """
     ece, bins = calibration_error(confidence_N, right_N, sentence_N)
-    counts_S = np.bincount(sentence_N)
-    times_DS = resampled(len(counts_S))
-    nll_D = (times_DS @ np.bincount(sentence_N, nll_N)) / (times_DS @ counts_S)
-    return Reliability(calibrator, ece, _figure(float(nll_N.mean()), nll_D), bins)
+    return Reliability(calibrator, ece, mean_figure(nll_N, sentence_N), bins)
 
 
 def calibration_error(confidence_N: np.ndarray, right_N: np.ndarray,
@@ -54,19 +51,7 @@ def calibration_error(confidence_N: np.ndarray, right_N: np.ndarray,
     times_DG = resampled(groups)
     ece_D = np.abs(times_DG @ gap_GB).sum(1) / (times_DG @ np.bincount(group_N, minlength=groups))
     ece = sum(one.tokens * abs(one.right - one.confidence) for one in bins) / len(confidence_N)
-    return _figure(ece, ece_D), bins
-
-
-def mean_figure(values_S: np.ndarray, groups_S: np.ndarray) -> Figure:
-    """The mean of one number per sentence, with its interval; sentences of one group are resampled together."""
-    sums, counts = np.bincount(groups_S, values_S), np.bincount(groups_S)
-    times = resampled(len(counts))
-    return _figure(float(values_S.mean()), (times @ sums) / (times @ counts))
-
-
-def _figure(value: float, resampled_D: np.ndarray) -> Figure:
-    low, high = np.quantile(resampled_D, [0.025, 0.975])
-    return Figure(value, float(low), float(high))
+    return Figure(ece, *middle(ece_D)), bins
 
 
 def draw_reliability(path: Path, languages: Mapping[str, LanguageCalibration]) -> None:

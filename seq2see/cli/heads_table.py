@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from seq2see.lens.effects import Control
 from seq2see.lens.heads import LEAST, RoleScore
+from seq2see.measures.heads import Control
 
 
 def print_report(name: str, report: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ import torch
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.lens import trace_texts
 from seq2see.lens.roles import read_roles
-from seq2see.lens.summary import spread
+from seq2see.lens.summary import mean_spread, spread
 from seq2see.measures import gold
 from seq2see.measures.heads import reach
 from seq2see.storybook import generate
@@ -79,20 +79,19 @@ def test_an_adjective_that_describes_two_nouns_goes_with_both(story):
 def test_a_choice_is_between_the_two_pronouns(story):
     model, tokenizer = tiny.seq2see()
     stories = contrast(story)[:40]
-    made = [gold.choice(one, model, tokenizer) for one in stories]
+    made = [gold.pronoun_choice(one, model, tokenizer) for one in stories]
     assert {name for name, _ in made} == {"il", "elle"}
     for one, (name, choice) in zip(stories, made, strict=True):
         right = tokenizer.encode_target(one.target, language="fr")
         assert right[: len(choice.prefix_ids) + 1] == [*choice.prefix_ids, choice.right]
         rest = one.target[len(tokenizer.decode_text(choice.prefix_ids)):].strip().casefold()
         assert rest.startswith(name) or tokenizer.decode_text(choice.prefix_ids)[-1] in "ile"
-    assert gold.choice(next(one for one in story.test if one.kind == "form"), model, tokenizer) is None
 
 
 def test_minimal_pairs_are_variants_of_equal_length(story):
     stories = contrast(story)
     model, tokenizer = tiny.seq2see()
-    choices = [gold.choice(one, model, tokenizer)[1] for one in stories]
+    choices = [gold.pronoun_choice(one, model, tokenizer)[1] for one in stories]
     pairs = gold.minimal_pairs(stories, choices)
     assert len(pairs) > 50 and {(b, a) for a, b in pairs} == set(pairs)
     for a, b in pairs:
@@ -117,6 +116,8 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(qu
     assert (code, err) == (0, f"wrote {file}\n")
     report = json.loads(file.read_text("utf-8"))
     assert len(report["heads"]) == 6 == len({tuple(row["head"]) for row in report["heads"]})
+    assert report["pronouns"] == {side: sum(one.kind == "contrast" for one in half) for side, half in zip(
+        ("dev", "test"), gold.halves(60), strict=True)}, "in other sentences a single word may decide"
     drops = [row["drop"][0] for row in report["heads"]]
     assert drops == sorted(drops, reverse=True)
     for row in report["heads"]:
@@ -153,9 +154,10 @@ def test_how_far_heads_look_has_an_interval_over_sentences():
     model, tokenizer = tiny.seq2see()
     traces = trace_texts(model, tokenizer, texts, texts[::-1], source_language="en", target_language="fr")
     names = [f"{number}" for number in range(len(texts))]
-    once = reach(traces, "cross", names)
-    again = reach(traces * 4, "cross", [f"{name}, {i}" for i in range(4) for name in names])
-    means, variants = spread(traces, "cross"), reach(traces * 4, "cross", names * 4)
+    each = [spread(trace, "cross") for trace in traces]
+    once = reach(each, names)
+    again = reach(each * 4, [f"{name}, {i}" for i in range(4) for name in names])
+    means, variants = mean_spread(each), reach(each * 4, names * 4)
     assert means.across is not None
     for row, more, same in zip(once, again, variants, strict=True):
         at = row["layer"], slice(None) if row["head"] is None else row["head"]
@@ -165,7 +167,7 @@ def test_how_far_heads_look_has_an_interval_over_sentences():
             assert more[name].high - more[name].low == pytest.approx((high - low) / 2, rel=0.25)
             assert same[name] == pytest.approx(row[name])
         assert row["across_even"].value == pytest.approx(means.across_even)
-    assert {row["across"] for row in reach(traces[:1], "cross", names[:1])} == {None}, "one sentence has no other"
+    assert {row["across"] for row in reach(each[:1], names[:1])} == {None}, "one sentence has no other"
 
 
 def test_heads_of_any_encoder_decoder(quick, story, tmp_path, command):

@@ -143,7 +143,7 @@ def test_a_choice_in_tokens_and_in_a_batch_gives_the_same_error(traces):
     assert {one.choice.view for one in tried} == set(VIEWS)
     for one in tried[:-3]:
         assert one.halves or one.aer == pytest.approx(sentences.agreement(one.choice).aer)
-    means = [AlignmentChoice(view, "predicts", tuple(map_names(traces[0], view)[:3]), *way)
+    means = [AlignmentChoice(view, "predicts", tuple(map_names(traces[0])[view, "predicts"][:3]), *way)
              for view, way in itertools.product(("raw", "contributions", "left_out"), WAYS[::4])]
     for choice in (*means, *(one.choice for one in tried)):
         assert sentences.agreement(choice) == agreement([choice.links(trace) for trace in traces], gold)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import entropy
 
 from seq2see.lens import word_map
-from seq2see.lens.by_words import mean_rows, sum_columns, units
+from seq2see.lens.by_words import by_units, units
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.summary import SINKS, is_punctuation, sinks
 from seq2see.tokenizer.words import TokenSpan, Word, split_words
@@ -35,7 +35,7 @@ def a_side(draw):
 def test_rows_of_any_grouping_still_sum_to_one(row_side, column_side, seed):
     rows, columns = units(*row_side), units(*column_side)
     weights = np.random.default_rng(seed).dirichlet(np.full(len(column_side[0]), 0.1), size=(2, 3, len(row_side[0])))
-    maps = mean_rows(sum_columns(weights.astype(np.float32), columns), rows)
+    maps = by_units(weights.astype(np.float32), rows, columns)
     assert maps.shape == (2, 3, len(rows), len(columns))
     np.testing.assert_allclose(maps.sum(-1), 1, **CLOSE)
     for side, found in ((row_side[0], rows), (column_side[0], columns)):

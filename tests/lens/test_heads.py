@@ -10,12 +10,12 @@ import pytest
 
 from seq2see.lens import trace_texts
 from seq2see.lens.by_words import Unit
-from seq2see.lens.effects import control, greedy
 from seq2see.lens.heads import heads_of_roles, measure, role_score, roles_of_heads
 from seq2see.lens.hooks import Head
 from seq2see.lens.intervals import roc_auc, roc_auc_interval
 from seq2see.lens.roles import GoldPair, GoldPronoun, HeadRole, read_roles, rival_mask, role_masks
 from seq2see.lens.summary import sentence_numbers, spread
+from seq2see.measures.heads import control, greedy
 from seq2see.tokenizer.words import split_words
 
 MADE = ["previous", "uniform", "antecedent", "both nouns", "third word", "punctuation"]
@@ -96,9 +96,9 @@ def test_the_head_made_for_a_role_is_found_and_has_it(measured):
 def test_a_head_that_only_seems_to_have_a_role_is_no_better_than_its_baseline(measured):
     """A uniform head, one that looks at all nouns alike, and one that always looks at the same place."""
     dev, test = measured
-    for (kind, role), scores in test.scores.items():
+    for (kind, role), found in test.items():
         if kind == "encoder":
-            np.testing.assert_allclose(scores[:, 0, 1], test.uniform[kind, role], atol=1e-6, err_msg=role)
+            np.testing.assert_allclose(found.scores[:, 0, 1], found.uniform, atol=1e-6, err_msg=role)
             assert not role_score(Head("encoder", 0, 1), role, dev, test).holds
     nouns, place = (role_score(Head("encoder", 0, head), "antecedent", dev, test) for head in (3, 4))
     assert nouns.score == nouns.rival == pytest.approx(0.5) and nouns.score > nouns.uniform and not nouns.holds
@@ -108,10 +108,9 @@ def test_a_head_that_only_seems_to_have_a_role_is_no_better_than_its_baseline(me
 def test_every_baseline_has_an_interval_over_sentences(measured):
     """It holds the baseline; variants of a sentence tell no more than one."""
     dev, test = measured
-    twice = replace(test, groups={key: names * 2 for key, names in test.groups.items()}, places={
-        key: hits * 2 for key, hits in test.places.items()}, **{
-            part: {key: np.concatenate([values] * 2) for key, values in getattr(test, part).items()}
-            for part in ("scores", "rivals", "uniform")})
+    once = test["encoder", "antecedent"]
+    twice = test | {("encoder", "antecedent"): replace(once, groups=once.groups * 2, places=once.places * 2, **{
+        part: np.concatenate([getattr(once, part)] * 2) for part in ("scores", "rivals", "uniform")})}
     once, variants = (role_score(Head("encoder", 0, 3), "antecedent", dev, half) for half in (test, twice))
     assert variants.intervals == {name: pytest.approx(ends) for name, ends in once.intervals.items()}
     assert set(once.baselines) == {"uniform", "positional", "rival"}
@@ -169,7 +168,7 @@ def test_spread_of_known_maps(seq2see):
                           target_language="fr")
     S = len(trace.source)
     maps = np.stack([np.eye(S), np.full((S, S), 1 / S)])[None].astype(np.float32)
-    found = spread([replace(trace, encoder={"raw": maps})], "encoder")
+    found = spread(replace(trace, encoder={"raw": maps}), "encoder")
     places = np.arange(S)
     even = abs(places[:, None] - places).mean()
     np.testing.assert_allclose(found.distance, [[0, even]], rtol=1e-5)
@@ -182,7 +181,7 @@ def test_spread_of_known_maps(seq2see):
     np.testing.assert_allclose(found.own + found.across + found.special, 1, rtol=1e-5)
     R = len(trace.target)
     ratio = trace.maps("cross").shape[:2]
-    even_cross = spread([replace(trace, cross={"raw": np.full((*ratio, R, S), 1 / S, dtype=np.float32)})], "cross")
+    even_cross = spread(replace(trace, cross={"raw": np.full((*ratio, R, S), 1 / S, dtype=np.float32)}), "cross")
     steps = [abs(places - r * (S - 1) / (R - 1)).mean() for r in range(R)]
     assert R != S
     np.testing.assert_allclose(even_cross.distance, np.full(ratio, np.mean(steps)), rtol=1e-5)
@@ -195,7 +194,7 @@ def test_a_step_is_in_the_sentence_that_it_writes_and_looks_at_what_was_written_
                           target_language="fr")
     real = sum(token.word is not None for token in trace.target)
     diagonal = np.eye(len(trace.target), dtype=np.float32)[None, None]
-    found = spread([replace(trace, decoder={"raw": diagonal})], "decoder")
+    found = spread(replace(trace, decoder={"raw": diagonal}), "decoder")
     shares = [float(share[0, 0]) for share in (found.own, found.across, found.special)]
     assert shares == pytest.approx([(real - 2) / real, 1 / real, 1 / real])
 

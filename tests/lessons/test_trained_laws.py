@@ -164,8 +164,7 @@ def test_what_was_trained_does_not_depend_on_what_was_before_and_tests_on_unseen
 def test_a_head_is_chosen_in_validation_and_reported_on_other_sentences(
         bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     def scores(*by_head: float) -> Any:
-        both = {("encoder", role): np.array([[by_head]]) for role in ("antecedent", "state")}
-        return SimpleNamespace(scores=both)
+        return {("encoder", role): SimpleNamespace(scores=np.array([[by_head]])) for role in ("antecedent", "state")}
 
     halves = iter((scores(0.2, 0.9), scores(0.8, 0.3)))
     monkeypatch.setattr(overfitting, "measure_roles", lambda traces, gold: next(halves))

@@ -88,6 +88,6 @@ def test_roles_of_heads_are_those_of_the_file(model, traced):
     assert len(roles) > 3
     for one in roles:
         kind, layer, head = Head(*one["head"])
-        scores = measured.scores[kind, one["role"]][:, layer, head]
+        scores = measured[kind, one["role"]].scores[:, layer, head]
         half = DEVIATIONS * np.std(scores) / math.sqrt(len(scores))
         assert one["low"] - half <= scores.mean() <= one["high"] + half, one["role"]

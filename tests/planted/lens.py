@@ -28,9 +28,10 @@ def a_temperature_makes_a_head_sharper(original, model, *, temperatures=None, we
     return original(model, temperatures=inverse, weights=weights)
 
 
-@fault("lens.by_words.mean_rows", "lens/test_by_words.py")
-def the_row_of_a_word_is_that_of_its_first_token(original, maps, rows):
-    return maps[..., [row.pieces[0] for row in rows], :]
+@fault("lens.by_words.by_units", "lens/test_by_words.py")
+def the_row_of_a_word_is_that_of_its_first_token(original, maps, rows, columns):
+    single = [replace(row, pieces=(number,)) for number, row in enumerate(rows)]
+    return original(maps[..., [row.pieces[0] for row in rows], :], single, columns)
 
 
 @fault("lens.attention_blocks.halved", "lens/test_views.py")
