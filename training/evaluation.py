@@ -6,7 +6,8 @@ because there are many.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +86,16 @@ def tokenized_references(data: DataConfig, split: str, pairs: list[Pair]) -> lis
             raise UserError(f"{path} has {len(lines)} lines, fewer than the text has pairs")
         return [lines[pair.row] for pair in pairs]
     return None
+
+
+def print_scores(name: str, row: Mapping[str, Any]) -> None:
+    """An evaluation as people read it."""
+    print(f"{name}: {row['pairs']} pairs, exact match {row['exact_match']} %")
+    print(f"  BLEU {row['bleu']}  {row['bleu_signature']}")
+    print(f"  chrF2 {row['chrf']}  {row['chrf_signature']}")
+    if "bleu_lc_tok" in row:
+        print(f"  lower-cased tokenised BLEU {row['bleu_lc_tok']}  {row['bleu_lc_tok_signature']}")
+    for family, figures in row.get("families", {}).items():
+        pronoun = f"  right pronoun {figures['pronoun']:6.2f} %" if "pronoun" in figures else ""
+        print(f"  {family:40} {figures['pairs']:6} pairs  exact {figures['exact_match']:6.2f} %{pronoun}")
+    sys.stdout.flush()

@@ -227,9 +227,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
     def _translate(self, pairs: Sequence[Any], *, max_new_tokens: int) -> list[str]:
         """Each process translates every n-th pair; all get all translations."""
         mine = pairs[self.args.process_index :: self.args.world_size]
-        texts = translate_pairs(
-            self.model, self.processing_class, mine, num_beams=1, max_new_tokens=max_new_tokens
-        )
+        texts = translate_pairs(self.model, self.processing_class, mine, num_beams=1, max_new_tokens=max_new_tokens)
         if self.args.world_size == 1:
             return texts
         indexed = list(zip(range(self.args.process_index, len(pairs), self.args.world_size), texts, strict=True))
