@@ -24,7 +24,6 @@ import torch
 from accelerate.utils import gather_object
 from safetensors.torch import load_file, save_file
 from torch import Tensor
-from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader
 from transformers import PreTrainedModel, PrinterCallback, TrainerControl, TrainerState
 from transformers.trainer_utils import get_last_checkpoint
@@ -306,12 +305,9 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
 
     def on_train_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
         """accelerate wraps `forward` for mixed precision and would copy all logits to float32, where our loss takes
-        them as they come; the autocasting is `compute_loss_context_manager`'s.  DistributedDataParallel would send the
-        buffers to all processes in each step, and ours are constants."""
+        them as they come; the autocasting is `compute_loss_context_manager`'s."""
         super().on_train_begin(args, state, control, **kwargs)
         self.model.__dict__.pop("forward", None)
-        if isinstance(self.model_wrapped, DistributedDataParallel):
-            self.model_wrapped.broadcast_buffers = False
         if self.resumed_from and args.ema_decay:
             self.restore_average(self.resumed_from)
 
