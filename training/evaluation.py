@@ -38,10 +38,8 @@ def evaluate_run(
                 continue
             languages = [pair.target_language for pair in pairs]
             pairs = [pairs[index] for index in evenly_spaced(languages, FINAL_PAIRS // len(parts))]
-            references = tokenized_references(data, split, pairs)
             hypotheses = translate_pairs(model, tokenizer, pairs)
-            name = f"{own} {split}" if corpus.parts else split
-            scores[name] = scores_of(data, split, pairs, hypotheses, references=references, seed=seed)
+            scores[f"{own} {split}" if corpus.parts else split] = scores_of(data, split, pairs, hypotheses, seed=seed)
     return scores
 
 
@@ -54,18 +52,10 @@ def labels(corpora: Sequence[DataConfig]) -> list[str]:
             for one, path, pair in zip(short, paths, pairs, strict=True)]
 
 
-def scores_of(
-    data: DataConfig,
-    split: str,
-    pairs: list[Pair],
-    hypotheses: list[str],
-    *,
-    references: list[str] | None,
-    seed: int,
-) -> dict[str, Any]:
-    """The scores of translations; with tokenised `references` also the BLEU of the literature."""
+def scores_of(data: DataConfig, split: str, pairs: list[Pair], hypotheses: list[str], *, seed: int) -> dict[str, Any]:
+    """The scores of translations; where there are tokenised references also the BLEU of the literature."""
     row = score(hypotheses, [pair.target for pair in pairs]).to_dict()
-    if references:
+    if references := tokenized_references(data, split, pairs):
         bleu, row["bleu_lc_tok_signature"] = tokenized_bleu(hypotheses, references, language=data.targets[0])
         row["bleu_lc_tok"] = round(bleu, 2)
     if data.path == "storybook":

@@ -27,9 +27,10 @@ from .shortlist import write_shortlist
 from .trainer import Seq2SeeTrainer
 
 
-def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig, output: Path) -> None:
+def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> None:
     """Evaluate the trained model and put the finished files in place."""
     model, tokenizer, corpus, state = prepared.model, prepared.tokenizer, prepared.corpus, trainer.state
+    output = config.output
     seconds, best = trainer.pace.elapsed(), trainer.args.load_best_model_at_end and state.best_model_checkpoint
     kept = step_of(Path(best)) if best else None  # the step of the weights; None: the last one
     set_generation(model, tokenizer, config)  # again: the Trainer has filled in what was unset

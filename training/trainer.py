@@ -158,12 +158,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         return (loss, outputs) if return_outputs else loss
 
     def _loss_sum(
-        self,
-        model: torch.nn.Module,
-        inputs: dict[str, Any],
-        *,
-        label_smoothing: float,
-        all_logits: bool = False,
+        self, model: torch.nn.Module, inputs: dict[str, Any], *, label_smoothing: float, all_logits: bool = False
     ) -> tuple[Tensor, Tensor, Any]:
         """The summed loss, the number of labels, and the model's outputs.
 
@@ -182,11 +177,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
     # Evaluation
 
     def evaluate(
-        self,
-        eval_dataset: Any = None,
-        ignore_keys: Any = None,
-        metric_key_prefix: str = "eval",
-        **generation: Any,
+        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval", **generation: Any
     ) -> dict[str, float]:
         """Loss per token without smoothing, and BLEU and chrF of greedy translations, of the averaged weights; each
         data set of a dict by itself.  With `compute_metrics`, or of rows without texts, as in transformers."""
@@ -227,8 +218,6 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         """Each process translates every n-th pair; all get all translations."""
         mine = pairs[self.args.process_index :: self.args.world_size]
         texts = translate_pairs(self.model, self.processing_class, mine, num_beams=1, max_new_tokens=max_new_tokens)
-        if self.args.world_size == 1:
-            return texts
         indexed = list(zip(range(self.args.process_index, len(pairs), self.args.world_size), texts, strict=True))
         return [text for _, text in sorted(gather_object(indexed))]
 
