@@ -195,11 +195,9 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
             limit = min(2 * longest + 10, self.model.generation_config.max_length, positions) - 1  # less the start
             hypotheses = self._translate(wanted, max_new_tokens=limit)
         scores = score(hypotheses, [pair.target for pair in wanted])
-        metrics = {
-            f"{metric_key_prefix}_{name}": value
-            for name, value in (("loss", loss), ("bleu", scores.bleu), ("chrf", scores.chrf))
-        }
-        metrics[f"{metric_key_prefix}_runtime"] = round(time.perf_counter() - start, 2)
+        figures = {"loss": loss, "bleu": scores.bleu, "chrf": scores.chrf}
+        figures["runtime"] = round(time.perf_counter() - start, 2)
+        metrics = {f"{metric_key_prefix}_{name}": value for name, value in figures.items()}
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
