@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -38,7 +37,7 @@ from .lora import add_adapter
 from .moments import KeepMoments
 from .pairs import Corpus, tell
 from .processes import on_all_cores
-from .progress import say
+from .progress import is_first, say
 from .reading import absolute
 from .resuming import DATA, check_data, checkpoint_to_resume, data_record
 from .trainer import Seq2SeeTrainer
@@ -55,7 +54,7 @@ def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = 
     if not sys.stderr.isatty():
         datasets.disable_progress_bars()
     with only_training(config.output):
-        if config.training.get("push_to_hub") and os.environ.get("RANK", "0") == "0":
+        if config.training.get("push_to_hub") and is_first():
             check_hub(config.training.get("hub_token"))
         with on_all_cores(config):
             prepared = prepare(config)
