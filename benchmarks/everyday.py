@@ -115,7 +115,7 @@ def scores(bench: Bench) -> dict[str, Any]:
             pairs = [pairs[index] for index in evenly_spaced([name] * len(pairs), QUICK)]
         if pairs:
             hypotheses = bench.translate([pair.source for pair in pairs], data.targets[0])
-            table[name] = scores_of(data, "test", pairs, hypotheses, references=None, seed=bench.seed)
+            table[name] = scores_of(data, "test", pairs, hypotheses, seed=bench.seed)
     return table
 
 

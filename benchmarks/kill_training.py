@@ -149,7 +149,7 @@ def measure(scratch: Path, *, trials: int, kills: int, seed: int, processes: int
 
     corpus, whole = scratch / "toy.tsv", scratch / f"whole-{processes}"
     write_corpus(corpus)
-    prepare(experiment(whole, corpus, processes=1), whole)  # fill the caches before timing
+    prepare(experiment(whole, corpus, processes=1))  # fill the caches before timing
     seconds = timed(lambda: os.waitpid(start(whole, corpus, processes=processes), 0))
     expected, total, identical = weights(whole), Counter[str](), 0
     steps = int(expected[0].rpartition("-")[2])

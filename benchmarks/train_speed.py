@@ -134,7 +134,7 @@ def prepare(folder: Path, *, overrides: list[str], steps: int | None) -> Bench:
     config = load_config(RECIPE, overrides)
     corpus = load_corpus(config.data)
     tokenizer, model = make_model(config, corpus, None)
-    arguments = build_arguments(config, folder)
+    arguments = build_arguments(config)
     tokenizer.save_pretrained(folder / "tokenizer")
     encoded = EncodedPairs(corpus.train, tokenizer, max_length=model.config.max_position_embeddings)
     pairs = [encoded[index] for index in range(len(encoded))]

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 from . import controls, forms, pronouns, senses
@@ -29,28 +30,22 @@ class Storybook:
     idioms: tuple[StoryPair, ...]
 
 
-def _hard(name: str, *, mixed: bool = True) -> Maker:
-    return lambda rng, split, key: pronouns.hard_group(rng, name, split, key, mixed=mixed)
-
-
 def _single(make: Callable[[Random, str], Made]) -> Maker:
     return lambda rng, split, key: [make(rng, split)]
 
 
-def _typical(name: str) -> Maker:
-    return lambda rng, split, key: [pronouns.typical(rng, name, split)]
-
-
-# Shares of training in thousandths.  Contrast sets come in eights and sixteens: their shares keep each set whole.
-# The rule of lend, in which the verb swaps the roles, is learnt last; those of crush, fit and hide first.
-_CONTRAST = {"lend": 64, "fill": 28, "crush": 24, "fit": 24, "hide": 24, "chase": 32, "connective": 32, "give": 32}
-_TYPICAL = {"lend": 30, "fill": 18, "crush": 14, "fit": 14, "hide": 14, "chase": 18, "connective": 18, "give": 18}
+# Shares of training in thousandths: contrast sets, which come in eights and sixteens and are kept whole, and typical
+# sentences.  The rule of lend, in which the verb swaps the roles, is learnt last; those of crush, fit and hide first.
+_SHARES = {
+    "lend": (64, 30), "fill": (28, 18), "crush": (24, 14), "fit": (24, 14), "hide": (24, 14), "chase": (32, 18),
+    "connective": (32, 18), "give": (32, 18),
+}  # fmt: skip
 
 # Each kind: its maker, its share of training, and its number of pairs in val and test.
 _MIXTURE: tuple[tuple[str, Maker, int, int, int], ...] = (
-    *((name, _hard(name), _CONTRAST[name], 48, 96) for name in HARD),
-    *((f"{name} alike", _hard(name, mixed=False), 12, 0, 0) for name in HARD),
-    *((f"{name} typical", _typical(name), _TYPICAL[name], 0, 0) for name in HARD),
+    *((name, partial(pronouns.hard_group, name), _SHARES[name][0], 48, 96) for name in HARD),
+    *((f"{name} alike", partial(pronouns.hard_group, name, mixed=False), 12, 0, 0) for name in HARD),
+    *((f"{name} typical", _single(partial(pronouns.typical, name)), _SHARES[name][1], 0, 0) for name in HARD),
     ("nervous", pronouns.nervous_group, 15, 8, 24),
     ("alone", _single(controls.alone), 25, 10, 20),
     ("easy", controls.easy_group, 70, 30, 80),

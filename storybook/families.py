@@ -9,7 +9,6 @@ from .clauses import Form
 from .lexicon import USUAL, Adjective, Noun, adjectives, pick
 from .verbs import SetVerb, Verb, verbs
 
-HARD = ("chase", "fit", "connective", "give", "hide", "crush", "fill", "lend")
 Said = tuple[Verb | SetVerb, Form]
 
 
@@ -245,3 +244,4 @@ VARIANTS = {
     "chase": (CHASE, SMALL_CHASE), "fit": (FIT, SMALL_FIT), "connective": (CONNECTIVE,), "give": (GIVE,),
     "hide": (HIDE, PROTECT), "crush": (CRUSH, MATERIALS), "fill": (FILL, FILL, LOAD), "lend": (LEND,),
 }  # fmt: skip
+HARD = tuple(VARIANTS)

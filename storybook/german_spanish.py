@@ -215,7 +215,7 @@ def _group(rng: Random, language: str, split: str) -> list[StoryPair]:
         return [_told(alone(rng, split), language, whole=True)]
     name, whole = (rng.choice(HARD), rng.random() < 0.85) if kind == "hard" else ("", True)
     key = f"{split}/{language}/{rng.random()}"
-    group = hard_group(rng, name, split, key) if name else easy_group(rng, split, key)
+    group = hard_group(name, rng, split, key) if name else easy_group(rng, split, key)
     return [_told(sentence, language, whole=whole) for sentence in group]
 
 

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import count
+from itertools import count, pairwise
 
 from . import morphology
 from .lexicon import DEGREES, Noun
@@ -94,10 +94,9 @@ def linked(en: str, fr: str) -> Phrase:
 
 
 @cache
-def _parse(pattern: str) -> tuple[tuple[tuple[str, list[str]], ...], ...]:
+def _parse(pattern: str) -> list[list[tuple[str, str]]]:
     en, _, fr = pattern.partition(" = ")
-    items = [[item.partition("/") for item in side.split()] for side in (en, fr or en)]
-    return tuple(tuple((text, ids.split(",") if ids else []) for text, _, ids in side) for side in items)
+    return [[item.partition("/")[::2] for item in side.split()] for side in (en, fr or en)]
 
 
 def compose(
@@ -111,16 +110,16 @@ def compose(
 ) -> Phrase:
     """Make a phrase from a pattern, `English = French`; one without ` = ` is the same in both languages.
 
-    A pattern is words separated by spaces.  `word/1,2` is a word with concepts 1 and 2, local to this call; `$S` is the
-    phrase `slots["S"]`.  What depends on the subject: `@be/1`, `@have/1` and `@être/1` are finite verbs (past is the
-    French imperfect), `%avoir/1` is one that stays in the present (a perfect tense), `~adjectif/1` agrees, and
-    `^word/1` is a word, and `^~adjectif/1` an adjective, preceded by `degree`.
+    A pattern is words separated by spaces.  `word/1` is a word with concept 1, local to this call; `$S` is the phrase
+    `slots["S"]`.  What depends on the subject: `@be/1`, `@have/1` and `@être/1` are finite verbs (past is the French
+    imperfect), `%avoir/1` is one that stays in the present (a perfect tense), `~adjectif/1` agrees, and `^word/1` is a
+    word, and `^~adjectif/1` an adjective, preceded by `degree`.
     """
     concepts: defaultdict[str, frozenset[int]] = defaultdict(new_id)
     phrase = Phrase([], [])
     for words, tokens in zip(_parse(pattern), (phrase.en, phrase.fr), strict=True):
         english = tokens is phrase.en
-        for text, names in words:
+        for text, concept in words:
             if text[0] == "$":
                 slot = slots[text[1:]]
                 tokens += slot.en if english else slot.fr
@@ -132,7 +131,7 @@ def compose(
                     tokens.append(Token(degree if english else DEGREES[degree][0], concepts["^"]))
             if text[0] in "@~%" and subject is not None:
                 text = _agreeing(text, subject, tense, english=english)
-            tokens.append(Token(text, frozenset().union(*(concepts[name] for name in names))))
+            tokens.append(Token(text, concepts[concept]))
     if part:
         phrase.en[-1].part = part
     return phrase
@@ -154,11 +153,11 @@ def _contracted(tokens: list[Token]) -> list[Token]:
 
     *de* swallows an indefinite *des* or *de*: *parler de chats*, *parler de jeunes chats*.
     """
-    done: list[Token] = []
-    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
-        form = morphology.contract(done[-1].text, token.text) if done and not token.is_clitic else None
-        elides = token.text == "le" and following is not None and morphology.starts_with_vowel(following.text)
-        if form and not elides:
+    done = [tokens[0]]
+    for token, following in pairwise([*tokens[1:], Token(".")]):
+        form = morphology.contract(done[-1].text, token.text)
+        elides = token.text == "le" and morphology.starts_with_vowel(following.text)
+        if form and not elides and not token.is_clitic:
             done[-1] = Token(form, done[-1].ids | token.ids)
         else:
             done.append(token)
@@ -167,9 +166,8 @@ def _contracted(tokens: list[Token]) -> list[Token]:
 
 def _text(tokens: list[Token], change: Callable[[str, str], str]) -> str:
     """The tokens as a text; `change` gives the form of a word before another."""
-    words = [token.text for token in tokens]
     text, start = "", True
-    for word, following in zip(words, [*words[1:], "."], strict=True):
+    for word, following in pairwise([*(token.text for token in tokens), "."]):
         word = change(word, following)
         text += "" if text.endswith("'") or word[0] in ".,-" or not text else " "
         text += word[0].upper() + word[1:] if start else word
@@ -180,11 +178,11 @@ def _text(tokens: list[Token], change: Callable[[str, str], str]) -> str:
 def realise(phrase: Phrase, *, family: str, kind: str, contrast_key: str | None = None) -> StoryPair:
     """Write a phrase out in both languages and read its links, antecedents and roles off the tokens."""
     english, french = phrase.en, _contracted(phrase.fr)
-    written: defaultdict[int, set[int]] = defaultdict(set)  # the positions of each concept in French
+    written: defaultdict[int, list[int]] = defaultdict(list)  # the positions of each concept in French
     for j, token in enumerate(french):
         for concept in token.ids:
-            written[concept].add(j)
-    places = [sorted(set().union(*(written[concept] for concept in token.ids))) for token in english]
+            written[concept].append(j)
+    places = [sorted({j for concept in token.ids for j in written[concept]}) for token in english]
     position = {id(token): i for i, token in enumerate(english)}
     return StoryPair(
         source=_text(english, morphology.english_article).replace(" ?", "?").replace(" !", "!"),  # French has a space

@@ -116,20 +116,20 @@ def nervous_group(rng: Random, split: str, key: str) -> list[Sentence]:
     ]
 
 
-def hard_group(rng: Random, name: str, split: str, key: str, *, mixed: bool = True) -> list[Sentence]:
+def hard_group(name: str, rng: Random, split: str, key: str, *, mixed: bool = True) -> list[Sentence]:
     """One group of a hard family, for one split."""
     if name == "connective":
         return _connective_group(rng, split, key, mixed=mixed)
     return _contrast_group(rng, rng.choice(VARIANTS[name]), split, key, mixed=mixed)
 
 
-def typical(rng: Random, name: str, split: str) -> Sentence:
+def typical(name: str, rng: Random, split: str) -> Sentence:
     """One sentence of a hard family from three of its four cells, the first as often as the other two together.
 
     In the contrast groups every word goes with either noun equally often, so a network that has learnt part of the rule
     gains nothing and keeps guessing. Here verb and predicate each carry some information by themselves, as in ordinary
     text. These belong to no contrast set: on those, a rule learnt here is right half the time.
     """
-    group = hard_group(rng, name, split, "")
+    group = hard_group(name, rng, split, "")
     cell = rng.choice((0, 0, 1, 2))
     return replace(rng.choice(group[cell::4]), kind="control", key=None)

@@ -26,6 +26,7 @@ class Seq2SeeTrainingArguments(TrainingFields, Seq2SeqTrainingArguments):
     dataloader_pin_memory: bool = False
     ddp_find_unused_parameters: bool | None = False  # every parameter takes part in every batch
     ddp_bucket_cap_mb: int | None = 100  # small models' gradients in one message
+    ddp_broadcast_buffers: bool | None = False  # they are constants
     log_level_replica: str = "error"  # one process speaks for all
     disable_tqdm: bool | None = True  # a line for each log says more than a bar
     hub_strategy: str = "end"  # a checkpoint is put in place whole, and is none of transformers' to copy from

@@ -31,6 +31,7 @@ from .cache import fingerprint, get_or_build
 from .pairs import ROWS, Pair, StoredPairs
 
 PAIRS_PER_WORKER = 50_000  # that make another process worth its start
+IDS = datasets.Features(dict.fromkeys(("input_ids", "labels"), datasets.List(datasets.Value("int32"))))
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class EncodedPairs(EncodedRows):
         self, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, max_length: int,
         guides: Sequence[np.ndarray] | None = None,
     ):  # fmt: skip
-        super().__init__(stored_ids(pairs, tokenizer) if isinstance(pairs, StoredPairs) else encoded(pairs, tokenizer))
+        super().__init__(token_ids(pairs, tokenizer))
         self.pairs, self.guides = pairs, guides
         longest = self.lengths_N2.max(initial=0)
         if longest > max_length:
@@ -115,16 +116,28 @@ def encoded_rows(dataset: Any) -> Any:
     return EncodedRows(dataset.with_format("arrow")[:]) if isinstance(dataset, datasets.Dataset) else dataset
 
 
-def encoded(pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer) -> pa.Table:
-    columns = encode_texts(
-        {
-            "source": [pair.source for pair in pairs],
-            "target": [pair.target for pair in pairs],
-            "target_language": [pair.target_language for pair in pairs],
-        },
-        tokenizer=tokenizer,
-    )
-    return pa.table({name: pa.array(rows, pa.list_(pa.int32())) for name, rows in columns.items()})
+def token_ids(pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer) -> pa.Table:
+    """The ids of pairs; of stored ones made in several processes where there are many, and kept by the tokenizer's
+    content."""
+    if not isinstance(pairs, StoredPairs):
+        texts = {name: [getattr(pair, name) for pair in pairs] for name in ("source", "target", "target_language")}
+        return pa.table(encode_texts(texts, tokenizer=tokenizer), IDS.arrow_schema)
+    workers = min(usable_cores(), len(pairs) // PAIRS_PER_WORKER)
+    code = Path(inspect.getfile(type(tokenizer))).read_text("utf-8")
+    key = fingerprint(code, "input_ids", tokenizer.backend_tokenizer.to_str())
+    folder = get_or_build(pairs.folder / f"ids-{key}", lambda folder: pairs.rows.map(
+        partial(encode_texts, tokenizer=tokenizer),
+        batched=True,
+        num_proc=workers if workers > 1 else None,
+        remove_columns=pairs.rows.column_names,
+        features=IDS,
+        writer_batch_size=ROWS,
+        cache_file_name=str(folder / "ids.arrow"),
+        new_fingerprint=folder.name,
+        desc="tokenizing",
+    ))  # fmt: skip
+    parts = [pa.ipc.open_stream(pa.memory_map(str(file))).read_all() for file in sorted(folder.glob("*.arrow"))]
+    return pa.concat_tables(parts)
 
 
 def encode_texts(texts: dict[str, list[str]], *, tokenizer: Seq2SeeTokenizer) -> dict[str, list[list[int]]]:
@@ -132,31 +145,6 @@ def encode_texts(texts: dict[str, list[str]], *, tokenizer: Seq2SeeTokenizer) ->
         "input_ids": tokenizer.encode_sources(texts["source"]),
         "labels": tokenizer.encode_targets(texts["target"], texts["target_language"]),
     }
-
-
-def stored_ids(pairs: StoredPairs, tokenizer: Seq2SeeTokenizer) -> pa.Table:
-    """The ids of stored pairs, made in several processes where there are many, and kept by the tokenizer's content."""
-    code = Path(inspect.getfile(type(tokenizer))).read_text("utf-8")
-    key = fingerprint(code, "input_ids", tokenizer.backend_tokenizer.to_str())
-    folder = get_or_build(pairs.folder / f"ids-{key}", partial(encode_stored, pairs=pairs, tokenizer=tokenizer))
-    parts = [pa.ipc.open_stream(pa.memory_map(str(file))).read_all() for file in sorted(folder.glob("*.arrow"))]
-    return pa.concat_tables(parts)
-
-
-def encode_stored(folder: Path, *, pairs: StoredPairs, tokenizer: Seq2SeeTokenizer) -> None:
-    workers = min(usable_cores(), len(pairs) // PAIRS_PER_WORKER)
-    ids = datasets.List(datasets.Value("int32"))
-    pairs.rows.map(
-        partial(encode_texts, tokenizer=tokenizer),
-        batched=True,
-        num_proc=workers if workers > 1 else None,
-        remove_columns=pairs.rows.column_names,
-        features=datasets.Features(dict.fromkeys(("input_ids", "labels"), ids)),
-        writer_batch_size=ROWS,
-        cache_file_name=str(folder / "ids.arrow"),
-        new_fingerprint=folder.name,
-        desc="tokenizing",
-    )
 
 
 def plan_epoch(lengths: np.ndarray, *, max_tokens: int, seed: int, epoch: int) -> list[np.ndarray]:

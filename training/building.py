@@ -40,9 +40,7 @@ class Prepared:
     adapter: Any  # peft's PeftModel around the model, or None
 
 
-def make_model(
-    config: RunConfig, corpus: Corpus, checkpoint: Path | None
-) -> tuple[Seq2SeeTokenizer, PreTrainedModel]:
+def make_model(config: RunConfig, corpus: Corpus, checkpoint: Path | None) -> tuple[Seq2SeeTokenizer, PreTrainedModel]:
     """Tokenizer and model: of the checkpoint, fine-tuned from another model, or new."""
     if checkpoint:
         tokenizer = Seq2SeeTokenizer.from_pretrained(checkpoint)

@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,6 @@ from typing import Any
 from filelock import FileLock
 
 from seq2see.errors import UserError
-
-HEAD_START = 2  # seconds that the first of several processes has, so that it is the one to make it and to say how far
 
 
 def cache_folder() -> Path:
@@ -41,8 +38,6 @@ def get_or_build(folder: Path, make: Callable[[Path], None]) -> Path:
     """
     if folder.is_dir():
         return folder
-    if os.environ.get("RANK", "0") != "0":
-        time.sleep(HEAD_START)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{folder}.lock"):

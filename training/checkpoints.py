@@ -20,6 +20,7 @@ from transformers.trainer import TRAINING_ARGS_NAME
 from seq2see.errors import UserError, as_user_error
 from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import check_manifest, write_manifest
+from .progress import is_first
 
 RAW_WEIGHTS = "raw_weights.safetensors"  # those being trained, where model.safetensors is an average
 SAVING, FINISHING, LOCK = ".saving", ".finishing", ".lock"  # in a run folder
@@ -32,7 +33,7 @@ def only_training(output_dir: Path) -> Iterator[None]:
 
     Raises UserError where another one does, and where nothing can be written.
     """
-    if os.environ.get("RANK", "0") != "0":
+    if not is_first():
         yield
         return
     lock = FileLock(output_dir / LOCK, timeout=LINGER)

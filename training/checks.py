@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 from seq2see.errors import UserError
 from seq2see.folders import local_folder
 from seq2see.json_files import read_json
 from seq2see.vetting import vet
-from .config import load_config
-from .progress import say
+from .config import RunConfig, load_config
+from .progress import is_first, say
 from .reading import find_part, is_nowhere
 
 
-def check_command(args: argparse.Namespace) -> None:
-    """The command's first line, or a UserError: a configuration that is wrong, or a folder that cannot be used."""
+def check_command(args: argparse.Namespace) -> RunConfig:
+    """The configuration, after the command's first line; or a UserError: it is wrong, or a folder cannot be used."""
     config = load_config(args.config, args.overrides)
     if config.model.init_from and (folder := local_folder(config.model.init_from)):
         check_start(folder)
-    first = os.environ.get("RANK", "0") == "0"  # it may have begun to fill the folder before another process looks
-    if first and not args.dry_run and not config.training.get("resume"):
+    if is_first() and not args.dry_run and not config.training.get("resume"):  # which then fills the folder
         check_output(config.output)
     for part in filter(is_nowhere, config.data.parts()):
         find_part(part, "train")
     say(f"run folder {config.output}; loading PyTorch and transformers")
+    return config
 
 
 def check_output(output: Path) -> None:

@@ -190,9 +190,7 @@ class TrainingFields:
         0, "of the weights, the order of batches, dropout, and of storybook's sentences", least=0, most=2**32 - 1
     )
     bf16: bool | None = setting(None, "bfloat16; null: where it is faster than float32")
-    cpu_processes: int = setting(
-        0, "processes without a GPU; 0: chosen by the processor and max_tokens", least=0
-    )
+    cpu_processes: int = setting(0, "processes without a GPU; 0: chosen by the processor and max_tokens", least=0)
     logging_steps: float = setting(50, "steps between two lines")
     report_to: str | list[str] | None = setting("none", "where to plot curves live: tensorboard, wandb ...")
 

@@ -42,11 +42,11 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
     def mix(folder: Path) -> None:
         held_out = {sentence_key(pair.source) for one, part, test in zip(configs, parts, tests, strict=True)
                     for pair in (*part.val, *part.test, *(load_split(one, "test", seed=seed) if test else ()))}
-        left_out: list[int] = []
+        left_out = 0
         with pair_writer(folder) as add:
             for one, part, share in zip(configs, parts, shares, strict=True):
                 kept = [pair for pair in part.train if sentence_key(pair.source) not in held_out]
-                left_out.append(len(part.train) - len(kept))
+                left_out += len(part.train) - len(kept)
                 pairs = repeated(kept, share)
                 pairs = varied(pairs, data.varied) if one.path != "storybook" else pairs
                 for pair in watched(pairs, f"mixing in {one.where}"):
@@ -55,14 +55,12 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
         (folder / "mixed.json").write_text(json.dumps(left_out), "utf-8")
 
     folder = get_or_build(cache_folder() / key, mix)
-    skipped = Counter({HELD_OUT: sum(json.loads((folder / "mixed.json").read_text("utf-8")))})
-    for part in parts:
-        skipped.update(part.skipped)
+    left_out = Counter({HELD_OUT: json.loads((folder / "mixed.json").read_text("utf-8"))})
     return _checked(Corpus(
         train=StoredPairs(folder, source_language=data.source),
         val=[pair for part in parts for pair in part.val],
         test=[pair for part in parts for pair in part.test],
-        skipped=dict(+skipped),
+        skipped=dict(sum((Counter(part.skipped) for part in parts), left_out)),
         fingerprint=fingerprint(content, shares, data.varied),
         parts=tuple(zip(configs, parts, strict=True)),
     ), data)  # fmt: skip

@@ -6,7 +6,8 @@ because there are many.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,8 @@ def evaluate_run(
                 continue
             languages = [pair.target_language for pair in pairs]
             pairs = [pairs[index] for index in evenly_spaced(languages, FINAL_PAIRS // len(parts))]
-            references = tokenized_references(data, split, pairs)
             hypotheses = translate_pairs(model, tokenizer, pairs)
-            name = f"{own} {split}" if corpus.parts else split
-            scores[name] = scores_of(data, split, pairs, hypotheses, references=references, seed=seed)
+            scores[f"{own} {split}" if corpus.parts else split] = scores_of(data, split, pairs, hypotheses, seed=seed)
     return scores
 
 
@@ -53,18 +52,10 @@ def labels(corpora: Sequence[DataConfig]) -> list[str]:
             for one, path, pair in zip(short, paths, pairs, strict=True)]
 
 
-def scores_of(
-    data: DataConfig,
-    split: str,
-    pairs: list[Pair],
-    hypotheses: list[str],
-    *,
-    references: list[str] | None,
-    seed: int,
-) -> dict[str, Any]:
-    """The scores of translations; with tokenised `references` also the BLEU of the literature."""
+def scores_of(data: DataConfig, split: str, pairs: list[Pair], hypotheses: list[str], *, seed: int) -> dict[str, Any]:
+    """The scores of translations; where there are tokenised references also the BLEU of the literature."""
     row = score(hypotheses, [pair.target for pair in pairs]).to_dict()
-    if references:
+    if references := tokenized_references(data, split, pairs):
         bleu, row["bleu_lc_tok_signature"] = tokenized_bleu(hypotheses, references, language=data.targets[0])
         row["bleu_lc_tok"] = round(bleu, 2)
     if data.path == "storybook":
@@ -85,3 +76,16 @@ def tokenized_references(data: DataConfig, split: str, pairs: list[Pair]) -> lis
             raise UserError(f"{path} has {len(lines)} lines, fewer than the text has pairs")
         return [lines[pair.row] for pair in pairs]
     return None
+
+
+def print_scores(name: str, row: Mapping[str, Any]) -> None:
+    """An evaluation as people read it."""
+    print(f"{name}: {row['pairs']} pairs, exact match {row['exact_match']} %")
+    print(f"  BLEU {row['bleu']}  {row['bleu_signature']}")
+    print(f"  chrF2 {row['chrf']}  {row['chrf_signature']}")
+    if "bleu_lc_tok" in row:
+        print(f"  lower-cased tokenised BLEU {row['bleu_lc_tok']}  {row['bleu_lc_tok_signature']}")
+    for family, figures in row.get("families", {}).items():
+        pronoun = f"  right pronoun {figures['pronoun']:6.2f} %" if "pronoun" in figures else ""
+        print(f"  {family:40} {figures['pairs']:6} pairs  exact {figures['exact_match']:6.2f} %{pronoun}")
+    sys.stdout.flush()

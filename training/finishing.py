@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from seq2see.manifest import write_manifest
 from ..modeling.loading import resolve_folder
+from ..tokenizer.words import split_words
 from .batching import EncodedPairs
 from .building import Prepared, set_generation
 from .card import model_card
-from .checkpoints import atomic_files, step_of
+from .checkpoints import atomic_files, find_record, step_of
 from .config import RunConfig
 from .curve import draw_curve
-from .evaluation import evaluate_run
+from .evaluation import evaluate_run, print_scores
 from .hub import push_run
+from .joining import JoinedPairs
 from .lora import merge_adapter
+from .pairs import Pair
 from .progress import duration, say
-from .scores import print_scores
-from .seen import seen_words, source_limits
 from .shortlist import write_shortlist
 from .trainer import Seq2SeeTrainer
 
 
-def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig, output: Path) -> None:
+def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> None:
     """Evaluate the trained model and put the finished files in place."""
     model, tokenizer, corpus, state = prepared.model, prepared.tokenizer, prepared.corpus, trainer.state
+    output = config.output
     seconds, best = trainer.pace.elapsed(), trainer.args.load_best_model_at_end and state.best_model_checkpoint
     kept = step_of(Path(best)) if best else None  # the step of the weights; None: the last one
     set_generation(model, tokenizer, config)  # again: the Trainer has filled in what was unset
@@ -73,6 +77,32 @@ def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig, outpu
         print_scores(f"{output} {split}", row)
     if trainer.hub_model_id:
         push_run(output, trainer.hub_model_id, trainer.args)
+
+
+def seen_words(pairs: Iterable[Pair], *, start: Path | None = None) -> dict[str, list[str]]:
+    """For each language the casefolded words of these pairs: what the model can be expected to know.
+
+    With those of `start`, the run that training began from.
+    """
+    words: dict[str, set[str]] = defaultdict(set)
+    for pair in pairs:
+        for text, language in pair.texts:
+            words[language].update(word.text.casefold() for word in split_words(text, language=language))
+    if start and (known := find_record(start, "seen_words.json")):
+        for language, items in json.loads(known.read_text("utf-8")).items():
+            words[language].update(items)
+    return {language: sorted(items) for language, items in sorted(words.items())}
+
+
+def source_limits(dataset: JoinedPairs, *, start: Path | None = None) -> dict[str, int]:
+    """For generation_config.json: how many sentences the model may be given together (`source_sentences`: as many as
+    pairs were joined) and how many tokens (`source_pieces`, the longest source).  Texts are cut to that; `start` as
+    above.
+    """
+    longest = int(dataset.lengths_R2[:, 0].max())
+    if start and (known := find_record(start, "generation_config.json")):
+        longest = max(longest, json.loads(known.read_text("utf-8")).get("source_pieces") or 0)
+    return {"source_sentences": dataset.most_joined, "source_pieces": longest}
 
 
 def write_json(path: Path, content: Any) -> None:

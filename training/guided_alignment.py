@@ -48,8 +48,7 @@ def guide_of(pair: Pair, links: Sequence[Link], tokenizer: Seq2SeeTokenizer, *, 
 
     The words that a target word is linked to share its row equally, and the tokens of a word share alike.
     """
-    sources = word_tokens(tokenizer, pair.source, pair.source_language)
-    targets = word_tokens(tokenizer, pair.target, pair.target_language)
+    sources, targets = (word_tokens(tokenizer, text, language) for text, language in pair.texts)
     linked: dict[int, list[int]] = {}
     for i, j in links:
         if i >= len(sources) or j >= len(targets):

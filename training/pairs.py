@@ -49,6 +49,11 @@ class Pair:
     target_language: str
     row: int = field(default=-1, compare=False)  # in the part it is of, from 0; -1 where that was split off train
 
+    @property
+    def texts(self) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Each side with its language."""
+        return (self.source, self.source_language), (self.target, self.target_language)
+
 
 class StoredPairs(Sequence[Pair]):
     """Pairs in an Arrow file, which is mapped into memory: the system reads what is asked for, and may forget it.
@@ -143,7 +148,7 @@ def clean(data: DataConfig, part: Part, skipped: Counter[str]) -> Iterator[Pair]
                 faults[found] += 1
                 first.setdefault(found, line)
                 continue
-            if data.offensive == "skip" and _offends(found):
+            if data.offensive == "skip" and any(is_offensive(text, language=code) for text, code in found.texts):
                 skipped["offensive words"] += 1
                 continue
             if data.duplicates != "keep":
@@ -180,12 +185,6 @@ def _fault(source: str, target: str, *, most: int) -> str | None:
     except UnicodeEncodeError:
         return "a byte that is not UTF-8, or half a character"
     return None if visible(source) and visible(target) else "an empty side"
-
-
-def _offends(pair: Pair) -> bool:
-    return is_offensive(pair.source, language=pair.source_language) or is_offensive(
-        pair.target, language=pair.target_language
-    )
 
 
 def visible(text: str) -> bool:

@@ -21,7 +21,7 @@ from .run import prepare
 def preview(config: RunConfig) -> None:
     """Print what would be trained, and on what."""
     transformers.logging.set_verbosity_error()
-    prepared = prepare(config, config.output, dry_run=True)
+    prepared = prepare(config, dry_run=True)
     train, model, arguments = training_set(prepared, config), prepared.model, prepared.arguments
     batches = plan_epoch(train.lengths(), max_tokens=arguments.max_tokens, seed=arguments.seed, epoch=0)
     steps = arguments.max_steps if arguments.max_steps > 0 else math.ceil(arguments.num_train_epochs * len(batches))

@@ -27,7 +27,12 @@ def duration(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
+def is_first() -> bool:
+    """Whether this process trains alone, or is the first of those that train together."""
+    return os.environ.get("RANK", "0") == "0"
+
+
 def say(line: str) -> None:
     """A line to stderr, once where several processes train together."""
-    if os.environ.get("RANK", "0") == "0":
+    if is_first():
         print(line, file=sys.stderr, flush=True)

@@ -20,10 +20,9 @@ PLACES = ("data.path", "data.folder", "data.corpora")  # what is read there, the
 UNCHANGEABLE = ("optim", "muon_lr_scale", "ema_decay", "seed", "max_tokens")  # what states are of, and batches
 
 
-def checkpoint_to_resume(
-    config: RunConfig, arguments: Seq2SeeTrainingArguments, output: Path, *, dry_run: bool
-) -> Path | None:
+def checkpoint_to_resume(config: RunConfig, arguments: Seq2SeeTrainingArguments, *, dry_run: bool) -> Path | None:
     """The checkpoint to resume from, or None to start afresh; a folder that holds a run is never trained over."""
+    output = config.output
     if not arguments.resume:  # the first process alone looks: it may have begun to fill the folder
         if arguments.should_save and not dry_run:
             check_output(output)
@@ -62,9 +61,10 @@ def resume_invariants(config: RunConfig) -> dict[str, Any]:
     }
 
 
-def check_data(config: RunConfig, corpus: Corpus, output: Path, *, force: bool) -> None:
+def check_data(config: RunConfig, corpus: Corpus, *, force: bool) -> None:
     """Raises UserError where these are not the pairs that the run in this folder was trained on, or says so where that
     is to be; a run of an earlier version does not tell."""
+    output = config.output
     if not (output / DATA).exists():
         return
     before, now = json.loads((output / DATA).read_text("utf-8")), data_record(corpus)

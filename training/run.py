@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -38,7 +37,7 @@ from .lora import add_adapter
 from .moments import KeepMoments
 from .pairs import Corpus, tell
 from .processes import on_all_cores
-from .progress import say
+from .progress import is_first, say
 from .reading import absolute
 from .resuming import DATA, check_data, checkpoint_to_resume, data_record
 from .trainer import Seq2SeeTrainer
@@ -54,28 +53,27 @@ def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = 
     transformers.utils.logging.disable_progress_bar()  # of weights being written
     if not sys.stderr.isatty():
         datasets.disable_progress_bars()
-    output = config.output
-    with only_training(output):
-        if config.training.get("push_to_hub") and os.environ.get("RANK", "0") == "0":
+    with only_training(config.output):
+        if config.training.get("push_to_hub") and is_first():
             check_hub(config.training.get("hub_token"))
         with on_all_cores(config):
-            prepared = prepare(config, output)
-            trainer = train_model(prepared, config, output, callbacks, moments=moments)
+            prepared = prepare(config)
+            trainer = train_model(prepared, config, callbacks, moments=moments)
             saves = prepared.arguments.should_save
         if saves:
-            finish(prepared, trainer, config, output)
-    return output
+            finish(prepared, trainer, config)
+    return config.output
 
 
-def prepare(config: RunConfig, output: Path, *, dry_run: bool = False) -> Prepared:
-    arguments = build_arguments(config, output)
-    checkpoint = checkpoint_to_resume(config, arguments, output, dry_run=dry_run)
+def prepare(config: RunConfig, *, dry_run: bool = False) -> Prepared:
+    arguments = build_arguments(config)
+    checkpoint = checkpoint_to_resume(config, arguments, dry_run=dry_run)
     if config.model.init_from:
         check_start(resolve_folder(config.model.init_from))
     transformers.set_seed(arguments.seed)
     corpus = read_corpus(config, seed=arguments.seed)
     if checkpoint:
-        check_data(config, corpus, output, force=arguments.resume == "force")
+        check_data(config, corpus, force=arguments.resume == "force")
     tokenizer, model = make_model(config, corpus, checkpoint)
     set_generation(model, tokenizer, config)
     adapter = None
@@ -88,11 +86,11 @@ def prepare(config: RunConfig, output: Path, *, dry_run: bool = False) -> Prepar
     return Prepared(arguments, checkpoint, corpus, tokenizer, model, adapter)
 
 
-def build_arguments(config: RunConfig, output: Path) -> Seq2SeeTrainingArguments:
+def build_arguments(config: RunConfig) -> Seq2SeeTrainingArguments:
     check_keys(config.training, [item.name for item in fields(Seq2SeeTrainingArguments)], prefix="training.",
                where=config.name)  # fmt: skip
     try:
-        arguments = Seq2SeeTrainingArguments(**{**config.training, "output_dir": str(output)})
+        arguments = Seq2SeeTrainingArguments(**{**config.training, "output_dir": str(config.output)})
         for callback in get_reporting_integration_callbacks(arguments.report_to):
             callback()  # says which package is missing
     except (ValueError, TypeError, ImportError, RuntimeError) as error:
@@ -114,7 +112,7 @@ def read_corpus(config: RunConfig, *, seed: int) -> Corpus:
 
 
 def train_model(
-    prepared: Prepared, config: RunConfig, output: Path, callbacks: Sequence[TrainerCallback] = (), *, moments: int = 0
+    prepared: Prepared, config: RunConfig, callbacks: Sequence[TrainerCallback] = (), *, moments: int = 0
 ) -> Seq2SeeTrainer:
     arguments, corpus, tokenizer, model = prepared.arguments, prepared.corpus, prepared.tokenizer, prepared.model
     place = arguments.device.type if arguments.world_size == 1 else f"{arguments.world_size} x {arguments.device.type}"
@@ -135,15 +133,15 @@ def train_model(
     )
     if arguments.should_save:
         if moments:
-            trainer.add_callback(KeepMoments(trainer, output, count=moments))
-        prepare_folder(output, config, corpus)
+            trainer.add_callback(KeepMoments(trainer, config.output, count=moments))
+        prepare_folder(config, corpus)
     trainer.train(resume_from_checkpoint=str(prepared.checkpoint) if prepared.checkpoint else None)
     return trainer
 
 
-def prepare_folder(output: Path, config: RunConfig, corpus: Corpus) -> None:
+def prepare_folder(config: RunConfig, corpus: Corpus) -> None:
     """With a run.yaml that names the data from wherever it is read, and what tells whether they have changed."""
-    kept = replace(config, data=absolute(config.data))
+    output, kept = config.output, replace(config, data=absolute(config.data))
     try:
         atomic_write(output / "run.yaml", kept.to_yaml())
         atomic_write(output / DATA, json.dumps(data_record(corpus)) + "\n")

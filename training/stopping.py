@@ -17,6 +17,8 @@ from typing import Any, NoReturn
 from accelerate import Accelerator
 from transformers import TrainerCallback
 
+from .progress import is_first
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -55,7 +57,7 @@ class Stopper(TrainerCallback):
         if self.told and not launched:
             stop(number)
         self.told = number
-        if os.environ.get("RANK", "0") == "0":
+        if is_first():
             name, again = signal.Signals(number).name, "" if launched else "; a second signal stops immediately"
             os.write(2, f"\n{name}: stopping after this step, with a checkpoint{again}\n".encode())
 

@@ -24,7 +24,6 @@ import torch
 from accelerate.utils import gather_object
 from safetensors.torch import load_file, save_file
 from torch import Tensor
-from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader
 from transformers import PreTrainedModel, PrinterCallback, TrainerControl, TrainerState
 from transformers.trainer_utils import get_last_checkpoint
@@ -159,12 +158,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         return (loss, outputs) if return_outputs else loss
 
     def _loss_sum(
-        self,
-        model: torch.nn.Module,
-        inputs: dict[str, Any],
-        *,
-        label_smoothing: float,
-        all_logits: bool = False,
+        self, model: torch.nn.Module, inputs: dict[str, Any], *, label_smoothing: float, all_logits: bool = False
     ) -> tuple[Tensor, Tensor, Any]:
         """The summed loss, the number of labels, and the model's outputs.
 
@@ -183,11 +177,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
     # Evaluation
 
     def evaluate(
-        self,
-        eval_dataset: Any = None,
-        ignore_keys: Any = None,
-        metric_key_prefix: str = "eval",
-        **generation: Any,
+        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval", **generation: Any
     ) -> dict[str, float]:
         """Loss per token without smoothing, and BLEU and chrF of greedy translations, of the averaged weights; each
         data set of a dict by itself.  With `compute_metrics`, or of rows without texts, as in transformers."""
@@ -205,11 +195,9 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
             limit = min(2 * longest + 10, self.model.generation_config.max_length, positions) - 1  # less the start
             hypotheses = self._translate(wanted, max_new_tokens=limit)
         scores = score(hypotheses, [pair.target for pair in wanted])
-        metrics = {
-            f"{metric_key_prefix}_{name}": value
-            for name, value in (("loss", loss), ("bleu", scores.bleu), ("chrf", scores.chrf))
-        }
-        metrics[f"{metric_key_prefix}_runtime"] = round(time.perf_counter() - start, 2)
+        figures = {"loss": loss, "bleu": scores.bleu, "chrf": scores.chrf}
+        figures["runtime"] = round(time.perf_counter() - start, 2)
+        metrics = {f"{metric_key_prefix}_{name}": value for name, value in figures.items()}
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
@@ -227,11 +215,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
     def _translate(self, pairs: Sequence[Any], *, max_new_tokens: int) -> list[str]:
         """Each process translates every n-th pair; all get all translations."""
         mine = pairs[self.args.process_index :: self.args.world_size]
-        texts = translate_pairs(
-            self.model, self.processing_class, mine, num_beams=1, max_new_tokens=max_new_tokens
-        )
-        if self.args.world_size == 1:
-            return texts
+        texts = translate_pairs(self.model, self.processing_class, mine, num_beams=1, max_new_tokens=max_new_tokens)
         indexed = list(zip(range(self.args.process_index, len(pairs), self.args.world_size), texts, strict=True))
         return [text for _, text in sorted(gather_object(indexed))]
 
@@ -308,12 +292,9 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
 
     def on_train_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
         """accelerate wraps `forward` for mixed precision and would copy all logits to float32, where our loss takes
-        them as they come; the autocasting is `compute_loss_context_manager`'s.  DistributedDataParallel would send the
-        buffers to all processes in each step, and ours are constants."""
+        them as they come; the autocasting is `compute_loss_context_manager`'s."""
         super().on_train_begin(args, state, control, **kwargs)
         self.model.__dict__.pop("forward", None)
-        if isinstance(self.model_wrapped, DistributedDataParallel):
-            self.model_wrapped.broadcast_buffers = False
         if self.resumed_from and args.ema_decay:
             self.restore_average(self.resumed_from)
 

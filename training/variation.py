@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import cycle
 from random import Random
 from unicodedata import normalize
 
@@ -42,15 +43,13 @@ def lower_case_without_stop(pair: Pair) -> Pair:
 
 
 def capitals(pair: Pair) -> Pair:
-    return replace(pair, source=normalize("NFC", pair.source.upper()),
-                   target=normalize("NFC", pair.target.upper()))
+    return replace(pair, source=normalize("NFC", pair.source.upper()), target=normalize("NFC", pair.target.upper()))
 
 
 def typographic(pair: Pair) -> Pair:
     """The source with ’ for ', and “ ” for the quotation marks of each pair of them."""
-    parts = pair.source.replace("'", "’").split('"')
-    return replace(pair, source="".join(
-        part + ("“" if index % 2 == 0 else "”") for index, part in enumerate(parts[:-1])) + parts[-1])
+    quotes = cycle("“”")
+    return replace(pair, source=re.sub('"', lambda mark: next(quotes), pair.source.replace("'", "’")))
 
 
 def other_name(pair: Pair) -> Pair:
@@ -83,13 +82,9 @@ def _exchanged(pair: Pair, pattern: re.Pattern[str], new: dict[str, str]) -> Pai
 def _invented(draw: Random) -> str:
     if draw.random() < 0.15:
         return f'"{draw.choice(ONSETS).lower()}{draw.choice(VOWELS)}{draw.choice("-_.")}{draw.randint(2, 999)}"'
-    words = draw.choice((1, 1, 2))
-    return " ".join(_word(draw) for _ in range(words))
-
-
-def _word(draw: Random) -> str:
-    syllables = [draw.choice(ONSETS) + draw.choice(VOWELS) + draw.choice(CODAS) for _ in range(draw.choice((1, 2, 2)))]
-    return "".join(syllables).capitalize()
+    words = [[draw.choice(ONSETS) + draw.choice(VOWELS) + draw.choice(CODAS) for _ in range(draw.choice((1, 2, 2)))]
+             for _ in range(draw.choice((1, 1, 2)))]  # fmt: skip
+    return " ".join("".join(syllables).capitalize() for syllables in words)
 
 
 def with_emoji(pair: Pair) -> Pair:

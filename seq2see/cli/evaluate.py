@@ -15,11 +15,10 @@ from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import DataConfig, load_record
-from seq2see.training.evaluation import labels, scores_of, tokenized_references
+from seq2see.training.evaluation import labels, print_scores, scores_of
 from seq2see.training.pairs import ALL, load_split
 from seq2see.training.progress import say
 from seq2see.training.reading import is_nowhere, is_table
-from seq2see.training.scores import print_scores
 from seq2see.training.translation import translate_pairs
 from seq2see.translate.devices import torch_device
 
@@ -50,9 +49,8 @@ def run(args: argparse.Namespace) -> int:
         if not pairs:
             raise UserError(f"{one.path} has no pairs in {split} to score")
         say(f"{data.source}-{target}: scoring {len(pairs)} pairs of {one.path}, {split}")
-        references = tokenized_references(one, split, pairs)
         hypotheses = translate_pairs(model, tokenizer, pairs, num_beams=args.num_beams)
-        result[name] = scores_of(one, split, pairs, hypotheses, references=references, seed=seed)
+        result[name] = scores_of(one, split, pairs, hypotheses, seed=seed)
         if not args.json:
             print_scores(name if data.corpora else f"{data.source}-{target}", result[name])
     print(json.dumps(result, ensure_ascii=False))

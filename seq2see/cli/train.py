@@ -2,7 +2,6 @@
 
 import argparse
 import gc
-import os
 
 from seq2see.training.checks import check_command
 
@@ -10,30 +9,27 @@ from seq2see.training.checks import check_command
 def run(args: argparse.Namespace) -> int:
     """`args.config`, a path or packaged name; `args.overrides`, a list of key=value; `args.dry_run`;
     `args.no_measures`."""
-    check_command(args)
+    config = check_command(args)
     from seq2see.measures.finished_run import measure_run  # these import torch, which takes seconds
     from seq2see.measures.replay import can_be_replayed
     from seq2see.training.checkpoints import numbered
-    from seq2see.training.config import load_config
     from seq2see.training.moments import MOMENTS
     from seq2see.training.preview import preview
-    from seq2see.training.progress import say
+    from seq2see.training.progress import is_first, say
     from seq2see.training.run import run_experiment
 
     gc.freeze()  # what was imported stays: every full collection would search a million objects
-    config = load_config(args.config, args.overrides)
     if args.dry_run:
         preview(config)
         return 0
     try:
         run_experiment(config, moments=MOMENTS if not args.no_measures and can_be_replayed(config) else 0)
     except (KeyboardInterrupt, SystemExit) as stopped:
-        output = config.output
-        how = "to continue" if numbered(output) else "no checkpoint was written yet; to start over"
-        say(f"stopped; {how}, repeat the command with training.resume=true (run folder {output})")
+        how = "to continue" if numbered(config.output) else "no checkpoint was written yet; to start over"
+        say(f"stopped; {how}, repeat the command with training.resume=true (run folder {config.output})")
         if isinstance(stopped, SystemExit):
             raise
         return 130
-    if not args.no_measures and os.environ.get("RANK", "0") == "0":
+    if not args.no_measures and is_first():
         measure_run(config.output)
     return 0

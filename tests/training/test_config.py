@@ -5,7 +5,6 @@ import subprocess
 import sys
 from dataclasses import fields
 from importlib import resources
-from pathlib import Path
 
 import pytest
 import yaml
@@ -80,7 +79,7 @@ def test_the_reference_is_what_is_generated_and_its_values_are_the_defaults():
     assert {section: list(keys.items()) for section, keys in yaml.safe_load(text).items()} == {
         section: list(keys.items()) for section, keys in DEFAULTS.items()
     }
-    build_arguments(load_config("reference", ["data.path=storybook"]), Path("run"))
+    build_arguments(load_config("reference", ["data.path=storybook"]))
 
 
 @pytest.mark.parametrize(("override", "message"), [
@@ -109,17 +108,17 @@ def test_the_reference_is_what_is_generated_and_its_values_are_the_defaults():
     ("model.init_from=runs/x", "model.encoder_layers .* no effect beside .*; leave out encoder_layers, "),
     ("data.teacher=runs/x", "data.teacher in storybook is gone: use seq2see distil TEACHER... .*--out FOLDER"),
 ])  # fmt: skip
-def test_mistakes_name_the_mend(override, message, tmp_path):
+def test_mistakes_name_the_mend(override, message):
     with pytest.raises(UserError, match=message) as caught:
-        build_arguments(load_config("storybook", [override]), tmp_path)
+        build_arguments(load_config("storybook", [override]))
     assert caught.value.exit_code == 2 and "\n" not in str(caught.value)
 
 
-def test_what_lies_at_the_edge_is_taken(tmp_path):
+def test_what_lies_at_the_edge_is_taken():
     overrides = ["ema_decay=0", "learning_rate=0", "label_smoothing_factor=0", "seed=4294967295", "max_tokens=1",
                  "num_train_epochs=0.01", "warmup_steps=0.1", "lr_scheduler_type=reduce_lr_on_plateau",
                  "metric_for_best_model=chrf", "lr_scheduler_kwargs={min_lr: [1e-5, 1e-6]}"]  # fmt: skip
-    build_arguments(load_config("storybook", [f"training.{item}" for item in overrides]), tmp_path)
+    build_arguments(load_config("storybook", [f"training.{item}" for item in overrides]))
 
 
 @pytest.mark.parametrize("arguments", [

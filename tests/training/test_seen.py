@@ -5,9 +5,9 @@ import json
 import pytest
 
 from seq2see.training.batching import EncodedPairs
+from seq2see.training.finishing import seen_words, source_limits
 from seq2see.training.joining import MOST_JOINED, JoinedPairs
 from seq2see.training.pairs import Pair
-from seq2see.training.seen import seen_words, source_limits
 from tests import tiny
 
 
