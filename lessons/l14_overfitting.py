@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..lens.heads import measure as measure_roles
-from ..measures.gold import in_halves, to_gold
+from ..measures.gold import in_halves
 from ..storybook import StoryPair
 from ..training.metrics import pronoun_accuracy, score
-from .held_out import traced
+from .held_out import measured_on
 from .lesson import Check, Checks, Curves, Exhibits, Figures, Table, Workbench, over_seeds
 from .small import Recipe, SmallModel, SmallTransformer, Task, in_rows, task_of, test_loss, trained, translate
 
@@ -72,8 +71,7 @@ def of_attention(model: SmallTransformer, task: Task, validation: Sequence[Story
                  stories: Sequence[StoryPair]) -> list[float]:
     """Attention from *it* to its noun and to its predicate, in the encoder heads with the largest shares in
     validation."""
-    chosen_on, scores = (measure_roles(traced(model.network, task.tokenizer, half), map(to_gold, half)).scores
-                         for half in (validation, stories))
+    chosen_on, scores = (measured_on(model.network, task.tokenizer, half).scores for half in (validation, stories))
     return [float(scores["encoder", role].mean(0).flat[chosen_on["encoder", role].mean(0).argmax()])
             for role in ("antecedent", "state")]
 
