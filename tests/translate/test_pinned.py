@@ -13,7 +13,7 @@ from seq2see.lens.alignment import FILE as ALIGNMENT
 from seq2see.lens.roles import FILE as ROLES
 from seq2see.lens.trust import FILE as TRUST
 from seq2see.translate import checkpoint
-from seq2see.translate.checkpoint import ModelChanged
+from seq2see.translate.loaded_checkpoint import ModelChanged
 
 pytest.importorskip("ctranslate2")
 TEXT = "The cat did not cross."
