@@ -162,7 +162,8 @@ def add_evaluate(verbs: Verbs) -> None:
     verb.add_argument("--split", help="split to evaluate (test; all of it if --data is one table)")
     add_languages(verb)
     add_beams(verb)
-    verb.add_argument("--json", action="store_true", help="print no tables, only the last line: the scores as one JSON object")
+    verb.add_argument("--json", action="store_true",
+                      help="print no tables, only the last line, the scores as one JSON object")
     add_device(verb)
 
 
