@@ -29,7 +29,7 @@ from seq2see.serve.access import Caller
 from seq2see.serve.dialects.v1 import LookBody, look_reply
 from seq2see.serve.service import Service
 from seq2see.serve.ui.first import PAIRS, SOURCE, TARGET, example_model, sentences, settings_of
-from seq2see.translate.checkpoint import fingerprint
+from seq2see.translate.loaded_checkpoint import fingerprint
 
 HOME = Path(__file__).resolve().parent.parent / "serve" / "ui"
 SHOWN = 8  # candidates of a step

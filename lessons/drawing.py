@@ -94,13 +94,12 @@ class Bars:
 
     def draw(self, axes: Axes) -> None:
         places, width = np.arange(len(self.names)), 0.8 / len(self.groups)
+        draw, thickness, error = (axes.barh, "height", "xerr") if self.wide else (axes.bar, "width", "yerr")
         for number, (name, values) in enumerate(self.groups.items()):
             middle, low, high = ends(values)
             at, whiskers = places + (number - (len(self.groups) - 1) / 2) * width, [middle - low, high - middle]
-            if self.wide:
-                axes.barh(at, middle, height=0.9 * width, label=name, xerr=whiskers, ecolor=INK)
-            else:
-                axes.bar(at, middle, width=0.9 * width, label=name, yerr=whiskers, ecolor=INK)
+            size: dict[str, Any] = {thickness: 0.9 * width, error: whiskers}
+            draw(at, middle, label=name, ecolor=INK, **size)
         (axes.set_yticks if self.wide else axes.set_xticks)(places, self.names)
         (axes.set_xlim if self.wide else axes.set_ylim)(0, self.top)
         axes.grid(axis="y" if self.wide else "x", visible=False)

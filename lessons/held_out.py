@@ -4,9 +4,9 @@ Whatever is chosen (a head, a map) is chosen on the first half and reported on t
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from transformers import PreTrainedModel
@@ -14,14 +14,14 @@ from transformers import PreTrainedModel
 from ..lens import add_views, trace_texts
 from ..lens.choices import Choice, MinimalPairs
 from ..lens.heads import LEAST, Measured, RoleScore, measure
-from ..lens.hooks import supervised_heads
+from ..lens.hooks import Stack, supervised_heads
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
 from ..measures.gold import groups_of, in_halves, minimal_pairs, pronoun_choice, to_gold
 from ..storybook import StoryPair
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from .interval import Interval
-from .lesson import Check
+from .lesson import Check, Table
 from .workbench import Workbench
 
 
@@ -57,11 +57,20 @@ def traces_with_views(bench: Workbench) -> list[Trace]:
     return add_views(bench.model, bench.tokenizer, some, views=["norm", "contributions"])
 
 
+def ids_of(some: Sequence[Trace | Choice]) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
+    """Their source ids and target ids."""
+    return [one.source_ids for one in some], [one.target_ids for one in some]
+
+
+def measured_on(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, stories: Sequence[StoryPair]) -> Measured:
+    """Every head's scores in every role."""
+    return measure(traced(model, tokenizer, stories), map(to_gold, stories), supervised=supervised_heads(model))
+
+
 @cache
 def measured(bench: Workbench) -> tuple[Measured, Measured]:
-    """Every head's scores in every role, on both halves."""
-    supervised = supervised_heads(bench.model)
-    dev, test = (measure(read, map(to_gold, stories), supervised=supervised)
+    """The same on both halves."""
+    dev, test = (measure(read, map(to_gold, stories), supervised=supervised_heads(bench.model))
                  for read, stories in zip(traces(bench), halves(bench), strict=True))
     return dev, test
 
@@ -83,9 +92,22 @@ class Pronouns:
     def groups(self) -> list[str]:
         return [str(story.contrast_key) for story in self.stories]
 
-    @property
-    def pair_groups(self) -> list[str]:
-        return [self.groups[receiver] for receiver, _ in self.pairs]
+    @cached_property
+    def right_P(self) -> np.ndarray:
+        """In which pairs the model prefers the receiver's correct pronoun."""
+        return self.patching.margins() > 0
+
+    def flip_rate(self, **what: object) -> Interval:
+        """The share of correct pronouns that flip when `what` is patched from the other sentence."""
+        flipped_P = self.patching.margins(**what) < 0  # type: ignore[arg-type]
+        groups = [self.groups[receiver] for (receiver, _), right in zip(self.pairs, self.right_P, strict=True) if right]
+        return Interval.of(flipped_P[self.right_P], groups)
+
+    def flips_by_layer(self, stack: Stack, layers: int,
+                       where: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, list[Interval]]:
+        """The same for the states at some positions of each pair, by name and layer."""
+        return {name: [self.flip_rate(layers=[(stack, layer)], where=[{stack: list(one)} for one in of])
+                       for layer in range(layers)] for name, of in where.items()}
 
 
 @cache
@@ -105,26 +127,20 @@ def _pronouns(bench: Workbench, stories: Sequence[StoryPair], most: int) -> Pron
     return Pronouns(chosen, tuple(choices), tuple(pairs), patching)
 
 
-def flip_rate(pronoun: Pronouns, own_P: np.ndarray, **what: object) -> Interval:
-    """The share of correct pronouns that flip when `what` is patched from the other sentence."""
-    flipped = pronoun.patching.margins(**what) < 0  # type: ignore[arg-type]
-    was_right = own_P > 0
-    groups = [group for group, right in zip(pronoun.pair_groups, was_right, strict=True) if right]
-    return Interval.of(flipped[was_right], groups)
-
-
-ROLE_COLUMNS = ("role", "head", "share of its attention", "uniform", "best fixed position", "wrong nouns")
-
-
 def clearest(roles: Iterable[RoleScore]) -> RoleScore | None:
     """The head that is furthest above its baseline."""
     return max(roles, key=lambda one: one.score - one.baseline, default=None)
 
 
-def role_row(one: RoleScore, role: str) -> tuple[str, ...]:
-    """A head in a role, as a row of a table."""
-    return (role, f"{one.head}{one.supervision}", f"{Interval(one.score, one.low, one.high):.1%}", *(
-        "–" if share is None else f"{share:.1%}" for share in (one.uniform, one.positional, one.rival)))
+def role_table(caption: str, roles: Iterable[RoleScore], names: Mapping[str, str] | None = None, *,
+               folded: bool = False) -> Table:
+    """A row for each head in a role; `names` has other words for some roles."""
+    return Table(
+        caption, ("role", "head", "share of its attention", "uniform", "best fixed position", "wrong nouns"),
+        [((names or {}).get(one.role, one.role), f"{one.head}{one.supervision}",
+          f"{Interval(one.score, one.low, one.high):.1%}",
+          *("–" if share is None else f"{share:.1%}" for share in (one.uniform, one.positional, one.rival)))
+         for one in roles], folded)
 
 
 def role_checks(one: RoleScore | None) -> list[Check]:

@@ -67,11 +67,9 @@ def measure(bench: Workbench) -> Figures:
 
 def counted_tokens(bench: Workbench) -> tuple[list[int], np.ndarray, np.ndarray]:
     """The tokens that the corpus has five times or more, how often, and whether more often in English."""
-    source: Counter[int] = Counter()
-    target: Counter[int] = Counter()
-    for pair in bench.corpus.train:
-        source.update(bench.tokenizer.encode_source(pair.source)[:-1])
-        target.update(bench.tokenizer.encode_target(pair.target, language="fr")[1:-1])
+    pairs, tokenizer = bench.corpus.train, bench.tokenizer
+    source = Counter(id for pair in pairs for id in tokenizer.encode_source(pair.source)[:-1])
+    target = Counter(id for pair in pairs for id in tokenizer.encode_target(pair.target, language="fr")[1:-1])
     count = source + target
     ids = sorted(id for id, times in count.items() if times >= 5)
     return ids, np.array([count[id] for id in ids]), np.array([source[id] > target[id] for id in ids])

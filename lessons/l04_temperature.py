@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from ..lens.teacher_forcing import decode_target, encode_source, eval_with_eager_attention, forced_pass
+from ..training.batching import pad
 from ..training.metrics import score
 from .by_hand import softmax
 from .lesson import Check, Checks, Curves, Exhibits, Figures, Table, Workbench, over_seeds
@@ -81,11 +82,8 @@ def sample(bench: Workbench, sources: Sequence[str], temperature: float | None) 
     how = {"do_sample": False} if temperature is None else {
         "do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0, "num_return_sequences": SAMPLES,
     }  # fmt: skip
-    ids = [encode_source(bench.tokenizer, source) for source in sources]
-    input_ids_BS = torch.nn.utils.rnn.pad_sequence([torch.tensor(one) for one in ids], batch_first=True)
-    output_BT = bench.model.generate(
-        input_ids_BS, attention_mask=(input_ids_BS != 0).long(), num_beams=1, max_length=40, **how
-    )
+    ids_BS = pad([encode_source(bench.tokenizer, source) for source in sources], 0)
+    output_BT = bench.model.generate(ids_BS, attention_mask=(ids_BS != 0).long(), num_beams=1, max_length=40, **how)
     texts = [decode_target(bench.tokenizer, one) for one in output_BT.tolist()]
     each = len(texts) // len(sources)
     return [texts[i : i + each] for i in range(0, len(texts), each)]

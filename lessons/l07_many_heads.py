@@ -6,13 +6,12 @@ import numpy as np
 import torch
 
 from ..lens.heads import RoleScore, heads_of_roles
-from ..lens.heads import measure as measure_roles
-from ..lens.hooks import AttentionSite, attention_sites, capture, supervised_heads
+from ..lens.hooks import AttentionSite, attention_sites, capture
 from ..lens.teacher_forcing import encode_source, eval_with_eager_attention
-from ..measures.gold import in_halves, to_gold
+from ..measures.gold import in_halves
 from ..storybook import HARD
-from .held_out import ROLE_COLUMNS, clearest, named, role_checks, role_row, traced
-from .lesson import Bars, Check, Checks, Exhibits, Figures, Interval, Look, Table, Workbench
+from .held_out import clearest, measured_on, named, role_checks, role_table
+from .lesson import Bars, Check, Checks, Exhibits, Figures, Interval, Look, Workbench
 from .small import Recipe, compare
 
 # H heads, T tokens, E size of one head, D width
@@ -84,8 +83,7 @@ def what_heads_look_at(bench: Workbench) -> tuple[tuple[RoleScore, ...], int]:
     """The best encoder and cross-attention head of each role, chosen and ranked on one half of contrast sentences."""
     stories = [story for story in bench.corpus.test if story.kind == "contrast" and story.family in HARD]
     halves = in_halves(stories, bench.pick(160, 12))
-    dev, test = (measure_roles(traced(bench.model, bench.tokenizer, half), map(to_gold, half),
-                               supervised=supervised_heads(bench.model)) for half in halves)  # fmt: skip
+    dev, test = (measured_on(bench.model, bench.tokenizer, half) for half in halves)
     clear = {(one.role, one.head): one.score - one.baseline for one in heads_of_roles(dev, dev)}
     scores = [score for score in heads_of_roles(dev, test) if score.role in ROLES and score.head.kind != "decoder"]
     scores.sort(key=lambda one: (list(ROLES).index(one.role), -clear[one.role, one.head]))
@@ -105,8 +103,7 @@ def exhibits(f: Figures) -> Exhibits:
     attention = {"attention": [Interval(one.score, one.low, one.high) for one in f.roles],
                  "best baseline": [one.baseline for one in f.roles]}  # fmt: skip
     return [
-        Table(f"Attention from *it*, on {f.sentences} unseen sentences", ROLE_COLUMNS,
-              [role_row(one, ROLES[one.role]) for one in f.roles]),
+        role_table(f"Attention from *it*, on {f.sentences} unseen sentences", f.roles, ROLES),
         Bars("Exact translations", ["four heads", "one head"], {"exact": f.exact}, top=1, wide=True),
         Bars("Attention from it", names, attention, wide=True),
     ]

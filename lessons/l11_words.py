@@ -64,7 +64,7 @@ SHOWN = (used_with, nearest_meaning)
 
 
 def measure(bench: Workbench) -> Figures:
-    meanings, occurrences = roc_auc(bench)
+    meanings, occurrences = disambiguated(bench)
     one, other = (contextual(bench.model, bench.tokenizer, text, "bank", language="en") for text in BANK)
     sentences = [[word.text.casefold() for word in split_words(pair.source, language="en")]
                  for pair in bench.corpus.train]
@@ -107,7 +107,7 @@ def occurring(bench: Workbench, stories: Sequence[StoryPair]) -> list[tuple[str,
     return made
 
 
-def roc_auc(bench: Workbench) -> tuple[dict[str, Interval], int]:
+def disambiguated(bench: Workbench) -> tuple[dict[str, Interval], int]:
     """By stage, the share of occurrences disambiguated correctly; and how many there were."""
     trained = [story for story in bench.corpus.train if story.kind == "sense"][: bench.pick(REMEMBERED, 60)]
     remembered = occurring(bench, trained)

@@ -14,7 +14,7 @@ from ..lens.summary import spread
 from ..lens.teacher_forcing import chosen_log_probs, eval_mode, forced_batches
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
-from .held_out import ROLE_COLUMNS, clearest, groups, measured, named, role_checks, role_row, traces
+from .held_out import clearest, groups, ids_of, measured, named, role_checks, role_table, traces
 from .interval import written
 from .lesson import Check, Checks, Curves, Exhibits, Figures, Interval, Look, Table, Workbench, columns_of, head_map
 
@@ -73,7 +73,7 @@ def measure(bench: Workbench) -> Figures:
 def ablations(bench: Workbench, heads: Sequence[Head]) -> list[Interval]:
     """What a token of the correct translation loses in log-probability without each head, over sentences."""
     known, asked = (half[: bench.pick(SENTENCES, 12)] for half in traces(bench))
-    means = mean_outputs(bench.model, [one.source_ids for one in known], [one.target_ids for one in known])
+    means = mean_outputs(bench.model, *ids_of(known))
     bench.say("ablating each head")
     whole = np.array([trace.log_probs[1:].mean() for trace in asked])
     costs = []
@@ -87,8 +87,7 @@ def log_probs(bench: Workbench, some: Sequence[Trace]) -> np.ndarray:
     """Mean log-probability of the tokens of each target, after the tag, of the model as it is now: [N]."""
     found_N = np.empty(len(some))
     with eval_mode(bench.model):
-        for rows, output, target_BT in forced_batches(bench.model, [one.source_ids for one in some],
-                                                      [one.target_ids for one in some]):
+        for rows, output, target_BT in forced_batches(bench.model, *ids_of(some)):
             for row, log_prob_T in zip(rows, chosen_log_probs(output.logits, target_BT).numpy(), strict=True):
                 found_N[row] = log_prob_T[1 : len(some[row].target)].mean()
     return found_N
@@ -125,8 +124,7 @@ def exhibits(f: Figures) -> Exhibits:
     return [
         Table("By layer, first to last", ("", "distance in tokens", "share across sentences"),
               [(NAMES[kind], by_layer(distance[kind]), by_layer(across[kind])) for kind in KINDS]),
-        Table("The best head for each role, on unseen sentences", ROLE_COLUMNS,
-              [role_row(one, one.role) for one in f.best], folded=True),
+        role_table("The best head for each role, on unseen sentences", f.best, folded=True),
         head_map("Role, and cost of removing the head (nats per token)", f.heads, costs, texts=texts, wide=True),
         Curves("Distance, tokens", layers, distance, "layer"),
         Curves("Across sentences", layers, across, "layer"),

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..lens.heads import measure as measure_roles
-from ..measures.gold import in_halves, to_gold
+from ..measures.gold import in_halves
 from ..storybook import StoryPair
 from ..training.metrics import pronoun_accuracy, score
-from .held_out import traced
+from .held_out import measured_on
 from .lesson import Check, Checks, Curves, Exhibits, Figures, Table, Workbench, over_seeds
 from .small import Recipe, SmallModel, SmallTransformer, Task, in_rows, task_of, test_loss, trained, translate
 
@@ -72,8 +71,7 @@ def of_attention(model: SmallTransformer, task: Task, validation: Sequence[Story
                  stories: Sequence[StoryPair]) -> list[float]:
     """Attention from *it* to its noun and to its predicate, in the encoder heads with the largest shares in
     validation."""
-    halves = [measure_roles(traced(model.network, task.tokenizer, half), map(to_gold, half))
-              for half in (validation, stories)]
+    halves = [measured_on(model.network, task.tokenizer, half) for half in (validation, stories)]
     means = ([half["encoder", role].scores.mean(0) for half in halves] for role in ("antecedent", "state"))
     return [float(reported.flat[chosen_on.argmax()]) for chosen_on, reported in means]
 

@@ -8,9 +8,9 @@ import numpy as np
 from ..lens import all_heads, mean_outputs
 from ..lens.choices import Ablations, Choice, margins
 from ..lens.heads import heads_of_roles
-from ..lens.hooks import Head, Stack
+from ..lens.hooks import Head
 from ..tokenizer.words import token_spans
-from .held_out import ROLE_COLUMNS, Pronouns, clearest, flip_rate, measured, named, pronouns, role_checks, role_row
+from .held_out import Pronouns, clearest, ids_of, measured, named, pronouns, role_checks, role_table
 from .lesson import SENTENCE, Check, Checks, Curves, Exhibits, Figures, Interval, Look, Table, Workbench, head_map
 
 # L layers, H heads, N sentences, P pairs
@@ -23,40 +23,35 @@ CARRIES = 0.5  # share of pronouns that one head must flip to carry them
 FEW = 3  # heads that are tried together
 
 
-def places(bench: Workbench, pronoun: Pronouns) -> dict[str, list[dict[Stack, list[int]]]]:
+def places(bench: Workbench, pronoun: Pronouns) -> dict[str, Sequence[Sequence[int]]]:
     """For each of PLACES and each pair its source tokens."""
-    found_at: dict[str, list[dict[Stack, list[int]]]] = {name: [] for name in PLACES}
+    found_at = []
     for receiver, donor in pronoun.pairs:
         ids, others = (pronoun.choices[number].source_ids for number in (receiver, donor))
         story = pronoun.stories[receiver]
         tokens = token_spans(bench.tokenizer, list(ids), story.source, language="en")
         nouns = {word for word, role in story.roles if role in ("agent", "patient", "recipient")}
         it = {one.pronoun for one in story.antecedents}
-        chosen = ([i for i, id in enumerate(ids) if id != others[i]],
-                  *([i for i, token in enumerate(tokens) if token.word in words] for words in (nouns, it)),
-                  list(range(len(ids))))
-        for name, positions in zip(PLACES, chosen, strict=True):
-            found_at[name].append({"encoder": positions})
-    return found_at
+        found_at.append(([i for i, id in enumerate(ids) if id != others[i]],
+                         *([i for i, token in enumerate(tokens) if token.word in words] for words in (nouns, it)),
+                         range(len(ids))))
+    return dict(zip(PLACES, zip(*found_at, strict=True), strict=True))
 
 
-SHOWN = (flip_rate,)
+SHOWN = (Pronouns.flip_rate,)
 
 
 def measure(bench: Workbench) -> Figures:
     dev, test = pronouns(bench)
     heads = all_heads(bench.model)
     bench.say("patching each head from one sentence into another")
-    dev_own, own = dev.patching.margins(), test.patching.margins()
-    on_dev = [flip_rate(dev, dev_own, heads=[head]).value for head in heads]
+    on_dev = [dev.flip_rate(heads=[head]).value for head in heads]
     best = [int(i) for i in np.argsort(-np.nan_to_num(on_dev), kind="stable")[:FEW]]
-    flipped = [flip_rate(test, own, heads=[head]) for head in heads]
+    flipped = [test.flip_rate(heads=[head]) for head in heads]
     bench.say("ablating each head")
     step = math.ceil(len(test.choices) / bench.pick(200, 16))
     right, costs, whole = ablated(bench, heads, dev.choices, test.choices[::step], test.groups[::step])
-    where = places(bench, test)
-    by_place = {name: [flip_rate(test, own, layers=[("encoder", layer)], where=where[name])
-                       for layer in range(bench.model.config.encoder_layers)] for name in PLACES}
+    by_place = test.flips_by_layer("encoder", bench.model.config.encoder_layers, places(bench, test))
     looks = [one for one in heads_of_roles(*measured(bench)) if one.role == "antecedent"]
     asked = clearest(one for one in looks if one.decidable)
     flips = {title: both_right(bench, test, family) for family, title in FAMILIES.items()}
@@ -66,8 +61,8 @@ def measure(bench: Workbench) -> Figures:
         worst=min(one.low for one in flips.values()), looks=looks, heads=heads, flipped=flipped, right=right,
         costs=costs, whole=whole, best=first, head=str(heads[first]), turned=flipped[first], cost=costs[first],
         left=right[first], others=float(np.mean([one.value for i, one in enumerate(flipped) if i != first])),
-        few=[str(heads[i]) for i in best], together=flip_rate(test, own, heads=[heads[i] for i in best]),
-        by_place=by_place, last={name: of[-1] for name, of in by_place.items()}, pairs=len(own),
+        few=[str(heads[i]) for i in best], together=test.flip_rate(heads=[heads[i] for i in best]),
+        by_place=by_place, last={name: of[-1] for name, of in by_place.items()}, pairs=len(test.pairs),
         asked=asked, said=named(asked), look=Look(SENTENCE, *heads[first]),
     )  # fmt: skip
 
@@ -76,8 +71,7 @@ def ablated(
     bench: Workbench, heads: Sequence[Head], dev: Sequence[Choice], test: Sequence[Choice], of: Sequence[str]
 ) -> tuple[list[Interval], list[Interval], float]:
     """The shares of correct pronouns without each head, the losses this means, and the share with all heads."""
-    ablations = Ablations(bench.model, test, mean_outputs(bench.model, [one.source_ids for one in dev],
-                                                          [one.target_ids for one in dev]))
+    ablations = Ablations(bench.model, test, mean_outputs(bench.model, *ids_of(dev)))
     whole = ablations.margins() > 0
     without = [ablations.margins([head]) > 0 for head in heads]
     return ([Interval.of(right, of) for right in without],
@@ -107,8 +101,7 @@ def claims(f: Figures) -> Checks:
 def exhibits(f: Figures) -> Exhibits:
     layers = range(len(f.by_place["it"]))
     return [
-        Table("The head that looks most at the antecedent, in each kind of attention", ROLE_COLUMNS,
-              [role_row(one, "antecedent") for one in f.looks]),
+        role_table("The head that looks most at the antecedent, in each kind of attention", f.looks),
         Table("Pronouns flipped by the encoder's states of another sentence",
               ("states of", *(f"after layer {layer}" for layer in layers)),
               [(name, *(f"{one:.0%}" for one in of)) for name, of in f.by_place.items()]),

@@ -14,9 +14,9 @@ from ..lens.heads import heads_of_roles
 from ..lens.hooks import replaced
 from ..lens.interventions import ablate, other_values
 from ..lens.kinds import Kind
-from ..lens.teacher_forcing import by_length, encode_source, encode_target, eval_mode, forced_pass
+from ..lens.teacher_forcing import by_length, eval_mode, forced_pass
 from ..tokenizer.words import split_words
-from .held_out import groups, halves, measured, named, role_checks
+from .held_out import groups, ids_of, measured, named, role_checks, traces
 from .lesson import SENTENCE, TRANSLATION, Bars, Check, Checks, Exhibits, Figures, Interval, Look, Map, Table, Workbench
 
 # B sentences, S source tokens, T decoder steps, D model width, H heads, E size of one head
@@ -50,26 +50,20 @@ SHOWN = (shuffled_values, source_alone)
 
 
 def measure(bench: Workbench) -> Figures:
-    dev, test = (half[: bench.pick(SENTENCES, 24)] for half in halves(bench))
-    sources, targets = ids_of(bench, test)
-    conditions = all_conditions(bench, *ids_of(bench, dev))
+    dev, test = (ids_of(half[: bench.pick(SENTENCES, 24)]) for half in traces(bench))
+    conditions = all_conditions(bench, *dev)
     right = {}
     for name, condition in conditions.items():
         bench.say(name)
         seeds = bench.seeds[: None if name == SHUFFLED else 1]
-        found_SN = np.stack([correct(bench, sources, targets, condition, bench.seed(seed)) for seed in seeds])
-        right[name] = Interval.of(found_SN.mean(0), groups(bench)[: len(test)])
+        found_SN = np.stack([correct(bench, *test, condition, bench.seed(seed)) for seed in seeds])
+        right[name] = Interval.of(found_SN.mean(0), groups(bench)[: found_SN.shape[1]])
     alone = max(right[PREFIX_ALONE].high, right[SOURCE_ALONE].high)
     return Figures(
-        **one_step(bench), next=NEXT, wanted=ASKED, sentences=len(test), right=right, gain=right[WHOLE].value - alone,
+        **one_step(bench), next=NEXT, wanted=ASKED, sentences=len(test[0]), right=right,
+        gain=right[WHOLE].value - alone,
         destroyed={name: right[name].high / right[WHOLE].low for name in (SHUFFLED, PREFIX_ALONE)},
     )  # fmt: skip
-
-
-def ids_of(bench: Workbench, stories: Sequence[Any]) -> tuple[list[list[int]], list[list[int]]]:
-    first = bench.model.generation_config.forced_bos_token_id
-    return ([encode_source(bench.tokenizer, story.source) for story in stories],
-            [encode_target(bench.tokenizer, story.target, language="fr", first=first) for story in stories])
 
 
 def random_order(rng: np.random.Generator, lengths: Sequence[int]) -> torch.Tensor:
@@ -96,7 +90,7 @@ def all_conditions(bench: Workbench, sources: list, targets: list) -> dict[str, 
     }
 
 
-def correct(bench: Workbench, sources: Sequence[list[int]], targets: Sequence[list[int]], condition: Condition,
+def correct(bench: Workbench, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], condition: Condition,
             rng: np.random.Generator) -> np.ndarray:  # fmt: skip
     """For each sentence, the share of steps after the tag whose first choice is the correct token: [N]."""
     found_N = np.empty(len(sources))

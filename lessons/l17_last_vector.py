@@ -7,10 +7,10 @@ import torch
 from transformers import PreTrainedModel
 
 from ..lens import logit_lens
-from ..lens.hooks import Stack, capture
+from ..lens.hooks import capture
 from ..lens.teacher_forcing import eval_mode, forced_batches
 from ..lens.trace import Trace
-from .held_out import Pronouns, flip_rate, groups, pronouns, traces_with_views
+from .held_out import Pronouns, groups, ids_of, pronouns, traces_with_views
 from .lesson import Bars, Check, Checks, Curves, Exhibits, Figures, Interval, Look, Table, Workbench, columns_of
 
 # B sentences, T decoder steps, S source tokens, L decoder layers, D model width, V vocabulary
@@ -80,8 +80,7 @@ def first_states(bench: Workbench, some: Sequence[Trace]) -> tuple[list[list[int
     off = 0.0
     with eval_mode(model), torch.no_grad(), capture(
             {"first": decoder.layers[0].self_attn_layer_norm, "last": decoder.layer_norm}, "in") as seen:
-        for rows, output, _ in forced_batches(model, [one.source_ids for one in some],
-                                              [one.target_ids for one in some]):
+        for rows, output, _ in forced_batches(model, *ids_of(some)):
             first_BTD, last_BTD = seen["first"], seen["last"]
             for b, row in enumerate(rows):
                 steps = len(some[row].target)
@@ -93,13 +92,9 @@ def first_states(bench: Workbench, some: Sequence[Trace]) -> tuple[list[list[int
 
 def by_place(bench: Workbench, pronoun: Pronouns) -> dict[str, list[Interval]]:
     """For each of PLACES, the pronouns that flip with these states of another sentence, by decoder layer."""
-    own = pronoun.patching.margins()
     last = [len(pronoun.choices[receiver].prefix_ids) for receiver, _ in pronoun.pairs]
     steps: list[list[Sequence[int]]] = [[[t] for t in last], [range(t) for t in last], [range(t + 1) for t in last]]
-    where: dict[str, list[dict[Stack, list[int]]]] = {
-        name: [{"decoder": list(one)} for one in of] for name, of in zip(PLACES, steps, strict=True)}
-    return {name: [flip_rate(pronoun, own, layers=[("decoder", layer)], where=where[name])
-                   for layer in range(bench.model.config.decoder_layers)] for name in PLACES}  # fmt: skip
+    return pronoun.flips_by_layer("decoder", bench.model.config.decoder_layers, dict(zip(PLACES, steps, strict=True)))
 
 
 def claims(f: Figures) -> Checks:

@@ -20,7 +20,7 @@ from ..storybook import Storybook, StoryPair, generate
 from ..tokenizer.links import Links, read_pharaoh
 from ..tokenizer.words import Word, split_words, token_spans
 from ..training.checkpoints import find_record
-from ..translate.checkpoint import fingerprint
+from ..translate.loaded_checkpoint import fingerprint
 from ..translate.translator import Translator
 from .gold import groups_of
 from .pairs import LinkedFiles, TextPair, read_pairs

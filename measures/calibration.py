@@ -48,7 +48,7 @@ from ..training.config import RunConfig, TrainingFields, load_record
 from ..training.pairs import load_split, sentence_key
 from ..training.pairs import place as hash_fraction
 from ..training.reading import find_part, is_nowhere
-from ..translate.checkpoint import fingerprint
+from ..translate.loaded_checkpoint import fingerprint
 from ..translate.translator import Translator
 from .alignment import language_pair, output_path
 from .pairs import LinkedFiles, TextPair, read_pairs

@@ -12,7 +12,7 @@ from ..lens.hooks import supervised_heads
 from ..lens.trust import FILE, Trust
 from ..storybook import StoryPair
 from ..tokenizer.links import Links
-from ..translate.checkpoint import fingerprint
+from ..translate.loaded_checkpoint import fingerprint
 from .alignment import Aligner, linked_pairs, output_path, settings_of, storybook, texts_and_links
 from .card import show_measurements
 from .gold import groups_of, in_halves

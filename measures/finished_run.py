@@ -20,7 +20,7 @@ from seq2see.json_files import read_json
 from ..lens import alignment, calibration, replay, roles, trust
 from ..training.moments import FOLDER, MOMENTS
 from ..training.progress import duration, say
-from ..translate.checkpoint import fingerprint
+from ..translate.loaded_checkpoint import fingerprint
 from ..translate.translator import Translator
 from .alignment import Aligner, fit_to_stories, settings_of, storybook, trained_on_storybook
 from .calibration import SENTENCES, calibrate

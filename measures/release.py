@@ -35,7 +35,7 @@ from ..training.checkpoints import open_to_others
 from ..training.config import load_record
 from ..training.finishing import write_json
 from ..training.storybook_run import is_finished
-from ..translate.checkpoint import fingerprint, model_files
+from ..translate.loaded_checkpoint import fingerprint, model_files
 from ..translate.translator import Translator
 from .card import show_measurements
 from .examples import SENTENCES

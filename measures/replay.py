@@ -22,8 +22,8 @@ from ..lens.tracing import trace_hypotheses
 from ..training.config import RunConfig
 from ..training.moments import load_moment, moments_of
 from ..training.progress import watched
-from ..translate.checkpoint import fingerprint
 from ..translate.decoding import DecodingOptions
+from ..translate.loaded_checkpoint import fingerprint
 from ..translate.translator import Translator
 from .alignment import settings_of
 

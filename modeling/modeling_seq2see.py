@@ -390,8 +390,5 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
             loss = self.loss_function(
                 logits_BTV, labels, vocab_size=self.config.vocab_size, num_items_in_batch=num_items_in_batch
             )
-        return Seq2SeqLMOutput(loss=loss, logits=logits_BTV, **_without_last_state(outputs))
-
-
-def _without_last_state(outputs: Seq2SeqModelOutput) -> dict[str, Any]:
-    return {name: value for name, value in outputs.items() if name != "last_hidden_state"}
+        others = {name: value for name, value in outputs.items() if name != "last_hidden_state"}
+        return Seq2SeqLMOutput(loss=loss, logits=logits_BTV, **others)

@@ -99,7 +99,7 @@ def fit(run: Path) -> None:
     from seq2see.lens.fitting import fit_alignment
     from seq2see.measures.alignment import Aligner, settings_of, storybook, texts_and_links
     from seq2see.measures.gold import groups_of
-    from seq2see.translate.checkpoint import fingerprint
+    from seq2see.translate.loaded_checkpoint import fingerprint
     from seq2see.translate.translator import Translator
 
     if (run / FILE).is_file():

@@ -38,7 +38,6 @@ def local_folder(name: str | Path) -> Path | None:
 
 
 def _advice(name: str | Path) -> str:
-    """A suggestion for an unknown name."""
     from importlib.resources import files
 
     known = [*NAMES, *(run.as_posix() for run in Path(RUNS).glob("*/"))]

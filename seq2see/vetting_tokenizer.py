@@ -33,7 +33,10 @@ def vet_tokenizer(folder: Path, *, vocab_size: int | None) -> None:
     program = read_json(path)
     try:
         _check_model(path, program["model"], most)
-        _check_added(path, program.get("added_tokens") or [], most)
+        added = program.get("added_tokens") or []
+        _check_ids(path, [token["id"] for token in added], most)
+        if not all(isinstance(token["content"], str) and token["content"] for token in added):
+            raise UserError(f"{path}: added_tokens: expected a content for each")
         _check_ids(path, _whole_numbers(program.get("post_processor")), most)
     except UserError:
         raise
@@ -72,12 +75,6 @@ def _check_model(path: Path, model: dict[str, Any], most: int) -> None:
         _check_ids(path, vocab.values(), most)
     if model.get("dropout"):
         raise UserError(f"{path}: model.dropout is {str(model['dropout'])[:60]}: tokens would be sampled at random")
-
-
-def _check_added(path: Path, added: list[dict[str, Any]], most: int) -> None:
-    _check_ids(path, [token["id"] for token in added], most)
-    if not all(isinstance(token["content"], str) and token["content"] for token in added):
-        raise UserError(f"{path}: added_tokens: expected a content for each")
 
 
 def _whole_numbers(value: Any) -> Iterator[int]:

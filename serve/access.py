@@ -51,8 +51,9 @@ class RateLimit:
             del self._full_at[next(iter(self._full_at))]
 
 
-class Access:
-    """
+class AccessControl:
+    """Who may send requests, and how many texts a minute.
+
     Args:
         keys: names of keys, by the SHA-256 of the key; empty: open to everyone.
         texts_per_minute: of each caller; 0: unlimited.
@@ -64,7 +65,7 @@ class Access:
                                 message=f"more than {texts_per_minute} texts per minute")
         self._guesses = RateLimit(WRONG_KEYS, code="wrong_keys", message="too many wrong API keys from this address")
 
-    def caller(self, request: HTTPConnection, key: str | None = None) -> Caller:
+    def authenticate(self, request: HTTPConnection, key: str | None = None) -> Caller:
         """The sender of a request, from the given key or its headers; APIError (403) if a key is required but missing
         or unknown, (429) after too many unknown ones.  A valid key is always accepted: behind a proxy, several callers
         may share an address."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 
-from ..translate.checkpoint import ModelChanged
 from ..translate.decoding import DecodingOptions
+from ..translate.loaded_checkpoint import ModelChanged
 from ..translate.results import EngineOutput, Ids, Wanted
 from ..translate.segment_translator import Work
 from .errors import APIError

@@ -16,8 +16,7 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         given = {"registry": self.registry, "namespace": "seq2see"}
-        self.requests = Counter("requests", "Accepted requests by outcome",
-                                ["outcome"], **given)
+        self.requests = Counter("requests", "Accepted requests by outcome", ["outcome"], **given)
         self.refusals = Counter("refusals", "Refused requests by reason", ["reason"], **given)
         self.cancelled = Counter("cancelled", "Requests whose client disconnected early", **given)
         self.running = Gauge("requests_running", "Requests in progress", **given)

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..translate.translator import Translator
-from .access import Access, Caller
+from .access import AccessControl, Caller
 from .service import Service
 from .settings import ServerSettings
 
@@ -30,7 +30,7 @@ class Replica:
     """One engine; all behind a front are identical."""
 
     def __init__(self, models: Mapping[str, Translator], settings: ServerSettings):
-        self.service = Service(models, settings, access=Access())  # the front asks for keys and counts texts
+        self.service = Service(models, settings, access=AccessControl())  # the front asks for keys and counts texts
 
     async def describe(self) -> dict[str, SimpleNamespace]:
         return {name: card(one) for name, one in self.service.models.items()}

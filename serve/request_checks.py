@@ -58,7 +58,7 @@ class RequestChecks:
             body = replay_body(await self._body(request), receive)
             self._check_sender(request, page=page)
             if page:  # Gradio handles disconnects itself
-                self.service.access.caller(request)
+                self.service.access.authenticate(request)
                 await self.app(scope, body, send_with_headers)
             else:
                 await self._while_connected(scope, body, receive, send_with_headers)

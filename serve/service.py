@@ -19,11 +19,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from seq2see.errors import UserError
-from ..translate.checkpoint import ModelChanged
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
+from ..translate.loaded_checkpoint import ModelChanged
 from ..translate.results import Translation
 from ..translate.translator import Format, Translator
-from .access import Access, Caller, read_keys
+from .access import AccessControl, Caller, read_keys
 from .batcher import WORKER, Batcher, busy_error
 from .errors import APIError
 from .languages import Detection, detect, find_language
@@ -55,10 +55,10 @@ class Service:
     """Owns the translators and their batchers.  Everything except `add` and `detect` runs on one event loop."""
 
     def __init__(self, models: Mapping[str, Translator] | None = None, settings: ServerSettings | None = None, *,
-                 access: Access | None = None):
+                 access: AccessControl | None = None):
         self.settings = settings or ServerSettings()
-        self.access = access or Access(read_keys(self.settings.keys_file),
-                                       texts_per_minute=self.settings.texts_per_minute)
+        self.access = access or AccessControl(read_keys(self.settings.keys_file),
+                                              texts_per_minute=self.settings.texts_per_minute)
         self.metrics = Metrics()
         self.models: dict[str, Translator] = {}
         self.at_end: list[Callable[[], None]] = []  # called by `close`

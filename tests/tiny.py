@@ -35,7 +35,7 @@ from seq2see.lens.calibration import (
 )
 from seq2see.lens.intervals import Figure
 from seq2see.tokenizer import train_tokenizer
-from seq2see.translate.checkpoint import fingerprint
+from seq2see.translate.loaded_checkpoint import fingerprint
 
 SENTENCES = [
     "The cat did not cross the street because it was too tired.",

@@ -1,20 +1,21 @@
 """Splits a text into segments for translation, and joins the translations in the same layout.
 
-A sentence is translated alone, unless it may need the one before (`context.py`): then they stay together, as many as
-the model was trained on.  A line break always separates.  Parts without words (`...`, `12345`, a URL, a list or
-quotation mark) are not translated: they go between the segments, like white space.
+A sentence is translated alone, unless it may need the one before, which has the antecedent of its first pronoun ("The
+owl lent the ladder to the crow.  It was grateful."): then they stay together, as many as the model was trained on.
+Others are best translated alone: context can only mislead a small model.  A line break always separates.  Parts without
+words (`...`, `12345`, a URL, a list or quotation mark) are not translated: they go between the segments, like white
+space.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
-from unicodedata import category
+from itertools import accumulate, islice, pairwise
+from unicodedata import category, normalize
 
 import regex
 from sentencex import segment
 
-from .context import refers_back
 from .protected import has_words, masked, protected_spans
 
 _LINE_BREAK = re.compile(r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])")
@@ -27,6 +28,16 @@ _PLACES = (  # where a text may be split in two, best places first
     regex.compile(r"(?=\s)"),
     regex.compile(r"(?<=\X)(?=\X)"),
 )
+
+EARLY = 3  # words at the start of a sentence, where a pronoun cannot refer to its own sentence
+_REFERRING = {  # third-person pronouns whose translation depends on their antecedent
+    "de": "er sie es ihn ihm ihnen",
+    "en": "it itself they them themselves",
+    "es": "él ella ello ellos ellas",
+    "fr": "il ils elle elles lui eux",
+}
+_PRONOUNS = {language: frozenset(words.split()) for language, words in _REFERRING.items()}
+_WORD = regex.compile(r"[\p{L}\p{M}]+")
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,12 @@ def cut_sentences(text: str, *, language: str, together: int = 1) -> Cut:
         else:
             between[-1] += part
     return Cut(tuple(segments), tuple(between))
+
+
+def refers_back(sentence: str, *, language: str) -> bool:
+    """Whether a sentence may need the one before; False for languages not listed here."""
+    words = islice(_WORD.finditer(normalize("NFC", sentence)), EARLY)
+    return any(word.group().casefold() in _PRONOUNS.get(language, ()) for word in words)
 
 
 def halves(text: str) -> Cut:

@@ -24,9 +24,9 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset, Sampler
 
-from seq2see.cores import usable_cores
 from seq2see.errors import UserError
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from ..translate.devices import usable_cores
 from .cache import fingerprint, get_or_build
 from .pairs import ROWS, Pair, StoredPairs
 

@@ -25,8 +25,8 @@ import torch
 from accelerate.state import AcceleratorState
 from torch.multiprocessing.spawn import ProcessContext, ProcessException, spawn
 
-from seq2see.cores import usable_cores
 from seq2see.errors import UserError
+from ..translate.devices import usable_cores
 from .arguments import Seq2SeeTrainingArguments
 from .config import RunConfig
 from .progress import say

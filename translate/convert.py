@@ -11,7 +11,7 @@ from pathlib import Path
 from seq2see.errors import UserError, as_user_error
 from seq2see.folders import PICKLES
 from seq2see.vetting import check_config, check_files
-from .checkpoint import load
+from .loaded_checkpoint import load
 
 COPIED = (".json", ".spm", ".model", ".txt", ".md")
 

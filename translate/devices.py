@@ -1,9 +1,10 @@
-"""The device that runs a model.
+"""The device that runs a model, and the cores that this process may run on.
 
 `auto` is a CUDA GPU if the library finds one, otherwise the CPU; `mps`, Apple's GPU, is used only on request.  Tested
 with mocks, not on a real GPU.
 """
 
+import os
 from typing import Literal
 
 from seq2see.errors import UserError
@@ -30,3 +31,8 @@ def _chosen(wanted: Device, library: str, *, cuda: bool, mps: bool = False) -> s
     if not {"cpu": True, "cuda": cuda, "mps": mps}[device]:
         raise UserError(f"device {device}: {library} finds none here; use cpu or auto", exit_code=2)
     return device
+
+
+def usable_cores() -> int:
+    """How many cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -23,7 +23,7 @@ from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import check_manifest, sha256, write_manifest
 from seq2see.pretrained import is_packaged
 from seq2see.vetting import vet
-from .checkpoint import load, model_files
+from .loaded_checkpoint import load, model_files
 
 if TYPE_CHECKING:
     from ctranslate2.converters.transformers import BartLoader

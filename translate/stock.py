@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from seq2see.errors import UserError
 from seq2see.json_files import read_json
 from seq2see.manifest import write_manifest
-from .checkpoint import load
+from .loaded_checkpoint import load
 
 if TYPE_CHECKING:
     import torch

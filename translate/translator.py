@@ -21,14 +21,13 @@ from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
-from seq2see.cores import usable_cores
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
-from .checkpoint import LoadedCheckpoint, check_sizes
 from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
-from .devices import Device, ctranslate2_device
+from .devices import Device, ctranslate2_device, usable_cores
 from .export import KINDS, NotForCTranslate2, exported, spaceless
+from .loaded_checkpoint import LoadedCheckpoint, check_sizes
 from .marks import Alignment
 from .results import Engine, Translation
 from .segment_translator import Job, SegmentTranslator, Text, WorkGenerator, bare_pair, by_group, check_length, composed

@@ -3,13 +3,15 @@
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from seq2see.cli.heads_table import print_report
 from seq2see.errors import UserError
-from seq2see.measures.heads import measure_heads, save_report
+from seq2see.lens.heads import LEAST, RoleScore
+from seq2see.measures.heads import Control, measure_heads, save_report
 from seq2see.translate import Translator
-from seq2see.translate.checkpoint import fingerprint
+from seq2see.translate.loaded_checkpoint import fingerprint
 
 
 def run(args: argparse.Namespace) -> None:
@@ -38,3 +40,128 @@ def _check_writable(out: Path) -> None:
     """UserError before minutes of work if the report cannot be written."""
     if out.is_dir() or not os.access(out if out.exists() else out.resolve().parent, os.W_OK):
         raise UserError(f"--out {out} cannot be written: give the name of a file in a writable folder", exit_code=2)
+
+
+def print_report(name: str, report: dict[str, Any]) -> None:
+    """Print the tables, negative results included."""
+    whole, pronouns = report["whole"], report["pronouns"]
+    print(f"{name}: storybook's held-out combinations, {report['sentences']['dev']} sentences for choosing, "
+          f"{report['sentences']['test']} others for reporting\n"
+          f"({pronouns['dev']} and {pronouns['test']} of them with a pronoun that depends on two words).\n")
+    print("Brackets: 95 % intervals, by bootstrap over sentences; for AUC extended to the exact bound of a perfect"
+          " score.\n")
+    print("Each head ablated (replaced by its mean), the largest drop first:")
+    print("  drop     of the margin, in nats: log-probability of the right pronoun minus that of the wrong one")
+    print("  AUC      how well il and elle are separated, whatever the bias: 1 always, 0.5 chance (ROC area)")
+    print("  il elle  how often the right one has the higher probability (teacher forcing; plurals included)")
+    print(f"  chrF     mean over {report['translated']} greedily translated sentences\n")
+    print(f"  {'head':12}  {'drop':23}  {'AUC':20}  {'il right':17}  {'elle right':17}  chrF")
+    for row in ({"head": "(whole)", **whole}, *report["heads"]):
+        right = "  ".join(f"{_percent(row['right'][name]):17}" for name in ("il", "elle"))
+        drop = _figure(row["drop"]) if row["head"] != "(whole)" else "-"
+        print(f"  {row['head']!s:12}  {drop:23}  {_figure(row['apart']):20}  {right}  {_figure(row['chrf'], '.1f')}")
+    print("\nEach head patched from a sentence with the other pronoun, at every position until the one that predicts")
+    print("il or elle; and the roles of each head:")
+    print(f"  il>elle elle>il  right pronouns that flip, over {report['pairs']} minimal pairs")
+    print(f"  roles            share of attention (baseline), at least {100 * LEAST:.0f} points above baseline")
+    if any(row["supervised"] for row in report["heads"]):
+        print("  supervised       this head was trained with gold links")
+    print()
+    print(f"  {'head':12}  {'il>elle':17}  {'elle>il':17}  roles")
+    for row in report["heads"]:
+        flips = "  ".join(f"{_percent(row['turned'][name]):17}" for name in ("il", "elle"))
+        roles = [f"{one.role} {_percent((one.score, one.low, one.high))} ({_percent(max(one.baselines.values()))})"
+                 for one in row["roles"][:3]]
+        first, *others = ["supervised"] * row["supervised"] + roles or ["-"]
+        print(f"  {row['head']!s:12}  {flips}  {first}", *others, sep="\n" + " " * 54)
+    _print_verdict(report)
+    _print_roles(report["roles"])
+    _print_reach(report["reach"])
+
+
+def _figure(figure: tuple[float, float, float] | None, form: str = ".3f") -> str:
+    if figure is None:
+        return "-"
+    value, low, high = (f"{part:{form}}".replace("-0.000", "0.000") for part in figure)
+    return f"{value} [{low}, {high}]"
+
+
+def _percent(figure: tuple[float, float, float] | None) -> str:
+    return _figure(figure, ".0%")
+
+
+def _print_verdict(report: dict[str, Any]) -> None:
+    needed, enough, largest, whole = (report[name] for name in ("needed", "enough", "largest", "whole"))
+    print(f"\nDo a few heads carry the pronoun?  (sets of at most {largest}, grown greedily on the first half)")
+    names = ", ".join(map(str, needed["set"]))
+    if needed["holds"]:
+        print(f"  Needed: {names}. Without them the AUC of il and elle goes from {_figure(whole['apart'])} to "
+              f"{_figure(needed['apart'])};\n  il right {_percent(needed['right']['il'])}, elle"
+              f" {_percent(needed['right']['elle'])}.")
+    elif whole["apart"].value <= needed["limit"]:
+        print(f"  None is needed: the whole model hardly separates them, AUC {_figure(whole['apart'])} (0.5: chance).")
+    else:
+        print(f"  No set of at most {largest} heads is needed: without {names} the AUC is still"
+              f" {_figure(needed['apart'])}.")
+    _print_controls(needed["controls"], "1 - AUC")
+    names = ", ".join(map(str, enough["set"]))
+    if enough["holds"]:
+        flips = enough["turned"]
+        print(f"  Enough: {names}. Patched from the other sentence,\n  {_percent(flips['il'])} of il flip to elle and "
+              f"{_percent(flips['elle'])} of elle to il.")
+    else:
+        print(f"  No set of at most {largest} heads is enough: {names} flip {_percent(enough['share'])} of pronouns.")
+    _print_controls(enough["controls"], "flipped")
+    if not needed["holds"] and not enough["holds"]:
+        print("  No small set of heads carries the pronoun in this model.")
+    elif needed["holds"] and enough["holds"] and set(needed["set"]) != set(enough["set"]):
+        print(f"  The two sets differ: the needed one flips {_percent(needed['turned'])} when patched; without the"
+              f" other,\n  the AUC is {_figure(enough['apart'])}.")
+    shown = [str(one.head) for one in report["roles"] if one.role == "antecedent" and one.holds]
+    if (needed["holds"] or enough["holds"]) and not shown:
+        print("  Attention does not show it: no head holds the role `antecedent` (table below).")
+
+
+ALIKE = {"layers": "same kinds and layers", "kinds": "same kinds, any layer", "any": "any kind and layer"}
+
+
+def _print_controls(controls: Sequence[Control], what: str) -> None:
+    print(f"    {what} {_figure(controls[0].effect)}, and of sets of equally many other heads (p: its rank, at least"
+          " 1 / (1 + sets)):")
+    for one in controls:
+        if one.mean is None or one.most is None:
+            print(f"      {ALIKE[one.alike]:22} no other set")
+            continue
+        tried = f"exact: all {one.possible}" if one.exact else f"{one.draws} sampled from {one.possible:,}"
+        print(f"      {ALIKE[one.alike]:22} mean {_figure(one.mean)}  most {_figure(one.most)}"
+              f"  p {one.p:.3f} ({tried})")
+
+
+def _print_roles(roles: Sequence[RoleScore]) -> None:
+    print("\nThe best head of each role, chosen on the first half; its 95 % interval on the second, and its baselines:")
+    print("  uniform: equal attention everywhere; positional: the best fixed offset; rival: the same head's attention")
+    print("  to nouns that are not the antecedent.  Attention only suggests a role; the effects are above.")
+    print(f"  {'role':17} {'head':11} {'share':17} {'uniform':14} {'positional':17} {'rival':14}    n holds")
+    for one in roles:
+        figures = {"share": (one.score, one.low, one.high), **one.baselines}
+        columns = " ".join(f"{_percent(figures.get(name)):{width}}" for name, width in
+                           (("share", 17), ("uniform", 14), ("positional", 17), ("rival", 14)))
+        print(f"  {one.role:17} {one.head!s:11} {columns} {one.sentences:4} {'yes' if one.holds else 'no'}"
+              f"{', supervised' if one.supervised else ''}")
+
+
+REACH = (  # key, column title, number format, column width
+    ("distance", "distance", ".2f", 19), ("entropy", "entropy", ".2f", 18), ("evenness", "of uniform's", ".1%", 22),
+    ("across", "across", ".2f", 18), ("across_even", "uniform's across", ".2f", 17),
+)
+
+
+def _print_reach(rows: Sequence[dict[str, Any]]) -> None:
+    print("\nAttention distance and entropy, the mean of each layer and its heads:")
+    print("  distance in tokens (cross: from the diagonal); entropy in nats, and as a share of a uniform head's;")
+    print("  across: in texts of two sentences, attention to the other sentence, and that of a uniform head")
+    print(f"  {'':12}  " + " ".join(f"{title:{width}}" for _, title, _, width in REACH).rstrip())
+    for row in rows:
+        name = f"{row['kind']} {row['layer']}" + ("" if row["head"] is None else f".{row['head']}")
+        figures = " ".join(f"{_figure(row[key], form):{width}}" for key, _, form, width in REACH)
+        print(f"  {name:12}  {figures}".rstrip())

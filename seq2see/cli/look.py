@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.atomic import atomic_write
+from seq2see.cli.translate import CUT_OFF, UNKNOWN
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, Trace, to_html, to_terminal
 from seq2see.lens.maps import picture
@@ -43,11 +44,13 @@ def run(args: argparse.Namespace) -> None:
               "words": args.words, "rows": args.rows}
     for trace in traces:
         picture(trace, **chosen)  # UserError if there is no such map, whatever the format
-    files = [] if out is None else _files(out, len(traces))
+    files: list[Path] = []
     boxes = ""
     if out is None:
-        print("\n\n".join(f"{printable(trace.target_text)}\n\n{_drawn(trace, chosen)}" for trace in traces))
+        how = {"colour": sys.stdout.isatty(), "width": shutil.get_terminal_size().columns, **chosen}
+        print("\n\n".join(f"{printable(trace.target_text)}\n\n{to_terminal(trace, **how)}" for trace in traces))
     else:
+        files = _files(out, len(traces))
         try:
             for file, trace, part in zip(files, traces, result.parts, strict=True):
                 boxes += _write(file, trace, part, chosen)
@@ -56,9 +59,9 @@ def run(args: argparse.Namespace) -> None:
             raise UserError(message) from error
     if result.unknown_words:
         words = printable(", ".join(word.text for word in result.unknown_words))
-        print(f"words not seen in training, so their translation is a guess: {words}", file=sys.stderr)
+        print(f"{UNKNOWN}: {words}", file=sys.stderr)
     if not result.hypotheses[args.alternative].finished:
-        print("the translation reached the model's maximum length; its end is missing", file=sys.stderr)
+        print(CUT_OFF, file=sys.stderr)
     if boxes:
         letters = "".join(dict.fromkeys(printable(boxes)))
         print(f"no installed font has these characters, so the picture shows boxes: {letters}; use .svg or .html",
@@ -81,8 +84,3 @@ def _write(file: Path, trace: Trace, part: Translation, chosen: dict[str, Any]) 
     else:
         return save_plot(trace, file, **chosen)
     return ""
-
-
-def _drawn(trace: Trace, chosen: dict[str, Any]) -> str:
-    width = shutil.get_terminal_size().columns
-    return to_terminal(trace, colour=sys.stdout.isatty(), width=width, **chosen)

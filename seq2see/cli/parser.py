@@ -162,7 +162,8 @@ def add_evaluate(verbs: Verbs) -> None:
     verb.add_argument("--split", help="split to evaluate (test; all of it if --data is one table)")
     add_languages(verb)
     add_beams(verb)
-    verb.add_argument("--json", action="store_true", help="print only the scores, as one JSON object")
+    verb.add_argument("--json", action="store_true",
+                      help="print no tables, only the last line, the scores as one JSON object")
     add_device(verb)
 
 
@@ -328,7 +329,8 @@ def add_serve(verbs: Verbs) -> None:
 
 
 def add_models(verbs: Verbs) -> None:
-    add_verb(verbs, "models", "list the packaged models, with their languages, sizes and scores")
+    add_verb(verbs, "models", "list the packaged models, with their languages, sizes and scores",
+             "They are part of the package (folder seq2see/pretrained), and nothing is downloaded: give a name as RUN.")
 
 
 def add_env(verbs: Verbs) -> None:

@@ -108,7 +108,7 @@ def router(service: Service) -> APIRouter:
     @routes.post("/models/{model:path}", summary="Translate with the named model",
                  response_model=list[Output] | list[list[Output]], dependencies=key_wanted(service))
     async def translate(body: Inputs, request: Request, model: str | None = None) -> list[Any]:
-        caller, parameters = service.access.caller(request), body.parameters or Parameters()
+        caller, parameters = service.access.authenticate(request), body.parameters or Parameters()
         texts = [body.inputs] if isinstance(body.inputs, str) else body.inputs
         found = await service.translate(texts, caller=caller, source=parameters.src_lang, target=parameters.tgt_lang,
                                         model=model, options=parameters.options())

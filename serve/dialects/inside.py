@@ -235,7 +235,7 @@ def router(service: Service) -> APIRouter:
                              "words, heads patched from another sentence, and the replay of the training. The "
                              "response depends on the tool.")
     async def inside(body: InsideBody, request: Request) -> Response:
-        caller, question = service.access.caller(request), body.question
+        caller, question = service.access.authenticate(request), body.question
         service.check_look(question.text, question.translation, getattr(question, "other", ""))
         model = service.model_for(question.model, question.source, question.target)
         found = await service.examine(

@@ -90,7 +90,7 @@ def router(service: Service) -> APIRouter:
 
     @routes.post("/lessons", summary="The lessons, as one page", dependencies=key_wanted(service))
     async def read(body: LessonsBody, request: Request) -> LessonsReply:
-        service.access.caller(request)
+        service.access.authenticate(request)
         if body.run:
             lessons.start()
         return await asyncio.to_thread(lessons.reply)

@@ -103,7 +103,7 @@ def router(service: Service) -> APIRouter:
     @routes.post("/translate", summary="Translate", description=FOUR_WAYS, response_model=Translated,
                  response_model_exclude_none=True, openapi_extra=also_in_forms(LibreTranslateBody), dependencies=wanted)
     async def translate(body: LibreTranslateBody, request: Request) -> dict[str, Any]:
-        caller = service.access.caller(request, body.api_key)
+        caller = service.access.authenticate(request, body.api_key)
         texts = [body.q] if isinstance(body.q, str) else body.q
         most = service.settings.alternatives - 1  # here the best one does not count
         if body.alternatives > most:
@@ -124,7 +124,7 @@ def router(service: Service) -> APIRouter:
                  description=f"Among the supported source languages, the most likely first. {FOUR_WAYS}",
                  openapi_extra=also_in_forms(DetectBody), dependencies=wanted)
     async def detect(body: DetectBody, request: Request) -> list[Detection]:
-        caller = service.access.caller(request, body.api_key)
+        caller = service.access.authenticate(request, body.api_key)
         async with service.serving([body.q], caller, service.settings.deadline_seconds):
             return service.detect(body.q)
 

@@ -151,15 +151,15 @@ def router(service: Service) -> APIRouter:
                              "translated one by one, and one_by_one is true. URLs, e-mail addresses, paths, "
                              "placeholders and emoji stay unchanged, and so does a text without words.")
     async def translate(body: TranslateBody, request: Request) -> dict[str, list[Translation]]:
-        caller = service.access.caller(request)
-        found = await service.translate(
-            body.texts, caller=caller, format=body.format, **body.arguments())
-        return {"translations": found}
+        caller = service.access.authenticate(request)
+        return {"translations": await service.translate(body.texts, caller=caller, format=body.format,
+                                                        **body.arguments())}
 
     @routes.post("/look", summary="Translate a text and return every attention map", dependencies=wanted,
                  response_model=LookReply, description="Compressed with gzip if the client accepts it.")
     async def look(body: LookBody, request: Request) -> Response:
-        return Response(await look_reply(service, body, service.access.caller(request)), media_type="application/json")
+        found = await look_reply(service, body, service.access.authenticate(request))
+        return Response(found, media_type="application/json")
 
     @routes.get("/models", summary="The served models")
     async def models() -> ModelsReply:

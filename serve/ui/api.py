@@ -48,7 +48,7 @@ def add_api(service: Service) -> None:
 
     def arguments(request: gr.Request, *, source: Any, target: Any, **given: Any) -> dict[str, Any]:
         body = LookBody.model_validate({**given, "source": source or None, "target": target or None})
-        return {"caller": service.access.caller(request), **body.arguments()}
+        return {"caller": service.access.authenticate(request), **body.arguments()}
 
     async def translate(text: str, source: str = "auto", target: str = "", alternatives: int = 1,
                         request: gr.Request = None) -> dict:

@@ -15,7 +15,7 @@ from typing import Any
 
 from seq2see.pretrained import NAMES
 from ...lens.explorer import style
-from ...translate.checkpoint import fingerprint
+from ...translate.loaded_checkpoint import fingerprint
 from ...translate.translator import Translator
 from ..service import Service
 from . import text_of

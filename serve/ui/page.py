@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...lens.explorer import script, style
 from ...translate.translator import Translator
-from ..access import Access
+from ..access import AccessControl
 from ..request_checks import PAGE
 from ..service import Service
 from ..settings import ServerSettings
@@ -62,7 +62,7 @@ def page(translator: Translator) -> gr.Blocks:
 
         seq2see.page(seq2see.Translator.from_pretrained("everyday")).launch()
     """
-    service = Service({translator.name or "model": translator}, ServerSettings(), access=Access())
+    service = Service({translator.name or "model": translator}, ServerSettings(), access=AccessControl())
     return build_page(service, api=None)
 
 

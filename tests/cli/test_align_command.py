@@ -15,7 +15,7 @@ from seq2see.measures.gold import groups_of, in_halves
 from seq2see.storybook import Storybook, generate
 from seq2see.tokenizer.links import from_pharaoh
 from seq2see.tokenizer.words import split_words
-from seq2see.translate.checkpoint import fingerprint
+from seq2see.translate.loaded_checkpoint import fingerprint
 
 SOURCES = ["The cat did not cross the street.", "", "The box.", "An owl lent 12 ladders, didn't it?"]
 TARGETS = ["Le chat n'a pas traversé la rue.", "", "La boîte.", "Le sac."]

@@ -17,7 +17,7 @@ from seq2see.measures.heads import reach
 from seq2see.storybook import generate
 from seq2see.tokenizer import train_tokenizer
 from seq2see.tokenizer.words import split_words
-from seq2see.translate.checkpoint import fingerprint
+from seq2see.translate.loaded_checkpoint import fingerprint
 
 FIGURE = r"(-?[\d.]+)%? \[(-?[\d.]+)%?, (-?[\d.]+)%?\]"  # a value and its interval
 

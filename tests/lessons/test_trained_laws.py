@@ -167,7 +167,7 @@ def test_a_head_is_chosen_in_validation_and_reported_on_other_sentences(
         return {("encoder", role): SimpleNamespace(scores=np.array([[by_head]])) for role in ("antecedent", "state")}
 
     halves = iter((scores(0.2, 0.9), scores(0.8, 0.3)))
-    monkeypatch.setattr(overfitting, "measure_roles", lambda traces, gold: next(halves))
+    monkeypatch.setattr(overfitting, "measured_on", lambda model, tokenizer, stories: next(halves))
     task = small.task_of(bench)
     model = small.build(small.Recipe(), vocabulary=len(task.tokenizer))
     assert overfitting.of_attention(model, task, task.test[:1], task.test[1:2]) == [0.3, 0.3]

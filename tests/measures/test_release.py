@@ -20,7 +20,7 @@ from seq2see.lens.alignment import naive_choice
 from seq2see.manifest import check_manifest
 from seq2see.measures import release as module
 from seq2see.measures.release import commit_of, release
-from seq2see.translate.checkpoint import fingerprint
+from seq2see.translate.loaded_checkpoint import fingerprint
 
 pytest.importorskip("ctranslate2")
 

@@ -15,7 +15,7 @@ from seq2see.measures import replay as making
 from seq2see.measures.replay import MOST_TOKENS, SENTENCES, can_be_replayed, make_replay
 from seq2see.training.config import load_config
 from seq2see.training.moments import FOLDER, load_moment, moments, moments_of
-from seq2see.translate.checkpoint import fingerprint
+from seq2see.translate.loaded_checkpoint import fingerprint
 
 LOG = [{"step": 4, "loss": 6.5}, {"step": 4, "eval_loss": 5.0, "eval_bleu": 1.5}, {"step": 8, "loss": 3.25}]
 

@@ -19,12 +19,12 @@ MAY_IMPORT = {
     "tokenizer": {"tokenizer", "modeling", "errors"},
     "lens": {"lens", "tokenizer", "modeling", "errors", "atomic"},
     "translate": {
-        "translate", "lens", "tokenizer", "modeling", "errors", "cores", "folders", "json_files", "manifest",
+        "translate", "lens", "tokenizer", "modeling", "errors", "folders", "json_files", "manifest",
         "pretrained", "vetting",
     },
     "storybook": {"storybook", "tokenizer"},
     "training": {
-        "training", "translate", "storybook", "tokenizer", "modeling", "atomic", "configs", "cores", "errors",
+        "training", "translate", "storybook", "tokenizer", "modeling", "atomic", "configs", "errors",
         "folders", "json_files", "manifest", "pretrained", "settings_file", "streams", "vetting", "__version__",
     },
     "measures": {
@@ -46,7 +46,6 @@ EXCEPTIONS = {
     "modeling/loading.py": {"modeling", "errors", "folders", "vetting"},  # save_pretrained does not ship it
     "seq2see/__init__.py": {"translate", "lens", "tokenizer", "modeling", "serve"},  # the lazy names, for type checkers
     "seq2see/__main__.py": {"cli"},
-    "seq2see/cores.py": set(),
     "seq2see/demo_run.py": {"errors", "lens", "training"},
     "seq2see/demo_worker.py": {"demo_run", "errors", "lens", "measures", "training", "translate", "atomic"},
     "seq2see/errors.py": set(),

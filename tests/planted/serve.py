@@ -13,7 +13,7 @@ def requests_in_a_batch_share_the_options_of_the_first(original, self, work):
     return original(self, [(source, work[0][1]) for source, _ in work])
 
 
-@fault("serve.access.Access.check_rate", ACCESS)
+@fault("serve.access.AccessControl.check_rate", ACCESS)
 def a_request_counts_as_one_text(original, self, caller, texts):
     original(self, caller, 1)
 

@@ -10,7 +10,7 @@ import yaml
 
 from seq2see.errors import UserError
 from seq2see.serve import access as access_module
-from seq2see.serve.access import Access, Caller, read_keys
+from seq2see.serve.access import AccessControl, Caller, read_keys
 from seq2see.serve.errors import APIError
 from seq2see.serve.settings import ServerSettings, read_settings
 
@@ -50,7 +50,7 @@ def clock(monkeypatch):
     ({"authorization": basic(KEY)}, "ann"), ({"x_api_key": "another-long-key"}, "cid"),
 ])  # fmt: skip
 def test_a_key_is_known_by_its_name_and_not_kept_as_it_is(keys, headers, name):
-    assert Access(keys).caller(request(**headers)) == name
+    assert AccessControl(keys).authenticate(request(**headers)) == name
     assert KEY not in repr(keys)
 
 
@@ -60,7 +60,7 @@ def test_a_key_is_known_by_its_name_and_not_kept_as_it_is(keys, headers, name):
 ])  # fmt: skip
 def test_no_key_or_a_wrong_one_is_refused_and_not_repeated(keys, headers):
     with pytest.raises(APIError) as refused:
-        Access(keys).caller(request(**headers))
+        AccessControl(keys).authenticate(request(**headers))
     assert refused.value.status == 403
     assert not any(value in refused.value.message for value in headers.values())
 
@@ -78,25 +78,25 @@ def test_a_keys_file_that_is_none_opens_no_server_and_is_told_without_showing_it
 
 def test_right_keys_are_never_throttled_and_wrong_ones_until_a_while_later(keys, clock):
     """Behind a proxy all callers have one address: wrong keys of one must not lock out the others."""
-    access = Access(keys)
+    access = AccessControl(keys)
     for _ in range(5 * access_module.WRONG_KEYS):
-        assert access.caller(request(), KEY) == "ann"
+        assert access.authenticate(request(), KEY) == "ann"
     for _ in range(access_module.WRONG_KEYS):
         with pytest.raises(APIError, match="unknown API key"):
-            access.caller(request(), "wrong-key-entirely")
+            access.authenticate(request(), "wrong-key-entirely")
     with pytest.raises(APIError, match="too many wrong API keys") as refused:
-        access.caller(request(), "wrong-key-entirely")
-    assert access.caller(request(), KEY) == "ann"
+        access.authenticate(request(), "wrong-key-entirely")
+    assert access.authenticate(request(), KEY) == "ann"
     clock.now += int(refused.value.headers["Retry-After"])
     with pytest.raises(APIError, match="unknown API key"):
-        access.caller(request(), "wrong-key-entirely")
+        access.authenticate(request(), "wrong-key-entirely")
 
 
 # --- rates
 
 
 def test_others_are_not_charged_and_idle_minutes_do_not_add_up(clock):
-    limited = Access(texts_per_minute=60)
+    limited = AccessControl(texts_per_minute=60)
     for _ in range(3):
         clock.now += 6_000
         limited.check_rate(ANN, 60)
@@ -109,7 +109,7 @@ def test_others_are_not_charged_and_idle_minutes_do_not_add_up(clock):
 @pytest.mark.parametrize("rate", [1, 7, 600, 100_000])
 def test_who_waits_as_long_as_told_is_let_in(rate, clock):
     """And nobody is told to wait for nothing."""
-    access = Access(texts_per_minute=rate)
+    access = AccessControl(texts_per_minute=rate)
     for texts in (1, 2, rate // 2 + 1, rate):
         access.check_rate(ANN, rate)
         with pytest.raises(APIError) as refused:

@@ -5,8 +5,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seq2see.tokenizer.context import refers_back
-from seq2see.tokenizer.segments import count_sentences, cut_sentences, halves
+from seq2see.tokenizer.segments import count_sentences, cut_sentences, halves, refers_back
 
 TEXTS = st.text(st.sampled_from("aBC .!?-*1):{}\n\r\t\u00a0\u202f\u3000,;é\u0301你。।x'”\u2028\u200b😀"), max_size=40)
 

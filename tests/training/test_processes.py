@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from seq2see.cores import usable_cores
 from seq2see.training import arguments, processes
 from seq2see.training.arguments import Seq2SeeTrainingArguments, is_made_by_amd
 from seq2see.training.config import load_config
 from seq2see.training.processes import choose_count, on_all_cores
+from seq2see.translate.devices import usable_cores
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from seq2see import Translator
 from seq2see.lens.alignment import FILE as ALIGNMENT
 from seq2see.lens.roles import FILE as ROLES
 from seq2see.lens.trust import FILE as TRUST
-from seq2see.translate import checkpoint
-from seq2see.translate.checkpoint import ModelChanged
+from seq2see.translate import loaded_checkpoint
+from seq2see.translate.loaded_checkpoint import ModelChanged
 
 pytest.importorskip("ctranslate2")
 TEXT = "The cat did not cross."
@@ -81,7 +81,7 @@ def test_files_put_back_and_notes_laid_beside_change_nothing(run, others):
 
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
 def test_files_that_change_while_they_are_loaded_are_not_taken(run, others, engine, monkeypatch):
-    load = checkpoint.load
+    load = loaded_checkpoint.load
 
     def slow(*args, **kwargs):
         loaded = load(*args, **kwargs)
@@ -89,7 +89,7 @@ def test_files_that_change_while_they_are_loaded_are_not_taken(run, others, engi
         return loaded
 
     translator = Translator.from_pretrained(run, engine="ctranslate2") if engine == "ctranslate2" else None
-    monkeypatch.setattr(checkpoint, "load", slow)
+    monkeypatch.setattr(loaded_checkpoint, "load", slow)
     with pytest.raises(ModelChanged):
         if translator:
             translator.look(translator(TEXT))

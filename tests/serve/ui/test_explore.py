@@ -16,7 +16,7 @@ from seq2see.pretrained import home_of
 from seq2see.serve.access import Caller
 from seq2see.serve.dialects.v1 import LookBody, look_reply
 from seq2see.serve.service import Service
-from seq2see.translate.checkpoint import fingerprint
+from seq2see.translate.loaded_checkpoint import fingerprint
 from .conftest import CAT, settled, type_in
 
 WIDE = CAT.replace("tired", "wide")

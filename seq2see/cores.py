@@ -1,7 +1,0 @@
-"""How many cores this process may run on."""
-
-import os
-
-
-def usable_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
