@@ -43,7 +43,7 @@ seq2see() {
             set -- "$@" training.max_steps=3 training.warmup_steps=1 training.cpu_processes=1 --no-measures ;;
         train*) set -- "$@" --dry-run ;;
     esac
-    $SEQ2SEE "$@"
+    python -m seq2see "$@"
 }
 curl() { command curl --fail-with-body --no-progress-meter "$@"; }
 set -euo pipefail
@@ -144,10 +144,10 @@ def run(kind, code, space, port, stack, seq2see):
         stack.close()  # the page's earlier server
         stack.enter_context(serving(seq2see, server[0], port))
     elif kind == "sh":
-        env = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT),
-                            "SEQ2SEE": " ".join(seq2see)}  # fmt: skip
+        env = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
         set_test_aside(code)
-        done = subprocess.run(["bash", "-c", SHELL + code], capture_output=True, text=True, env=env)
+        shell = SHELL.replace("python -m seq2see", shlex.join(seq2see))
+        done = subprocess.run(["bash", "-c", shell + code], capture_output=True, text=True, env=env)
         assert done.returncode == 0, done.stderr[-2000:]
     elif kind == "json":
         json.loads(code)
