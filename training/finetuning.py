@@ -38,6 +38,11 @@ def start_from(config: RunConfig, corpus: Corpus) -> tuple[Seq2SeeTokenizer, Pre
         grown = train_tokenizer(texts, vocab_size=wanted, languages=languages)
         grow_embedding(model, tokenizer, grown)
         tokenizer = grown
+    elif config.tokenizer.vocab_size not in (None, len(tokenizer)):
+        say(
+            f"tokenizer.vocab_size has no effect: {folder} writes {', '.join(config.data.targets)} already and keeps"
+            f" its {len(tokenizer):,} tokens"
+        )
     pairs = [[config.data.source, target] for target in config.data.targets]
     model.config.language_pairs = pairs + [pair for pair in model.config.language_pairs or [] if pair not in pairs]
     return tokenizer, model

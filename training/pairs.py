@@ -226,8 +226,10 @@ def load_split(data: DataConfig, split: str, *, seed: int = 0) -> list[Pair]:
         return pairs
     sides = SIDES if data.test_fraction else ("train", "val")
     if split not in sides:
+        remedy = ": training set none aside (data.test_fraction); give --split val, or --data with other pairs"
         raise UserError(
             f"{data.path} is one table, of which there are {', '.join(sides)} and {ALL}; there is no {split!r}"
+            f"{remedy if split == 'test' else ''}"
         )
     corpus = load_pairs(data, seed=seed)
     tell(str(data.path), corpus.skipped)

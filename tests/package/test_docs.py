@@ -1,8 +1,9 @@
 """Every code block of README and of the pages in docs/ runs as it is written, offline, page by page and in order.
 
 A page has a folder of its own with the files that the blocks name.  `seq2see train` stops after its dry run, which
-reads the configuration and the data, and tokenises, or, where `training.max_steps` is given, after three steps, and
-measures nothing; `seq2see serve` serves the rest of its page, at a free port.  A block after a line
+reads the configuration and the data, and tokenises, or, where `training.max_steps` is given, after three steps in one
+process, and measures nothing; `seq2see serve` serves the rest of its page, at a free port.  Each command is a process
+of its own, forked from one that has imported everything (forked.py).  A block after a line
 `<!-- not run by the tests: why -->`, which no reader of the page sees, is left out; there are few.
 """
 
@@ -10,6 +11,7 @@ import ast
 import json
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -22,6 +24,7 @@ import httpx
 import pytest
 import tiny
 import yaml
+from forked import fork_server
 
 from seq2see.manifest import write_manifest
 from seq2see.pretrained import home_of
@@ -36,7 +39,8 @@ PORT = re.compile(r"localhost:(\d+)")
 SHELL = """
 seq2see() {
     case "$*" in
-        train*training.max_steps=*) set -- "$@" training.max_steps=3 training.warmup_steps=1 --no-measures ;;
+        train*training.max_steps=*)
+            set -- "$@" training.max_steps=3 training.warmup_steps=1 training.cpu_processes=1 --no-measures ;;
         train*) set -- "$@" --dry-run ;;
     esac
     python -m seq2see "$@"
@@ -48,13 +52,24 @@ ADJECTIVES = [("red", "rouge"), ("big", "énorme"), ("sad", "triste"), ("young",
 ROWS = [(f"The {a} cat sees {n} boats.", f"Le chat {b} voit {n} bateaux.") for a, b in ADJECTIVES for n in range(2, 22)]
 
 
+@pytest.fixture(scope="module")
+def seq2see(tmp_path_factory):
+    """The words that begin a command."""
+    with fork_server(tmp_path_factory.mktemp("fork") / "socket") as words:
+        yield words
+
+
 def blocks(page):
     return [(kind, code) for why, kind, code in BLOCK.findall(page.read_text("utf-8")) if not why]
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """What the blocks name: runs, pairs, and a tiny model under the name of one of the Hub's."""
+    """What the blocks name: runs, pairs, and a tiny model under the name of one of the Hub's.
+
+    Runs are copies of storybook's model that were trained on `mine.tsv`: of those, some are set aside for a test where
+    `seq2see train` says so, and in the run of storybook, which has a test of its own.
+    """
     table = "".join(f"{source}\t{target}\n" for source, target in ROWS)
     for name in ("mine.tsv", "pairs.tsv"):
         (tmp_path / name).write_text(table, "utf-8")
@@ -72,7 +87,7 @@ def folder(tmp_path, monkeypatch):
     for name in ("storybook", "finetune", "mine"):
         run = shutil.copytree(home_of("storybook"), tmp_path / "runs" / name)
         settings = yaml.safe_load((run / "run.yaml").read_text("utf-8"))
-        settings["data"] |= {"path": "mine.tsv", "val_fraction": 0.1, "test_fraction": 0.1}
+        settings["data"] |= {"path": "mine.tsv", "val_fraction": 0.1, "test_fraction": 0.1 * (name == "storybook")}
         (run / "run.yaml").write_text(yaml.safe_dump(settings), "utf-8")
         write_manifest(run)
     monkeypatch.chdir(tmp_path)
@@ -80,10 +95,23 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def set_test_aside(code):
+    """In the runs that a block trains, as training would."""
+    for line in re.findall(r"^seq2see train .*", code.replace("\\\n", ""), re.MULTILINE):
+        recipe, *settings = shlex.split(line, comments=True)[2:]
+        given = dict(word.partition("=")[::2] for word in settings)
+        record = Path("runs", given.get("name", recipe), "run.yaml")
+        if record.is_file() and (share := given.get("data.test_fraction")):
+            written = yaml.safe_load(record.read_text("utf-8"))
+            written["data"]["test_fraction"] = float(share)
+            record.write_text(yaml.safe_dump(written), "utf-8")
+
+
 @contextmanager
-def serving(command, port):
+def serving(seq2see, command, port):
     """`seq2see serve ...`, as it is written but for its port."""
-    words = [sys.executable, "-m", *re.sub(r"--port \d+", "", command).split(), "--port", str(port)]
+    arguments = shlex.split(re.sub(r"--port \d+|\\\n", "", command))[1:]
+    words = [*seq2see, *arguments, "--port", str(port)]
     words += ["--no-browser"] if "demo" in words else []
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -102,7 +130,7 @@ def serving(command, port):
             process.terminate()
 
 
-def run(kind, code, space, port, stack):
+def run(kind, code, space, port, stack, seq2see):
     code = PORT.sub(f"localhost:{port}", code)
     if kind == "python":
         tree = ast.parse(code)
@@ -110,14 +138,16 @@ def run(kind, code, space, port, stack):
         exec(compile(tree, "a block", "exec"), space)
         value = eval(compile(last, "a block", "eval"), space) if last else None
         assert value or "localhost" not in code, "a client got no answer"
-    elif server := re.search(r"^seq2see (?:serve|demo)\b[^#\n]*", code, re.MULTILINE):
+    elif server := re.search(r"^seq2see (?:serve|demo)\b(?:\\\n|[^#\n])*", code, re.MULTILINE):
         rest = re.sub(r"#.*", "", code.replace(server[0], ""))
         assert not rest.strip(), "a server stands in a block of its own"
         stack.close()  # the page's earlier server
-        stack.enter_context(serving(server[0], port))
+        stack.enter_context(serving(seq2see, server[0], port))
     elif kind == "sh":
         env = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(["bash", "-c", SHELL + code], capture_output=True, text=True, env=env)
+        set_test_aside(code)
+        shell = SHELL.replace("python -m seq2see", shlex.join(seq2see))
+        done = subprocess.run(["bash", "-c", shell + code], capture_output=True, text=True, env=env)
         assert done.returncode == 0, done.stderr[-2000:]
     elif kind == "json":
         json.loads(code)
@@ -131,7 +161,7 @@ def run(kind, code, space, port, stack):
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.stem)
-def test_the_blocks_of_a_page_run(page, folder):
+def test_the_blocks_of_a_page_run(page, folder, seq2see):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -141,9 +171,14 @@ def test_the_blocks_of_a_page_run(page, folder):
             if kind == "sh" and re.search(r"^make ", code, re.MULTILINE):
                 continue  # below
             try:
-                run(kind, code, space, port, stack)
+                run(kind, code, space, port, stack, seq2see)
             except BaseException as error:
                 raise AssertionError(f"this block of {page.name} fails:\n{code}") from error
+
+
+def test_a_command_that_fails_fails_its_block(folder, seq2see):
+    with pytest.raises(AssertionError, match="there is no folder runs/none"):
+        run("sh", "seq2see translate runs/none < in.txt\necho done", {}, 0, ExitStack(), seq2see)
 
 
 def test_make_has_the_targets_that_are_named():

@@ -176,7 +176,7 @@ def test_a_part_that_a_table_does_not_have_is_one_line(run, tmp_path, measured, 
     assert "there is no 'nonsense'" in refused(run, capsys, "--data", table, "--split", "nonsense")
     assert "train, val, test and all" in refused(run, capsys, "--split", "nonsense")
     change(run, test_fraction=0.0)
-    assert "there is no 'test'" in refused(run, capsys)
+    assert "there is no 'test': training set none aside" in (line := refused(run, capsys)) and "--split val" in line
     assert f"{table} has no pairs in all" in refused(run, capsys, "--data", write_table(table, []))
     assert not measured
 

@@ -222,6 +222,15 @@ def test_where_the_old_data_are_gone_is_told(run, hindi_file, tmp_path, capsys):
     assert "cannot be read (data.path '/gone.tsv' is no folder" in last_error(capsys)
 
 
+def test_a_vocabulary_that_is_kept_has_the_size_it_has(run, toy_file, capsys):
+    for size, told in (("", False), (f"={len(Seq2SeeTokenizer.from_pretrained(run))}", False), ("=9000", True)):
+        asked = [f"tokenizer.vocab_size{size}"] if size else []
+        config = load_config("finetune", [f"model.init_from={run}", f"data.path={toy_file}", *asked])
+        tokenizer, _ = start_from(config, load_corpus(config.data))
+        assert tokenizer.get_vocab() == Seq2SeeTokenizer.from_pretrained(run).get_vocab()
+        assert ("tokenizer.vocab_size has no effect" in capsys.readouterr().err) is told
+
+
 def test_grown_embedding_copies_what_both_vocabularies_have(run, hindi_file, pairs):
     """Before any step: rows by token, new rows as means of what spelled them, and the old language scored as before."""
     config = load_config(
