@@ -13,7 +13,6 @@ import torch
 from safetensors.torch import load_file
 from torch.multiprocessing.spawn import spawn
 from torch.nn import functional as F
-from transformers import DataCollatorForSeq2Seq, Seq2SeqTrainer, Seq2SeqTrainingArguments
 
 from seq2see.training import processes
 from .conftest import SETTINGS, SHAPE, last_error, train
@@ -78,23 +77,6 @@ def test_loss_is_smoothed_cross_entropy_per_token_at_real_positions(make_trainer
     total = -sum(0.8 * log_p[b, t, inputs["labels"][b, t]] + 0.2 * log_p[b, t].mean() for b, t in real)
     torch.testing.assert_close(trainer.compute_loss(trainer.model, inputs), total / len(real))
     torch.testing.assert_close(trainer.compute_loss(trainer.model, inputs, num_items_in_batch=7), total / 7)
-
-
-def test_transformers_own_trainer_gives_the_same_trajectory(make_trainer, tmp_path):
-    """The stock Seq2SeqTrainer and collator against ours: one batch holds all sixty pairs, so order plays no part."""
-    ours = make_trainer(optim="sgd", learning_rate=0.5, lr_scheduler_type="constant", max_tokens=10_000, max_steps=3)
-    model = make_trainer().model
-    items = [ours.train_dataset[index] for index in range(len(ours.train_dataset))]
-    rows = [{"input_ids": item.source.tolist(), "labels": item.labels.tolist()} for item in items]
-    arguments = Seq2SeqTrainingArguments(
-        output_dir=str(tmp_path / "stock"), per_device_train_batch_size=15, gradient_accumulation_steps=4, max_steps=3,
-        optim="sgd", learning_rate=0.5, lr_scheduler_type="constant", label_smoothing_factor=0.1, logging_steps=1,
-        report_to="none", use_cpu=True, save_strategy="no", disable_tqdm=True, warmup_steps=2,
-    )  # fmt: skip
-    collate = DataCollatorForSeq2Seq(ours.processing_class, model=model)
-    stock = Seq2SeqTrainer(model, arguments, train_dataset=rows, data_collator=collate)
-    assert losses(stock) == pytest.approx(losses(ours), rel=1e-4)
-    assert_same_weights(model.state_dict(), ours.model.state_dict())
 
 
 def test_one_process_and_two_give_the_same_model_by_torchrun_and_one_speaks(run, toy_file, tmp_path):
