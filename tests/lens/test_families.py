@@ -1,10 +1,12 @@
 """Model families beyond those of `tests/tiny.py`: what is shown is true, what cannot be is refused in one line."""
 
+import families
 import numpy as np
 import pytest
 import tiny
 import torch
 import transformers
+from families import LIKE_T5, SIZES
 from tiny import SENTENCES
 
 from seq2see.errors import UserError
@@ -17,38 +19,12 @@ from seq2see.lens.kinds import KINDS
 from seq2see.lens.teacher_forcing import encode_source, encode_target
 from seq2see.modeling.loading import load_checkpoint
 
-IDS = {"pad_token_id": 0, "eos_token_id": 2, "bos_token_id": 1, "decoder_start_token_id": 2}
-SIZES = {"d_model": 16, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 2,
-         "decoder_attention_heads": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32}
 TEXTS = [SENTENCES[0], "A box!"], ["Le chat n'a pas traversé.", "La boîte"]
 
 
-def bert():
-    return transformers.BertConfig(vocab_size=460, hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
-                                   intermediate_size=32, max_position_embeddings=64)
-
-
-CONFIGS = {
-    "FSMT": lambda: transformers.FSMTConfig(langs=["en", "fr"], src_vocab_size=460, tgt_vocab_size=460, **SIZES, **IDS,
-                                            max_position_embeddings=64),
-    "LED": lambda: transformers.LEDConfig(vocab_size=460, **SIZES, **IDS, max_encoder_position_embeddings=64,
-                                          max_decoder_position_embeddings=64, attention_window=4),
-    "LongT5": lambda: transformers.LongT5Config(vocab_size=460, d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2,
-                                                local_radius=3, **IDS),
-    "ProphetNet": lambda: transformers.ProphetNetConfig(
-        vocab_size=460, hidden_size=16, encoder_ffn_dim=32, num_encoder_layers=2, num_encoder_attention_heads=2,
-        decoder_ffn_dim=32, num_decoder_layers=2, num_decoder_attention_heads=2, max_position_embeddings=64, ngram=2,
-        **IDS),
-    "EncoderDecoder": lambda: transformers.EncoderDecoderConfig.from_encoder_decoder_configs(
-        bert(), bert(), **IDS),
-}
-
 
 def family(name):
-    torch.manual_seed(0)
-    model = transformers.AutoModelForSeq2SeqLM.from_config(CONFIGS[name]())
-    model.generation_config.update(forced_eos_token_id=None, max_length=12)
-    return tiny.spread_out(model, std=0.3), tiny.foreign_tokenizer()
+    return families.made(name), tiny.foreign_tokenizer()
 
 
 @pytest.mark.parametrize("name", ["FSMT", "EncoderDecoder"])
@@ -67,7 +43,7 @@ def test_weights_of_every_cell_are_shown(name):
 def test_heads_may_be_narrower_or_wider_than_their_share_of_the_model(d_kv):
     """As mT5's: 6 heads of 64 columns beside a width of 512."""
     torch.manual_seed(0)
-    config = transformers.T5Config(vocab_size=460, d_model=16, d_kv=d_kv, d_ff=32, num_layers=2, num_heads=2, **IDS)
+    config = transformers.T5Config(**{**LIKE_T5, "d_kv": d_kv})
     model = tiny.spread_out(transformers.T5ForConditionalGeneration(config), std=0.3)
     assert {site.head_size for sites in attention_sites(model).values() for site in sites} == {d_kv}
     for trace in trace_texts(model, tiny.foreign_tokenizer(), *TEXTS, views=["norm", "contributions"]):

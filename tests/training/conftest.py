@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import GenerationConfig
+from transformers import GenerationConfig, TrainerCallback
 
 from seq2see.cli.command import main
 from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
@@ -116,3 +116,30 @@ def toy_file(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("data") / "toy.tsv"
     path.write_text("en\tfr\n" + "".join(f"{pair.source}\t{pair.target}\n" for pair in toy_pairs(200)), "utf-8")
     return path
+
+
+class At(TrainerCallback):
+    """Does something at the end of a step."""
+
+    def __init__(self, step, action):
+        self.step, self.action = step, action
+
+    def on_step_end(self, args, state, control, **kwargs):
+        if state.global_step == self.step:
+            self.action()
+
+
+@pytest.fixture
+def at(monkeypatch):
+    """Has every trainer made from now on do something at a step; None: nothing more."""
+    make = Seq2SeeTrainer.__init__
+
+    def arrange(step, action):
+        def init(self, *args, **kwargs):
+            make(self, *args, **kwargs)
+            if action:
+                self.add_callback(At(step, action))
+
+        monkeypatch.setattr(Seq2SeeTrainer, "__init__", init)
+
+    return arrange

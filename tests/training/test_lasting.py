@@ -9,46 +9,16 @@ from pathlib import Path
 import pytest
 import torch
 from filelock import FileLock
-from torch.multiprocessing.spawn import spawn
-from transformers import TrainerCallback
 
 from seq2see.errors import UserError
-from seq2see.training import checkpoints, processes
+from seq2see.training import checkpoints
 from seq2see.training.checkpoints import newest_intact_checkpoint
-from seq2see.training.trainer import Seq2SeeTrainer
 from tests.full_disk import files_of_at_most
 from .conftest import last_error, train
 
 
-class At(TrainerCallback):
-    """Does something at the end of a step."""
-
-    def __init__(self, step, action):
-        self.step, self.action = step, action
-
-    def on_step_end(self, args, state, control, **kwargs):
-        if state.global_step == self.step:
-            self.action()
-
-
 def send(*numbers: int):
     return lambda: [os.kill(os.getpid(), number) for number in numbers]
-
-
-@pytest.fixture
-def at(monkeypatch):
-    """Has every trainer made from now on do something at a step; None: nothing more."""
-    make = Seq2SeeTrainer.__init__
-
-    def arrange(step, action):
-        def init(self, *args, **kwargs):
-            make(self, *args, **kwargs)
-            if action:
-                self.add_callback(At(step, action))
-
-        monkeypatch.setattr(Seq2SeeTrainer, "__init__", init)
-
-    return arrange
 
 
 @pytest.fixture
@@ -195,27 +165,6 @@ def test_evaluations_without_a_gain_are_counted_over_an_interruption(make_traine
         resumed = make_trainer(**settings)
         resumed.train(resume_from_checkpoint=f"{trainer.args.output_dir}/checkpoint-{step}")
         assert resumed.state.global_step == trainer.state.global_step == 4
-
-
-def test_a_process_that_is_killed_ends_the_other_and_the_run_goes_on(toy, at, capsys, monkeypatch):
-    """Two processes, of which the second is killed; the run goes on in one, as the advice has it."""
-    started = []
-
-    def start(*args, **kwargs):
-        started.append(spawn(*args, **kwargs))
-        return started[-1]
-
-    monkeypatch.setattr(processes, "spawn", start)
-    at(3, lambda: started[0].processes[0].kill())
-    every = ("training.save_strategy=steps", "training.save_steps=2", "training.load_best_model_at_end=false")
-    code, folder = toy("run", *every, "training.cpu_processes=2")
-    line = last_error(capsys)
-    assert code == 1 and line.startswith("seq2see: error: a training process ended: process 0 terminated with signal")
-    assert "training.cpu_processes=1" in line and not torch.distributed.is_initialized()
-    at(0, None)
-    assert toy("run", *every, "training.resume=true")[0] == 0
-    said = capsys.readouterr().err
-    assert f"resuming from {folder}/checkpoint-2" in said and "processes then 2, now 1" in said
 
 
 # Batches that would spoil the weights

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch.multiprocessing.spawn import spawn
 from torch.nn import functional as F
-from transformers import DataCollatorForSeq2Seq, Seq2SeqTrainer, Seq2SeqTrainingArguments
 
-from .conftest import SETTINGS, SHAPE, train
+from seq2see.training import processes
+from .conftest import SETTINGS, SHAPE, last_error, train
 
 STEPS = [
     "training.max_tokens=250", "training.num_train_epochs=2", "training.warmup_steps=4", "training.patience=0",
@@ -78,23 +79,6 @@ def test_loss_is_smoothed_cross_entropy_per_token_at_real_positions(make_trainer
     torch.testing.assert_close(trainer.compute_loss(trainer.model, inputs, num_items_in_batch=7), total / 7)
 
 
-def test_transformers_own_trainer_gives_the_same_trajectory(make_trainer, tmp_path):
-    """The stock Seq2SeqTrainer and collator against ours: one batch holds all sixty pairs, so order plays no part."""
-    ours = make_trainer(optim="sgd", learning_rate=0.5, lr_scheduler_type="constant", max_tokens=10_000, max_steps=3)
-    model = make_trainer().model
-    items = [ours.train_dataset[index] for index in range(len(ours.train_dataset))]
-    rows = [{"input_ids": item.source.tolist(), "labels": item.labels.tolist()} for item in items]
-    arguments = Seq2SeqTrainingArguments(
-        output_dir=str(tmp_path / "stock"), per_device_train_batch_size=15, gradient_accumulation_steps=4, max_steps=3,
-        optim="sgd", learning_rate=0.5, lr_scheduler_type="constant", label_smoothing_factor=0.1, logging_steps=1,
-        report_to="none", use_cpu=True, save_strategy="no", disable_tqdm=True, warmup_steps=2,
-    )  # fmt: skip
-    collate = DataCollatorForSeq2Seq(ours.processing_class, model=model)
-    stock = Seq2SeqTrainer(model, arguments, train_dataset=rows, data_collator=collate)
-    assert losses(stock) == pytest.approx(losses(ours), rel=1e-4)
-    assert_same_weights(model.state_dict(), ours.model.state_dict())
-
-
 def test_one_process_and_two_give_the_same_model_by_torchrun_and_one_speaks(run, toy_file, tmp_path):
     settings = [*SGD, "training.max_steps=6", "training.logging_steps=1"]
     two = tmp_path / "two"
@@ -118,12 +102,33 @@ def test_one_process_and_two_give_the_same_model_by_torchrun_and_one_speaks(run,
     assert len(curves[0]) == 2 and curves[1] == pytest.approx(curves[0], rel=1e-5)
 
 
-def test_processes_of_our_own_give_the_same_model_too(run):
-    before = dict(os.environ)
-    one, two = run("one", *SGD), run("two", *SGD, "training.cpu_processes=2")
+def test_processes_of_our_own_give_the_same_model_too_though_one_is_killed(run, at, toy_file, tmp_path, capsys,
+                                                                          monkeypatch):
+    """Two processes, of which the second is killed, which ends the other; the run goes on in one, as the advice has
+    it, to the weights of a run that one process did alone."""
+    settings = [*SGD, "training.load_best_model_at_end=false"]
+    one, two, started, before = run("one", *settings), tmp_path / "two", [], dict(os.environ)
+    capsys.readouterr()
+
+    def start(*args, **kwargs):
+        started.append(spawn(*args, **kwargs))
+        return started[-1]
+
+    monkeypatch.setattr(processes, "spawn", start)
+    at(5, lambda: started[0].processes[0].kill())
+    where = [f"data.path={toy_file}", f"training.output_dir={two}"]
+    assert train(*STEPS, *where, *settings, "training.cpu_processes=2") == 1
+    line = last_error(capsys)
+    assert line.startswith("seq2see: error: a training process ended: process 0 terminated with signal")
+    assert "training.cpu_processes=1" in line
     assert dict(os.environ) == before and not torch.distributed.is_initialized()
     states = [torch.load(two / "checkpoint-3" / f"rng_state_{rank}.pth", weights_only=False)["cpu"] for rank in (0, 1)]
     assert not torch.equal(*states)  # each process draws dropout masks of its own
+    at(0, None)
+    run("two", *settings, "training.resume=true")
+    said = capsys.readouterr().err
+    assert f"resuming from {two}/checkpoint-3" in said and "processes then 2, now 1" in said
+    assert_same_weights(weights(one / "checkpoint-3"), weights(two / "checkpoint-3"))
     assert_same_weights(weights(one), weights(two))
 
 

@@ -16,14 +16,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.browser)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(translator):
-    """The page of a tiny model on a free port of 127.0.0.1, until the module's tests are done."""
+    """The page of a tiny model on a free port of 127.0.0.1, until all tests are done."""
     with running({"tiny": lambda: translator}, page=True) as made:
         yield made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def packaged():
     """The page of both packaged models."""
     loaders = {name: partial(Translator.from_pretrained, name) for name in ("everyday", "storybook")}
