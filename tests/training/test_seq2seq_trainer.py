@@ -106,7 +106,8 @@ def test_what_the_parent_takes_is_taken(make_trainer, pairs, tokenizer):
 @pytest.mark.parametrize("kind", ["seq2see", "bart", "t5", "marian", "m2m_100"])
 def test_any_encoder_decoder_trains_as_by_transformers(kind, tokenizer, tmp_path):
     """On a datasets.Dataset, in batches by tokens: one batch, theirs in four parts, holds all rows, so order plays no
-    part.  Without smoothing where transformers cannot smooth: it finds no decoder input for an M2M-100."""
+    part.  For an M2M-100, transformers neither smooths, for it finds no decoder input, nor counts tokens over parts."""
+    parts, smoothing = (1, 0.0) if kind == "m2m_100" else (4, 0.1)
     draw = random.Random(0)
     rows = [{name: [*draw.choices(range(5, 60), k=draw.randint(3, 9)), 2] for name in ("input_ids", "labels")}
             for _ in range(24)]  # fmt: skip
@@ -114,14 +115,15 @@ def test_any_encoder_decoder_trains_as_by_transformers(kind, tokenizer, tmp_path
     settings = {
         "output_dir": str(tmp_path), "max_steps": 3, "optim": "sgd", "learning_rate": 0.5, "report_to": "none",
         "lr_scheduler_type": "constant", "logging_steps": 1, "use_cpu": True, "save_strategy": "no",
-        "label_smoothing_factor": 0.0 if kind == "m2m_100" else 0.1, "warmup_steps": 2, "seed": 0, "bf16": False,
-        "disable_tqdm": True, "eval_strategy": "no",
+        "label_smoothing_factor": smoothing, "warmup_steps": 2, "seed": 0, "bf16": False, "disable_tqdm": True,
+        "eval_strategy": "no",
     }  # fmt: skip
     arguments = Seq2SeeTrainingArguments(**settings, max_tokens=10_000, load_best_model_at_end=False)
     ours = Seq2SeeTrainer(foreign(kind), arguments, train_dataset=data, eval_dataset=data)
     model = foreign(kind)
     theirs = Seq2SeqTrainer(
-        model, Seq2SeqTrainingArguments(**settings, per_device_train_batch_size=6, gradient_accumulation_steps=4),
+        model, Seq2SeqTrainingArguments(**settings, per_device_train_batch_size=24 // parts,
+                                        gradient_accumulation_steps=parts),
         train_dataset=data, data_collator=DataCollatorForSeq2Seq(tokenizer, model=model),
     )  # fmt: skip
     losses = []
