@@ -61,8 +61,9 @@ def test_one_head_is_followed_where_there_is_one(smallest: Workbench) -> None:
 def test_lessons_know_which_heads_were_trained_with_gold_links(bench: Workbench) -> None:
     supervised = Workbench(bench.run, bench.quick, shelf=bench.shelf / "supervised")
     supervised.model.config.supervised_heads = [[1, 0], [1, 1], [1, 2], [1, 3], [0, 0], [0, 1], [0, 2], [0, 3]]
-    for found in (held_out.measured(supervised)[1], held_out.measured(bench)[1]):
-        assert len(found.supervised) in (0, 8) and bool(found.supervised) is (found is held_out.measured(supervised)[1])
+    for one, count in ((supervised, 8), (bench, 0)):
+        assert {kind: len(found.supervised) for (kind, _), found in held_out.measured(one)[1].items()} == {
+            "encoder": 0, "decoder": 0, "cross": count}
     roles, _ = heads.what_heads_look_at(supervised)
     assert all(one.supervised is (one.head.kind == "cross") for one in roles)
 
