@@ -57,7 +57,7 @@ def rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
     for values in (x, y):
         _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
         ranks.append((np.cumsum(counts) - (counts - 1) / 2)[inverse])
-    return float(np.corrcoef(ranks)[0, 1])
+    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
 def written(value: Any, spec: str = "") -> str:
