@@ -52,15 +52,12 @@ def over_seeds(values: np.ndarray | Sequence[Any]) -> list[Interval]:
 
 
 def rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
-    """Spearman's."""
-    return float(np.corrcoef(ranks(x), ranks(y))[0, 1])
-
-
-def ranks(values: np.ndarray) -> np.ndarray:
-    """Equal values share the mean of their ranks."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    mean: np.ndarray = np.cumsum(counts) - (counts - 1) / 2
-    return mean[inverse]
+    """Spearman's; equal values share the mean of their ranks."""
+    ranks = []
+    for values in (x, y):
+        _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+        ranks.append((np.cumsum(counts) - (counts - 1) / 2)[inverse])
+    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
 def written(value: Any, spec: str = "") -> str:
