@@ -183,7 +183,6 @@ def realise(phrase: Phrase, *, family: str, kind: str, contrast_key: str | None 
         for concept in token.ids:
             written[concept].append(j)
     places = [sorted({j for concept in token.ids for j in written[concept]}) for token in english]
-    position = {id(token): i for i, token in enumerate(english)}
     return StoryPair(
         source=_text(english, morphology.english_article).replace(" ?", "?").replace(" !", "!"),  # French has a space
         target=_text(french, morphology.elide),
@@ -191,7 +190,7 @@ def realise(phrase: Phrase, *, family: str, kind: str, contrast_key: str | None 
         kind=kind,
         links=tuple((i, j) for i, several in enumerate(places) for j in several),
         antecedents=tuple(
-            Antecedent(i, position[id(token.refers)] if token.refers else None, places[i][0], token.role)
+            Antecedent(i, english.index(token.refers) if token.refers else None, places[i][0], token.role)
             for i, token in enumerate(english) if token.role is not None
         ),
         contrast_key=contrast_key,
