@@ -156,13 +156,6 @@ def test_a_training_that_fails_is_told(training):
         training.wait()
 
 
-def test_it_is_told_to_end_with_the_demo(training):
-    training.start()
-    until(lambda: training.record()["state"] == "learning")
-    training.stop()
-    assert Path("here/ended").read_text() == "by SIGTERM"
-
-
 def test_it_ends_when_the_demo_is_killed(tmp_path):
     """Nobody stops it then: its stdin closes."""
     code = ("import sys, pathlib, os, time\nimport seq2see.demo_run as one\n"

@@ -149,22 +149,20 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(qu
 
 
 def test_how_far_heads_look_has_an_interval_over_sentences():
-    """It holds the mean, and is half as wide of four times as many sentences; variants of one tell no more."""
+    """It holds the mean; variants of a sentence tell no more than one."""
     texts = ["The cat.", "The cat saw. The box.", "It was a big box. It was.", "A cat did not cross the box."] * 8
     model, tokenizer = tiny.seq2see()
     traces = trace_texts(model, tokenizer, texts, texts[::-1], source_language="en", target_language="fr")
     names = [f"{number}" for number in range(len(texts))]
     each = [spread(trace, "cross") for trace in traces]
     once = reach(each, names)
-    again = reach(each * 4, [f"{name}, {i}" for i in range(4) for name in names])
     means, variants = mean_spread(each), reach(each * 4, names * 4)
     assert means.across is not None
-    for row, more, same in zip(once, again, variants, strict=True):
+    for row, same in zip(once, variants, strict=True):
         at = row["layer"], slice(None) if row["head"] is None else row["head"]
         for name in ("distance", "entropy", "evenness", "across"):
             value, low, high = row[name]
             assert low < value < high and value == pytest.approx(getattr(means, name)[at].mean())
-            assert more[name].high - more[name].low == pytest.approx((high - low) / 2, rel=0.25)
             assert same[name] == pytest.approx(row[name])
         assert row["across_even"].value == pytest.approx(means.across_even)
     assert {row["across"] for row in reach(each[:1], names[:1])} == {None}, "one sentence has no other"
