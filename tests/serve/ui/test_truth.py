@@ -25,7 +25,7 @@ from seq2see.serve.ui.first import PAIRS, sentences
 from seq2see.storybook import generate
 
 pytestmark = pytest.mark.browser
-HELD_OUT = 12
+HELD_OUT = 50
 SIX = [text for text, _ in sentences()]
 OTHER = {one: two for a, b in zip(SIX[::2], SIX[1::2], strict=True) for one, two in ((a, b), (b, a))}
 
