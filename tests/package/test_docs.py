@@ -73,6 +73,7 @@ def folder(tmp_path, monkeypatch):
     table = "".join(f"{source}\t{target}\n" for source, target in ROWS)
     for name in ("mine.tsv", "pairs.tsv"):
         (tmp_path / name).write_text(table, "utf-8")
+    (tmp_path / "mine.csv").write_text("en,fr\n" + table.replace("\t", ","), "utf-8")
     for side, name in enumerate(("en", "fr")):
         text = "".join(f"{row[side]}\n" for row in ROWS[:3])
         (tmp_path / f"dev.{name}").write_text(text, "utf-8")
@@ -95,15 +96,16 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def set_test_aside(code):
-    """In the runs that a block trains, as training would."""
+def record_data(code):
+    """In the runs that a block trains, as training would: where the pairs are, and how many are set aside."""
     for line in re.findall(r"^seq2see train .*", code.replace("\\\n", ""), re.MULTILINE):
         recipe, *settings = shlex.split(line, comments=True)[2:]
         given = dict(word.partition("=")[::2] for word in settings)
         record = Path("runs", given.get("name", recipe), "run.yaml")
-        if record.is_file() and (share := given.get("data.test_fraction")):
+        if record.is_file():
             written = yaml.safe_load(record.read_text("utf-8"))
-            written["data"]["test_fraction"] = float(share)
+            written["data"] |= {name: yaml.safe_load(given[f"data.{name}"]) for name in ("path", "test_fraction")
+                                if f"data.{name}" in given}  # fmt: skip
             record.write_text(yaml.safe_dump(written), "utf-8")
 
 
@@ -145,7 +147,7 @@ def run(kind, code, space, port, stack, seq2see):
         stack.enter_context(serving(seq2see, server[0], port))
     elif kind == "sh":
         env = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
-        set_test_aside(code)
+        record_data(code)
         shell = SHELL.replace("python -m seq2see", shlex.join(seq2see))
         done = subprocess.run(["bash", "-c", shell + code], capture_output=True, text=True, env=env)
         assert done.returncode == 0, done.stderr[-2000:]
