@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         with_confidence as with_confidence,
     )
     from .summary import sink_shares as sink_shares, summarise as summarise
+    from .teacher_forcing import encode_source as encode_source, encode_target as encode_target
     from .terminal import to_terminal as to_terminal
     from .trace import Trace as Trace
     from .trace_data import Candidate as Candidate
@@ -61,6 +62,7 @@ _NAMES_IN = {
     "plot": "save_plot",
     "probabilities": "Outlook outlook with_calibration with_confidence",
     "summary": "sink_shares summarise",
+    "teacher_forcing": "encode_source encode_target",
     "terminal": "to_terminal",
     "trace": "Trace",
     "trace_data": "Candidate",

@@ -125,7 +125,7 @@ def add_train(verbs: Verbs) -> None:
         "After training, the probabilities are calibrated (RUN/calibration.json), and a model of the built-in corpus\n"
         "is measured: word links, the faithfulness of each view and the role of each head (alignment.json,\n"
         "trust.json, heads.json). English to French also records 18 moments of the training (replay.json.gz).\n"
-        "Together these add at most a fifth to the training time.",
+        "Together these add at most a fifth to the training time, with as many sentences as fit into it.",
     )
     verb.epilog = recipes()
     verb.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a recipe below")
@@ -253,7 +253,8 @@ def add_heads(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "heads", "rank attention heads by their effect on the pronoun, with the roles their maps suggest",
         "Heads are switched off one by one, and patched from sentences with the other pronoun; random sets of heads\n"
-        "are the control. Measured on the built-in English-French corpus; takes a few minutes.",
+        "are the control. Measured on the built-in English-French corpus. On all sentences this takes a few minutes;\n"
+        "`seq2see train` measures fewer when it ends.",
     )
     add_model(verb)
     verb.add_argument("--out", metavar="FILE",
