@@ -1,4 +1,4 @@
-// The words of `after` that `before` lacks in that place: [[start, end], ...].
+// The words of `after` that `before` lacks in that place: [{ start, end }, ...].
 
 export function changed(before, after) {
   const cut = (text) => [...text.matchAll(/[\p{L}\p{M}\p{N}]+['’]?|[^\s\p{L}\p{M}\p{N}]/gu)];
@@ -10,5 +10,5 @@ export function changed(before, after) {
   for (let i = 0, j = 0; i < A.length && j < B.length;) {
     if (A[i][0] === B[j][0]) { kept.add(j); i++; j++; } else if (longest[i + 1][j] >= longest[i][j + 1]) i++; else j++;
   }
-  return B.map((match, j) => kept.has(j) ? null : [match.index, match.index + match[0].length]).filter(Boolean);
+  return B.filter((_, j) => !kept.has(j)).map(({ 0: word, index }) => ({ start: index, end: index + word.length }));
 }

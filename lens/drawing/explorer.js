@@ -42,7 +42,7 @@ export function explorer(element, settings) {
   root.innerHTML = String(frame);
   const engine = settings.api ? overHttp(settings.api) : settings.gradio ? overGradio(settings.gradio) : null;
   const state = { ...START, theme: firstTheme(), ...settings.start };
-  const context = { state, engine, root, set, render, hover, settings: { ...settings, engine: Boolean(engine) },
+  const context = { state, engine, root, set, render, note, hover, settings: { ...settings, engine: Boolean(engine) },
     announce: (text) => paint(find(".say"), html`${text}`) };
   Object.assign(context, loading(context));
   context.actions = actionsOf(context);
@@ -53,6 +53,7 @@ export function explorer(element, settings) {
   return context;
 
   function set(changes) { Object.assign(state, changes); render(); }
+  function note(name, value) { state.lab[name] = value; render(); }
 
   // Everything is written before anything is measured, for each switch back costs a layout of the page.
   function render() {

@@ -87,7 +87,7 @@ export function loading({ state, settings, engine, set, render }) {
     const next = {
       reply: { ...state.reply, ...answer, translation: answer.translation || state.reply?.translation },
       traces, part: 0, busy: "weighing", waited: false, word: keeps ? changes.word : trace.first, read: 0,
-      changed: before && before !== text && traces.length === 1 ? changed(before, text).map(([start]) => start) : [],
+      changed: before && before !== text && traces.length === 1 ? changed(before, text).map((one) => one.start) : [],
     };
     if (state.head.layer >= layers || state.head.head >= heads) {
       next.head = { kind: "cross", layer: trace.sizes.cross[0] - 1, head: 0 };

@@ -29,20 +29,26 @@ const PATHS = {
 export const icon = (name) =>
   html`<svg class="ic" viewBox="0 0 16 16" aria-hidden="true"><path d="${PATHS[name]}"/></svg>`;
 
-// A text in which some stretches, [[start, end], ...], are drawn by `draw`.
+// A text in which some stretches, [{ start, end }, ...], are drawn by `draw`, given the stretch’s text and itself.
 export function stretches(text, some, draw) {
-  const ends = [0, ...some.map(([, end]) => end)];
-  return html`${some.map(([start, end], i) => [text.slice(ends[i], start), draw(text.slice(start, end))])}${
+  const ends = [0, ...some.map(({ end }) => end)];
+  return html`${some.map((one, i) => [text.slice(ends[i], one.start), draw(text.slice(one.start, one.end), one)])}${
     text.slice(ends.at(-1))}`;
 }
 
 // A button that opens what the attributes say; `tip` is HTML or text for the tooltip.
 export const tipped = (tip) => html`data-tip="${String(tip)}"`;
-export const segment = (label, buttons, tip = "") =>
-  html`<span class="seg" role="group" aria-label="${label}" ${tip}>${buttons}</span>`;
-// One of the buttons of a segment: `act` is set or do, as the page's click handler knows them.
-export const option = (act, name, value, label, on) => html`<button data-${act}="${name}" data-value="${value}"
-  data-k="${name}-${value}" aria-pressed="${on}">${label}</button>`;
+// A row of buttons, one for each value or [value, text]; `act` is what the page's click handler does with name and value.
+export function segment(label, act, name, options, chosen, tip = "") {
+  const button = ([value, text = value]) => html`<button data-${act}="${name}" data-value="${value}"
+    data-k="${name}-${value}" aria-pressed="${value === chosen}">${text}</button>`;
+  return html`<span class="seg" role="group" aria-label="${label}" ${tip}>${
+    options.map((one) => button([one].flat()))}</span>`;
+}
+// A slider from 0 to `last`, and what its value stands for.
+export const slide = (label, last, value, attributes, said) => html`<label class="slide second"><span>${label}</span>
+  <input type="range" min="0" max="${last}" value="${value}" ${attributes} aria-valuetext="${said}"><output>${
+  said}</output></label>`;
 // A button that opens the menu of this name.
 export const opener = (state, name, label, more = html`class="tool second"`) => html`<button data-menu="${name}"
   data-k="${name}" aria-haspopup="menu" aria-expanded="${state.menu === name}" ${more}>${label}</button>`;

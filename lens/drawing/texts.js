@@ -3,9 +3,9 @@
 import { changed } from "./diff.js";
 import { inLanguage, isRightToLeft, language, withArticle } from "./languages.js";
 import { html, icon, listed, opener, paint, stretches, tipped } from "./markup.js";
-import { looking, traceOf } from "./state.js";
+import { looking, sideOf, traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
-import { quoted } from "./wording.js";
+import { count, quoted } from "./wording.js";
 
 // The parts of the section, each painted separately, so that the text field survives.
 export const FRAME = html`<span class="from-menu"></span><div class="line src"></div>
@@ -73,7 +73,7 @@ export const isNew = ({ busy, traces, text }) => (busy === "translating" || busy
 function target(state) {
   const trace = traceOf(state);
   if (!trace || (isNew(state) && state.busy === "looking")) return html`${state.reply?.translation?.text || ""}`;
-  if (state.moment !== null && state.replay) return written(state);
+  if (state.moment !== null) return written(state);
   return parts(state, (one) => one.target, (own) =>
     spans(own.target, own.words("target"), (word) => wordSpan(state, "target", word, null, own)));
 }
@@ -87,24 +87,15 @@ function parts(state, textOf, draw) {
 
 // A text with its words drawn by `draw`; `flip`: the stretch that an example can change, and what it changes to.
 function spans(text, words, draw, flip) {
-  const out = [];
-  let at = 0;
-  for (const word of words) {
-    if (flip && word.start >= flip.start && word.start < flip.end) {
-      if (word.start !== flip.start) continue;
-      const inside = words.filter((one) => one.start >= flip.start && one.end <= flip.end);
-      const held = html`<span class="held">${inside.map((one, i) => html`${i ? " " : ""}${draw(one)}`)}</span>`;
-      const other = html`<button data-example="${flip.text}" data-k="flip"
-        ${tipped(`Say “${flip.other}” instead`)}>${flip.other}</button>`;
-      const both = flip.first ? [held, other] : [other, held];
-      out.push(text.slice(at, flip.start), html`<span class="flip">${both}</span>`);
-      at = flip.end;
-      continue;
-    }
-    out.push(text.slice(at, word.start), draw(word));
-    at = word.end;
-  }
-  return html`${out}${text.slice(at)}`;
+  const isHeld = (one) => flip && one.start >= flip.start && one.end <= flip.end;
+  const change = () => {
+    const held = html`<span class="held">${listed(words.filter(isHeld), draw, " ")}</span>`;
+    const other = html`<button data-example="flip" data-value="${flip.text}" data-k="flip"
+      ${tipped(`Say “${flip.other}” instead`)}>${flip.other}</button>`;
+    return html`<span class="flip">${flip.first ? [held, other] : [other, held]}</span>`;
+  };
+  const all = [...words.filter((one) => !isHeld(one)), ...(flip ? [flip] : [])].sort((a, b) => a.start - b.start);
+  return stretches(text, all, (_, one) => one === flip ? change() : draw(one));
 }
 
 export function flipOf(settings, text) {
@@ -143,20 +134,20 @@ function notes(state, from) {
     said.push(html`The model never saw ${named(unknown)}. ${guess} `);
   }
   if (standIns.length) {
-    const read = standIns.map(([start, end]) => trace.record.source_text.slice(start, end));
+    const read = standIns.map(({ start, end }) => trace.record.source_text.slice(start, end));
     said.push(html`The model read ${named(read)} in place of protected text.`);
   }
   return html`${said}`;
 }
 
 const momentNote = ({ replay, moment }) =>
-  html`What it wrote by itself after ${replay.moments[moment].step.toLocaleString("en-GB")} steps:`;
+  `What it wrote by itself after ${count(replay.moments[moment].step)} steps:`;
 
 // What the model wrote at a moment of its training; words that differ from the final translation are underlined.
-function written({ replay, moment }) {
-  const { text, marks } = replay.moments[moment].written || { text: "", marks: [] };
+function written({ replay, moment, held }) {
+  const { target_text: text } = replay.moments[moment].trace;
   if (!text) return html`<span class="soft">(nothing yet)</span>`;
-  return stretches(text, marks, (one) => html`<span class="wrong">${one}</span>`);
+  return stretches(text, changed(held.target, text), (one) => html`<span class="wrong">${one}</span>`);
 }
 
 // --- what changes while the pointer moves: which words are marked
@@ -185,8 +176,7 @@ export const same = (a, b) => a.kind === b.kind && a.layer === b.layer && a.head
 export const spanOf = (root, side, number) => root.querySelector(`.w[data-side=${side}][data-number="${number}"]`);
 
 export function mark(root, state, found) {
-  const trace = traceOf(state), side = state.head.kind === "encoder" ? "source" : "target";
-  const word = trace.unitAt(side, looking(state));
+  const trace = traceOf(state), side = sideOf(state), word = trace.unitAt(side, looking(state));
   const hovered = state.hover?.side ? trace.unitAt(state.hover.side, state.hover.piece) : null;
   for (const span of root.querySelectorAll(".w")) {
     span.classList.remove("sel", "hov");
