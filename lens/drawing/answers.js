@@ -1,4 +1,4 @@
-// What the lab’s tools share.  Their questions are each asked once, and the tool is drawn again when the answer arrives.
+// What the lab’s tools share.  Each question is asked once, and the tool is drawn again when the answer arrives.
 
 import { html, stretches } from "./markup.js";
 import { changed } from "./diff.js";

@@ -68,8 +68,9 @@ function badge(state) {
     html`<span class="badge plain" tabindex="0" ${tipped(tip)}>${text} ${icon("info")}</span>`;
   if (head.kind === "cross" || leftOut) {
     const place = !merged ? [head.layer, head.head] : leftOut ? [] : [trace.sizes.cross[0] - 1];
-    const found = trust(trace, view, place, state.rows), all = trace.record.trust;
-    return found ? pill(trustTip(found, all), html`Dictionary error ${percent(found.aer[0])}
+    const all = trace.record.trust, found = all?.maps.find((one) => one.view === view && one.rows === state.rows
+      && String(one.map) === String(place));
+    return found?.aer ? pill(trustTip(found, all), html`Dictionary error ${percent(found.aer[0])}
       (random ${percent(all.random.aer[0])})`)
       : pill("How far this map can be trusted has not been measured for this model.", "Not measured");
   }
@@ -84,12 +85,6 @@ function neededTip(apart, head) {
     by guessing.`;
   return html`<b>Does the model need this head?</b> Its average is put in its place. “Likely”
     compares the chosen word with its runner-up.${measured}`;
-}
-
-function trust(trace, view, place, rows) {
-  const found = trace.record.trust?.maps.find((one) => one.view === view && one.rows === rows
-    && String(one.map) === String(place));
-  return found?.aer ? found : null;
 }
 
 function trustTip(found, all) {

@@ -29,7 +29,7 @@ const PATHS = {
 export const icon = (name) =>
   html`<svg class="ic" viewBox="0 0 16 16" aria-hidden="true"><path d="${PATHS[name]}"/></svg>`;
 
-// A text in which some stretches, [{ start, end }, ...], are drawn by `draw`, given the stretch’s text and itself.
+// A text in which some stretches, [{ start, end }, ...], are drawn by `draw`, from the text and the stretch.
 export function stretches(text, some, draw) {
   const ends = [0, ...some.map(({ end }) => end)];
   return html`${some.map((one, i) => [text.slice(ends[i], one.start), draw(text.slice(one.start, one.end), one)])}${

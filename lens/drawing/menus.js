@@ -30,7 +30,8 @@ const MENUS = {
     };
     return html`<div class="mh"><span>What a cell shows</span><span>${trust ? "Dictionary error, best map" : ""}</span>
     </div>${VIEWS.filter((id) => trace.holds(id) || settings.engine).map(view)}
-    ${seg("Rows stand for the word", "set", "rows", [["predicts", "being written"], ["reads", "just read"]], state.rows)}
+    ${seg("Rows stand for the word", "set", "rows", [["predicts", "being written"], ["reads", "just read"]],
+      state.rows)}
     ${state.view === "raw" && seg("Colours run to", "set", "scale", [["full", "100%"],
       ["highest", "this map’s highest"]], state.scale)}
     ${tick(state, "fade", "Fade end marks and punctuation")}

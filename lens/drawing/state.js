@@ -66,11 +66,10 @@ export function fromAddress(query) {
   for (const [name, values] of Object.entries(ALLOWED)) {
     if (values.includes(asked.get(name))) found[name] = asked.get(name);
   }
-  if (number("word") !== null) found.word = number("word");
-  if (number("shown") !== null) found.alternative = number("shown");
-  for (const name of ["num_beams", "alternatives", "top_k", "seed"]) {
-    if (number(name) !== null) options[name] = number(name);
-  }
+  const take = (name, into, key = name) => { if (number(name) !== null) into[key] = number(name); };
+  take("word", found);
+  take("shown", found, "alternative");
+  for (const name of ["num_beams", "alternatives", "top_k", "seed"]) take(name, options);
   for (const name of ["temperature", "top_p"]) if (Number(asked.get(name)) > 0) options[name] = Number(asked.get(name));
   return found;
 }

@@ -60,8 +60,8 @@ function source(state, settings) {
   if (isNew(state)) return html`${state.text}`;
   if (!traceOf(state)) return html`<span class="soft">${state.text || invitation(state.source || "en")}</span>`;
   const unknown = new Set((state.reply?.translation?.unknown_words || []).map((one) => one.toLocaleLowerCase()));
-  return parts(state, (one) => one.source, (own, current) => {
-    const flip = current && state.traces.length === 1 ? flipOf(settings, own.source) : null;
+  return parts(state, (one) => one.source, (own) => {
+    const flip = state.traces.length === 1 ? flipOf(settings, own.source) : null;
     return spans(own.source, own.words("source"), (word) => wordSpan(state, "source", word, unknown), flip);
   });
 }
@@ -82,7 +82,7 @@ function parts(state, textOf, draw) {
   const button = (one, i) => html`<button class="part" data-part="${i}" data-k="part-${i}"
     aria-label="Show part ${i + 1}">${textOf(one)}</button>`;
   return html`${state.traces.map((one, i) =>
-    html`${i ? " " : ""}${i === state.part ? draw(one, true) : button(one, i)}`)}`;
+    html`${i ? " " : ""}${i === state.part ? draw(one) : button(one, i)}`)}`;
 }
 
 // A text with its words drawn by `draw`; `flip`: the stretch that an example can change, and what it changes to.

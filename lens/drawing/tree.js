@@ -14,7 +14,8 @@ export const tree = {
   draw(context, trace) {
     const beams = +(context.state.lab.beams ?? 4), answer = inside(context, trace, { tool: "tree", num_beams: beams });
     return html`<div class="row2"><span class="second">Beams</span>${
-      segment("Beams", "note", "beams", [2, 4, 8], beams)}</div>${shown(answer, () => drawn(answer, trace.languages[1]))}`;
+      segment("Beams", "note", "beams", [2, 4, 8], beams)}</div>${
+      shown(answer, () => drawn(answer, trace.languages[1]))}`;
   },
 };
 

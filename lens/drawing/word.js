@@ -49,8 +49,8 @@ function heads(state, trace, unit) {
 
 function mostLooking(trace, piece) {
   const share = (head) => trace.top(head, piece, 1)[0]?.[1] || 0;
-  return trace.once(`looking ${piece}`, () => trace.layers("cross").flat()
-    .map((head) => [share(head), head]).sort((a, b) => b[0] - a[0]).slice(0, 3).map(([, head]) => head));
+  return trace.once(`looking ${piece}`, () =>
+    trace.layers("cross").flat().sort((a, b) => share(b) - share(a)).slice(0, 3));
 }
 
 // --- what else could have been written

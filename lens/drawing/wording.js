@@ -131,12 +131,10 @@ function cell(view, lead, looks, seen, value, who) {
 function traced(trace, view, piece, unit) {
   const [source, target] = trace.languages;
   const side = (kind, code, name) => {
-    const map = trace.map({ kind, layer: 0, head: 0 }, { view, unit });
-    const row = map.rows.findIndex((one) => one.pieces.includes(piece));
-    if (row < 0) return null;
-    const all = map.at[row].map((value, i) => [map.columns[i], value || 0]);
+    const all = trace.top({ kind, layer: 0, head: 0 }, piece, Infinity, { view, unit });
+    if (!all.length) return null;
     const total = all.reduce((sum, one) => sum + one[1], 0);
-    const best = all.sort((a, b) => b[1] - a[1]).slice(0, 2).filter((one) => one[1] >= 0.03);
+    const best = all.slice(0, 2).filter((one) => one[1] >= 0.03);
     const named = ([one, share]) => html`${quoted(one.label, code)} ${percent(share)}`;
     return html`${name} <b>${percent(total)}</b>${best.length ? html` (${listed(best, named)})` : ""}`;
   };
