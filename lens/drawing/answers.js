@@ -1,7 +1,6 @@
 // What the lab’s tools share.  Each question is asked once, and the tool is drawn again when the answer arrives.
 
-import { html, stretches } from "./markup.js";
-import { changed } from "./diff.js";
+import { changed, html, stretches } from "./markup.js";
 
 // The answer to this question, null until it arrives; `error` is a line for the reader.
 export function answered(context, route, body) {

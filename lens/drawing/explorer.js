@@ -3,20 +3,18 @@
 
 import { actionsOf } from "./actions.js";
 import { dock, drawer } from "./dock.js";
-import { overGradio, overHttp } from "./engine.js";
 import { listen } from "./events.js";
 import { header } from "./header.js";
 import { headsCard, markHead, paintThumbs, pairsCard } from "./heads.js";
 import { learning } from "./learning.js";
 import { lessons } from "./lessons.js";
 import { drawBetweenTexts, drawThreads, fit } from "./between_texts.js";
-import { loading } from "./loading.js";
+import { loading, overGradio, overHttp } from "./loading.js";
 import { drawMap, eyebrow, followMap, headline, how, mapTools, showRow } from "./map.js";
 import { html, paint } from "./markup.js";
-import { meaning } from "./meaning.js";
 import { showMenu } from "./menus.js";
 import { START, firstTheme, traceOf } from "./state.js";
-import { FRAME, isNew, joins, paintTexts } from "./texts.js";
+import { FRAME, joins, paintTexts } from "./texts.js";
 import { tips } from "./tips.js";
 import { hasHeads } from "./trace.js";
 import { wordPanel } from "./word.js";
@@ -68,8 +66,6 @@ export function explorer(element, settings) {
     paintTexts(find(".texts"), state, settings);
     root.classList.toggle("bare", !trace);
     if (settings.pairs?.length) paint(find(".pairs"), pairsCard(state, settings));
-    const settled = trace && !state.editing && state.moment === null && !isNew(state);
-    paint(find(".meaning"), settled ? meaning(trace, settings, state.twin) : "");
     if (trace) {
       paint(find(".eyebrow"), eyebrow(state));
       paint(find(".how"), how(state));

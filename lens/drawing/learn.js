@@ -70,11 +70,8 @@ export function learnActions(context) {
   async function ready() {
     if (state.replay && state.replay.of === (state.held || traceOf(state))) return true;
     set({ waiting: true, replay: null });
-    try {
-      set({ replay: await load(), waiting: false });
-    } catch (error) {
-      set({ waiting: false, error: error.message });
-    }
+    const found = await load().then((replay) => ({ replay }), (error) => ({ error: error.message }));
+    set({ waiting: false, ...found });
     return Boolean(state.replay?.moments.length);
   }
 

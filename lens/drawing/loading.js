@@ -1,6 +1,6 @@
 // What the page asks the server, and what becomes of the answers: a translation, its traces, the evidence, a view.
 
-import { changed } from "./diff.js";
+import { changed } from "./markup.js";
 import { fromAddress, traceOf } from "./state.js";
 import { flipOf } from "./texts.js";
 import { KINDS, Trace, hasHeads } from "./trace.js";
@@ -8,18 +8,31 @@ import { KINDS, Trace, hasHeads } from "./trace.js";
 const SLOW = 400;    // milliseconds after which the page says that it is waiting
 const KEPT = 40;     // answers kept
 
+// Answers questions: `engine(route, body, signal)` gives an object, or an Error whose message is for the reader.
+// Over HTTP it is `/v1`; without it, as in a Space, Gradio's function `ask`.  A page from a file has no engine.
+export const overHttp = (base) => (route, body, signal) => send(`${base}/${route}`, body, signal);
+export const overGradio = (root) => async (route, body, signal) =>
+  (await send(`${root}/run/ask`, { data: [route, body] }, signal)).data[0];
+
+async function send(url, body, signal) {
+  const silent = new Error("The server did not answer."), headers = { "Content-Type": "application/json" };
+  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body), signal }).catch((error) => {
+    throw error.name === "AbortError" ? error : silent;
+  });
+  const found = await answer.json().catch(() => null);
+  if (!answer.ok || !found) throw found?.error ? new Error(found.error) : silent;
+  return found;
+}
+
 export function loading({ state, settings, engine, set, render }) {
   const answers = new Map();
   let running = null, slow = null;
 
-  function ask(route, body, signal) {
-    const key = JSON.stringify([route, body]);
-    if (answers.has(key)) return Promise.resolve(answers.get(key));
-    return engine(route, body, signal).then((answer) => {
-      answers.set(key, answer);
-      if (answers.size > KEPT) answers.delete(answers.keys().next().value);
-      return answer;
-    });
+  async function ask(route, body, signal) {
+    const key = JSON.stringify([route, body]), answer = answers.get(key) ?? await engine(route, body, signal);
+    answers.set(key, answer);
+    if (answers.size > KEPT) answers.delete(answers.keys().next().value);
+    return answer;
   }
 
   const modelFor = (text) => state.model || (flipOf(settings, text) && settings.exampleModel) || undefined;
@@ -42,8 +55,7 @@ export function loading({ state, settings, engine, set, render }) {
     Object.assign(state, rest, first?.twin ? { twin: new Trace(first.twin, first.measured) } : {});
     if (first && (!text || text === first.traces[0].source_text)) {
       const { source_text, source_language, target_language } = first.traces[0];
-      Object.assign(state, { text: source_text, source: source_language || null, target: target_language || null,
-        reply: first });
+      Object.assign(state, { text: source_text, source: source_language || null, target: target_language || null });
       arrived(first, { changes: wish });
       const trace = traceOf(state), flip = flipOf(settings, state.text);
       if (engine && !trace.evidence) return weigh(new AbortController().signal);

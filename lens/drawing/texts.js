@@ -1,8 +1,7 @@
 // The text and its translation, one above the other; each word can be pointed at, chosen and, in an example, swapped.
 
-import { changed } from "./diff.js";
 import { inLanguage, isRightToLeft, language, withArticle } from "./languages.js";
-import { html, icon, listed, opener, paint, stretches, tipped } from "./markup.js";
+import { changed, html, icon, listed, opener, paint, stretches, tipped } from "./markup.js";
 import { looking, sideOf, traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
 import { count, quoted } from "./wording.js";
@@ -29,12 +28,13 @@ export function paintTexts(root, state, settings) {
     part(".field").focus();
     part(".field").select();
   }
-  const note = state.moment === null ? notes(state, from) : momentNote(state);
-  paint(part(".between"), html`<span class="then">${note}</span>`);
+  paint(part(".between"), html`<span class="then">${notes(state, from)}</span>`);
   paint(part(".tgt"), target(state));
   part(".tgt").setAttribute("aria-busy", state.busy === "translating");
   root.classList.toggle("working", state.busy === "translating");
   paint(part(".acts"), actions(state, settings));
+  const settled = trace && !state.editing && state.moment === null && !isNew(state);
+  paint(part(".meaning"), settled ? meaning(trace, settings, state.twin) : "");
 }
 
 function actions(state, settings) {
@@ -49,11 +49,9 @@ function actions(state, settings) {
 const action = (id, name, label, tip) => html`<button class="tool second" data-do="${id}" data-k="${id}" ${
   tipped(tip)}>${icon(name)}<span>${label}</span></button>`;
 
-function field(state, from, settings) {
-  return html`<textarea class="field" rows="1" aria-label="${language(from, "Source")} text"
-    maxlength="${settings.characters}" placeholder="${invitation(from)}" spellcheck="false"
-    data-k="field">${state.draft ?? state.text}</textarea>`;
-}
+const field = (state, from, settings) => html`<textarea class="field" rows="1"
+  aria-label="${language(from, "Source")} text" maxlength="${settings.characters}" placeholder="${invitation(from)}"
+  spellcheck="false" data-k="field">${state.draft ?? state.text}</textarea>`;
 const invitation = (code) => `Type ${code ? withArticle(language(code)) : "a"} sentence`;
 
 function source(state, settings) {
@@ -110,8 +108,7 @@ export function flipOf(settings, text) {
 }
 
 function wordSpan(state, side, { text, pieces, start, word }, unknown, trace) {
-  const chosen = pieces.includes(side === "source" ? state.read : state.word);
-  const classes = ["w"];
+  const chosen = pieces.includes(side === "source" ? state.read : state.word), classes = ["w"];
   if (unknown?.has(text.toLocaleLowerCase())) classes.push("unseen");
   if (side === "target" && trace.chance({ pieces }) < 0.7) classes.push("unsure");
   if (side === "target" && state.changed.includes(start)) classes.push("new");
@@ -121,6 +118,9 @@ function wordSpan(state, side, { text, pieces, start, word }, unknown, trace) {
 
 function notes(state, from) {
   const { unknown_words: unknown, hypotheses } = state.reply?.translation || {}, trace = traceOf(state), said = [];
+  if (state.moment !== null) {
+    return `What it wrote by itself after ${count(state.replay.moments[state.moment].step)} steps:`;
+  }
   if (state.forced) {
     return html`Forced: <b ${inLanguage(state.target)}>${state.forced}</b>
       <button class="chip" data-do="unforce" data-k="unforce">Undo</button>`;
@@ -140,14 +140,43 @@ function notes(state, from) {
   return html`${said}`;
 }
 
-const momentNote = ({ replay, moment }) =>
-  `What it wrote by itself after ${count(replay.moments[moment].step)} steps:`;
-
 // What the model wrote at a moment of its training; words that differ from the final translation are underlined.
 function written({ replay, moment, held }) {
   const { target_text: text } = replay.moments[moment].trace;
   if (!text) return html`<span class="soft">(nothing yet)</span>`;
   return stretches(text, changed(held.target, text), (one) => html`<span class="wrong">${one}</span>`);
+}
+
+// --- what the pronoun stands for, in one line, where the model's own evidence says so: a head measured to find that
+// noun looks there, and without that head the model is less sure of the pronoun
+
+const GENDERS = { il: "masculine", ils: "masculine", elle: "feminine", elles: "feminine" };
+const SURE = 0.5;  // share of attention from which the head points at a noun
+
+// The source pronoun, the source noun that it stands for, and the pronoun written; null without evidence.
+function antecedent(trace, weighed) {
+  const word = trace.words("target").find((one) => trace.isPronoun(one.pieces[0]));
+  const ofRole = (kind, role) => trace.heads.find((one) => one.kind === kind && trace.role(one)?.role === role);
+  const head = ofRole("decoder", "antecedent"), across = ofRole("cross", "alignment");
+  if (!word || !head || !across) return null;
+  if (weighed && !trace.telling(word.pieces[0]).some((one) => same(one, head))) return null;
+  const [[column, share]] = trace.top(head, word.pieces[0], 1);
+  if (share < SURE || column.word === null) return null;
+  const noun = column.pieces[0] - 1, source = trace.counterpart(noun) || trace.top(across, noun, 1)[0]?.[0];
+  const pronoun = trace.words("source").find((one) => /^(it|they)$/i.test(one.text));
+  if (!source || !pronoun) return null;
+  return { pronoun: pronoun.text.toLowerCase(), noun: source.text, written: word.text.toLowerCase() };
+}
+
+function meaning(trace, settings, twin) {
+  const found = trace.evidence && antecedent(trace, true), flip = flipOf(settings, trace.source);
+  const [from, to] = trace.languages;
+  if (!found || !GENDERS[found.written]) return "";
+  const other = twin && flip && twin.source === flip.text ? antecedent(twin, false) : null;
+  const said = ({ pronoun, noun, written }) => html`${quoted(pronoun, from)} = the ${quoted(noun, from)}, so
+    <b ${inLanguage(to)}>${written}</b> (${GENDERS[written]})`;
+  const flips = other && other.written !== found.written && GENDERS[other.written];
+  return html`${said(found)}.${flips ? html` Try <b>${flip.other}</b>: ${said(other)}.` : ""}`;
 }
 
 // --- what changes while the pointer moves: which words are marked

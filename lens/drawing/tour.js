@@ -12,16 +12,14 @@ const STEPS = [
 export function tour(root) {
   const box = root.querySelector(".tourbox");
   let at = -1, back = null;
-  const ring = (on) => {
-    root.querySelectorAll(".ringed").forEach((one) => one.classList.remove("ringed"));
-    if (on) root.querySelector(on)?.classList.add("ringed");
-  };
+  const ring = (card) =>
+    root.querySelectorAll(".card").forEach((one) => one.classList.toggle("ringed", one === card));
   const end = () => { at = -1; box.hidden = true; ring(null); back?.focus(); };
   const go = (step) => {
     if (step >= STEPS.length) return end();
     at = step;
     const [where, said] = STEPS[at], card = root.querySelector(where);
-    ring(where);
+    ring(card);
     card.scrollIntoView({ block: "nearest" });
     paint(box, html`<p>${said}</p><div class="row2"><span class="second">${at + 1} of ${STEPS.length}</span><button
       class="chip" data-tour="end">Close</button><button class="chip solid"

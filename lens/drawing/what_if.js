@@ -46,16 +46,15 @@ function sides(state, trace, answer) {
   const [before, after] = [trace, other].map((one) => one.map(head));
   const alike = before.rows.length === after.rows.length && before.columns.length === after.columns.length;
   const change = (value, r, c) => value === null ? null : after.at[r][c] - value;
-  const difference = () => smallMap("The difference: more in blue, less in orange", before,
-    before.at.map((row, r) => row.map((value, c) => change(value, r, c))), state.theme);
-  const drawn = (title, map) => smallMap(title, map, map.at, state.theme);
+  const difference = () => before.at.map((row, r) => row.map((value, c) => change(value, r, c)));
+  const drawn = (title, map) => smallMap(title, map, state.theme);
   const side = (label, from, to) => html`<div class="res"><span class="second">${label}</span>
     <p ${inLanguage(source)}>${from}</p><p ${inLanguage(target)}>${to}</p></div>`;
   return html`<div class="sides">${side("As it is", trace.source, trace.target)}
     ${side("With the change", marked(trace.source, other.source), marked(trace.target, other.target))}</div>
     <div class="scrollx"><div class="figures">${
       drawn(headName(head, trace), before)}${drawn("With the change", after)}${
-      alike ? difference() : ""}</div></div>`;
+      alike ? drawn("The difference: more in blue, less in orange", { ...before, at: difference() }) : ""}</div></div>`;
 }
 
 // The heads that carry the difference: each patched alone from the other sentence.
