@@ -65,7 +65,7 @@ function source(state, settings) {
 }
 
 // Whether the page still shows an older text.
-export const isNew = ({ busy, traces, text }) => (busy === "translating" || busy === "looking")
+const isNew = ({ busy, traces, text }) => (busy === "translating" || busy === "looking")
   && traces.map((one) => one.source).join(" ") !== text;
 
 function target(state) {
