@@ -3,14 +3,14 @@
 import { dockActions } from "./dock.js";
 import { copy, exported } from "./export.js";
 import { isNarrow } from "./markup.js";
-import { keepTheme, toAddress, traceOf } from "./state.js";
+import { keepTheme, sideOf, toAddress, traceOf } from "./state.js";
 import { tour } from "./tour.js";
 import { hasHeads, headOf } from "./trace.js";
 
 export function actionsOf(context) {
   const { state, settings, root, set, open, again } = context;
   const search = (options) => { set({ options }); again(); };
-  const retranslate = (changes) => { set({ ...changes, menu: null }); again(); };
+  const retranslate = ({ dataset }) => { set({ [dataset.do]: dataset.value || null, menu: null }); again(); };
   return {
     edit: () => set({ editing: true, draft: state.text, menu: null }),
     copy: (button) => copied(root, button, state.reply?.translation?.text || traceOf(state)?.target || ""),
@@ -21,7 +21,7 @@ export function actionsOf(context) {
     },
     tour: tour(root),
     skip: () => root.querySelector("[role=grid]")?.focus(),
-    list: (button) => set({ list: button.dataset.value === "true" }),
+    list: (button) => set({ list: button.dataset.value === "words" }),
     temperature: (input) => set({ temperature: traceOf(state).record.temperatures[+input.value] }),
     alternative: (button) => open(state.text, { alternative: +button.dataset.value, menu: null }),
     search({ dataset: { value } }) {
@@ -36,9 +36,7 @@ export function actionsOf(context) {
     },
     prefix: (input) => open(state.text, { prefix: input.value.trim() || null, menu: null }),
     unforce: () => open(state.text),
-    from: (button) => retranslate({ source: button.dataset.value || null }),
-    to: (button) => retranslate({ target: button.dataset.value }),
-    model: (button) => retranslate({ model: button.dataset.value }),
+    source: retranslate, target: retranslate, model: retranslate,
     export(button) { set({ menu: null }); exported(button.dataset.value, context); },
     again,
     cancel: context.cancel,
@@ -54,17 +52,18 @@ async function copied(root, button, text) {
 }
 
 export function clicksOf(context) {
-  const { state, settings, set, open, choose } = context;
+  const { state, settings, set, open, choose, note } = context;
   return {
     menu: (menu) => set({ menu: state.menu === menu ? null : menu }),
+    note: (name, { dataset: { value } }) => note(name, value),
     set: (name, { dataset: { value } }) => choose({ [name]: value, menu: name === "view" ? null : state.menu }),
     do: (action, control) => context.actions[action]?.(control),
     head: (name) => pickHead(context, headOf(name)),
     word: (piece) => pickWord(context, "target", +piece),
     part: (part) => context.showPart(+part),
-    example(text) {
+    example(_, { dataset: { value } }) {
       const [source, target] = settings.pairLanguages ?? [state.source, state.target];
-      open(text, { source, target, pinned: false, editing: false });
+      open(value, { source, target, pinned: false, editing: false });
     },
     force(text) {  // replaces the chosen word with this one and translates the rest again
       const trace = traceOf(state), unit = trace.unitAt("target", state.word);
@@ -89,6 +88,6 @@ export function pickWord({ state, set }, side, piece) {
 }
 
 export function pickRow(context, i) {
-  const { state } = context, { kind } = state.head, row = traceOf(state).rows(kind, state.unit, state.rows)[i];
-  pickWord(context, kind === "encoder" ? "source" : "target", row.pieces[0]);
+  const { state } = context, row = traceOf(state).rows(state.head.kind, state.unit, state.rows)[i];
+  pickWord(context, sideOf(state), row.pieces[0]);
 }

@@ -1,7 +1,7 @@
 // Which words does it find alike?  Neighbours in the vocabulary, analogies, and one word in several sentences.
 
-import { inside, shown } from "./answers.js";
-import { html } from "./markup.js";
+import { inside, noted, notedText, shown, table } from "./answers.js";
+import { html, slide } from "./markup.js";
 import { bare } from "./trace.js";
 import { percent } from "./wording.js";
 
@@ -22,16 +22,15 @@ export const alike = {
     const lines = lab.sentences.split("\n").map((one) => one.trim()).filter(Boolean);
     const many = lab.compared && lines.length > 1 && of
       ? inside(context, trace, { tool: "words", word: of, sentences: lines.slice(0, 8) }) : undefined;
-    const field = (name, label) => html`<label class="ask second"><span>${label}</span><input type="text"
-      value="${lab[name]}" data-do="note" data-name="${name}" data-k="alike-${name}"></label>`;
+    const field = (name, label) => notedText(name, label, lab[name]);
+    const sentences = (on) => html`<textarea rows="4" ${on}>${lab.sentences}</textarea>`;
     return html`<div class="offgrid"><div><div class="asks">${field("word", "Near")}${field("minus", "minus")}${
       field("plus", "plus")}</div>${shown(near, neighbours)}<p class="fine">Cosine between rows of the embedding
       matrix. With “minus” and “plus”: what lies near the first word minus the second plus the third, as in king − man +
       woman.</p></div>
-      <div><div class="asks">${field("of", "One word in several sentences")}</div><label
-        class="ask second"><span>Sentences with this word, one per line</span><textarea rows="4" data-do="note"
-        data-name="sentences" data-k="alike-sentences">${lab.sentences}</textarea></label>
-      <p><button class="chip" data-do="note" data-name="compared" data-value="yes" data-k="compared">Compare the word
+      <div><div class="asks">${field("of", "One word in several sentences")}</div>${
+        noted("sentences", "Sentences with this word, one per line", sentences)}
+      <p><button class="chip" data-note="compared" data-value="yes" data-k="compared">Compare the word
         in each</button></p>${many === undefined ? "" : shown(many, () => plane(many, lines, lab))}</div></div>`;
   },
 };
@@ -47,11 +46,10 @@ function plane({ points, shares, distances }, lines, lab) {
   const dot = ([x, y], i) => html`<b style="left:${50 + 42 * x / reach}%;top:${50 - 40 * y / reach}%">${i + 1}</b>`;
   const row = (_, i) => html`<tr><th scope="row">${i + 1} ${lines[i]}</th>${
     at.map((_, j) => html`<td>${apart(i, j)}</td>`)}</tr>`;
-  return html`<label class="slide second"><span>Layer</span><input type="range" min="0" max="${last}" value="${layer}"
-    data-do="note" data-name="layer" data-k="layer"><output>${layer ? `after ${layer}` : "before"}</output></label>
+  const attributes = html`data-note="layer" data-k="layer"`;
+  return html`${slide("Layer", last, layer, attributes, layer ? `after ${layer}` : "before")}
     <div class="plane" role="img" aria-label="The word in ${at.length} sentences; the table gives the distances.">${
       at.map(dot)}</div>
     <p class="fine">The plane shows ${percent(across + down)} of the variance. The table: cosine distance.</p>
-    <div class="scrollx" tabindex="0" role="region" aria-label="Distances"><table class="t"><thead><tr><td></td>${
-      at.map((_, i) => html`<th scope="col">${i + 1}</th>`)}</tr></thead><tbody>${at.map(row)}</tbody></table></div>`;
+    ${table("Distances", html`<td></td>${at.map((_, i) => html`<th scope="col">${i + 1}</th>`)}`, at.map(row))}`;
 }

@@ -1,7 +1,6 @@
-// The questions of the lab’s tools: each is asked once, and the tool is drawn again when the answer arrives.
+// What the lab’s tools share.  Each question is asked once, and the tool is drawn again when the answer arrives.
 
-import { html, stretches } from "./markup.js";
-import { changed } from "./diff.js";
+import { changed, html, stretches } from "./markup.js";
 
 // The answer to this question, null until it arrives; `error` is a line for the reader.
 export function answered(context, route, body) {
@@ -29,3 +28,15 @@ export const shown = (answer, draw) => !answer ? html`<p class="soft">Working it
 // The second text, with the words that the first lacks marked.
 export const marked = (before, after) =>
   stretches(after, changed(before, after), (one) => html`<mark>${one}</mark>`);
+
+// A labelled control that keeps its value in `state.lab` by name; `draw` draws it with these attributes.
+export const noted = (name, label, draw) => html`<label class="ask second"><span>${label}</span>${
+  draw(html`data-note="${name}" data-k="note-${name}"`)}</label>`;
+export const notedText = (name, label, value) =>
+  noted(name, label, (on) => html`<input type="text" value="${value}" ${on}>`);
+
+// What may be wider than the page; it can be scrolled with the keyboard too.
+export const scrollable = (label, content) =>
+  html`<div class="scrollx" tabindex="0" role="region" aria-label="${label}">${content}</div>`;
+export const table = (label, head, rows) => scrollable(label,
+  html`<table class="t"><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table>`);

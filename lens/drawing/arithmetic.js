@@ -1,8 +1,9 @@
 // How is this row computed?  The numbers behind one row of the chosen head: from the query to the head’s output.
 
-import { inside, shown } from "./answers.js";
+import { inside, shown, table } from "./answers.js";
 import { css, shade } from "./colour.js";
 import { html, tipped } from "./markup.js";
+import { chosenOf, sideOf } from "./state.js";
 import { headName, quoted } from "./wording.js";
 
 export const arithmetic = {
@@ -10,13 +11,12 @@ export const arithmetic = {
   about: "Number by number, from the query to the head’s output.",
 
   draw(context, trace) {
-    const { state } = context, { kind, layer, head } = state.head;
-    const side = kind === "encoder" ? "source" : "target", row = side === "source" ? state.read : state.word;
+    const { state } = context, { kind, layer, head } = state.head, side = sideOf(state), row = chosenOf(state);
     const answer = inside(context, trace, { tool: "arithmetic", kind, layer, head, row });
     const columns = trace.units(kind === "decoder" ? "inputs" : "source", "tokens");
-    const word = quoted(trace.units(side, "tokens")[row].label, trace.languages[side === "source" ? 0 : 1]);
+    const word = quoted(trace.units(side, "tokens")[row].label, trace.codes(kind)[0]);
     return html`<p class="verdict">${headName(state.head, trace)}: how the weights of ${word} are computed.</p>${
-      shown(answer, () => table(answer, columns, state.theme))}`;
+      shown(answer, () => numbers(answer, columns, state.theme))}`;
   },
 };
 
@@ -28,7 +28,7 @@ function strip(vector, most, theme) {
     vector.map((value) => html`<i style="background:${colour(value)}"></i>`)}</span>`;
 }
 
-function table(found, columns, theme) {
+function numbers(found, columns, theme) {
   const most = (vectors) => Math.max(1e-6, ...vectors.flat().map(Math.abs));
   const keys = most([found.query, ...found.keys]), values = most([...found.values, found.mixed]);
   const biased = found.bias.some(Boolean), best = found.weights.indexOf(Math.max(...found.weights));
@@ -38,9 +38,9 @@ function table(found, columns, theme) {
     strip(found.keys[c], keys, theme), four(found.products[c]), four(found.products[c] * found.scale),
     ...(biased ? [four(found.bias[c])] : []), found.allowed[c] ? "+ 0" : "− ∞", four(found.weights[c]),
     strip(found.values[c], values, theme)].map((cell) => html`<td>${cell}</td>`)}</tr>`;
-  return html`<p class="number">query q ${strip(found.query, keys, theme)}</p><div class="scrollx" tabindex="0"
-    role="region" aria-label="The arithmetic, column by column"><table class="t"><thead><tr><td></td>${
-    names.map((one) => html`<th scope="col">${one}</th>`)}</tr></thead><tbody>${columns.map(row)}</tbody></table></div>
+  const head = html`<td></td>${names.map((one) => html`<th scope="col">${one}</th>`)}`;
+  return html`<p class="number">query q ${strip(found.query, keys, theme)}</p>${
+    table("The arithmetic, column by column", head, columns.map(row))}
     <p class="number">Σ weight × v ${strip(found.mixed, values, theme)}</p><p class="fine">The head outputs W_O times
     this sum: ${found.output.length} numbers of length ${four(Math.hypot(...found.output))}. The output of all heads of
     the layer has length ${four(found.length)}. Blue is above 0, orange below; point at a strip for its numbers.</p>`;

@@ -1,5 +1,5 @@
 // Below the map: watch the model learn, and the lab, six questions.  Each is a tool in the drawer, with `question`,
-// `name`, `about` and `draw(context, trace)`; a control with data-do="note" keeps its value in `state.lab` by name.
+// `name`, `about` and `draw(context, trace)`; a control with data-note keeps its value in `state.lab` by name.
 
 import { alike } from "./alike.js";
 import { forgetErrors } from "./answers.js";
@@ -23,17 +23,13 @@ export function dock(state, settings) {
 }
 
 export function dockActions(context) {
-  const { state, root, set, render } = context;
+  const { state, root, set } = context;
   return {
     lab({ dataset: { value } }) {
       const opening = state.drawer !== value;
       forgetErrors(state.lab);
       set({ drawer: opening ? value : null });
       root.querySelector(opening ? ".drawer .x" : `[data-k="lab-${value}"]`)?.focus();
-    },
-    note(control) {
-      state.lab[control.dataset.name] = control.dataset.value ?? control.value.trim();
-      render();
     },
     ...switchActions(context),
     ...learnActions(context),

@@ -3,7 +3,7 @@
 import { clicksOf, pickHead, pickRow, pickWord } from "./actions.js";
 import { cellAt } from "./map.js";
 import { walk } from "./menus.js";
-import { traceOf } from "./state.js";
+import { chosenOf, traceOf } from "./state.js";
 import { same } from "./texts.js";
 import { headOf } from "./trace.js";
 
@@ -17,11 +17,11 @@ export function listen(context) {
 }
 
 function listenToClicks(context) {
-  const { state, root, set, actions } = context, clicks = clicksOf(context);
+  const { state, root, set, note, actions } = context, clicks = clicksOf(context);
   const controls = Object.keys(clicks).map((name) => `[data-${name}]`).join();
   root.addEventListener("click", (event) => {
     const at = (name) => event.target.closest(name), own = at(controls);
-    if (own && !own.matches("input,select")) {
+    if (own && !own.matches("input, select, textarea")) {
       if (own.tagName === "A") event.preventDefault();
       const [name] = Object.keys(clicks).filter((one) => own.dataset[one] !== undefined);
       return clicks[name](own.dataset[name], own);
@@ -31,13 +31,14 @@ function listenToClicks(context) {
     if (row) return pickRow(context, +row.dataset.row);
     if (state.menu && !at(".pop")) set({ menu: null });
   });
-  root.addEventListener("input", ({ target }) => {
-    if (target.type === "range") actions[target.dataset.do]?.(target);
-  });
-  root.addEventListener("change", ({ target }) => {
-    if (target.dataset.toggle) set({ [target.dataset.toggle]: target.checked });
-    else if (target.dataset.do && target.type !== "range") actions[target.dataset.do]?.(target);
-  });
+  const given = ({ target, type }) => {
+    const { dataset, value, checked } = target;
+    if ((target.type === "range") !== (type === "input")) return;  // a slider acts while it moves
+    if (dataset.toggle) set({ [dataset.toggle]: checked });
+    else if (dataset.note) note(dataset.note, value.trim());
+    else actions[dataset.do]?.(target);
+  };
+  for (const type of ["input", "change"]) root.addEventListener(type, given);
 }
 
 // Translates while the reader types; Enter or leaving the field ends it, Escape gives up.
@@ -89,27 +90,26 @@ function listenToPointer({ state, root, hover }) {
 // --- the keyboard
 
 function listenToKeys(context) {
-  const { state, root, actions } = context;
+  const { state, root, set, actions } = context;
   root.addEventListener("keydown", (event) => {
     const { target, key } = event;
-    if (key === "Escape" && state.menu) { event.stopPropagation(); return closeMenu(context); }
+    if (key === "Escape" && state.menu) {
+      const { menu } = state;
+      event.stopPropagation();
+      set({ menu: null });
+      return root.querySelector(`[data-menu="${menu}"]`)?.focus();
+    }
     if (target.closest(".pop")) return walk(root.querySelector(".pop"), event);
     if (target.matches(".field")) return;
     if (key === "Escape" && state.drawer) return actions.lab({ dataset: { value: state.drawer } });
     if (target.dataset.do === "seek") {
-      const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: "first", End: "last" }[key];
+      const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -Infinity, End: Infinity }[key];
       if (by) { event.preventDefault(); actions.moment(by); }
     }
     if (target.matches(".w")) wordKey(context, event);
     if (target.matches("[role=grid]")) gridKey(context, event);
     if (target.matches(".th")) headKey(context, event);
   });
-}
-
-function closeMenu({ state, root, set }) {
-  const was = state.menu;
-  set({ menu: null });
-  root.querySelector(`[data-menu="${was}"]`)?.focus();
 }
 
 // Moves the focus among controls that share one tab stop; returns the newly focused control.
@@ -136,8 +136,7 @@ function gridKey(context, event) {
   const map = traceOf(state).map(state.head, state), onward = map.mirrored ? -1 : 1;
   if (step(context, event)) return;
   if (key === "Escape") { hover(null); return event.target.blur(); }
-  const chosen = state.head.kind === "encoder" ? state.read : state.word;
-  const row = state.hover?.row ?? map.rows.findIndex((one) => one.pieces.includes(chosen));
+  const row = state.hover?.row ?? map.rows.findIndex((one) => one.pieces.includes(chosenOf(state)));
   const column = state.hover?.column ?? -1, [last, end] = [map.rows.length - 1, map.columns.length - 1];
   if (key === "Enter" || key === " ") { event.preventDefault(); return pickRow(context, Math.max(0, row)); }
   const to = { ArrowUp: [row - 1, column], ArrowDown: [row + 1, column],

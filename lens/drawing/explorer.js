@@ -13,10 +13,9 @@ import { drawBetweenTexts, drawThreads, fit } from "./between_texts.js";
 import { loading } from "./loading.js";
 import { drawMap, eyebrow, followMap, headline, how, mapTools, showRow } from "./map.js";
 import { html, paint } from "./markup.js";
-import { meaning } from "./meaning.js";
 import { showMenu } from "./menus.js";
 import { START, firstTheme, traceOf } from "./state.js";
-import { FRAME, isNew, joins, paintTexts } from "./texts.js";
+import { FRAME, joins, paintTexts } from "./texts.js";
 import { tips } from "./tips.js";
 import { hasHeads } from "./trace.js";
 import { wordPanel } from "./word.js";
@@ -42,7 +41,7 @@ export function explorer(element, settings) {
   root.innerHTML = String(frame);
   const engine = settings.api ? overHttp(settings.api) : settings.gradio ? overGradio(settings.gradio) : null;
   const state = { ...START, theme: firstTheme(), ...settings.start };
-  const context = { state, engine, root, set, render, hover, settings: { ...settings, engine: Boolean(engine) },
+  const context = { state, engine, root, set, render, note, hover, settings: { ...settings, engine: Boolean(engine) },
     announce: (text) => paint(find(".say"), html`${text}`) };
   Object.assign(context, loading(context));
   context.actions = actionsOf(context);
@@ -53,6 +52,7 @@ export function explorer(element, settings) {
   return context;
 
   function set(changes) { Object.assign(state, changes); render(); }
+  function note(name, value) { state.lab[name] = value; render(); }
 
   // Everything is written before anything is measured, for each switch back costs a layout of the page.
   function render() {
@@ -67,8 +67,6 @@ export function explorer(element, settings) {
     paintTexts(find(".texts"), state, settings);
     root.classList.toggle("bare", !trace);
     if (settings.pairs?.length) paint(find(".pairs"), pairsCard(state, settings));
-    const settled = trace && !state.editing && state.moment === null && !isNew(state);
-    paint(find(".meaning"), settled ? meaning(trace, settings, state.twin) : "");
     if (trace) {
       paint(find(".eyebrow"), eyebrow(state));
       paint(find(".how"), how(state));

@@ -1,7 +1,7 @@
 // All heads at a glance: as small maps, or as the word that each looks at most.
 
 import { inLanguage, isRightToLeft } from "./languages.js";
-import { html, option, segment, tipped } from "./markup.js";
+import { html, segment, tipped } from "./markup.js";
 import { draw, pixels } from "./small_map.js";
 import { traceOf } from "./state.js";
 import { same } from "./texts.js";
@@ -14,23 +14,21 @@ const CAPTIONS = 24;  // the most heads that get a caption each
 export function headsCard(state) {
   const trace = traceOf(state), all = trace.heads, captions = all.length <= CAPTIONS;
   const list = state.list ?? (state.moment === null && !trace.measured.roles.length);
-  const button = (value, label) => option("do", "list", String(value), label, list === value);
   const groups = () => trace.once(`groups ${state.word}`, () => html`<div class="groups ${captions ? "" : "dense"}">${
     KINDS.map((kind) => group(state, trace, kind, captions))}</div>${captions ? "" : keyOf(trace, all, state)}`);
   return html`<div class="hd"><h2>All ${all.length} attention heads</h2>${
-    segment("Show heads as", [button(false, "Maps"), button(true, "Words")])}</div>
+    segment("Show heads as", "do", "list", [["maps", "Maps"], ["words", "Words"]], list ? "words" : "maps")}</div>
     <p class="second">Heads divide attention among words. Click to enlarge.</p>
     ${list ? trace.once(`words ${state.word} ${state.read}`, () => inWords(state, trace)) : groups()}`;
 }
 
 function group(state, trace, kind, captions) {
-  const [layers, heads] = trace.sizes[kind], name = direction(kind, trace.languages);
-  const telling = trace.telling(state.word);
-  const row = (_, layer) => html`<span class="lay">${captions ? `Layer ${layer + 1}` : layer + 1}</span>${
-    Array.from({ length: heads }, (_, head) => thumb(state, trace, { kind, layer, head }, captions, telling))}`;
+  const layers = trace.layers(kind), name = direction(kind, trace.languages), telling = trace.telling(state.word);
+  const row = (heads, layer) => html`<span class="lay">${captions ? `Layer ${layer + 1}` : layer + 1}</span>${
+    heads.map((one) => thumb(state, trace, one, captions, telling))}`;
   return html`<div class="group"><h3>${name} <span class="soft">${TECHNICAL[kind]}</span></h3>
     <div class="thumbs ${isRightToLeft(trace.codes(kind)[1]) ? "mirrored" : ""}" role="group" aria-label="${name}"
-      style="--heads:${heads}">${Array.from({ length: layers }, row)}</div></div>`;
+      style="--heads:${layers[0].length}">${layers.map(row)}</div></div>`;
 }
 
 function thumb(state, trace, head, captions, telling) {
@@ -107,9 +105,7 @@ export function paintThumbs(root, state) {
 }
 
 export function pairsCard({ text }, settings) {
-  const button = (name, option, whole) => html`<button data-example="${whole}" data-k="pair-${name}-${option}"
-    aria-pressed="${whole === text}">${option}</button>`;
   return html`<h2>Change one word and <i>it</i> means something else</h2><ul>${
     settings.pairs.map(({ name, before, options, after }) => html`<li><span>${name}</span>${
-      segment(name, options.map((one) => button(name, one, before + one + after)))}</li>`)}</ul>`;
+      segment(name, "example", name, options.map((one) => [before + one + after, one]), text)}</li>`)}</ul>`;
 }

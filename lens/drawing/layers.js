@@ -1,6 +1,6 @@
 // What would each layer have said?  The word that each decoder layer would have written, had it been the last.
 
-import { inside, shown } from "./answers.js";
+import { inside, shown, table } from "./answers.js";
 import { inLanguage } from "./languages.js";
 import { html, tipped } from "./markup.js";
 import { bare } from "./trace.js";
@@ -12,11 +12,11 @@ export const layers = {
 
   draw(context, trace) {
     const answer = inside(context, trace, { tool: "layers" });
-    return shown(answer, () => table(answer, trace, context.state.word));
+    return shown(answer, () => words(answer, trace, context.state.word));
   },
 };
 
-function table({ top, ranks, log_probs: logProbs }, trace, piece) {
+function words({ top, ranks, log_probs: logProbs }, trace, piece) {
   const [, code] = trace.languages;
   const cell = (step, layer, t) => {
     const [text, logProb] = step[0], rank = ranks[layer][t], own = chance(Math.exp(logProbs[layer][t]));
@@ -29,8 +29,8 @@ function table({ top, ranks, log_probs: logProbs }, trace, piece) {
     html`<th scope="col" class="${first === piece ? "best" : ""}">${label}</th>`;
   const row = (steps, layer) => html`<tr><th scope="row">after layer ${layer + 1}${
     layer === top.length - 1 ? ", the model" : ""}</th>${steps.map((step, t) => cell(step, layer, t))}</tr>`;
-  return html`<div class="scrollx" tabindex="0" role="region" aria-label="Layer by layer"><table
-    class="t"><thead><tr><th scope="col">written</th>${trace.units("target", "tokens").map(column)}</tr></thead>
-    <tbody>${top.map(row)}</tbody></table></div><p class="fine">Bold: the token that was written. Only the last layer
-    was trained to be read like this. Raw chances.</p>`;
+  const head = html`<th scope="col">written</th>${trace.units("target", "tokens").map(column)}`;
+  return html`${table("Layer by layer", head, top.map(row))}
+    <p class="fine">Bold: the token that was written. Only the last layer was trained to be read like this. Raw
+    chances.</p>`;
 }

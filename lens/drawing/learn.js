@@ -1,6 +1,5 @@
 // Watch it learn: recorded moments of the training, or a run's checkpoints, on a slider.
 
-import { changed } from "./diff.js";
 import { html } from "./markup.js";
 import { traceOf } from "./state.js";
 import { Trace } from "./trace.js";
@@ -33,9 +32,8 @@ function momentsOf({ replay, traces, part }, { first, exampleModel }) {
   return replay?.moments ?? (traces[part].record.model === exampleModel ? first?.moments : null);
 }
 
-// A step's place on the slider is proportional to it.
-const at = (moments, step) => step / moments.at(-1).step;
-const place = (moments, i) => Math.round(1000 * at(moments, moments[i].step));
+// A moment's place on the slider is proportional to its step.
+const place = (moments, i) => Math.round(1000 * moments[i].step / moments.at(-1).step);
 
 export function lossCurve(moments, end) {
   const known = moments.filter((one) => one.loss !== null), most = Math.max(...known.map((one) => one.loss), 1e-6);
@@ -66,18 +64,14 @@ export function learnActions(context) {
     const ofCheckpoint = async (step) =>
       ({ step, loss: null, bleu: null, ...await context.ask("inside", question(trace, { step })) });
     const moments = found.moments.length ? found.moments : await Promise.all(found.checkpoints.map(ofCheckpoint));
-    const written = ({ target_text: text }) => ({ text, marks: changed(trace.target, text) });
-    return { of: trace, moments: moments.map((one) => ({ ...one, written: written(one.trace) })) };
+    return { of: trace, moments };
   }
 
   async function ready() {
     if (state.replay && state.replay.of === (state.held || traceOf(state))) return true;
     set({ waiting: true, replay: null });
-    try {
-      set({ replay: await load(), waiting: false });
-    } catch (error) {
-      set({ waiting: false, error: error.message });
-    }
+    const found = await load().then((replay) => ({ replay }), (error) => ({ error: error.message }));
+    set({ waiting: false, ...found });
     return Boolean(state.replay?.moments.length);
   }
 
@@ -94,6 +88,12 @@ export function learnActions(context) {
       read: Math.min(state.read, then.record.source.length - 1) });
   }
 
+  // Stops the replay and shows the moment that `choose` chooses.
+  async function jump(choose) {
+    stop();
+    if (!state.waiting && await ready()) show(choose(state.replay.moments));
+  }
+
   return {
     async play() {
       if (state.playing) { stop(); return set({}); }
@@ -104,20 +104,12 @@ export function learnActions(context) {
       show(i);
       timer = setInterval(() => { i += 1; if (i >= last) stop(); show(i); }, PACE);
     },
-    async seek(input) {
-      stop();
-      const wish = +input.value / 1000;
-      if (state.waiting || !await ready()) return;
-      const { moments } = state.replay;
-      const gaps = moments.map((one, i) => [Math.abs(at(moments, one.step) - wish), i]);
-      const [[, near]] = gaps.sort((a, b) => a[0] - b[0]);
-      show(near);
+    seek({ value }) {
+      return jump((moments) => {
+        const gaps = moments.map((_, i) => Math.abs(place(moments, i) - value));
+        return gaps.indexOf(Math.min(...gaps));
+      });
     },
-    async moment(by) {
-      stop();
-      if (state.waiting || !await ready()) return;
-      const last = state.replay.moments.length - 1, now = state.moment ?? last;
-      show(Math.max(0, Math.min(last, by === "first" ? 0 : by === "last" ? last : now + by)));
-    },
+    moment: (by) => jump((moments) => Math.max(0, (state.moment ?? moments.length - 1) + by)),
   };
 }

@@ -4,16 +4,13 @@ import { html, paint } from "./markup.js";
 
 const EVERY = 3000;  // milliseconds between two looks at a run
 
-export async function lessons(element, context) {
-  if (element.asked) return;
+// Shows them once; with `body` again: `run` starts a run.
+export async function lessons(element, context, body) {
+  if (element.asked && !body) return;
   element.asked = true;
-  await show(element, context, {});
-}
-
-async function show(element, context, body) {
   let found;
   try {
-    found = await context.engine("lessons", body);
+    found = await context.engine("lessons", body ?? {});
   } catch (error) {
     element.asked = false;
     return paint(element, html`<p class="soft">${error.message}</p>`);
@@ -28,6 +25,6 @@ async function show(element, context, body) {
       : html`<iframe class="frame" title="Lessons" sandbox="allow-scripts allow-popups"></iframe>`}`);
   const frame = element.querySelector("iframe");
   if (frame) frame.srcdoc = found.html;
-  element.querySelector("[data-run]")?.addEventListener("click", () => show(element, context, { run: true }));
-  if (found.running) setTimeout(() => { if (element.isConnected) show(element, context, {}); }, EVERY);
+  element.querySelector("[data-run]")?.addEventListener("click", () => lessons(element, context, { run: true }));
+  if (found.running) setTimeout(() => { if (element.isConnected) lessons(element, context, {}); }, EVERY);
 }

@@ -1,6 +1,6 @@
 // What the page asks the server, and what becomes of the answers: a translation, its traces, the evidence, a view.
 
-import { changed } from "./diff.js";
+import { changed } from "./markup.js";
 import { fromAddress, traceOf } from "./state.js";
 import { flipOf } from "./texts.js";
 import { KINDS, Trace, hasHeads } from "./trace.js";
@@ -12,14 +12,11 @@ export function loading({ state, settings, engine, set, render }) {
   const answers = new Map();
   let running = null, slow = null;
 
-  function ask(route, body, signal) {
-    const key = JSON.stringify([route, body]);
-    if (answers.has(key)) return Promise.resolve(answers.get(key));
-    return engine(route, body, signal).then((answer) => {
-      answers.set(key, answer);
-      if (answers.size > KEPT) answers.delete(answers.keys().next().value);
-      return answer;
-    });
+  async function ask(route, body, signal) {
+    const key = JSON.stringify([route, body]), answer = answers.get(key) ?? await engine(route, body, signal);
+    answers.set(key, answer);
+    if (answers.size > KEPT) answers.delete(answers.keys().next().value);
+    return answer;
   }
 
   const modelFor = (text) => state.model || (flipOf(settings, text) && settings.exampleModel) || undefined;
@@ -42,8 +39,7 @@ export function loading({ state, settings, engine, set, render }) {
     Object.assign(state, rest, first?.twin ? { twin: new Trace(first.twin, first.measured) } : {});
     if (first && (!text || text === first.traces[0].source_text)) {
       const { source_text, source_language, target_language } = first.traces[0];
-      Object.assign(state, { text: source_text, source: source_language || null, target: target_language || null,
-        reply: first });
+      Object.assign(state, { text: source_text, source: source_language || null, target: target_language || null });
       arrived(first, { changes: wish });
       const trace = traceOf(state), flip = flipOf(settings, state.text);
       if (engine && !trace.evidence) return weigh(new AbortController().signal);
@@ -87,7 +83,7 @@ export function loading({ state, settings, engine, set, render }) {
     const next = {
       reply: { ...state.reply, ...answer, translation: answer.translation || state.reply?.translation },
       traces, part: 0, busy: "weighing", waited: false, word: keeps ? changes.word : trace.first, read: 0,
-      changed: before && before !== text && traces.length === 1 ? changed(before, text).map(([start]) => start) : [],
+      changed: before && before !== text && traces.length === 1 ? changed(before, text).map((one) => one.start) : [],
     };
     if (state.head.layer >= layers || state.head.head >= heads) {
       next.head = { kind: "cross", layer: trace.sizes.cross[0] - 1, head: 0 };

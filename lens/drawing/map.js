@@ -1,31 +1,31 @@
 // The large map: its heading, sentence, tools and cells, a grid that can be walked with the keyboard.
 
 import { css, gradient, headColour, headDashes, inkOn, shade } from "./colour.js";
-import { html, icon, isNarrow, opener, option, paint, segment, tipped } from "./markup.js";
+import { html, icon, isNarrow, opener, paint, segment, tipped } from "./markup.js";
 import { SHOWN, draw, pixels } from "./small_map.js";
 import { looking, traceOf } from "./state.js";
 import { hasHeads, nameOf } from "./trace.js";
 import { same } from "./texts.js";
 import { inLanguage } from "./languages.js";
-import { SUPERVISED, TECHNICAL, VIEW_NAMES, amount, capital, columnSentence, direction, elided, nats, number, outcome,
-  percent, placeOf, reading, roleName, roleTip, sentence } from "./wording.js";
+import { SUPERVISED, TECHNICAL, VIEW_NAMES, amount, capital, columnSentence, count, direction, elided, nats, number,
+  outcome, percent, placeOf, reading, roleName, roleTip, sentence } from "./wording.js";
 
 export function mapTools(state) {
-  const button = (name, value, label) => option("set", name, value, label, state[name] === value);
+  const choice = (label, name, options, tip) => segment(label, "set", name, options, state[name], tip);
   const menu = (name, label) => opener(state, name, html`${label}${icon("down")}`, html`class="tool second box"`);
   const view = VIEW_NAMES[state.view][0].toLowerCase().replace("(alti+)", "(ALTI+)");
   return html`${menu("show", html`<span>Show: <b>${view}</b></span>`)}
-    ${segment("Display", [button("as", "map", "Map"), button("as", "lines", "Lines")])}
-    ${state.as === "lines" && hasHeads(state.view) ? segment("Heads drawn", [button("overlay", "one", "This head"),
-      button("overlay", "all", "All heads")], tipped("All heads of this layer overlaid, as BertViz draws them.")) : ""}
-    ${segment("Unit", [button("unit", "words", "Words"), button("unit", "tokens", "Tokens")],
+    ${choice("Display", "as", [["map", "Map"], ["lines", "Lines"]])}
+    ${state.as === "lines" && hasHeads(state.view) && choice("Heads drawn", "overlay", [["one", "This head"],
+      ["all", "All heads"]], tipped("All heads of this layer overlaid, as BertViz draws them."))}
+    ${choice("Unit", "unit", [["words", "Words"], ["tokens", "Tokens"]],
       tipped("The model reads tokens, which may be parts of words. Words add their tokens up."))}
     ${menu("export", "Export ")}
     ${legend(state)}`;
 }
 
 const overlaid = (state) => state.as === "lines" && state.overlay === "all" && hasHeads(state.view)
-  ? traceOf(state).beside(state.head) : null;
+  ? traceOf(state).layers(state.head.kind)[state.head.layer] : null;
 
 function legend(state) {
   const trace = traceOf(state), heads = overlaid(state);
@@ -68,8 +68,9 @@ function badge(state) {
     html`<span class="badge plain" tabindex="0" ${tipped(tip)}>${text} ${icon("info")}</span>`;
   if (head.kind === "cross" || leftOut) {
     const place = !merged ? [head.layer, head.head] : leftOut ? [] : [trace.sizes.cross[0] - 1];
-    const found = trust(trace, view, place, state.rows), all = trace.record.trust;
-    return found ? pill(trustTip(found, all), html`Dictionary error ${percent(found.aer[0])}
+    const all = trace.record.trust, found = all?.maps.find((one) => one.view === view && one.rows === state.rows
+      && String(one.map) === String(place));
+    return found?.aer ? pill(trustTip(found, all), html`Dictionary error ${percent(found.aer[0])}
       (random ${percent(all.random.aer[0])})`)
       : pill("How far this map can be trusted has not been measured for this model.", "Not measured");
   }
@@ -86,12 +87,6 @@ function neededTip(apart, head) {
     compares the chosen word with its runner-up.${measured}`;
 }
 
-function trust(trace, view, place, rows) {
-  const found = trace.record.trust?.maps.find((one) => one.view === view && one.rows === rows
-    && String(one.map) === String(place));
-  return found?.aer ? found : null;
-}
-
 function trustTip(found, all) {
   const range = ([, low, high], write) => `${write(low)} to ${write(high)}`, two = (value) => value.toFixed(2);
   const agreement = !found.tau ? ""
@@ -105,16 +100,13 @@ function trustTip(found, all) {
 // The sentence for the position of the pointer or the keyboard.
 export function headline(state) {
   const trace = traceOf(state), { hover, head } = state;
-  if (hover?.column !== undefined && hover?.row !== undefined && hover.row !== null) {
-    const row = trace.map(head, state).rows[hover.row];
-    if (row) return sentence(trace, state, { piece: row.pieces[0], column: hover.column });
-  }
+  if (hover?.column !== undefined) return sentence(trace, state, { piece: looking(state), column: hover.column });
   if (hover?.side === "source" && head.kind === "cross" && state.view === "raw") {
     return columnSentence(trace, state, hover.piece);
   }
   const said = sentence(trace, state, { piece: looking(state) });
   return state.moment === null ? said
-    : html`After <b>${state.replay.moments[state.moment].step.toLocaleString("en-GB")}</b> steps: ${said}`;
+    : html`After <b>${count(state.replay.moments[state.moment].step)}</b> steps: ${said}`;
 }
 export const how = (state) => state.moment !== null ? "The map shows the translation the model wrote at that step."
   : reading(state.head.kind, state.view, traceOf(state).languages, state.theme === "dark");
@@ -134,11 +126,11 @@ function widthOf(text, box) {
 export function drawMap(box, state, width) {
   const map = traceOf(state).map(state.head, state);
   if (state.as === "lines") return drawLineMap(box, state, map);
-  const narrow = isNarrow(), label = narrow ? 78 : 88, room = width - label - 1, count = map.columns.length;
+  const narrow = isNarrow(), label = narrow ? 78 : 88, room = width - label - 1, { length } = map.columns;
   const needs = map.columns.map((one) => Math.max(22, widthOf(elided(one.label, 16), box) + 6));
   const spare = room - needs.reduce((a, b) => a + b, 0), flat = spare >= 0 && !narrow;
-  const template = `${label}px ${flat ? needs.map((need) => `${(need + spare / count).toFixed(2)}px`).join(" ")
-    : `repeat(${count},minmax(${narrow ? 12 : 22}px,1fr))`}`;
+  const template = `${label}px ${flat ? needs.map((need) => `${(need + spare / length).toFixed(2)}px`).join(" ")
+    : `repeat(${length},minmax(${narrow ? 12 : 22}px,1fr))`}`;
   paint(box, frame(state, map, flat));
   const grid = box.querySelector(".grid2");
   grid.style.setProperty("--template", template);
@@ -219,10 +211,9 @@ export function followMap(box, state) {
   const trace = traceOf(state), map = trace.map(state.head, state), { hover } = state, dense = isDense(map);
   const at = map.rows.findIndex((one) => one.pieces.includes(looking(state)));
   let column = hover?.column ?? -1;
-  if (hover?.side && column < 0) {
-    const side = state.head.kind === "decoder" ? "target" : "source";
-    const isPointedAt = (one) => one.word !== null && one.word === trace.unitAt(side, hover.piece)?.word;
-    if (hover.side === side && state.head.kind !== "encoder") column = map.columns.findIndex(isPointedAt);
+  if (hover?.side && hover.side === { cross: "source", decoder: "target" }[state.head.kind]) {
+    const isPointedAt = (one) => one.word !== null && one.word === trace.unitAt(hover.side, hover.piece)?.word;
+    column = map.columns.findIndex(isPointedAt);
   }
   const rows = grid.querySelectorAll("[data-row]"), shown = map.at[Math.max(0, at)];
   rows.forEach((row, i) => row.classList.toggle("sel", i === at));

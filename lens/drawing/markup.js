@@ -29,20 +29,40 @@ const PATHS = {
 export const icon = (name) =>
   html`<svg class="ic" viewBox="0 0 16 16" aria-hidden="true"><path d="${PATHS[name]}"/></svg>`;
 
-// A text in which some stretches, [[start, end], ...], are drawn by `draw`.
+// The words of `after` that `before` lacks in that place: [{ start, end }, ...].
+export function changed(before, after) {
+  const cut = (text) => [...text.matchAll(/[\p{L}\p{M}\p{N}]+['’]?|[^\s\p{L}\p{M}\p{N}]/gu)];
+  const A = cut(before), B = cut(after);
+  const longest = Array.from({ length: A.length + 1 }, () => new Uint16Array(B.length + 1));
+  for (let i = A.length - 1; i >= 0; i--) for (let j = B.length - 1; j >= 0; j--)
+    longest[i][j] = A[i][0] === B[j][0] ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
+  const kept = new Set();
+  for (let i = 0, j = 0; i < A.length && j < B.length;) {
+    if (A[i][0] === B[j][0]) { kept.add(j); i++; j++; } else if (longest[i + 1][j] >= longest[i][j + 1]) i++; else j++;
+  }
+  return B.filter((_, j) => !kept.has(j)).map(({ 0: word, index }) => ({ start: index, end: index + word.length }));
+}
+
+// A text in which some stretches, [{ start, end }, ...], are drawn by `draw`, from the text and the stretch.
 export function stretches(text, some, draw) {
-  const ends = [0, ...some.map(([, end]) => end)];
-  return html`${some.map(([start, end], i) => [text.slice(ends[i], start), draw(text.slice(start, end))])}${
+  const ends = [0, ...some.map(({ end }) => end)];
+  return html`${some.map((one, i) => [text.slice(ends[i], one.start), draw(text.slice(one.start, one.end), one)])}${
     text.slice(ends.at(-1))}`;
 }
 
 // A button that opens what the attributes say; `tip` is HTML or text for the tooltip.
 export const tipped = (tip) => html`data-tip="${String(tip)}"`;
-export const segment = (label, buttons, tip = "") =>
-  html`<span class="seg" role="group" aria-label="${label}" ${tip}>${buttons}</span>`;
-// One of the buttons of a segment: `act` is set or do, as the page's click handler knows them.
-export const option = (act, name, value, label, on) => html`<button data-${act}="${name}" data-value="${value}"
-  data-k="${name}-${value}" aria-pressed="${on}">${label}</button>`;
+// A row of buttons, one for each value or [value, text]; `act` is what the click handler does with name and value.
+export function segment(label, act, name, options, chosen, tip = "") {
+  const button = ([value, text = value]) => html`<button data-${act}="${name}" data-value="${value}"
+    data-k="${name}-${value}" aria-pressed="${value === chosen}">${text}</button>`;
+  return html`<span class="seg" role="group" aria-label="${label}" ${tip}>${
+    options.map((one) => button([one].flat()))}</span>`;
+}
+// A slider from 0 to `last`, and what its value stands for.
+export const slide = (label, last, value, attributes, said) => html`<label class="slide second"><span>${
+  label}</span><input type="range" min="0" max="${last}" value="${value}" ${attributes}
+  aria-valuetext="${said}"><output>${said}</output></label>`;
 // A button that opens the menu of this name.
 export const opener = (state, name, label, more = html`class="tool second"`) => html`<button data-menu="${name}"
   data-k="${name}" aria-haspopup="menu" aria-expanded="${state.menu === name}" ${more}>${label}</button>`;

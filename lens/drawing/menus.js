@@ -1,21 +1,23 @@
 // The menus: Show, Export, Alternatives, languages, models.
 
-import { html, option, paint, putAt, segment } from "./markup.js";
+import { html, paint, putAt, segment } from "./markup.js";
 import { traceOf } from "./state.js";
 import { VIEWS } from "./trace.js";
 import { inLanguage, language, pairName } from "./languages.js";
 import { VIEW_NAMES, chance, percent } from "./wording.js";
 
-const seg = (state, name, label, options) => html`<label class="set second"><span>${label}</span>${segment(label,
-  options.map(([value, text]) => option("set", name, value, text, state[name] === value)))}</label>`;
+// One setting: its label, then the control; a `div` for several controls.
+const setting = (label, control, tag = "label") =>
+  html`<${tag} class="set second"><span>${label}</span>${control}</${tag}>`;
+const seg = (label, ...choice) => setting(label, segment(label, ...choice), "div");
 const item = (attributes, on, body) => html`<button role="${on === null ? "menuitem" : "menuitemradio"}"
   ${on === null ? "" : html`aria-checked="${on}"`} ${attributes}>${body}</button>`;
 const choice = (name, value, on, body) =>
   item(html`data-do="${name}" data-value="${value}" data-k="${name}-${value === "" ? "auto" : value}"`, on, body);
-const tick = (state, name, label) => html`<label class="set second"><span>${label}</span><input type="checkbox"
-  data-toggle="${name}" data-k="${name}" ${state[name] ? html`checked` : ""}></label>`;
-const number = (options, name, label, range) => html`<label class="set second"><span>${label}</span><input type="number"
-  ${range} value="${options[name] ?? ""}" data-do="option" data-name="${name}" data-k="o-${name}"></label>`;
+const tick = (state, name, label) => setting(label, html`<input type="checkbox" data-toggle="${name}"
+  data-k="${name}" ${state[name] ? html`checked` : ""}>`);
+const number = (options, name, label, range) => setting(label, html`<input type="number" ${range}
+  value="${options[name] ?? ""}" data-do="option" data-name="${name}" data-k="o-${name}">`);
 const two = (left, right) => html`<span class="two"><b>${left}</b><small>${right}</small></span>`;
 
 const MENUS = {
@@ -28,9 +30,10 @@ const MENUS = {
     };
     return html`<div class="mh"><span>What a cell shows</span><span>${trust ? "Dictionary error, best map" : ""}</span>
     </div>${VIEWS.filter((id) => trace.holds(id) || settings.engine).map(view)}
-    ${seg(state, "rows", "Rows stand for the word", [["predicts", "being written"], ["reads", "just read"]])}
-    ${state.view === "raw" && seg(state, "scale", "Colours run to", [["full", "100%"],
-      ["highest", "this map’s highest"]])}
+    ${seg("Rows stand for the word", "set", "rows", [["predicts", "being written"], ["reads", "just read"]],
+      state.rows)}
+    ${state.view === "raw" && seg("Colours run to", "set", "scale", [["full", "100%"],
+      ["highest", "this map’s highest"]], state.scale)}
     ${tick(state, "fade", "Fade end marks and punctuation")}
     ${calibrated ? tick(state, "raw", "Raw chances (smoothing not undone)") : ""}`;
   },
@@ -41,22 +44,19 @@ const MENUS = {
     const likely = (one) => chance(own ? Math.exp(one.log_prob) : one.probability);
     const hypothesis = (one, i) => choice("alternative", i, i === state.alternative, html`<span class="two"><span
       ${inLanguage(state.target)}>${one.text}</span><small>${likely(one)}</small></span>`);
-    const searched = (value, label, on) => option("do", "search", value, label, on);
     const sampling = () => html`${number(options, "temperature", "Temperature", html`min="0.1" max="2" step="0.1"`)}
       ${number(options, "top_k", "Only the likeliest tokens (top-k)", html`min="0" max="1000"`)}
       ${number(options, "top_p", "Only up to this total chance (top-p)", html`min="0.05" max="1" step="0.05"`)}
       ${number(options, "seed", "Seed", html`min="0"`)}`;
-    const widths = () => html`<div class="set second"><span>Translations kept side by side (beams)</span>${
-      segment("Beams", [1, 4, 8].filter((n) => n <= settings.beams)
-        .map((n) => option("do", "beams", n, n, beams === n)))}</div>`;
+    const widths = [1, 4, 8].filter((n) => n <= settings.beams);
     return html`<div class="mh"><span>${drawn ? "Sampled translations" : "The best translations the search found"}
       </span><span>${own ? "The model’s own chance" : "Chance that a reference is the same"}</span></div>${
         found.map(hypothesis)}
-    <div class="set second"><span>Search</span>${segment("Search", [
-      searched("best", "best first", !drawn), searched("draw", "draw at random", drawn)])}</div>
-    ${drawn ? sampling() : widths()}
-    <label class="set second"><span>Begin the translation with</span><input type="text" value="${state.prefix || ""}"
-      maxlength="200" data-do="prefix" data-k="o-b"></label>`;
+    ${seg("Search", "do", "search", [["best", "best first"], ["draw", "draw at random"]], drawn ? "draw" : "best")}
+    ${drawn ? sampling()
+      : setting("Translations kept side by side (beams)", segment("Beams", "do", "beams", widths, beams), "div")}
+    ${setting("Begin the translation with", html`<input type="text" value="${state.prefix || ""}" maxlength="200"
+      data-do="prefix" data-k="o-b">`)}`;
   },
   export(state, settings) {
     const forms = [["png", "PNG", "picture for slides"], ["svg", "SVG", "picture for print"],
@@ -74,8 +74,8 @@ const MENUS = {
   },
   from(state, settings) {
     const codes = [...new Set(settings.models.flatMap((one) => one.pairs.map(([source]) => source)))];
-    return [...codes.map((code) => choice("from", code, state.source === code, language(code, code))),
-      choice("from", "", !state.source, "Find out by itself")];
+    return [...codes.map((code) => choice("source", code, state.source === code, language(code, code))),
+      choice("source", "", !state.source, "Find out by itself")];
   },
   to(state, settings) {
     const all = settings.models.flatMap(({ name, pairs }) =>
@@ -83,7 +83,7 @@ const MENUS = {
     const pairs = all.filter((one) => !state.source || one.source === state.source);
     const models = (code) => pairs.filter(({ target }) => target === code).map(({ name }) => name).join(", ");
     return [...new Set(pairs.map(({ target }) => target))].map((code) =>
-      choice("to", code, state.target === code, two(language(code, code), models(code))));
+      choice("target", code, state.target === code, two(language(code, code), models(code))));
   },
 };
 

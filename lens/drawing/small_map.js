@@ -37,9 +37,9 @@ export function cells({ rows, columns, mirrored }, values, { size, left, top, th
     text-anchor="end">${elided(one.label, 14)}</text>${values[r].map((value, c) => square(value, r, c))}`)}`;
 }
 
-export function smallMap(title, map, values, theme) {
+export function smallMap(title, map, theme) {
   const size = 16, left = 90, top = 70, width = left + map.columns.length * size + 40;
   return html`<figure><figcaption>${title}</figcaption><svg class="small" width="${width}"
     height="${top + map.rows.length * size}" role="img" aria-label="${title}">${
-    cells(map, values, { size, left, top, theme, tone: "blue", say: percent })}</svg></figure>`;
+    cells(map, map.at, { size, left, top, theme, tone: "blue", say: percent })}</svg></figure>`;
 }

@@ -17,15 +17,14 @@ export const START = {
 
 export const traceOf = (state) => state.traces[state.part] || null;
 
+// The side of the words that look, and which of them is chosen.
+export const sideOf = ({ head }) => head.kind === "encoder" ? "source" : "target";
+export const chosenOf = (state) => sideOf(state) === "source" ? state.read : state.word;
 // The looking word: the one under the pointer, else the chosen one.
 export function looking(state) {
-  const { hover, head, word, read } = state, side = head.kind === "encoder" ? "source" : "target";
-  if (hover?.side === side) return hover.piece;
-  if (hover?.row !== undefined && hover.row !== null) {
-    const rows = traceOf(state).rows(head.kind, state.unit, state.rows), row = rows[hover.row];
-    if (row) return row.pieces[0];
-  }
-  return side === "source" ? read : word;
+  const { hover, head, unit, rows } = state;
+  if (hover?.side === sideOf(state)) return hover.piece;
+  return traceOf(state).rows(head.kind, unit, rows)[hover?.row]?.pieces[0] ?? chosenOf(state);
 }
 
 // The theme: kept from an earlier visit, else the system's.
@@ -38,21 +37,19 @@ export function keepTheme(theme) {
   try { localStorage.setItem("s2s-theme", theme); } catch { /* as above */ }
 }
 
-const LINKED = ["model", "view", "unit", "as", "overlay", "rows", "theme"];
+const ALLOWED = { view: VIEWS, unit: ["words", "tokens"], as: ["map", "lines"], overlay: ["one", "all"],
+  rows: ["predicts", "reads"], theme: ["light", "dark"] };
 
 // The part of an address that opens the same sentence, word and head.
 export function toAddress(state) {
   const { kind, layer, head } = state.head;
   const { text, source: from, target: to, word } = state;
   const given = { text, from, to, look: [kind, layer, head].join(), word };
-  for (const name of LINKED) if (state[name] !== START[name]) given[name] = state[name];
+  for (const name of ["model", ...Object.keys(ALLOWED)]) if (state[name] !== START[name]) given[name] = state[name];
   for (const [name, value] of Object.entries(state.options)) given[name] = value;
   if (state.alternative) given.shown = state.alternative;
   return new URLSearchParams(Object.entries(given).filter(([, value]) => value !== null && value !== "")).toString();
 }
-
-const ALLOWED = { view: VIEWS, unit: ["words", "tokens"], as: ["map", "lines"], overlay: ["one", "all"],
-  rows: ["predicts", "reads"], theme: ["light", "dark"] };
 
 // The state that an address asks for; invalid parts are ignored.
 export function fromAddress(query) {
@@ -69,11 +66,10 @@ export function fromAddress(query) {
   for (const [name, values] of Object.entries(ALLOWED)) {
     if (values.includes(asked.get(name))) found[name] = asked.get(name);
   }
-  if (number("word") !== null) found.word = number("word");
-  if (number("shown") !== null) found.alternative = number("shown");
-  for (const name of ["num_beams", "alternatives", "top_k", "seed"]) {
-    if (number(name) !== null) options[name] = number(name);
-  }
+  const take = (name, into, key = name) => { if (number(name) !== null) into[key] = number(name); };
+  take("word", found);
+  take("shown", found, "alternative");
+  for (const name of ["num_beams", "alternatives", "top_k", "seed"]) take(name, options);
   for (const name of ["temperature", "top_p"]) if (Number(asked.get(name)) > 0) options[name] = Number(asked.get(name));
   return found;
 }

@@ -40,7 +40,7 @@ export const switchActions = ({ state, render }) => ({
     render();
   },
   "off-all"({ dataset: { value } }) {
-    state.lab.off = value ? traceOf(state).heads.filter((one) => one.kind === value).map(nameOf) : [];
+    state.lab.off = value ? traceOf(state).layers(value).flat().map(nameOf) : [];
     render();
   },
 });
@@ -53,10 +53,10 @@ function switches(trace, off) {
       ${tipped(tip)}>${one.head + 1}${role && few ? html` <small>${roleCaption(role)}</small>` : ""}</button></td>`;
   };
   const rows = (kind) => {
-    const [layers, heads] = trace.sizes[kind];
-    const title = html`<th rowspan="${layers}" scope="rowgroup">${direction(kind, trace.languages)}</th>`;
-    return Array.from({ length: layers }, (_, layer) => html`<tr>${layer ? "" : title}<td class="soft">Layer ${
-      layer + 1}</td>${Array.from({ length: heads }, (_, head) => button({ kind, layer, head }, heads <= 4))}</tr>`);
+    const layers = trace.layers(kind);
+    const title = html`<th rowspan="${layers.length}" scope="rowgroup">${direction(kind, trace.languages)}</th>`;
+    return layers.map((heads, i) => html`<tr>${i ? "" : title}<td class="soft">Layer ${i + 1}</td>${
+      heads.map((one) => button(one, heads.length <= 4))}</tr>`);
   };
   return html`<table class="sw"><tbody>${KINDS.map(rows)}</tbody></table>`;
 }

@@ -1,11 +1,10 @@
 // The text and its translation, one above the other; each word can be pointed at, chosen and, in an example, swapped.
 
-import { changed } from "./diff.js";
 import { inLanguage, isRightToLeft, language, withArticle } from "./languages.js";
-import { html, icon, listed, opener, paint, stretches, tipped } from "./markup.js";
-import { looking, traceOf } from "./state.js";
+import { changed, html, icon, listed, opener, paint, stretches, tipped } from "./markup.js";
+import { looking, sideOf, traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
-import { quoted } from "./wording.js";
+import { count, quoted } from "./wording.js";
 
 // The parts of the section, each painted separately, so that the text field survives.
 export const FRAME = html`<span class="from-menu"></span><div class="line src"></div>
@@ -29,12 +28,13 @@ export function paintTexts(root, state, settings) {
     part(".field").focus();
     part(".field").select();
   }
-  const note = state.moment === null ? notes(state, from) : momentNote(state);
-  paint(part(".between"), html`<span class="then">${note}</span>`);
+  paint(part(".between"), html`<span class="then">${notes(state, from)}</span>`);
   paint(part(".tgt"), target(state));
   part(".tgt").setAttribute("aria-busy", state.busy === "translating");
   root.classList.toggle("working", state.busy === "translating");
   paint(part(".acts"), actions(state, settings));
+  const settled = trace && !state.editing && state.moment === null && !isNew(state);
+  paint(part(".meaning"), settled ? meaning(trace, settings, state.twin) : "");
 }
 
 function actions(state, settings) {
@@ -49,31 +49,29 @@ function actions(state, settings) {
 const action = (id, name, label, tip) => html`<button class="tool second" data-do="${id}" data-k="${id}" ${
   tipped(tip)}>${icon(name)}<span>${label}</span></button>`;
 
-function field(state, from, settings) {
-  return html`<textarea class="field" rows="1" aria-label="${language(from, "Source")} text"
-    maxlength="${settings.characters}" placeholder="${invitation(from)}" spellcheck="false"
-    data-k="field">${state.draft ?? state.text}</textarea>`;
-}
+const field = (state, from, settings) => html`<textarea class="field" rows="1"
+  aria-label="${language(from, "Source")} text" maxlength="${settings.characters}" placeholder="${invitation(from)}"
+  spellcheck="false" data-k="field">${state.draft ?? state.text}</textarea>`;
 const invitation = (code) => `Type ${code ? withArticle(language(code)) : "a"} sentence`;
 
 function source(state, settings) {
   if (isNew(state)) return html`${state.text}`;
   if (!traceOf(state)) return html`<span class="soft">${state.text || invitation(state.source || "en")}</span>`;
   const unknown = new Set((state.reply?.translation?.unknown_words || []).map((one) => one.toLocaleLowerCase()));
-  return parts(state, (one) => one.source, (own, current) => {
-    const flip = current && state.traces.length === 1 ? flipOf(settings, own.source) : null;
+  return parts(state, (one) => one.source, (own) => {
+    const flip = state.traces.length === 1 ? flipOf(settings, own.source) : null;
     return spans(own.source, own.words("source"), (word) => wordSpan(state, "source", word, unknown), flip);
   });
 }
 
 // Whether the page still shows an older text.
-export const isNew = ({ busy, traces, text }) => (busy === "translating" || busy === "looking")
+const isNew = ({ busy, traces, text }) => (busy === "translating" || busy === "looking")
   && traces.map((one) => one.source).join(" ") !== text;
 
 function target(state) {
   const trace = traceOf(state);
   if (!trace || (isNew(state) && state.busy === "looking")) return html`${state.reply?.translation?.text || ""}`;
-  if (state.moment !== null && state.replay) return written(state);
+  if (state.moment !== null) return written(state);
   return parts(state, (one) => one.target, (own) =>
     spans(own.target, own.words("target"), (word) => wordSpan(state, "target", word, null, own)));
 }
@@ -82,29 +80,20 @@ function parts(state, textOf, draw) {
   const button = (one, i) => html`<button class="part" data-part="${i}" data-k="part-${i}"
     aria-label="Show part ${i + 1}">${textOf(one)}</button>`;
   return html`${state.traces.map((one, i) =>
-    html`${i ? " " : ""}${i === state.part ? draw(one, true) : button(one, i)}`)}`;
+    html`${i ? " " : ""}${i === state.part ? draw(one) : button(one, i)}`)}`;
 }
 
 // A text with its words drawn by `draw`; `flip`: the stretch that an example can change, and what it changes to.
 function spans(text, words, draw, flip) {
-  const out = [];
-  let at = 0;
-  for (const word of words) {
-    if (flip && word.start >= flip.start && word.start < flip.end) {
-      if (word.start !== flip.start) continue;
-      const inside = words.filter((one) => one.start >= flip.start && one.end <= flip.end);
-      const held = html`<span class="held">${inside.map((one, i) => html`${i ? " " : ""}${draw(one)}`)}</span>`;
-      const other = html`<button data-example="${flip.text}" data-k="flip"
-        ${tipped(`Say “${flip.other}” instead`)}>${flip.other}</button>`;
-      const both = flip.first ? [held, other] : [other, held];
-      out.push(text.slice(at, flip.start), html`<span class="flip">${both}</span>`);
-      at = flip.end;
-      continue;
-    }
-    out.push(text.slice(at, word.start), draw(word));
-    at = word.end;
-  }
-  return html`${out}${text.slice(at)}`;
+  const isHeld = (one) => flip && one.start >= flip.start && one.end <= flip.end;
+  const change = () => {
+    const held = html`<span class="held">${listed(words.filter(isHeld), draw, " ")}</span>`;
+    const other = html`<button data-example="flip" data-value="${flip.text}" data-k="flip"
+      ${tipped(`Say “${flip.other}” instead`)}>${flip.other}</button>`;
+    return html`<span class="flip">${flip.first ? [held, other] : [other, held]}</span>`;
+  };
+  const all = [...words.filter((one) => !isHeld(one)), ...(flip ? [flip] : [])].sort((a, b) => a.start - b.start);
+  return stretches(text, all, (_, one) => one === flip ? change() : draw(one));
 }
 
 export function flipOf(settings, text) {
@@ -119,8 +108,7 @@ export function flipOf(settings, text) {
 }
 
 function wordSpan(state, side, { text, pieces, start, word }, unknown, trace) {
-  const chosen = pieces.includes(side === "source" ? state.read : state.word);
-  const classes = ["w"];
+  const chosen = pieces.includes(side === "source" ? state.read : state.word), classes = ["w"];
   if (unknown?.has(text.toLocaleLowerCase())) classes.push("unseen");
   if (side === "target" && trace.chance({ pieces }) < 0.7) classes.push("unsure");
   if (side === "target" && state.changed.includes(start)) classes.push("new");
@@ -130,6 +118,9 @@ function wordSpan(state, side, { text, pieces, start, word }, unknown, trace) {
 
 function notes(state, from) {
   const { unknown_words: unknown, hypotheses } = state.reply?.translation || {}, trace = traceOf(state), said = [];
+  if (state.moment !== null) {
+    return `What it wrote by itself after ${count(state.replay.moments[state.moment].step)} steps:`;
+  }
   if (state.forced) {
     return html`Forced: <b ${inLanguage(state.target)}>${state.forced}</b>
       <button class="chip" data-do="unforce" data-k="unforce">Undo</button>`;
@@ -143,20 +134,49 @@ function notes(state, from) {
     said.push(html`The model never saw ${named(unknown)}. ${guess} `);
   }
   if (standIns.length) {
-    const read = standIns.map(([start, end]) => trace.record.source_text.slice(start, end));
+    const read = standIns.map(({ start, end }) => trace.record.source_text.slice(start, end));
     said.push(html`The model read ${named(read)} in place of protected text.`);
   }
   return html`${said}`;
 }
 
-const momentNote = ({ replay, moment }) =>
-  html`What it wrote by itself after ${replay.moments[moment].step.toLocaleString("en-GB")} steps:`;
-
 // What the model wrote at a moment of its training; words that differ from the final translation are underlined.
-function written({ replay, moment }) {
-  const { text, marks } = replay.moments[moment].written || { text: "", marks: [] };
+function written({ replay, moment, held }) {
+  const { target_text: text } = replay.moments[moment].trace;
   if (!text) return html`<span class="soft">(nothing yet)</span>`;
-  return stretches(text, marks, (one) => html`<span class="wrong">${one}</span>`);
+  return stretches(text, changed(held.target, text), (one) => html`<span class="wrong">${one}</span>`);
+}
+
+// --- what the pronoun stands for, in one line, where the model's own evidence says so: a head measured to find that
+// noun looks there, and without that head the model is less sure of the pronoun
+
+const GENDERS = { il: "masculine", ils: "masculine", elle: "feminine", elles: "feminine" };
+const SURE = 0.5;  // share of attention from which the head points at a noun
+
+// The source pronoun, the source noun that it stands for, and the pronoun written; null without evidence.
+function antecedent(trace, weighed) {
+  const word = trace.words("target").find((one) => trace.isPronoun(one.pieces[0]));
+  const ofRole = (kind, role) => trace.heads.find((one) => one.kind === kind && trace.role(one)?.role === role);
+  const head = ofRole("decoder", "antecedent"), across = ofRole("cross", "alignment");
+  if (!word || !head || !across) return null;
+  if (weighed && !trace.telling(word.pieces[0]).some((one) => same(one, head))) return null;
+  const [[column, share]] = trace.top(head, word.pieces[0], 1);
+  if (share < SURE || column.word === null) return null;
+  const noun = column.pieces[0] - 1, source = trace.counterpart(noun) || trace.top(across, noun, 1)[0]?.[0];
+  const pronoun = trace.words("source").find((one) => /^(it|they)$/i.test(one.text));
+  if (!source || !pronoun) return null;
+  return { pronoun: pronoun.text.toLowerCase(), noun: source.text, written: word.text.toLowerCase() };
+}
+
+function meaning(trace, settings, twin) {
+  const found = trace.evidence && antecedent(trace, true), flip = flipOf(settings, trace.source);
+  const [from, to] = trace.languages;
+  if (!found || !GENDERS[found.written]) return "";
+  const other = twin && flip && twin.source === flip.text ? antecedent(twin, false) : null;
+  const said = ({ pronoun, noun, written }) => html`${quoted(pronoun, from)} = the ${quoted(noun, from)}, so
+    <b ${inLanguage(to)}>${written}</b> (${GENDERS[written]})`;
+  const flips = other && other.written !== found.written && GENDERS[other.written];
+  return html`${said(found)}.${flips ? html` Try <b>${flip.other}</b>: ${said(other)}.` : ""}`;
 }
 
 // --- what changes while the pointer moves: which words are marked
@@ -185,8 +205,7 @@ export const same = (a, b) => a.kind === b.kind && a.layer === b.layer && a.head
 export const spanOf = (root, side, number) => root.querySelector(`.w[data-side=${side}][data-number="${number}"]`);
 
 export function mark(root, state, found) {
-  const trace = traceOf(state), side = state.head.kind === "encoder" ? "source" : "target";
-  const word = trace.unitAt(side, looking(state));
+  const trace = traceOf(state), side = sideOf(state), word = trace.unitAt(side, looking(state));
   const hovered = state.hover?.side ? trace.unitAt(state.hover.side, state.hover.piece) : null;
   for (const span of root.querySelectorAll(".w")) {
     span.classList.remove("sel", "hov");

@@ -3,30 +3,27 @@
 import { html, paint, putAt } from "./markup.js";
 
 const STEPS = [
-  [".texts", "Change <i>tired</i> to <i>wide</i>. One English word, and <i>il</i> becomes <i>elle</i>."],
-  [".texts", "The lines show where heads looked while writing the dark word. Point at another word to follow it."],
-  [".work", "The map shows the same for every word at once. Beside it: the heads that matter for the word."],
-  [".heads", "These are all the heads. The coloured ones do something that was measured."],
+  [".texts", html`Change <i>tired</i> to <i>wide</i>. One English word, and <i>il</i> becomes <i>elle</i>.`],
+  [".texts", html`The lines show where heads looked while writing the dark word. Point at another word to follow it.`],
+  [".work", html`The map shows the same for every word at once. Beside it: the heads that matter for the word.`],
+  [".heads", html`These are all the heads. The coloured ones do something that was measured.`],
 ];
 
 export function tour(root) {
   const box = root.querySelector(".tourbox");
   let at = -1, back = null;
-  const ring = (on) => {
-    root.querySelectorAll(".ringed").forEach((one) => one.classList.remove("ringed"));
-    if (on) root.querySelector(on)?.classList.add("ringed");
-  };
+  const ring = (card) =>
+    root.querySelectorAll(".card").forEach((one) => one.classList.toggle("ringed", one === card));
   const end = () => { at = -1; box.hidden = true; ring(null); back?.focus(); };
   const go = (step) => {
     if (step >= STEPS.length) return end();
     at = step;
     const [where, said] = STEPS[at], card = root.querySelector(where);
-    ring(where);
+    ring(card);
     card.scrollIntoView({ block: "nearest" });
-    paint(box, html`<p></p><div class="row2"><span class="second">${at + 1} of ${STEPS.length}</span><button
+    paint(box, html`<p>${said}</p><div class="row2"><span class="second">${at + 1} of ${STEPS.length}</span><button
       class="chip" data-tour="end">Close</button><button class="chip solid"
       data-tour="next">${at + 1 < STEPS.length ? "Next" : "Done"}</button></div>`);
-    box.querySelector("p").innerHTML = said;
     box.hidden = false;
     const rect = card.getBoundingClientRect();
     const fits = rect.bottom + box.offsetHeight + 16 < innerHeight;

@@ -32,8 +32,7 @@ export class Trace {
     Object.assign(this, texts);  // the model may have read and written stand-ins
     this.languages = [record.source_language, record.target_language];
     for (const kind of KINDS) this.take(kind, record.maps[kind]);
-    const [layers, heads] = this.maps.cross.raw.shape;
-    this.sizes = { cross: [layers, heads], decoder: this.maps.decoder.raw.shape, encoder: this.maps.encoder.raw.shape };
+    this.sizes = Object.fromEntries(KINDS.map((kind) => [kind, this.maps[kind].raw.shape]));  // [layers, heads, ...]
     this.shown = record.calibrated || record;
     this.evidence = record.evidence || null;
   }
@@ -54,16 +53,13 @@ export class Trace {
   }
 
   holds(view) { return Boolean(this.maps.cross[view]); }
-  get heads() {
-    return KINDS.flatMap((kind) => {
-      const [layers, heads] = this.sizes[kind];
-      const headAt = (_, i) => ({ kind, layer: Math.floor(i / heads), head: i % heads });
-      return Array.from({ length: layers * heads }, headAt);
-    });
+  get heads() { return KINDS.flatMap((kind) => this.layers(kind).flat()); }
+  // The heads of a kind: one list a layer.
+  layers(kind) {
+    const [layers, heads] = this.sizes[kind];
+    const layerAt = (_, layer) => Array.from({ length: heads }, (_, head) => ({ kind, layer, head }));
+    return Array.from({ length: layers }, layerAt);
   }
-
-  // The heads of the same kind and layer.
-  beside({ kind, layer }) { return this.heads.filter((one) => one.kind === kind && one.layer === layer); }
   // The languages of the rows and columns of a kind.
   codes(kind) {
     const [source, target] = this.languages;
@@ -77,10 +73,6 @@ export class Trace {
 
   // --- words and tokens
 
-  units(side, unit) {
-    return this.once(`${side} ${unit}`, () => this.madeUnits(side, unit));
-  }
-
   // Python counts code points, JavaScript UTF-16 units: the JavaScript position of code point n.
   place(side, n) {
     const text = side === "source" ? this.source : this.target;
@@ -88,14 +80,12 @@ export class Trace {
     return this.once(`places ${side}`, () => [...text].reduce(add, [0]))[n];
   }
 
-  madeUnits(side, unit) {
-    const placed = (one) => ({ ...one, start: this.place(side, one.start), end: this.place(side, one.end) });
-    if (unit === "tokens") {
-      const labels = this.record.labels[side];
-      return this.record[side].map(({ word, special, start, end }, i) =>
-        ({ text: labels[i], label: labels[i], pieces: [i], word, special, start, end }));
-    }
-    return this.record.words[side].map((one, i) => ({ ...placed(one), label: this.label(one, side, i) }));
+  units(side, unit) {
+    const { [side]: tokens, labels, words } = this.record;
+    const token = (one, i) => ({ ...one, text: labels[side][i], label: labels[side][i], pieces: [i] });
+    const word = (one, i) => ({ ...one, start: this.place(side, one.start), end: this.place(side, one.end),
+      label: this.label(one, side, i) });
+    return this.once(`${side} ${unit}`, () => unit === "tokens" ? tokens.map(token) : words[side].map(word));
   }
 
   label({ text, special }, side, i) {
@@ -120,12 +110,10 @@ export class Trace {
   // --- maps
 
   // { rows, columns, at: [row][column], most, mirrored }; null where a step cannot look.
-  map({ kind, layer, head }, { view = "raw", unit = "words", rows: meaning = "predicts" } = {}) {
-    const choice = [kind, layer, head, view, unit, meaning];
-    return this.once(choice.join(), () => this.made(...choice));
+  map(head, { view = "raw", unit = "words", rows = "predicts" } = {}) {
+    return this.once([nameOf(head), view, unit, rows].join(), () => this.made(head, view, unit, rows));
   }
-
-  made(kind, layer, head, view, unit, meaning) {
+  made({ kind, layer, head }, view, unit, meaning) {
     const rows = this.rows(kind, unit, meaning), columns = this.columns(kind, unit, view);
     const { shape, values } = this.maps[kind][view], [C, R] = [shape.at(-1), shape.at(-2)];
     const first = view === "left_out" ? 0 : (hasHeads(view) ? layer * shape[1] + head : shape[0] - 1) * R * C;
@@ -138,8 +126,7 @@ export class Trace {
     }));
     const sizes = at.flat().map((value) => Math.abs(value || 0));
     const most = view === "raw" ? 1 : Math.max(1e-6, ...sizes);
-    const mirrored = isRightToLeft(this.codes(kind)[1]);
-    return { rows, columns, at, most, mirrored, highest: Math.max(1e-6, ...sizes) };
+    return { rows, columns, at, most, highest: Math.max(1e-6, ...sizes), mirrored: isRightToLeft(this.codes(kind)[1]) };
   }
 
   // The columns with the largest shares of a row: [[column, share], ...].

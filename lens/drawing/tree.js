@@ -1,6 +1,6 @@
 // Which translations were considered?  The tree of a beam search: a column a step, each node joined to its parent.
 
-import { inside, shown } from "./answers.js";
+import { inside, scrollable, shown } from "./answers.js";
 import { inLanguage } from "./languages.js";
 import { html, segment } from "./markup.js";
 import { elided } from "./wording.js";
@@ -13,9 +13,8 @@ export const tree = {
 
   draw(context, trace) {
     const beams = +(context.state.lab.beams ?? 4), answer = inside(context, trace, { tool: "tree", num_beams: beams });
-    const button = (n) => html`<button data-do="note" data-name="beams" data-value="${n}" data-k="beams-${n}"
-      aria-pressed="${beams === n}">${n}</button>`;
-    return html`<div class="row2"><span class="second">Beams</span>${segment("Beams", [2, 4, 8].map(button))}</div>${
+    return html`<div class="row2"><span class="second">Beams</span>${
+      segment("Beams", "note", "beams", [2, 4, 8], beams)}</div>${
       shown(answer, () => drawn(answer, trace.languages[1]))}`;
   },
 };
@@ -41,9 +40,9 @@ function drawn({ steps, hypotheses, length_penalty: penalty }, code) {
     class="${best(step, number)}">${elided(text, 10)}<title>${text}: log-probability so far ${logProb.toFixed(3)}${
     score === null ? "" : `, score ${score.toFixed(4)}`}</title></text>`;
   const each = (draw) => steps.map((nodes, step) => nodes.map((one, number) => draw(one, step, number)));
-  return html`<div class="scrollx" tabindex="0" role="region" aria-label="Beam tree"><svg class="beams"
-    width="${width}" height="${height}" role="img"
-    aria-label="Beam tree of ${steps.length} steps; its translations follow.">${each(edge)}${each(node)}</svg></div>
+  const picture = html`<svg class="beams" width="${width}" height="${height}" role="img"
+    aria-label="Beam tree of ${steps.length} steps; its translations follow.">${each(edge)}${each(node)}</svg>`;
+  return html`${scrollable("Beam tree", picture)}
     <ol class="found">${hypotheses.map(([, , text, score]) => html`<li><span ${inLanguage(code)}>${text}</span><span
       class="soft">score ${score.toFixed(3)}</span></li>`)}</ol>
     <p class="fine">The bold path leads to the best translation. A score is the log-probability divided by the length to

@@ -1,7 +1,7 @@
 // What if the sentence were different?  Another source text, prefix, search or model: both translations with
 // the changes marked, the same head's two maps side by side, and the heads that carry the difference.
 
-import { answered, inside, marked, shown } from "./answers.js";
+import { answered, inside, marked, noted, notedText, shown } from "./answers.js";
 import { html, listed } from "./markup.js";
 import { smallMap } from "./small_map.js";
 import { flipOf } from "./texts.js";
@@ -18,17 +18,14 @@ export const whatIf = {
     const [source, target] = trace.languages, others = settings.models.filter((one) => one.name !== trace.record.model);
     const { text: other, prefix = "", num_beams = "", model = "" } = state.lab;
     const wish = { text: other || (flip ? flip.text : trace.source), prefix, num_beams, model };
-    const field = (name, label, input) => html`<label class="ask second"><span>${label}</span>${
-      input(html`data-do="note" data-name="${name}" data-k="wish-${name}"`)}</label>`;
-    const text = (name) => (on) => html`<input type="text" value="${wish[name]}" ${on}>`;
     const beams = (on) => html`<input type="number" min="1" max="${settings.beams}" value="${wish.num_beams}"
       placeholder="unchanged" ${on}>`;
     const models = (on) => html`<select ${on}><option value="">unchanged</option>${others.map(({ name }) =>
       html`<option ${name === wish.model ? html`selected` : ""}>${name}</option>`)}</select>`;
     const asks = Boolean(wish.text !== trace.source || wish.prefix || wish.num_beams || wish.model);
-    return html`<div class="asks">${field("text", `The ${language(source, "source")}`, text("text"))}${
-      field("prefix", `Begin the ${language(target, "translation")} with`, text("prefix"))}${
-      field("num_beams", "Beams", beams)}${settings.models.length > 1 ? field("model", "Model", models) : ""}</div>${
+    return html`<div class="asks">${notedText("text", `The ${language(source, "source")}`, wish.text)}${
+      notedText("prefix", `Begin the ${language(target, "translation")} with`, wish.prefix)}${
+      noted("num_beams", "Beams", beams)}${settings.models.length > 1 ? noted("model", "Model", models) : ""}</div>${
       asks ? compare(context, trace, wish) : html`<p class="soft">Change something above.</p>`}`;
   },
 };
@@ -49,16 +46,15 @@ function sides(state, trace, answer) {
   const [before, after] = [trace, other].map((one) => one.map(head));
   const alike = before.rows.length === after.rows.length && before.columns.length === after.columns.length;
   const change = (value, r, c) => value === null ? null : after.at[r][c] - value;
-  const difference = () => smallMap("The difference: more in blue, less in orange", before,
-    before.at.map((row, r) => row.map((value, c) => change(value, r, c))), state.theme);
-  const drawn = (title, map) => smallMap(title, map, map.at, state.theme);
+  const difference = () => before.at.map((row, r) => row.map((value, c) => change(value, r, c)));
+  const drawn = (title, map) => smallMap(title, map, state.theme);
   const side = (label, from, to) => html`<div class="res"><span class="second">${label}</span>
     <p ${inLanguage(source)}>${from}</p><p ${inLanguage(target)}>${to}</p></div>`;
   return html`<div class="sides">${side("As it is", trace.source, trace.target)}
     ${side("With the change", marked(trace.source, other.source), marked(trace.target, other.target))}</div>
     <div class="scrollx"><div class="figures">${
       drawn(headName(head, trace), before)}${drawn("With the change", after)}${
-      alike ? difference() : ""}</div></div>`;
+      alike ? drawn("The difference: more in blue, less in orange", { ...before, at: difference() }) : ""}</div></div>`;
 }
 
 // The heads that carry the difference: each patched alone from the other sentence.

@@ -2,7 +2,7 @@
 
 import { headRow } from "./heads.js";
 import { inLanguage } from "./languages.js";
-import { about, html, icon, listed, tipped } from "./markup.js";
+import { about, html, icon, listed, slide, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { flipOf } from "./texts.js";
 import { bare } from "./trace.js";
@@ -49,8 +49,8 @@ function heads(state, trace, unit) {
 
 function mostLooking(trace, piece) {
   const share = (head) => trace.top(head, piece, 1)[0]?.[1] || 0;
-  return trace.once(`looking ${piece}`, () => trace.heads.filter((one) => one.kind === "cross")
-    .map((head) => [share(head), head]).sort((a, b) => b[0] - a[0]).slice(0, 3).map(([, head]) => head));
+  return trace.once(`looking ${piece}`, () =>
+    trace.layers("cross").flat().sort((a, b) => share(b) - share(a)).slice(0, 3));
 }
 
 // --- what else could have been written
@@ -107,9 +107,8 @@ function candidates(state, trace, unit, settings) {
 function slider(scale, temperature) {
   if (!scale.length) return "";
   const written = temperature < 1 ? temperature.toFixed(2).replace(/0$/, "") : temperature.toFixed(1);
-  return html`<label class="slide second"><span>Temperature</span><input type="range" min="0" max="${scale.length - 1}"
-    value="${scale.indexOf(temperature)}" data-do="temperature" data-k="temperature"
-    aria-valuetext="${written}"><output>${written}</output></label>`;
+  return slide("Temperature", scale.length - 1, scale.indexOf(temperature),
+    html`data-do="temperature" data-k="temperature"`, written);
 }
 
 // --- which words mattered

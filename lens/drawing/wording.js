@@ -33,9 +33,8 @@ export const times = (fall) => Math.abs(fall) < 0.14 ? html`just as likely`
 
 export function direction(kind, [source, target]) {
   const from = language(source, "Source"), to = language(target, "Translation");
-  const said = { cross: `${to} looks at ${from}`, decoder: `${to} looks back at ${to}`,
-    encoder: `${from} looks at ${from}` };
-  return said[kind];
+  return { cross: `${to} looks at ${from}`, decoder: `${to} looks back at ${to}`,
+    encoder: `${from} looks at ${from}` }[kind];
 }
 // A short form for use before a number: the language a head looks at.
 export const lookedAt = (kind, [source, target]) => kind === "decoder" ? `back at ${language(target, "itself")}`
@@ -96,7 +95,7 @@ export function elided(text, most = 22) {
 }
 
 // What the map says about a row or one of its cells.
-export function sentence(trace, { head, view, unit, rows }, { piece, column = null }) {
+export function sentence(trace, { head, view, unit, rows }, { piece, column }) {
   const map = trace.map(head, { view, unit, rows });
   const row = map.rows.find((one) => one.pieces.includes(piece)) || map.rows[0], at = map.at[map.rows.indexOf(row)];
   const [rowCode, columnCode] = trace.codes(head.kind);
@@ -107,7 +106,7 @@ export function sentence(trace, { head, view, unit, rows }, { piece, column = nu
     : row.label === "end" && row.special ? html`To stop here`
     : head.kind === "encoder" ? html`While reading ${looks}`
     : html`While writing ${looks}`;
-  if (column !== null) return cell(view, lead, looks, seen(map.columns[column]), at[column], who);
+  if (map.columns[column]) return cell(view, lead, looks, seen(map.columns[column]), at[column], who);
   const seenOnly = at.map((value, i) => [map.columns[i], value]).filter(([, value]) => value !== null);
   const [first, second] = seenOnly.sort((a, b) => b[1] - a[1]);
   if (view === "left_out") return html`Without ${seen(first[0])}, ${looks} would be ${times(first[1])}`;
@@ -132,12 +131,10 @@ function cell(view, lead, looks, seen, value, who) {
 function traced(trace, view, piece, unit) {
   const [source, target] = trace.languages;
   const side = (kind, code, name) => {
-    const map = trace.map({ kind, layer: 0, head: 0 }, { view, unit });
-    const row = map.rows.findIndex((one) => one.pieces.includes(piece));
-    if (row < 0) return null;
-    const all = map.at[row].map((value, i) => [map.columns[i], value || 0]);
+    const all = trace.top({ kind, layer: 0, head: 0 }, piece, Infinity, { view, unit });
+    if (!all.length) return null;
     const total = all.reduce((sum, one) => sum + one[1], 0);
-    const best = all.sort((a, b) => b[1] - a[1]).slice(0, 2).filter((one) => one[1] >= 0.03);
+    const best = all.slice(0, 2).filter((one) => one[1] >= 0.03);
     const named = ([one, share]) => html`${quoted(one.label, code)} ${percent(share)}`;
     return html`${name} <b>${percent(total)}</b>${best.length ? html` (${listed(best, named)})` : ""}`;
   };

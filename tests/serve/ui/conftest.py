@@ -61,7 +61,7 @@ def settled(tab):
     tab.wait_for_function("""() => {
         const root = document.querySelector('.s2s:not(.s2s-first)');
         const text = (name) => root.querySelector(name).innerText;
-        return root && root.querySelector('.grid2, .lined') && !root.querySelector('.texts.working')
+        return root && root.querySelector('.grid2, .lined') && !root.querySelector('.texts.working, .stale')
             && !/Translating|Looking/.test(text('.say')) && !/Switching/.test(text('.word'))
             && root.querySelector('.needed');
     }""")
