@@ -55,7 +55,7 @@ export function loading({ state, settings, engine, set, render }) {
     const mine = running = new AbortController(), { signal } = mine, before = state.reply?.translation?.text || "";
     clearTimeout(slow);
     slow = setTimeout(() => { if (running === mine && state.busy) { state.waited = true; render(); } }, SLOW);
-    set({ alternative: 0, prefix: null, forced: null, error: null, changed: [], waited: false, moment: null,
+    set({ alternative: 0, prefix: null, forced: null, error: null, changed: [], waited: false, moment: null, held: null,
       hover: null, text, busy: "translating", ...changes });
     if (!text.trim()) return set({ busy: null, reply: null, traces: [] });
     try {

@@ -15,9 +15,8 @@ export function pixels({ rows, columns, at, most }, { tone, theme, scale = most,
   });
   return image;
 }
-export function draw(canvas, image) {
+export const draw = (canvas, image) =>
   Object.assign(canvas, { width: image.width, height: image.height }).getContext("2d").putImageData(image, 0, 0);
-}
 
 // Labels and cells as SVG.  `values` [row][column], from -1 to 1: below 0 in orange.
 export function cells({ rows, columns, mirrored }, values, { size, left, top, theme, tone, say, numbers }) {

@@ -1,7 +1,7 @@
 // What if the sentence were different?  Another source text, prefix, search or model: both translations with
 // the changes marked, the same head's two maps side by side, and the heads that carry the difference.
 
-import { answered, inside, marked, noted, notedText, shown } from "./answers.js";
+import { answered, inside, marked, noted, notedText, scrollable, shown } from "./answers.js";
 import { html, listed } from "./markup.js";
 import { smallMap } from "./small_map.js";
 import { flipOf } from "./texts.js";
@@ -52,9 +52,9 @@ function sides(state, trace, answer) {
     <p ${inLanguage(source)}>${from}</p><p ${inLanguage(target)}>${to}</p></div>`;
   return html`<div class="sides">${side("As it is", trace.source, trace.target)}
     ${side("With the change", marked(trace.source, other.source), marked(trace.target, other.target))}</div>
-    <div class="scrollx"><div class="figures">${
+    ${scrollable("The head’s maps", html`<div class="figures">${
       drawn(headName(head, trace), before)}${drawn("With the change", after)}${
-      alike ? drawn("The difference: more in blue, less in orange", { ...before, at: difference() }) : ""}</div></div>`;
+      alike ? drawn("The difference: more in blue, less in orange", { ...before, at: difference() }) : ""}</div>`)}`;
 }
 
 // The heads that carry the difference: each patched alone from the other sentence.
