@@ -7,9 +7,9 @@
 Each visit is a browser's first.  *explorer*: from opening the address until the maps are drawn and the page says which
 words mattered.  Then a sentence of ten words is typed, and from the last key, with the 0.4 s for which the page waits
 for another: *translation*, until it is shown; *maps*, until every head is drawn; *words that mattered*, until these are
-said.  *a cell*: from pointing at a cell of the map until it is marked.  *a head*: from a click on a head to its map.
-Each ends when the browser has drawn the result, at a frame of 16.7 ms; *work for* is what the page's main thread was
-busy with for it.  The first visit, in which the server loads torch, has rows of its own.
+said.  *a cell*: from pointing at a row's first cell until it is marked.  *a head*: from a click on a head to its map.
+Each ends when the browser has drawn the result, at a frame of 16.7 ms; *work for* is for how long the page's main thread
+was busy meanwhile.  The first visit, in which the server loads torch, has rows of its own.
 """
 
 from __future__ import annotations
@@ -50,9 +50,10 @@ TYPE = """async (text) => {
   return { translation, maps, "words that mattered": maps + await timed(complete) };
 }"""
 POINT = """share => {
-  const cells = parts(".mapbox .c:not(.masked)"), cell = cells[Math.floor(share * cells.length)];
-  const move = () => cell.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, pointerType: "mouse" }));
-  return timed(() => cell.id === "s2s-cell", move);
+  const rows = parts(".mapbox [data-row]"), row = rows[Math.floor(share * rows.length)];
+  const clientX = row.querySelector(".rl").getBoundingClientRect().right + 5, target = row.querySelector(".c") || row;
+  const event = new PointerEvent("pointermove", { bubbles: true, pointerType: "mouse", clientX });
+  return timed(() => part("#s2s-cell")?.closest("[data-row]") === row, () => target.dispatchEvent(event));
 }"""
 CLICK = """share => {
   const heads = parts(".heads [data-head]:not([aria-pressed=true])"), before = part(".eyebrow").textContent;
