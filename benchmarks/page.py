@@ -8,8 +8,8 @@ Each visit is a browser's first.  *explorer*: from opening the address until the
 words mattered.  Then a sentence of ten words is typed, and from the last key, with the 0.4 s for which the page waits
 for another: *translation*, until it is shown; *maps*, until every head is drawn; *words that mattered*, until these are
 said.  *a cell*: from pointing at a row's first cell until it is marked.  *a head*: from a click on a head to its map.
-Each ends when the browser has drawn the result, at a frame of 16.7 ms; *work for* is the time the main thread of the page
-was busy for it.  The first visit, in which the server loads torch, has rows of its own.
+Each ends when the browser has drawn the result, at a frame of 16.7 ms; *work for* is the time for which the page's main
+thread was busy with it.  The first visit, in which the server loads torch, has rows of its own.
 """
 
 from __future__ import annotations
