@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
+from seq2see.languages import NAMES
 from seq2see.manifest import sha256
 from seq2see.streams import UTF_16
 from .cache import fingerprint
@@ -27,6 +28,7 @@ from .config import DataConfig
 
 TABLES = (".csv", ".json", ".jsonl", ".parquet", ".tsv")
 LANGUAGE = r"[a-z]{2,3}(-[a-z0-9]{2,4})*"  # a code, such as pt, pt-br or zh-hant-tw
+HEADER_WORDS = {"source", "target", "src", "tgt", "trg", "text", "sentence", *map(str.casefold, NAMES.values())}
 HUB_NAME = r"[\w.-]+/[\w.-]+"  # owner/name
 
 
@@ -257,6 +259,13 @@ def _columns(names: Iterable[str], languages: Sequence[str]) -> tuple[list[int] 
     return (None if others or len(found) != len(wanted) else list(range(len(wanted)))), False
 
 
+def _is_header(cells: Sequence[str], languages: Sequence[str]) -> bool:
+    """Whether a first line names columns, such as `English, German` or `source_text, target_text`."""
+    words = [re.findall(r"[^\W_]+", cell.casefold()) for cell in cells]
+    known = HEADER_WORDS | {language.casefold() for language in languages}
+    return len(set(map(tuple, words))) == len(cells) and all(cell and known.issuperset(cell) for cell in words)
+
+
 def _delimited(rows: Iterator[tuple[int, list[str]]], languages: Sequence[str], path: Path) -> Iterator[Row]:
     """Rows of a table whose header names languages, or which has just one column a language, in order."""
     first_line, first = next(rows, (1, [""]))
@@ -266,6 +275,9 @@ def _delimited(rows: Iterator[tuple[int, list[str]]], languages: Sequence[str], 
             f"{path}, line 1: expected a header with the columns {', '.join(languages)}, found"
             f" {', '.join(first)[:80]!r}; name the columns, or set data.source and data.target"
         )
+    if not named and _is_header(first, languages):
+        raise UserError(f"{path}, line 1: {', '.join(first)!r} is a header and no pair; name the columns by language"
+                        f" codes: {', '.join(languages)}")  # fmt: skip
     for line, cells in rows if named else itertools.chain([(first_line, first)], rows):
         if len(cells) == len(first):
             yield line, [cells[column] for column in columns]

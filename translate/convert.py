@@ -25,7 +25,8 @@ def write(model: Path, folder: Path) -> None:
     check_config(model)
     pickles = sorted(path for pattern in PICKLES for path in model.glob(pattern))
     if not pickles:
-        raise UserError(f"{model} has no pytorch_model.bin to convert")
+        remedy = "; it has safetensors already: use it as it is" if any(model.glob("*.safetensors")) else ""
+        raise UserError(f"{model} has no pytorch_model.bin to convert{remedy}")
     weights: dict[str, torch.Tensor] = {}
     for path in pickles:
         with as_user_error(f"{path} cannot be read as weights alone"):

@@ -15,9 +15,10 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.types import Receive, Scope, Send
 
+from seq2see.languages import NAMES
 from ...translate.decoding import DecodingOptions
 from ..errors import APIError
-from ..languages import NAMES, Detection
+from ..languages import Detection
 from ..request_checks import replay_body
 from ..service import Service
 from .bodies import Body, From0, JSONRoute, Text, Texts, by_kind, key_wanted, refuse_utf16

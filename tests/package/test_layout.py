@@ -25,7 +25,8 @@ MAY_IMPORT = {
     "storybook": {"storybook", "tokenizer"},
     "training": {
         "training", "translate", "storybook", "tokenizer", "modeling", "atomic", "configs", "errors",
-        "folders", "json_files", "manifest", "pretrained", "settings_file", "streams", "vetting", "__version__",
+        "folders", "json_files", "languages", "manifest", "pretrained", "settings_file", "streams", "vetting",
+        "__version__",
     },
     "measures": {
         "measures", "translate", "storybook", "training", "lens", "tokenizer", "modeling", "atomic", "errors",
@@ -36,8 +37,8 @@ MAY_IMPORT = {
         "errors", "__version__",
     },
     "serve": {
-        "serve", "translate", "lens", "tokenizer", "modeling", "errors", "folders", "pretrained", "settings_file",
-        "streams", "__version__",
+        "serve", "translate", "lens", "tokenizer", "modeling", "errors", "folders", "languages", "pretrained",
+        "settings_file", "streams", "__version__",
     },
     "configs": set(),
 }
@@ -50,6 +51,7 @@ EXCEPTIONS = {
     "seq2see/demo_worker.py": {"demo_run", "errors", "lens", "measures", "training", "translate", "atomic"},
     "seq2see/errors.py": set(),
     "seq2see/folders.py": {"errors", "pretrained"},
+    "seq2see/languages.py": set(),
     "seq2see/manifest.py": {"errors"},
     "seq2see/pretrained/__init__.py": {"errors", "manifest"},
     "seq2see/settings_file.py": {"errors"},

@@ -318,6 +318,19 @@ def test_what_names_no_language_is_a_row_or_taken_in_order(tmp_path, kind):
         assert read(table(tmp_path, kind, first)) == ([first, *ROWS] if kind in ("tsv", "csv") else ROWS)
 
 
+@pytest.mark.parametrize("kind", ["tsv", "csv"])
+@pytest.mark.parametrize("names", [("Portuguese", "French"), ("source", "target"), ("pt_text", "Fr text")])
+def test_a_header_without_codes_is_never_read_as_a_pair(tmp_path, kind, names):
+    with pytest.raises(UserError, match=r"line 1: .* is a header and no pair; name the columns .*, pt, fr") as caught:
+        read(table(tmp_path, kind, names))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("first", [("source", "source"), ("Portuguese", "portugais"), ("text", "le texte")])
+def test_a_first_pair_with_a_word_of_headers_is_a_pair(tmp_path, first):
+    assert read(table(tmp_path, "tsv", first)) == [first, *ROWS]
+
+
 def test_a_later_record_with_other_keys_is_a_fault_and_not_read_in_order(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"source": "bom", "target": "bon"}\n{"fr-FR": "chat", "pt-BR": "gato"}\n', "utf-8")

@@ -48,6 +48,13 @@ def test_a_tied_matrix_is_stored_once(model, tmp_path):
         assert sum(file.get_slice(name).get_shape()[0] > 40 for name in file.keys() if "embed_tokens" in name) <= 1  # noqa: SIM118
 
 
+def test_a_model_with_safetensors_needs_no_conversion(model, tmp_path, capsys):
+    assert convert(model, tmp_path / "new") == 0
+    assert convert(tmp_path / "new", tmp_path / "again") == 1
+    assert "it has safetensors already: use it as it is" in capsys.readouterr().err
+    assert not (tmp_path / "again").exists()
+
+
 def test_a_download_is_named_by_its_hub_id(model, tmp_path, monkeypatch, capsys):
     snapshot = tmp_path / "models--org--opus-mt" / "snapshots" / "0123"
     asked = []
