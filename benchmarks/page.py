@@ -9,12 +9,14 @@ which words mattered.  Then a sentence of ten words is typed, and from the last 
 waits for another: *translation*, until it is shown; *maps*, until every head is drawn; *words that mattered*, until
 these are said.  *a cell*: from pointing at a row's first cell until it is marked.  *a head*: from a click on a head to
 its map.  Each ends when the browser has drawn the result, at a frame of 16.7 ms; *work for* is the time for which the
-page's main thread was busy with it.  The first visit, in which the server loads torch, has rows of its own.
+page's main thread was busy with it, less the median of *the measurement alone*, of an action that changes nothing.
+The first visit, in which the server loads torch, has rows of its own.
 """
 
 from __future__ import annotations
 
 import shutil
+import statistics
 import sys
 from collections import defaultdict
 from typing import Any
@@ -49,9 +51,10 @@ TYPE = """async (text) => {
   const translation = await timed(fresh, typed), maps = translation + await timed(() => fresh() && mapped());
   return { translation, maps, "words that mattered": maps + await timed(complete) };
 }"""
+NOTHING = "timed(() => true)"
 POINT = """share => {
   const rows = parts(".mapbox [data-row]"), row = rows[Math.floor(share * rows.length)];
-  const clientX = row.querySelector(".rl").getBoundingClientRect().right + 5, target = row.querySelector(".c") || row;
+  const clientX = row.querySelector(".rl").getBoundingClientRect().right + 5, target = row.querySelector(".cells");
   const event = new PointerEvent("pointermove", { bubbles: true, pointerType: "mouse", clientX });
   return timed(() => part("#s2s-cell")?.closest("[data-row]") === row, () => target.dispatchEvent(event));
 }"""
@@ -72,12 +75,21 @@ def visit(browser: Any, url: str, text: str, *, clicks: int) -> dict[str, list[f
     found |= {name: [milliseconds] for name, milliseconds in tab.evaluate(TYPE, text).items()}
     devtools = context.new_cdp_session(tab)
     devtools.send("Performance.enable")
-    for name, action in (("a cell", POINT), ("a head", CLICK)):
-        found |= {name: [], f"work for {name}": []}
+
+    def repeated(action: str) -> tuple[list[float], list[float]]:
+        """How long each repetition of an action took, and for how long the main thread was busy with it."""
+        took, busy = [], []
         for number in range(clicks):
             before = _busy(devtools)
-            found[name].append(tab.evaluate(action, number * 0.618 % 1))  # spread over the page
-            found[f"work for {name}"].append(_busy(devtools) - before)
+            took.append(tab.evaluate(action, number * 0.618 % 1))  # spread over the page
+            busy.append(_busy(devtools) - before)
+        return took, busy
+
+    _, found["the measurement alone"] = repeated(NOTHING)
+    alone = statistics.median(found["the measurement alone"])
+    for name, action in (("a cell", POINT), ("a head", CLICK)):
+        found[name], busy = repeated(action)
+        found[f"work for {name}"] = [one - alone for one in busy]
     context.close()
     return found
 

@@ -14,6 +14,7 @@ const RAMPS = {
     slate: "#242528 #323740 #444d5e #5a677d #76849d #96a4bb #bec8d8 #e9edf4",
   },
 };
+export const CARD = { light: "#ffffff", dark: "#161d27" };  // as --card
 const STEPS = 256, tables = {};
 // The heads of one layer, told apart by dichromats too; the ninth has the colour of the first, with dashes.
 const HEADS = {

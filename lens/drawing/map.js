@@ -1,6 +1,6 @@
 // The large map: its heading, sentence, tools and cells, a grid that can be walked with the keyboard.
 
-import { css, gradient, headColour, headDashes, inkOn, shade } from "./colour.js";
+import { CARD, css, gradient, headColour, headDashes, inkOn, shade } from "./colour.js";
 import { html, icon, isNarrow, opener, paint, segment, tipped } from "./markup.js";
 import { SHOWN, draw, pixels } from "./small_map.js";
 import { looking, traceOf } from "./state.js";
@@ -111,15 +111,17 @@ export function headline(state) {
 export const how = (state) => state.moment !== null ? "The map shows the translation the model wrote at that step."
   : reading(state.head.kind, state.view, traceOf(state).languages, state.theme === "dark");
 
-// --- the cells; from so many on, they are one canvas
+// --- the cells: coloured by one canvas; an element each for those with a number, and for all once the reader rests
 
-const MANY = 1600;
+const MANY = 1600, REST = 300;  // so many cells get no elements of their own; milliseconds
 const isDense = (map) => map.rows.length * map.columns.length >= MANY;
 
 let meter = null;
 function widthOf(text, box) {
-  meter ||= document.createElement("canvas").getContext("2d");
-  meter.font ||= `13px ${getComputedStyle(box).fontFamily}`;
+  if (!meter) {
+    meter = document.createElement("canvas").getContext("2d");
+    meter.font = `13px ${getComputedStyle(box).fontFamily}`;
+  }
   return meter.measureText(text).width;
 }
 
@@ -128,64 +130,92 @@ export function drawMap(box, state, width) {
   if (state.as === "lines") return drawLineMap(box, state, map);
   const narrow = isNarrow(), label = narrow ? 78 : 88, room = width - label - 1, { length } = map.columns;
   const needs = map.columns.map((one) => Math.max(22, widthOf(elided(one.label, 16), box) + 6));
-  const spare = room - needs.reduce((a, b) => a + b, 0), flat = spare >= 0 && !narrow;
-  const template = `${label}px ${flat ? needs.map((need) => `${(need + spare / length).toFixed(2)}px`).join(" ")
-    : `repeat(${length},minmax(${narrow ? 12 : 22}px,1fr))`}`;
-  paint(box, frame(state, map, flat));
+  const spare = room - needs.reduce((a, b) => a + b, 0), flat = spare >= 0 && !narrow && !isDense(map);
+  const widths = needs.map((need) => flat ? need + spare / length : 1), whole = flat ? room : length;
+  const template = flat ? widths.map((one) => `${one.toFixed(2)}px`).join(" ")
+    : `repeat(${length},minmax(${narrow ? 12 : 22}px,1fr))`;
+  let end = 0;
+  const ends = [0, ...widths.map((one) => (end += one) / whole)];  // of the columns, as shares of the width
+  paint(box, frame(state, map, { flat, label, template, ends }));
   const grid = box.querySelector(".grid2");
-  grid.style.setProperty("--template", template);
-  grid.style.setProperty("--label", `${label}px`);
-  fill(grid, state, map);
+  colour(grid.querySelector("canvas"), state, map, ends.map((end) => Math.round(end * room)));
+  grid.ends = ends;
+  clearTimeout(box.resting);
+  box.resting = setTimeout(() => nameCells(grid, state, map), REST);
 }
 
 // Scrolls the chosen row into the box.
 export function showRow(box) {
-  const row = box.querySelector(".row.sel"), top = box.querySelector(".cols")?.offsetHeight;
+  const row = box.querySelector(".row.sel");
   if (!row) return;
-  const above = row.offsetTop < box.scrollTop + top;
-  const below = row.offsetTop + row.offsetHeight > box.scrollTop + box.clientHeight;
-  if (above || below) box.scrollTop = row.offsetTop - box.clientHeight / 2;
+  const top = row.parentElement.offsetTop + row.offsetTop, { scrollTop, clientHeight } = box;  // below the labels
+  const isSeen = row.offsetTop >= scrollTop && top + row.offsetHeight <= scrollTop + clientHeight;
+  if (!isSeen) box.scrollTop = top - clientHeight / 2;
 }
 
-function frame(state, map, flat) {
+function frame(state, map, { flat, label, template, ends }) {
   const trace = traceOf(state), { kind } = state.head, [rowCode, columnCode] = trace.codes(kind);
   const across = state.view === "left_out" ? "erased" : "looks at";
   const down = kind === "encoder" || state.rows === "reads" ? "reads" : "writes";
   const column = (one, j) => html`<div role="columnheader" data-column="${j}" class="${one.special ? "sp" : ""}"
     aria-label="${one.label}"><span ${inLanguage(columnCode)}>${elided(one.label, 16)}</span></div>`;
-  const cell = (_, j) => html`<div class="c" role="gridcell" data-column="${j}"></div>`;
-  const dense = isDense(map), cells = dense ? "" : map.columns.map(cell);
   const row = (one, i) => html`<div class="row" role="row" data-row="${i}"><div class="rl ${one.special ? "sp" : ""}"
-    role="rowheader"><span ${inLanguage(rowCode)}>${elided(one.label, 14)}</span></div>${cells}</div>`;
+    role="rowheader"><span ${inLanguage(rowCode)}>${elided(one.label, 14)}</span></div><div class="cells"
+    role="none">${map.columns.map((_, j) => hasNumber(state, map, i, j) && cell(state, map, i, j, ends))}</div></div>`;
   return html`<div class="grid2 ${flat ? "" : "tilt"}" role="grid" tabindex="0" data-k="grid"
-    aria-label="${direction(kind, trace.languages)}: ${map.rows.length} rows, ${
-      map.columns.length} columns. Use the arrow keys to move." ${map.mirrored ? html`dir="rtl"` : ""}>
-    <div class="row cols" role="row"><div class="axis" role="columnheader" aria-label="Word"><span>${
-      across} ${map.mirrored ? "←" : "→"}</span><span>${down} ↓</span></div>${map.columns.map(column)}</div>
-    <div class="rows ${dense ? "dense" : ""}" role="rowgroup">${
-      dense ? html`<canvas aria-hidden="true"></canvas>` : ""}${map.rows.map(row)}</div></div>`;
+    style="--template:${template};--label:${label}px" aria-label="${direction(kind, trace.languages)}: ${
+      map.rows.length} rows, ${map.columns.length} columns. Use the arrow keys to move." ${
+      map.mirrored ? html`dir="rtl"` : ""}><div class="row cols" role="row"><div class="axis" role="columnheader"
+    aria-label="Word"><span>${across} ${map.mirrored ? "←" : "→"}</span><span>${down} ↓</span></div>${
+    map.columns.map(column)}</div><div class="rows ${isDense(map) ? "dense" : ""}" role="rowgroup"><canvas
+    aria-hidden="true"></canvas>${map.rows.map(row)}</div></div>`;
 }
 
-function fill(grid, state, map) {
-  const tone = toneOf(state), scale = scaleOf(map, state), { theme } = state, marks = /^[^\p{L}\p{N}]+$/u;
-  const isFaded = ({ special, label }) => state.fade && (special || marks.test(label));
-  if (isDense(map)) return draw(grid.querySelector("canvas"), pixels(map, { tone, theme, scale, isFaded }));
-  const rows = grid.querySelectorAll("[data-row]");
-  map.at.forEach((row, i) => {
-    const cells = rows[i].querySelectorAll(".c");
-    row.forEach((value, j) => {
-      const cell = cells[j], masked = value === null, share = masked ? 0 : value / scale;
-      const colour = shade(Math.abs(share), value < 0 ? "orange" : tone, theme), name = nameOfCell(state, map, i, j);
-      const faded = isFaded(map.columns[j]), key = `${masked} ${colour} ${name} ${faded}`;
-      if (cell.key === key) return;  // most cells of two heads are alike
-      cell.key = key;
-      cell.classList.toggle("masked", masked);
-      cell.classList.toggle("faded", faded);
-      cell.style.cssText = masked ? "" : `background:${css(colour)};color:${inkOn(colour)}`;
-      cell.textContent = !masked && Math.abs(share) >= SHOWN ? number(state.view, value) : "";
-      cell.setAttribute("aria-label", name);
-    });
-  });
+const hasNumber = (state, map, i, j) => !isDense(map) && Math.abs(map.at[i][j]) >= SHOWN * scaleOf(map, state);
+const isFaded = ({ fade }, { special, label }) => fade && (special || /^[^\p{L}\p{N}]+$/u.test(label));
+const paletteOf = (state, map) =>
+  ({ tone: toneOf(state), theme: state.theme, scale: scaleOf(map, state), isFaded: (one) => isFaded(state, one) });
+const colourIn = ({ tone, theme, scale }, value) => shade(Math.abs(value) / scale, value < 0 ? "orange" : tone, theme);
+
+// One pixel high a row, and as wide as the page or, without gaps, one a column; transparent where no step can look.
+function colour(canvas, state, map, x) {
+  const palette = paletteOf(state, map);
+  if (isDense(map)) return draw(canvas, pixels(map, palette));
+  const brush = Object.assign(canvas, { width: x.at(-1), height: map.rows.length }).getContext("2d");
+  map.columns.forEach((column, j) => map.at.forEach((row, i) => {
+    const fill = (colour, gap) => {
+      brush.fillStyle = colour;
+      brush.fillRect(x[j] + gap, i, x[j + 1] - x[j] - 2 * gap, 1);
+    };
+    if (row[j] === null) return;
+    fill(CARD[state.theme], 0);
+    brush.globalAlpha = palette.isFaded(column) ? 0.25 : 1;
+    fill(css(colourIn(palette, row[j])), 1);
+    brush.globalAlpha = 1;
+  }));
+}
+
+function cell(state, map, i, j, ends) {
+  const value = map.at[i][j], at = (share) => `${(100 * share).toFixed(3)}%`, palette = paletteOf(state, map);
+  const ink = palette.isFaded(map.columns[j]) ? "var(--soft)" : inkOn(colourIn(palette, value));
+  return html`<div class="c" role="gridcell" data-column="${j}" aria-label="${nameOfCell(state, map, i, j)}"
+    style="inset-inline-start:${at(ends[j])};width:${at(ends[j + 1] - ends[j])};color:${ink}">${
+    hasNumber(state, map, i, j) && number(state.view, value)}</div>`;
+}
+
+// The element of a cell, made when first needed.
+function cellOf(row, state, map, j) {
+  const there = () => row.querySelector(`.c[data-column="${j}"]`), { ends } = row.closest(".grid2");
+  if (!there()) row.lastElementChild.insertAdjacentHTML("beforeend", cell(state, map, +row.dataset.row, j, ends));
+  return there();
+}
+
+// An element with a name for every cell, in order, for screen readers.
+function nameCells(grid, state, map) {
+  if (!grid.isConnected || isDense(map) || !traceOf(state)) return;
+  for (const row of grid.querySelectorAll("[data-row]")) {
+    row.lastElementChild.append(...map.columns.map((_, j) => cellOf(row, state, map, j)));
+  }
 }
 
 function nameOfCell({ view }, map, i, j) {
@@ -196,19 +226,19 @@ function nameOfCell({ view }, map, i, j) {
 
 // The row and column under the pointer, if a cell that a step can look at is there.
 export function cellAt({ target, offsetX }, state) {
-  const row = target.closest("[data-row]"), cell = target.closest("[data-column]"), dense = target.closest(".dense");
-  if (!row || !(cell || (dense && target === row))) return null;
-  const { at, columns, mirrored } = traceOf(state).map(state.head, state), label = row.firstElementChild.offsetWidth;
-  const x = (mirrored ? row.clientWidth - offsetX : offsetX) - label;
-  const column = cell ? +cell.dataset.column : Math.floor(x / (row.clientWidth - label) * columns.length);
-  return typeof at[row.dataset.row][column] === "number" ? { row: +row.dataset.row, column } : null;
+  const cells = target.closest(".cells"), cell = target.closest(".c");
+  if (!cells) return null;
+  const { at, mirrored } = traceOf(state).map(state.head, state), { row } = cells.parentElement.dataset;
+  const x = mirrored ? cells.clientWidth - offsetX : offsetX, { ends } = cells.closest(".grid2");
+  const column = cell ? +cell.dataset.column : ends.findLastIndex((end) => end * cells.clientWidth <= x);
+  return typeof at[row][column] === "number" ? { row: +row, column } : null;
 }
 
 // What changes while the pointer or the keyboard moves.
 export function followMap(box, state) {
   const grid = box.querySelector(".grid2");
   if (!grid) return;
-  const trace = traceOf(state), map = trace.map(state.head, state), { hover } = state, dense = isDense(map);
+  const trace = traceOf(state), map = trace.map(state.head, state), { hover } = state;
   const at = map.rows.findIndex((one) => one.pieces.includes(looking(state)));
   let column = hover?.column ?? -1;
   if (hover?.side && hover.side === { cross: "source", decoder: "target" }[state.head.kind]) {
@@ -217,28 +247,21 @@ export function followMap(box, state) {
   }
   const rows = grid.querySelectorAll("[data-row]"), shown = map.at[Math.max(0, at)];
   rows.forEach((row, i) => row.classList.toggle("sel", i === at));
-  const before = grid.querySelector("#s2s-cell");
-  if (dense) before?.remove(); else before?.removeAttribute("id");
   grid.querySelectorAll(".hov").forEach((one) => one.classList.remove("hov"));
+  grid.querySelector("#s2s-cell")?.removeAttribute("id");
   grid.querySelectorAll(".cols [data-column]").forEach((head, j) => {
     head.classList.toggle("hov", j === column);
     head.classList.toggle("hot", Math.abs(shown[j] || 0) / map.most >= 0.3);
   });
   grid.dataset.tone = toneOf(state);
-  const row = rows[hover?.row], isCell = row && column >= 0;
-  if (isCell && dense) {
-    row.insertAdjacentHTML("beforeend", html`<div class="c" role="gridcell" data-column="${column}"
-      aria-label="${nameOfCell(state, map, hover.row, column)}" style="grid-area:1 / ${column + 2}"></div>`);
+  if (column >= 0 && hover.side === "source") {
+    for (const row of rows) cellOf(row, state, map, column).classList.add("hov");
   }
-  const cell = isCell && (dense ? row.lastElementChild : row.querySelectorAll(".c")[column]);
-  if (hover?.side === "source" && column >= 0) {
-    for (const row of rows) row.querySelectorAll(".c")[column]?.classList.add("hov");
-  }
-  if (cell) {
-    cell.classList.add("hov");
-    cell.id = "s2s-cell";
-    grid.setAttribute("aria-activedescendant", "s2s-cell");
-  } else grid.removeAttribute("aria-activedescendant");
+  const cell = column >= 0 && rows[hover.row] && cellOf(rows[hover.row], state, map, column);
+  if (!cell) return grid.removeAttribute("aria-activedescendant");
+  cell.classList.add("hov");
+  cell.id = "s2s-cell";
+  grid.setAttribute("aria-activedescendant", "s2s-cell");
 }
 
 const inColour = ({ head }, { theme }) => html`style="stroke:${headColour(head, theme)}"

@@ -5,7 +5,7 @@ import { html, listed } from "./markup.js";
 import { hasHeads } from "./trace.js";
 
 export const percent = (value) => `${Math.round(100 * value)}%`;
-export const count = (value) => value.toLocaleString("en-GB");
+export const count = new Intl.NumberFormat("en-GB").format;
 export const nats = (value) => value.toFixed(1).replace("-", "−");
 
 // A value of a view, as in a cell; and with its unit.

@@ -95,7 +95,7 @@ def static_view(service: Service) -> bytes:
     """The first view as HTML, if the page opens with it."""
     chosen = example_model(service)
     kept = chosen is not None and first_view(service.models[chosen]) is not None
-    return f"<style>{style()}{text_of('first.css')}</style>{text_of('first_view.html')}".encode() if kept else b""
+    return f"<style class=\"s2s-first\">{style()}{text_of('first.css')}</style>{text_of('first_view.html')}".encode() if kept else b""
 
 
 def weights(translator: Translator) -> int | None:

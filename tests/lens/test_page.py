@@ -33,8 +33,27 @@ def page(browser, trace, tmp_path):
         yield tab
 
 
+def named(tab):
+    """Waits until every cell has an element, for which the page takes its time."""
+    tab.wait_for_function("""() => document.querySelectorAll(".rows .c").length
+        === document.querySelectorAll(".row .rl").length * document.querySelectorAll(".cols [data-column]").length""")
+
+
+def lightness(tab):
+    """How light the canvas is in the middle of every cell; None where it is transparent."""
+    return tab.evaluate("""() => {
+        const canvas = document.querySelector(".rows canvas"), { ends } = document.querySelector(".grid2");
+        const at = (x, y) => canvas.getContext("2d").getImageData(x, y, 1, 1).data;
+        return Array.from({ length: canvas.height }, (_, y) => ends.slice(1).map((end, j) => {
+            const [red, green, blue, alpha] = at(Math.floor(canvas.width * (ends[j] + end) / 2), y);
+            return alpha ? red + green + blue : null;
+        }));
+    }""")
+
+
 def shown(tab):
     """What every cell of the map says, without its words: a number, or None where it is masked."""
+    named(tab)
     names = tab.get_by_role("grid").locator("[data-row]").evaluate_all(
         "rows => rows.map(row => [...row.querySelectorAll('.c')].map(cell => cell.getAttribute('aria-label')))")
     number = re.compile(r".*: (not yet written|[-−\d.]+)(?: nats|%)?$", re.DOTALL)
@@ -50,6 +69,11 @@ def test_the_cells_are_the_weights_and_what_is_saved_is_what_is_shown(page, trac
             for c, value in enumerate(row):
                 masked = kind == "decoder" and c > r
                 assert value is None if masked else value == pytest.approx(100 * weights[r, c], abs=0.6)
+        seen = [(weights[r, c], one) for r, row in enumerate(lightness(page)) for c, one in enumerate(row)
+                if one is not None or not (kind == "decoder" and c > r)]  # fmt: skip
+        assert len(seen) == np.count_nonzero(weights > 0)
+        by_weight = [one for _, one in sorted(seen)]
+        assert by_weight == sorted(by_weight, reverse=True) and len(set(by_weight)) > 5, "more is darker"
     page.get_by_role("button", name="Export").click()
     with page.expect_download() as saved:
         page.get_by_role("menuitem", name="CSV").click()
@@ -124,6 +148,7 @@ def test_a_right_to_left_source_reverses_the_columns(browser, seq2see, tmp_path,
         return tab.locator(selector).evaluate_all("all => all.map(one => one.getBoundingClientRect().x)")
 
     with opened(browser, tmp_path / "look.html", made, words=True) as tab:
+        named(tab)
         for selector in (".src .w", ".cols [data-column]", "[data-row='1'] .c"):
             assert across(selector) == sorted(across(selector), reverse=True), selector
         assert across(".tgt .w") == sorted(across(".tgt .w"))
