@@ -22,7 +22,7 @@ export const arithmetic = {
 
 const four = (value) => value.toFixed(Math.abs(value) >= 100 ? 1 : 3).replace("-", "−");
 function strip(vector, most, theme) {
-  const colour = (value) => css(shade(Math.abs(value) / most, value < 0 ? "orange" : "blue", theme));
+  const colour = (value) => css(shade(value / most, "blue", theme));
   return html`<span class="strip" role="img" aria-label="${vector.length} numbers"
     ${tipped(vector.slice(0, 64).map(four).join(", "))}>${
     vector.map((value) => html`<i style="background:${colour(value)}"></i>`)}</span>`;

@@ -14,7 +14,7 @@ const RAMPS = {
     slate: "#242528 #323740 #444d5e #5a677d #76849d #96a4bb #bec8d8 #e9edf4",
   },
 };
-export const CARD = { light: "#ffffff", dark: "#161d27" };  // as --card
+export const CARD = { light: [255, 255, 255], dark: [22, 29, 39] };  // --card
 const STEPS = 256, tables = {};
 // The heads of one layer, told apart by dichromats too; the ninth has the colour of the first, with dashes.
 const HEADS = {
@@ -24,10 +24,10 @@ const HEADS = {
 export const headColour = (head, theme) => HEADS[theme][head % HEADS[theme].length];
 export const headDashes = (head) => head < HEADS.light.length ? "" : "6 3";
 
-// [r, g, b] of a share from 0 to 1.
+// [r, g, b] of a share from -1 to 1: below 0 in orange.
 export function shade(share, tone, theme) {
-  const table = tables[theme + tone] ||= fill(RAMPS[theme][tone].split(" "));
-  return table[Math.round(Math.max(0, Math.min(1, share)) * (STEPS - 1))];
+  const own = share < 0 ? "orange" : tone, table = tables[theme + own] ||= fill(RAMPS[theme][own].split(" "));
+  return table[Math.round(Math.min(1, Math.abs(share)) * (STEPS - 1))];
 }
 
 function fill(stops) {

@@ -1,14 +1,14 @@
 // Exports a translation: the picture, the numbers, every map, the page, the same in Python.
 
-import { CARD } from "./colour.js";
+import { CARD, css } from "./colour.js";
 import { toneOf } from "./map.js";
 import { html } from "./markup.js";
-import { cells } from "./small_map.js";
+import { FONT, cells } from "./small_map.js";
 import { traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
 import { VIEW_NAMES, direction, headName, number } from "./wording.js";
 
-const CELL = 26, FONT = "Seq2See Sans, IBM Plex Sans, Noto Sans, sans-serif";
+const CELL = 26;
 
 export function exported(form, context) {
   const { state } = context, trace = traceOf(state);
@@ -43,7 +43,7 @@ function picture(state, trace) {
   const shares = map.at.map((row) => row.map((value) => value === null ? null : value / map.most));
   return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" fill="${ink}"
     viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="13"><rect width="${width}" height="${height}"
-    fill="${CARD[theme]}"/><text x="16" y="26" font-size="15" font-weight="700">${titleOf(state, trace)}</text>${
+    fill="${css(CARD[theme])}"/><text x="16" y="26" font-size="15" font-weight="700">${titleOf(state, trace)}</text>${
     cells(map, shares, { size: CELL, left, top, theme, tone: toneOf(state), say, numbers: true })}</svg>`;
 }
 

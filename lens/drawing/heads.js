@@ -85,9 +85,8 @@ export function markHead(root, { head, view }) {
   const chosen = nameOf(head);
   for (const button of root.querySelectorAll(".th, .story button")) {
     const isChosen = button.dataset.head === chosen;
-    const pressed = String(isChosen && hasHeads(view)), index = isChosen ? 0 : -1;
-    if (button.ariaPressed !== pressed) button.ariaPressed = pressed;
-    if (button.matches(".th") && button.getAttribute("tabindex") !== String(index)) button.tabIndex = index;
+    button.setAttribute("aria-pressed", String(isChosen && hasHeads(view)));
+    if (button.matches(".th")) button.tabIndex = isChosen ? 0 : -1;
   }
 }
 

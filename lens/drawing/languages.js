@@ -2,8 +2,7 @@
 
 import { html } from "./markup.js";
 
-const NAMES = globalThis.Intl?.DisplayNames ? new Intl.DisplayNames(["en"], { type: "language", fallback: "none" })
-  : null;
+const NAMES = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
 
 // The value for a code, computed once: every word asks.
 function kept(make) {
@@ -11,7 +10,7 @@ function kept(make) {
   return (code) => known.get(code) ?? known.set(code, make(code)).get(code);
 }
 const nameOf = kept((code) => {
-  try { return NAMES?.of(code) || code; } catch { return code; }
+  try { return NAMES.of(code) || code; } catch { return code; }
 });
 export const language = (code, other) => code ? nameOf(code) : other;
 export const pairName = (pair) => pair.map((code) => language(code, code)).join(" to ");

@@ -68,13 +68,21 @@ export function loading({ state, settings, engine, set, render }) {
       arrived(answer, { before, changes });
       await weigh(signal);
     } catch (error) {
-      if (error.name !== "AbortError" && running === mine) set({ busy: null, error: error.message });
+      if (error.name !== "AbortError" && running === mine) failed(error.message);
     } finally {
       if (running === mine) running = null;
     }
   }
   const again = () => open(state.text, { alternative: state.alternative, prefix: state.prefix, forced: state.forced });
-  const cancel = () => { running?.abort(); set({ busy: null, waited: false }); };
+  const cancel = () => {
+    if (!running) return set({ busy: null, waited: false });  // a view of the same translation
+    running.abort();
+    failed("Cancelled.");
+  };
+  // Keeps the new translation, if only its maps are missing, and nothing of an older text.
+  function failed(error) {
+    set({ busy: null, waited: false, error, traces: [], reply: state.busy === "looking" ? state.reply : null });
+  }
 
   function arrived(answer, { before = "", changes = {} } = {}) {
     const traces = answer.traces.map((one) => new Trace(one, answer.measured)), [trace] = traces;

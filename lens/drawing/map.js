@@ -1,8 +1,8 @@
 // The large map: its heading, sentence, tools and cells, a grid that can be walked with the keyboard.
 
-import { CARD, css, gradient, headColour, headDashes, inkOn, shade } from "./colour.js";
+import { gradient, headColour, headDashes, inkOn, shade } from "./colour.js";
 import { html, icon, isNarrow, opener, paint, segment, tipped } from "./markup.js";
-import { SHOWN, draw, pixels } from "./small_map.js";
+import { FONT, SHOWN, draw, pixels } from "./small_map.js";
 import { looking, traceOf } from "./state.js";
 import { hasHeads, nameOf } from "./trace.js";
 import { same } from "./texts.js";
@@ -113,33 +113,25 @@ export const how = (state) => state.moment !== null ? "The map shows the transla
 
 // --- the cells: coloured by one canvas; an element each for those with a number, and for all once the reader rests
 
-const MANY = 1600, REST = 300;  // so many cells get no elements of their own; milliseconds
+const MANY = 1600, REST = 300;  // so many cells get no elements; milliseconds
 const isDense = (map) => map.rows.length * map.columns.length >= MANY;
 
-let meter = null;
-function widthOf(text, box) {
-  if (!meter) {
-    meter = document.createElement("canvas").getContext("2d");
-    meter.font = `13px ${getComputedStyle(box).fontFamily}`;
-  }
-  return meter.measureText(text).width;
-}
+const meter = document.createElement("canvas").getContext("2d");
+meter.font = `13px ${FONT}`;
 
 export function drawMap(box, state, width) {
   const map = traceOf(state).map(state.head, state);
   if (state.as === "lines") return drawLineMap(box, state, map);
   const narrow = isNarrow(), label = narrow ? 78 : 88, room = width - label - 1, { length } = map.columns;
-  const needs = map.columns.map((one) => Math.max(22, widthOf(elided(one.label, 16), box) + 6));
-  const spare = room - needs.reduce((a, b) => a + b, 0), flat = spare >= 0 && !narrow && !isDense(map);
-  const widths = needs.map((need) => flat ? need + spare / length : 1), whole = flat ? room : length;
-  const template = flat ? widths.map((one) => `${one.toFixed(2)}px`).join(" ")
-    : `repeat(${length},minmax(${narrow ? 12 : 22}px,1fr))`;
+  const needs = map.columns.map((one) => Math.max(22, meter.measureText(elided(one.label, 16)).width + 6));
+  const spare = room - needs.reduce((a, b) => a + b, 0), flat = spare >= 0 && !narrow;
+  const whole = flat ? room : Math.max(room, (narrow ? 12 : 22) * length);
   let end = 0;
-  const ends = [0, ...widths.map((one) => (end += one) / whole)];  // of the columns, as shares of the width
-  paint(box, frame(state, map, { flat, label, template, ends }));
+  const ends = [0, ...needs.map((need) => (end += flat ? need + spare / length : whole / length))];
+  paint(box, frame(state, map, { flat, label, ends }));
   const grid = box.querySelector(".grid2");
-  colour(grid.querySelector("canvas"), state, map, ends.map((end) => Math.round(end * room)));
   grid.ends = ends;
+  draw(grid.querySelector("canvas"), pixels(map, { ...paletteOf(state, map), x: ends.map(Math.round), gap: 1 }));
   clearTimeout(box.resting);
   box.resting = setTimeout(() => nameCells(grid, state, map), REST);
 }
@@ -153,7 +145,7 @@ export function showRow(box) {
   if (!isSeen) box.scrollTop = top - clientHeight / 2;
 }
 
-function frame(state, map, { flat, label, template, ends }) {
+function frame(state, map, { flat, label, ends }) {
   const trace = traceOf(state), { kind } = state.head, [rowCode, columnCode] = trace.codes(kind);
   const across = state.view === "left_out" ? "erased" : "looks at";
   const down = kind === "encoder" || state.rows === "reads" ? "reads" : "writes";
@@ -163,43 +155,25 @@ function frame(state, map, { flat, label, template, ends }) {
     role="rowheader"><span ${inLanguage(rowCode)}>${elided(one.label, 14)}</span></div><div class="cells"
     role="none">${map.columns.map((_, j) => hasNumber(state, map, i, j) && cell(state, map, i, j, ends))}</div></div>`;
   return html`<div class="grid2 ${flat ? "" : "tilt"}" role="grid" tabindex="0" data-k="grid"
-    style="--template:${template};--label:${label}px" aria-label="${direction(kind, trace.languages)}: ${
-      map.rows.length} rows, ${map.columns.length} columns. Use the arrow keys to move." ${
-      map.mirrored ? html`dir="rtl"` : ""}><div class="row cols" role="row"><div class="axis" role="columnheader"
-    aria-label="Word"><span>${across} ${map.mirrored ? "←" : "→"}</span><span>${down} ↓</span></div>${
-    map.columns.map(column)}</div><div class="rows ${isDense(map) ? "dense" : ""}" role="rowgroup"><canvas
-    aria-hidden="true"></canvas>${map.rows.map(row)}</div></div>`;
+    style="--label:${label}px;--widths:${ends.slice(1).map((end, j) => px(end - ends[j])).join(" ")}"
+    aria-label="${direction(kind, trace.languages)}: ${map.rows.length} rows, ${map.columns.length} columns. Use the
+    arrow keys to move." ${map.mirrored ? html`dir="rtl"` : ""}><div class="row cols" role="row"><div class="axis"
+    role="columnheader" aria-label="Word"><span>${across} ${map.mirrored ? "←" : "→"}</span><span>${down} ↓</span></div>${
+    map.columns.map(column)}</div><div class="rows" role="rowgroup"><canvas aria-hidden="true"></canvas>${
+    map.rows.map(row)}</div></div>`;
 }
 
+const px = (length) => `${length.toFixed(2)}px`;
 const hasNumber = (state, map, i, j) => !isDense(map) && Math.abs(map.at[i][j]) >= SHOWN * scaleOf(map, state);
 const isFaded = ({ fade }, { special, label }) => fade && (special || /^[^\p{L}\p{N}]+$/u.test(label));
 const paletteOf = (state, map) =>
   ({ tone: toneOf(state), theme: state.theme, scale: scaleOf(map, state), isFaded: (one) => isFaded(state, one) });
-const colourIn = ({ tone, theme, scale }, value) => shade(Math.abs(value) / scale, value < 0 ? "orange" : tone, theme);
-
-// One pixel high a row, and as wide as the page or, without gaps, one a column; transparent where no step can look.
-function colour(canvas, state, map, x) {
-  const palette = paletteOf(state, map);
-  if (isDense(map)) return draw(canvas, pixels(map, palette));
-  const brush = Object.assign(canvas, { width: x.at(-1), height: map.rows.length }).getContext("2d");
-  map.columns.forEach((column, j) => map.at.forEach((row, i) => {
-    const fill = (colour, gap) => {
-      brush.fillStyle = colour;
-      brush.fillRect(x[j] + gap, i, x[j + 1] - x[j] - 2 * gap, 1);
-    };
-    if (row[j] === null) return;
-    fill(CARD[state.theme], 0);
-    brush.globalAlpha = palette.isFaded(column) ? 0.25 : 1;
-    fill(css(colourIn(palette, row[j])), 1);
-    brush.globalAlpha = 1;
-  }));
-}
 
 function cell(state, map, i, j, ends) {
-  const value = map.at[i][j], at = (share) => `${(100 * share).toFixed(3)}%`, palette = paletteOf(state, map);
-  const ink = palette.isFaded(map.columns[j]) ? "var(--soft)" : inkOn(colourIn(palette, value));
+  const value = map.at[i][j], { tone, theme, scale } = paletteOf(state, map);
+  const ink = isFaded(state, map.columns[j]) ? "var(--soft)" : inkOn(shade(value / scale, tone, theme));
   return html`<div class="c" role="gridcell" data-column="${j}" aria-label="${nameOfCell(state, map, i, j)}"
-    style="inset-inline-start:${at(ends[j])};width:${at(ends[j + 1] - ends[j])};color:${ink}">${
+    style="inset-inline-start:${px(ends[j])};width:${px(ends[j + 1] - ends[j])};color:${ink}">${
     hasNumber(state, map, i, j) && number(state.view, value)}</div>`;
 }
 
@@ -230,7 +204,7 @@ export function cellAt({ target, offsetX }, state) {
   if (!cells) return null;
   const { at, mirrored } = traceOf(state).map(state.head, state), { row } = cells.parentElement.dataset;
   const x = mirrored ? cells.clientWidth - offsetX : offsetX, { ends } = cells.closest(".grid2");
-  const column = cell ? +cell.dataset.column : ends.findLastIndex((end) => end * cells.clientWidth <= x);
+  const column = cell ? +cell.dataset.column : ends.findLastIndex((end) => end <= x);
   return typeof at[row][column] === "number" ? { row: +row, column } : null;
 }
 

@@ -102,18 +102,14 @@ export function showMenu(root, state, settings) {
   (pop.querySelector("[aria-checked=true]") || pop.querySelector("[role^=menuitem], input, button"))?.focus();
 }
 
-// Arrow keys and letters move among the items.
+// Arrow keys move among the items.
 export function walk(menu, event) {
-  const { target, key, ctrlKey, metaKey } = event;
+  const { target, key } = event;
   const items = [...menu.querySelectorAll("[role^=menuitem], input, .seg button")];
   const at = items.indexOf(menu.getRootNode().activeElement);
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[key];
-  const typing = target.matches("input[type=text], input[type=number]");
-  if (to !== undefined && !(typing && key !== "ArrowDown" && key !== "ArrowUp")) {
-    event.preventDefault();
-    items[(to + items.length) % items.length]?.focus();
-  } else if (key.length === 1 && /\p{L}/u.test(key) && !typing && !ctrlKey && !metaKey) {
-    const begins = (one) => one.textContent.trim().toLocaleLowerCase().startsWith(key.toLocaleLowerCase());
-    items.find((one, i) => i > at && begins(one))?.focus();
-  }
+  const typing = target.matches("input[type=text], input[type=number]") && (key === "Home" || key === "End");
+  if (to === undefined || typing) return;
+  event.preventDefault();
+  items[(to + items.length) % items.length].focus();
 }

@@ -1,18 +1,25 @@
-// A map as a static picture: as pixels, for small and for very large maps; and as SVG, to compare and to export.
+// A map as a static picture: as pixels, for the page; and as SVG, to compare and to export.
 
-import { css, inkOn, shade } from "./colour.js";
+import { CARD, css, inkOn, shade } from "./colour.js";
 import { html } from "./markup.js";
 import { elided, percent } from "./wording.js";
 
+export const FONT = "Seq2See Sans, IBM Plex Sans, Noto Sans, sans-serif";
 export const SHOWN = 0.095;  // share of the scale from which a cell shows its number
 
-// One pixel a cell, transparent where a step cannot look.  `isFaded` says of a column whether it is dimmed.
-export function pixels({ rows, columns, at, most }, { tone, theme, scale = most, isFaded = () => false }) {
-  const image = new ImageData(columns.length, rows.length), alpha = columns.map((one) => isFaded(one) ? 64 : 255);
-  at.flat().forEach((value, i) => {
-    const colour = shade(Math.abs(value) / scale, value < 0 ? "orange" : tone, theme);
-    if (value !== null) image.data.set([...colour, alpha[i % columns.length]], 4 * i);
-  });
+// Rows of one pixel; column j from pixel x[j] to x[j + 1], `gap` of them bare at each side; transparent where a step
+// cannot look.  `isFaded` says of a column whether it is dimmed.
+export function pixels({ rows, columns, at, most }, { tone, theme, scale = most, isFaded = () => false,
+  x = [...columns.keys(), columns.length], gap = 0 }) {
+  const image = new ImageData(x.at(-1), rows.length), all = new Uint32Array(image.data.buffer), card = CARD[theme];
+  const packed = ([r, g, b]) => (255 << 24 | b << 16 | g << 8 | r) >>> 0;
+  columns.forEach((column, j) => at.forEach((row, i) => {
+    if (row[j] === null) return;
+    const put = (colour, a, b) => all.fill(packed(colour), i * image.width + a, i * image.width + b);
+    const own = shade(row[j] / scale, tone, theme);
+    put(card, x[j], x[j + 1]);
+    put(isFaded(column) ? own.map((value, k) => (value + 3 * card[k]) / 4) : own, x[j] + gap, x[j + 1] - gap);
+  }));
   return image;
 }
 export const draw = (canvas, image) =>
@@ -25,7 +32,7 @@ export function cells({ rows, columns, mirrored }, values, { size, left, top, th
     transform="translate(${x(c + 0.6)} ${top - 6}) rotate(-46)">${elided(one.label, 14)}</text>`;
   const square = (value, r, c) => {
     if (value === null) return "";
-    const colour = shade(Math.abs(value), value < 0 ? "orange" : tone, theme), said = say(value, r, c);
+    const colour = shade(value, tone, theme), said = say(value, r, c);
     const number = html`<text x="${x(c) + size / 2}" y="${y(r + 0.66)}" text-anchor="middle" font-size="11"
       fill="${inkOn(colour)}">${said}</text>`;
     return html`<rect x="${x(c)}" y="${y(r)}" width="${size - 1}" height="${size - 1}" rx="2"

@@ -87,10 +87,10 @@ export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 export const word = (text, mark, code) =>
   html`<span class="ww ${mark}" ${inLanguage(code)}>${elided(text)}</span>`;
 export const quoted = (text, code) => html`<i ${inLanguage(code)}>${elided(text)}</i>`;
-const cutter = globalThis.Intl?.Segmenter ? new Intl.Segmenter(undefined, { granularity: "grapheme" }) : null;
+const cutter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 export function elided(text, most = 22) {
   if (text.length <= most) return text;
-  const all = cutter ? [...cutter.segment(text)].map((one) => one.segment) : [...text];
+  const all = [...cutter.segment(text)].map((one) => one.segment);
   return all.length <= most ? text : [...all.slice(0, most - 8), "…", ...all.slice(-6)].join("");
 }
 

@@ -45,7 +45,7 @@ def lightness(tab):
         const canvas = document.querySelector(".rows canvas"), { ends } = document.querySelector(".grid2");
         const at = (x, y) => canvas.getContext("2d").getImageData(x, y, 1, 1).data;
         return Array.from({ length: canvas.height }, (_, y) => ends.slice(1).map((end, j) => {
-            const [red, green, blue, alpha] = at(Math.floor(canvas.width * (ends[j] + end) / 2), y);
+            const [red, green, blue, alpha] = at(Math.floor((ends[j] + end) / 2), y);
             return alpha ? red + green + blue : null;
         }));
     }""")

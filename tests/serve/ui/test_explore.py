@@ -171,13 +171,22 @@ def test_a_slow_answer_is_said_and_can_be_cancelled(tab):
     tab.get_by_text("Translating…").wait_for()
     tab.get_by_role("button", name="Cancel").click()
     assert tab.get_by_text("Translating…").count() == 0
+    tab.get_by_text("Cancelled.").wait_for()
+    assert tab.locator(".tgt").inner_text() == "", "the translation of another text is not left under this one"
 
 
 def test_a_server_that_does_not_answer_is_said_and_asked_again(tab):
     tab.route("**/v1/**", lambda route: route.abort())
     type_in(tab, "Where is my hat?")
     tab.get_by_text("The server did not answer.").wait_for()
+    assert tab.locator(".tgt").inner_text() == ""
     tab.unroute("**/v1/**")
+    tab.route("**/v1/look", lambda route: route.abort())
+    tab.get_by_role("button", name="Try again").click()
+    tab.get_by_text("chapeau").wait_for()
+    tab.get_by_text("The server did not answer.").wait_for()
+    assert "chapeau" in tab.locator(".tgt").inner_text(), "a translation is shown without its maps"
+    tab.unroute("**/v1/look")
     tab.get_by_role("button", name="Try again").click()
     settled(tab)
     assert "chapeau" in tab.locator(".tgt").inner_text()
