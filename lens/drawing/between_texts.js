@@ -99,11 +99,9 @@ function labels(pills, all, state, trace, width) {
   all.forEach((one, i) => {
     const pill = pills.children[i], w = pill.offsetWidth;
     const hits = (x, y) => used.some(([a, b, c]) => Math.abs(b - y) < 22 && Math.abs(a - x) < (c + w) / 2 + 4);
-    let x = Math.max(w / 2 + 92, Math.min(one.x, width - w / 2 - 140)), y = one.y;
-    for (const [dx, dy] of [[0, 0], [0, 15], [0, -15], [w + 10, 0], [-w - 10, 0], [w * 0.6, 18], [-w * 0.6, 18],
-      [w + 10, 15]]) {
-      if (!hits(x + dx, y + dy)) { x += dx; y += dy; break; }
-    }
+    const home = Math.max(w / 2 + 92, Math.min(one.x, width - w / 2 - 140));
+    const moves = [[0, 0], [0, 15], [0, -15], [w + 10, 0], [-w - 10, 0], [w * 0.6, 18], [-w * 0.6, 18], [w + 10, 15]];
+    const [x, y] = moves.map(([dx, dy]) => [home + dx, one.y + dy]).find(([x, y]) => !hits(x, y)) || [home, one.y];
     used.push([x, y, w]);
     Object.assign(pill.style, { left: `${x}px`, top: `${y}px` });
   });

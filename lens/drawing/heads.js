@@ -56,10 +56,9 @@ function keyOf(trace, all, state) {
 
 // All heads as rows, the one that matters most for the chosen word first; without evidence, the one that looks hardest.
 function inWords(state, trace) {
-  const share = (head) => trace.top(head, rowOf(state, head), 1)[0]?.[1] ?? 0;
   const rows = trace.heads.map((head) => {
     const effect = trace.effect(head, state.word);
-    return { head, effect, weight: effect?.drop ?? share(head) };
+    return { head, effect, weight: effect?.drop ?? trace.share(head, rowOf(state, head)) };
   }).sort((a, b) => b.weight - a.weight);
   return html`${trace.evidence ? html`<p class="fine hint"><span></span>head off</p>` : ""}<div
     class="story inwords">${rows.map(({ head, effect }, i) => headRow(state, trace, head, effect, i + 1))}</div>`;

@@ -8,13 +8,9 @@ const EVERY = 3000;  // milliseconds between two looks at a run
 export async function lessons(element, context, body) {
   if (element.asked && !body) return;
   element.asked = true;
-  let found;
-  try {
-    found = await context.engine("lessons", body ?? {});
-  } catch (error) {
-    element.asked = false;
-    return paint(element, html`<p class="soft">${error.message}</p>`);
-  }
+  const found = await context.engine("lessons", body ?? {}).catch((error) => ({ error: error.message }));
+  element.asked = !found.error;
+  if (found.error) return paint(element, html`<p class="soft">${found.error}</p>`);
   const origin = found.running
     ? "The lessons are running, for 10 to 20 minutes on two cores. You can use the page meanwhile."
     : found.own ? "Run on this machine’s model." : "Run on the packaged model storybook.";

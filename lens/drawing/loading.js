@@ -19,11 +19,10 @@ export function loading({ state, settings, engine, set, render }) {
     return answer;
   }
 
-  const modelFor = (text) => state.model || (flipOf(settings, text) && settings.exampleModel) || undefined;
   function asked(text) {
-    const { source, target, prefix, options } = state;
-    const given = { source, target, model: modelFor(text), prefix: prefix || undefined, ...options };
-    return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
+    const { source, target, prefix, options } = state, example = flipOf(settings, text) && settings.exampleModel;
+    return { source: source || undefined, target: target || undefined, model: state.model || example || undefined,
+      prefix: prefix || undefined, ...options };
   }
 
   // The trace's text, translation, languages and model, as the model read them.

@@ -158,8 +158,8 @@ function frame(state, map, { flat, label, ends }) {
     style="--label:${label}px;--widths:${ends.slice(1).map((end, j) => px(end - ends[j])).join(" ")}"
     aria-label="${direction(kind, trace.languages)}: ${map.rows.length} rows, ${map.columns.length} columns. Use the
     arrow keys to move." ${map.mirrored ? html`dir="rtl"` : ""}><div class="row cols" role="row"><div class="axis"
-    role="columnheader" aria-label="Word"><span>${across} ${map.mirrored ? "←" : "→"}</span><span>${down} ↓</span></div>${
-    map.columns.map(column)}</div><div class="rows" role="rowgroup"><canvas aria-hidden="true"></canvas>${
+    role="columnheader" aria-label="Word"><span>${across} ${map.mirrored ? "←" : "→"}</span><span>${
+    down} ↓</span></div>${map.columns.map(column)}</div><div class="rows" role="rowgroup"><canvas aria-hidden="true"></canvas>${
     map.rows.map(row)}</div></div>`;
 }
 

@@ -50,7 +50,7 @@ export function stretches(text, some, draw) {
     text.slice(ends.at(-1))}`;
 }
 
-// A button that opens what the attributes say; `tip` is HTML or text for the tooltip.
+// The attribute of a tooltip; `tip` is HTML or text.
 export const tipped = (tip) => html`data-tip="${String(tip)}"`;
 // A row of buttons, one for each value or [value, text]; `act` is what the click handler does with name and value.
 export function segment(label, act, name, options, chosen, tip = "") {

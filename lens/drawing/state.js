@@ -42,8 +42,7 @@ const ALLOWED = { view: VIEWS, unit: ["words", "tokens"], as: ["map", "lines"], 
 
 // The part of an address that opens the same sentence, word and head.
 export function toAddress(state) {
-  const { kind, layer, head } = state.head;
-  const { text, source: from, target: to, word } = state;
+  const { text, source: from, target: to, word, head: { kind, layer, head } } = state;
   const given = { text, from, to, look: [kind, layer, head].join(), word };
   for (const name of ["model", ...Object.keys(ALLOWED)]) if (state[name] !== START[name]) given[name] = state[name];
   for (const [name, value] of Object.entries(state.options)) given[name] = value;
@@ -54,7 +53,6 @@ export function toAddress(state) {
 // The state that an address asks for; invalid parts are ignored.
 export function fromAddress(query) {
   const asked = new URLSearchParams(query), found = {}, options = found.options = {};
-  const number = (name) => /^\d{1,4}$/.test(asked.get(name) || "") ? +asked.get(name) : null;
   if ((asked.get("text") || "").trim()) found.text = asked.get("text").slice(0, 5000);
   for (const [name, key] of [["from", "source"], ["to", "target"], ["model", "model"]]) {
     if (asked.get(name)) found[key] = asked.get(name);
@@ -66,7 +64,7 @@ export function fromAddress(query) {
   for (const [name, values] of Object.entries(ALLOWED)) {
     if (values.includes(asked.get(name))) found[name] = asked.get(name);
   }
-  const take = (name, into, key = name) => { if (number(name) !== null) into[key] = number(name); };
+  const take = (name, into, key = name) => { if (/^\d{1,4}$/.test(asked.get(name))) into[key] = +asked.get(name); };
   take("word", found);
   take("shown", found, "alternative");
   for (const name of ["num_beams", "alternatives", "top_k", "seed"]) take(name, options);

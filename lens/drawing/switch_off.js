@@ -33,16 +33,12 @@ export const switchOff = {
   },
 };
 
-export const switchActions = ({ state, render }) => ({
+export const switchActions = ({ state, note }) => ({
   off({ dataset: { value } }) {
-    const { lab } = state;
-    lab.off = lab.off.includes(value) ? lab.off.filter((one) => one !== value) : [...lab.off, value];
-    render();
+    const { off } = state.lab;
+    note("off", off.includes(value) ? off.filter((one) => one !== value) : [...off, value]);
   },
-  "off-all"({ dataset: { value } }) {
-    state.lab.off = value ? traceOf(state).layers(value).flat().map(nameOf) : [];
-    render();
-  },
+  "off-all": ({ dataset: { value } }) => note("off", value ? traceOf(state).layers(value).flat().map(nameOf) : []),
 });
 
 function switches(trace, off) {

@@ -137,6 +137,8 @@ export class Trace {
     return order.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, count)
       .map(([i, value]) => [map.columns[i], value]);
   }
+  // The largest of these shares, 0 without a row.
+  share(head, piece) { return this.top(head, piece, 1)[0]?.[1] || 0; }
 
   // --- chances and evidence
 

@@ -47,11 +47,8 @@ function heads(state, trace, unit) {
     odds(trace, piece)}</span><span>head off</span></p>${rows(telling, (one) => one)}`;
 }
 
-function mostLooking(trace, piece) {
-  const share = (head) => trace.top(head, piece, 1)[0]?.[1] || 0;
-  return trace.once(`looking ${piece}`, () =>
-    trace.layers("cross").flat().sort((a, b) => share(b) - share(a)).slice(0, 3));
-}
+const mostLooking = (trace, piece) => trace.once(`looking ${piece}`, () =>
+  trace.layers("cross").flat().sort((a, b) => trace.share(b, piece) - trace.share(a, piece)).slice(0, 3));
 
 // --- what else could have been written
 
@@ -104,12 +101,9 @@ function candidates(state, trace, unit, settings) {
     ${slider(trace.record.temperatures || [], state.temperature)}`;
 }
 
-function slider(scale, temperature) {
-  if (!scale.length) return "";
-  const written = temperature < 1 ? temperature.toFixed(2).replace(/0$/, "") : temperature.toFixed(1);
-  return slide("Temperature", scale.length - 1, scale.indexOf(temperature),
-    html`data-do="temperature" data-k="temperature"`, written);
-}
+const slider = (scale, temperature) => scale.length > 0 && slide("Temperature", scale.length - 1,
+  scale.indexOf(temperature), html`data-do="temperature" data-k="temperature"`,
+  temperature < 1 ? temperature.toFixed(2).replace(/0$/, "") : temperature.toFixed(1));
 
 // --- which words mattered
 
@@ -125,9 +119,8 @@ function rests(state, trace, unit, settings) {
   const fell = erased.filter((one) => !one.instead && one.drop >= ERASURE).slice(0, 2);
   const word = (one) => quoted(one.word.text, source), twin = twinOf(state, settings, trace, piece);
   if (twin) {
-    const swap = html`<b>${quoted(twin.other, source)} for ${quoted(twin.own, source)}</b>`;
-    const outcome = twin.instead ? html`flips it to ${quoted(twin.instead, target)}` : "does not flip it";
-    said.push(html`${swap} ${outcome}.`);
+    said.push(html`<b>${quoted(twin.other, source)} for ${quoted(twin.own, source)}</b> ${
+      twin.instead ? html`flips it to ${quoted(twin.instead, target)}` : "does not flip it"}.`);
   }
   const without = (one) => html`${word(one)} (${ratio(one.drop)}×)`;
   if (flips.length) said.push(html`Erasing ${listed(flips, word, " or ")} flips it.`);
