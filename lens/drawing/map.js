@@ -154,12 +154,13 @@ function frame(state, map, { flat, label, ends }) {
   const row = (one, i) => html`<div class="row" role="row" data-row="${i}"><div class="rl ${one.special ? "sp" : ""}"
     role="rowheader"><span ${inLanguage(rowCode)}>${elided(one.label, 14)}</span></div><div class="cells"
     role="none">${map.columns.map((_, j) => hasNumber(state, map, i, j) && cell(state, map, i, j, ends))}</div></div>`;
+  const widths = ends.slice(1).map((end, j) => px(end - ends[j])).join(" ");
   return html`<div class="grid2 ${flat ? "" : "tilt"}" role="grid" tabindex="0" data-k="grid"
-    style="--label:${label}px;--widths:${ends.slice(1).map((end, j) => px(end - ends[j])).join(" ")}"
-    aria-label="${direction(kind, trace.languages)}: ${map.rows.length} rows, ${map.columns.length} columns. Use the
-    arrow keys to move." ${map.mirrored ? html`dir="rtl"` : ""}><div class="row cols" role="row"><div class="axis"
-    role="columnheader" aria-label="Word"><span>${across} ${map.mirrored ? "←" : "→"}</span><span>${
-    down} ↓</span></div>${map.columns.map(column)}</div><div class="rows" role="rowgroup"><canvas aria-hidden="true"></canvas>${
+    style="--label:${label}px;--widths:${widths}" aria-label="${direction(kind, trace.languages)}: ${
+      map.rows.length} rows, ${map.columns.length} columns. Use the arrow keys to move." ${
+      map.mirrored ? html`dir="rtl"` : ""}><div class="row cols" role="row"><div class="axis" role="columnheader"
+    aria-label="Word"><span>${across} ${map.mirrored ? "←" : "→"}</span><span>${down} ↓</span></div>${
+    map.columns.map(column)}</div><div class="rows" role="rowgroup"><canvas aria-hidden="true"></canvas>${
     map.rows.map(row)}</div></div>`;
 }
 
