@@ -1,9 +1,9 @@
 """Fine-tune a Seq2See model with transformers' own Seq2SeqTrainer, on a file of lines `source TAB target`.
 
-    python docs/finetune_with_seq2seq_trainer.py MODEL PAIRS.tsv LANGUAGE OUTPUT
+    python docs/finetune_with_seq2seq_trainer.py FOLDER PAIRS.tsv LANGUAGE OUTPUT
 
-Seq2SeeTokenizer puts the tag of the target language in front of the labels.  AutoTokenizer loads a stock class, which
-cannot, and the model refuses labels without a tag.
+FOLDER is a finished run.  Seq2SeeTokenizer puts the tag of the target language in front of the labels.  AutoTokenizer
+opens FOLDER too, as transformers' TokenizersBackend, which puts no tag there; the model refuses labels without one.
 """
 
 import sys
@@ -18,7 +18,8 @@ from seq2see import Seq2SeeTokenizer
 def make_trainer(name: str, pairs: Path, language: str, output: str) -> Seq2SeqTrainer:
     tokenizer = Seq2SeeTokenizer.from_pretrained(name, tgt_lang=language)
     model = AutoModelForSeq2SeqLM.from_pretrained(name)
-    rows = [line.split("\t") for line in pairs.read_text("utf-8").splitlines()]
+    with pairs.open(encoding="utf-8") as file:  # str.splitlines would also split at U+2028
+        rows = [line.rstrip("\n").split("\t") for line in file]
     data = Dataset.from_list([tokenizer(source, text_target=target) for source, target in rows])
     model.generation_config.forced_bos_token_id = tokenizer.tag_id(language)
     return Seq2SeqTrainer(

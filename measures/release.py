@@ -33,6 +33,7 @@ from seq2see.vetting import vet, weight_files
 from ..training.card import packaged_card
 from ..training.checkpoints import open_to_others
 from ..training.config import load_record
+from ..training.curve import draw_curve
 from ..training.finishing import write_json
 from ..training.storybook_run import is_finished
 from ..translate.loaded_checkpoint import fingerprint, model_files
@@ -83,8 +84,7 @@ def copy_model(run: Path, made: Path) -> None:
     for path in model_files(run):
         if not path.name.startswith(("model.safetensors", "config.json")):
             shutil.copyfile(path, made / path.name)
-    for name in ("generation_config.json", "curve.png"):
-        shutil.copyfile(run / name, made / name)
+    shutil.copyfile(run / "generation_config.json", made / "generation_config.json")
     words = json.dumps(read_json(run / "seen_words.json"), ensure_ascii=False, separators=(",", ":"))
     (made / "seen_words.json").write_text(f"{words}\n", "utf-8")
     config = {key: value for key, value in read_json(run / "config.json").items()
@@ -134,7 +134,7 @@ def change_by_rounding(run: Path, made: Path, sentences: Sequence[str], found: d
 
 
 def write_records(run: Path, made: Path, released: dict[str, Any]) -> None:
-    """Write run.yaml, metrics.json and the card, without the paths of this machine."""
+    """Write run.yaml, metrics.json, their curve and the card, without the paths of this machine."""
     settings, metrics = yaml.safe_load(load_record(run / "run.yaml").to_yaml()), read_json(run / "metrics.json")
     for path in sorted(filter(os.path.isabs, strings(settings)), key=len, reverse=True):
         settings, metrics = (json.loads(json.dumps(one, ensure_ascii=False).replace(path, Path(path).name))
@@ -143,6 +143,8 @@ def write_records(run: Path, made: Path, released: dict[str, Any]) -> None:
     config = load_record(made / "run.yaml")
     metrics["release"] = released | {"seed": config.training.get("seed", 0)}
     write_json(made / "metrics.json", metrics)
+    draw_curve(made / "curve.png", metrics["training"], name=made.name,
+               label_smoothing=config.training["label_smoothing_factor"])  # fmt: skip
     supervised = read_json(made / "config.json").get("supervised_heads") or ()
     examples = read_json(made / "examples.json")
     card = packaged_card(config, metrics, name=made.name, sentences=examples["sentences"],

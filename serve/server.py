@@ -28,6 +28,7 @@ from .settings import LOOPBACK, ServerSettings
 
 SELF_TEST = "Hello."
 KEEP_ALIVE = 20  # seconds; clients drop an idle connection after 5 (httpx) or 15 (aiohttp), before the server does
+EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # hosts that mean all addresses of the machine, and one to open
 HEAD_BYTES = 2**17  # of request line and headers: a text of 5,000 characters takes up to 60,000 in a URL
 Loaders = Mapping[str, Callable[[], Translator]]
 Training = Callable[[], dict[str, Any]]  # `seq2see.demo_run.DemoRun.record`
@@ -60,6 +61,8 @@ class Server(uvicorn.Server):
             timeout_keep_alive=KEEP_ALIVE, timeout_graceful_shutdown=math.ceil(self.settings.grace_seconds),
             proxy_headers=bool(proxies), forwarded_allow_ips=proxies))
         self.socket = bind(host, port)
+        self.everywhere = host in EVERY_ADDRESS
+        host = EVERY_ADDRESS.get(host, host)
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.socket.getsockname()[1]}"
         self.failure: BaseException | None = None
         self._signal: int | None = None
@@ -113,7 +116,8 @@ class Server(uvicorn.Server):
             self.service.detect(SELF_TEST)  # warm-up: half a second
 
     def _announce(self) -> None:
-        print(f"Seq2See is at {self.url}/ (Ctrl-C to stop)", file=sys.stderr, flush=True)
+        also = ", and at every other address of this machine" if self.everywhere else ""
+        print(f"Seq2See is at {self.url}/{also} (Ctrl-C to stop)", file=sys.stderr, flush=True)
         if self.open_browser:
             threading.Thread(target=webbrowser.open, args=(self.url,), daemon=True).start()
 

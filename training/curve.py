@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from .progress import duration
 
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#007a5a", "#8a8a8a"  # apart for colour-blind eyes too
 STYLE = {
@@ -21,10 +23,8 @@ STYLE = {
 }
 
 
-def draw_curve(
-    path: Path, log: Sequence[Mapping[str, Any]], *, title: str, label_smoothing: float = 0.0, kept: int | None = None
-) -> None:
-    """Write a PNG of a Trainer's `log_history`; `kept` is the step whose weights the model has, where one was chosen.
+def draw_curve(path: Path, training: Mapping[str, Any], *, name: str, label_smoothing: float) -> None:
+    """Write a PNG of the section `training` of a run's metrics.json; `name` is that of the run or packaged model.
 
     Drawn by matplotlib without a display, whatever style the user has set.
     """
@@ -33,6 +33,8 @@ def draw_curve(
     from matplotlib.figure import Figure
     from matplotlib.ticker import LogLocator, NullLocator
 
+    log, kept = training["log"], training["kept_step"]
+    title = f"{name}: {training['parameters'] / 1e6:.2f} M parameters, trained in {duration(training['seconds'])}"
     with matplotlib.style.context(["default", STYLE]):
         figure = Figure(figsize=(8, 5.6), dpi=150, layout="constrained")
         losses, bleu = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
@@ -44,7 +46,7 @@ def draw_curve(
             axis.plot([step for step, _ in points], [value for _, value in points], color=colour, label=label,
                       marker="." if len(points) < 30 else "")  # fmt: skip
         for axis in (losses, bleu):
-            if kept is not None:
+            if kept < training["steps"]:
                 axis.axvline(kept, color=GREY, linestyle="--", zorder=1, label=f"weights kept (step {kept:,})")
         losses.set_yscale("log")  # where the first steps leave room for the last
         losses.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7), numticks=12))

@@ -22,7 +22,7 @@ from .hub import push_run
 from .joining import JoinedPairs
 from .lora import merge_adapter
 from .pairs import Pair
-from .progress import duration, say
+from .progress import say
 from .shortlist import write_shortlist
 from .trainer import Seq2SeeTrainer
 
@@ -67,8 +67,7 @@ def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> No
     }
     with atomic_files(output) as folder:
         write_json(folder / "metrics.json", metrics)
-        title = f"{config.name}: {model.num_parameters() / 1e6:.2f} M parameters, trained in {duration(seconds)}"
-        draw_curve(folder / "curve.png", state.log_history, title=title, kept=kept,
+        draw_curve(folder / "curve.png", metrics["training"], name=config.name,
                    label_smoothing=trainer.args.label_smoothing_factor)  # fmt: skip
         card = model_card(config, metrics, folder=output, supervised=model.config.supervised_heads or ())
         (folder / "README.md").write_text(card, "utf-8")

@@ -231,14 +231,21 @@ def _table_rows(path: Path, languages: Sequence[str]) -> Iterator[Row]:
     if suffix in (".jsonl", ".json"):
         return _records(map(_parsed, lines), languages)
     tabs = ((number, line.split("\t")) for number, line in enumerate(lines, start=1) if line.strip(" "))
-    return _delimited(_comma_separated(lines, path) if suffix == ".csv" else tabs, languages, path)
+    return _delimited(_comma_separated(lines, path, languages) if suffix == ".csv" else tabs, languages, path)
 
 
-def _comma_separated(lines: Iterator[str], path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Rows of CSV, whose quoted fields may have line breaks."""
-    reader = csv.reader((f"{line}\n" for line in lines), strict=True)
+def _comma_separated(
+    lines: Iterator[str], path: Path, languages: Sequence[str]
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows of CSV, whose quoted fields may have line breaks.  UserError for semicolons, as spreadsheets may write."""
+    first = next(lines, "")
+    reader = csv.reader((f"{line}\n" for line in itertools.chain([first], lines)), strict=True)
     number = 1
     try:
+        commas, semicolons = (_columns(next(csv.reader([first], delimiter=mark), ()), languages)[0] for mark in ",;")
+        if commas is None and semicolons is not None:
+            raise UserError(f"{path}, line 1: the columns are separated by semicolons, expected commas; save it with"
+                            " commas, or with tabs as a .tsv file")
         for cells in reader:
             if cells:
                 yield number, cells

@@ -15,11 +15,14 @@ from tiny import calibrate_by_hand
 
 from seq2see import Translator, load_checkpoint
 from seq2see.errors import UserError
+from seq2see.json_files import read_json
 from seq2see.lens import Calibrator
 from seq2see.lens.alignment import naive_choice
 from seq2see.manifest import check_manifest
 from seq2see.measures import release as module
 from seq2see.measures.release import commit_of, release
+from seq2see.training.config import load_record
+from seq2see.training.curve import draw_curve
 from seq2see.translate.loaded_checkpoint import fingerprint
 
 pytest.importorskip("ctranslate2")
@@ -29,6 +32,8 @@ pytest.importorskip("ctranslate2")
 def run(finished_run, tmp_path_factory) -> Path:
     """A finished run of which something was measured."""
     run = Path(shutil.copytree(finished_run, tmp_path_factory.mktemp("measured") / "run"))
+    record = (run / "run.yaml").read_text("utf-8")
+    (run / "run.yaml").write_text(record.replace("name: everyday", "name: third"), "utf-8")
     naive_choice(1, 2).save(run / "alignment.json")
     calibrate_by_hand(run, "fr", Calibrator(0.1, 0.7))
     text = (run / "alignment.json").read_text("utf-8")
@@ -56,6 +61,15 @@ def test_it_holds_what_is_needed_to_use_it_and_nothing_else(model):
         check_manifest(folder)
     modes = {path.stat().st_mode & 0o666 for path in model.rglob("*")}
     assert modes == {model.stat().st_mode & 0o666}, "whoever may read the folder may read all of it"
+
+
+def test_its_curve_has_its_own_name_and_not_the_runs(run, model, tmp_path):
+    training, record = read_json(model / "metrics.json")["training"], load_record(run / "run.yaml")
+    drawn = {}
+    for name in ("everyday", record.name):
+        draw_curve(tmp_path / name, training, name=name, label_smoothing=record.training["label_smoothing_factor"])
+        drawn[name] = (tmp_path / name).read_bytes()
+    assert drawn["everyday"] == (model / "curve.png").read_bytes() != drawn["third"]
 
 
 def test_the_same_run_makes_the_same_bytes(run, model, tmp_path):

@@ -14,10 +14,11 @@ import re
 import shlex
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import httpx
@@ -82,6 +83,11 @@ def folder(tmp_path, monkeypatch):
     for split, rows in (("train", ROWS), ("val", ROWS[:9]), ("test_2016_flickr", ROWS[:9])):
         for side, name in enumerate(("en", "de")):
             (tmp_path / "multi30k" / f"{split}.{name}").write_text("".join(f"{row[side]}\n" for row in rows), "utf-8")
+    (tmp_path / "db").mkdir()
+    with closing(sqlite3.connect(tmp_path / "db" / "api_keys.db")) as keys, keys:  # as LibreTranslate makes it
+        keys.execute("CREATE TABLE api_keys (api_key TEXT NOT NULL, req_limit INTEGER NOT NULL, char_limit INTEGER,"
+                     " PRIMARY KEY(api_key))")
+        keys.execute("INSERT INTO api_keys VALUES ('0b36b1c8-4ac9-4a41-9c2d-6f1a3dbb0a59', 60, NULL)")
     hub = tmp_path / "Helsinki-NLP" / "opus-mt-en-fr"
     hub.mkdir(parents=True)
     tiny.opus_mt(hub)

@@ -95,6 +95,17 @@ def test_a_server_that_others_reach_without_a_key_warns(monkeypatch, capsys):
         assert told.count("WARNING: there are no API keys") == told.count("\n") == lines
 
 
+@pytest.mark.parametrize(("host", "opens", "other"), [
+    ("0.0.0.0", "127.0.0.1", True), ("::", "[::1]", True), ("127.0.0.1", "127.0.0.1", False)])  # fmt: skip
+def test_the_address_it_names_can_be_opened(capsys, host, opens, other):
+    server = Server({"stub": Stub}, host=host, port=0)
+    server.socket.close()
+    server._announce()
+    assert server.url == f"http://{opens}:{server.url.rpartition(':')[2]}"
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert server.url in last and ("every other address" in last) == other
+
+
 def test_several_models_serve_their_pairs():
     first, second = Stub(pairs=[("en", "fr")]), Stub(pairs=[("fr", "en"), ("en", "hi")])
     with running({"a": lambda: first, "b": lambda: second}) as server, httpx.Client(base_url=server.url) as client:

@@ -134,6 +134,8 @@ FAULTS = {
     "missing column": (written("a.tsv", "en\tde\nx\ty\n"), r"a\.tsv, line 1: expected .*en, fr, found 'en, de'"),
     "a torn row": (written("a.tsv", "en\tfr\nx\ty\nx\n"), r"a\.tsv, line 3: expected 2 columns as in line 1, found 1"),
     "not CSV": (written("a.csv", 'en,fr\na,b\n"c,d\ne,f\n'), r"a\.csv, line 3: not CSV \(.*\); mend the row that"),
+    "semicolons": (written("a.csv", "fr;en\nTiens, toi;You\n"), r"a\.csv, line 1: .* semicolons.* as a \.tsv"),
+    "semicolons, quoted": (written("a.csv", '"x, y; z";"y"\n'), r"a\.csv, line 1: .* semicolons, expected commas"),
     "not JSON": (written("a.jsonl", '{"en": "x", "fr": "y"}\n{"en":\n'), r"a\.jsonl, line 2: not JSON"),
     "JSON without a key": (written("a.jsonl", '{"en": "x"}\n'), r"a\.jsonl, line 1: no text for en, fr"),
     "not Parquet": (written("a.parquet", "en,fr\n"), r"cannot read .*a\.parquet"),
@@ -342,3 +344,9 @@ def test_a_quote_within_a_field_is_a_character_and_blank_lines_are_no_rows(tmp_p
     path = tmp_path / "a.csv"
     path.write_text('pt,fr\n\na 5" disk,un "disque"\n\n"c,\nd",e\n', "utf-8")
     assert read(path) == [('a 5" disk', 'un "disque"'), ("c,\nd", "e")]
+
+
+def test_a_semicolon_in_a_first_pair_is_text(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('a; b,"c; d, e"\n', "utf-8")
+    assert read(path) == [("a; b", "c; d, e")]
