@@ -95,7 +95,8 @@ def static_view(service: Service) -> bytes:
     """The first view as HTML, if the page opens with it."""
     chosen = example_model(service)
     kept = chosen is not None and first_view(service.models[chosen]) is not None
-    return f"<style class=\"s2s-first\">{style()}{text_of('first.css')}</style>{text_of('first_view.html')}".encode() if kept else b""
+    style_sheet = f'<style class="s2s-first">{style()}{text_of("first.css")}</style>'  # removed with the view
+    return f"{style_sheet}{text_of('first_view.html')}".encode() if kept else b""
 
 
 def weights(translator: Translator) -> int | None:
