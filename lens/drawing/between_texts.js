@@ -95,15 +95,15 @@ function labels(pills, all, state, trace, width) {
   paint(pills, html`${all.map((one) => html`<button class="pill tone-${one.tone}" tabindex="-1"
     data-head="${nameOf(one.head)}" aria-pressed="${one.main}">${said(one)} <b>${
     amount(state.view, one.value)}</b></button>`)}`);
-  const used = [];
+  const used = [], widths = Array.from(pills.children, (pill) => pill.offsetWidth);
   all.forEach((one, i) => {
-    const pill = pills.children[i], w = pill.offsetWidth;
+    const w = widths[i];
     const hits = (x, y) => used.some(([a, b, c]) => Math.abs(b - y) < 22 && Math.abs(a - x) < (c + w) / 2 + 4);
     const home = Math.max(w / 2 + 92, Math.min(one.x, width - w / 2 - 140));
     const moves = [[0, 0], [0, 15], [0, -15], [w + 10, 0], [-w - 10, 0], [w * 0.6, 18], [-w * 0.6, 18], [w + 10, 15]];
     const [x, y] = moves.map(([dx, dy]) => [home + dx, one.y + dy]).find(([x, y]) => !hits(x, y)) || [home, one.y];
     used.push([x, y, w]);
-    Object.assign(pill.style, { left: `${x}px`, top: `${y}px` });
+    Object.assign(pills.children[i].style, { left: `${x}px`, top: `${y}px` });
   });
 }
 
