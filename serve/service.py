@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..lens.trace import Trace
 
 Result = TypeVar("Result")
-MOST_LOOKS = 8  # running and waiting
+MOST_LOOKS = 32  # running and waiting: a class that clicks at once
 LONG_TEXT = 1_000  # characters; longer texts are prepared in a thread, to keep the event loop free
 OUTCOMES = {500: "failed", 504: "late"}  # of requests that end with an error, for the metrics; otherwise "refused"
 log = logging.getLogger("seq2see.serve")

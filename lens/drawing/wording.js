@@ -38,7 +38,7 @@ export function direction(kind, [source, target]) {
 }
 // A short form for use before a number: the language a head looks at.
 export const lookedAt = (kind, [source, target]) => kind === "decoder" ? `back at ${language(target, "itself")}`
-  : `at ${language(source, "the source")}`;
+  : `${kind === "encoder" ? "within" : "at"} ${language(source, "the source")}`;
 export const TECHNICAL = { cross: "cross-attention", decoder: "decoder self-attention",
   encoder: "encoder self-attention" };
 export const placeOf = ({ layer, head }) => `layer ${layer + 1}, head ${head + 1}`;
