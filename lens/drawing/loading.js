@@ -10,7 +10,7 @@ const KEPT = 40;     // answers kept
 
 export function loading({ state, settings, engine, set, render }) {
   const answers = new Map();
-  let running = null, slow = null;
+  let running = null, slow = null, opening = false;  // `opening`: the page still shows an older text
 
   async function ask(route, body, signal) {
     const key = JSON.stringify([route, body]), answer = answers.get(key) ?? await engine(route, body, signal);
@@ -52,6 +52,7 @@ export function loading({ state, settings, engine, set, render }) {
     if (!engine) return;
     running?.abort();
     const mine = running = new AbortController(), { signal } = mine, before = state.reply?.translation?.text || "";
+    opening = true;
     clearTimeout(slow);
     slow = setTimeout(() => { if (running === mine && state.busy) { state.waited = true; render(); } }, SLOW);
     set({ alternative: 0, prefix: null, forced: null, error: null, changed: [], waited: false, moment: null, held: null,
@@ -65,6 +66,7 @@ export function loading({ state, settings, engine, set, render }) {
       set({ busy: "looking", reply: { translation: shown } });
       const answer = await ask("look", { ...body, text, alternative: state.alternative, maps: KINDS }, signal);
       arrived(answer, { before, changes });
+      opening = false;
       await weigh(signal);
     } catch (error) {
       if (error.name !== "AbortError" && running === mine) failed(error.message);
@@ -74,12 +76,12 @@ export function loading({ state, settings, engine, set, render }) {
   }
   const again = () => open(state.text, { alternative: state.alternative, prefix: state.prefix, forced: state.forced });
   const cancel = () => {
-    if (!running) return set({ busy: null, waited: false });  // a view of the same translation
-    running.abort();
-    failed("Cancelled.");
+    running?.abort();
+    if (opening) failed("Cancelled."); else set({ busy: null, waited: false });
   };
   // Keeps the new translation, if only its maps are missing, and nothing of an older text.
   function failed(error) {
+    opening = false;
     set({ busy: null, waited: false, error, traces: [], reply: state.busy === "looking" ? state.reply : null });
   }
 

@@ -175,6 +175,16 @@ def test_a_slow_answer_is_said_and_can_be_cancelled(tab):
     assert tab.locator(".tgt").inner_text() == "", "the translation of another text is not left under this one"
 
 
+def test_a_view_that_is_cancelled_leaves_the_translation(tab):
+    settled(tab)
+    written = tab.locator(".tgt").inner_text()
+    tab.route("**/v1/look", lambda route: None)
+    tab.get_by_role("button", name="Show:").click()
+    tab.get_by_role("menuitemradio", name="Rollout").click()
+    tab.get_by_role("button", name="Cancel").click()
+    assert tab.locator(".tgt").inner_text() == written and tab.locator(".rows canvas").is_visible()
+
+
 def test_a_server_that_does_not_answer_is_said_and_asked_again(tab):
     tab.route("**/v1/**", lambda route: route.abort())
     type_in(tab, "Where is my hat?")
