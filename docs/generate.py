@@ -128,7 +128,7 @@ def summaries(module: str) -> str:
         if callable(value := getattr(public, name)):
             file = Path(inspect.getfile(inspect.unwrap(value))).resolve().relative_to(ROOT).as_posix()
             first = " ".join(inspect.getdoc(value).partition("\n\n")[0].split())
-            rows.append((f"[{name}](../{file})", re.sub(r"\. .*|\.$", "", first)))
+            rows.append((f"[{name}](../{file})", re.sub(r"(?<!et al)\. .*|\.$", "", first)))
     return table("name | what it is", rows)
 
 
