@@ -14,8 +14,11 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 from transformers import (
     BartConfig,
     BartForConditionalGeneration,
+    M2M100Config,
+    M2M100ForConditionalGeneration,
     MarianConfig,
     MarianMTModel,
+    NllbTokenizer,
     PreTrainedModel,
     PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
@@ -122,6 +125,24 @@ def opus_mt(folder: Path) -> Path:
     ):
         (folder / f"{name}.json").write_text(json.dumps(content), "utf-8")
     return folder
+
+
+def nllb(folder: Path, source: str, target: str) -> Path:
+    """The folder of a random NLLB, whose tokenizer names this pair."""
+    learnt = Tokenizer(models.BPE())
+    learnt.pre_tokenizer = pre_tokenizers.Metaspace()
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    learnt.train_from_iterator(SENTENCES * 4, trainers.BpeTrainer(vocab_size=300, special_tokens=special))
+    core = json.loads(learnt.to_str())["model"]
+    tokenizer = NllbTokenizer(vocab=core["vocab"], merges=[tuple(one) for one in core["merges"]], src_lang=source,
+                              tgt_lang=target)
+    torch.manual_seed(0)
+    model = M2M100ForConditionalGeneration(M2M100Config(
+        vocab_size=len(tokenizer), d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=64, pad_token_id=1,
+        bos_token_id=0, eos_token_id=2, decoder_start_token_id=2,
+    ))  # fmt: skip
+    return save(folder, spread_out(model), tokenizer)
 
 
 def foreign_model(kind: str, *, vocab_size: int = 460, seed: int = 0) -> PreTrainedModel:

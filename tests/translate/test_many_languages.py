@@ -4,9 +4,7 @@ import json
 
 import pytest
 import tiny
-import torch
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-from transformers import M2M100Config, M2M100ForConditionalGeneration, NllbTokenizer
+from transformers import M2M100ForConditionalGeneration, NllbTokenizer
 
 from seq2see import Translator
 from seq2see.errors import UserError
@@ -15,20 +13,8 @@ from seq2see.errors import UserError
 @pytest.fixture
 def nllb(tmp_path):
     """The folder of a random NLLB from German to Chinese, and what transformers has it write."""
-    learnt = Tokenizer(models.BPE())
-    learnt.pre_tokenizer = pre_tokenizers.Metaspace()
-    special = ["<s>", "<pad>", "</s>", "<unk>"]
-    learnt.train_from_iterator(tiny.SENTENCES * 4, trainers.BpeTrainer(vocab_size=300, special_tokens=special))
-    core = json.loads(learnt.to_str())["model"]
-    tokenizer = NllbTokenizer(vocab=core["vocab"], merges=[tuple(one) for one in core["merges"]], src_lang="deu_Latn",
-                              tgt_lang="zho_Hans")
-    torch.manual_seed(0)
-    model = M2M100ForConditionalGeneration(M2M100Config(
-        vocab_size=len(tokenizer), d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
-        decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=64, pad_token_id=1,
-        bos_token_id=0, eos_token_id=2, decoder_start_token_id=2,
-    ))  # fmt: skip
-    folder = tiny.save(tmp_path / "nllb", tiny.spread_out(model), tokenizer)
+    folder = tiny.nllb(tmp_path / "nllb", "deu_Latn", "zho_Hans")
+    model, tokenizer = M2M100ForConditionalGeneration.from_pretrained(folder), NllbTokenizer.from_pretrained(folder)
     theirs = model.generate(**tokenizer(tiny.SENTENCES[0], return_tensors="pt"), num_beams=1, max_new_tokens=9,
                             forced_bos_token_id=tokenizer.convert_tokens_to_ids("zho_Hans"))
     return folder, tuple(theirs[0, 1:].tolist())
