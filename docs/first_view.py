@@ -82,7 +82,7 @@ explorer(document.getElementById("home"), {as_data(settings)}); }})();</script>"
             tab.evaluate("""() => document.querySelectorAll('.s2s canvas').forEach((canvas) => {
                 const image = Object.assign(new Image(), { src: canvas.toDataURL(), alt: '' });
                 canvas.replaceWith(image);
-            })""")
+            }); document.querySelectorAll('.c:empty').forEach((cell) => cell.remove())""")
             html = tab.evaluate("document.querySelector('#home > .s2s').outerHTML")
             html = re.sub(r' (?:id|data-k|data-tip|tabindex|aria-label|role)="[^"]*"', "", html)
             parts.append(html.replace('class="s2s', f'class="s2s s2s-first {theme}', 1))

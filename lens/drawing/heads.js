@@ -2,7 +2,7 @@
 
 import { inLanguage, isRightToLeft } from "./languages.js";
 import { html, segment, tipped } from "./markup.js";
-import { draw, pixels } from "./small_map.js";
+import { imageOf } from "./small_map.js";
 import { traceOf } from "./state.js";
 import { same } from "./texts.js";
 import { KINDS, hasHeads, headOf, nameOf } from "./trace.js";
@@ -37,12 +37,11 @@ function thumb(state, trace, head, captions, telling) {
   const name = `${headName(head, trace)}${role ? `: ${roleName(role)}` : ""}${
     matters >= 0 ? "; matters for this word" : ""}`;
   const tip = role ? roleTip(role) : html`<b>${capital(placeOf(head))}.</b> ${NO_ROLE}`;
-  const needed = tone === "slate" && matters >= 0 && (telling[matters].instead ? "decides" : "matters");
-  const caption = html`<span class="cap ${needed ? "must" : tone === "slate" ? "" : "role"}">${
-    needed || (role ? roleCaption(role) : html`&nbsp;`)}</span>`;
+  const caption = html`<span class="cap ${tone === "slate" ? "" : "role"}">${
+    role ? roleCaption(role) : html`&nbsp;`}</span>`;
   const pip = role && tone !== "slate" ? html`<span class="pip" aria-hidden="true"></span>` : "";
   return html`<button class="th tone-${tone}" data-head="${nameOf(head)}" data-k="th-${nameOf(head)}"
-    aria-label="${name}" ${tipped(tip)}><canvas></canvas>${matters < 0 ? ""
+    aria-label="${name}" ${tipped(tip)}><img alt="">${matters < 0 ? ""
       : html`<span class="rank" aria-hidden="true">${matters + 1}</span>`}${captions ? caption : pip}</button>`;
 }
 
@@ -94,12 +93,10 @@ export function paintThumbs(root, state) {
   const { unit, rows, theme } = state;
   for (const button of root.querySelectorAll(".th")) {
     const { head: name } = button.dataset, tone = trace.tone(headOf(name), state.word);
-    const made = () => pixels(trace.map(headOf(name), { view, unit, rows }), { tone, theme });
-    const image = trace.once(["pixels", name, view, unit, rows, tone, theme].join(), made);
-    const canvas = button.querySelector("canvas");
-    if (canvas.image === image) continue;
-    canvas.image = image;
-    draw(canvas, image);
+    const made = () => imageOf(trace.map(headOf(name), { view, unit, rows }), { tone, theme });
+    const source = trace.once(["image", name, view, unit, rows, tone, theme].join(), made);
+    const image = button.querySelector("img");
+    if (image.src !== source) image.src = source;
   }
 }
 

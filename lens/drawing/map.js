@@ -74,8 +74,11 @@ function badge(state) {
       (random ${percent(all.random.aer[0])})`)
       : pill("How far this map can be trusted has not been measured for this model.", "Not measured");
   }
-  const effect = merged ? null : trace.effect(head, state.word);
-  return effect ? pill(neededTip(trace.measured.apart, head), html`Head off: ${outcome(trace, effect)}`) : "";
+  const effect = merged ? null : trace.effect(head, state.word), { apart } = trace.measured;
+  const average = apart?.heads[nameOf(head)], isMeasured = average !== undefined && trace.isPronoun(state.word);
+  if (!effect || (!isMeasured && trace.telling(state.word).some((one) => same(one, head)))) return "";
+  return pill(neededTip(apart, head), html`Head off: ${isMeasured
+    ? html`<i>il</i>/<i>elle</i> told apart ${percent(average)}` : outcome(trace, effect)}`);
 }
 
 function neededTip(apart, head) {
@@ -128,40 +131,49 @@ export function drawMap(box, state, width) {
   const whole = flat ? room : Math.max(room, (narrow ? 12 : 22) * length);
   let end = 0;
   const ends = [0, ...needs.map((need) => (end += flat ? need + spare / length : whole / length))];
-  paint(box, frame(state, map, { flat, label, ends }));
-  const grid = box.querySelector(".grid2");
-  grid.ends = ends;
+  const grid = paintGrid(box, state, map, { flat, label, ends });
   draw(grid.querySelector("canvas"), pixels(map, { ...paletteOf(state, map), x: ends.map(Math.round), gap: 1 }));
   clearTimeout(box.resting);
-  box.resting = setTimeout(() => nameCells(grid, state, map), REST);
+  box.resting = setTimeout(() => nameCells(box, state, map), REST);
 }
 
 // Scrolls the chosen row into the box.
 export function showRow(box) {
   const row = box.querySelector(".row.sel");
   if (!row) return;
-  const top = row.parentElement.offsetTop + row.offsetTop, { scrollTop, clientHeight } = box;  // below the labels
+  const top = row.offsetParent.offsetTop + row.offsetTop, { scrollTop, clientHeight } = box;  // below the labels
   const isSeen = row.offsetTop >= scrollTop && top + row.offsetHeight <= scrollTop + clientHeight;
   if (!isSeen) box.scrollTop = top - clientHeight / 2;
 }
 
-function frame(state, map, { flat, label, ends }) {
+const MARK = "A mark, not a word: where the text begins or ends, or in which language to write.";
+const GRID = html`<div class="grid2" role="grid" tabindex="0" data-k="grid"><div class="row cols" role="row"></div><div
+  class="rows" role="rowgroup"><canvas aria-hidden="true"></canvas><div class="lines" role="none"></div></div></div>`;
+
+// Labels and numbers.  What another head leaves as it is, keeps its elements.
+function paintGrid(box, state, map, { flat, label, ends }) {
   const trace = traceOf(state), { kind } = state.head, [rowCode, columnCode] = trace.codes(kind);
   const across = state.view === "left_out" ? "erased" : "looks at";
   const down = kind === "encoder" || state.rows === "reads" ? "reads" : "writes";
   const column = (one, j) => html`<div role="columnheader" data-column="${j}" class="${one.special ? "sp" : ""}"
-    aria-label="${one.label}"><span ${inLanguage(columnCode)}>${elided(one.label, 16)}</span></div>`;
+    aria-label="${one.label}" ${one.special && tipped(MARK)}><span ${inLanguage(columnCode)}>${
+    elided(one.label, 16)}</span></div>`;
   const row = (one, i) => html`<div class="row" role="row" data-row="${i}"><div class="rl ${one.special ? "sp" : ""}"
     role="rowheader"><span ${inLanguage(rowCode)}>${elided(one.label, 14)}</span></div><div class="cells"
-    role="none">${map.columns.map((_, j) => hasNumber(state, map, i, j) && cell(state, map, i, j, ends))}</div></div>`;
-  const widths = ends.slice(1).map((end, j) => px(end - ends[j])).join(" ");
-  return html`<div class="grid2 ${flat ? "" : "tilt"}" role="grid" tabindex="0" data-k="grid"
-    style="--label:${label}px;--widths:${widths}" aria-label="${direction(kind, trace.languages)}: ${
-      map.rows.length} rows, ${map.columns.length} columns. Use the arrow keys to move." ${
-      map.mirrored ? html`dir="rtl"` : ""}><div class="row cols" role="row"><div class="axis" role="columnheader"
-    aria-label="Word"><span>${across} ${map.mirrored ? "←" : "→"}</span><span>${down} ↓</span></div>${
-    map.columns.map(column)}</div><div class="rows" role="rowgroup"><canvas aria-hidden="true"></canvas>${
-    map.rows.map(row)}</div></div>`;
+    role="none"></div></div>`;
+  paint(box, GRID);
+  const grid = box.querySelector(".grid2"), lines = grid.querySelector(".lines");
+  const style = `--label:${label}px;--widths:${ends.slice(1).map((end, j) => px(end - ends[j])).join(" ")}`;
+  if (grid.getAttribute("style") !== style) grid.setAttribute("style", style);
+  Object.assign(grid, { ends, dir: map.mirrored ? "rtl" : "", className: flat ? "grid2" : "grid2 tilt" });
+  grid.setAttribute("aria-label", `${direction(kind, trace.languages)}: ${map.rows.length} rows, ${
+    map.columns.length} columns. Use the arrow keys to move.`);
+  paint(grid.querySelector(".cols"), html`<div class="axis" role="columnheader" aria-label="Word"><span>${across} ${
+    map.mirrored ? "←" : "→"}</span><span>${down} ↓</span></div>${map.columns.map(column)}`);
+  paint(lines, html`${map.rows.map(row)}`);
+  lines.querySelectorAll(".cells").forEach((cells, i) =>
+    paint(cells, html`${map.columns.map((_, j) => hasNumber(state, map, i, j) && cell(state, map, i, j, ends))}`));
+  return grid;
 }
 
 const px = (length) => `${length.toFixed(2)}px`;
@@ -181,16 +193,19 @@ function cell(state, map, i, j, ends) {
 // The element of a cell, made when first needed.
 function cellOf(row, state, map, j) {
   const there = () => row.querySelector(`.c[data-column="${j}"]`), { ends } = row.closest(".grid2");
-  if (!there()) row.lastElementChild.insertAdjacentHTML("beforeend", cell(state, map, +row.dataset.row, j, ends));
+  if (!there()) {
+    row.lastElementChild.insertAdjacentHTML("beforeend", cell(state, map, +row.dataset.row, j, ends));
+    row.lastElementChild.painted = null;
+  }
   return there();
 }
 
-// An element with a name for every cell, in order, for screen readers.
-function nameCells(grid, state, map) {
-  if (!grid.isConnected || isDense(map) || !traceOf(state)) return;
-  for (const row of grid.querySelectorAll("[data-row]")) {
-    row.lastElementChild.append(...map.columns.map((_, j) => cellOf(row, state, map, j)));
-  }
+// An element with a name for every cell, in order, for screen readers; row by row, so that nothing has to wait.
+function nameCells(box, state, map, i = 0) {
+  const row = box.querySelector(`.row[data-row="${i}"]`);
+  if (!row || isDense(map) || !traceOf(state)) return;
+  row.lastElementChild.append(...map.columns.map((_, j) => cellOf(row, state, map, j)));
+  box.resting = setTimeout(() => nameCells(box, state, map, i + 1), 40);
 }
 
 function nameOfCell({ view }, map, i, j) {

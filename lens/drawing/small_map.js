@@ -22,6 +22,12 @@ export function pixels({ rows, columns, at, most }, { tone, theme, scale = most,
   }));
   return image;
 }
+// The same as the address of an image; many canvases would each be a layer of its own for the browser.
+const easel = document.createElement("canvas");
+export function imageOf(map, choice) {
+  draw(easel, pixels(map, choice));
+  return easel.toDataURL();
+}
 export const draw = (canvas, image) =>
   Object.assign(canvas, { width: image.width, height: image.height }).getContext("2d").putImageData(image, 0, 0);
 

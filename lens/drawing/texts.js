@@ -110,6 +110,7 @@ export function flipOf(settings, text) {
 function wordSpan(state, side, { text, pieces, start, word }, unknown, trace) {
   const chosen = pieces.includes(side === "source" ? state.read : state.word), classes = ["w"];
   if (unknown?.has(text.toLocaleLowerCase())) classes.push("unseen");
+  if (/['’]$/.test(text)) classes.push("elision");
   if (side === "target" && trace.chance({ pieces }) < 0.7) classes.push("unsure");
   if (side === "target" && state.changed.includes(start)) classes.push("new");
   return html`<span class="${classes.join(" ")}" role="button" tabindex="${chosen ? 0 : -1}" data-side="${side}"

@@ -10,8 +10,8 @@ export function headOf(name) {
   const [kind, layer, head] = name.split(".");
   return { kind, layer: +layer, head: +head };
 }
-const TELLING = 0.25;  // nats by which a margin must fall without a head for the head to matter
-const MOST = 3;        // heads that are shown as those that matter
+export const HALVED = Math.LN2;  // nats by which a margin must fall without a head or word for it to matter
+export const MOST = 3;  // heads that are shown as those that matter
 const PRONOUN = { fr: /^(il|elle|ils|elles)$/i, de: /^(er|sie|es)$/i, es: /^(él|ella|ellos|ellas)$/i };
 
 function numbers({ shape, data }) {
@@ -170,7 +170,7 @@ export class Trace {
   telling(piece) {
     if (!this.evidence) return [];
     const found = this.evidence.heads.map((one) => ({ ...headOf(nameOf(one)), ...this.after(one, piece) }));
-    return found.filter((one) => one.drop >= TELLING).sort((a, b) => b.drop - a.drop).slice(0, MOST);
+    return found.filter((one) => one.drop >= HALVED).sort((a, b) => b.drop - a.drop).slice(0, MOST);
   }
   // The effect of erasing each source word on a step, strongest first.
   erased(piece) {
@@ -189,8 +189,10 @@ export class Trace {
 
   // The role that names a head: its purpose, if that was shown, else where it looks.
   role(head) {
-    const all = this.measured.roles.filter((one) => nameOf(one) === nameOf(head));
-    const above = (one) => one.score - one.baseline;
+    return this.once(`role ${nameOf(head)}`, () => this.mainRole(nameOf(head)));
+  }
+  mainRole(head) {
+    const all = this.measured.roles.filter((one) => nameOf(one) === head), above = (one) => one.score - one.baseline;
     return all.find((one) => one.role === "antecedent") || all.find((one) => one.role === "alignment")
       || [...all].sort((a, b) => above(b) - above(a))[0] || null;
   }

@@ -5,7 +5,7 @@ import { inLanguage } from "./languages.js";
 import { about, html, icon, listed, slide, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { flipOf } from "./texts.js";
-import { bare } from "./trace.js";
+import { HALVED, MOST, bare } from "./trace.js";
 import { chance, elided, odds, oneIn, quoted, ratio } from "./wording.js";
 
 export function wordPanel(state, settings) {
@@ -27,8 +27,9 @@ export function wordPanel(state, settings) {
 
 // --- the heads that matter
 
-const HEADS_TIP = html`Each head in turn is replaced with its average. A share says where a head looked, “head off”
-  what it was needed for: the word written instead, or how much less likely this one becomes than its runner-up.`;
+const headsTip = (trace, piece) => html`Each head in turn is replaced with its average. A share says where a head
+  looked, “head off” what it was needed for: the word written instead, or how much less likely this one becomes than
+  its runner-up. With all heads, ${odds(trace, piece)}. A head matters if its absence makes that at least 2× less.`;
 
 function heads(state, trace, unit) {
   const piece = unit.pieces[0], telling = trace.telling(piece), [, target] = trace.languages;
@@ -39,12 +40,13 @@ function heads(state, trace, unit) {
       state.busy === "weighing" ? html`<p class="fine">Switching off each head in turn…</p>` : ""}`;
   }
   if (!telling.length) {
-    return html`<h3>No head matters alone ${about(HEADS_TIP)}</h3><p class="needed">Without any one of the
+    return html`<h3>No head matters alone ${about(headsTip(trace, piece))}</h3><p class="needed">Without any one of the
       ${trace.heads.length} heads, ${quoted(unit.label, target)} stays about as likely.</p>`;
   }
   const title = telling.length > 1 ? "Heads that matter for this word" : "The head that matters here";
-  return html`<h3>${title} ${about(HEADS_TIP)}</h3><p class="fine hint"><span>${
-    odds(trace, piece)}</span><span>head off</span></p>${rows(telling, (one) => one)}`;
+  return html`<h3>${title} ${about(headsTip(trace, piece))}</h3><p class="fine hint"><span>looked at</span><span>head
+    off</span></p>${rows(telling, (one) => one)}${
+    telling.length < MOST ? html`<p class="fine others">Any other head off: less than 2×</p>` : ""}`;
 }
 
 const mostLooking = (trace, piece) => trace.once(`looking ${piece}`, () =>
@@ -107,7 +109,6 @@ const slider = (scale, temperature) => scale.length > 0 && slide("Temperature", 
 
 // --- which words mattered
 
-const ERASURE = 0.4;  // nats a margin must fall without a word for the word to be named
 const RESTS_TIP = html`A head may look at a word without needing it. So the other word of the pair is swapped in, then
   each source word is erased in turn, to see whether the model still prefers the chosen word to its runner-up. The
   translation so far stays, so a word that it tells already can be erased at little cost.`;
@@ -116,17 +117,16 @@ function rests(state, trace, unit, settings) {
   if (!trace.evidence) return "";
   const piece = unit.pieces[0], [source, target] = trace.languages, said = [];
   const erased = trace.erased(piece), flips = erased.filter((one) => one.instead).slice(0, 2);
-  const fell = erased.filter((one) => !one.instead && one.drop >= ERASURE).slice(0, 2);
+  const fell = erased.filter((one) => !one.instead && one.drop >= HALVED).slice(0, 2);
   const word = (one) => quoted(one.word.text, source), twin = twinOf(state, settings, trace, piece);
   if (twin) {
-    said.push(html`<b>${quoted(twin.other, source)} for ${quoted(twin.own, source)}</b> ${
+    said.push(html`<b>${quoted(twin.other, source)}</b> in place of ${quoted(twin.own, source)} ${
       twin.instead ? html`flips it to ${quoted(twin.instead, target)}` : "does not flip it"}.`);
   }
   const without = (one) => html`${word(one)} (${ratio(one.drop)}×)`;
   if (flips.length) said.push(html`Erasing ${listed(flips, word, " or ")} flips it.`);
   if (fell.length && !flips.length) said.push(html`Less likely without ${listed(fell, without, " or ")}.`);
   if (!flips.length && !fell.length) said.push(html`Erasing any one word changes little.`);
-  if (!trace.telling(piece).length) said.push(html`<span class="soft">${odds(trace, piece)}.</span>`);
   return html`<h3>Which words mattered ${about(RESTS_TIP)}</h3><p class="needed">${said.map((one) => html`${one} `)}
     <button data-set="view" data-value="left_out" data-k="leave">Show all</button></p>`;
 }

@@ -165,8 +165,8 @@ export function reading(kind, view, [source, target], dark) {
   if (view === "left_out") return says(`less likely that word becomes when the ${from} word is erased`);
   if (view === "norm") return says("stronger the signal that came from there");
   if (!hasHeads(view)) return says("more of that word came from there");
-  const what = { cross: `at that ${from} word`, decoder: "back at that word", encoder: "at that other word" }[kind];
-  return says(`more the head looked ${what}`);
+  if (kind === "decoder") return `Each row is ${row}. ${deep}, the more the head looked back. Hatched: not yet written.`;
+  return says(`more the head looked at that ${kind === "cross" ? from : "other"} word`);
 }
 
 // How likely a written word is, compared with its runner-up: as it is, or at another margin.

@@ -154,7 +154,7 @@ def test_a_right_to_left_source_reverses_the_columns(browser, seq2see, tmp_path,
         assert across(".tgt .w") == sorted(across(".tgt .w"))
         assert min(across(".rl")) > max(across(".c")), "the row labels are where reading begins"
         tab.get_by_role("button", name="Maps", exact=True).click()
-        assert "matrix(-1," in tab.locator(".th canvas").first.evaluate("one => getComputedStyle(one).transform")
+        assert "matrix(-1," in tab.locator(".th img").first.evaluate("one => getComputedStyle(one).transform")
         quoted = tab.locator(".src, .say .seen, .cols [data-column] span, .story .wd")
         assert quoted.count() > 4
         for one in quoted.all():
