@@ -267,7 +267,10 @@ def _columns(names: Iterable[str], languages: Sequence[str]) -> tuple[list[int] 
 
 
 def _is_header(cells: Sequence[str], languages: Sequence[str]) -> bool:
-    """Whether a first line names columns, such as `English, German` or `source_text, target_text`."""
+    """Whether a first line names columns, such as `English, German`, `source_text, target_text` or `question_en,
+    answer_de`."""
+    if all(re.fullmatch(rf"\S*[_-](?:{'|'.join(map(re.escape, languages))})", cell.strip().casefold()) for cell in cells):
+        return True
     words = [re.findall(r"[^\W_]+", cell.casefold()) for cell in cells]
     known = HEADER_WORDS | {language.casefold() for language in languages}
     return len(set(map(tuple, words))) == len(cells) and all(cell and known.issuperset(cell) for cell in words)

@@ -53,9 +53,6 @@ export function drawThreads(root, state) {
   const trace = traceOf(state), box = boxIn(root);
   const hidden = !trace?.evidence || state.editing || state.moment !== null || root.classList.contains("wrapped")
     || isNarrow();
-  const drawn = `${root.fitted} ${hidden || trace.evidence.links}`;
-  if (root.threaded === drawn) return;
-  root.threaded = drawn;
   const thread = ([source, target]) => {
     const [from, to] = [spanOf(root, "source", source), spanOf(root, "target", target)];
     if (!from || !to) return "";

@@ -244,9 +244,8 @@ export function followMap(box, state) {
     head.classList.toggle("hot", Math.abs(shown[j] || 0) / map.most >= 0.3);
   });
   grid.dataset.tone = toneOf(state);
-  if (column >= 0 && hover.side === "source") {
-    for (const row of rows) cellOf(row, state, map, column).classList.add("hov");
-  }
+  const mark = (row) => cellOf(row, state, map, column).classList.add("hov");
+  if (column >= 0 && hover.side === "source") rows.forEach(mark);
   const cell = column >= 0 && rows[hover.row] && cellOf(rows[hover.row], state, map, column);
   if (!cell) return grid.removeAttribute("aria-activedescendant");
   cell.classList.add("hov");

@@ -56,13 +56,11 @@ const mostLooking = (trace, piece) => trace.once(`looking ${piece}`, () =>
 
 function chanceTip(trace, unit) {
   const raw = (100 * trace.chance(unit, trace.record)).toFixed(1);
-  if (!trace.record.calibrated) {
-    return html`The model’s own chance for each word at this point, the product over its tokens. This model has not
-      been calibrated. Temperature acts on the first token.`;
-  }
-  return html`The model’s chance for each word at this point, the product over its tokens. Label smoothing in training
-    lowers every raw figure; that is undone here. Raw: ${raw}%.<br>Temperature acts on the first token. At 1.0
-    smoothing is undone; sampling uses the raw chances.`;
+  const smoothing = trace.record.calibrated ? html`Label smoothing in training lowers every raw figure; that is undone
+    here. Raw: ${raw}%.<br>At temperature 1.0 smoothing is undone; sampling uses the raw chances.`
+    : "This model has not been calibrated.";
+  return html`The model’s chance for each word at this point, the product over its tokens. ${smoothing} Temperature acts
+    on the first token.`;
 }
 
 // [{ text, p, chosen }], likeliest first after the chosen one; words that differ only in case are merged.

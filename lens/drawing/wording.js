@@ -165,7 +165,8 @@ export function reading(kind, view, [source, target], dark) {
   if (view === "left_out") return says(`less likely that word becomes when the ${from} word is erased`);
   if (view === "norm") return says("stronger the signal that came from there");
   if (!hasHeads(view)) return says("more of that word came from there");
-  if (kind === "decoder") return `Each row is ${row}. ${deep}, the more the head looked back. Hatched: not yet written.`;
+  const back = ", the more the head looked back. Hatched: not yet written.";
+  if (kind === "decoder") return `Each row is ${row}. ${deep}${back}`;
   return says(`more the head looked at that ${kind === "cross" ? from : "other"} word`);
 }
 

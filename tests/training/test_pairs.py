@@ -321,7 +321,8 @@ def test_what_names_no_language_is_a_row_or_taken_in_order(tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", ["tsv", "csv"])
-@pytest.mark.parametrize("names", [("Portuguese", "French"), ("source", "target"), ("pt_text", "Fr text")])
+@pytest.mark.parametrize("names", [("Portuguese", "French"), ("source", "target"), ("pt_text", "Fr text"),
+                                   ("question_pt", "answer-FR")])
 def test_a_header_without_codes_is_never_read_as_a_pair(tmp_path, kind, names):
     with pytest.raises(UserError, match=r"line 1: .* is a header and no pair; name the columns .*: pt, fr") as caught:
         read(table(tmp_path, kind, names))
