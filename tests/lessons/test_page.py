@@ -1,5 +1,6 @@
 """The page of a whole quick run: text and data, and what a browser makes of it."""
 
+import gzip
 import html
 import json
 import re
@@ -29,6 +30,24 @@ FEW = ["l03_scaling", "l05_worked_example"]  # on the page that the browser sees
 @pytest.fixture(scope="module")
 def made(bench: Workbench) -> dict[str, Any]:
     return record.collect(bench, FEW, command=COMMAND)
+
+
+def test_the_shipped_page_says_what_the_lessons_say_today() -> None:
+    """Else it was not made again: `seq2see lessons`, then docs/lessons.html and docs/first_view.py."""
+    root = Path(__file__).resolve().parents[2]
+    shipped = (root / "docs" / "lessons.html").read_text("utf-8")
+    assert gzip.decompress((root / "lessons" / "lessons.html.gz").read_bytes()).decode() == shipped
+
+    def plain(markup: str) -> str:
+        return " ".join(html.unescape(re.sub(r"<[^>]+>|[*`]", "", markup)).split())
+
+    said, told = plain(shipped), 0
+    for path in (root / "lessons").glob("*.md"):
+        for paragraph in re.split(r"\n\n|\n(?=- )", path.read_text("utf-8")):
+            if "{" not in paragraph and not paragraph.startswith(("#", "-")):
+                assert plain(paragraph) in said, (path.name, paragraph)
+                told += 1
+    assert told > 60
 
 
 def test_the_record_is_json_and_has_its_shape(made: dict[str, Any]) -> None:
