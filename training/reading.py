@@ -269,7 +269,8 @@ def _columns(names: Iterable[str], languages: Sequence[str]) -> tuple[list[int] 
 def _is_header(cells: Sequence[str], languages: Sequence[str]) -> bool:
     """Whether a first line names columns, such as `English, German`, `source_text, target_text` or `question_en,
     answer_de`."""
-    if all(re.fullmatch(rf"\S*[_-](?:{'|'.join(map(re.escape, languages))})", cell.strip().casefold()) for cell in cells):
+    with_code = re.compile(rf"\s*\S*[_-](?:{'|'.join(map(re.escape, languages))})\s*", re.IGNORECASE)
+    if all(map(with_code.fullmatch, cells)):
         return True
     words = [re.findall(r"[^\W_]+", cell.casefold()) for cell in cells]
     known = HEADER_WORDS | {language.casefold() for language in languages}
