@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     )
     from .explorer import to_html as to_html
     from .faithfulness import measure_trust as measure_trust
-    from .fitting import fit_alignment as fit_alignment
+    from .alignment_fitting import fit_alignment as fit_alignment
     from .hooks import Head as Head, all_heads as all_heads
     from .intervals import Agreement as Agreement, agreement as agreement
     from .interventions import (
@@ -53,7 +53,7 @@ _NAMES_IN = {
     "embeddings": "Contextual Neighbour analogy contextual distances neighbours project static",
     "explorer": "to_html",
     "faithfulness": "measure_trust",
-    "fitting": "fit_alignment",
+    "alignment_fitting": "fit_alignment",
     "hooks": "Head all_heads",
     "intervals": "Agreement agreement",
     "interventions": "Recording ablate mean_outputs patch record steer",

@@ -2,7 +2,7 @@
 
 Attention is not alignment (Ferrando and Costa-jussa 2021), and the layer, head and row that come nearest to it differ
 from model to model.  An `AlignmentChoice` records everything that was chosen and its error on the data it was fitted
-on (`fitting.py`).  `naive_choice` is what is commonly drawn and is not fitted.
+on (`alignment_fitting.py`).  `naive_choice` is what is commonly drawn and is not fitted.
 """
 
 from collections.abc import Callable, Sequence

@@ -3,7 +3,7 @@ another source text.
 
 The margin is the log-probability of the chosen token minus that of its runner-up, the most probable token that does not
 differ in case only.  Below 0 another token takes its place.  A head is replaced by its mean output, a constant
-(`interventions.py`); a source word is erased (`erasure.py`).
+(`interventions.py`); a source word is erased (`word_erasure.py`).
 """
 
 import json
@@ -19,11 +19,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .alignment import first_steps
 from .calibration import Calibrator
-from .erasure import without
 from .hooks import Head, all_heads
 from .interventions import ablate, mean_outputs
 from .teacher_forcing import decode_target, encode_source, encode_target, eval_mode, forced_batches
 from .trace import Trace
+from .word_erasure import without
 
 # T decoder steps, V vocabulary, N sequences
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..tokenizer.links import Links
 from .alignment import drops_by_words, map_names, shares
-from .fitting import check_links, tally
+from .alignment_fitting import check_links, tally
 from .intervals import Figure, error_rate, middle, resampled
 from .kinds import MapName, Rows
 from .trace import Trace

@@ -73,12 +73,12 @@ def ablate(
         columns = site.columns(numbers)
         fill = torch.zeros(len(columns)) if means is None else torch.cat(
             [means[Head(site.kind, site.layer, h)] for h in numbers])
-        changes.append((site.output, "in", _putting(fill, columns)))
+        changes.append((site.output, "in", _overwrite(fill, columns)))
     with replaced(changes):
         yield
 
 
-def _putting(
+def _overwrite(
     values: torch.Tensor, columns: torch.Tensor | slice = slice(None), marked_BT: torch.Tensor | None = None
 ) -> Change:
     """Puts values, constant or of each position of a donor, into these columns, everywhere or at marked positions."""
@@ -171,12 +171,12 @@ def patch(
         stack: Stack = "encoder" if site.kind == "encoder" else "decoder"
         columns = site.columns(numbers)
         own = donor.mixed[site.kind, site.layer][..., columns]
-        changes.append((site.output, "in", _putting(own, columns, marked.get(stack))))
+        changes.append((site.output, "in", _overwrite(own, columns, marked.get(stack))))
     for stack, layer in layers:
         modules = layers_of(model, stack)
         if not 0 <= layer < len(modules):
             raise UserError(f"there is no {stack} layer {layer} here: expected 0 to {len(modules) - 1}", exit_code=2)
-        changes.append((modules[layer], "out", _putting(donor.stream[stack, layer], marked_BT=marked.get(stack))))
+        changes.append((modules[layer], "out", _overwrite(donor.stream[stack, layer], marked_BT=marked.get(stack))))
     with replaced(changes):
         yield
 

@@ -100,8 +100,8 @@ def add_views(
     UserError for an unknown view, or a model without float32 weights or whose attention modules cannot be reached.
     """
     from .attention_blocks import blocks_of, halved, roll
-    from .erasure import log_prob_drops
     from .teacher_forcing import check_model
+    from .word_erasure import log_prob_drops
 
     check_model(model)
     check_views(views)

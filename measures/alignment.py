@@ -14,7 +14,7 @@ from seq2see.pretrained import is_packaged
 from seq2see.settings_file import parse_yaml
 from ..lens import VIEWS, Trace, trace_texts
 from ..lens.alignment import FILE, AlignmentChoice, naive_choice
-from ..lens.fitting import check_links, fit_alignment
+from ..lens.alignment_fitting import check_links, fit_alignment
 from ..lens.hooks import attention_sites, supervised_heads
 from ..storybook import Storybook, StoryPair, generate
 from ..tokenizer.links import Links, read_pharaoh

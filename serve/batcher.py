@@ -77,13 +77,13 @@ class Batcher:
         items = [Item(source, options, loop.create_future(), loop.time()) for source, options in work]
         self._waiting |= dict.fromkeys(items)
         self._count(tokens)
-        self._start()
+        self._start_batches()
         try:
             outcomes = [await item.future for item in items]
         finally:  # answered or cancelled: nobody waits for these any more
             for item in items:
                 item.future.cancel()
-            self._take([item for item in items if item in self._waiting])
+            self._dequeue([item for item in items if item in self._waiting])
         for outcome in outcomes:
             if isinstance(outcome, ModelChanged):
                 raise outcome
@@ -99,13 +99,13 @@ class Batcher:
         self.queued += tokens
         self.metrics.queued.inc(tokens)
 
-    def _take(self, items: Sequence[Item]) -> None:
+    def _dequeue(self, items: Sequence[Item]) -> None:
         """Remove items from the queue."""
         for item in items:
             del self._waiting[item]
         self._count(-sum(len(item.source) for item in items))
 
-    def _start(self) -> None:
+    def _start_batches(self) -> None:
         """Start batches that are full or have waited long enough, while threads are free."""
         if self._timer is not None:
             self._timer.cancel()
@@ -116,11 +116,11 @@ class Batcher:
             ends = list(accumulate(len(item.source) for item in alike))
             left = alike[0].arrival + self.wait - loop.time()
             if left > 0 and ends[-1] < self.batch_tokens:
-                self._timer = loop.call_later(left, self._start)
+                self._timer = loop.call_later(left, self._start_batches)
                 return
             share = min(self.batch_tokens, -(-ends[-1] // self.free))  # leave a share for other free threads
             batch = alike[: max(1, bisect_right(ends, share))]
-            self._take(batch)
+            self._dequeue(batch)
             self.free -= 1
             self.metrics.batch_size.observe(len(batch))
             self.metrics.tokens.labels("source").inc(ends[len(batch) - 1])
@@ -131,7 +131,7 @@ class Batcher:
         for item, outcome in zip(batch, done.result(), strict=True):
             if not item.future.done():  # the request was cancelled
                 item.future.set_result(outcome)
-        self._start()
+        self._start_batches()
 
     def _outcomes(self, batch: Sequence[Item]) -> Sequence[Outcome]:
         """In a thread: the output for each item; if the engine fails on the batch, retry the items one by one.

@@ -22,7 +22,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = {"modeling": "modeling", "tokenizer": "tokenizer", "lens": "lens", "seq2see": "package"}
+FOLDERS = {name: name for name in ("modeling", "tokenizer", "lens", "translate")} | {"seq2see": "package"}
 SLOW = ("test_wheel.py", "test_docs.py", "test_pretrained.py")
 UNUSED = ("NoOp", "Decorator", "Inserter", "VariableReplacer", "BitOr")  # do nothing, want arguments, or are types
 SECONDS = 240  # for the tests of one mutant

@@ -37,8 +37,8 @@ export function drawBetweenTexts(root, state, found) {
       const to = spanOf(root, one.side, one.column.word);
       if (!to || to === chosen || (narrow && !one.main)) continue;
       if (narrow && one.head.kind !== "cross" && Math.abs(box(chosen).top - box(to).top) > 5) continue;
-      const { d, end: [x, y], ...at } = one.head.kind === "cross" ? across(box(chosen), box(to), one.main)
-        : along(box(chosen), box(to), one.head.kind === "decoder", room);
+      const { d, end: [x, y], ...at } = one.head.kind === "cross" ? toOtherText(box(chosen), box(to), one.main)
+        : withinText(box(chosen), box(to), one.head.kind === "decoder", room);
       lines.push(path(d, `var(--${one.tone})`, one.main ? 1.5 + 2 * one.share : 1.5, one.main ? 1 : 0.75),
         html`<circle cx="${x}" cy="${y}" r="${one.main ? 4 : 3}" style="fill:var(--${one.tone})"/>`);
       if (!narrow && !(one.main && one.share < 0.3)) placed.push({ ...one, ...at });
@@ -72,7 +72,7 @@ function boxIn(root) {
 }
 
 // From a word to one of the other text, and the position of its label.
-function across(p, q, main) {
+function toOtherText(p, q, main) {
   const up = q.bottom < p.top, from = up ? p.top + 2 : p.bottom - 2, to = up ? q.bottom : q.top, bend = up ? -34 : 34;
   const t = main ? 0.5 : 0.76, u = 1 - t;
   const mix = (a, b, c, d) => u ** 3 * a + 3 * u * u * t * b + 3 * u * t * t * c + t ** 3 * d;
@@ -81,7 +81,7 @@ function across(p, q, main) {
 }
 
 // From a word to one of the same text: over the translation, below the source.
-function along(p, q, over, room) {
+function withinText(p, q, over, room) {
   const from = over ? p.top + 2 : p.bottom - 2, to = over ? q.top + 1 : q.bottom - 1, middle = (p.x + q.x) / 2;
   const lift = Math.min(44, room - 14, 18 + Math.abs(p.x - q.x) * 0.12);
   const y = over ? Math.min(from, to) - lift : Math.max(from, to) + lift, bend = p.x + (q.x - p.x) * 0.12;

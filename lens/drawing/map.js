@@ -8,7 +8,7 @@ import { hasHeads, nameOf } from "./trace.js";
 import { same } from "./texts.js";
 import { inLanguage } from "./languages.js";
 import { SUPERVISED, TECHNICAL, VIEW_NAMES, amount, capital, columnSentence, count, direction, elided, nats, number,
-  outcome, percent, placeOf, reading, roleName, roleTip, sentence } from "./wording.js";
+  outcome, percent, placeOf, reading, roleName, roleTip, rowSentence } from "./wording.js";
 
 export function mapTools(state) {
   const choice = (label, name, options, tip) => segment(label, "set", name, options, state[name], tip);
@@ -103,11 +103,11 @@ function trustTip(found, all) {
 // The sentence for the position of the pointer or the keyboard.
 export function headline(state) {
   const trace = traceOf(state), { hover, head } = state;
-  if (hover?.column !== undefined) return sentence(trace, state, { piece: looking(state), column: hover.column });
+  if (hover?.column !== undefined) return rowSentence(trace, state, { piece: looking(state), column: hover.column });
   if (hover?.side === "source" && head.kind === "cross" && state.view === "raw") {
     return columnSentence(trace, state, hover.piece);
   }
-  const said = sentence(trace, state, { piece: looking(state) });
+  const said = rowSentence(trace, state, { piece: looking(state) });
   return state.moment === null ? said
     : html`After <b>${count(state.replay.moments[state.moment].step)}</b> steps: ${said}`;
 }

@@ -95,7 +95,7 @@ export function elided(text, most = 22) {
 }
 
 // What the map says about a row or one of its cells.
-export function sentence(trace, { head, view, unit, rows }, { piece, column }) {
+export function rowSentence(trace, { head, view, unit, rows }, { piece, column }) {
   const map = trace.map(head, { view, unit, rows });
   const row = map.rows.find((one) => one.pieces.includes(piece)) || map.rows[0], at = map.at[map.rows.indexOf(row)];
   const [rowCode, columnCode] = trace.codes(head.kind);

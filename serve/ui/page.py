@@ -38,14 +38,18 @@ if (!document.getElementById("s2s-style")) {
   const style = document.head.appendChild(document.createElement("style"));
   Object.assign(style, { id: "s2s-style", textContent: props.css });
 }
-const home = element.querySelector(".s2s-home");
+const home = element.querySelector(".s2s-home"), early = document.querySelector(".s2s-early .s2s");
 const begin = (settings) => {
   const root = (window.gradio_config?.root || "") + (window.gradio_config?.api_prefix || "/gradio_api");
   explorer(home, { ...settings, gradio: root, css: props.css, script: props.script });
   document.querySelectorAll(".s2s-first").forEach((one) => one.remove());
 };
 let watched = theirs.learning ? explorer(home, theirs) : null;
-if (watched) watched.show(theirs.learning); else begin(theirs);
+if (watched) watched.show(theirs.learning);
+else if (early) {  // moves in, with what the reader has done meanwhile
+  if (home.moveBefore) home.moveBefore(early, null); else home.append(early);
+  document.querySelector(".s2s-early").remove();
+} else begin(theirs);
 watch("settings", () => {
   const { settings } = props;
   if (!watched) return;
@@ -55,6 +59,15 @@ watch("settings", () => {
   begin(settings);
 });
 """
+
+# Before Gradio has started, which takes most of a second: the same explorer, outside it.
+EARLY = b"""<div class="s2s-early"><div class="s2s-home"></div></div><script>(() => {
+const { props } = window.gradio_config.components.find(({ props }) => props.props?.settings?.first) || {};
+if (!props || props.props.settings.learning) return;
+document.title ||= window.gradio_config.title;
+const start = new Function("element", "props", "watch", props.js_on_load);
+start(document.querySelector(".s2s-early"), props.props, () => {});
+})();</script>"""
 
 
 def page(translator: Translator) -> gr.Blocks:
@@ -109,14 +122,16 @@ async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncItera
 
 
 class WithFirstView(BaseHTTPMiddleware):
-    """The page with the first view as plain HTML, readable before any script has run.
+    """The page with the first view as plain HTML, readable before any script has run, and then with the explorer, which
+    works at once and moves into Gradio's component when that is there.
 
     Gradio gets the path with the folder of a proxy, for the addresses that it writes into the page.
     """
 
     def __init__(self, app: ASGIApp, service: Service):
         super().__init__(app)
-        self.view = static_view(service)
+        view = static_view(service)
+        self.view = view + EARLY if view else b""
         self.folder = service.settings.root_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

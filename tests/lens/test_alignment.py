@@ -19,7 +19,7 @@ from seq2see.lens.alignment import (
     naive_choice,
     shares,
 )
-from seq2see.lens.fitting import WAYS, GoldSentences, check_links, fit_alignment, regression
+from seq2see.lens.alignment_fitting import WAYS, GoldSentences, check_links, fit_alignment, regression
 from seq2see.lens.intervals import Figure, agreement, error_rate, resampled, summed
 from seq2see.lens.trust import MapTrust, Trust
 from seq2see.tokenizer.links import Links, from_pharaoh, read_pharaoh, to_pharaoh

@@ -178,6 +178,7 @@ def test_spread_of_known_maps(seq2see):
     assert sizes[-1] >= 1 and sizes[0] and sizes[1]
     across = 2 * sizes[0] * sizes[1] / (sizes[0] + sizes[1]) / S
     np.testing.assert_allclose(found.across, [[0, across]], rtol=1e-5)
+    assert found.across_even == pytest.approx(across), "the second head is even"
     np.testing.assert_allclose(found.own + found.across + found.special, 1, rtol=1e-5)
     R = len(trace.target)
     ratio = trace.maps("cross").shape[:2]
@@ -185,6 +186,7 @@ def test_spread_of_known_maps(seq2see):
     steps = [abs(places - r * (S - 1) / (R - 1)).mean() for r in range(R)]
     assert R != S
     np.testing.assert_allclose(even_cross.distance, np.full(ratio, np.mean(steps)), rtol=1e-5)
+    np.testing.assert_allclose(even_cross.evenness, np.ones(ratio), rtol=1e-5)
 
 
 def test_a_step_is_in_the_sentence_that_it_writes_and_looks_at_what_was_written_before(seq2see):

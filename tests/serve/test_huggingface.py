@@ -115,15 +115,18 @@ def test_the_handler_translates_as_we_do_with_transformers_alone(translator, tmp
     translator.model.save_pretrained(saved)
     translator.tokenizer.save_pretrained(saved)
     assert main(["export", str(saved), "--format", "endpoint", "--out", str(made)]) == 0
-    asked = [{"inputs": TEXT}, {"inputs": [TEXT, " 12 "], "parameters": GERMAN}, *(data for data, _ in WRONG)]
+    asked = [{"inputs": TEXT}, {"inputs": [TEXT, " 12 "], "parameters": GERMAN},
+             {"inputs": [TEXT], "parameters": {"num_return_sequences": 2}}, *(data for data, _ in WRONG)]
     done = subprocess.run([sys.executable, "-I", "-c", USE_HANDLER.format(folder=str(made))], input=json.dumps(asked),
                           capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    first, second, *errors = done.stdout.splitlines()
+    first, second, third, *errors = done.stdout.splitlines()
     assert json.loads(first) == [{"translation_text": translator(TEXT).text}]
     german = translator(TEXT, target="de", num_beams=2).text
     assert german != translator(TEXT, num_beams=2).text
     assert json.loads(second) == [{"translation_text": german}, {"translation_text": " 12 "}]
+    [several] = json.loads(third)
+    assert len(several) == 2 and several[0] == {"translation_text": translator(TEXT, num_beams=2).text}
     for line, (_, told) in zip(errors, WRONG, strict=True):
         assert told in line
     assert main(["export", str(saved), "--format", "endpoint"]) == 0 and (saved / "handler.py").is_file()
