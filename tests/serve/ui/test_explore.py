@@ -78,6 +78,24 @@ def test_it_opens_on_the_cat_at_il_as_it_is_kept(tab):
     assert "storybook" in tab.get_by_role("button", name="Model:").inner_text()
 
 
+def test_it_works_before_gradio_and_moves_in_as_the_reader_left_it(browser, packaged):
+    held, free = [], []
+    with browser.new_context(viewport={"width": 1440, "height": 900}) as context:
+        tab = context.new_page()
+        tab.route("**/assets/*.js", lambda route: route.continue_() if free else held.append(route))  # Gradio's scripts
+        tab.goto(packaged.url, wait_until="commit")
+        tab.locator(".s2s-early .tgt .w", has_text="rue").click()
+        chosen = tab.locator(".s2s:not(.s2s-first) .word .big")
+        assert chosen.inner_text() == "rue" and tab.title() == "Seq2See" and held
+        assert tab.locator(".s2s-first").count() == 0
+        free.append(True)
+        for route in held:
+            route.continue_()
+        tab.locator("gradio-app .s2s-home > .s2s").wait_for()
+        assert chosen.inner_text() == "rue" and tab.locator(".s2s").count() == 1
+        assert tab.locator(".s2s-early").count() == 0
+
+
 CUT = """() => [...document.querySelectorAll('.explore *')].filter((one) => one.offsetParent
     && (getComputedStyle(one).overflowX !== 'visible' || getComputedStyle(one).overflowY !== 'visible')
     && (one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1))
