@@ -72,3 +72,10 @@ def type_in(tab, text):
     tab.locator(".field").fill(text)
     tab.locator(".field").press("Enter")
     tab.wait_for_function("text => !document.querySelector('.field')", arg=text)
+
+
+@pytest.fixture
+def tab(open_tab, packaged):
+    found = open_tab(packaged.url)
+    settled(found)
+    return found
