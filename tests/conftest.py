@@ -1,4 +1,6 @@
-"""What every test runs under: one thread, no network, no telemetry; and the browser that some tests drive.
+"""What every test runs under: one thread, no GPU, no network, no telemetry; and the browser that some tests drive.
+
+`CUDA_VISIBLE_DEVICES=0 pytest` uses a GPU.
 
 Property tests draw a few examples each time, or as many as EXAMPLES says: `EXAMPLES=5000 pytest -o timeout=0 FILE`.
 """
@@ -19,6 +21,8 @@ os.environ.update(
     HF_DATASETS_CACHE=f"{tempfile.gettempdir()}/seq2see-tests-{os.getpid()}",
     HYPOTHESIS_STORAGE_DIRECTORY=f"{tempfile.gettempdir()}/seq2see-tests-{os.getpid()}/hypothesis",
 )
+
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")  # figures and devices are those of a CPU
 
 # A shell that runs the suite in the background has it ignore Ctrl-C, and what it starts with it; some tests press it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -89,3 +89,13 @@ def print_scores(name: str, row: Mapping[str, Any]) -> None:
         pronoun = f"  right pronoun {figures['pronoun']:6.2f} %" if "pronoun" in figures else ""
         print(f"  {family:40} {figures['pairs']:6} pairs  exact {figures['exact_match']:6.2f} %{pronoun}")
     sys.stdout.flush()
+
+
+def print_comparison(row: Mapping[str, Any]) -> None:
+    """The other model's scores on the same pairs, and whether the difference is more than chance."""
+    against = row["against"]
+    print(f"{against['model']} on the same pairs:")
+    for name, metric in ("bleu", "BLEU"), ("chrf", "chrF2"):
+        print(f"  {metric} {against[name]}, difference {row[name] - against[name]:+.2f}, p {against[f'{name}_p']}"
+              f"  {against[f'{name}_signature']}")
+    sys.stdout.flush()

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.significance import PairedTest
 
 SUBJECT_PRONOUNS = {"fr": ("il", "elle", "ils", "elles"), "de": ("er", "sie", "es")}  # Spanish leaves them out
 
@@ -39,6 +40,22 @@ def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
         bleu_signature=str(bleu.get_signature()),
         chrf_signature=str(chrf.get_signature()),
     )
+
+
+def paired_bootstrap(hypotheses: Sequence[str], baseline: Sequence[str],
+                     references: Sequence[str]) -> dict[str, float | str]:
+    """BLEU and chrF2 of the baseline, and the p-value of each difference: sacrebleu's paired bootstrap test (Koehn
+    2004) with 1,000 resamples of the sentences."""
+    metrics = {"BLEU": BLEU(references=[references]), "chrF2": CHRF(references=[references])}
+    systems = [("baseline", baseline), ("ours", hypotheses)]
+    signatures, results = PairedTest(systems, metrics, None, test_type="bs", n_samples=1000)()
+    equal = list(hypotheses) == list(baseline)  # of which sacrebleu says p = 0.001
+    row: dict[str, float | str] = {}
+    for name, metric in ("bleu", "BLEU"), ("chrf", "chrF2"):
+        theirs, ours = results[metric]
+        row |= {name: round(theirs.score, 2), f"{name}_p": 1.0 if equal else round(ours.p_value, 3),
+                f"{name}_signature": str(signatures[metric])}
+    return row
 
 
 def tokenized_bleu(hypotheses: Sequence[str], references: Sequence[str], *, language: str) -> tuple[float, str]:

@@ -72,7 +72,7 @@ def on_all_cores(config: RunConfig) -> Iterator[None]:
         port = probe.getsockname()[1]
     os.environ.update(
         MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), WORLD_SIZE=str(count), LOCAL_WORLD_SIZE=str(count), RANK="0",
-        LOCAL_RANK="0", OMP_NUM_THREADS=str(threads), PYTHONWARNINGS="ignore",
+        LOCAL_RANK="0", OMP_NUM_THREADS=str(threads), PYTHONWARNINGS="ignore", CUDA_VISIBLE_DEVICES="",
     )
     if sys.platform in LOOPBACK:
         os.environ["GLOO_SOCKET_IFNAME"] = LOOPBACK[sys.platform]

@@ -1,10 +1,12 @@
 """The device that runs a model, and the cores that this process may run on.
 
-`auto` is a CUDA GPU if the library finds one, otherwise the CPU; `mps`, Apple's GPU, is used only on request.  Tested
-with mocks, not on a real GPU.
+`auto` is a CUDA GPU if the library finds one, otherwise the CPU; `mps`, Apple's GPU, is used only on request.  PyTorch
+was run on an NVIDIA H200, CTranslate2 on no GPU yet.
 """
 
+import ctypes
 import os
+import sys
 from typing import Literal
 
 from seq2see.errors import UserError
@@ -21,9 +23,26 @@ def torch_device(wanted: Device) -> str:
 
 def ctranslate2_device(wanted: Device) -> str:
     """UserError for a device that CTranslate2 cannot find."""
+    return _chosen(wanted, "CTranslate2, which needs CUDA 12,", cuda=_ctranslate2_finds_cuda())
+
+
+def ctranslate2_finds(device: Device) -> bool:
+    """Whether CTranslate2 can run on it."""
+    return device in ("auto", "cpu") or (device == "cuda" and _ctranslate2_finds_cuda())
+
+
+def _ctranslate2_finds_cuda() -> bool:
+    """Whether there is a GPU, and the library of CUDA 12 that CTranslate2 loads at its first translation: PyTorch 2.13
+    brings that of CUDA 13 alone."""
     import ctranslate2
 
-    return _chosen(wanted, "CTranslate2", cuda=ctranslate2.get_cuda_device_count() > 0)
+    if ctranslate2.get_cuda_device_count() == 0:
+        return False
+    try:
+        ctypes.CDLL("cublas64_12.dll" if sys.platform == "win32" else "libcublas.so.12")
+    except OSError:
+        return False
+    return True
 
 
 def _chosen(wanted: Device, library: str, *, cuda: bool, mps: bool = False) -> str:

@@ -25,7 +25,7 @@ from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
 from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
-from .devices import Device, ctranslate2_device, usable_cores
+from .devices import Device, ctranslate2_device, ctranslate2_finds, usable_cores
 from .export import KINDS, NotForCTranslate2, exported, spaceless
 from .loaded_checkpoint import LoadedCheckpoint, check_sizes
 from .marks import Alignment
@@ -69,7 +69,7 @@ class Translator(LoadedCheckpoint):
             engine: `auto` is CTranslate2 if it is installed and supports the model, otherwise PyTorch.
             precision: of CTranslate2's weights; PyTorch uses float32.
             threads: of CTranslate2; None: one for each core.
-            device: `auto` is a CUDA GPU if there is one, otherwise the CPU.
+            device: `auto` is a CUDA GPU if the engine finds one, otherwise the CPU.
             trust_remote_code: run the model code in the folder, with PyTorch.  Never read from a file.
 
         Raises:
@@ -85,8 +85,8 @@ class Translator(LoadedCheckpoint):
         folder = resolve_folder(name, trust_remote_code=trust_remote_code)
         translator = cls.__new__(cls)
         LoadedCheckpoint.__init__(translator, str(name), folder, trusted=trust_remote_code, device=device)
-        fast = translator.model_type in KINDS and not trust_remote_code and device != "mps"
-        if engine == "ctranslate2" or (engine == "auto" and fast and find_spec("ctranslate2") is not None):
+        fast = translator.model_type in KINDS and not trust_remote_code and find_spec("ctranslate2") is not None
+        if engine == "ctranslate2" or (engine == "auto" and fast and ctranslate2_finds(device)):
             try:
                 translator._use_ctranslate2(folder, precision, threads or usable_cores())
                 return translator

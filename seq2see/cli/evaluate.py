@@ -1,4 +1,4 @@
-"""The verb `evaluate`: BLEU and chrF, and the scores specific to storybook."""
+"""The verb `evaluate`: BLEU and chrF, a comparison with another model, and the scores specific to storybook."""
 
 import argparse
 import dataclasses
@@ -6,35 +6,28 @@ import json
 from pathlib import Path
 from typing import Any
 
-from transformers import PreTrainedModel
-
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
-from seq2see.modeling import Seq2SeeForConditionalGeneration
-from seq2see.modeling.loading import load_checkpoint
-from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import DataConfig, load_record
-from seq2see.training.evaluation import labels, print_scores, scores_of
-from seq2see.training.pairs import ALL, load_split
+from seq2see.training.evaluation import labels, print_comparison, print_scores, scores_of
+from seq2see.training.metrics import paired_bootstrap
+from seq2see.training.pairs import ALL, Pair, load_split
 from seq2see.training.progress import say
 from seq2see.training.reading import is_nowhere, is_table
 from seq2see.training.translation import translate_pairs
-from seq2see.translate.devices import torch_device
+from seq2see.translate import Translator
 
 
 def run(args: argparse.Namespace) -> int:
-    """`args.run`, `args.data`, `args.split`, `args.source`, `args.target`, `args.num_beams` and `args.json`; the last
-    line on stdout is one JSON object."""
-    folder = resolve_folder(args.run)
-    model = load_checkpoint(folder).to(torch_device(args.device))
-    if not isinstance(model, Seq2SeeForConditionalGeneration):
-        raise UserError(f"{folder} is a {model.config.model_type} model, but evaluate supports only Seq2See models:"
-                        " translate the text with seq2see translate, and score it with sacrebleu")
-    tokenizer = load_tokenizer(folder)
-    data, whole, seed = data_of(folder, model, args)
-    for target in data.targets:
-        tokenizer.tag_id(target)
+    """`args.run`, `args.against`, `args.data`, `args.split`, `args.source`, `args.target`, `args.num_beams` and
+    `args.json`; the last line on stdout is one JSON object."""
+    model = Translator.from_pretrained(args.run, engine="torch", device=args.device)
+    other = args.against and Translator.from_pretrained(args.against, engine="torch", device=args.device)
+    data, whole, seed = data_of(resolve_folder(args.run), model, args)
+    for ours in filter(is_ours, (model, other) if other else (model,)):
+        for target in data.targets:
+            ours.tokenizer.tag_id(target)
     corpora = [(part, dataclasses.replace(part, target=target)) for part in data.parts() for target in part.targets
                if args.target in (None, target)]
     names = labels([one for _, one in corpora])
@@ -49,15 +42,35 @@ def run(args: argparse.Namespace) -> int:
         if not pairs:
             raise UserError(f"{one.path} has no pairs in {split} to score")
         say(f"{data.source}-{target}: scoring {len(pairs)} pairs of {one.path}, {split}")
-        hypotheses = translate_pairs(model, tokenizer, pairs, num_beams=args.num_beams)
+        hypotheses = translations(model, pairs, num_beams=args.num_beams)
         result[name] = scores_of(one, split, pairs, hypotheses, seed=seed)
         if not args.json:
             print_scores(name if data.corpora else f"{data.source}-{target}", result[name])
+        if other:
+            say(f"{data.source}-{target}: the same pairs with {args.against}")
+            theirs = translations(other, pairs, num_beams=args.num_beams)
+            compared = paired_bootstrap(hypotheses, theirs, [pair.target for pair in pairs])
+            result[name]["against"] = {"model": str(args.against), **compared}
+            if not args.json:
+                print_comparison(result[name])
     print(json.dumps(result, ensure_ascii=False))
     return 0
 
 
-def data_of(folder: Path, model: PreTrainedModel,
+def is_ours(model: Translator) -> bool:
+    return model.model_type == "seq2see"
+
+
+def translations(model: Translator, pairs: list[Pair], *, num_beams: int | None) -> list[str]:
+    """Of pairs of one target language.  A Seq2See model translates each whole, as at the end of a training."""
+    if is_ours(model):
+        return translate_pairs(model.model, model.tokenizer, pairs, num_beams=num_beams)
+    found = model([pair.source for pair in pairs], source=pairs[0].source_language, target=pairs[0].target_language,
+                  num_beams=num_beams)
+    return [result.text for result in found]
+
+
+def data_of(folder: Path, model: Translator,
             args: argparse.Namespace) -> tuple[DataConfig, DataConfig | None, int]:
     """The data to evaluate on: the run's own (its run.yaml), overridden by --data, --from and --to; the full data of
     the run, if this is a part of it; and the run's seed.
@@ -69,7 +82,7 @@ def data_of(folder: Path, model: PreTrainedModel,
         config = load_record(record)
         data, seed = config.data, config.training.get("seed", 0)
     elif args.data:
-        pairs = getattr(model.config, "language_pairs", None) or [["en", "fr"]]
+        pairs = model.language_pairs or [("en", "fr")]
         data, seed = DataConfig(path=args.data, source=pairs[0][0], target=[target for _, target in pairs]), 0
     else:
         raise UserError(f"{folder} has no run.yaml that names its training data; give --data PATH", exit_code=2)

@@ -155,9 +155,11 @@ def add_evaluate(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "evaluate", "measure BLEU and chrF of a model",
         "A table is split as in training. With --data no pair is left out, whatever the run's settings say:\n"
-        "duplicates are scored too, and an invalid pair is an error.",
+        "duplicates are scored too, and an invalid pair is an error. A model without run.yaml needs --data.",
     )
-    add_model(verb, "Seq2See models only")
+    add_model(verb)
+    verb.add_argument("--against", metavar="MODEL", type=model_name,
+                      help="score another model on the same pairs too, with a paired bootstrap test of the difference")
     verb.add_argument("--data", metavar="PATH", help="a file or a folder of pairs (the run's own data)")
     verb.add_argument("--split", help="split to evaluate (test; all of it if --data is one table)")
     add_languages(verb)

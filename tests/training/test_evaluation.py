@@ -2,14 +2,17 @@
 
 import itertools
 import json
+import shutil
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import tiny
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from seq2see import Translator
 from seq2see.cli import evaluate
 from seq2see.cli.command import main
 from seq2see.errors import UserError
@@ -18,6 +21,7 @@ from seq2see.training import evaluation
 from seq2see.training.config import DataConfig, RunConfig, load_config
 from seq2see.training.corpora import load_corpus
 from seq2see.training.evaluation import evaluate_run
+from seq2see.training.metrics import score
 from seq2see.training.pairs import Corpus, Pair, evenly_spaced, load_split
 from seq2see.training.translation import translate_pairs
 from .conftest import last_error, tiny_model, toy_pairs, train
@@ -244,3 +248,31 @@ def test_a_source_that_the_model_cannot_hold_is_refused(tokenizer):
     short, long = toy_pairs(1)[0], Pair("dog " * 99, "chien", "en", "fr")
     with pytest.raises(UserError, match=r"a source of \d+ tokens, more than the model's 64 positions, starts 'dog dog"):
         translate_pairs(tiny_model(tokenizer), tokenizer, [short, long])
+
+
+def test_another_model_is_scored_on_the_same_pairs(run, tmp_path, monkeypatch, capsys):
+    """Its scores are those of `seq2see evaluate` on it alone; equal translations differ by chance alone."""
+    worse = tmp_path / "worse"
+    shutil.copytree(run, worse)
+    said = {str(run): lambda pair: pair.target, str(worse): lambda pair: pair.target[:-2]}
+    monkeypatch.setattr(evaluate, "translations", lambda model, pairs, num_beams: list(map(said[model.name], pairs)))
+    table = write_table(tmp_path / "other.tsv", LINES)
+    alone, _ = evaluated(worse, capsys, "--data", table)
+    result, _ = evaluated(run, capsys, "--data", table, "--against", worse)
+    against = result["fr"]["against"]
+    assert result["fr"]["bleu"] == 100 and against["model"] == str(worse)
+    assert (against["bleu"], against["chrf"]) == (alone["fr"]["bleu"], alone["fr"]["chrf"])
+    assert max(against["bleu_p"], against["chrf_p"]) < 0.01 and "bs:1000" in against["bleu_signature"]
+    same, _ = evaluated(run, capsys, "--data", table, "--against", run)
+    assert same["fr"]["against"]["bleu"] == 100 and same["fr"]["against"]["bleu_p"] > 0.9
+    assert main(["evaluate", str(run), "--data", str(table), "--against", str(worse)]) == 0
+    assert f"{worse} on the same pairs:\n  BLEU {against['bleu']}, difference +" in capsys.readouterr().out
+
+
+def test_any_encoder_decoder_is_evaluated_on_data_that_are_named(tmp_path, capsys):
+    folder = tiny.save(tmp_path / "marian", *tiny.make("marian"))
+    table = write_table(tmp_path / "other.tsv", LINES[:3])
+    result, _ = evaluated(folder, capsys, "--data", table, "--to", "fr", "--num-beams", "1")
+    translated = Translator.from_pretrained(folder, engine="torch")([source for source, _ in LINES[:3]], num_beams=1)
+    assert result["fr"]["chrf"] == round(score([one.text for one in translated], [to for _, to in LINES[:3]]).chrf, 2)
+    assert "has no run.yaml" in refused(folder, capsys)

@@ -1,7 +1,10 @@
 """`Translator`: right order, right hypothesis, right language; what it cannot do it says in one line."""
 
+import ctypes
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
+import ctranslate2
 import numpy as np
 import pytest
 import torch
@@ -122,6 +125,24 @@ def test_the_model_runs_where_it_is_asked_to(monkeypatch, folder, engine, device
     monkeypatch.setattr(PreTrainedModel, "to", lambda model, device: devices.append(device) or model)
     assert Translator.from_pretrained(folder, engine=engine, device=device)("The cat.").engine == "torch"
     assert devices == used
+
+
+@pytest.mark.parametrize(("engine", "device", "used"), [
+    ("auto", "auto", "ctranslate2 cpu"), ("auto", "cuda", "torch cuda"), ("ctranslate2", "cuda", None),
+])  # fmt: skip
+def test_a_gpu_without_cuda_12_is_for_pytorch_alone(monkeypatch, folder, engine, device, used):
+    """What PyTorch 2.13 installs on Linux: CTranslate2 counts the GPU, and fails at its first translation."""
+    monkeypatch.setattr(ctranslate2, "get_cuda_device_count", lambda: 1)
+    monkeypatch.setattr(ctypes, "CDLL", Mock(side_effect=OSError("libcublas.so.12: cannot open shared object file")))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(PreTrainedModel, "to", lambda model, device: model)
+    if used is None:
+        with pytest.raises(UserError, match="needs CUDA 12, finds none here; use cpu or auto"):
+            Translator.from_pretrained(folder, engine=engine, device=device)
+        return
+    translator = Translator.from_pretrained(folder, engine=engine, device=device)
+    on = translator.engine.translator.device if translator.engine.name == "ctranslate2" else "cuda"
+    assert f"{translator('The cat.').engine} {on}" == used
 
 
 def test_without_a_gpu_auto_is_the_cpu_and_another_is_refused(folder):
