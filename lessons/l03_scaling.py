@@ -10,7 +10,7 @@ from .lesson import Check, Checks, Curves, Exhibits, Figures, Table, Workbench, 
 
 # N queries, K keys, D width, H heads, T and S tokens, E size of one head
 
-WIDTHS = (4, 16, 64, 256, 1024)
+WIDTHS = (4, 16, 32, 64, 256, 1024)
 KEYS = 16
 NEAR_ONE = 0.1  # a variance this far from 1 at most is "about 1"
 AS_WIDTH = 0.1  # unscaled variance over d must be 1 within this
