@@ -18,8 +18,8 @@ export const switchOff = {
     const { translation: written, ...question } = context.about(trace);
     const answer = off.length ? answered(context, "look", { ...question, without }) : null;
     const one = off.length === 1 ? heads[0] : null, effect = one && trace.effect(one, state.word);
-    const line = effect && html`${quoted(trace.unitAt("target", state.word).label, code)} ${
-      effect.instead ? "becomes" : "is"} ${outcome(trace, effect)}.`;
+    const line = effect && html`${quoted(trace.unitAt("target", state.word).label, code)}${
+      effect.instead ? " becomes" : ":"} ${outcome(trace, effect)}.`;
     const name = one ? headName(one, trace) : `${count(off.length)} heads`;
     const result = ({ traces: [{ target_text: text }] }) => html`<p ${inLanguage(code)}>${marked(written, text)}</p><p
       class="verdict">The translation ${text === written ? "stays" : "changes"}. ${line}</p>`;

@@ -28,8 +28,8 @@ export function wordPanel(state, settings) {
 // --- the heads that matter
 
 const headsTip = (trace, piece) => html`Each head in turn is replaced with its average. A share says where a head
-  looked, “head off” what it was needed for: the word written instead, or how much less likely this one becomes than
-  its runner-up. With all heads, ${odds(trace, piece)}. A head matters if its absence makes that at least 2× less.`;
+  looked, “head off” what it was needed for: the word written instead, or by what the odds of this one against its
+  runner-up are divided. With all heads, ${odds(trace, piece)}. A head matters if its absence makes that at least 2× less.`;
 
 function heads(state, trace, unit) {
   const piece = unit.pieces[0], telling = trace.telling(piece), [, target] = trace.languages;
@@ -123,7 +123,7 @@ function rests(state, trace, unit, settings) {
   }
   const without = (one) => html`${word(one)} (${ratio(one.drop)}×)`;
   if (flips.length) said.push(html`Erasing ${listed(flips, word, " or ")} flips it.`);
-  if (fell.length && !flips.length) said.push(html`Less likely without ${listed(fell, without, " or ")}.`);
+  if (fell.length && !flips.length) said.push(html`Its odds fall without ${listed(fell, without, " or ")}.`);
   if (!flips.length && !fell.length) said.push(html`Erasing any one word changes little.`);
   return html`<h3>Which words mattered ${about(RESTS_TIP)}</h3><p class="needed">${said.map((one) => html`${one} `)}
     <button data-set="view" data-value="left_out" data-k="leave">Show all</button></p>`;

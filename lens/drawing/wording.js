@@ -176,6 +176,6 @@ export function odds(trace, piece, margin = trace.margin(piece)) {
   return html`${quoted(trace.unitAt("target", piece).label, target)} is <b>${ratio(margin)}×</b> ${than} ${
     quoted(trace.runnerUp(piece), target)}`;
 }
-// What a written word becomes by an intervention: another word, or how much less likely.
-export const outcome = ({ languages: [, target] }, { instead, drop }) =>
-  instead ? quoted(instead, target) : times(drop);
+// What a written word becomes by an intervention: another word, or how its odds against the runner-up change.
+export const outcome = ({ languages: [, target] }, { instead, drop }) => instead ? quoted(instead, target)
+  : Math.abs(drop) < 0.14 ? html`same odds` : html`odds <b>${drop > 0 ? "÷" : "×"} ${ratio(drop)}</b>`;

@@ -246,7 +246,8 @@ def add_align(verbs: Verbs) -> None:
     add_files(verb)
     add_languages(verb)
     verb.add_argument("--fit", action="store_true", help="choose and weight maps, on sentences with known links")
-    verb.add_argument("--trust", action="store_true", help="measure how far to trust each view, on held-out sentences")
+    verb.add_argument("--trust", action="store_true",
+                      help="measure how far to trust each view of RUN, a folder, on held-out sentences")
     verb.add_argument("--links", metavar="FILE", help="with --fit or --trust: the known links of the two files")
     add_device(verb)
 

@@ -170,7 +170,7 @@ def figure(text):
 
 
 def times(text):
-    return float(text.split("×")[0].replace(",", ""))
+    return float(re.search(r"[\d,]+(\.\d+)?", text)[0].replace(",", ""))
 
 
 def hold(subject, text, tab):
@@ -217,7 +217,7 @@ def hold(subject, text, tab):
         for word in said.split(" or "):
             outs = [subject.forced(text, without_word(text, one)) for one in words if one["text"] == word]
             assert any(plain(names(int(out.logits[0, step].argmax()))) != plain(names(own)) for out in outs)
-    said_less = re.search(r"Less likely without (.+?\))\.", needed)
+    said_less = re.search(r"Its odds fall without (.+?\))\.", needed)
     for word, said in re.findall(r"(\S+) \(([\d.,]+×)\)", said_less[1] if said_less else ""):
         falls = [margin - of_step(subject.forced(text, without_word(text, one)), step, own, rival) for one in words
                  if one["text"] == word]
