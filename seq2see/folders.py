@@ -33,11 +33,12 @@ def local_folder(name: str | Path) -> Path | None:
         raise UserError(f"{name} is a file; give the folder of a checkpoint")
     ours = folder.parts[:1] == (RUNS,)
     if ours or folder.parent.is_dir() or not re.fullmatch(r"[\w.-]+/[\w.-]+", str(name)):
-        raise UserError(f"there is no folder {name}{_advice(name)}")
+        raise UserError(f"there is no folder {name}{advice(name)}")
     return None
 
 
-def _advice(name: str | Path) -> str:
+def advice(name: str | Path) -> str:
+    """The end of a message about a folder that is not there."""
     from importlib.resources import files
 
     known = [*NAMES, *(run.as_posix() for run in Path(RUNS).glob("*/"))]

@@ -96,6 +96,5 @@ def print_comparison(row: Mapping[str, Any]) -> None:
     against = row["against"]
     print(f"{against['model']} on the same pairs:")
     for name, metric in ("bleu", "BLEU"), ("chrf", "chrF2"):
-        print(f"  {metric} {against[name]}, difference {row[name] - against[name]:+.2f}, p {against[f'{name}_p']}"
-              f"  {against[f'{name}_signature']}")
+        print(f"  {metric} {against[name]}, difference {row[name] - against[name]:+.2f}, p {against[f'{name}_p']}")
     sys.stdout.flush()

@@ -39,7 +39,7 @@ def _ctranslate2_finds_cuda() -> bool:
     if ctranslate2.get_cuda_device_count() == 0:
         return False
     try:
-        ctypes.CDLL("cublas64_12.dll" if sys.platform == "win32" else "libcublas.so.12")
+        ctypes.CDLL("cublas64_12.dll" if sys.platform == "win32" else "libcublas.so.12", winmode=0)
     except OSError:
         return False
     return True

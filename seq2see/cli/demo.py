@@ -10,7 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from seq2see.demo_run import DemoRun
-from seq2see.errors import UserError, nearest
+from seq2see.errors import UserError
+from seq2see.folders import RUNS, advice
 from seq2see.pretrained import NAMES, packaged_folder
 from seq2see.training.storybook_run import is_begun, is_finished
 
@@ -29,9 +30,10 @@ def run(args: argparse.Namespace) -> None:
     port = free_port(args.host) if args.port is None else args.port
     packaged = packaged_folder(args.run)
     run = packaged or Path(args.run)
-    if not packaged and not run.exists() and Path(args.run).name == args.run:  # no path: a name, mistyped
-        raise UserError(f"there is no model {args.run}{nearest(args.run, NAMES)} (to train storybook in a new folder of"
-                        f" that name: --run ./{args.run})", exit_code=2)
+    is_name = run.name == args.run  # and no path
+    if not packaged and not run.exists() and (is_name or not (run.parent.is_dir() or run.parent.name == RUNS)):
+        raise UserError(f"there is no folder {run}{advice(run)} (to train storybook in a new folder: --run"
+                        f" {RUNS}/{run.name})", exit_code=2)
     if not packaged and not is_finished(run):
         is_begun(run)  # raises, before the page opens, if it holds something else; so does the next line
         run.mkdir(parents=True, exist_ok=True)

@@ -3,15 +3,13 @@
 import argparse
 import dataclasses
 import json
-from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
-from seq2see.folders import resolve_folder
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import DataConfig, load_record
 from seq2see.training.evaluation import labels, print_comparison, print_scores, scores_of
-from seq2see.training.metrics import paired_bootstrap
+from seq2see.training.metrics import compare
 from seq2see.training.pairs import ALL, Pair, load_split
 from seq2see.training.progress import say
 from seq2see.training.reading import is_nowhere, is_table
@@ -24,12 +22,14 @@ def run(args: argparse.Namespace) -> int:
     `args.json`; the last line on stdout is one JSON object."""
     model = Translator.from_pretrained(args.run, engine="torch", device=args.device)
     other = args.against and Translator.from_pretrained(args.against, engine="torch", device=args.device)
-    data, whole, seed = data_of(resolve_folder(args.run), model, args)
-    for ours in filter(is_ours, (model, other) if other else (model,)):
-        for target in data.targets:
-            ours.tokenizer.tag_id(target)
+    data, whole, seed = data_of(model, args)
     corpora = [(part, dataclasses.replace(part, target=target)) for part in data.parts() for target in part.targets
                if args.target in (None, target)]
+    for target in dict.fromkeys(target for _, one in corpora for target in one.targets):
+        if is_ours(model):
+            model.tokenizer.tag_id(target)
+        for one in filter(None, (other, None if is_ours(model) else model)):
+            check(one, data.source, target)
     names = labels([one for _, one in corpora])
     split = args.split or (ALL if args.data and any(is_table(one) for _, one in corpora) else "test")
     where = data.path or data.where
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         if other:
             say(f"{data.source}-{target}: the same pairs with {args.against}")
             theirs = translations(other, pairs, num_beams=args.num_beams)
-            compared = paired_bootstrap(hypotheses, theirs, [pair.target for pair in pairs])
+            compared = compare(hypotheses, theirs, [pair.target for pair in pairs])
             result[name]["against"] = {"model": str(args.against), **compared}
             if not args.json:
                 print_comparison(result[name])
@@ -61,23 +61,34 @@ def is_ours(model: Translator) -> bool:
     return model.model_type == "seq2see"
 
 
+def check(model: Translator, source: str, target: str) -> None:
+    """UserError, before anything is translated, for a pair that the model does not translate."""
+    pairs = model.language_pairs
+    if pairs and (source, target) not in pairs:
+        known = ", ".join(f"{of} to {to}" for of, to in pairs)
+        raise UserError(f"{model.name} does not translate {source} to {target}; it has {known}")
+
+
 def translations(model: Translator, pairs: list[Pair], *, num_beams: int | None) -> list[str]:
     """Of pairs of one target language.  A Seq2See model translates each whole, as at the end of a training."""
-    if is_ours(model):
-        return translate_pairs(model.model, model.tokenizer, pairs, num_beams=num_beams)
-    found = model([pair.source for pair in pairs], source=pairs[0].source_language, target=pairs[0].target_language,
-                  num_beams=num_beams)
+    try:
+        if is_ours(model):
+            return translate_pairs(model.model, model.tokenizer, pairs, num_beams=num_beams)
+        found = model([pair.source for pair in pairs], source=pairs[0].source_language,
+                      target=pairs[0].target_language, num_beams=num_beams)
+    except UserError as error:
+        raise UserError(f"{model.name}: {error}", exit_code=error.exit_code) from None
     return [result.text for result in found]
 
 
-def data_of(folder: Path, model: Translator,
-            args: argparse.Namespace) -> tuple[DataConfig, DataConfig | None, int]:
+def data_of(model: Translator, args: argparse.Namespace) -> tuple[DataConfig, DataConfig | None, int]:
     """The data to evaluate on: the run's own (its run.yaml), overridden by --data, --from and --to; the full data of
     the run, if this is a part of it; and the run's seed.
 
     Nothing is filtered out of other data, whatever the run filters out of its own.
     """
-    own = None
+    own, folder = None, model.folder
+    assert folder is not None
     if record := find_record(folder, "run.yaml"):
         config = load_record(record)
         data, seed = config.data, config.training.get("seed", 0)

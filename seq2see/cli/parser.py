@@ -159,7 +159,7 @@ def add_evaluate(verbs: Verbs) -> None:
     )
     add_model(verb)
     verb.add_argument("--against", metavar="MODEL", type=model_name,
-                      help="score another model on the same pairs too, with a paired bootstrap test of the difference")
+                      help="score another model on the same pairs too, and test the difference")
     verb.add_argument("--data", metavar="PATH", help="a file or a folder of pairs (the run's own data)")
     verb.add_argument("--split", help="split to evaluate (test; all of it if --data is one table)")
     add_languages(verb)

@@ -33,3 +33,4 @@ def test_nobody_gives_up_before_the_server_does():
     assert int(re.search(r"^TimeoutStopSec=(\d+)$", UNIT, re.MULTILINE)[1]) > settings.grace_seconds
     assert int(directive("proxy_read_timeout").rstrip("s")) > max(settings.look_seconds, settings.deadline_seconds)
     assert int(directive("client_max_body_size").rstrip("m")) * 1_000_000 >= settings.body_bytes
+    assert directive("client_body_buffer_size") == directive("client_max_body_size"), "no text is written to a file"
