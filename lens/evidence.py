@@ -43,25 +43,27 @@ def runners_up(trace: Trace) -> list[int]:
     return found
 
 
-def evidence(
+def effects(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, *, means: Mapping[Head, torch.Tensor],
     others: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """All interventions on one trace, as JSON has them; `others` are source texts that the same hypothesis is forced
-    for.
+    """The effect of each head and of each source word on every step of one trace, as JSON has it.
 
-    `runner_up` and `margins`, one for each step, are without intervention.  `heads`, `erased` (one for each source
-    word) and `others` have the margin and the most probable token of every step after an intervention.
+    `runner_up` and `margins`, one for each step, are without intervention: the runner-up's token, and the
+    log-probability of the chosen token minus the runner-up's, in nats.  `heads` (each with its `kind`, `layer` and
+    `head`, replaced by its mean in `means`, see `mean_outputs`), `erased` (each of `trace.source_words` left out) and
+    `others` (source texts that the same hypothesis is forced for) have `margins` and `top`, the most probable token of
+    every step.  Below 0 another token takes the chosen one's place.
     """
     rivals = runners_up(trace)
     with eval_mode(model):
         heads = []
         for head in all_heads(model):
             with ablate(model, [head], replace="mean", means=means):
-                heads += [head._asdict() | one for one in _effects(model, tokenizer, trace, [trace.source_ids], rivals)]
+                heads += [head._asdict() | one for one in _margins(model, tokenizer, trace, [trace.source_ids], rivals)]
         texts = [without(trace.source_text, word) for word in trace.source_words] + list(others)
         sources = [encode_source(tokenizer, text) for text in texts]
-        changed = list(_effects(model, tokenizer, trace, sources, rivals)) if sources else []
+        changed = list(_margins(model, tokenizer, trace, sources, rivals)) if sources else []
     words = len(trace.source_words)
     by_id = [{one.id: one.log_prob for one in step} for step in trace.top]
     margins = [float(own) - step[rival] for own, step, rival in zip(trace.log_probs, by_id, rivals, strict=True)]
@@ -69,7 +71,7 @@ def evidence(
             "erased": changed[:words], "others": changed[words:]}
 
 
-def _effects(
+def _margins(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, sources: Sequence[Sequence[int]],
     rivals: list[int],
 ) -> Iterator[dict[str, Any]]:

@@ -236,7 +236,7 @@ def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str
     if not body.evidence:
         return found
     from ...lens.alignment import counterparts
-    from ...lens.evidence import evidence, head_means, spelt_candidates
+    from ...lens.evidence import effects, head_means, spelt_candidates
     from ...lens.views import add_views
 
     calibrator = trace.calibrated.calibrator if trace.calibrated else None
@@ -244,7 +244,7 @@ def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str
     with translator.inside() as (model, tokenizer):
         means, sentences = head_means(model, tokenizer, trace, translator.folder)
         [viewed] = add_views(model, tokenizer, [trace], views=(choice.view,))
-        found["evidence"] = evidence(model, tokenizer, trace, means=means, others=body.others) | {
+        found["evidence"] = effects(model, tokenizer, trace, means=means, others=body.others) | {
             "averaged_over": sentences,  # 0: this one only
             "candidates": spelt_candidates(model, tokenizer, trace, calibrator),
             "links": counterparts(viewed, choice),

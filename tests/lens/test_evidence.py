@@ -9,7 +9,7 @@ import torch
 
 from seq2see import Translator
 from seq2see.lens import mean_outputs
-from seq2see.lens.evidence import EXAMPLES, evidence, head_means, runners_up, spelt_candidates
+from seq2see.lens.evidence import EXAMPLES, effects, head_means, runners_up, spelt_candidates
 from seq2see.lens.hooks import Head, attention_sites
 from seq2see.lens.teacher_forcing import decoder_start, encode_source
 
@@ -36,7 +36,7 @@ def found(seq2see, trace):
     model, tokenizer = seq2see
     means, count = head_means(model, tokenizer, trace, None)
     assert count == 0, "of this model there are no examples: the means are over the sentence itself"
-    return means, evidence(model, tokenizer, trace, means=means, others=["The dog did not cross the street."])
+    return means, effects(model, tokenizer, trace, means=means, others=["The dog did not cross the street."])
 
 
 def test_the_runner_up_is_the_best_token_that_is_another_word(trace):
