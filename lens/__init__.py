@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         Contextual as Contextual, Neighbour as Neighbour, analogy as analogy, contextual as contextual,
         distances as distances, neighbours as neighbours, project as project, static as static,
     )
-    from .evidence import effects as effects
+    from .evidence import effects as effects, head_means as head_means
     from .explorer import to_html as to_html
     from .faithfulness import measure_trust as measure_trust
     from .alignment_fitting import fit_alignment as fit_alignment
@@ -52,7 +52,7 @@ _NAMES_IN = {
     "calibration": "Calibration Calibrator",
     "choices": "Choice MinimalPairs margins",
     "embeddings": "Contextual Neighbour analogy contextual distances neighbours project static",
-    "evidence": "effects",
+    "evidence": "effects head_means",
     "explorer": "to_html",
     "faithfulness": "measure_trust",
     "alignment_fitting": "fit_alignment",
