@@ -40,12 +40,20 @@ def main() -> None:
     for document in sorted(documents | set(PAGES)):
         page = PAGES.get(document) or document.removeprefix("docs/")
         text = (ROOT / document).read_text("utf-8")
-        (SOURCE / page).write_text(relinked(text, document, page), "utf-8")
+        (SOURCE / page).write_text(relinked(with_room(text), document, page), "utf-8")
     built = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"], cwd=ROOT,
                            env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})  # fmt: skip
     (SITE / "404.html").unlink(missing_ok=True)  # of use to a server at its root alone
     faults = list(broken(SITE)) if built.returncode == 0 else []
     sys.exit("\n".join(faults) or built.returncode)
+
+
+def with_room(markdown: str) -> str:
+    """A blank line before each list that follows text or code: Markdown in Python needs it, GitHub does not."""
+    parts = re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL)
+    follows = r"(\A|^(?!- |\d+\. |[\s#]).+)\n(?=- |1\. )"
+    return "".join(part if part.startswith("```") else re.sub(follows, r"\1\n\n", part, flags=re.MULTILINE)
+                   for part in parts)  # fmt: skip
 
 
 def relinked(markdown: str, document: str, page: str) -> str:

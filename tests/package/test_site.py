@@ -55,6 +55,12 @@ def test_links_are_put_right_for_the_site():
     assert build_site.relinked("[a](../../LOG.md)", "docs/log/x.md", "log/x.md") == "[a](../log.md)"
 
 
+def test_a_list_after_text_or_code_is_a_list_on_the_site_too():
+    text = "# A\n- a\n  b\n- c\n\nText:\n- d\n```yaml\nx:\n- e\n```\n1. f\n2. g\n"
+    room = build_site.with_room(text)
+    assert room == "# A\n- a\n  b\n- c\n\nText:\n\n- d\n```yaml\nx:\n- e\n```\n\n1. f\n2. g\n"
+
+
 @pytest.mark.parametrize("path", GENERATED, ids=lambda path: path.name)
 def test_what_is_generated_is_up_to_date(path):
     page = path.read_text("utf-8")
