@@ -53,7 +53,7 @@ def effects(
     log-probability of the chosen token minus the runner-up's, in nats.  `heads` (each with its `kind`, `layer` and
     `head`, replaced by its mean in `means`, see `mean_outputs`), `erased` (each of `trace.source_words` left out) and
     `others` (source texts that the same hypothesis is forced for) have `margins` and `top`, the most probable token of
-    every step.  Below 0 another token takes the chosen one's place.
+    every step.  Below 0 the runner-up is the more probable one, which a beam search may cause without intervention.
     """
     rivals = runners_up(trace)
     with eval_mode(model):
@@ -161,8 +161,8 @@ _KNOWN: WeakKeyDictionary[PreTrainedModel, dict[str, tuple[dict[Head, torch.Tens
 def head_means(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, folder: Path | None
 ) -> tuple[dict[Head, torch.Tensor], int]:
-    """The mean output of each head, and the number of sentences it is over: the examples beside a packaged model, or 0
-    for this trace only."""
+    """The mean output of each head, and the number of sentences it is over: the examples in the folder of a packaged
+    model (`Translator.folder`), or 0 for this trace only."""
     pair = f"{trace.source_language}-{trace.target_language}"
     known = _KNOWN.setdefault(model, {})
     if pair not in known:
