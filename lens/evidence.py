@@ -1,155 +1,272 @@
-"""What each word of a hypothesis depends on: how its margin changes without a head, without a source word, or with
-another source text.
+"""What each word of a translation depends on: its odds without a head, without a source word, or with another source
+text, and what would be written in its place.
 
-The margin is the log-probability of the chosen token minus that of its runner-up, the most probable token that does not
-differ in case only.  Below 0 another token takes its place.  A head is replaced by its mean output, a constant
+Odds are P / (1 - P).  P is the chance of the whole word at its place, the product over its tokens, under the
+probabilities that the trace shows: calibrated ones if it has them.  A head is replaced by its mean output, a constant
 (`interventions.py`); a source word is erased (`word_erasure.py`).
 """
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from .alignment import first_steps
-from .calibration import Calibrator
+from seq2see.errors import UserError
+from ..tokenizer.words import split_words
+from .by_words import Unit, units
+from .calibration import log_sum
 from .hooks import Head, all_heads
-from .interventions import ablate, mean_outputs
+from .interventions import ablate, mean_outputs, patch, record
 from .teacher_forcing import decode_target, encode_source, encode_target, eval_mode, forced_batches
 from .trace import Trace
 from .word_erasure import without
 
-# T decoder steps, V vocabulary, N sequences
+# T decoder steps, V vocabulary, U units: words, and tokens of no word
 
 CANDIDATES = 4  # alternatives that are completed for each word
-LONGEST = 6  # tokens of a candidate
+LONGEST = 6  # tokens of a word that is completed
 EXAMPLES = "examples.json"  # beside a packaged model: sentences with its translations
-LEAST = 0.001  # probability of a first token from which its word is completed
+MOST_LOG_ODDS = 500.0  # of a word that nothing competes with
+CERTAIN = 0.995 / 0.005  # odds that count as certain: no change beyond them matters
 
-
-def runners_up(trace: Trace) -> list[int]:
-    """[T]: the id of each step's best candidate that is not the chosen token, ignoring case."""
-    found = []
-    for step, chosen, token in zip(trace.top, trace.target_ids, trace.target, strict=True):
-        others = [one for one in step if one.id != chosen]
-        kept = [one for one in others if _plain(one.text) != _plain(token.text)] or others
-        found.append(kept[0].id)
-    return found
+Ids = Sequence[int]
+Shown = Callable[[np.ndarray], np.ndarray]  # log-probabilities [T,V] as the trace shows them, from logits
 
 
 def effects(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, *, means: Mapping[Head, torch.Tensor],
     others: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The effect of each head and of each source word on every step of one trace, as JSON has it.
+    """The effect of each head and of each source word on every word of one trace, as JSON has it.
 
-    `runner_up` and `margins`, one for each step, are without intervention: the runner-up's token, and the
-    log-probability of the chosen token minus the runner-up's, in nats.  `heads` (each with its `kind`, `layer` and
-    `head`, replaced by its mean in `means`, see `mean_outputs`), `erased` (each of `trace.source_words` left out) and
-    `others` (source texts that the same hypothesis is forced for) have `margins` and `top`, the most probable token of
-    every step.  Below 0 the runner-up is the more probable one, which a beam search may cause without intervention.
+    `log_odds` [U], in nats, are without intervention, one for each word of the translation and each token of no word,
+    in the order of `units(trace.target, trace.target_words)`.  `heads` (each with its `kind`, `layer` and `head`,
+    replaced by its mean in `means`, see `mean_outputs`), `erased` (each of `trace.source_words` left out) and `others`
+    (source texts that the same translation is forced for) have for each unit
+
+    - `log_odds`: with the intervention;
+    - `steps`: the decoder step of the unit whose log-probability it changes most;
+    - `instead`: what the model would write there, the most probable token completed to a word; None if it would still
+      write this word, or would not have written it without the intervention either.
     """
-    rivals = runners_up(trace)
+    weigh = _Weighing(model, tokenizer, trace)
     with eval_mode(model):
         heads = []
         for head in all_heads(model):
             with ablate(model, [head], replace="mean", means=means):
-                heads += [head._asdict() | one for one in _margins(model, tokenizer, trace, [trace.source_ids], rivals)]
+                heads += [head._asdict() | one for one in weigh.changes([trace.source_ids])]
         texts = [without(trace.source_text, word) for word in trace.source_words] + list(others)
-        sources = [encode_source(tokenizer, text) for text in texts]
-        changed = list(_margins(model, tokenizer, trace, sources, rivals)) if sources else []
+        changed = weigh.changes([encode_source(tokenizer, text) for text in texts])
     words = len(trace.source_words)
-    by_id = [{one.id: one.log_prob for one in step} for step in trace.top]
-    margins = [float(own) - step[rival] for own, step, rival in zip(trace.log_probs, by_id, rivals, strict=True)]
-    return {"runner_up": tokenizer.convert_ids_to_tokens(rivals), "margins": _rounded(margins), "heads": heads,
-            "erased": changed[:words], "others": changed[words:]}
+    return {"log_odds": _rounded(weigh.before.log_odds), "heads": heads, "erased": changed[:words],
+            "others": changed[words:]}
 
 
-def _margins(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, sources: Sequence[Sequence[int]],
-    rivals: list[int],
-) -> Iterator[dict[str, Any]]:
-    """The hypothesis, forced for each of these sources."""
-    pairs_T2 = torch.tensor([trace.target_ids, rivals]).T
-    for _, output, _ in forced_batches(model, sources, [trace.target_ids] * len(sources)):
-        for logits_TV in output.logits.float().cpu():
-            own_T, other_T = logits_TV.gather(-1, pairs_T2).double().unbind(-1)
-            best = logits_TV.argmax(-1).tolist()
-            names = tokenizer.convert_ids_to_tokens(best)
-            yield {"margins": _rounded((own_T - other_T).tolist()), "top": [
-                token.text if id == own else name  # a byte's name is not what the trace calls it
-                for id, name, own, token in zip(best, names, trace.target_ids, trace.target, strict=True)]}
+def word_odds(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, word: int) -> float:
+    """The odds of a word of the translation, as the model is now, inside an intervention or not."""
+    weigh = _Weighing(model, tokenizer, trace)
+    return math.exp(next(odds for unit, odds in zip(weigh.units, weigh.before.log_odds, strict=True)
+                         if unit.word == word))
+
+
+def patched_odds(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, other: str
+) -> list[dict[str, Any]]:
+    """For each head, with its `kind`, `layer` and `head`: the `log_odds` [U] of the translation with its output patched
+    from another source text at every position (`interventions.patch`).
+
+    UserError if the other text has another number of tokens.
+    """
+    ids = encode_source(tokenizer, other)
+    if len(ids) != len(trace.source_ids):
+        raise UserError(f"patching needs equal lengths: the texts have {len(trace.source_ids)} and {len(ids)} tokens")
+    weigh, donor, found = _Weighing(model, tokenizer, trace), record(model, [ids], [trace.target_ids]), []
+    for head in all_heads(model):
+        with eval_mode(model), patch(model, donor, heads=[head]):
+            [after] = weigh.odds([trace.source_ids])
+        found.append(head._asdict() | {"log_odds": _rounded(after.log_odds)})
+    return found
+
+
+class _Odds(NamedTuple):
+    """Of one forced pass: the log-odds of each unit [U], the log-probability of each token [T], and the most probable
+    token of each step [T]."""
+
+    log_odds: list[float]
+    log_probs: np.ndarray
+    best: list[int]
+
+
+class _Weighing:
+    """The forced passes of one trace."""
+
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace) -> None:
+        self.model, self.tokenizer, self.trace, self.shown = model, tokenizer, trace, shown_by(trace)
+        self.units = units(trace.target, trace.target_words)
+        with eval_mode(model):
+            [self.before] = self.odds([trace.source_ids])
+
+    def odds(self, sources: Sequence[Ids]) -> Iterator[_Odds]:
+        """The trace's translation, forced for each of these sources."""
+        own_T1 = np.array(self.trace.target_ids)[:, None]
+        for _, output, _ in forced_batches(self.model, sources, [self.trace.target_ids] * len(sources)):
+            for logits_TV in output.logits.float().cpu().numpy():
+                shown_TV = self.shown(logits_TV).astype(np.float64)
+                against_T1 = np.take_along_axis(shown_TV, own_T1, axis=1)
+                np.put_along_axis(shown_TV, own_T1, -np.inf, axis=1)
+                against_T1 = against_T1 - log_sum(shown_TV)  # log-odds of the tokens
+                log_prob_T = -np.logaddexp(0, -against_T1[:, 0])
+                of_units = [_log_odds(log_prob_T, against_T1[:, 0], list(unit.pieces)) for unit in self.units]
+                yield _Odds(of_units, log_prob_T, logits_TV.argmax(-1).tolist())
+
+    def changes(self, sources: Sequence[Ids]) -> list[dict[str, Any]]:
+        """The effects of one intervention, with each of these sources; to be called inside it."""
+        found, begun = [], list[_Beginning]()
+        for source, after in zip(sources, self.odds(sources) if sources else (), strict=True):
+            change_T = np.abs(after.log_probs - self.before.log_probs)
+            steps = [max(unit.pieces, key=lambda step: float(change_T[step])) for unit in self.units]
+            others = [self._other(unit, source, after.best) for unit in self.units]
+            begun += filter(None, others)
+            found.append((_rounded(after.log_odds), steps, others))
+        complete(self.model, self.tokenizer, begun, language=self.trace.target_language)
+        return [{"log_odds": log_odds, "steps": steps,
+                 "instead": [other and self._named(unit, other)
+                             for unit, other in zip(self.units, others, strict=True)]}
+                for log_odds, steps, others in found]
+
+    def _other(self, unit: Unit, source: Ids, best: list[int]) -> "_Beginning | None":
+        """The beginning of what takes a unit's place, where the most probable token is another than the unit's."""
+        ids = self.trace.target_ids
+        if any(self.before.best[step] != ids[step] for step in unit.pieces):
+            return None  # a beam search or a prefix chose it, not the single steps
+        step = next((step for step in unit.pieces if best[step] != ids[step]), None)
+        return None if step is None else _Beginning(source, ids[: unit.pieces[0]],
+                                                    [*ids[unit.pieces[0] : step], best[step]])
+
+    def _named(self, unit: Unit, other: "_Beginning") -> str | None:
+        """What is written instead; None for the same word, in other tokens or another case."""
+        text = other.text(self.tokenizer)
+        return None if text.casefold() == unit.text.casefold() else text + ("" if other.whole else "…")
+
+
+def shown_by(trace: Trace) -> Shown:
+    """What makes a step's logits the log-probabilities that the trace shows."""
+    if trace.calibrated:
+        return trace.calibrated.calibrator
+    return lambda logits_TV: logits_TV - log_sum(logits_TV)
+
+
+def _log_odds(log_prob_T: np.ndarray, against_T: np.ndarray, steps: list[int]) -> float:
+    """ln(P / (1 - P)) of a unit from the log-probabilities and log-odds of its tokens."""
+    if len(steps) == 1:  # exact where P rounds to 1
+        found = float(against_T[steps[0]])
+    else:
+        log_prob = float(log_prob_T[steps].sum())
+        found = log_prob - math.log(-math.expm1(log_prob)) if log_prob < 0 else MOST_LOG_ODDS
+    return min(max(found, -MOST_LOG_ODDS), MOST_LOG_ODDS)
 
 
 def _rounded(values: Sequence[float]) -> list[float]:
     return [round(value, 4) for value in values]
 
 
+# --- words that are begun with a token, and completed
+
+
 @dataclass
-class _Candidate:
-    """A word that is being spelt: which one and where, its ids so far, their log-probability and that of the first, and
+class _Beginning:
+    """A word that is being spelt after `before`: its `ids` so far, their log-probability and that of the first, and
     whether its end is known."""
 
-    word: int
-    step: int
+    source: Ids
+    before: Ids
     ids: list[int]
-    first: float
-    log_prob: float
+    log_prob: float = 0.0
+    first: float = 0.0
     whole: bool = False
+
+    def text(self, tokenizer: PreTrainedTokenizerBase) -> str:
+        """The word, with `·` in front if it goes on with the word before; of a special token its name."""
+        before, both = (decode_target(tokenizer, [*ids]) for ids in (self.before, [*self.before, *self.ids]))
+        added = both[len(before):]
+        if not added.strip():
+            return str(tokenizer.convert_ids_to_tokens(self.ids[0]))
+        joined = before[-1:].isalnum() and added[:1].isalnum()
+        return ("·" if joined else "") + added.strip()
+
+
+def complete(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, begun: Sequence[_Beginning], *, language: str,
+    shown: Shown | None = None,
+) -> None:
+    """Adds to each beginning its most probable next tokens up to the end of the word, at most LONGEST in all; with
+    `shown` also their log-probabilities.  To be called inside `eval_mode`."""
+    alive = list(begun)
+    for _ in range(LONGEST if alive else 0):
+        targets = [[*one.before, *one.ids, one.ids[-1]] for one in alive]  # the last is not read
+        for batch, output, _ in forced_batches(model, [one.source for one in alive], targets):
+            for b, i in enumerate(batch):
+                one = alive[i]
+                logits_V = output.logits[b, len(one.before) + len(one.ids)].float().cpu().numpy()
+                best = int(logits_V.argmax())
+                one.whole = not _goes_on(tokenizer, one, best, language)
+                if not one.whole and len(one.ids) < LONGEST:
+                    one.ids.append(best)
+                    one.log_prob += float(shown(logits_V[None])[0, best]) if shown else 0.0
+        alive = [one for one in alive if not one.whole]
+
+
+def _goes_on(tokenizer: PreTrainedTokenizerBase, one: _Beginning, following: int, language: str) -> bool:
+    """Whether the token continues the last word of the tokens before it."""
+    ids = [*one.before, *one.ids]
+    before, both = decode_target(tokenizer, ids), decode_target(tokenizer, [*ids, following])
+    words = split_words(before, language=language), split_words(both, language=language)
+    return bool(words[0]) and len(words[1]) >= len(words[0]) and words[1][len(words[0]) - 1].end > words[0][-1].end
 
 
 def spelt_candidates(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, calibrator: Calibrator | None
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace
 ) -> list[list[dict[str, Any]]]:
-    """Alternatives for each word of the translation, the most probable first: a first token and, if it is at least
-    LEAST probable, the most likely tokens up to the end of the word.
+    """Alternatives for each word of the translation, the most probable first: those that differ from its first token
+    on, and those that share its first tokens.  Each is completed with its most probable tokens; the same word in other
+    tokens is one.
 
     Each has its `text`, its `probability` as the product over its tokens, that of its `first` token, and `whole`:
     whether its end is known.
     """
-    begun = []
-    for number, step in enumerate(first_steps(trace)):
-        others = [one for one in trace.shown.top[step] if one.id != trace.target_ids[step]][:CANDIDATES]
-        begun += [_Candidate(number, step, [one.id], one.log_prob, one.log_prob) for one in others]
-    for _ in range(LONGEST):
-        alive = [one for one in begun if not one.whole and one.first >= math.log(LEAST)]
-        targets = [[*trace.target_ids[: one.step], *one.ids, one.ids[-1]] for one in alive]  # the last is not read
-        with eval_mode(model):
-            for batch, output, _ in forced_batches(model, [trace.source_ids] * len(alive), targets):
-                for b, i in enumerate(batch):
-                    one = alive[i]
-                    log_probs_V = output.logits[b, one.step + len(one.ids)].float().log_softmax(-1).cpu().numpy()
-                    best = int(log_probs_V.argmax())
-                    one.whole = not _goes_on(tokenizer, one.ids, best)
-                    if not one.whole:
-                        shown = calibrator(log_probs_V[None])[0] if calibrator else log_probs_V
-                        one.ids.append(best)
-                        one.log_prob += float(shown[best])
-    found: list[list[dict[str, Any]]] = [[] for _ in trace.target_words]
-    for one in sorted(begun, key=lambda one: -one.log_prob):
-        text = decode_target(tokenizer, one.ids).strip()
-        found[one.word].append({
-            "text": text or str(tokenizer.convert_ids_to_tokens(one.ids[0])), "probability": math.exp(one.log_prob),
-            "first": math.exp(one.first), "whole": one.whole or not text,
-        })  # fmt: skip
-    return found
+    begun: list[list[_Beginning]] = [[] for _ in trace.target_words]
+    for unit in units(trace.target, trace.target_words):
+        if unit.word is None:
+            continue
+        start, reached, first = unit.pieces[0], 0.0, float(trace.shown.log_probs[unit.pieces[0]])
+        for step in unit.pieces:
+            own = trace.target_ids[start:step]
+            begun[unit.word] += [
+                _Beginning(trace.source_ids, trace.target_ids[:start], [*own, one.id], reached + one.log_prob,
+                           first if own else one.log_prob)
+                for one in trace.shown.top[step] if one.id != trace.target_ids[step]]
+            reached += float(trace.shown.log_probs[step])
+        begun[unit.word] = sorted(begun[unit.word], key=lambda one: -one.log_prob)[:CANDIDATES]
+    with eval_mode(model):
+        complete(model, tokenizer, [one for word in begun for one in word], language=trace.target_language, shown=shown_by(trace))
+    return [_merged(tokenizer, word, own.text) for word, own in zip(begun, trace.target_words, strict=True)]
 
 
-def _goes_on(tokenizer: PreTrainedTokenizerBase, ids: list[int], following: int) -> bool:
-    """Whether the token continues the word of the tokens before it."""
-    before, both = decode_target(tokenizer, ids), decode_target(tokenizer, [*ids, following])
-    added = both[len(before):]
-    return bool(before) and before[-1:].isalnum() and added[:1].isalnum()
-
-
-def _plain(text: str) -> str:
-    return text.strip(" ▁Ġ").casefold()
+def _merged(tokenizer: PreTrainedTokenizerBase, begun: Sequence[_Beginning], own: str) -> list[dict[str, Any]]:
+    """Candidates of one word, the same text once, with the sum of its probabilities; never the word itself."""
+    found: dict[str, dict[str, Any]] = {}
+    for one in begun:
+        text = one.text(tokenizer)
+        new = {"text": text, "probability": 0.0, "first": math.exp(one.first), "whole": one.whole}
+        found.setdefault(text, new)["probability"] += math.exp(one.log_prob)
+    return sorted((one for text, one in found.items() if text != own), key=lambda one: -one["probability"])
 
 
 # --- means that replace heads

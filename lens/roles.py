@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -198,6 +198,19 @@ def read_pronoun_effects(path: Path, *, weights: str) -> dict[str, Any] | None:
         "whole": float(report["whole"]["apart"][0]), "pronouns": int(report["pronouns"]["test"]),
         "heads": {"{}.{}.{}".format(*_head(row)): round(float(row["apart"][0]), 4) for row in report["heads"]},
     })  # fmt: skip
+
+
+class Noun(NamedTuple):
+    """A noun in both languages, with the gender of the target one, m or f."""
+
+    source: str
+    target: str
+    gender: str
+
+
+def read_nouns(path: Path, *, weights: str) -> frozenset[Noun] | None:
+    """The nouns of the corpus that the roles were measured on; None if the file is about other weights, or damaged."""
+    return _read(path, weights, lambda report: frozenset(Noun(*one.split(" ")) for one in report["nouns"]))
 
 
 def _head(row: dict[str, Any]) -> tuple[Kind, int, int]:

@@ -35,6 +35,7 @@ from ..lens.summary import Spread, mean_spread, spread
 from ..lens.teacher_forcing import encode_source, encode_target
 from ..lens.trace import Trace
 from ..storybook import StoryPair
+from ..storybook.senses import noun_forms
 from ..translate.translator import Translator
 from .gold import groups_of, halves, minimal_pairs, pronoun_choice, to_gold
 
@@ -165,7 +166,7 @@ def measure_roles(
     ]
     return {
         "sentences": {"dev": len(dev_stories), "test": len(test_stories)},
-        "pronouns": {"test": len(test.is_il)}, "pairs": len(test.own),
+        "pronouns": {"test": len(test.is_il)}, "pairs": len(test.own), "nouns": noun_forms(),
         "whole": test.without(),
         "heads": sorted(rows, key=lambda row: row["drop"].value, reverse=True),
         "roles": heads_of_roles(dev_roles, test_roles),

@@ -9,7 +9,7 @@ from random import Random
 
 from .clauses import Form, noun_phrase
 from .families import Predicate, states
-from .lexicon import Noun, pick
+from .lexicon import NOUNS, Noun, pick
 from .phrases import StoryPair, compose, realise
 from .scenes import Description, Sentence, describe, draw_pair
 from .verbs import verbs
@@ -76,6 +76,14 @@ SENSES: tuple[tuple[Sense, Sense], ...] = tuple(zip(_EACH[::2], _EACH[1::2], str
 
 _PEOPLE = pick("person kin")
 _NOTICE = verbs("meet", "look at, talk about")
+
+
+def noun_forms() -> list[str]:
+    """English, French and the French gender (`cat chat m`) of the nouns that *it* and *they* can stand for."""
+    singular = {(one.en, one.fr, one.gender) for one in NOUNS.values() if not one.person}
+    plural = {(one.en_plural, one.fr_plural, one.gender) for one in NOUNS.values()}
+    senses = {(one.noun.en, one.noun.fr, one.noun.gender) for pair in SENSES for one in pair}
+    return sorted(map(" ".join, singular | plural | senses))
 
 
 def sense_group(rng: Random, split: str, key: str) -> list[StoryPair]:

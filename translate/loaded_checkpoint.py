@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..lens.alignment import AlignmentChoice
     from ..lens.calibration import Calibration
     from ..lens.replay import Replay
-    from ..lens.roles import Roles
+    from ..lens.roles import Noun, Roles
     from ..lens.trust import Trust
 
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
@@ -179,6 +179,13 @@ class LoadedCheckpoint:
         from ..lens.roles import FILE, read_pronoun_effects
 
         return self._beside(FILE, partial(read_pronoun_effects, weights=self._fingerprint))
+
+    @cached_property
+    def nouns(self) -> frozenset[Noun]:
+        """The nouns that its head roles were measured on, from the same file; empty if unknown."""
+        from ..lens.roles import FILE, read_nouns
+
+        return self._beside(FILE, partial(read_nouns, weights=self._fingerprint)) or frozenset()
 
     @property
     def alignment(self) -> AlignmentChoice | None:

@@ -83,7 +83,7 @@ export function pickWord({ state, set }, side, piece) {
   if (side === "source") return set({ hover: null, read: piece });
   const trace = traceOf(state), read = trace.counterpart(piece)?.pieces[0] ?? state.read;
   const head = state.head.kind !== "encoder" ? state.head
-    : trace.telling(piece)[0] || { kind: "cross", layer: 0, head: 0 };
+    : trace.mattering(piece)[0] || { kind: "cross", layer: 0, head: 0 };
   set({ hover: null, word: piece, read, head });
 }
 

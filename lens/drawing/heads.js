@@ -5,9 +5,9 @@ import { html, segment, tipped } from "./markup.js";
 import { imageOf } from "./small_map.js";
 import { traceOf } from "./state.js";
 import { same } from "./texts.js";
-import { KINDS, hasHeads, headOf, nameOf } from "./trace.js";
+import { KINDS, bare, hasHeads, headOf, nameOf } from "./trace.js";
 import { NO_ROLE, TECHNICAL, capital, direction, elided, headName, lookedAt, outcome, percent, placeOf,
-  roleCaption, roleName, roleTip } from "./wording.js";
+  quoted, roleCaption, roleName, roleTip } from "./wording.js";
 
 const CAPTIONS = 24;  // the most heads that get a caption each
 
@@ -23,26 +23,26 @@ export function headsCard(state) {
 }
 
 function group(state, trace, kind, captions) {
-  const layers = trace.layers(kind), name = direction(kind, trace.languages), telling = trace.telling(state.word);
+  const layers = trace.layers(kind), name = direction(kind, trace.languages), mattering = trace.mattering(state.word);
   const row = (heads, layer) => html`<span class="lay">${captions ? `Layer ${layer + 1}` : layer + 1}</span>${
-    heads.map((one) => thumb(state, trace, one, captions, telling))}`;
+    heads.map((one) => thumb(state, trace, one, captions, mattering))}`;
   return html`<div class="group"><h3>${name} <span class="soft">${TECHNICAL[kind]}</span></h3>
     <div class="thumbs ${isRightToLeft(trace.codes(kind)[1]) ? "mirrored" : ""}" role="group" aria-label="${name}"
       style="--heads:${layers[0].length}">${layers.map(row)}</div></div>`;
 }
 
-function thumb(state, trace, head, captions, telling) {
+function thumb(state, trace, head, captions, mattering) {
   const role = trace.role(head), tone = trace.tone(head, state.word);
-  const matters = telling.findIndex((one) => same(one, head));
+  const rank = mattering.findIndex((one) => same(one, head));
   const name = `${headName(head, trace)}${role ? `: ${roleName(role)}` : ""}${
-    matters >= 0 ? "; matters for this word" : ""}`;
+    rank >= 0 ? "; matters for this word" : ""}`;
   const tip = role ? roleTip(role) : html`<b>${capital(placeOf(head))}.</b> ${NO_ROLE}`;
   const caption = html`<span class="cap ${tone === "slate" ? "" : "role"}">${
     role ? roleCaption(role) : html`&nbsp;`}</span>`;
   const pip = role && tone !== "slate" ? html`<span class="pip" aria-hidden="true"></span>` : "";
   return html`<button class="th tone-${tone}" data-head="${nameOf(head)}" data-k="th-${nameOf(head)}"
-    aria-label="${name}" ${tipped(tip)}><img alt="">${matters < 0 ? ""
-      : html`<span class="rank" aria-hidden="true">${matters + 1}</span>`}${captions ? caption : pip}</button>`;
+    aria-label="${name}" ${tipped(tip)}><img alt="">${rank < 0 ? ""
+      : html`<span class="rank" aria-hidden="true">${rank + 1}</span>`}${captions ? caption : pip}</button>`;
 }
 
 function keyOf(trace, all, state) {
@@ -55,25 +55,30 @@ function keyOf(trace, all, state) {
 
 // All heads as rows, the one that matters most for the chosen word first; without evidence, the one that looks hardest.
 function inWords(state, trace) {
-  const rows = trace.heads.map((head) => {
-    const effect = trace.effect(head, state.word);
-    return { head, effect, weight: effect?.drop ?? trace.share(head, rowOf(state, head)) };
-  }).sort((a, b) => b.weight - a.weight);
+  const share = (head) => trace.share(head, rowOf(state, head));
+  const rows = trace.evidence ? trace.effects(state.word).map((effect) => ({ head: effect, effect }))
+    : [...trace.heads].sort((a, b) => share(b) - share(a)).map((head) => ({ head, effect: null }));
   return html`${trace.evidence ? html`<p class="fine hint"><span></span>head off</p>` : ""}<div
     class="story inwords">${rows.map(({ head, effect }, i) => headRow(state, trace, head, effect, i + 1))}</div>`;
 }
 
 const rowOf = (state, { kind }, piece = state.word) => kind === "encoder" ? state.read : piece;
 
-// A head as a button: what it is for, where it looks in the row, and what the word becomes with it off.
+// A head as a button: what it is for, where it looks in the row, and what the word becomes with it off.  Of a word of
+// several tokens, it shows where the head looked at the step through which it has its effect, and names that step.
 export function headRow(state, trace, head, effect, place, piece = state.word) {
   const tone = trace.tone(head, piece), role = tone === "slate" ? null : trace.role(head);
-  const [[column, share] = [{ label: "" }, 0]] = trace.top(head, rowOf(state, head, piece), 1);
+  const isOne = head.kind === "encoder" || trace.unitAt("target", piece)?.pieces.length === 1;
+  const row = head.kind === "encoder" ? state.read : effect?.step ?? piece;
+  const [[column, share] = [{ label: "" }, 0]] = trace.top(head, row, 1, isOne ? {} : { rowUnit: "tokens" });
+  const [source, target] = trace.languages;
+  const from = head.kind === "encoder" ? html`, from ${quoted(trace.unitAt("source", row)?.label ?? "", source)}`
+    : isOne ? "" : html`, at ${quoted(bare(trace.record.labels.target[row]), target)}`;
   const tip = role ? roleTip(role) : html`<b>${direction(head.kind, trace.languages)}</b>, ${placeOf(head)}.`;
   const name = role ? roleName(role) : `${lookedAt(head.kind, trace.languages)} · ${placeOf(head)}`;
   return html`<button class="tone-${tone}" data-head="${nameOf(head)}" data-k="story-${nameOf(head)}"
     ${tipped(tip)}><b class="rank">${place}</b><span
-    class="nm">${name}</span><span class="l2"><span class="wd" ${inLanguage(trace.codes(head.kind)[1])}>${
+    class="nm">${name}${from}</span><span class="l2"><span class="wd" ${inLanguage(trace.codes(head.kind)[1])}>${
     elided(column.label, 14)}</span><b class="pc">${percent(share)}</b><span class="out second">${
     effect ? outcome(trace, effect) : ""}</span></span></button>`;
 }

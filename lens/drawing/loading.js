@@ -124,7 +124,7 @@ export function loading({ state, settings, engine, set, render }) {
 
   // The source word of the chosen word; and the head that matters most for it, unless the reader has picked one.
   function telling(trace) {
-    const read = trace.counterpart(state.word)?.pieces[0] ?? 0, [best] = trace.telling(state.word);
+    const read = trace.counterpart(state.word)?.pieces[0] ?? 0, [best] = trace.mattering(state.word);
     const free = best && !state.pinned && hasHeads(state.view);
     return free ? { read, head: { kind: best.kind, layer: best.layer, head: best.head } } : { read };
   }

@@ -7,8 +7,8 @@ import { looking, traceOf } from "./state.js";
 import { hasHeads, nameOf } from "./trace.js";
 import { same } from "./texts.js";
 import { inLanguage } from "./languages.js";
-import { SUPERVISED, TECHNICAL, VIEW_NAMES, amount, capital, columnSentence, count, direction, elided, nats, number,
-  outcome, percent, placeOf, reading, roleName, roleTip, rowSentence } from "./wording.js";
+import { SUPERVISED, TECHNICAL, VIEW_NAMES, amount, averageOf, capital, columnSentence, count, direction, elided, nats,
+  number, outcome, percent, placeOf, reading, roleName, roleTip, rowSentence } from "./wording.js";
 
 export function mapTools(state) {
   const choice = (label, name, options, tip) => segment(label, "set", name, options, state[name], tip);
@@ -76,18 +76,18 @@ function badge(state) {
   }
   const effect = merged ? null : trace.effect(head, state.word), { apart } = trace.measured;
   const average = apart?.heads[nameOf(head)], isMeasured = average !== undefined && trace.isPronoun(state.word);
-  if (!effect || (!isMeasured && trace.telling(state.word).some((one) => same(one, head)))) return "";
-  return pill(neededTip(apart, head), html`Head off: ${isMeasured
-    ? html`<i>il</i>/<i>elle</i> told apart ${percent(average)}` : outcome(trace, effect)}`);
+  if (!effect || (!isMeasured && trace.mattering(state.word).some((one) => same(one, head)))) return "";
+  return pill(neededTip(trace, head), html`Head off: ${isMeasured
+    ? html`<i>il</i>/<i>elle</i> AUC ${average.toFixed(2)}` : outcome(trace, effect)}`);
 }
 
-function neededTip(apart, head) {
-  const average = apart?.heads[nameOf(head)];
-  const measured = average === undefined ? "" : html` Over ${apart.pronouns} held-out pronouns, <i>il</i> and
-    <i>elle</i> are told apart ${percent(average)} of the time without this head, ${percent(apart.whole)} with it, 50%
-    by guessing.`;
-  return html`<b>Does the model need this head?</b> Its average is put in its place. “Likely”
-    compares the chosen word with its runner-up.${measured}`;
+function neededTip(trace, head) {
+  const { apart } = trace.measured, average = apart?.heads[nameOf(head)];
+  const measured = average === undefined ? "" : html` Over ${apart.pronouns} held-out pronouns, with its average over
+    other held-out sentences: of one <i>il</i> and one <i>elle</i>, the model ranks ${percent(average)} of pairs rightly,
+    with the head ${percent(apart.whole)}, by guessing 50% (area under the ROC curve, AUC). This is not the share of
+    pronouns that it gets right.`;
+  return html`<b>Does the model need this head?</b>${measured || html` It gives ${averageOf(trace)} instead.`}`;
 }
 
 function trustTip(found, all) {

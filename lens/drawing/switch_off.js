@@ -5,21 +5,20 @@ import { inLanguage } from "./languages.js";
 import { html, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { KINDS, headOf, nameOf } from "./trace.js";
-import { NO_ROLE, count, direction, headName, outcome, quoted, roleCaption, roleTip } from "./wording.js";
+import { NO_ROLE, becomes, count, direction, headName, roleCaption, roleTip } from "./wording.js";
 
 export const switchOff = {
   question: "What if this head were missing?", name: "Switch heads off",
-  about: "A head that is switched off hands on its average. What changes is what the head was needed for.",
+  about: "A head that is switched off gives its average output. What changes is what the head was needed for.",
 
   draw(context, trace) {
     const { state } = context, [, code] = trace.languages;
-    const off = state.lab.off ??= trace.telling(state.word).slice(0, 1).map(nameOf);
+    const off = state.lab.off ??= trace.mattering(state.word).slice(0, 1).map(nameOf);
     const heads = off.map(headOf), without = heads.map(({ kind, layer, head }) => [kind, layer, head]);
     const { translation: written, ...question } = context.about(trace);
     const answer = off.length ? answered(context, "look", { ...question, without }) : null;
     const one = off.length === 1 ? heads[0] : null, effect = one && trace.effect(one, state.word);
-    const line = effect && html`${quoted(trace.unitAt("target", state.word).label, code)}${
-      effect.instead ? " becomes" : ":"} ${outcome(trace, effect)}.`;
+    const line = effect && html`Forced to this translation, ${becomes(trace, state.word, effect)}.`;
     const name = one ? headName(one, trace) : `${count(off.length)} heads`;
     const result = ({ traces: [{ target_text: text }] }) => html`<p ${inLanguage(code)}>${marked(written, text)}</p><p
       class="verdict">The translation ${text === written ? "stays" : "changes"}. ${line}</p>`;

@@ -10,7 +10,10 @@ export function headOf(name) {
   const [kind, layer, head] = name.split(".");
   return { kind, layer: +layer, head: +head };
 }
-export const HALVED = Math.LN2;  // nats by which a margin must fall without a head or word for it to matter
+export const HALVED = Math.LN2;  // nats by which the log-odds of a word must change without a head for it to matter
+// Chances beyond these are shown as “over 99%” and “under 0.1%”, and a change beyond them does not matter.
+export const LEAST = 0.001;
+export const CERTAIN = 0.995;
 export const MOST = 3;  // heads that are shown as those that matter
 const PRONOUN = { fr: /^(il|elle|ils|elles)$/i, de: /^(er|sie|es)$/i, es: /^(él|ella|ellos|ellas)$/i };
 
@@ -110,11 +113,12 @@ export class Trace {
   // --- maps
 
   // { rows, columns, at: [row][column], most, mirrored }; null where a step cannot look.
-  map(head, { view = "raw", unit = "words", rows = "predicts" } = {}) {
-    return this.once([nameOf(head), view, unit, rows].join(), () => this.made(head, view, unit, rows));
+  map(head, { view = "raw", unit = "words", rows = "predicts", rowUnit = unit } = {}) {
+    return this.once([nameOf(head), view, unit, rows, rowUnit].join(), () =>
+      this.made(head, view, unit, rows, rowUnit));
   }
-  made({ kind, layer, head }, view, unit, meaning) {
-    const rows = this.rows(kind, unit, meaning), columns = this.columns(kind, unit, view);
+  made({ kind, layer, head }, view, unit, meaning, rowUnit) {
+    const rows = this.rows(kind, rowUnit, meaning), columns = this.columns(kind, unit, view);
     const { shape, values } = this.maps[kind][view], [C, R] = [shape.at(-1), shape.at(-2)];
     const first = view === "left_out" ? 0 : (hasHeads(view) ? layer * shape[1] + head : shape[0] - 1) * R * C;
     const at = rows.map((row) => columns.map((column) => {
@@ -153,30 +157,29 @@ export class Trace {
     return pick.pieces[0];
   }
 
-  margin(piece) { return this.evidence?.margins[piece]; }
-  runnerUp(piece) { return bare(this.evidence.runner_up[piece]); }
-  // What an intervention does to a step: the new margin, by how much it fell, and the word written instead, if another.
-  // A forced word was not the model's first choice to begin with: it has no word instead.
+  // What an intervention does to a written word: its chance then, by how much its log-odds fall, the step at which they
+  // change most, and the word written instead, if another.
   after(effect, piece) {
-    const margin = effect.margins[piece], before = this.margin(piece), word = bare(effect.top[piece]);
-    const stays = before < 0 || word === bare(this.record.target[piece].text);
-    return { margin, drop: before - margin, instead: stays ? null : word };
+    const at = this.units("target", "words").findIndex((one) => one.pieces.includes(piece));
+    const own = this.evidence.log_odds[at], logOdds = effect.log_odds[at], instead = effect.instead?.[at];
+    return { chance: chanceOf(logOdds), drop: bounded(own) - bounded(logOdds),
+      step: effect.steps?.[at] ?? piece, instead: instead ? bare(instead) : null };
   }
   effect(head, piece) {
     const found = this.evidence?.heads.find((one) => nameOf(one) === nameOf(head));
     return found ? this.after(found, piece) : null;
   }
-  // The heads without which the model is less sure of this step, strongest first; empty if no head matters alone.
-  telling(piece) {
-    if (!this.evidence) return [];
-    const found = this.evidence.heads.map((one) => ({ ...headOf(nameOf(one)), ...this.after(one, piece) }));
-    return found.filter((one) => one.drop >= HALVED).sort((a, b) => b.drop - a.drop).slice(0, MOST);
+  // Every head with its effect on a word, or every source word with that of erasing it; the strongest effect first.
+  effects(piece) {
+    const found = this.evidence?.heads.map((one) => ({ ...headOf(nameOf(one)), ...this.after(one, piece) }));
+    return (found || []).sort(byEffect);
   }
-  // The effect of erasing each source word on a step, strongest first.
   erased(piece) {
     return this.words("source").map((one) => ({ word: one, ...this.after(this.evidence.erased[one.word], piece) }))
-      .sort((a, b) => b.drop - a.drop);
+      .sort(byEffect);
   }
+  // The heads that matter for a word; empty if none matters alone.
+  mattering(piece) { return this.once(`matter ${piece}`, () => this.effects(piece).filter(matters).slice(0, MOST)); }
 
   // The source word of a step’s word, by the links fitted to the model; null without them.
   counterpart(piece) {
@@ -204,5 +207,12 @@ export class Trace {
     return "slate";
   }
 }
+
+const chanceOf = (logOdds) => 1 / (1 + Math.exp(-logOdds));
+const logOddsOf = (chance) => Math.log(chance / (1 - chance));
+const bounded = (logOdds) => Math.min(Math.max(logOdds, logOddsOf(LEAST)), logOddsOf(CERTAIN));
+export const matters = ({ instead, drop }) => instead !== null || Math.abs(drop) >= HALVED;
+// Another word first, then what lowers a chance, then what raises it.
+const byEffect = (a, b) => (b.instead !== null) - (a.instead !== null) || b.drop - a.drop;
 
 export const bare = (token) => token.replace(/^[▁Ġ\s]+|[\s]+$/g, "").replace(/^<\/s>$/, "end");

@@ -7,7 +7,7 @@ import { smallMap } from "./small_map.js";
 import { flipOf } from "./texts.js";
 import { KINDS, Trace, nameOf } from "./trace.js";
 import { inLanguage, language } from "./languages.js";
-import { headName, odds } from "./wording.js";
+import { chance, headName, quoted } from "./wording.js";
 
 export const whatIf = {
   question: "What if the sentence were different?", name: "What if",
@@ -59,12 +59,14 @@ function sides(state, trace, answer) {
 
 // The heads that carry the difference: each patched alone from the other sentence.
 function carriers(context, trace, other) {
-  const step = context.state.word, answer = inside(context, trace, { tool: "patch", other, step });
+  const piece = context.state.word, answer = inside(context, trace, { tool: "patch", other });
   const needed = "Patching needs two sentences with the same number of tokens.";
   if (answer?.error) return html`<p class="fine">${needed} ${answer.error}</p>`;
   const chip = (head) => html`<button class="chip" data-head="${nameOf(head)}">${headName(head, trace)}</button>`;
-  const result = ([kind, layer, head, margin]) => html`${chip({ kind, layer, head })}: ${odds(trace, step, margin)}`;
-  return shown(trace.evidence && answer, ({ margin, heads }) => html`<p class="verdict">Now ${
-    odds(trace, step, margin)}. With one head patched from the other sentence: ${
-    listed([...heads].sort((a, b) => a[3] - b[3]).slice(0, 3), result, "; ")}.</p>`);
+  const unit = trace.unitAt("target", piece), [, target] = trace.languages;
+  const effectOf = (one) => ({ ...one, ...trace.after(one, piece) });
+  const result = (one) => html`${chip(one)} ${chance(one.chance)}`;
+  return shown(trace.evidence && answer, ({ heads }) => html`<p class="verdict">The chance of ${
+    quoted(unit.label, target)} is ${chance(trace.chance(unit))}. With one head patched from the other sentence: ${
+    listed(heads.map(effectOf).sort((a, b) => a.chance - b.chance).slice(0, 3), result, "; ")}.</p>`);
 }

@@ -5,8 +5,8 @@ import { inLanguage } from "./languages.js";
 import { about, html, icon, listed, slide, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { flipOf } from "./texts.js";
-import { HALVED, MOST, bare } from "./trace.js";
-import { chance, elided, odds, oneIn, quoted, ratio } from "./wording.js";
+import { bare, matters } from "./trace.js";
+import { averageOf, chance, chanceRange, elided, oneIn, quoted } from "./wording.js";
 
 export function wordPanel(state, settings) {
   const trace = traceOf(state), list = trace.written, [, code] = trace.languages;
@@ -27,27 +27,36 @@ export function wordPanel(state, settings) {
 
 // --- the heads that matter
 
-const headsTip = (trace, piece) => html`Each head in turn is replaced with its average. A share says where a head
-  looked, “head off” what it was needed for: the word written instead, or by what the odds of this one against its
-  runner-up are divided. With all heads, ${odds(trace, piece)}. A head matters if its absence makes that at least 2× less.`;
+const headsTip = (trace, unit) => html`A share says where a head looked; “head off”, what it was needed for. Each head in
+  turn gives ${averageOf(trace)} instead of its output. The figure is the chance of the whole word then: ↓ lower or ↑
+  higher than the ${chance(trace.chance(unit))} with all heads; or it is the word that is written instead. A head matters
+  if its absence at least halves or doubles the odds (chance against the rest), or another word is written. Changes
+  above 99.5% or below 0.1% do not count.`;
 
 function heads(state, trace, unit) {
-  const piece = unit.pieces[0], telling = trace.telling(piece), [, target] = trace.languages;
+  const piece = unit.pieces[0], [, target] = trace.languages;
   const rows = (some, effectOf) =>
     html`<div class="story">${some.map((one, i) => headRow(state, trace, one, effectOf(one), i + 1, piece))}</div>`;
-  if (!trace.evidence) {
-    return html`<h3>Where heads looked most</h3>${rows(mostLooking(trace, piece), () => null)}${
-      state.busy === "weighing" ? html`<p class="fine">Switching off each head in turn…</p>` : ""}`;
+  if (!trace.evidence) return firstLook(state, rows(mostLooking(trace, piece), () => null));
+  const all = trace.effects(piece), shown = trace.mattering(piece), rest = all.filter((one) => !matters(one));
+  const more = all.length - rest.length - shown.length, tip = about(headsTip(trace, unit));
+  if (!shown.length) {
+    return html`<h3>No head matters alone ${tip}</h3><p class="needed">With any one of the ${all.length} heads off, the
+      chance of ${quoted(unit.label, target)} ${stays(rest)}.</p>`;
   }
-  if (!telling.length) {
-    return html`<h3>No head matters alone ${about(headsTip(trace, piece))}</h3><p class="needed">Without any one of the
-      ${trace.heads.length} heads, ${quoted(unit.label, target)} stays about as likely.</p>`;
-  }
-  const title = telling.length > 1 ? "Heads that matter for this word" : "The head that matters here";
-  return html`<h3>${title} ${about(headsTip(trace, piece))}</h3><p class="fine hint"><span>looked at</span><span>head
-    off</span></p>${rows(telling, (one) => one)}${
-    telling.length < MOST ? html`<p class="fine others">Any other head off: less than 2×</p>` : ""}`;
+  const title = shown.length > 1 ? "Heads that matter for this word" : "The head that matters here";
+  const others = more ? `${more} more matter${more === 1 ? "s" : ""}: see Words, in the list of all heads.`
+    : rest.length ? html`With any other head off, its chance ${stays(rest)}.` : "";
+  return html`<h3>${title} ${tip}</h3><p class="fine hint"><span>looked at</span><span>head off</span></p>${
+    rows(shown, (one) => one)}<p class="fine others">${others}</p>`;
 }
+
+// Until the effects are known: what looks provisional is.
+const firstLook = (state, rows) => state.busy !== "weighing" ? html`<h3>Where heads looked most</h3>${rows}`
+  : html`<div class="provisional"><h3>Where heads looked most</h3>${rows}<p class="fine">For now. Each head is being
+    switched off in turn, to see which of them matter…</p></div>`;
+
+const stays = (effects) => `stays at ${chanceRange(effects)}`;
 
 const mostLooking = (trace, piece) => trace.once(`looking ${piece}`, () =>
   trace.layers("cross").flat().sort((a, b) => trace.share(b, piece) - trace.share(a, piece)).slice(0, 3));
@@ -63,7 +72,8 @@ function chanceTip(trace, unit) {
     on the first token.`;
 }
 
-// [{ text, p, chosen }], likeliest first after the chosen one; words that differ only in case are merged.
+// [{ text, p, chosen, whole }], likeliest first after the chosen one; words that differ only in case are merged.  What
+// is not `whole` is the beginning of a word: its end is not known, or not asked for.
 export function choices(trace, unit, temperature, raw) {
   const { record } = trace, step = unit.pieces[0], shown = raw ? record : trace.shown;
   const at = record.temperatures?.indexOf(temperature) ?? -1, isRaw = raw || !record.calibrated;
@@ -73,17 +83,17 @@ export function choices(trace, unit, temperature, raw) {
   const own = { text: unit.label, chosen: true,
     p: trace.chance(unit, shown) / Math.exp(shown.log_probs[step]) * warm(shown.log_probs[step]) };
   const spelt = !raw && unit.word !== null && trace.evidence?.candidates[unit.word];
-  const bySpelling = (one) =>
-    ({ text: bare(one.text), p: one.probability / one.first * warm(Math.log(Math.max(one.first, 1e-12))) });
+  const bySpelling = (one) => ({ text: bare(one.text), whole: one.whole,
+    p: one.probability / one.first * warm(Math.log(Math.max(one.first, 1e-12))) });
   const others = spelt ? spelt.map(bySpelling)
-    : record.top[step].map((one, i) => ({ text: bare(one.text), id: one.id, p: warm(logOf(i)) }))
+    : record.top[step].map((one, i) => ({ text: bare(one.text), id: one.id, whole: false, p: warm(logOf(i)) }))
       .filter((one) => one.id !== record.target_ids[step]);
   const found = [own];
   for (const one of others) {
-    const twin = found.find((other) => other.text.toLocaleLowerCase() === one.text.toLocaleLowerCase());
+    const twin = one.whole && found.find((other) => other.text.toLocaleLowerCase() === one.text.toLocaleLowerCase());
     if (twin) twin.p += one.p; else if (one.text && !/^<.*>$/.test(one.text)) found.push(one);
   }
-  return found;
+  return [own, ...found.slice(1).sort((a, b) => b.p - a.p)];
 }
 
 function candidates(state, trace, unit, settings) {
@@ -92,7 +102,8 @@ function candidates(state, trace, unit, settings) {
   const [, code] = trace.languages, can = settings.engine && unit.word !== null && state.moment === null;
   const width = (p) => Math.max(0.8, Math.min(100, 100 * p)).toFixed(1);
   const bar = (p) => html`<span class="bar2"><i style="width:${width(p)}%"></i></span><small>${chance(p)}</small>`;
-  const row = (one) => html`<span ${inLanguage(code)}>${elided(one.text, 12)}</span>${bar(one.p)}`;
+  const name = (one) => elided(one.text, 12) + (one.chosen || one.whole ? "" : "…");
+  const row = (one) => html`<span ${inLanguage(code)}>${name(one)}</span>${bar(one.p)}`;
   const button = (one) => html`<button data-force="${one.text}" data-k="force-${one.text}" ${tipped(
     html`Make it write “${one.text}” and translate the rest again${oneIn(one.p)}`)}>${row(one)}</button>`;
   return html`${can ? html`<p class="fine hint">Click one to write that instead.</p>` : ""}<div class="cand">${
@@ -108,24 +119,27 @@ const slider = (scale, temperature) => scale.length > 0 && slide("Temperature", 
 // --- which words mattered
 
 const RESTS_TIP = html`A head may look at a word without needing it. So the other word of the pair is swapped in, then
-  each source word is erased in turn, to see whether the model still prefers the chosen word to its runner-up. The
-  translation so far stays, so a word that it tells already can be erased at little cost.`;
+  each source word is erased in turn, to see what becomes of the chosen word and its chance. The translation so far
+  stays, so a word that it tells already can be erased at little cost.`;
 
 function rests(state, trace, unit, settings) {
   if (!trace.evidence) return "";
   const piece = unit.pieces[0], [source, target] = trace.languages, said = [];
-  const erased = trace.erased(piece), flips = erased.filter((one) => one.instead).slice(0, 2);
-  const fell = erased.filter((one) => !one.instead && one.drop >= HALVED).slice(0, 2);
-  const word = (one) => quoted(one.word.text, source), twin = twinOf(state, settings, trace, piece);
+  const erased = trace.erased(piece), twin = twinOf(state, settings, trace, piece);
+  const of = (some) => listed(some, (one) => quoted(one.word.text, source), " or ");
+  const moves = (effect) => `${effect.drop > 0 ? "falls" : "rises"} to ${chance(effect.chance)}`;
+  const one = (effect) => html`${moves(effect)} without ${of([effect])}`;
   if (twin) {
-    said.push(html`<b>${quoted(twin.other, source)}</b> in place of ${quoted(twin.own, source)} ${
-      twin.instead ? html`flips it to ${quoted(twin.instead, target)}` : "does not flip it"}.`);
+    const result = twin.instead ? html`it becomes ${quoted(twin.instead, target)}`
+      : twin.drop === undefined ? "it stays" : `its chance ${matters(twin) ? moves(twin) : stays([twin])}`;
+    said.push(html`With <b>${quoted(twin.other, source)}</b> for ${quoted(twin.own, source)} ${result}.`);
   }
-  const without = (one) => html`${word(one)} (${ratio(one.drop)}×)`;
-  if (flips.length) said.push(html`Erasing ${listed(flips, word, " or ")} flips it.`);
-  if (fell.length && !flips.length) said.push(html`Its odds fall without ${listed(fell, without, " or ")}.`);
-  if (!flips.length && !fell.length) said.push(html`Erasing any one word changes little.`);
-  return html`<h3>Which words mattered ${about(RESTS_TIP)}</h3><p class="needed">${said.map((one) => html`${one} `)}
+  const flips = erased.filter(({ instead }) => instead !== null).slice(0, 2);
+  const moved = erased.filter((effect) => effect.instead === null && matters(effect)).slice(0, 2);
+  for (const effect of flips) said.push(html`Without ${of([effect])} it becomes ${quoted(effect.instead, target)}.`);
+  if (moved.length && !flips.length) said.push(html`Its chance ${listed(moved, one, " and ")}.`);
+  if (!flips.length && !moved.length) said.push(html`Without any one word, its chance ${stays(erased)}.`);
+  return html`<h3>Which words mattered ${about(RESTS_TIP)}</h3><p class="needed">${said.map((line) => html`${line} `)}
     <button data-set="view" data-value="left_out" data-k="leave">Show all</button></p>`;
 }
 

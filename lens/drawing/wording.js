@@ -2,7 +2,7 @@
 
 import { inLanguage, language, withArticle } from "./languages.js";
 import { html, listed } from "./markup.js";
-import { hasHeads } from "./trace.js";
+import { CERTAIN, LEAST, hasHeads } from "./trace.js";
 
 export const percent = (value) => `${Math.round(100 * value)}%`;
 export const count = new Intl.NumberFormat("en-GB").format;
@@ -15,19 +15,19 @@ export const amount = (view, value) => `${number(view, value)}${{ left_out: "×"
 
 // A probability, always in percent.
 export function chance(p) {
-  if (p >= 0.995) return "over 99%";
-  if (p < 0.001) return "under 0.1%";
+  if (p >= CERTAIN) return "over 99%";
+  if (p < LEAST) return "under 0.1%";
   return p >= 0.0995 ? percent(p) : `${(100 * p).toFixed(1)}%`;
 }
 const plainNumber = (n) => n >= 950 ? `${count(Math.round(n / 1000))}k`
   : n >= 9.5 ? String(+n.toPrecision(2)) : n.toFixed(1);
 export const oneIn = (p) => p >= 0.0995 ? "" : ` (1 in ${count(+(1 / Math.max(p, 1e-9)).toPrecision(2))})`;
-export const ratio = (nats) => {
+const ratio = (nats) => {
   const times = Math.exp(Math.abs(nats));
   return times >= 10 ? count(+times.toPrecision(2)) : times.toFixed(1);
 };
-export const times = (fall) => Math.abs(fall) < 0.14 ? html`just as likely`
-  : html`<b>${ratio(fall)}×</b> ${fall > 0 ? "less" : "more"} likely`;
+const times = (fall) => Math.abs(fall) < 0.14 ? html`about the same`
+  : html`<b>${ratio(fall)}×</b> ${fall > 0 ? "lower" : "higher"}`;
 
 // --- languages, kinds of attention, views
 
@@ -99,17 +99,23 @@ export function rowSentence(trace, { head, view, unit, rows }, { piece, column }
   const map = trace.map(head, { view, unit, rows });
   const row = map.rows.find((one) => one.pieces.includes(piece)) || map.rows[0], at = map.at[map.rows.indexOf(row)];
   const [rowCode, columnCode] = trace.codes(head.kind);
-  const looks = word(row.label, "looks", rowCode), seen = (one) => word(one.label, "seen", columnCode);
+  const looks = word(row.label, "looks", rowCode);
+  const isOwn = (one) => head.kind === "decoder" && rows === "predicts" && one.word !== null && one.word === row.word;
+  const seen = (one) => isOwn(one) ? html`its own beginning` : word(one.label, "seen", columnCode);
+  const several = row.pieces.length > 1 ? ` (${row.pieces.length} tokens, averaged)` : "";
   const back = head.kind === "decoder" ? "looked back at" : "looked at";
   const who = hasHeads(view) ? "this head" : "the model";
-  const lead = rows === "reads" && head.kind !== "encoder" ? html`Just after reading ${looks}`
+  const lead = rows === "reads" && head.kind !== "encoder" ? html`Just after reading ${looks}${several}`
     : row.label === "end" && row.special ? html`To stop here`
-    : head.kind === "encoder" ? html`While reading ${looks}`
-    : html`While writing ${looks}`;
+    : head.kind === "encoder" ? html`While reading ${looks}${several}`
+    : html`While writing ${looks}${several}`;
+  const chanceName = trace.record.calibrated ? "raw chance" : "chance";
+  const without = (one, value) => html`Without ${seen(one)}, the ${chanceName} of ${looks} would be ${times(value)}`;
+  if (map.columns[column] && view === "left_out") return without(map.columns[column], at[column]);
   if (map.columns[column]) return cell(view, lead, looks, seen(map.columns[column]), at[column], who);
   const seenOnly = at.map((value, i) => [map.columns[i], value]).filter(([, value]) => value !== null);
   const [first, second] = seenOnly.sort((a, b) => b[1] - a[1]);
-  if (view === "left_out") return html`Without ${seen(first[0])}, ${looks} would be ${times(first[1])}`;
+  if (view === "left_out") return without(...first);
   if (view === "norm") return html`${lead}, the strongest signal came from ${seen(first[0])}`;
   if (!hasHeads(view)) return traced(trace, view, piece, unit);
   const most = html`${seen(first[0])} <b>${percent(first[1])}</b>`;
@@ -120,7 +126,6 @@ export function rowSentence(trace, { head, view, unit, rows }, { piece, column }
 
 function cell(view, lead, looks, seen, value, who) {
   if (value === null) return html`${lead}, ${who} could not look at ${seen} yet`;
-  if (view === "left_out") return html`Without ${seen}, ${looks} would be ${times(value)}`;
   if (view === "norm") return html`${lead}, a signal of ${value.toFixed(2)} came from ${seen}`;
   const share = value < 0.005 ? "none" : percent(value);
   if (view === "raw") return html`${lead}, this head gave ${seen} <b>${share}</b> of its attention`;
@@ -170,12 +175,22 @@ export function reading(kind, view, [source, target], dark) {
   return says(`more the head looked at that ${kind === "cross" ? from : "other"} word`);
 }
 
-// How likely a written word is, compared with its runner-up: as it is, or at another margin.
-export function odds(trace, piece, margin = trace.margin(piece)) {
-  const [, target] = trace.languages, than = margin >= 0 ? "as likely as" : "less likely than";
-  return html`${quoted(trace.unitAt("target", piece).label, target)} is <b>${ratio(margin)}×</b> ${than} ${
-    quoted(trace.runnerUp(piece), target)}`;
+// What the average is over that a head hands on when it is off.
+export const averageOf = ({ evidence }) => evidence?.averaged_over
+  ? `its average over the model’s ${evidence.averaged_over} example sentences` : "its average over this sentence";
+// What becomes of a written word by an intervention: another word, or its chance then, with an arrow if that changes.
+export const outcome = ({ languages: [, target] }, { instead, drop, chance: after }) => instead
+  ? quoted(instead, target) : html`${Math.abs(drop) < 0.14 ? "" : drop > 0 ? "↓ " : "↑ "}<b>${chance(after)}</b>`;
+// The same in words.
+export function becomes(trace, piece, effect) {
+  const [, target] = trace.languages, unit = trace.unitAt("target", piece), own = quoted(unit.label, target);
+  if (effect.instead) return html`${own} becomes ${quoted(effect.instead, target)}`;
+  const [before, after] = [chance(trace.chance(unit)), chance(effect.chance)];
+  if (before === after) return html`the chance of ${own} stays ${after}`;
+  return html`the chance of ${own} ${effect.drop > 0 ? "falls" : "rises"} from ${before} to ${after}`;
 }
-// What a written word becomes by an intervention: another word, or how its odds against the runner-up change.
-export const outcome = ({ languages: [, target] }, { instead, drop }) => instead ? quoted(instead, target)
-  : Math.abs(drop) < 0.14 ? html`same odds` : html`odds <b>${drop > 0 ? "÷" : "×"} ${ratio(drop)}</b>`;
+// The chances that a word has under several interventions: "97% to over 99%".
+export function chanceRange(effects) {
+  const all = effects.map((one) => one.chance), [least, most] = [Math.min(...all), Math.max(...all)].map(chance);
+  return least === most ? least : `${least} to ${most}`;
+}

@@ -145,30 +145,18 @@ class NearQuestion(Question):
 
 
 class PatchQuestion(Question):
-    """Activation patching: the margin of the token at `step` with each head patched from `other`, which must have as
-    many tokens as the text."""
+    """Activation patching: the log-odds of each word of the translation, with each head
+    patched from `other`, which must have as many tokens as the text."""
 
     tool: Literal["patch"]
     other: Sentence
-    step: From0
 
     def answer(self, translator: Translator) -> dict[str, Any]:
-        from ...lens.choices import Choice, MinimalPairs
-        from ...lens.evidence import runners_up
-        from ...lens.hooks import all_heads  # these import torch
-        from ...lens.teacher_forcing import encode_source
+        from ...lens.evidence import patched_odds  # imports torch
 
         trace = self.trace(translator)
-        if self.step >= len(trace.target_ids):
-            raise UserError(f"step {self.step} is not in this translation: expected 0 to {len(trace.target) - 1}")
-        chosen, rival = trace.target_ids[self.step], runners_up(trace)[self.step]
         with translator.inside() as (model, tokenizer):
-            begun = trace.target_ids[: self.step]
-            pair = (Choice(trace.source_ids, begun, chosen, rival),
-                    Choice(tuple(encode_source(tokenizer, self.other)), begun, chosen, rival))
-            pairs = MinimalPairs(model, [pair])
-            return {"margin": float(pairs.margins()[0]), "heads": [
-                [head.kind, head.layer, head.head, float(pairs.margins(heads=[head])[0])] for head in all_heads(model)]}
+            return {"heads": patched_odds(model, tokenizer, trace, self.other)}
 
 
 class ReplayQuestion(Question):

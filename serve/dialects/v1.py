@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
@@ -57,7 +58,7 @@ class LookBody(RequestBody):
     translation: str | None = Field(default=None, min_length=1, description="look at this translation of the text, a "
                                     "sentence or two, instead of translating")
     evidence: bool = Field(default=False, description="also return word links, candidate words, and what each word "
-                           "depends on: the margins without each head and without each source word")
+                           "depends on: its odds without each head and without each source word")
     others: list[str] = Field(default=[], max_length=4, description="with evidence: other source texts, to compare how "
                               "confident the model is of the same translation given them")
     without: list[HeadName] = Field(default=[], max_length=4096, description="translate with these heads (kind, layer, "
@@ -114,11 +115,16 @@ class OneTrace(BaseModel):
     texts: dict[str, str] | None = Field(
         default=None, description="the source as it was sent and its translation, where the model read and wrote "
                                   "stand-ins for protected text; then `words` are words of these")
+    antecedent: dict[str, int] | None = Field(
+        default=None, description="indices of words: the source pronoun, the source noun that the model treats it as, "
+                                  "and the pronoun written; null unless switching off the head that was measured to "
+                                  "find it shows it")
     evidence: dict[str, Any] | None = Field(
-        default=None, description="links: source word, target word, share.  runner_up, margins per step: a margin is "
-                                  "the log-probability of the chosen token minus that of the runner-up.  heads, erased "
-                                  "(one per source word) and others: margins and best tokens per step without them.  "
-                                  "candidates: per word, with the product of token probabilities")
+        default=None, description="links: source word, target word, share.  log_odds, in nats, of each of "
+                                  "words.target: ln(P / (1 - P)), P the calibrated chance of the whole word.  heads, "
+                                  "erased (one per source word) and others: log_odds without them, steps (where they "
+                                  "change most) and instead (the word that would be written).  candidates: per word, "
+                                  "with the product of token probabilities")
     maps: dict[str, dict[str, Map]] = Field(
         description="by kind and view: encoder [L,H,S,S], decoder [L,H,T,T], cross [L,H,T,S], raw rows sum to 1; "
                     "rollout and contributions have no H; left_out is cross [T, source words]")
@@ -231,22 +237,37 @@ def _as_sent(words: dict[str, list[dict[str, Any]]], trace: Trace, source: str, 
     return {"texts": texts, "words": shown}
 
 
+def _antecedent(translator: Translator, trace: Trace) -> dict[str, int] | None:
+    """What its pronoun stands for, of a text whose every word is known to a model that was measured for it."""
+    seen = translator.seen_words(trace.source_language)
+    if not (translator.nouns and seen) or Translation.of(
+            trace.source_text, (), source_language=trace.source_language, target_language=trace.target_language,
+            engine="", precision="", seen=seen).unknown_words:
+        return None
+    from ...lens.antecedent import antecedent
+    from ...lens.evidence import head_means
+
+    with translator.inside() as (model, tokenizer):
+        means, _ = head_means(model, tokenizer, trace, translator.folder)
+        found = antecedent(model, tokenizer, trace, roles=translator.roles, nouns=translator.nouns, means=means)
+    return found and asdict(found)
+
+
 def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str, Any]:
-    found = trace_record(trace, kinds=body.maps)
+    found = trace_record(trace, kinds=body.maps) | {"antecedent": _antecedent(translator, trace)}
     if not body.evidence:
         return found
     from ...lens.alignment import counterparts
     from ...lens.evidence import effects, head_means, spelt_candidates
     from ...lens.views import add_views
 
-    calibrator = trace.calibrated.calibrator if trace.calibrated else None
     choice = translator.known_choice
     with translator.inside() as (model, tokenizer):
         means, sentences = head_means(model, tokenizer, trace, translator.folder)
         [viewed] = add_views(model, tokenizer, [trace], views=(choice.view,))
         found["evidence"] = effects(model, tokenizer, trace, means=means, others=body.others) | {
             "averaged_over": sentences,  # 0: this one only
-            "candidates": spelt_candidates(model, tokenizer, trace, calibrator),
+            "candidates": spelt_candidates(model, tokenizer, trace),
             "links": counterparts(viewed, choice),
         }
     return found

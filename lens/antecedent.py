@@ -1,0 +1,68 @@
+"""What a pronoun stands for, as the model treats it: said only where switching a head off shows it.
+
+A decoder head that was measured to look from pronouns to their nouns (`roles.py`) must look at a noun of the lexicon,
+one that fits the gender of the pronoun, and without that head the odds of the pronoun must collapse.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from .by_words import map_units, word_map
+from .evidence import CERTAIN, word_odds
+from .hooks import Head
+from .interventions import ablate
+from .roles import Noun, Roles
+from .trace import Trace
+
+PRONOUNS: dict[str, str] = {"il": "m", "ils": "m", "elle": "f", "elles": "f"}
+SOURCE_PRONOUNS = {"it", "they"}
+OTHER_PRONOUNS = {"he", "she", "him", "her"}  # il and elle may translate these
+LEAST_SHARE = 0.5  # of the head's weight on the noun
+LEAST_FALL = 20.0  # by which the odds of the pronoun must be divided without the head
+
+
+@dataclass(frozen=True)
+class Antecedent:
+    """Indices of words: the source pronoun, the source noun that the model treats it as, and the pronoun written."""
+
+    pronoun: int
+    noun: int
+    written: int
+
+
+def antecedent(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, *, roles: Roles,
+    nouns: frozenset[Noun], means: Mapping[Head, torch.Tensor],
+) -> Antecedent | None:
+    """The antecedent of the only pronoun of an English sentence in French; None unless all of it holds."""
+    heads = [Head(*head) for head, found in roles.items() if head[0] == "decoder"
+             and any(role.role == "antecedent" for role in found)]
+    sources, targets = ([word.text.lower() for word in words] for words in (trace.source_words, trace.target_words))
+    pronouns = [i for i, word in enumerate(sources) if word in SOURCE_PRONOUNS]
+    written = [i for i, word in enumerate(targets) if word in PRONOUNS]
+    if not (heads and len(pronouns) == len(written) == 1) or OTHER_PRONOUNS.intersection(sources):
+        return None
+    noun = _looked_at_noun(trace, heads[0], written[0], nouns)
+    if noun is None:
+        return None
+    with ablate(model, [heads[0]], replace="mean", means=means):
+        after = word_odds(model, tokenizer, trace, written[0])
+    fall = min(word_odds(model, tokenizer, trace, written[0]), CERTAIN) / after
+    return Antecedent(pronouns[0], noun, written[0]) if fall >= LEAST_FALL or after < 1 else None
+
+
+def _looked_at_noun(trace: Trace, head: Head, written: int, nouns: frozenset[Noun]) -> int | None:
+    """The source noun whose translation the head looks at from the written pronoun, if there is exactly one."""
+    rows, columns = map_units(trace, "decoder")
+    [row] = [i for i, unit in enumerate(rows) if unit.word == written]
+    weights = word_map(trace, "decoder").maps[head.layer, head.head, row]
+    column, gender = columns[int(weights.argmax())], PRONOUNS[trace.target_words[written].text.lower()]
+    if weights.max() < LEAST_SHARE or column.word is None:
+        return None
+    target = trace.target_words[column.word].text.lower()
+    meant = {noun.source for noun in nouns if (noun.target, noun.gender) == (target, gender)}
+    found = [i for i, word in enumerate(trace.source_words) if word.text.lower() in meant]
+    return found[0] if len(found) == 1 else None
