@@ -255,7 +255,8 @@ def spelt_candidates(
             reached += float(trace.shown.log_probs[step])
         begun[unit.word] = sorted(begun[unit.word], key=lambda one: -one.log_prob)[:CANDIDATES]
     with eval_mode(model):
-        complete(model, tokenizer, [one for word in begun for one in word], language=trace.target_language, shown=shown_by(trace))
+        complete(model, tokenizer, [one for word in begun for one in word], language=trace.target_language,
+                 shown=shown_by(trace))
     return [_merged(tokenizer, word, own.text) for word, own in zip(begun, trace.target_words, strict=True)]
 
 

@@ -93,7 +93,7 @@ function labels(pills, all, state, trace, width) {
   const said = ({ head, tone }) => state.view !== "raw" ? ""
     : tone === "slate" || !trace.role(head) ? "looked" : roleCaption(trace.role(head));
   paint(pills, html`${all.map((one) => html`<button class="pill tone-${one.tone}" tabindex="-1"
-    data-head="${nameOf(one.head)}" aria-pressed="${one.main}">${said(one)} <b>${
+    data-says="pill" data-head="${nameOf(one.head)}" aria-pressed="${one.main}">${said(one)} <b>${
     amount(state.view, one.value)}</b></button>`)}`);
   const used = [], widths = Array.from(pills.children, (pill) => pill.offsetWidth);
   all.forEach((one, i) => {

@@ -23,7 +23,7 @@ import { wordPanel } from "./word.js";
 const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the map</a><header class="top-bar"></header>
   <main class="explore"><section class="card texts" aria-label="Your text and its translation">${FRAME}</section>
     <section class="card work" aria-label="Attention map"><div class="mapside"><div class="eyebrow second"></div>
-      <p class="say" aria-live="polite"></p><p class="how second"></p>
+      <p class="say" data-says="row" aria-live="polite"></p><p class="how second"></p>
       <div class="bar" role="toolbar" aria-label="Map options"></div><div class="mapbox" id="s2s-map"></div></div>
       <aside class="word" aria-label="The chosen word"></aside></section>
     <div class="side"><section class="card pairs" aria-label="Sentence pairs"></section>

@@ -76,7 +76,7 @@ export function headRow(state, trace, head, effect, place, piece = state.word) {
     : isOne ? "" : html`, at ${quoted(bare(trace.record.labels.target[row]), target)}`;
   const tip = role ? roleTip(role) : html`<b>${direction(head.kind, trace.languages)}</b>, ${placeOf(head)}.`;
   const name = role ? roleName(role) : `${lookedAt(head.kind, trace.languages)} · ${placeOf(head)}`;
-  return html`<button class="tone-${tone}" data-head="${nameOf(head)}" data-k="story-${nameOf(head)}"
+  return html`<button class="tone-${tone}" data-head="${nameOf(head)}" data-says="head" data-k="story-${nameOf(head)}"
     ${tipped(tip)}><b class="rank">${place}</b><span
     class="nm">${name}${from}</span><span class="l2"><span class="wd" ${inLanguage(trace.codes(head.kind)[1])}>${
     elided(column.label, 14)}</span><b class="pc">${percent(share)}</b><span class="out second">${

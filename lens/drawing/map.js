@@ -64,26 +64,27 @@ export function eyebrow(state) {
 // How far the map can be trusted, or what the model loses without the head.
 function badge(state) {
   const trace = traceOf(state), { head, view } = state, merged = !hasHeads(view), leftOut = view === "left_out";
-  const pill = (tip, text) =>
-    html`<span class="badge plain" tabindex="0" ${tipped(tip)}>${text} ${icon("info")}</span>`;
+  const pill = (kind, tip, text) =>
+    html`<span class="badge plain" data-says="${kind}" tabindex="0" ${tipped(tip)}>${text} ${icon("info")}</span>`;
   if (head.kind === "cross" || leftOut) {
     const place = !merged ? [head.layer, head.head] : leftOut ? [] : [trace.sizes.cross[0] - 1];
     const all = trace.record.trust, found = all?.maps.find((one) => one.view === view && one.rows === state.rows
       && String(one.map) === String(place));
-    return found?.aer ? pill(trustTip(found, all), html`Dictionary error ${percent(found.aer[0])}
+    return found?.aer ? pill("dictionary", trustTip(found, all), html`Dictionary error ${percent(found.aer[0])}
       (random ${percent(all.random.aer[0])})`)
-      : pill("How far this map can be trusted has not been measured for this model.", "Not measured");
+      : pill("not-measured", "How far this map can be trusted has not been measured for this model.", "Not measured");
   }
   const effect = merged ? null : trace.effect(head, state.word), { apart } = trace.measured;
-  const average = apart?.heads[nameOf(head)], isMeasured = average !== undefined && trace.isPronoun(state.word);
+  const average = apart?.heads[nameOf(head)];
+  const isMeasured = average !== undefined && trace.languages[1] === "fr" && trace.isPronoun(state.word);
   if (!effect || (!isMeasured && trace.mattering(state.word).some((one) => same(one, head)))) return "";
-  return pill(neededTip(trace, head), html`Head off: ${isMeasured
+  return pill(isMeasured ? "auc" : "head-off", neededTip(trace, head, isMeasured), html`Head off: ${isMeasured
     ? html`<i>il</i>/<i>elle</i> AUC ${average.toFixed(2)}` : outcome(trace, effect)}`);
 }
 
-function neededTip(trace, head) {
+function neededTip(trace, head, isMeasured) {
   const { apart } = trace.measured, average = apart?.heads[nameOf(head)];
-  const measured = average === undefined ? "" : html` Over ${apart.pronouns} held-out pronouns, with its average over
+  const measured = !isMeasured ? "" : html` Over ${apart.pronouns} held-out pronouns, with its average over
     other held-out sentences: of one <i>il</i> and one <i>elle</i>, the model ranks ${percent(average)} of pairs rightly,
     with the head ${percent(apart.whole)}, by guessing 50% (area under the ROC curve, AUC). This is not the share of
     pronouns that it gets right.`;

@@ -158,8 +158,8 @@ function meaning(trace, settings, twin) {
   const other = twin && flip && twin.source === flip.text ? treated(twin) : null;
   const said = ({ pronoun, noun, written }) => html`${quoted(pronoun, from)} as the ${quoted(noun, from)}, so it writes
     <b ${inLanguage(to)}>${written}</b> (${GENDERS[written]})`;
-  return html`The model treats ${said(own)}.${other && other.written !== own.written
-    ? html` With <b>${flip.other}</b>: ${said(other)}.` : ""}`;
+  return html`<span data-says="antecedent">The model treats ${said(own)}.</span>${other && other.written !== own.written
+    ? html` <span data-says="twin-antecedent">With <b>${flip.other}</b>: ${said(other)}.</span>` : ""}`;
 }
 
 // The source pronoun, the noun, and the pronoun written, as the server found them.

@@ -149,6 +149,11 @@ export class Trace {
   // The chance of a written word: the product over its tokens.
   chance(unit, shown = this.shown) { return Math.exp(unit.pieces.reduce((sum, i) => sum + shown.log_probs[i], 0)); }
   isPronoun(piece) { return PRONOUN[this.languages[1]]?.test(this.unitAt("target", piece)?.text || "") || false; }
+  // Whether the head of pronouns found what this word stands for; in a file, which does not say, any pronoun.
+  isTreated(piece) {
+    const { antecedent } = this.record;
+    return antecedent === undefined ? this.isPronoun(piece) : antecedent?.written === this.unitAt("target", piece)?.word;
+  }
   // The word chosen first: a pronoun, or the word the model was least sure of.
   get first() {
     const words = this.words("target"), named = words.filter((one) => /[\p{L}\p{N}]/u.test(one.text));
@@ -202,7 +207,7 @@ export class Trace {
   // Its colour on a row: the role's, but only on rows of the kind it was measured on.
   tone(head, piece) {
     const role = this.role(head)?.role;
-    if (role === "antecedent") return this.isPronoun(piece) ? "green" : "slate";
+    if (role === "antecedent") return this.isTreated(piece) ? "green" : "slate";
     if (role === "alignment") return this.unitAt("target", piece)?.word != null ? "blue" : "slate";
     return "slate";
   }

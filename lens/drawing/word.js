@@ -41,14 +41,14 @@ function heads(state, trace, unit) {
   const all = trace.effects(piece), shown = trace.mattering(piece), rest = all.filter((one) => !matters(one));
   const more = all.length - rest.length - shown.length, tip = about(headsTip(trace, unit));
   if (!shown.length) {
-    return html`<h3>No head matters alone ${tip}</h3><p class="needed">With any one of the ${all.length} heads off, the
-      chance of ${quoted(unit.label, target)} ${stays(rest)}.</p>`;
+    return html`<h3>No head matters alone ${tip}</h3><p class="needed"
+      data-says="no-head">With any one of the ${all.length} heads off, the chance of ${quoted(unit.label, target)} ${stays(rest)}.</p>`;
   }
   const title = shown.length > 1 ? "Heads that matter for this word" : "The head that matters here";
   const others = more ? `${more} more matter${more === 1 ? "s" : ""}: see Words, in the list of all heads.`
     : rest.length ? html`With any other head off, its chance ${stays(rest)}.` : "";
   return html`<h3>${title} ${tip}</h3><p class="fine hint"><span>looked at</span><span>head off</span></p>${
-    rows(shown, (one) => one)}<p class="fine others">${others}</p>`;
+    rows(shown, (one) => one)}<p class="fine others" ${others && html`data-says="other-heads"`}>${others}</p>`;
 }
 
 // Until the effects are known: what looks provisional is.
@@ -104,11 +104,12 @@ function candidates(state, trace, unit, settings) {
   const bar = (p) => html`<span class="bar2"><i style="width:${width(p)}%"></i></span><small>${chance(p)}</small>`;
   const name = (one) => elided(one.text, 12) + (one.chosen || one.whole ? "" : "…");
   const row = (one) => html`<span ${inLanguage(code)}>${name(one)}</span>${bar(one.p)}`;
-  const button = (one) => html`<button data-force="${one.text}" data-k="force-${one.text}" ${tipped(
+  const button = (one) => html`<button data-says="candidate" data-force="${one.text}" data-k="force-${one.text}" ${tipped(
     html`Make it write “${one.text}” and translate the rest again${oneIn(one.p)}`)}>${row(one)}</button>`;
   return html`${can ? html`<p class="fine hint">Click one to write that instead.</p>` : ""}<div class="cand">${
-    shown.map((one) => one.chosen || !can ? html`<div class="${one.chosen ? "chosen" : "plain"}">${row(one)}</div>`
-      : button(one))}<div class="rest"><span>others</span>${bar(rest)}</div></div>
+    shown.map((one) => one.chosen || !can ? html`<div class="${one.chosen ? "chosen" : "plain"}"
+      data-says="candidate">${row(one)}</div>`
+      : button(one))}<div class="rest" data-says="rest"><span>others</span>${bar(rest)}</div></div>
     ${slider(trace.record.temperatures || [], state.temperature)}`;
 }
 
@@ -126,20 +127,22 @@ function rests(state, trace, unit, settings) {
   if (!trace.evidence) return "";
   const piece = unit.pieces[0], [source, target] = trace.languages, said = [];
   const erased = trace.erased(piece), twin = twinOf(state, settings, trace, piece);
-  const of = (some) => listed(some, (one) => quoted(one.word.text, source), " or ");
-  const moves = (effect) => `${effect.drop > 0 ? "falls" : "rises"} to ${chance(effect.chance)}`;
-  const one = (effect) => html`${moves(effect)} without ${of([effect])}`;
+  const name = ({ word }) => quoted(word.text, source), moves = (effect) => `${effect.drop > 0 ? "falls" : "rises"} to ${chance(effect.chance)}`;
+  const one = (effect) => html`${moves(effect)} without ${name(effect)}`;
   if (twin) {
     const result = twin.instead ? html`it becomes ${quoted(twin.instead, target)}`
       : twin.drop === undefined ? "it stays" : `its chance ${matters(twin) ? moves(twin) : stays([twin])}`;
-    said.push(html`With <b>${quoted(twin.other, source)}</b> for ${quoted(twin.own, source)} ${result}.`);
+    said.push(["twin", html`With <b>${quoted(twin.other, source)}</b> for ${quoted(twin.own, source)} ${result}.`]);
   }
   const flips = erased.filter(({ instead }) => instead !== null).slice(0, 2);
   const moved = erased.filter((effect) => effect.instead === null && matters(effect)).slice(0, 2);
-  for (const effect of flips) said.push(html`Without ${of([effect])} it becomes ${quoted(effect.instead, target)}.`);
-  if (moved.length && !flips.length) said.push(html`Its chance ${listed(moved, one, " and ")}.`);
-  if (!flips.length && !moved.length) said.push(html`Without any one word, its chance ${stays(erased)}.`);
-  return html`<h3>Which words mattered ${about(RESTS_TIP)}</h3><p class="needed">${said.map((line) => html`${line} `)}
+  for (const effect of flips) {
+    said.push(["word-flips", html`Without ${name(effect)} it becomes ${quoted(effect.instead, target)}.`]);
+  }
+  if (moved.length && !flips.length) said.push(["word-moves", html`Its chance ${listed(moved, one, " and ")}.`]);
+  if (!flips.length && !moved.length) said.push(["no-word", html`Without any one word, its chance ${stays(erased)}.`]);
+  return html`<h3>Which words mattered ${about(RESTS_TIP)}</h3><p class="needed">${
+    said.map(([kind, line]) => html`<span data-says="${kind}">${line}</span> `)}
     <button data-set="view" data-value="left_out" data-k="leave">Show all</button></p>`;
 }
 

@@ -1,0 +1,115 @@
+"""The network once more, in float64, from the files alone: safetensors, tokenizer.json, config.json, the definition of
+the calibration.  It shares no code with the package; a head that is off gives the mean that this code computes.
+"""
+
+import json
+from functools import cached_property
+
+import torch
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+from torch.nn.functional import layer_norm, linear, relu
+
+KINDS = ("encoder", "decoder", "cross")
+
+
+class Network:
+    def __init__(self, folder):
+        self.weights = {name: one.double() for name, one in load_file(folder / "model.safetensors").items()}
+        read = {name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in (
+            "config", "generation_config", "calibration", "examples")}
+        self.config, self.generation, self.calibration, self.examples = read.values()
+        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.averages = {}
+
+    def heads(self):
+        """Every head as (kind, layer, head)."""
+        layers = {"encoder": "encoder", "decoder": "decoder", "cross": "decoder"}
+        return [(kind, layer, head) for kind in ("cross", "decoder", "encoder")
+                for layer in range(self.config[f"{layers[kind]}_layers"])
+                for head in range(self.config[f"{layers[kind]}_attention_heads"])]
+
+    @cached_property
+    def embeddings(self):
+        return self.weights["model.shared.weight"]
+
+    def source_ids(self, text):
+        return self.tokenizer.encode(text).ids
+
+    def target_ids(self, text, language):
+        return [self.tokenizer.token_to_id(f"<2{language}>"), *self.tokenizer.encode(text).ids]
+
+    def decode(self, ids):
+        return self.tokenizer.decode(list(ids), skip_special_tokens=True)
+
+    def embed(self, ids):
+        width = self.config["d_model"]
+        position = torch.arange(len(ids), dtype=torch.float64)[:, None]
+        angle = position / 10_000 ** (torch.arange(0, width, 2, dtype=torch.float64) / width)
+        waves = torch.stack((angle.sin(), angle.cos()), -1).flatten(1)
+        return self.embeddings[torch.tensor(ids)] * width**0.5 + waves
+
+    def norm(self, name, x):
+        return layer_norm(x, x.shape[-1:], self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
+
+    def project(self, name, x):
+        return linear(x, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
+
+    def attend(self, name, place, x, read, seen):
+        """One block of attention: `seen` says what may be looked at; keeps the weights, and what the heads mix."""
+        heads = self.config["encoder_attention_heads" if place[0] == "encoder" else "decoder_attention_heads"]
+        query, key, value = (self.project(f"{name}.{part}", of).unflatten(-1, (heads, -1)).transpose(0, 1)
+                             for part, of in (("q_proj", x), ("k_proj", read), ("v_proj", read)))
+        scores = query @ key.transpose(1, 2) / query.shape[-1] ** 0.5
+        weights = scores.masked_fill(~seen, float("-inf")).softmax(-1)
+        mixed = weights @ value  # [heads, rows, size]
+        self.maps[place], self.mixed[place] = weights, mixed
+        if self.off and self.off[:2] == place:
+            mixed = mixed.clone()
+            mixed[self.off[2]] = self.mean[place][self.off[2]]
+        return self.project(f"{name}.out_proj", mixed.transpose(0, 1).flatten(1))
+
+    def feed_forward(self, name, x):
+        return self.project(f"{name}.fc2", relu(self.project(f"{name}.fc1", self.norm(f"{name}.final_layer_norm", x))))
+
+    def logits(self, source, target, *, off=None, mean=None):
+        """[T,V] of a forced pass; `maps` and `mixed` are then those of this pass."""
+        self.off, self.mean, self.maps, self.mixed = off, mean, {}, {}
+        x = self.embed(source)
+        everything = torch.ones(len(source), len(source), dtype=torch.bool)
+        for layer in range(self.config["encoder_layers"]):
+            name = f"model.encoder.layers.{layer}"
+            normed = self.norm(f"{name}.self_attn_layer_norm", x)
+            x = x + self.attend(f"{name}.self_attn", ("encoder", layer), normed, normed, everything)
+            x = x + self.feed_forward(name, x)
+        memory = self.norm("model.encoder.layer_norm", x)
+        x = self.embed([self.generation["decoder_start_token_id"], *target[:-1]])
+        causal = torch.ones(len(target), len(target), dtype=torch.bool).tril()
+        everything = torch.ones(len(target), len(source), dtype=torch.bool)
+        for layer in range(self.config["decoder_layers"]):
+            name = f"model.decoder.layers.{layer}"
+            normed = self.norm(f"{name}.self_attn_layer_norm", x)
+            x = x + self.attend(f"{name}.self_attn", ("decoder", layer), normed, normed, causal)
+            normed = self.norm(f"{name}.encoder_attn_layer_norm", x)
+            x = x + self.attend(f"{name}.encoder_attn", ("cross", layer), normed, memory, everything)
+            x = x + self.feed_forward(name, x)
+        return self.norm("model.decoder.layer_norm", x) @ self.embeddings.T
+
+    def means(self, language):
+        """What the heads mix on average over all positions of the example sentences: [heads, size] by place."""
+        if language not in self.averages:
+            found, targets = {}, self.examples["torch"][f"en-{language}"]
+            for source, target in zip(self.examples["sentences"], targets, strict=True):
+                self.logits(self.source_ids(source), self.target_ids(target, language))
+                for place, mixed in self.mixed.items():
+                    found.setdefault(place, []).append(mixed)
+            self.averages[language] = {place: torch.cat(all_, 1).mean(1) for place, all_ in found.items()}
+        return self.averages[language]
+
+    def shown(self, logits, language):
+        """Probabilities as the page shows them: smoothing undone, then the temperature."""
+        kept = self.calibration["languages"][language]
+        kept = kept["ways"][kept["way"]]["calibrator"]
+        p = logits.softmax(-1)
+        undone = torch.maximum(p - kept["smoothing"] / p.shape[-1], 0.01 * p) ** (1 / kept["temperature"])
+        return undone / undone.sum(-1, keepdim=True)
