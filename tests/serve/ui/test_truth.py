@@ -229,11 +229,12 @@ class Page:
         unit = self.unit
         if head[0] == "encoder":
             read = re.match(r"While reading (.+?)(?: \(\d+ tokens, averaged\))?,", said)[1]
-            unit = next(one for one in self.case.columns["encoder"] if read in label(one))
+            unit = min((one for one in self.case.columns["encoder"] if read in label(one)), key=lambda one: abs(
+                float(re.search(r"(\d+)%", said)[1]) - 100 * max(self.case.shares(head, one["pieces"]))))
         shares, columns = self.case.shares(head, unit["pieces"]), self.case.columns[head[0]]
         several = re.search(r"\((\d+) tokens, averaged\)", said)
         assert (int(several[1]) if several else 1) == len(unit["pieces"])
-        found = re.findall(r"(?:at|and) ([^%]+?) (\d+)%", said.split("most at")[-1] if "most at" in said else said)
+        found = re.findall(r"(?:at|and) ([^%]+?) (\d+)%", said.replace("at nothing in particular; most ", ""))
         assert found, said
         for name, share in found:
             own = [i for i, column in enumerate(columns) if column["word"] is not None
@@ -266,7 +267,8 @@ class Page:
         name, rows = one.locator(".nm").inner_text(), unit["pieces"]
         if head[0] == "encoder":
             read = name.rpartition(", from ")[2]
-            rows = next(one["pieces"] for one in case.columns["encoder"] if read in label(one))
+            rows = min((one["pieces"] for one in case.columns["encoder"] if read in label(one)),
+                       key=lambda rows: abs(share - 100 * max(case.shares(head, rows))))
         elif len(rows) > 1:
             changes = {step: abs(math.log(float(case.shown(off=head)[step, case.target[step]])
                                           / float(case.shown()[step, case.target[step]]))) for step in rows}
@@ -302,7 +304,7 @@ class Page:
     def stays(self, said, changes):
         """"stays at A to B": the least and the greatest chance under these changes."""
         chances = [self.case.chance(self.unit, **change) for change in changes]
-        least, _, most = re.search(r"stays at (.+?)(?= to |\.)(?: to )?(.*?)\.$", said).group(1, 0, 2)
+        least, most = re.search(rf"stays at ({NUMBER})(?: to ({NUMBER}))?\.$", said).groups()
         assert within(least, min(chances)) and within(most or least, max(chances)), (said, min(chances), max(chances))
         assert not any(self.matters(slack=-0.03, **change) for change in changes)
 
@@ -342,7 +344,7 @@ class Page:
         return within(said, chance) or figure(said) > chance  # other spellings of the same word are added
 
     def hides_nothing(self):
-        """No word that begins at least as likely as the last one shown, and is as likely when complete, is missing."""
+        """No word that is likelier than the last one shown is missing."""
         rows = [re.sub(r"\s+", " ", one.inner_text()) for one in self.tab.locator(".cand [data-says=candidate]").all()]
         shown = {re.sub(f" {NUMBER}$", "", row).strip("…· ").casefold() for row in rows}
         least = min((figure(row) for row in rows[1:]), default=1.0)
@@ -354,10 +356,19 @@ class Page:
                     continue
                 spelt = self.case.spelt([*ids[:step], token], most=6)
                 after = self.case.net.decode(spelt)[len(before):].strip().casefold()
-                if token > 3 and not any(after.startswith(one) for one in shown):
+                is_shown = token == 2 or any(after.startswith(one) for one in shown)
+                if not is_shown and reached * p * self.completed(spelt, step + 1, before) > 1.1 * least + 0.01:
                     return False
             reached *= float(self.case.shown()[step, ids[step]])
         return True
+
+    def completed(self, ids, start, before):
+        """The chance of the tokens from `start` to the end of the first word."""
+        word = re.match(r"\w+|\W", self.case.net.decode(ids)[len(before):].strip())[0]
+        ends = next(n for n in range(start, len(ids) + 1)
+                    if self.case.net.decode(ids[:n])[len(before):].strip().startswith(word))
+        shown = self.case.net.shown(self.case.net.logits(self.case.source, [*ids[:ends], 2]), self.case.language)
+        return math.prod(float(shown[step, ids[step]]) for step in range(start, ends))
 
     def rest(self, said, one):
         total = sum(figure(row.inner_text()) for row in self.tab.locator(".cand [data-says=candidate]").all())
