@@ -8,8 +8,10 @@ import tiny
 import torch
 
 from seq2see import Translator
+from seq2see.errors import UserError
 from seq2see.lens import mean_outputs
-from seq2see.lens.evidence import EXAMPLES, effects, head_means, runners_up, spelt_candidates
+from seq2see.lens.by_words import units
+from seq2see.lens.evidence import EXAMPLES, _log_odds, effects, head_means, patched_odds, spelt_candidates
 from seq2see.lens.hooks import Head, attention_sites
 from seq2see.lens.teacher_forcing import decoder_start, encode_source
 
@@ -21,14 +23,14 @@ def logits(model, source_ids, target_ids):
         return model(input_ids=torch.tensor([list(source_ids)]), decoder_input_ids=inputs).logits[0].double()
 
 
-def leads(out, trace):
-    """By how much the logit of each token is above that of its runner-up."""
-    pairs = enumerate(zip(trace.target_ids, runners_up(trace), strict=True))
-    return [float(out[t, own] - out[t, other]) for t, (own, other) in pairs]
-
-
-def bare(token):
-    return token.strip(" ▁Ġ").casefold()
+def log_odds(out, trace):
+    """ln(P / (1 - P)) of each unit, P the product of the probabilities of its tokens."""
+    p = out.softmax(-1)
+    found = []
+    for unit in units(trace.target, trace.target_words):
+        chance = float(np.prod([float(p[t, trace.target_ids[t]]) for t in unit.pieces]))
+        found.append(float(np.log(chance / (1 - chance))))
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -39,53 +41,114 @@ def found(seq2see, trace):
     return means, effects(model, tokenizer, trace, means=means, others=["The dog did not cross the street."])
 
 
-def test_the_runner_up_is_the_best_token_that_is_another_word(trace):
-    for t, rival in enumerate(runners_up(trace)):
-        better = [one for one in trace.top[t] if one.id != trace.target_ids[t]
-                  and bare(one.text) != bare(trace.target[t].text)]
-        assert rival == better[0].id
+def head_off(model, head, means):
+    """A hook that puts the mean of a head in its place."""
+    site = attention_sites(model)[head.kind][head.layer]
+
+    def put_mean(module, args):
+        mixed = args[0].clone()
+        mixed[..., head.head * site.head_size : (head.head + 1) * site.head_size] = means[head]
+        return (mixed,)
+
+    return site.output.register_forward_pre_hook(put_mean)
 
 
-def test_margins_without_each_head_are_those_of_its_mean_in_its_place(seq2see, trace, found):
-    model, tokenizer = seq2see
+def test_odds_without_each_head_are_those_of_its_mean_in_its_place(seq2see, trace, found):
+    model, _ = seq2see
     means, all_ = found
     for effect in all_["heads"]:
         head = Head(effect["kind"], effect["layer"], effect["head"])
-        site = attention_sites(model)[head.kind][head.layer]
-
-        def put_mean(module, args, head=head, size=site.head_size):
-            mixed = args[0].clone()
-            mixed[..., head.head * size : (head.head + 1) * size] = means[head]
-            return (mixed,)
-
-        with site.output.register_forward_pre_hook(put_mean):
+        with head_off(model, head, means):
             out = logits(model, trace.source_ids, trace.target_ids)
-        assert effect["margins"] == pytest.approx(leads(out, trace), abs=2e-4)
-        assert effect["top"] == tokenizer.convert_ids_to_tokens(out.argmax(-1).tolist())
-    assert len({round(one["margins"][-1], 3) for one in all_["heads"]}) > 3, "heads do different things"
+        assert effect["log_odds"] == pytest.approx(log_odds(out, trace), abs=2e-3)
+    assert len({round(one["log_odds"][-1], 3) for one in all_["heads"]}) > 3, "heads do different things"
 
 
-def test_margins_with_and_without_a_word_are_those_of_these_texts(seq2see, trace, found):
+def test_odds_with_and_without_a_word_are_those_of_these_texts(seq2see, trace, found):
     model, tokenizer = seq2see
     _, all_ = found
-    whole = leads(logits(model, trace.source_ids, trace.target_ids), trace)
-    assert all_["margins"] == pytest.approx(whole, abs=2e-3)
+    whole = log_odds(logits(model, trace.source_ids, trace.target_ids), trace)
+    assert all_["log_odds"] == pytest.approx(whole, abs=2e-3)
     assert (trace.source_text, trace.source_words[1].text) == ("The cat, <b>猫</b>, did not cross.", "cat")
     text = "The, <b>猫</b>, did not cross."
     for effect, source in ((all_["erased"][1], text), (all_["others"][0], "The dog did not cross the street.")):
         out = logits(model, encode_source(tokenizer, source), trace.target_ids)
-        assert effect["margins"] == pytest.approx(leads(out, trace), abs=2e-4)
+        assert effect["log_odds"] == pytest.approx(log_odds(out, trace), abs=2e-3)
 
 
-def test_a_candidate_s_probability_is_the_product_over_its_tokens(monkeypatch):
-    """On the packaged model: a random one writes bytes."""
-    monkeypatch.setattr("seq2see.lens.evidence.LEAST", 1e-9)  # all are spelt out
-    translator = Translator.from_pretrained("everyday", engine="torch")
-    result = translator("My grandmother knitted a woollen jumper.", source="en", target="fr")
-    [trace] = translator.look(result, calibrated=False)
+def test_the_odds_of_a_certain_word_are_exact():
+    """Where P rounds to 1 in float32: from the other tokens, not from 1 - P."""
+    steps = np.array([-1e-12, -0.1])
+    assert _log_odds(steps, np.array([27.6, 2.0]), [0]) == 27.6
+    assert _log_odds(steps, np.array([27.6, 2.0]), [0, 1]) == pytest.approx(np.log(np.exp(-0.1) / -np.expm1(-0.1)))
+
+
+@pytest.fixture(scope="module")
+def everyday():
+    return Translator.from_pretrained("everyday", engine="torch")
+
+
+def looked(translator, text):
+    [trace] = translator.look(translator(text, source="en", target="fr"))
+    return trace
+
+
+def test_a_word_of_several_tokens_has_the_effect_of_the_whole(everyday):
+    """*froide* is written as *fro* and *ide*: the step named is the one whose probability the head changes most."""
+    trace = looked(everyday, "The soup is cold because it stood in the kitchen.")
+    at, unit = next((i, one) for i, one in enumerate(units(trace.target, trace.target_words)) if len(one.pieces) > 1)
+    with everyday.inside() as (model, tokenizer):
+        means, _ = head_means(model, tokenizer, trace, everyday.folder)
+        all_ = effects(model, tokenizer, trace, means=means)
+        calibrator = trace.calibrated.calibrator
+        own = calibrator(logits(model, trace.source_ids, trace.target_ids).numpy())
+        for effect in all_["heads"][::5]:
+            with head_off(model, Head(effect["kind"], effect["layer"], effect["head"]), means):
+                off = calibrator(logits(model, trace.source_ids, trace.target_ids).numpy())
+            ids = [trace.target_ids[t] for t in unit.pieces]
+            changes = [abs(off[t, id] - own[t, id]) for t, id in zip(unit.pieces, ids, strict=True)]
+            assert effect["steps"][at] == unit.pieces[int(np.argmax(changes))]
+            chance = np.exp(sum(off[t, id] for t, id in zip(unit.pieces, ids, strict=True)))
+            assert effect["log_odds"][at] == pytest.approx(np.log(chance / (1 - chance)), abs=2e-3)
+
+
+def test_what_is_written_instead_is_a_word_another_than_the_two(everyday):
+    """A third word may take the place of the chosen one: it is named whole, not by its first token."""
+    trace = looked(everyday, "The soup is cold because it stood in the kitchen.")
+    with everyday.inside() as (model, tokenizer):
+        means, _ = head_means(model, tokenizer, trace, everyday.folder)
+        all_ = effects(model, tokenizer, trace, means=means)
+        others = units(trace.target, trace.target_words)
+        seen = 0
+        for effect in all_["heads"] + all_["erased"]:
+            for unit, odds, instead in zip(others, effect["log_odds"], effect["instead"], strict=True):
+                if instead is not None:
+                    assert odds < np.log(2), "a word with more than two thirds of the chance is written"
+                    assert instead.casefold() != unit.text.casefold()
+                    seen += 1
+    assert seen > 10
+
+
+def test_spellings_that_share_their_first_tokens_are_candidates(everyday):
+    """Every word likelier than the last candidate is among them, whichever token it differs in."""
+    trace = looked(everyday, "Where did you buy that roof?")
+    with everyday.inside() as (model, tokenizer):
+        words = spelt_candidates(model, tokenizer, trace)
+    for word, spelt in zip(trace.target_words, words, strict=True):
+        texts = [one["text"] for one in spelt]
+        assert len(texts) == len(set(texts)) and word.text not in texts
+        assert [one["probability"] for one in spelt] == sorted((one["probability"] for one in spelt), reverse=True)
+    shared = [(word.text, one["text"]) for word, spelt in zip(trace.target_words, words, strict=True) for one in spelt
+              if one["whole"] and len(word.text) > 3 and one["text"][:2] == word.text[:2]]
+    assert shared
+
+
+def test_a_candidate_s_probability_is_the_product_over_its_tokens(everyday):
+    result = everyday("My grandmother knitted a woollen jumper.", source="en", target="fr")
+    [trace] = everyday.look(result, calibrated=False)
     checked = 0
-    with translator.inside() as (model, tokenizer):
-        words = spelt_candidates(model, tokenizer, trace, None)
+    with everyday.inside() as (model, tokenizer):
+        words = spelt_candidates(model, tokenizer, trace)
         assert len(words) == len(trace.target_words) and all(words)
         for number, spelt in enumerate(words):
             step = next(t for t, span in enumerate(trace.target) if span.word == number)
@@ -99,6 +162,19 @@ def test_a_candidate_s_probability_is_the_product_over_its_tokens(monkeypatch):
                     assert one["probability"] == pytest.approx(float(np.prod(steps)), rel=1e-2)
                     checked += 1
     assert checked > 2
+
+
+def test_patched_odds_are_those_of_the_other_text_s_head():
+    translator = Translator.from_pretrained("storybook", engine="torch")
+    tired, wide = (f"The cat did not cross the street because it was too {word}." for word in ("tired", "wide"))
+    [trace] = translator.look(translator(tired, target="fr"))
+    at = next(i for i, one in enumerate(units(trace.target, trace.target_words)) if one.text == "il")
+    with translator.inside() as (model, tokenizer):
+        found = patched_odds(model, tokenizer, trace, wide)
+        with pytest.raises(UserError, match="equal lengths"):
+            patched_odds(model, tokenizer, trace, "The cat.")
+    flipping = {(one["kind"], one["layer"], one["head"]) for one in found if one["log_odds"][at] < 0}
+    assert flipping == {("cross", 0, 2), ("decoder", 1, 0)}
 
 
 def test_the_means_of_a_packaged_model_are_over_its_examples(trace, tmp_path):
