@@ -32,7 +32,7 @@ def test_the_first_view_is_the_packaged_model_s_own():
     [old], [new] = first["reply"]["traces"], again["traces"]
     assert old["target_text"] == new["target_text"]
     for one, other in zip(old["evidence"]["heads"], new["evidence"]["heads"], strict=True):
-        assert one["margins"] == pytest.approx(other["margins"], abs=1e-2) and one["top"] == other["top"]
+        assert one["log_odds"] == pytest.approx(other["log_odds"], abs=1e-2) and one["instead"] == other["instead"]
     assert first["reply"]["measured"] == again["measured"]
 
 
@@ -43,7 +43,7 @@ def test_it_can_be_read_without_script(open_tab, packaged):
     assert first.locator(".tgt").text_content() == "Le chat n'a pas traversé la rue parce qu'il était trop fatigué."
     said = " ".join(first.locator(".say").text_content().split())
     assert said.startswith("While writing il, this head looked back at")
-    assert "it = the cat, so il (masculine)" in " ".join(first.locator(".meaning").text_content().split())
+    assert "The model treats it as the cat, so it writes il (masculine)" in " ".join(first.locator(".meaning").text_content().split())
 
 
 def test_it_opens_on_the_cat_at_il_as_it_is_kept(tab):
