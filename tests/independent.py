@@ -20,7 +20,7 @@ class Network:
             "config", "generation_config", "calibration", "examples")}
         self.config, self.generation, self.calibration, self.examples = read.values()
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self.averages = {}
+        self.averages, self.encoded = {}, {}
 
     def heads(self):
         """Every head as (kind, layer, head)."""
@@ -72,9 +72,7 @@ class Network:
     def feed_forward(self, name, x):
         return self.project(f"{name}.fc2", relu(self.project(f"{name}.fc1", self.norm(f"{name}.final_layer_norm", x))))
 
-    def logits(self, source, target, *, off=None, mean=None):
-        """[T,V] of a forced pass; `maps` and `mixed` are then those of this pass."""
-        self.off, self.mean, self.maps, self.mixed = off, mean, {}, {}
+    def encode(self, source):
         x = self.embed(source)
         everything = torch.ones(len(source), len(source), dtype=torch.bool)
         for layer in range(self.config["encoder_layers"]):
@@ -82,7 +80,19 @@ class Network:
             normed = self.norm(f"{name}.self_attn_layer_norm", x)
             x = x + self.attend(f"{name}.self_attn", ("encoder", layer), normed, normed, everything)
             x = x + self.feed_forward(name, x)
-        memory = self.norm("model.encoder.layer_norm", x)
+        return self.norm("model.encoder.layer_norm", x)
+
+    def states(self, source, target, *, off=None, mean=None):
+        """[T,D] of a forced pass, from which `logits` follow; `maps` and `mixed` are then those of this pass."""
+        self.off, self.mean, self.maps, self.mixed = off, mean, {}, {}
+        key = tuple(source)
+        if (off and off[0] == "encoder") or key not in self.encoded:
+            memory = self.encode(source)
+            if not (off and off[0] == "encoder"):
+                self.encoded[key] = memory, dict(self.maps), dict(self.mixed)
+        else:
+            memory, maps, mixed = self.encoded[key]
+            self.maps, self.mixed = dict(maps), dict(mixed)
         x = self.embed([self.generation["decoder_start_token_id"], *target[:-1]])
         causal = torch.ones(len(target), len(target), dtype=torch.bool).tril()
         everything = torch.ones(len(target), len(source), dtype=torch.bool)
@@ -93,14 +103,17 @@ class Network:
             normed = self.norm(f"{name}.encoder_attn_layer_norm", x)
             x = x + self.attend(f"{name}.encoder_attn", ("cross", layer), normed, memory, everything)
             x = x + self.feed_forward(name, x)
-        return self.norm("model.decoder.layer_norm", x) @ self.embeddings.T
+        return self.norm("model.decoder.layer_norm", x)
+
+    def logits(self, states):
+        return states @ self.embeddings.T
 
     def means(self, language):
         """What the heads mix on average over all positions of the example sentences: [heads, size] by place."""
         if language not in self.averages:
             found, targets = {}, self.examples["torch"][f"en-{language}"]
             for source, target in zip(self.examples["sentences"], targets, strict=True):
-                self.logits(self.source_ids(source), self.target_ids(target, language))
+                self.states(self.source_ids(source), self.target_ids(target, language))
                 for place, mixed in self.mixed.items():
                     found.setdefault(place, []).append(mixed)
             self.averages[language] = {place: torch.cat(all_, 1).mean(1) for place, all_ in found.items()}

@@ -114,28 +114,41 @@ class Case:
         self.words = [one for one in words["source"] if one["word"] is not None]
         self.columns = {"cross": words["source"], "encoder": words["source"], "decoder": words["inputs"]}
 
-    def passed(self, text=None, off=None):
-        """The logits [T,V] of the translation forced after a text, and the maps."""
+    def forced(self, text, off):
+        """The states [T,D] of the translation forced after a text, and the maps."""
         if (text, off) not in self.known:
-            self.known[text, off] = self.forced(text, off)
+            mean = self.net.means(self.language) if off else None
+            states = self.net.states(self.net.source_ids(text or self.text), self.target, off=off, mean=mean)
+            self.known[text, off] = states, self.net.maps
         return self.known[text, off]
 
-    def forced(self, text, off):
-        mean = self.net.means(self.language) if off else None
-        logits = self.net.logits(self.net.source_ids(text or self.text), self.target, off=off, mean=mean)
-        return logits, self.net.maps
+    def step(self, step, text=None, off=None):
+        """The probabilities [V] of a step as the page shows them, and the most probable token."""
+        if (text, off, step) not in self.known:
+            logits = self.net.logits(self.forced(text, off)[0][step])
+            self.known[text, off, step] = self.net.shown(logits, self.language), int(logits.argmax())
+        return self.known[text, off, step]
 
-    def shown(self, text=None, off=None):
-        return self.net.shown(self.passed(text, off)[0], self.language)
+    def of_token(self, step, **change):
+        return float(self.step(step, **change)[0][self.target[step]])
 
-    def chance(self, unit, text=None, off=None):
-        p = self.shown(text, off)
-        return math.prod(float(p[step, self.target[step]]) for step in unit["pieces"])
+    def stays(self, unit, **change):
+        """Whether each token of a word is the most probable one."""
+        return all(self.step(step, **change)[1] == self.target[step] for step in unit["pieces"])
+
+    def chance(self, unit, **change):
+        return math.prod(self.of_token(step, **change) for step in unit["pieces"])
+
+    def spelling(self, ids, start):
+        """The chance of tokens from `start` on."""
+        states = self.net.states(self.source, [*ids, 2])[start:-1]
+        shown = self.net.shown(self.net.logits(states), self.language)
+        return math.prod(float(p[id]) for p, id in zip(shown, ids[start:], strict=True))
 
     def shares(self, head, rows):
         """What a head gives to each word of its columns, averaged over rows."""
         kind, layer, number = head
-        weights = self.passed()[1][kind, layer][number, rows].mean(0)
+        weights = self.forced(None, None)[1][kind, layer][number, rows].mean(0)
         return [float(weights[one["pieces"]].sum()) for one in self.columns[kind]]
 
     def without(self, word):
@@ -146,13 +159,13 @@ class Case:
         mean, source = self.net.means(self.language) if off else None, self.net.source_ids(text or self.text)
         ids, start = list(ids), len(ids)
         while len(ids) < start + most and ids[-1] != 2:
-            logits = self.net.logits(source, [*ids, 0], off=off, mean=mean)
-            ids.append(int(logits[-1].argmax()))
+            last = self.net.states(source, [*ids, 0], off=off, mean=mean)[-1]
+            ids.append(int(self.net.logits(last).argmax()))
         return ids
 
     def writes(self, unit, said, text=None, off=None):
         """Whether, at this word, the model would write what is said, and another word than it wrote."""
-        best = self.passed(text, off)[0].argmax(-1).tolist()
+        best = {step: self.step(step, text=text, off=off)[1] for step in unit["pieces"]}
         step = next((step for step in unit["pieces"] if best[step] != self.target[step]), None)
         if step is None or said.casefold() == unit["text"].casefold():
             return False
@@ -270,8 +283,7 @@ class Page:
             rows = min((one["pieces"] for one in case.columns["encoder"] if read in label(one)),
                        key=lambda rows: abs(share - 100 * max(case.shares(head, rows))))
         elif len(rows) > 1:
-            changes = {step: abs(math.log(float(case.shown(off=head)[step, case.target[step]])
-                                          / float(case.shown()[step, case.target[step]]))) for step in rows}
+            changes = {step: abs(math.log(case.of_token(step, off=head) / case.of_token(step))) for step in rows}
             labels, named = case.record["labels"]["target"], name.rpartition(", at ")[2]
             rows = [step for step in rows if labels[step].strip("▁ ") == named
                     and changes[step] >= 0.98 * max(changes.values())][:1]
@@ -296,9 +308,7 @@ class Page:
         return abs(log_odds(self.case.chance(self.unit, **change)) - log_odds(self.before))
 
     def matters(self, *, slack=0.03, **change):
-        best, own = (self.case.passed(**one)[0].argmax(-1).tolist() for one in (change, {}))
-        steps, ids = self.unit["pieces"], self.case.target
-        other = any(best[step] != ids[step] for step in steps) and all(own[step] == ids[step] for step in steps)
+        other = self.case.stays(self.unit) and not self.case.stays(self.unit, **change)
         return other or self.change(**change) >= math.log(2) - slack
 
     def stays(self, said, changes):
@@ -337,10 +347,7 @@ class Page:
         prefix = list(target[start: steps[0]])
         if ids[: len(prefix)] != prefix or text.startswith("·"):
             return None  # spelt with other tokens than its text alone would be
-        full, chance = [*target[:start], *ids], 1.0
-        shown = self.case.net.shown(self.case.net.logits(self.case.source, [*full, 2]), self.case.language)
-        for step in range(steps[0], len(full)):
-            chance *= float(shown[step, full[step]])
+        chance = self.case.spelling([*target[:start], *ids], steps[0])
         return within(said, chance) or figure(said) > chance  # other spellings of the same word are added
 
     def hides_nothing(self):
@@ -351,7 +358,7 @@ class Page:
         reached, steps, ids = 1.0, self.unit["pieces"], self.case.target
         before = self.case.net.decode(ids[: steps[0]])
         for step in steps:
-            for token, p in enumerate(self.case.shown()[step].tolist()):
+            for token, p in enumerate(self.case.step(step)[0].tolist()):
                 if token == ids[step] or reached * p <= 1.1 * least + 0.01:
                     continue
                 spelt = self.case.spelt([*ids[:step], token], most=6)
@@ -359,7 +366,7 @@ class Page:
                 is_shown = token == 2 or any(after.startswith(one) for one in shown)
                 if not is_shown and reached * p * self.completed(spelt, step + 1, before) > 1.1 * least + 0.01:
                     return False
-            reached *= float(self.case.shown()[step, ids[step]])
+            reached *= self.case.of_token(step)
         return True
 
     def completed(self, ids, start, before):
@@ -367,8 +374,7 @@ class Page:
         word = re.match(r"\w+|\W", self.case.net.decode(ids)[len(before):].strip())[0]
         ends = next(n for n in range(start, len(ids) + 1)
                     if self.case.net.decode(ids[:n])[len(before):].strip().startswith(word))
-        shown = self.case.net.shown(self.case.net.logits(self.case.source, [*ids[:ends], 2]), self.case.language)
-        return math.prod(float(shown[step, ids[step]]) for step in range(start, ends))
+        return self.case.spelling(ids[:ends], start)
 
     def rest(self, said, one):
         total = sum(figure(row.inner_text()) for row in self.tab.locator(".cand [data-says=candidate]").all())
