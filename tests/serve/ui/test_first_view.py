@@ -43,7 +43,8 @@ def test_it_can_be_read_without_script(open_tab, packaged):
     assert first.locator(".tgt").text_content() == "Le chat n'a pas traversé la rue parce qu'il était trop fatigué."
     said = " ".join(first.locator(".say").text_content().split())
     assert said.startswith("While writing il, this head looked back at")
-    assert "The model treats it as the cat, so it writes il (masculine)" in " ".join(first.locator(".meaning").text_content().split())
+    meaning = " ".join(first.locator(".meaning").text_content().split())
+    assert "The model treats it as the cat, so it writes il (masculine)" in meaning
 
 
 def test_it_opens_on_the_cat_at_il_as_it_is_kept(tab):
