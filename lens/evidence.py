@@ -6,13 +6,10 @@ differ in case only.  Below 0 another token takes its place.  A head is replaced
 (`interventions.py`); a source word is erased (`word_erasure.py`).
 """
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -20,8 +17,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from .alignment import first_steps
 from .calibration import Calibrator
 from .hooks import Head, all_heads
-from .interventions import ablate, mean_outputs
-from .teacher_forcing import decode_target, encode_source, encode_target, eval_mode, forced_batches
+from .interventions import ablate
+from .teacher_forcing import decode_target, encode_source, eval_mode, forced_batches
 from .trace import Trace
 from .word_erasure import without
 
@@ -29,7 +26,6 @@ from .word_erasure import without
 
 CANDIDATES = 4  # alternatives that are completed for each word
 LONGEST = 6  # tokens of a candidate
-EXAMPLES = "examples.json"  # beside a packaged model: sentences with its translations
 LEAST = 0.001  # probability of a first token from which its word is completed
 
 
@@ -150,37 +146,3 @@ def _goes_on(tokenizer: PreTrainedTokenizerBase, ids: list[int], following: int)
 
 def _plain(text: str) -> str:
     return text.strip(" ▁Ġ").casefold()
-
-
-# --- means that replace heads
-
-
-_KNOWN: WeakKeyDictionary[PreTrainedModel, dict[str, tuple[dict[Head, torch.Tensor], int]]] = WeakKeyDictionary()
-
-
-def head_means(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, folder: Path | None
-) -> tuple[dict[Head, torch.Tensor], int]:
-    """The mean output of each head, and the number of sentences it is over: the examples in the folder of a packaged
-    model (`Translator.folder`), or 0 for this trace only."""
-    pair = f"{trace.source_language}-{trace.target_language}"
-    known = _KNOWN.setdefault(model, {})
-    if pair not in known:
-        texts = _examples(folder, pair)
-        if not texts:
-            return mean_outputs(model, [trace.source_ids], [trace.target_ids]), 0
-        first = trace.target_ids[0] if trace.given else None
-        sources = [encode_source(tokenizer, source) for source, _ in texts]
-        targets = [encode_target(tokenizer, target, language=trace.target_language, first=first) for _, target in texts]
-        known[pair] = mean_outputs(model, sources, targets), len(texts)
-    return known[pair]
-
-
-def _examples(folder: Path | None, pair: str) -> list[tuple[str, str]]:
-    """Sentence pairs; none if the model has none of these languages."""
-    try:
-        content = json.loads((folder / EXAMPLES).read_text(encoding="utf-8")) if folder else {}
-        return [(source, target) for source, target in zip(content["sentences"], content["torch"][pair], strict=True)
-                if target]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
