@@ -37,6 +37,8 @@ Sentence = Annotated[str, Field(min_length=1, max_length=300)]
 class Question(BaseModel):
     """A question about a translation of a text."""
 
+    model_config = ConfigDict(strict=True)
+
     text: str = Field(description="the source text")
     translation: str = Field(min_length=1, description="its translation")
     target_ids: TargetIds | None = Field(default=None, description=TARGET_IDS)

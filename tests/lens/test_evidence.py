@@ -1,16 +1,13 @@
 """What a word rests on, recomputed by other code: plain hooks on the output projections, plain softmax of logits."""
 
-import json
-
 import numpy as np
 import pytest
-import tiny
 import torch
 
 from seq2see import Translator
-from seq2see.lens import mean_outputs
-from seq2see.lens.evidence import EXAMPLES, effects, head_means, runners_up, spelt_candidates
+from seq2see.lens.evidence import effects, runners_up, spelt_candidates
 from seq2see.lens.hooks import Head, attention_sites
+from seq2see.lens.means import head_means
 from seq2see.lens.teacher_forcing import decoder_start, encode_source
 
 
@@ -99,14 +96,3 @@ def test_a_candidate_s_probability_is_the_product_over_its_tokens(monkeypatch):
                     assert one["probability"] == pytest.approx(float(np.prod(steps)), rel=1e-2)
                     checked += 1
     assert checked > 2
-
-
-def test_the_means_of_a_packaged_model_are_over_its_examples(trace, tmp_path):
-    model, tokenizer = tiny.seq2see()  # of its own: the means of a model are kept
-    pairs = {"sentences": ["The cat.", "The box."], "torch": {"en-fr": ["Le chat.", ""]}}
-    (tmp_path / EXAMPLES).write_text(json.dumps(pairs), encoding="utf-8")
-    means, count = head_means(model, tokenizer, trace, tmp_path)
-    ids = tokenizer.encode_source("The cat."), tokenizer.encode_target("Le chat.", language="fr")
-    again = mean_outputs(model, [ids[0]], [ids[1]])
-    assert count == 1, "a translation that is empty is none"
-    assert all(torch.equal(means[head], again[head]) for head in again)
