@@ -3,7 +3,6 @@ one engine.  On the packaged models, which translate with int8 weights."""
 
 import asyncio
 import base64
-import json
 import math
 
 import httpx
@@ -154,9 +153,9 @@ def test_both_are_found_with_the_same_options(app, options):
     answer = without(app, MARRIED, [["encoder", 0, 1]], **options)
     own = Translator.from_pretrained("everyday", engine="torch")
     assert answer["with_every_head"]["text"] == own(MARRIED, target="fr", **options).text
-    assert all(answer[name]["text"].startswith(options.get("prefix", "")) for name in ("translation", "with_every_head"))
-    counts = [len(answer[name]["hypotheses"]) for name in ("translation", "with_every_head")]
-    assert counts == [options.get("alternatives", 1)] * 2
+    for result in (answer["translation"], answer["with_every_head"]):
+        assert result["text"].startswith(options.get("prefix", ""))
+        assert len(result["hypotheses"]) == options.get("alternatives", 1)
 
 
 def test_nothing_that_was_measured_is_said_of_a_model_without_heads(app):
