@@ -230,18 +230,19 @@ class Looked:
 
 
 def _plain(result: Translation | None) -> dict[str, Any] | None:
-    return result and OneTranslation.model_validate(result, from_attributes=True).model_dump()
+    return None if result is None else OneTranslation.model_validate(result, from_attributes=True).model_dump()
 
 
-def _languages(body: LookBody) -> dict[str, str | None]:
-    return {name: None if code == "auto" else code for name, code in (("source", body.source), ("target", body.target))}
+def _languages(body: LookBody) -> tuple[str | None, ...]:
+    return tuple(None if code == "auto" else code for code in (body.source, body.target))
 
 
 def _looked_at(translator: Translator, body: LookBody) -> Looked:
     """The trace of the given translation."""
     assert body.translation is not None
-    return Looked([translator.look_at(body.text, body.translation, views=body.views, target_ids=body.target_ids,
-                                      given=body.given, **_languages(body))])
+    source, target = _languages(body)
+    return Looked([translator.look_at(body.text, body.translation, source=source, target=target, views=body.views,
+                                      target_ids=body.target_ids, given=body.given)])
 
 
 def _without_heads(translator: Translator, body: LookBody, settings: ServerSettings) -> Looked:
@@ -250,10 +251,11 @@ def _without_heads(translator: Translator, body: LookBody, settings: ServerSetti
     from ...lens.interventions import ablate
     from ...lens.means import head_means  # these import torch
 
+    source, target = _languages(body)
     within = bounded(body.options(), translator, settings)
     options = {name: getattr(within, name) for name in OPTIONS}
     with translator.by_torch() as same:
-        translate = partial(same, body.text, prefix=body.prefix, **_languages(body), **options)
+        translate = partial(same, body.text, source=source, target=target, prefix=body.prefix, **options)
         whole = translate()
         if not whole.hypotheses:
             raise APIError(400, "blank_text", "the text has no words, so no head is needed for its translation")
