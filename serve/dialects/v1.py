@@ -188,7 +188,7 @@ def router(service: Service) -> APIRouter:
 async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
     """The response of `/v1/look`, as JSON."""
     if body.target_ids and body.translation is None:
-        raise APIError(400, "bad_request", "target_ids: send the translation that they spell as well")
+        raise APIError(400, "invalid", "target_ids: send the translation that they spell as well")
     found, request, pair = None, body.arguments(), (body.source, body.target)
     if body.translation is None and not body.without:
         result, traces = await service.translate_and_look(body.text, caller=caller, alternative=body.alternative,
