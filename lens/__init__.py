@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         Contextual as Contextual, Neighbour as Neighbour, analogy as analogy, contextual as contextual,
         distances as distances, neighbours as neighbours, project as project, static as static,
     )
-    from .evidence import effects as effects, head_means as head_means
+    from .evidence import effects as effects
     from .explorer import to_html as to_html
     from .faithfulness import measure_trust as measure_trust
     from .alignment_fitting import fit_alignment as fit_alignment
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from .logits import LogitLens as LogitLens, logit_lens as logit_lens
     from .maps import Picture as Picture, picture as picture
+    from .means import head_means as head_means
     from .plot import save_plot as save_plot
     from .probabilities import (
         Outlook as Outlook, outlook as outlook, with_calibration as with_calibration,
@@ -52,7 +53,7 @@ _NAMES_IN = {
     "calibration": "Calibration Calibrator",
     "choices": "Choice MinimalPairs margins",
     "embeddings": "Contextual Neighbour analogy contextual distances neighbours project static",
-    "evidence": "effects head_means",
+    "evidence": "effects",
     "explorer": "to_html",
     "faithfulness": "measure_trust",
     "alignment_fitting": "fit_alignment",
@@ -61,6 +62,7 @@ _NAMES_IN = {
     "interventions": "Recording ablate mean_outputs patch record steer",
     "logits": "LogitLens logit_lens",
     "maps": "Picture picture",
+    "means": "head_means",
     "plot": "save_plot",
     "probabilities": "Outlook outlook with_calibration with_confidence",
     "summary": "sink_shares summarise",

@@ -6,13 +6,10 @@ probabilities that the trace shows: calibrated ones if it has them.  A head is r
 (`interventions.py`); a source word is erased (`word_erasure.py`).
 """
 
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -23,8 +20,8 @@ from ..tokenizer.words import split_words
 from .by_words import Unit, units
 from .calibration import log_sum
 from .hooks import Head, all_heads
-from .interventions import ablate, mean_outputs, patch, record
-from .teacher_forcing import decode_target, encode_source, encode_target, eval_mode, forced_batches
+from .interventions import ablate, patch, record
+from .teacher_forcing import decode_target, encode_source, eval_mode, forced_batches
 from .trace import Trace
 from .word_erasure import without
 
@@ -32,7 +29,6 @@ from .word_erasure import without
 
 CANDIDATES = 4  # alternatives that are completed for each word
 LONGEST = 6  # tokens of a word that is completed
-EXAMPLES = "examples.json"  # beside a packaged model: sentences with its translations
 MOST_LOG_ODDS = 500.0  # of a word that nothing competes with
 CERTAIN = 0.995 / 0.005  # odds that count as certain: no change beyond them matters
 
@@ -268,37 +264,3 @@ def _merged(tokenizer: PreTrainedTokenizerBase, begun: Sequence[_Beginning], own
         new = {"text": text, "probability": 0.0, "first": math.exp(one.first), "whole": one.whole}
         found.setdefault(text, new)["probability"] += math.exp(one.log_prob)
     return sorted((one for text, one in found.items() if text != own), key=lambda one: -one["probability"])
-
-
-# --- means that replace heads
-
-
-_KNOWN: WeakKeyDictionary[PreTrainedModel, dict[str, tuple[dict[Head, torch.Tensor], int]]] = WeakKeyDictionary()
-
-
-def head_means(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, folder: Path | None
-) -> tuple[dict[Head, torch.Tensor], int]:
-    """The mean output of each head, and the number of sentences it is over: the examples in the folder of a packaged
-    model (`Translator.folder`), or 0 for this trace only."""
-    pair = f"{trace.source_language}-{trace.target_language}"
-    known = _KNOWN.setdefault(model, {})
-    if pair not in known:
-        texts = _examples(folder, pair)
-        if not texts:
-            return mean_outputs(model, [trace.source_ids], [trace.target_ids]), 0
-        first = trace.target_ids[0] if trace.given else None
-        sources = [encode_source(tokenizer, source) for source, _ in texts]
-        targets = [encode_target(tokenizer, target, language=trace.target_language, first=first) for _, target in texts]
-        known[pair] = mean_outputs(model, sources, targets), len(texts)
-    return known[pair]
-
-
-def _examples(folder: Path | None, pair: str) -> list[tuple[str, str]]:
-    """Sentence pairs; none if the model has none of these languages."""
-    try:
-        content = json.loads((folder / EXAMPLES).read_text(encoding="utf-8")) if folder else {}
-        return [(source, target) for source, target in zip(content["sentences"], content["torch"][pair], strict=True)
-                if target]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []

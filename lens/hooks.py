@@ -5,8 +5,9 @@ Knows the naming conventions of these families of transformers: Seq2See, Marian,
 NLLB-MoE), Pegasus, Blenderbot, PLBart, T5, mT5, UMT5 and Switch.
 """
 
+import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import dataclass, field
@@ -172,8 +173,36 @@ def replaced(changes: Iterable[tuple[nn.Module, Side, Change]]) -> Iterator[None
 
     Affects every pass of the model meanwhile.  All hooks are removed at the end, also after an exception.
     """
-    with _hooked(changes, first=True):  # so that transformers' own recording of states sees the change
+    changes = list(changes)
+    with (
+        _marked([module for module, *_ in changes]),
+        _hooked(changes, first=True),  # so that transformers' own recording of states sees the change
+    ):
         yield
+
+
+class _Changed(threading.local):
+    """The modules that this thread intervenes in; another one waits for the model (`LoadedCheckpoint.inside`)."""
+
+    modules: tuple[nn.Module, ...] = ()
+
+
+_CHANGED = _Changed()
+
+
+def intervened(model: nn.Module) -> bool:
+    """Whether this is inside an intervention on the model, `replaced` or `steered`, in the same thread."""
+    return bool(_CHANGED.modules) and not set(_CHANGED.modules).isdisjoint(model.modules())
+
+
+@contextmanager
+def _marked(modules: Sequence[nn.Module]) -> Iterator[None]:
+    before = _CHANGED.modules
+    _CHANGED.modules = (*before, *modules)
+    try:
+        yield
+    finally:
+        _CHANGED.modules = before
 
 
 @contextmanager
@@ -223,7 +252,8 @@ def steered(steerings: Mapping[nn.Module, Steering]) -> Iterator[None]:
             module.config = copy(module.config)
             module.config._attn_implementation = STEERED
             module.__dict__[STEERING] = steering
-        yield
+        with _marked([module for module, one in steerings.items() if one.temperatures or one.weights]):
+            yield
     finally:
         for module, config, before in found:
             module.config = config

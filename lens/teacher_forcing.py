@@ -7,6 +7,7 @@ Seq2See and on transformers' encoder-decoders of text; `hooks.py` names the fami
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from unicodedata import normalize
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
@@ -175,6 +176,20 @@ def check_lengths(model: PreTrainedModel, sequences: Sequence[Sequence[int]], *,
         if longest is not None and len(ids) > longest:
             which = side if len(sequences) == 1 else f"{side} {number}"
             raise UserError(f"{which} has {len(ids)} tokens, the model takes {longest}: look at a shorter text")
+
+
+def check_target_ids(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], *, text: str, given: int
+) -> None:
+    """UserError for ids that the model does not have or that do not spell this text, or for more `given` than ids."""
+    last = vocabulary_size(model) - 1
+    for id in ids:
+        if not 0 <= id <= last:
+            raise UserError(f"the model has no token {id}: expected ids from 0 to {last}", exit_code=2)
+    if normalize("NFC", decode_target(tokenizer, ids)) != normalize("NFC", text):
+        raise UserError("target_ids do not spell the translation: take both from the same trace", exit_code=2)
+    if not 0 <= given <= len(ids):
+        raise UserError(f"given {given}: the translation has {len(ids)} tokens", exit_code=2)
 
 
 def decoder_start(model: PreTrainedModel) -> int:

@@ -49,6 +49,7 @@ from ..training.pairs import load_split, sentence_key
 from ..training.pairs import place as hash_fraction
 from ..training.reading import find_part, is_nowhere
 from ..translate.loaded_checkpoint import fingerprint
+from ..translate.measurements import NOTHING
 from ..translate.translator import Translator
 from .alignment import language_pair, output_path
 from .pairs import LinkedFiles, TextPair, read_pairs
@@ -100,7 +101,7 @@ def calibrate(
     `limit`: the most pairs of a language to fit on, and to measure on.  UserError if there are too few.
     """
     folder = output_path(run, FILE).parent
-    translator.calibration = None  # it is fitted anew, even if the present one is damaged
+    translator.measured_files = NOTHING  # it is fitted anew, even if the present one is damaged
     by_languages, name = calibration_pairs(translator, folder, files, source=source, target=target)
     by_languages = {key: (fitted[:limit], held[:limit]) for key, (fitted, held) in by_languages.items()}
     forced = {languages: (_forced(translator, languages, fitted), _forced(translator, languages, held))

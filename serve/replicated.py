@@ -22,8 +22,10 @@ WITHIN = Caller("the front")
 def card(translator: Translator) -> SimpleNamespace:
     """What the front knows of a model, with the attributes of a `Translator`."""
     engine = SimpleNamespace(name=translator.engine.name, precision=translator.engine.precision)
+    known = translator.measurements
+    measurements = SimpleNamespace(roles=known.roles, pronoun_effects=known.pronoun_effects)
     return SimpleNamespace(name=translator.name, folder=translator.folder, language_pairs=translator.language_pairs,
-                           engine=engine, roles=translator.roles, pronoun_effects=translator.pronoun_effects)
+                           engine=engine, measurements=measurements)
 
 
 class Replica:

@@ -126,9 +126,9 @@ class Service:
             return await self._do(self._translate_and_look, text, alternative=alternative, views=views, **request)
 
     async def examine(self, text: str, work: Callable[[Translator], Result], *, caller: Caller,
-                      model: str | None = None) -> Result:
+                      model: str | None = None, options: DecodingOptions = NO_OPTIONS, prefix: str = "") -> Result:
         """The result of `work` on the named model, run one at a time; checked and counted like any request."""
-        async with self.serving([text], caller, self.settings.look_seconds):
+        async with self.serving([text], caller, self.settings.look_seconds, options=options, prefix=prefix):
             return await self._do(self._examine, text, work, model=model)
 
     @asynccontextmanager
@@ -189,10 +189,10 @@ class Service:
     async def _translate_alike(self, name: str, texts: Sequence[str], *, options: DecodingOptions = NO_OPTIONS,
                                format: Format = "text", **request: Any) -> list[Translation]:
         """Texts of one language, by one model.  HTML is prepared in the thread for looking, as it needs attention."""
-        translator, bounded = self.models[name], self._bounded(self.models[name], options)
+        translator, within = self.models[name], bounded(options, self.models[name], self.settings)
         long = sum(map(len, texts)) >= LONG_TEXT
         run = partial(_in, self._looking if format == "html" else self._threads if long else None)
-        job = await run(lambda: translator.prepare(texts, options=bounded, format=format, **request))
+        job = await run(lambda: translator.prepare(texts, options=within, format=format, **request))
         tokens, most = sum(len(ids) for ids, _ in job.work), self.settings.queue_tokens
         if tokens > most and len(job.work) > 1:  # it would block all others and still miss its deadline
             raise APIError(400, "too_much_text", f"the request has {tokens} tokens: at most {most} are allowed")
@@ -270,21 +270,25 @@ class Service:
             if value is not None and value > most:
                 raise APIError(400, f"{name}_too_large", f"{name} {value}: at most {most} are allowed")
 
-    def check_look(self, *texts: str) -> None:
-        """APIError (400) for a text that is too long to look inside: maps grow with the square."""
+    def check_look(self, *texts: str, target_ids: Sequence[int] | None = None) -> None:
+        """APIError (400) for texts or tokens that are too many to look inside: maps grow with the square."""
+        tokens, limit = len(target_ids or ()), self.settings.new_tokens
+        if tokens > limit:
+            raise APIError(400, "text_too_long", f"target_ids has {tokens} tokens: at most {limit} are allowed")
         longest, most = max(map(len, texts)), self.settings.look_characters
         if longest > most:
             message = f"a text has {longest} characters: looking inside takes at most {most}"
             raise APIError(400, "text_too_long", message)
 
-    def _bounded(self, translator: Translator, options: DecodingOptions) -> DecodingOptions:
-        """The options, with the checkpoint's defaults capped at the server's limits."""
-        usual = translator.defaults.resolve()
-        most: dict[str, Any] = {"max_new_tokens": self.settings.new_tokens}
-        if not options.sampling:
-            most["num_beams"] = self.settings.beams
-        return replace(options, **{name: limit for name, limit in most.items()
-                                   if getattr(options, name) is None and getattr(usual, name) > limit})
+
+def bounded(options: DecodingOptions, translator: Translator, settings: ServerSettings) -> DecodingOptions:
+    """The options, with the checkpoint's defaults capped at the server's limits."""
+    usual = translator.defaults.resolve()
+    most: dict[str, Any] = {"max_new_tokens": settings.new_tokens}
+    if not options.sampling:
+        most["num_beams"] = settings.beams
+    return replace(options, **{name: limit for name, limit in most.items()
+                               if getattr(options, name) is None and getattr(usual, name) > limit})
 
 
 def _listed(pairs: Sequence[tuple[str, str]]) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from seq2see.errors import UserError, as_user_error
 from seq2see.json_files import read_json
@@ -16,6 +16,7 @@ from seq2see.manifest import sha256
 from seq2see.vetting import vet
 from .decoding import GenerationDefaults
 from .devices import Device, torch_device
+from .measurements import NOTHING, Measurements
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
-Result = TypeVar("Result")
 LOADING = Lock()  # transformers uses process-wide switches while it creates a model
 PARTS = (  # of a model
     "config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer*.json", "special_tokens_map.json",
@@ -73,7 +73,7 @@ class LoadedCheckpoint:
             words = _read(folder / "seen_words.json")
             self._seen_words = {language: frozenset(known) for language, known in words.items()}
             self._files = _checksums(folder)
-        self._fingerprint = _fingerprint(self._files)
+        self.measured_files = Measurements(folder, _fingerprint(self._files))  # of the weights in the folder
         self._loading = RLock()  # one thread loads, the others wait
         self._lock = Lock()  # looking inside switches the attention implementation of the shared model
 
@@ -100,12 +100,15 @@ class LoadedCheckpoint:
     def _load(self) -> Loaded:
         with self._loading:
             if self._loaded is None:
+                from ..lens.weights import checksum
+
                 assert self.folder is not None
                 self.check_files()
                 device = torch_device(self.device)
                 model, tokenizer = load(self.folder, trust_remote_code=self._trusted)
                 loaded = model.to(device), tokenizer
                 self.check_files()  # they may have changed while loading
+                self._checksum = checksum(loaded[0])
                 self._loaded = loaded
             return self._loaded
 
@@ -156,29 +159,35 @@ class LoadedCheckpoint:
         """The words of a source language seen in training; None if unknown."""
         return self._seen_words.get(language)
 
-    # --- measurements of these weights; None if there are none
+    # --- what was measured
 
-    @cached_property
+    @property
+    def measurements(self) -> Measurements:
+        """What was measured of the model beside its files, as far as it is true now: nothing of it once the torch model
+        was trained further or changed otherwise, and inside an intervention such as `lens.ablate`.
+
+        It takes some milliseconds, for the weights are read: ask once for several measurements.
+        """
+        if self._loaded is None or not self.measured_files:
+            return self.measured_files
+        from ..lens.hooks import intervened
+        from ..lens.weights import checksum
+
+        model = self._loaded[0]
+        as_loaded = not intervened(model) and checksum(model) == self._checksum
+        return self.measured_files if as_loaded else NOTHING
+
+    @property
     def trust(self) -> Trust | None:
-        """The faithfulness of each view, measured by `seq2see align RUN --trust`."""
-        from ..lens.trust import FILE, Trust
+        return self.measurements.trust
 
-        trust = self._beside(FILE, Trust.load)
-        return trust if trust and trust.weights == self._fingerprint else None
-
-    @cached_property
+    @property
     def roles(self) -> Roles:
-        """What each head is for, as `seq2see heads RUN --out RUN/heads.json` measured it."""
-        from ..lens.roles import FILE, read_roles
+        return self.measurements.roles
 
-        return self._beside(FILE, partial(read_roles, weights=self._fingerprint)) or {}
-
-    @cached_property
+    @property
     def pronoun_effects(self) -> dict[str, Any] | None:
-        """What each head does for the pronoun, from the same file."""
-        from ..lens.roles import FILE, read_pronoun_effects
-
-        return self._beside(FILE, partial(read_pronoun_effects, weights=self._fingerprint))
+        return self.measurements.pronoun_effects
 
     @cached_property
     def nouns(self) -> frozenset[Noun]:
@@ -189,41 +198,25 @@ class LoadedCheckpoint:
 
     @property
     def alignment(self) -> AlignmentChoice | None:
-        """How to derive word links from this model's maps, fitted by `seq2see align RUN --fit`."""
-        from ..lens.alignment import FILE, AlignmentChoice
+        return self.measurements.alignment
 
-        choice = self._beside(FILE, AlignmentChoice.load)
-        return choice if choice and choice.fingerprint == self._fingerprint else None
-
-    @cached_property
+    @property
     def calibration(self) -> Calibration | None:
-        """The calibration of its probabilities, fitted by `seq2see calibrate RUN`."""
-        from ..lens.calibration import FILE, Calibration
+        return self.measurements.calibration
 
-        found = self._beside(FILE, Calibration.load)
-        return found if found and found.weights == self._fingerprint else None
-
-    @cached_property
+    @property
     def replay(self) -> Replay | None:
-        """The recorded moments of its training."""
-        from ..lens.replay import FILE, load_replay
+        return self.measurements.replay
 
-        found = self._beside(FILE, lambda path: load_replay(path.parent))
-        return found if found and found.weights == self._fingerprint else None
-
-    def _beside(self, name: str, read: Callable[[Path], Result]) -> Result | None:
-        """The content of a file in the folder of the checkpoint or its run."""
-        paths = [folder / name for folder in (self.folder, self.folder.parent)] if self.folder else []
-        return next((read(path) for path in paths if path.is_file()), None)
-
-    @cached_property
+    @property
     def known_choice(self) -> AlignmentChoice:
         """How links are best read off this model's maps, as far as is known."""
         from ..lens.alignment import best_known
         from ..lens.hooks import attention_sites
 
         sites = attention_sites(self.model)["cross"]
-        return best_known(layers=len(sites), heads=sites[-1].heads, fitted=self.alignment, trust=self.trust)
+        known = self.measurements
+        return best_known(layers=len(sites), heads=sites[-1].heads, fitted=known.alignment, trust=known.trust)
 
 
 def fingerprint(folder: Path) -> str:

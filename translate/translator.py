@@ -13,12 +13,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
 from importlib.util import find_spec
 from itertools import compress
 from operator import attrgetter, itemgetter
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from seq2see.errors import UserError
@@ -121,6 +123,19 @@ class Translator(LoadedCheckpoint):
 
         return TorchEngine(self.model, end=self.defaults.end, lock=self._lock)
 
+    @contextmanager
+    def by_torch(self) -> Iterator[Translator]:
+        """A translator of the same model by PyTorch, whichever engine this one has.
+
+        Inside, other threads wait for the model: what is changed in it changes none of their results.
+        """
+        with self.inside():
+            same = copy(self)
+            same._lock = Lock()
+            same.__dict__.pop("torch_engine", None)  # it would wait for the other lock
+            same._use_torch()
+            yield same
+
     @overload  # a str is a Sequence[str] too, and matches here first
     def __call__(self, text: str, *, source: str | None = ..., target: str | None = ..., prefix: str = ...,
                  format: Format = ..., **options: Any) -> Translation: ...
@@ -166,7 +181,9 @@ class Translator(LoadedCheckpoint):
         tag = self.tag(target)
         with _option_errors():
             options = self.defaults.resolve(options, first=tag)
-        calibrator = self.calibration.sentence_calibrator(target) if self.calibration else None
+        by_torch = options.sampling or self.engine.name == "torch"
+        known = self.measurements if by_torch else self.measured_files  # CTranslate2's weights stay those of the files
+        calibrator = known.calibration.sentence_calibrator(target) if known.calibration else None
         segments = SegmentTranslator(self.codec, self.defaults, source, target, options, calibrator)
         return Job(self._translations(segments, segments.texts(texts, prefix=prefix, html=format == "html")))
 
@@ -227,8 +244,7 @@ class Translator(LoadedCheckpoint):
                 raise UserError(f"there is no alternative {alternative}: {has}", exit_code=2)
         parts = [part.as_read for one in results for part in one.parts]
         return by_group(parts, attrgetter("source_language", "target_language", "engine", "precision"),
-                        lambda _, alike: [self._measured(one, calibrated=calibrated)
-                                          for one in self._traces(alike, alternative, views)])
+                        lambda _, alike: self._measured(self._traces(alike, alternative, views), calibrated=calibrated))
 
     def _traces(self, parts: Sequence[Translation], alternative: int, views: Sequence[str]) -> list[Trace]:
         """Of equal languages and one engine."""
@@ -243,25 +259,51 @@ class Translator(LoadedCheckpoint):
                 engine_log_probs=[hypothesis.log_prob for hypothesis in chosen], engine=one.engine,
                 precision=one.precision, model_name=self.name, views=views)
 
-    def _measured(self, trace: Trace, *, calibrated: bool) -> Trace:
+    def _measured(self, traces: Sequence[Trace], *, calibrated: bool) -> list[Trace]:
         """With what was measured of this model."""
         from ..lens.probabilities import with_calibration
 
-        calibration = self.calibration if calibrated else None
-        calibrator = calibration.calibrator(trace.target_language) if calibration else None
-        return with_calibration(replace(trace, trust=self.trust), calibrator)
+        known = self.measurements
+        calibration = known.calibration if calibrated else None
+        return [with_calibration(replace(one, trust=known.trust),
+                                 calibration.calibrator(one.target_language) if calibration else None)
+                for one in traces]
 
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
-                views: Sequence[str] = ("raw",), calibrated: bool = True) -> Trace:
-        """The trace of a given translation, whoever wrote it; the arguments are those of a call and of `look`."""
-        from ..lens.tracing import trace_texts
+                views: Sequence[str] = ("raw",), calibrated: bool = True, target_ids: Sequence[int] | None = None,
+                given: int = 0) -> Trace:
+        """The trace of a given translation, whoever wrote it.
+
+        Args:
+            text: the source text.
+            translation: its translation.
+            source: as in a call.
+            target: as in a call.
+            views: as in `look`.
+            calibrated: as in `look`.
+            target_ids: the tokens of the translation, as its hypothesis or trace has them; None: those that the
+                tokenizer cuts it into, which may be others than the model wrote.
+            given: how many of `target_ids` were forced, not chosen, as its hypothesis or trace has it.
+
+        Raises:
+            UserError: a blank text; tokens that the model does not have or that spell another text.
+        """
+        from ..lens.teacher_forcing import check_target_ids
+        from ..lens.tracing import trace_hypotheses, trace_texts
 
         source, target = self._pair(source, target)
         bare_pair(text, translation)  # UserError if one is blank
+        how: dict[str, Any] = {"source_language": source, "target_language": target, "model_name": self.name,
+                               "views": views}
         with self.inside() as (model, tokenizer):
-            [trace] = trace_texts(model, tokenizer, [composed(text)], [composed(translation)], source_language=source,
-                                  target_language=target, model_name=self.name, views=views)
-        return self._measured(trace, calibrated=calibrated)
+            if target_ids is None:
+                traces = trace_texts(model, tokenizer, [composed(text)], [composed(translation)], **how)
+            else:
+                check_target_ids(model, tokenizer, target_ids, text=translation, given=given)
+                traces = trace_hypotheses(model, tokenizer, [composed(text)], [target_ids], given=given, engine="",
+                                          precision="", **how)
+        [trace] = self._measured(traces, calibrated=calibrated)
+        return trace
 
     def score(self, sources: Sequence[str], translations: Sequence[str], *, source: str | None = None,
               target: str | None = None, calibrated: bool = False) -> list[Score]:
@@ -284,7 +326,8 @@ class Translator(LoadedCheckpoint):
             raise UserError(f"expected a translation for each source, got {len(sources)} sources and"
                             f" {len(translations)} translations", exit_code=2)
         source, target = self._pair(source, target)
-        calibrator = self.calibration.calibrator(target) if calibrated and self.calibration else None
+        calibration = self.calibration if calibrated else None
+        calibrator = calibration.calibrator(target) if calibration else None
         if calibrated and not calibrator:
             to = f" to {target}" if target else ""
             raise UserError(f"{self.name} has no calibration{to}: run seq2see calibrate {self.name}")

@@ -27,9 +27,11 @@ export function learnBar(state, settings) {
     moments ? when() : ""}</span></div>`;
 }
 
-// The moments of the replay; until it is loaded, the steps and losses that come with the page's first view.
-function momentsOf({ replay, traces, part }, { first, exampleModel }) {
-  return replay?.moments ?? (traces[part].record.model === exampleModel ? first?.moments : null);
+// The moments of the model's replay; until it is loaded, the steps and losses that come with the page's first view.
+function momentsOf(state, { first, exampleModel }) {
+  const { model } = (state.held || traceOf(state)).record, { replay } = state;
+  if (replay?.of.record.model === model) return replay.moments;
+  return model === exampleModel ? first?.moments : null;
 }
 
 // A moment's place on the slider is proportional to its step.
@@ -72,7 +74,7 @@ export function learnActions(context) {
     set({ waiting: true, replay: null });
     const found = await load().then((replay) => ({ replay }), (error) => ({ error: error.message }));
     set({ waiting: false, ...found });
-    return Boolean(state.replay?.moments.length);
+    return Boolean(state.replay?.moments.length) && state.replay.of === (state.held || traceOf(state));
   }
 
   // Shows a moment: what the model wrote then, and its maps; no roles, which were measured on the finished model.
@@ -102,7 +104,12 @@ export function learnActions(context) {
       let i = state.moment === null || state.moment >= last ? 0 : state.moment;
       state.playing = true;
       show(i);
-      timer = setInterval(() => { i += 1; if (i >= last) stop(); show(i); }, PACE);
+      timer = setInterval(() => {
+        if (!state.playing) return stop();  // another text was opened
+        i += 1;
+        if (i >= last) stop();
+        show(i);
+      }, PACE);
     },
     seek({ value }) {
       return jump((moments) => {

@@ -25,9 +25,18 @@ export function loading({ state, settings, engine, set, render }) {
       prefix: prefix || undefined, ...options };
   }
 
-  // The trace's text, translation, languages and model, as the model read them.
-  function about({ languages: [source, target], record: { source_text: text, target_text: translation, model } }) {
-    return { text, translation, source: source || undefined, target: target || undefined, model: model || undefined };
+  // How the trace's text was translated: another text, or other heads, are compared with it under the same options.
+  function asTranslated({ source: text, languages: [source, target], record: { model } }) {
+    const { prefix, options } = state, begun = state.part === 0 && prefix;
+    return { text, source: source || undefined, target: target || undefined, model: model || undefined,
+      prefix: begun || undefined, ...options };
+  }
+
+  // The trace's text and its translation as the model read and wrote them, to the token.
+  function about({ languages: [source, target], record }) {
+    const { source_text: text, target_text: translation, target_ids, given, model } = record;
+    return { text, translation, target_ids, given, source: source || undefined, target: target || undefined,
+      model: model || undefined };
   }
 
   // --- a text
@@ -56,7 +65,7 @@ export function loading({ state, settings, engine, set, render }) {
     clearTimeout(slow);
     slow = setTimeout(() => { if (running === mine && state.busy) { state.waited = true; render(); } }, SLOW);
     set({ alternative: 0, prefix: null, forced: null, error: null, changed: [], waited: false, moment: null, held: null,
-      hover: null, text, busy: "translating", ...changes });
+      playing: false, hover: null, text, busy: "translating", ...changes });
     if (!text.trim()) return set({ busy: null, reply: null, traces: [] });
     try {
       const body = asked(text), first = await ask("translate", { ...body, texts: [text] }, signal);
@@ -74,6 +83,7 @@ export function loading({ state, settings, engine, set, render }) {
       if (running === mine) running = null;
     }
   }
+  const isAlike = (one, other) => one.record.model === other.record.model && `${one.languages}` === `${other.languages}`;
   const again = () => open(state.text, { alternative: state.alternative, prefix: state.prefix, forced: state.forced });
   const cancel = () => {
     running?.abort();
@@ -92,6 +102,7 @@ export function loading({ state, settings, engine, set, render }) {
     const next = {
       reply: { ...state.reply, ...answer, translation: answer.translation || state.reply?.translation },
       traces, part: 0, busy: "weighing", waited: false, word: keeps ? changes.word : trace.first, read: 0,
+      moment: null, held: null, playing: false, twin: state.twin && isAlike(state.twin, trace) ? state.twin : null,
       changed: before && before !== text && traces.length === 1 ? changed(before, text).map((one) => one.start) : [],
     };
     if (state.head.layer >= layers || state.head.head >= heads) {
@@ -113,11 +124,7 @@ export function loading({ state, settings, engine, set, render }) {
       return null;  // the page works without it
     };
     const answer = await ask("look", { ...about(trace), ...more }, signal).catch(quiet);
-    if (answer && !trace.add(answer.traces[0])) {  // different tokens: translate the same text again
-      const body = { ...asked(trace.source), text: trace.source, alternative: state.alternative, ...more };
-      const again = await ask("look", body, signal).catch(quiet);
-      if (again) trace.add(again.traces[0]);
-    }
+    if (answer) trace.add(answer.traces[0]);
     if (flip) prepare(flip.text, signal);
     set({ busy: null, waited: false, ...telling(trace) });
   }
@@ -157,7 +164,7 @@ export function loading({ state, settings, engine, set, render }) {
       set({ waited: true, busy: "looking", menu: null });
       try {
         const answer = await ask("look", { ...about(trace), views: ["raw", view], maps: KINDS });
-        if (!trace.add(answer.traces[0])) throw new Error("This view cannot be shown for this translation.");
+        trace.add(answer.traces[0]);
       } catch (error) {
         return set({ busy: null, waited: false, error: error.message });
       }
@@ -165,5 +172,5 @@ export function loading({ state, settings, engine, set, render }) {
     set({ busy: null, waited: false, error: null, hover: null, ...changes });
   }
 
-  return { ask, about, begin, open, again, cancel, choose, showPart };
+  return { ask, about, asTranslated, begin, open, again, cancel, choose, showPart };
 }

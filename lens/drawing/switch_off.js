@@ -13,20 +13,22 @@ export const switchOff = {
 
   draw(context, trace) {
     const { state } = context, [, code] = trace.languages;
-    const off = state.lab.off ??= trace.mattering(state.word).slice(0, 1).map(nameOf);
+    const chosen = state.lab.off ??= trace.mattering(state.word).slice(0, 1).map(nameOf);
+    const all = trace.heads.map(nameOf), off = chosen.filter((name) => all.includes(name));  // another model has others
     const heads = off.map(headOf), without = heads.map(({ kind, layer, head }) => [kind, layer, head]);
-    const { translation: written, ...question } = context.about(trace);
-    const answer = off.length ? answered(context, "look", { ...question, without }) : null;
+    const answer = off.length ? answered(context, "look", { ...context.asTranslated(trace), without }) : null;
+    const whole = answer?.with_every_head?.text, isShown = whole === trace.target;
     const one = off.length === 1 ? heads[0] : null, effect = one && trace.effect(one, state.word);
-    const line = effect && html`Forced to this translation, ${becomes(trace, state.word, effect)}.`;
+    const line = effect && isShown && html`Forced to this translation, ${becomes(trace, state.word, effect)}.`;
     const name = one ? headName(one, trace) : `${count(off.length)} heads`;
-    const result = ({ traces: [{ target_text: text }] }) => html`<p ${inLanguage(code)}>${marked(written, text)}</p><p
-      class="verdict">The translation ${text === written ? "stays" : "changes"}. ${line}</p>`;
+    const result = ({ translation: { text } }) => html`<p ${inLanguage(code)}>${marked(whole, text)}</p><p
+      class="verdict">The translation ${text === whole ? "stays" : "changes"}. ${line}</p><p class="fine">Both are
+      written by the float32 weights${isShown ? "" : ", whose own translation is not the one above"}.</p>`;
     const chip = (kind, label) => html`<button class="chip" data-do="off-all" data-value="${kind}">${label}</button>`;
     return html`<div class="offgrid"><div>${switches(trace, off)}<div class="chips">${chip("", "All on")}${
       KINDS.map((kind) => chip(kind, `${direction(kind, trace.languages)}: all off`))}</div></div>
       <div class="res" aria-live="polite"><span class="second">With every head</span><p ${
-        inLanguage(code)}>${written}</p>
+        inLanguage(code)}>${whole ?? trace.target}</p>
       <span class="second">${off.length ? `Without ${name}` : "Choose a head to switch off"}</span>${
       off.length ? shown(answer, result) : ""}</div></div>`;
   },

@@ -45,14 +45,11 @@ export class Trace {
     for (const [view, map] of Object.entries(views || {})) this.maps[kind][view] = numbers(map);
   }
 
-  // Adds more of the same trace from a later answer; false if the answer is about another hypothesis.
+  // Adds more of the same trace from a later answer.
   add(record) {
-    const keyOf = ({ target_ids, source_text }) => `${target_ids} ${source_text}`;
-    if (keyOf(record) !== keyOf(this.record)) return false;
     for (const kind of KINDS) this.take(kind, record.maps[kind]);
     this.evidence = record.evidence || this.evidence;
     this.known.clear();
-    return true;
   }
 
   holds(view) { return Boolean(this.maps.cross[view]); }

@@ -31,9 +31,9 @@ export const whatIf = {
 };
 
 function compare(context, trace, { text, prefix, num_beams: beams, model }) {
-  const { translation, ...same } = context.about(trace);
-  const answer = answered(context, "look", { ...same, text, maps: KINDS, ...(prefix ? { prefix } : {}),
-    ...(beams ? { num_beams: +beams } : {}), ...(model ? { model } : {}) });
+  const answer = answered(context, "look", { ...context.asTranslated(trace), alternative: context.state.alternative,
+    text, maps: KINDS, ...(prefix ? { prefix } : {}), ...(model ? { model } : {}),
+    ...(beams ? { num_beams: +beams, alternatives: undefined, alternative: 0 } : {}) });
   const heads = () => model || prefix || text === trace.source ? "" : carriers(context, trace, text);
   return shown(answer, () => html`${sides(context.state, trace, answer)}${heads()}`);
 }

@@ -72,11 +72,12 @@ const ROLES = {
   "noun to adjective": ["noun to adjective", "its adjective", "goes from a noun to its adjective"],
 };
 const known = (role) => ROLES[role] || [role, role, `goes to: ${role}`];
-export const roleName = (role) => known(role.role)[0];
-export const roleCaption = (role) => known(role.role)[1];
+// A supervised head did not find its role by itself.
+export const roleName = ({ role, supervised }) => `${known(role)[0]}${supervised ? " (taught)" : ""}`;
+export const roleCaption = ({ role, supervised }) => `${supervised ? "taught: " : ""}${known(role)[1]}`;
 export const NO_ROLE = "No clear role on the sentences measured.";
 export const SUPERVISED = " This head was trained on gold word links.";
-export const roleTip = (role) => html`<b>${capital(known(role.role)[0])}.</b> ${percent(role.score)} of its attention
+export const roleTip = (role) => html`<b>${capital(roleName(role))}.</b> ${percent(role.score)} of its attention
   ${known(role.role)[2]} (95% interval ${percent(role.low)} to ${percent(role.high)}). The best simple baseline reaches
   ${percent(role.baseline)}.${role.supervised ? SUPERVISED : ""} Measured on sentences the model never saw.`;
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -29,6 +29,9 @@ From0 = Annotated[int, Field(ge=0), as_whole]
 by_kind = Discriminator(lambda value: "list" if isinstance(value, list) else "text")
 Text = Annotated[str, Tag("text")]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]  # languages; FastAPI cannot document tuples
+TargetIds = Annotated[list[From0], Field(min_length=1)]
+TARGET_IDS = "the tokens of this translation, as its trace has them: it is not cut into tokens again"
+GIVEN = "how many of target_ids were forced, as its trace has it"
 Texts = Annotated[list[str], Field(min_length=1), Tag("list")]
 
 

@@ -24,7 +24,7 @@ from ...lens.trace import Trace
 from ...lens.wording import label
 from ...translate.translator import Translator
 from ..service import Service
-from .bodies import Body, From0, JSONRoute, key_wanted
+from .bodies import GIVEN, TARGET_IDS, Body, From0, JSONRoute, TargetIds, key_wanted
 
 MOST_BEAMS = 8  # more are unreadable
 CHECKPOINTS_CACHED = 4  # checkpoints in memory
@@ -37,15 +37,20 @@ Sentence = Annotated[str, Field(min_length=1, max_length=300)]
 class Question(BaseModel):
     """A question about a translation of a text."""
 
+    model_config = ConfigDict(strict=True)
+
     text: str = Field(description="the source text")
     translation: str = Field(min_length=1, description="its translation")
+    target_ids: TargetIds | None = Field(default=None, description=TARGET_IDS)
+    given: From0 = Field(default=0, description=GIVEN)
     source: str | None = None
     target: str | None = None
     model: str | None = None
 
     def trace(self, translator: Translator) -> Trace:
         """Not to be called inside `translator.inside()`."""
-        return translator.look_at(self.text, self.translation, source=self.source, target=self.target)
+        return translator.look_at(self.text, self.translation, source=self.source, target=self.target,
+                                  target_ids=self.target_ids, given=self.given)
 
 
 class ArithmeticQuestion(Question):
@@ -145,8 +150,8 @@ class NearQuestion(Question):
 
 
 class PatchQuestion(Question):
-    """Activation patching: the log-odds of each word of the translation, with each head
-    patched from `other`, which must have as many tokens as the text."""
+    """Activation patching: the log-odds of each word of the translation with each head patched from `other`, which must
+    have as many tokens as the text."""
 
     tool: Literal["patch"]
     other: Sentence
@@ -224,7 +229,8 @@ def router(service: Service) -> APIRouter:
                              "response depends on the tool.")
     async def inside(body: InsideBody, request: Request) -> Response:
         caller, question = service.access.authenticate(request), body.question
-        service.check_look(question.text, question.translation, getattr(question, "other", ""))
+        service.check_look(question.text, question.translation, getattr(question, "other", ""),
+                           target_ids=question.target_ids)
         model = service.model_for(question.model, question.source, question.target)
         found = await service.examine(
             question.text, lambda translator: json.dumps(question.answer(translator), ensure_ascii=False),

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
@@ -13,12 +15,16 @@ from ...lens.kinds import Kind
 from ...lens.trace import Trace
 from ...lens.views import ViewName
 from ...tokenizer.words import TokenSpan
+from ...translate.decoding import OPTIONS
 from ...translate.marks import words_shown
+from ...translate.measurements import NOTHING
 from ...translate.results import Hypothesis, Translation
 from ...translate.translator import Translator
 from ..access import Caller
-from ..service import Service
-from .bodies import From0, JSONRoute, OptionFields, Pair, key_wanted
+from ..errors import APIError
+from ..service import Service, bounded
+from ..settings import ServerSettings
+from .bodies import GIVEN, TARGET_IDS, From0, JSONRoute, OptionFields, Pair, TargetIds, key_wanted
 
 HeadName = Annotated[tuple[Kind, From0, From0], Strict(False)]  # JSON has no tuple
 
@@ -57,12 +63,14 @@ class LookBody(RequestBody):
     views: list[ViewName] = Field(default=["raw"], description="which views of them; all but raw take time")
     translation: str | None = Field(default=None, min_length=1, description="look at this translation of the text, a "
                                     "sentence or two, instead of translating")
+    target_ids: TargetIds | None = Field(default=None, description=TARGET_IDS)
+    given: From0 = Field(default=0, description=GIVEN)
     evidence: bool = Field(default=False, description="also return word links, candidate words, and what each word "
                            "depends on: its odds without each head and without each source word")
     others: list[str] = Field(default=[], max_length=4, description="with evidence: other source texts, to compare how "
                               "confident the model is of the same translation given them")
     without: list[HeadName] = Field(default=[], max_length=4096, description="translate with these heads (kind, layer, "
-                                    "head) replaced by their means")
+                                    "head) replaced by their means, and also with every head, both by PyTorch")
 
 
 class OneTranslation(BaseModel):
@@ -132,9 +140,13 @@ class OneTrace(BaseModel):
 
 class LookReply(BaseModel):
     translation: OneTranslation | None = Field(description="null if the request contained the translation")
+    with_every_head: OneTranslation | None = Field(
+        default=None, description="for `without`: what the same engine translates with the same options if no head is "
+                                  "replaced; compare the translation with it")
     traces: list[OneTrace] = Field(description="one; for a long text, one per segment")
     measured: dict[str, Any] = Field(description="roles of the model's heads confirmed on held-out sentences, with "
-                                     "interval and baseline, and the pronoun AUC without each head")
+                                     "interval and baseline, and the pronoun AUC without each head; nothing for "
+                                     "`without`: they are those of the whole model")
 
 
 class OneModel(BaseModel):
@@ -180,45 +192,82 @@ def router(service: Service) -> APIRouter:
 
 async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
     """The response of `/v1/look`, as JSON."""
-    result, traces = None, list[Trace]()
+    if body.target_ids and body.translation is None:
+        raise APIError(400, "invalid", "target_ids: send the translation that they spell as well")
+    found, request, pair = None, body.arguments(), (body.source, body.target)
     if body.translation is None and not body.without:
         result, traces = await service.translate_and_look(body.text, caller=caller, alternative=body.alternative,
-                                                          views=body.views, **body.arguments())
-    model = service.model_for(body.model, *(result.source_language, result.target_language) if result else
-                              (body.source, body.target))
+                                                          views=body.views, **request)
+        found, pair = Looked(traces, result), (result.source_language, result.target_language)
+    model, settings = service.model_for(body.model, *pair), service.settings
 
     def finish(translator: Translator) -> str:
-        found = [_one_trace(translator, one, body) for one in traces or [_looked_at(translator, body)]]
-        for record, trace, part in zip(found, traces, result.parts if result else (), strict=False):
+        looked = found or (_looked_at(translator, body) if body.translation is not None else
+                           _without_heads(translator, body, settings))
+        records = [_one_trace(translator, one, body) for one in looked.traces]
+        parts = looked.translation.parts if looked.translation else ()
+        for record, trace, part in zip(records, looked.traces, parts, strict=False):
             if part.model_input is not None:
                 record |= _as_sent(record["words"], trace, part.source_text, part.hypotheses[body.alternative].text)
+        known = NOTHING if looked.with_every_head else translator.measurements
         return json.dumps({
-            "translation": result and OneTranslation.model_validate(result, from_attributes=True).model_dump(),
-            "traces": found,
-            "measured": measured_record(translator.roles, translator.pronoun_effects),
+            "translation": _plain(looked.translation),
+            "with_every_head": _plain(looked.with_every_head),
+            "traces": records,
+            "measured": measured_record(known.roles, known.pronoun_effects),
         }, ensure_ascii=False)  # fmt: skip
 
-    if traces and not body.evidence:
+    if found and not body.evidence:
         return await asyncio.to_thread(finish, service.models[model])
-    service.check_look(body.text, body.translation or "", *body.others)
-    return await service.examine(body.text, finish, caller=caller, model=model)
+    service.check_look(body.text, body.translation or "", *body.others, target_ids=body.target_ids)
+    return await service.examine(body.text, finish, caller=caller, model=model, options=request["options"],
+                                 prefix=body.prefix)
 
 
-def _looked_at(translator: Translator, body: LookBody) -> Trace:
-    """The trace of the given translation, or of the model's translation without some heads."""
-    source, target = (None if code in (None, "auto") else code for code in (body.source, body.target))
-    if body.translation is not None:
-        return translator.look_at(body.text, body.translation, source=source, target=target, views=body.views)
-    from ...lens.evidence import head_means
-    from ...lens.interventions import ablate  # these import torch
-    from ...lens.what_if import WhatIf
+@dataclass(frozen=True)
+class Looked:
+    """The traces; the translation, unless it was given; and what the model translates with every head, if some are
+    off."""
 
-    [trace] = translator.look(translator(body.text, source=source, target=target))[:1]
-    with translator.inside() as (model, tokenizer):
-        means, _ = head_means(model, tokenizer, trace, translator.folder)
-        what_if = WhatIf(model, tokenizer, trace.source_language, trace.target_language, body.num_beams)
-        with ablate(model, body.without, replace="mean", means=means):
-            return what_if.again(trace)
+    traces: Sequence[Trace]
+    translation: Translation | None = None
+    with_every_head: Translation | None = None
+
+
+def _plain(result: Translation | None) -> dict[str, Any] | None:
+    return None if result is None else OneTranslation.model_validate(result, from_attributes=True).model_dump()
+
+
+def _languages(body: LookBody) -> tuple[str | None, ...]:
+    return tuple(None if code == "auto" else code for code in (body.source, body.target))
+
+
+def _looked_at(translator: Translator, body: LookBody) -> Looked:
+    """The trace of the given translation."""
+    assert body.translation is not None
+    source, target = _languages(body)
+    return Looked([translator.look_at(body.text, body.translation, source=source, target=target, views=body.views,
+                                      target_ids=body.target_ids, given=body.given)])
+
+
+def _without_heads(translator: Translator, body: LookBody, settings: ServerSettings) -> Looked:
+    """The translation without some heads, and with every head by the same engine and options: int8 weights may write
+    something else than these do with every head."""
+    from ...lens.interventions import ablate
+    from ...lens.means import head_means  # these import torch
+
+    source, target = _languages(body)
+    within = bounded(body.options(), translator, settings)
+    options = {name: getattr(within, name) for name in OPTIONS}
+    with translator.by_torch() as same:
+        translate = partial(same, body.text, source=source, target=target, prefix=body.prefix, **options)
+        whole = translate()
+        if not whole.hypotheses:
+            raise APIError(400, "blank_text", "the text has no words, so no head is needed for its translation")
+        means, _ = head_means(same.model, same.tokenizer, same.look(whole)[0], same.folder)
+        with ablate(same.model, body.without, replace="mean", means=means):
+            result = translate()
+            return Looked(same.look(result, alternative=body.alternative, views=body.views), result, whole)
 
 
 def _as_sent(words: dict[str, list[dict[str, Any]]], trace: Trace, source: str, target: str) -> dict[str, Any]:
@@ -245,7 +294,7 @@ def _antecedent(translator: Translator, trace: Trace) -> dict[str, int] | None:
             engine="", precision="", seen=seen).unknown_words:
         return None
     from ...lens.antecedent import antecedent
-    from ...lens.evidence import head_means
+    from ...lens.means import head_means
 
     with translator.inside() as (model, tokenizer):
         means, _ = head_means(model, tokenizer, trace, translator.folder)
@@ -258,7 +307,8 @@ def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str
     if not body.evidence:
         return found
     from ...lens.alignment import counterparts
-    from ...lens.evidence import effects, head_means, spelt_candidates
+    from ...lens.evidence import effects, spelt_candidates
+    from ...lens.means import head_means
     from ...lens.views import add_views
 
     choice = translator.known_choice

@@ -6,8 +6,8 @@ import pytest
 
 from seq2see import Translator
 from seq2see.lens.antecedent import antecedent
-from seq2see.lens.evidence import head_means
 from seq2see.lens.interventions import record
+from seq2see.lens.means import head_means
 from seq2see.lens.roles import Noun
 
 RIGHT = {  # of storybook's families, with other words than its examples have; the noun that *it* stands for

@@ -1,18 +1,15 @@
 """What a word rests on, recomputed by other code: plain hooks on the output projections, plain softmax of logits."""
 
-import json
-
 import numpy as np
 import pytest
-import tiny
 import torch
 
 from seq2see import Translator
 from seq2see.errors import UserError
-from seq2see.lens import mean_outputs
 from seq2see.lens.by_words import units
-from seq2see.lens.evidence import EXAMPLES, _log_odds, effects, head_means, patched_odds, spelt_candidates
+from seq2see.lens.evidence import _log_odds, effects, patched_odds, spelt_candidates
 from seq2see.lens.hooks import Head, attention_sites
+from seq2see.lens.means import head_means
 from seq2see.lens.teacher_forcing import decoder_start, encode_source
 
 
@@ -175,14 +172,3 @@ def test_patched_odds_are_those_of_the_other_text_s_head():
             patched_odds(model, tokenizer, trace, "The cat.")
     flipping = {(one["kind"], one["layer"], one["head"]) for one in found if one["log_odds"][at] < 0}
     assert flipping == {("cross", 0, 2), ("decoder", 1, 0)}
-
-
-def test_the_means_of_a_packaged_model_are_over_its_examples(trace, tmp_path):
-    model, tokenizer = tiny.seq2see()  # of its own: the means of a model are kept
-    pairs = {"sentences": ["The cat.", "The box."], "torch": {"en-fr": ["Le chat.", ""]}}
-    (tmp_path / EXAMPLES).write_text(json.dumps(pairs), encoding="utf-8")
-    means, count = head_means(model, tokenizer, trace, tmp_path)
-    ids = tokenizer.encode_source("The cat."), tokenizer.encode_target("Le chat.", language="fr")
-    again = mean_outputs(model, [ids[0]], [ids[1]])
-    assert count == 1, "a translation that is empty is none"
-    assert all(torch.equal(means[head], again[head]) for head in again)

@@ -1,5 +1,6 @@
 """Reading what passes through a model, and putting something else in its place."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,7 @@ from torch import nn
 
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, ablate, add_views, all_heads, contextual, logit_lens, patch, record, trace_hypotheses
-from seq2see.lens.hooks import all_sites, attention_sites, capture, replaced
+from seq2see.lens.hooks import Steering, all_sites, attention_sites, capture, intervened, replaced, steered
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.teacher_forcing import encode_source, eval_mode, forced_pass
 
@@ -54,6 +55,23 @@ def test_what_is_captured_and_put_back_changes_nothing_and_in_another_place_it_d
                 assert not torch.allclose(run(), plain, atol=1e-3)
         with replaced((module, "out", lambda own: None) for module in sites.values()):
             assert torch.equal(run(), plain), "None leaves it as it is"
+
+
+def test_a_model_knows_what_its_own_thread_changes_in_it(seq2see, any_model):
+    model, _ = seq2see
+    site = attention_sites(model)["cross"][0]
+    with capture({0: site.output}, "in"), steered({site.module: Steering(seen={})}):
+        assert not intervened(model), "reading is no change"
+    with steered({site.module: Steering(temperatures={0: 2.0})}), ThreadPoolExecutor(1) as other:
+        assert intervened(model) and (any_model[0] is model or not intervened(any_model[0]))
+        assert not other.submit(intervened, model).result(), "another thread waits for the model"
+        with replaced([(site.output, "in", lambda own: own)]):
+            pass
+        assert intervened(model)
+    with pytest.raises(KeyError), ablate(model, [("cross", 0, 0)]):
+        assert intervened(model)
+        raise KeyError
+    assert not intervened(model)
 
 
 def hooks_of(model):

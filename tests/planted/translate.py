@@ -43,7 +43,7 @@ def the_language_asked_for_is_not_forced(original, self, *options, first=None):
     return original(self, *options)
 
 
-@fault("translate.loaded_checkpoint.LoadedCheckpoint.trust", "cli/test_look.py")
+@fault("translate.measurements.Measurements.trust", "cli/test_look.py")
 def trust_of_other_weights_is_shown(original, self):
     from seq2see.lens.trust import FILE, Trust
 

@@ -8,9 +8,9 @@ import httpx
 import numpy as np
 import pytest
 
-from seq2see.lens.evidence import head_means
 from seq2see.lens.hooks import all_heads
 from seq2see.lens.interventions import ablate
+from seq2see.lens.means import head_means
 from seq2see.lens.what_if import WhatIf
 
 TEXT = "The cat did not cross."
@@ -117,4 +117,5 @@ def test_look_without_heads_translates_with_their_averages(live, translator):
             wanted = WhatIf(model, tokenizer, "en", "fr").again(own).target_text
     assert wanted != own.target_text, "choose heads that matter"
     answer = post(live, "look", asked | {"without": [list(head) for head in heads]}).json()
-    assert answer["traces"][0]["target_text"] == wanted
+    assert answer["traces"][0]["target_text"] == answer["translation"]["text"] == wanted
+    assert answer["with_every_head"]["text"] == own.target_text

@@ -1,0 +1,60 @@
+"""The means that replace heads which are switched off: those of the model as it is when they are asked for.
+
+They are kept until its weights change.  Inside an intervention they are computed again, and not kept.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from .hooks import Head, intervened
+from .interventions import mean_outputs
+from .teacher_forcing import encode_source, encode_target
+from .trace_data import TraceData
+from .weights import checksum
+
+EXAMPLES = "examples.json"  # beside a packaged model: sentences with its translations
+
+Means = dict[Head, torch.Tensor]
+Ids = tuple[tuple[int, ...], ...]
+# For each model the checksum of its weights, and the means of these by the sentences that they are over.
+_KNOWN: WeakKeyDictionary[PreTrainedModel, tuple[int, dict[tuple[Ids, Ids], Means]]] = WeakKeyDictionary()
+
+
+def head_means(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData, folder: Path | None
+) -> tuple[Means, int]:
+    """The mean output of each head, and the number of sentences it is over: the examples in the folder of a packaged
+    model (`Translator.folder`), or 0 for this trace only."""
+    texts = _examples(folder, f"{trace.source_language}-{trace.target_language}")
+    if not texts:
+        return mean_outputs(model, [trace.source_ids], [trace.target_ids]), 0
+    first = trace.target_ids[0] if trace.given and trace.target[0].special else None  # a tag, no prefix
+    sources = tuple(tuple(encode_source(tokenizer, source)) for source, _ in texts)
+    targets = tuple(tuple(encode_target(tokenizer, target, language=trace.target_language, first=first))
+                    for _, target in texts)
+    return (mean_outputs if intervened(model) else _kept)(model, sources, targets), len(texts)
+
+
+def _kept(model: PreTrainedModel, sources: Ids, targets: Ids) -> Means:
+    weights = checksum(model)
+    if model not in _KNOWN or _KNOWN[model][0] != weights:
+        _KNOWN[model] = weights, {}
+    known = _KNOWN[model][1]
+    if (sources, targets) not in known:
+        known[sources, targets] = mean_outputs(model, sources, targets)
+    return known[sources, targets]
+
+
+def _examples(folder: Path | None, pair: str) -> Sequence[tuple[str, str]]:
+    """Sentence pairs; none if the model has none of these languages."""
+    try:
+        content = json.loads((folder / EXAMPLES).read_text(encoding="utf-8")) if folder else {}
+        return [(source, target) for source, target in zip(content["sentences"], content["torch"][pair], strict=True)
+                if target]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []

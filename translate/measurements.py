@@ -1,0 +1,93 @@
+"""What was measured of the weights of a checkpoint, from the files beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from ..lens.alignment import AlignmentChoice
+    from ..lens.calibration import Calibration
+    from ..lens.replay import Replay
+    from ..lens.roles import Roles
+    from ..lens.trust import Trust
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """Each file is read on first use, from `folder` or its parent, a run's; UserError for a damaged one.
+
+    Anything is None (roles: empty) if there is no such file, or if it is of other weights than those with this
+    `fingerprint`.
+    """
+
+    folder: Path | None = None
+    fingerprint: str = ""
+
+    @cached_property
+    def trust(self) -> Trust | None:
+        """The faithfulness of each view, measured by `seq2see align RUN --trust`."""
+        from ..lens.trust import FILE, Trust
+
+        trust = self._beside(FILE, Trust.load)
+        return trust if trust and trust.weights == self.fingerprint else None
+
+    @cached_property
+    def roles(self) -> Roles:
+        """What each head is for, as `seq2see heads RUN --out RUN/heads.json` measured it."""
+        from ..lens.roles import FILE, read_roles
+
+        return self._beside(FILE, partial(read_roles, weights=self.fingerprint)) or {}
+
+    @cached_property
+    def pronoun_effects(self) -> dict[str, Any] | None:
+        """What each head does for the pronoun, from the same file."""
+        from ..lens.roles import FILE, read_pronoun_effects
+
+        return self._beside(FILE, partial(read_pronoun_effects, weights=self.fingerprint))
+
+    @property
+    def alignment(self) -> AlignmentChoice | None:
+        """How to derive word links from this model's maps, fitted by `seq2see align RUN --fit`."""
+        from ..lens.alignment import FILE, AlignmentChoice
+
+        choice = self._beside(FILE, AlignmentChoice.load)
+        return choice if choice and choice.fingerprint == self.fingerprint else None
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """The calibration of its probabilities, fitted by `seq2see calibrate RUN`."""
+        from ..lens.calibration import FILE, Calibration
+
+        found = self._beside(FILE, Calibration.load)
+        return found if found and found.weights == self.fingerprint else None
+
+    @cached_property
+    def replay(self) -> Replay | None:
+        """The recorded moments of its training."""
+        from ..lens.replay import FILE, load_replay
+
+        found = self._beside(FILE, lambda path: load_replay(path.parent))
+        return found if found and found.weights == self.fingerprint else None
+
+    def __bool__(self) -> bool:
+        """Whether there is any of the files."""
+        from ..lens import alignment, calibration, replay, roles, trust
+
+        return any(map(self._paths, (one.FILE for one in (alignment, calibration, replay, roles, trust))))
+
+    def _beside(self, name: str, read: Callable[[Path], Result]) -> Result | None:
+        return next(map(read, self._paths(name)), None)
+
+    def _paths(self, name: str) -> list[Path]:
+        """The file of this name in the folder of the checkpoint, and in that of its run."""
+        folders = (self.folder, self.folder.parent) if self.folder else ()
+        return [folder / name for folder in folders if (folder / name).is_file()]
+
+
+NOTHING = Measurements()
