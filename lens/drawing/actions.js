@@ -69,7 +69,7 @@ export function clicksOf(context) {
       const trace = traceOf(state), unit = trace.unitAt("target", state.word);
       open(trace.source, { prefix: trace.target.slice(0, unit.start) + text, forced: text, word: state.word });
     },
-    page: (page) => set({ page, menu: null }),
+    page(page) { location.hash = page; },
   };
 }
 

@@ -4,8 +4,10 @@ import { html, paint } from "./markup.js";
 
 const EVERY = 3000;  // milliseconds between two looks at a run
 
-// Shows them once; with `body` again: `run` starts a run.
+// Shows them once, in the page's theme; with `body` again: `run` starts a run.
 export async function lessons(element, context, body) {
+  const { state } = context, { theme } = state;
+  element.querySelector("iframe")?.contentWindow.postMessage({ theme }, "*");  // the sandboxed frame has no origin
   if (element.asked && !body) return;
   element.asked = true;
   const found = await context.engine("lessons", body ?? {}).catch((error) => ({ error: error.message }));
@@ -20,7 +22,7 @@ export async function lessons(element, context, body) {
     found.running ? html`<pre role="status">${found.said.join("\n")}</pre>`
       : html`<iframe class="frame" title="Lessons" sandbox="allow-scripts allow-popups"></iframe>`}`);
   const frame = element.querySelector("iframe");
-  if (frame) frame.srcdoc = found.html;
+  if (frame) frame.srcdoc = found.html.replace("<html ", `<html data-theme="${state.theme}" `);
   element.querySelector("[data-run]")?.addEventListener("click", () => lessons(element, context, { run: true }));
   if (found.running) setTimeout(() => { if (element.isConnected) lessons(element, context, {}); }, EVERY);
 }
