@@ -19,7 +19,7 @@ export function actionsOf(context) {
       set({ theme: state.theme === "dark" ? "light" : "dark" });
       keepTheme(state.theme);
     },
-    tour: tour(root),
+    tour: tour(root, state, settings),
     skip: () => root.querySelector("[role=grid]")?.focus(),
     list: (button) => set({ list: button.dataset.value === "words" }),
     temperature: (input) => set({ temperature: traceOf(state).record.temperatures[+input.value] }),

@@ -8,7 +8,7 @@ import { listen } from "./events.js";
 import { header } from "./header.js";
 import { headsCard, markHead, paintThumbs, pairsCard } from "./heads.js";
 import { learning } from "./learning.js";
-import { lessons } from "./lessons.js";
+import { followLessons, lessons } from "./lessons.js";
 import { drawBetweenTexts, drawThreads, fit } from "./between_texts.js";
 import { loading } from "./loading.js";
 import { drawMap, eyebrow, followMap, headline, how, mapTools, showRow } from "./map.js";
@@ -118,6 +118,7 @@ export function explorer(element, settings) {
     const go = () => set({ page: pageOf(location), menu: null });
     state.page = pageOf(location);
     addEventListener("hashchange", go);
+    followLessons(find(".other"));
     context.keep = () => { clearTimeout(soon); soon = setTimeout(keepPlace, SOON, state); };
   }
 

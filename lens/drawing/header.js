@@ -22,7 +22,7 @@ export function header(state, settings) {
     ${name && opener(state, "model", html`Model: <b>${name}</b> ${many ? icon("down") : ""}`,
       html`class="tool second model" ${tipped(modelTip(served, many))}`)}
     <button class="tool second tour" data-do="tour" data-k="tour"
-      ${tipped("A tour of this page in four steps")}>${icon("help")}Tour</button>
+      ${tipped("A tour of this page in a few steps")}>${icon("help")}Tour</button>
     <button class="tool second theme" data-do="theme" data-k="theme" ${tipped("Light or dark")}
       aria-label="${other}">${icon("moon")}</button>`;
 }

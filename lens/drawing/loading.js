@@ -20,7 +20,9 @@ export function loading({ state, settings, engine, set, render }) {
   }
 
   function asked(text) {
-    const { source, target, prefix, options } = state, example = flipOf(settings, text) && settings.exampleModel;
+    const { source, target, prefix, options } = state, [from, to] = settings.pairLanguages || [];
+    const isExample = flipOf(settings, text) && [null, from].includes(source) && [null, to].includes(target);
+    const example = isExample && settings.exampleModel;
     return { source: source || undefined, target: target || undefined, model: state.model || example || undefined,
       prefix: prefix || undefined, ...options };
   }

@@ -111,10 +111,9 @@ export function headline(state) {
   return state.moment === null ? said
     : html`After <b>${count(state.replay.moments[state.moment].step)}</b> steps: ${said}`;
 }
-export const how = (state) => html`${state.moment !== null
-  ? "The map shows the translation the model wrote at that step."
-  : reading(state.head.kind, state.view, traceOf(state).languages, state.theme === "dark")}
-  <span class="caveat">A map shows where a head looked, not why.</span>`;
+export const how = (state) => html`<span class="caveat">A map shows where a head looked, not why.</span> ${
+  state.moment !== null ? "This one shows the translation the model wrote at that step."
+    : reading(state.head.kind, state.view, traceOf(state).languages, state.theme === "dark")}`;
 
 // --- the cells: coloured by one canvas; an element each for those with a number, and for all once the reader rests
 

@@ -40,8 +40,8 @@ export function keepTheme(theme) {
   try { localStorage.setItem("s2s-theme", theme); } catch { /* as above */ }
 }
 
-// The page of an address: its part after #, which browsers keep to themselves.
-export const pageOf = ({ hash }) => hash === "#lessons" ? "lessons" : "explore";
+// The page of an address, which is its part after #, as browsers do not send it.
+export const pageOf = ({ hash }) => /^#lesson(s|-\d+)$/.test(hash) ? "lessons" : "explore";
 
 const ALLOWED = { view: VIEWS, unit: ["words", "tokens"], as: ["map", "lines"], overlay: ["one", "all"],
   rows: ["predicts", "reads"], theme: ["light", "dark"] };
