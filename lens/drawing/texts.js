@@ -46,7 +46,7 @@ function keyOf(root) {
   const kinds = [["unsure", "Dotted", html`a chance below ${percent(UNSURE)}`],
     ["unseen", "Dashed", "not in the training text"], ["wrong", "Wavy", "differs from the final translation"]];
   return kinds.filter(([name]) => root.querySelector(`.line .${name}`))
-    .map(([name, line, what]) => html`<span class="${name}">${line}</span>: ${what}`);
+    .map(([name, line, what]) => html`<span class="${name}-key">${line}</span>: ${what}`);
 }
 
 function actions(state, settings) {

@@ -416,7 +416,7 @@ def test_every_underline_in_the_texts_has_its_legend(tab):
     key = tab.locator(".key").inner_text()
     assert unsure.count() and "Dotted: a chance below 70%" in key
     assert tab.locator(".src .unseen").count() and "Dashed: not in the training text" in key
-    lines = tab.evaluate("() => ['.tgt .unsure', '.key .unsure'].map((one) => "
+    lines = tab.evaluate("() => ['.tgt .unsure', '.key .unsure-key'].map((one) => "
                          "getComputedStyle(document.querySelector(one)).textDecorationLine)")
     assert lines == ["underline", "underline"]
 
