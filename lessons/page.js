@@ -1,10 +1,12 @@
-// Light or dark as the system has it, or as the reader chooses; on paper always light, with every listing open.  What is
-// wider than its place is a stop of the Tab key, so that the arrow keys scroll it, and says what it is.
+// Light or dark as the system has it, or as the reader chooses, or as the page around it is; on paper always light, with
+// every listing open.  What is wider than its place is a stop of the Tab key, so that the arrow keys scroll it, and says
+// what it is.  In a frame, the page around it has the address: it is told of each link to a lesson, and tells back.
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
   const button = document.querySelector("button.theme");
-  let chosen = null;
+  let chosen = root.dataset.theme ?? null;
+  const isFramed = chosen !== null;
   const show = (paper = false) => {
     const dark = !paper && (chosen ?? (system.matches ? "dark" : "light")) === "dark";
     root.dataset.theme = dark ? "dark" : "light";
@@ -15,6 +17,24 @@
     show();
   });
   system.addEventListener("change", () => show());
+  addEventListener("message", ({ data, source }) => {
+    if (!isFramed || source !== parent || !["light", "dark"].includes(data?.theme)) return;
+    chosen = data.theme;
+    show();
+    if (data.at !== at) go(data.at);
+  });
+  let at = null;
+  const go = (id) => {
+    at = id;
+    document.getElementById(id)?.scrollIntoView();
+  };
+  addEventListener("click", (event) => {
+    const link = event.target.closest("main a[href^='#']");
+    if (!isFramed || !link) return;
+    event.preventDefault();
+    go(link.getAttribute("href").slice(1));
+    parent.postMessage({ at }, "*");
+  });
   let opened = [];
   const toPaper = () => {
     show(true);
@@ -35,6 +55,6 @@
   document.querySelectorAll("figure, .table, pre").forEach((one) => wide.observe(one));
   addEventListener("beforeprint", toPaper);
   addEventListener("afterprint", back);
-  button.hidden = false;
+  button.hidden = isFramed;
   show();
 })();

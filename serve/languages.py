@@ -11,10 +11,22 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import regex
+
+from ..tokenizer.protected import masked
 from .errors import APIError
 
+NO_LANGUAGE = "zxx"  # the detector's code for text that is none
 LONGEST = 2_000  # characters examined; more makes no difference
+UNLIKELY = 0.005  # a text is in another language if its own is less probable than this,
+DOUBTFUL = 0.1    # and less than this without its names,
+FEWEST = 5        # and if so many letters are left without them
+SURE = 0.5        # probability from which that other language is named
+UNDETERMINED = "und"
+CHINESE = {"yue": "zh", "wuu": "zh"}  # in writing the detector mistakes one for another
 ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}  # LibreTranslate's own codes
+_CASELESS = regex.compile(r"\p{Lo}")
+_NO_NAME = regex.compile(r"(?<![\p{L}_])(?!\p{Lu})[\p{L}\p{M}'’]+")  # words that do not begin with a capital
 
 
 @dataclass(frozen=True)
@@ -31,6 +43,24 @@ def detect(text: str, served: Iterable[str]) -> list[Detection]:
     codes = {one: re.split("[-_]", one)[0].lower() for one in served}  # `zh` for `zh-Hans`
     ranked = sorted(codes, key=lambda one: -known.get(codes[one], 0.0))
     return [Detection(round(100 * float(known.get(codes[one], 0.0)), 1), one) for one in ranked]
+
+
+def other_language(text: str, source: str) -> str | None:
+    """The language (ISO 639-1) that a text seems to be in, if that is not its source language; UNDETERMINED if it is
+    not clear which one.
+
+    None in doubt: for names, URLs and marks, which belong to no language, and if the detector does not know the source.
+    The words that are no names must agree, for an English sentence may be full of Polish ones.
+    """
+    whole, own = masked(text[:LONGEST]).replace("_", " "), re.split("[-_]", source)[0].lower()
+    words = " ".join(_NO_NAME.findall(whole))
+    if sum(map(str.isalpha, words)) < FEWEST and not _CASELESS.search(words):
+        return None
+    (likeliest, sureness), *_ = ranked = _identifier().rank(whole)
+    probability, without_names = (dict(one).get(own, 1.0) for one in (ranked, _identifier().rank(words)))
+    if likeliest in (own, NO_LANGUAGE) or probability >= UNLIKELY or without_names >= DOUBTFUL:
+        return None
+    return CHINESE.get(likeliest, str(likeliest)) if sureness >= SURE else UNDETERMINED
 
 
 def find_language(code: str, known: Iterable[str]) -> str:

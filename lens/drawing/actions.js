@@ -19,7 +19,7 @@ export function actionsOf(context) {
       set({ theme: state.theme === "dark" ? "light" : "dark" });
       keepTheme(state.theme);
     },
-    tour: tour(root),
+    tour: tour(root, state, settings),
     skip: () => root.querySelector("[role=grid]")?.focus(),
     list: (button) => set({ list: button.dataset.value === "words" }),
     temperature: (input) => set({ temperature: traceOf(state).record.temperatures[+input.value] }),
@@ -69,7 +69,7 @@ export function clicksOf(context) {
       const trace = traceOf(state), unit = trace.unitAt("target", state.word);
       open(trace.source, { prefix: trace.target.slice(0, unit.start) + text, forced: text, word: state.word });
     },
-    page: (page) => set({ page, menu: null }),
+    page(page) { location.hash = page; },
   };
 }
 

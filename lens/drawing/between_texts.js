@@ -7,6 +7,7 @@ import { nameOf } from "./trace.js";
 import { amount, roleCaption } from "./wording.js";
 
 const SIZES = [22, 19, 16];
+const PILL = 20, STEP = 12;  // pixels: the height of a label, and between the places tried for it
 
 // The largest size at which each text fits on one line; if none does, the texts wrap and the lines are hidden.
 export function fit(root, parts) {
@@ -28,24 +29,23 @@ export function fit(root, parts) {
 
 export function drawBetweenTexts(root, state, found) {
   const trace = traceOf(state), lines = [], placed = [];
-  const narrow = isNarrow(), quiet = !trace || state.editing || state.moment !== null;
+  const quiet = !trace || state.editing || state.moment !== null;
   const chosen = quiet ? null : mark(root, state, found);
-  if (chosen && !root.classList.contains("wrapped")) {
+  if (chosen && !isNarrow() && !root.classList.contains("wrapped")) {
     const box = boxIn(root), [above, below] = root.querySelectorAll(".line");
     const room = below.offsetTop - above.offsetTop - above.offsetHeight;
     for (const one of [...found].reverse()) {
       const to = spanOf(root, one.side, one.column.word);
-      if (!to || to === chosen || (narrow && !one.main)) continue;
-      if (narrow && one.head.kind !== "cross" && Math.abs(box(chosen).top - box(to).top) > 5) continue;
+      if (!to || to === chosen) continue;
       const { d, end: [x, y], ...at } = one.head.kind === "cross" ? toOtherText(box(chosen), box(to), one.main)
         : withinText(box(chosen), box(to), one.head.kind === "decoder", room);
       lines.push(path(d, `var(--${one.tone})`, one.main ? 1.5 + 2 * one.share : 1.5, one.main ? 1 : 0.75),
         html`<circle cx="${x}" cy="${y}" r="${one.main ? 4 : 3}" style="fill:var(--${one.tone})"/>`);
-      if (!narrow && !(one.main && one.share < 0.3)) placed.push({ ...one, ...at });
+      if (!(one.main && one.share < 0.3)) placed.push({ ...one, ...at });
     }
   }
   paint(root.querySelector(".joins"), html`${lines}`);
-  labels(root.querySelector(".pills"), placed.reverse(), state, trace, root.offsetWidth);
+  labels(root.querySelector(".pills"), placed.reverse(), state, trace, roomIn(root));
 }
 
 // A faint thread from every word to its counterpart, by the links fitted to this model.
@@ -89,7 +89,15 @@ function withinText(p, q, over, room) {
     x: middle, y };
 }
 
-function labels(pills, all, state, trace, width) {
+// The room for labels: between the texts, beside the note.
+function roomIn(root) {
+  const home = root.getBoundingClientRect(), box = (name) => root.querySelector(name).getBoundingClientRect();
+  const [above, below, note] = [box(".src"), box(".tgt"), box(".then")];
+  return { left: Math.max(above.left, note.width && note.right + 8) - home.left, right: above.right - home.left,
+    top: above.bottom - home.top, bottom: below.top - home.top };
+}
+
+function labels(pills, all, state, trace, room) {
   const said = ({ head, tone }) => state.view !== "raw" ? ""
     : tone === "slate" || !trace.role(head) ? "looked" : roleCaption(trace.role(head));
   paint(pills, html`${all.map((one) => html`<button class="pill tone-${one.tone}" tabindex="-1"
@@ -97,14 +105,25 @@ function labels(pills, all, state, trace, width) {
     amount(state.view, one.value)}</b></button>`)}`);
   const used = [], widths = Array.from(pills.children, (pill) => pill.offsetWidth);
   all.forEach((one, i) => {
-    const w = widths[i];
-    const hits = (x, y) => used.some(([a, b, c]) => Math.abs(b - y) < 22 && Math.abs(a - x) < (c + w) / 2 + 4);
-    const home = Math.max(w / 2 + 92, Math.min(one.x, width - w / 2 - 140));
-    const moves = [[0, 0], [0, 15], [0, -15], [w + 10, 0], [-w - 10, 0], [w * 0.6, 18], [-w * 0.6, 18], [w + 10, 15]];
-    const [x, y] = moves.map(([dx, dy]) => [home + dx, one.y + dy]).find(([x, y]) => !hits(x, y)) || [home, one.y];
-    used.push([x, y, w]);
-    Object.assign(pills.children[i].style, { left: `${x}px`, top: `${y}px` });
+    const at = placeFor(one, widths[i], used, room);
+    pills.children[i].hidden = !at;
+    if (!at) return;  // no room: the word's panel says the same
+    used.push([...at, widths[i]]);
+    Object.assign(pills.children[i].style, { left: `${at[0]}px`, top: `${at[1]}px` });
   });
+}
+
+// The free place next to where a label of this width belongs, in the room between the texts; null if there is none.
+function placeFor({ x, y }, width, used, { left, right, top, bottom }) {
+  const isClear = (a, b) => ([c, d, w]) => Math.abs(d - b) >= PILL + 1 || Math.abs(c - a) >= (w + width) / 2 + 4;
+  const isFree = ([a, b]) => used.every(isClear(a, b));
+  const inside = (value, low, high) => Math.max(low, Math.min(value, high));
+  const [home, high, low] = [inside(x, left + width / 2, right - width / 2), top + PILL / 2, bottom - PILL / 2];
+  const steps = Math.max(0, Math.floor((right - left - width) / STEP));
+  const columns = Array.from({ length: steps + 1 }, (_, i) => left + width / 2 + i * STEP);
+  const places = [home, ...columns].flatMap((a) => [inside(y, high, low), high, low].map((b) => [a, b]));
+  const far = ([a, b]) => Math.hypot(a - home, b - y);
+  return places.filter(isFree).sort((a, b) => far(a) - far(b))[0] || null;
 }
 
 const path = (d, stroke, width, opacity) => html`<path d="${d}" stroke-width="${width}" opacity="${opacity}"

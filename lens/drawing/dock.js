@@ -40,6 +40,7 @@ export function drawer(element, context) {
   const { state } = context, tool = TOOLS[state.drawer];
   element.hidden = !tool || !traceOf(state) || state.moment !== null;
   if (element.hidden) return;
+  element.dataset.tool = state.drawer;
   paint(element, html`<div class="hd"><h2>${tool.question}</h2><span class="soft">${tool.name}. ${
     tool.about}</span><button class="icon x" aria-label="Close" data-do="lab" data-value="${state.drawer}"
     data-k="close">${icon("close")}</button></div>${tool.draw(context, traceOf(state))}`);

@@ -22,7 +22,10 @@ function listenToClicks(context) {
   root.addEventListener("click", (event) => {
     const at = (name) => event.target.closest(name), own = at(controls);
     if (own && !own.matches("input, select, textarea")) {
-      if (own.tagName === "A") event.preventDefault();
+      if (own.tagName === "A") {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;  // another tab or window
+        event.preventDefault();
+      }
       const [name] = Object.keys(clicks).filter((one) => own.dataset[one] !== undefined);
       return clicks[name](own.dataset[name], own);
     }

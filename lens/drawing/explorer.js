@@ -8,17 +8,19 @@ import { listen } from "./events.js";
 import { header } from "./header.js";
 import { headsCard, markHead, paintThumbs, pairsCard } from "./heads.js";
 import { learning } from "./learning.js";
-import { lessons } from "./lessons.js";
+import { followLessons, lessons } from "./lessons.js";
 import { drawBetweenTexts, drawThreads, fit } from "./between_texts.js";
 import { loading } from "./loading.js";
 import { drawMap, eyebrow, followMap, headline, how, mapTools, showRow } from "./map.js";
 import { html, paint } from "./markup.js";
 import { showMenu } from "./menus.js";
-import { START, firstTheme, traceOf } from "./state.js";
+import { START, firstTheme, isOld, keepPlace, pageOf, traceOf } from "./state.js";
 import { FRAME, joins, paintTexts } from "./texts.js";
 import { tips } from "./tips.js";
 import { hasHeads } from "./trace.js";
 import { wordPanel } from "./word.js";
+
+const SOON = 200;  // milliseconds after which a change is kept: browsers limit how often
 
 const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the map</a><header class="top-bar"></header>
   <main class="explore"><section class="card texts" aria-label="Your text and its translation">${FRAME}</section>
@@ -45,13 +47,14 @@ export function explorer(element, settings) {
     announce: (text) => paint(find(".say"), html`${text}`) };
   Object.assign(context, loading(context));
   context.actions = actionsOf(context);
+  if (engine) addressed();
   listen(context);
   tips(root);
   redrawWhenResized();
   context.begin();
   return context;
 
-  function set(changes) { Object.assign(state, changes); render(); }
+  function set(changes) { Object.assign(state, changes); render(); context.keep?.(); }
   function note(name, value) { state.lab[name] = value; render(); }
 
   // Everything is written before anything is measured, for each switch back costs a layout of the page.
@@ -76,8 +79,7 @@ export function explorer(element, settings) {
       markHead(find(".heads"), state);
       drawMap(find(".mapbox"), state, width);
     }
-    const isStale = state.busy === "looking" || (state.busy === "translating" && state.waited);
-    find(".mapbox").classList.toggle("stale", Boolean(isStale));
+    for (const name of [".work", ".heads"]) find(name).classList.toggle("stale", isOld(state));
     paint(find(".dock"), dock(state, settings));
     drawer(find(".drawer"), context);
     paint(find(".foot"), foot(engine));
@@ -110,6 +112,16 @@ export function explorer(element, settings) {
     drawBetweenTexts(find(".texts"), state, joins(state));
   }
 
+  // The page has an address, and its state outlives a reload.
+  function addressed() {
+    let soon = null;
+    const go = () => set({ page: pageOf(location), menu: null });
+    state.page = pageOf(location);
+    addEventListener("hashchange", go);
+    followLessons(find(".other"));
+    context.keep = () => { clearTimeout(soon); soon = setTimeout(keepPlace, SOON, state); };
+  }
+
   function redrawWhenResized() {
     let width = 0;
     new ResizeObserver(() => {
@@ -138,6 +150,6 @@ function said(state) {
 function foot(engine) {
   const isLocal = engine && ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
   return html`<span>${isLocal ? "Everything runs on this computer. " : ""}${
-    engine ? "Nothing you type is kept." : ""}</span>
-    <span>A map shows where a head looked, not why the model chose a word. Switching heads off tests that.</span>`;
+    engine ? "Nothing you type is kept, except by this tab until you close it." : ""}</span>
+    <span>What a word depends on is tested by switching heads off and erasing words.</span>`;
 }

@@ -16,12 +16,13 @@ export function header(state, settings) {
   const link = (page, label) => html`<a href="#${page}" data-page="${page}" data-k="page-${page}"
     ${state.page === page ? html`aria-current="page"` : ""}>${label}</a>`;
   return html`<div class="brand">${EYE}<h1>Seq2See</h1><span>The translation model you can see through</span></div>
-    <nav aria-label="Pages">${link("explore", "Explore")}${settings.engine ? link("lessons", "Lessons") : ""}</nav>
+    ${settings.engine ? html`<nav aria-label="Pages">${link("explore", "Explore")}${link("lessons", "Lessons")}</nav>`
+      : ""}
     <span class="push"></span>
     ${name && opener(state, "model", html`Model: <b>${name}</b> ${many ? icon("down") : ""}`,
       html`class="tool second model" ${tipped(modelTip(served, many))}`)}
     <button class="tool second tour" data-do="tour" data-k="tour"
-      ${tipped("A tour of this page in four steps")}>${icon("help")}Tour</button>
+      ${tipped("A tour of this page in a few steps")}>${icon("help")}Tour</button>
     <button class="tool second theme" data-do="theme" data-k="theme" ${tipped("Light or dark")}
       aria-label="${other}">${icon("moon")}</button>`;
 }

@@ -1,7 +1,7 @@
 // What the page asks the server, and what becomes of the answers: a translation, its traces, the evidence, a view.
 
 import { changed } from "./markup.js";
-import { fromAddress, traceOf } from "./state.js";
+import { keptPlace, traceOf } from "./state.js";
 import { flipOf } from "./texts.js";
 import { KINDS, Trace, hasHeads } from "./trace.js";
 
@@ -20,7 +20,9 @@ export function loading({ state, settings, engine, set, render }) {
   }
 
   function asked(text) {
-    const { source, target, prefix, options } = state, example = flipOf(settings, text) && settings.exampleModel;
+    const { source, target, prefix, options } = state, [from, to] = settings.pairLanguages || [];
+    const isExample = flipOf(settings, text) && [null, from].includes(source) && [null, to].includes(target);
+    const example = isExample && settings.exampleModel;
     return { source: source || undefined, target: target || undefined, model: state.model || example || undefined,
       prefix: prefix || undefined, ...options };
   }
@@ -41,11 +43,11 @@ export function loading({ state, settings, engine, set, render }) {
 
   // --- a text
 
-  // The first text: of the address, as shipped with the page, or none yet.
+  // The first text: kept from before a reload, of the address, as shipped with the page, or none yet.
   function begin() {
-    const wish = settings.embedded ? {} : fromAddress(location.search), { text, ...rest } = wish, { first } = settings;
+    const wish = settings.embedded ? {} : keptPlace(), { text, ...rest } = wish, { first } = settings;
     Object.assign(state, rest, first?.twin ? { twin: new Trace(first.twin, first.measured) } : {});
-    if (first && (!text || text === first.traces[0].source_text)) {
+    if (first && isWished(first, wish)) {
       const { source_text, source_language, target_language } = first.traces[0];
       Object.assign(state, { text: source_text, source: source_language || null, target: target_language || null });
       arrived(first, { changes: wish });
@@ -53,7 +55,18 @@ export function loading({ state, settings, engine, set, render }) {
       if (engine && !trace.evidence) return weigh(new AbortController().signal);
       set({ busy: null, ...telling(trace) });
       if (engine && flip) prepare(flip.text);
-    } else if (text || settings.text) open(text || settings.text, wish); else set({ editing: Boolean(engine) });
+    } else {
+      const own = text || settings.text || first?.traces[0].source_text;
+      if (own) open(own, wish); else set({ editing: Boolean(engine) });
+    }
+  }
+
+  // Whether the answer shipped with the page is the one wished for.
+  function isWished({ traces: [{ source_text, source_language, target_language, model }] }, wish) {
+    const pairs = [[wish.text, source_text], [wish.source, source_language], [wish.target, target_language],
+      [wish.model, model]];
+    return pairs.every(([wanted, own]) => !wanted || wanted === own) && !wish.alternative && !wish.prefix
+      && !Object.keys(wish.options || {}).length;
   }
 
   // Translates a text and traces it; requests for an older text are aborted.
@@ -96,12 +109,13 @@ export function loading({ state, settings, engine, set, render }) {
   }
 
   function arrived(answer, { before = "", changes = {} } = {}) {
-    const traces = answer.traces.map((one) => new Trace(one, answer.measured)), [trace] = traces;
+    const traces = answer.traces.map((one) => new Trace(one, answer.measured));
+    const part = Math.min(changes.part || 0, traces.length - 1), trace = traces[part];
     const [layers, heads] = trace.sizes[state.head.kind], text = traces.map((one) => one.target).join(" ");
     const keeps = changes.word !== undefined && changes.word < trace.record.target.length;
     const next = {
       reply: { ...state.reply, ...answer, translation: answer.translation || state.reply?.translation },
-      traces, part: 0, busy: "weighing", waited: false, word: keeps ? changes.word : trace.first, read: 0,
+      traces, part, busy: "weighing", waited: false, word: keeps ? changes.word : trace.first, read: 0,
       moment: null, held: null, playing: false, twin: state.twin && isAlike(state.twin, trace) ? state.twin : null,
       changed: before && before !== text && traces.length === 1 ? changed(before, text).map((one) => one.start) : [],
     };

@@ -3,7 +3,7 @@
 import { gradient, headColour, headDashes, inkOn, shade } from "./colour.js";
 import { html, icon, isNarrow, opener, paint, segment, tipped } from "./markup.js";
 import { FONT, SHOWN, draw, pixels } from "./small_map.js";
-import { looking, traceOf } from "./state.js";
+import { isOld, looking, traceOf } from "./state.js";
 import { hasHeads, nameOf } from "./trace.js";
 import { same } from "./texts.js";
 import { inLanguage } from "./languages.js";
@@ -58,7 +58,7 @@ export function eyebrow(state) {
     <span><b>${direction(head.kind, trace.languages)}</b> · ${merged ? "all layers and heads together" : which}</span>
     ${role && tone !== "slate" ? html`<span class="badge tone-${tone}" tabindex="0"
       ${tipped(roleTip(role))}>${roleName(role)}</span>` : ""}<span class="trust">${
-    state.moment === null ? badge(state) : ""}</span>`;
+    isOld(state) ? html`<span class="badge plain">Outdated</span>` : state.moment === null ? badge(state) : ""}</span>`;
 }
 
 // How far the map can be trusted, or what the model loses without the head.
@@ -112,8 +112,9 @@ export function headline(state) {
   return state.moment === null ? said
     : html`After <b>${count(state.replay.moments[state.moment].step)}</b> steps: ${said}`;
 }
-export const how = (state) => state.moment !== null ? "The map shows the translation the model wrote at that step."
-  : reading(state.head.kind, state.view, traceOf(state).languages, state.theme === "dark");
+export const how = (state) => html`<span class="caveat">A map shows where a head looked, not why.</span> ${
+  state.moment !== null ? "This one shows the translation the model wrote at that step."
+    : reading(state.head.kind, state.view, traceOf(state).languages, state.theme === "dark")}`;
 
 // --- the cells: coloured by one canvas; an element each for those with a number, and for all once the reader rests
 

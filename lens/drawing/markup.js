@@ -75,6 +75,9 @@ export const listed = (all, draw, by = ", ") => html`${all.map((one, i) => html`
 // Whether the page has the layout of a phone, as in narrow.css.
 const PHONE = matchMedia("(max-width: 760px)");
 export const isNarrow = () => PHONE.matches;
+// Whether all of it is one screen, as there.
+const ONE_SCREEN = matchMedia("(min-width: 1181px) and (min-height: 690px)");
+export const isOneScreen = () => ONE_SCREEN.matches;
 
 // Puts a pop-up at a place of the window, inside its edges.
 export function putAt(box, left, top) {

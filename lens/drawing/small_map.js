@@ -32,10 +32,10 @@ export const draw = (canvas, image) =>
   Object.assign(canvas, { width: image.width, height: image.height }).getContext("2d").putImageData(image, 0, 0);
 
 // Labels and cells as SVG.  `values` [row][column], from -1 to 1: below 0 in orange.
-export function cells({ rows, columns, mirrored }, values, { size, left, top, theme, tone, say, numbers }) {
+export function cells({ rows, columns, mirrored }, values, { size, left, top, theme, tone, say, numbers, tilt = -46 }) {
   const x = (c) => left + (mirrored ? columns.length - 1 - c : c) * size, y = (r) => top + r * size;
   const column = (one, c) => html`<text
-    transform="translate(${x(c + 0.6)} ${top - 6}) rotate(-46)">${elided(one.label, 14)}</text>`;
+    transform="translate(${x(c + 0.6)} ${top - 6}) rotate(${tilt})">${elided(one.label, 14)}</text>`;
   const square = (value, r, c) => {
     if (value === null) return "";
     const colour = shade(value, tone, theme), said = say(value, r, c);
@@ -49,9 +49,34 @@ export function cells({ rows, columns, mirrored }, values, { size, left, top, th
     text-anchor="end">${elided(one.label, 14)}</text>${values[r].map((value, c) => square(value, r, c))}`)}`;
 }
 
-export function smallMap(title, map, theme) {
-  const size = 16, left = 90, top = 70, width = left + map.columns.length * size + 40;
-  return html`<figure><figcaption>${title}</figcaption><svg class="small" width="${width}"
-    height="${top + map.rows.length * size}" role="img" aria-label="${title}">${
-    cells(map, map.at, { size, left, top, theme, tone: "blue", say: percent })}</svg></figure>`;
+const LETTER = 6.4;  // pixels, at most, of a letter of a label
+const LARGEST = 16, SMALLEST = 7, FONT_SIZE = 11.5;  // pixels: of a cell, and of a label
+
+// Maps side by side; with `room`, { width, height }, in cells so small that all of them are whole in it.
+export function smallMaps(titled, theme, room) {
+  const most = room ? titled.map(([, map]) => sizeIn(map, room, titled.length)) : [];
+  const size = Math.max(SMALLEST, Math.min(LARGEST, ...most));
+  return html`<div class="figures" style="--label:${Math.min(FONT_SIZE, size + 1)}px">${
+    titled.map(([title, map]) => smallMap(title, map, theme, size))}</div>`;
+}
+
+const longest = (all) => Math.max(...all.map(({ label }) => elided(label, 14).length));
+function marginsOf({ rows, columns }) {
+  const over = ({ label }, i) => 0.45 * LETTER * elided(label, 14).length - i * SMALLEST;  // beyond the last column
+  return { left: 12 + LETTER * longest(rows), top: 12 + 0.9 * LETTER * longest(columns),
+    right: Math.max(...[...columns].reverse().map(over)) };
+}
+
+function sizeIn(map, { width, height }, count) {
+  const { left, top, right } = marginsOf(map), gap = 24, caption = 22;
+  return Math.floor(Math.min((width / count - gap - left - right) / map.columns.length,
+    (height - caption - top) / map.rows.length));
+}
+
+function smallMap(title, map, theme, size) {
+  const { left, top, right } = marginsOf(map);
+  return html`<figure><figcaption>${title}</figcaption><svg class="small"
+    width="${Math.ceil(left + map.columns.length * size + right)}" height="${Math.ceil(top + map.rows.length * size)}"
+    role="img" aria-label="${title}">${
+    cells(map, map.at, { size, left, top, theme, tone: "blue", say: percent, tilt: -65 })}</svg></figure>`;
 }

@@ -17,6 +17,9 @@ export const START = {
 
 export const traceOf = (state) => state.traces[state.part] || null;
 
+// Whether what is asked for is still on its way, and the maps are those of before.
+export const isOld = ({ busy }) => busy === "translating" || busy === "looking";
+
 // The side of the words that look, and which of them is chosen.
 export const sideOf = ({ head }) => head.kind === "encoder" ? "source" : "target";
 export const chosenOf = (state) => sideOf(state) === "source" ? state.read : state.word;
@@ -37,6 +40,9 @@ export function keepTheme(theme) {
   try { localStorage.setItem("s2s-theme", theme); } catch { /* as above */ }
 }
 
+// The page of an address, which is its part after #, as browsers do not send it.
+export const pageOf = ({ hash }) => /^#lesson(s|-\d+)$/.test(hash) ? "lessons" : "explore";
+
 const ALLOWED = { view: VIEWS, unit: ["words", "tokens"], as: ["map", "lines"], overlay: ["one", "all"],
   rows: ["predicts", "reads"], theme: ["light", "dark"] };
 
@@ -47,13 +53,14 @@ export function toAddress(state) {
   for (const name of ["model", ...Object.keys(ALLOWED)]) if (state[name] !== START[name]) given[name] = state[name];
   for (const [name, value] of Object.entries(state.options)) given[name] = value;
   if (state.alternative) given.shown = state.alternative;
+  if (state.part) given.part = state.part;
   return new URLSearchParams(Object.entries(given).filter(([, value]) => value !== null && value !== "")).toString();
 }
 
 // The state that an address asks for; invalid parts are ignored.
 export function fromAddress(query) {
   const asked = new URLSearchParams(query), found = {}, options = found.options = {};
-  if ((asked.get("text") || "").trim()) found.text = asked.get("text").slice(0, 5000);
+  if ((asked.get("text") || "").trim()) found.text = asked.get("text");
   for (const [name, key] of [["from", "source"], ["to", "target"], ["model", "model"]]) {
     if (asked.get(name)) found[key] = asked.get(name);
   }
@@ -66,8 +73,25 @@ export function fromAddress(query) {
   }
   const take = (name, into, key = name) => { if (/^\d{1,4}$/.test(asked.get(name))) into[key] = +asked.get(name); };
   take("word", found);
+  take("part", found);
   take("shown", found, "alternative");
   for (const name of ["num_beams", "alternatives", "top_k", "seed"]) take(name, options);
   for (const name of ["temperature", "top_p"]) if (Number(asked.get(name)) > 0) options[name] = Number(asked.get(name));
   return found;
+}
+
+// What a reload or Back finds again: kept in this entry of the tab's history, not in the address, for a browser lists
+// addresses.  The address of a link goes when the page no longer shows its text.
+export function keepPlace(state) {
+  const { prefix, forced, pinned } = state, s2s = { address: toAddress(state), prefix, forced, pinned };
+  if (JSON.stringify(history.state?.s2s) === JSON.stringify(s2s)) return;
+  const linked = new URLSearchParams(location.search).get("text");
+  const address = linked && linked !== state.text ? location.pathname + location.hash : location.href;
+  try { history.replaceState({ ...history.state, s2s }, "", address); } catch { /* a sandboxed frame has no history */ }
+}
+export function keptPlace() {
+  const kept = history.state?.s2s;
+  if (!kept) return fromAddress(location.search);
+  const { address, ...rest } = kept;
+  return { ...fromAddress(address), ...rest };
 }

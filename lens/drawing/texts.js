@@ -4,13 +4,16 @@ import { inLanguage, isRightToLeft, language, withArticle } from "./languages.js
 import { changed, html, icon, listed, opener, paint, stretches, tipped } from "./markup.js";
 import { looking, sideOf, traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
-import { count, quoted } from "./wording.js";
+import { count, percent, quoted } from "./wording.js";
+
+const UNSURE = 0.7;  // chance below which a word has a dotted underline
 
 // The parts of the section, each painted separately, so that the text field survives.
 export const FRAME = html`<span class="from-menu"></span><div class="line src"></div>
   <div class="between second"></div><span class="to-menu"></span><div class="line tgt"></div>
   <svg class="ribbons" aria-hidden="true"><g class="threads"></g><g class="joins"></g></svg>
-  <div class="pills" aria-hidden="true"></div><p class="meaning second"></p><div class="acts"></div>`;
+  <div class="pills" aria-hidden="true"></div><div class="under second"><p class="meaning"></p><p class="key"></p></div>
+  <div class="acts"></div>`;
 
 export function paintTexts(root, state, settings) {
   const trace = traceOf(state), [from, to] = trace?.languages || [state.source, state.target];
@@ -35,6 +38,15 @@ export function paintTexts(root, state, settings) {
   paint(part(".acts"), actions(state, settings));
   const settled = trace && !state.editing && state.moment === null && !isNew(state);
   paint(part(".meaning"), settled ? meaning(trace, settings, state.twin) : "");
+  paint(part(".key"), html`${keyOf(root).map((one) => html`<span>${one}</span>`)}`);
+}
+
+// What the underlines in the texts mean, of those that are there.
+function keyOf(root) {
+  const kinds = [["unsure", "Dotted", html`a chance below ${percent(UNSURE)}`],
+    ["unseen", "Dashed", "not in the training text"], ["wrong", "Wavy", "differs from the final translation"]];
+  return kinds.filter(([name]) => root.querySelector(`.line .${name}`))
+    .map(([name, line, what]) => html`<span class="${name}-key">${line}</span>: ${what}`);
 }
 
 function actions(state, settings) {
@@ -111,14 +123,15 @@ function wordSpan(state, side, { text, pieces, start, word }, unknown, trace) {
   const chosen = pieces.includes(side === "source" ? state.read : state.word), classes = ["w"];
   if (unknown?.has(text.toLocaleLowerCase())) classes.push("unseen");
   if (/['’]$/.test(text)) classes.push("elision");
-  if (side === "target" && trace.chance({ pieces }) < 0.7) classes.push("unsure");
+  if (side === "target" && trace.chance({ pieces }) < UNSURE) classes.push("unsure");
   if (side === "target" && state.changed.includes(start)) classes.push("new");
   return html`<span class="${classes.join(" ")}" role="button" tabindex="${chosen ? 0 : -1}" data-side="${side}"
     data-piece="${pieces[0]}" data-number="${word}" data-k="${side}-${pieces[0]}">${text}</span>`;
 }
 
 function notes(state, from) {
-  const { unknown_words: unknown, hypotheses } = state.reply?.translation || {}, trace = traceOf(state), said = [];
+  const { unknown_words: unknown, hypotheses, other_language: other } = state.reply?.translation || {};
+  const trace = traceOf(state), said = [];
   if (state.moment !== null) {
     return `What it wrote by itself after ${count(state.replay.moments[state.moment].step)} steps:`;
   }
@@ -128,6 +141,7 @@ function notes(state, from) {
   }
   if (state.editing) return "";
   if (hypotheses?.[state.alternative]?.finished === false) return "The translation stops here, at the token limit.";
+  if (other) return otherLanguage(other, from);
   const named = (words) => listed(words.slice(0, 3), (one) => quoted(one, from));
   const standIns = trace && !isNew(state) ? changed(trace.source, trace.record.source_text) : [];
   if (unknown?.length) {
@@ -139,6 +153,11 @@ function notes(state, from) {
     said.push(html`The model read ${named(read)} in place of protected text.`);
   }
   return html`${said}`;
+}
+
+function otherLanguage(code, from) {
+  const own = language(from, from), seems = code === "und" ? html`not to be ${own}` : html`to be ${language(code)}`;
+  return html`<b class="warn">This text seems ${seems}.</b> It was read as ${own}, so its translation is a guess.`;
 }
 
 // What the model wrote at a moment of its training; words that differ from the final translation are underlined.

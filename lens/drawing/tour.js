@@ -1,29 +1,42 @@
-// A tour of the page in four steps, each at the card it describes.
+// A tour of the page in a few steps, each at the card it describes, and about what is there.
 
 import { html, paint, putAt } from "./markup.js";
+import { flipOf } from "./texts.js";
 
-const STEPS = [
-  [".texts", html`Change <i>tired</i> to <i>wide</i>. One English word, and <i>il</i> becomes <i>elle</i>.`],
-  [".texts", html`The lines show where heads looked while writing the dark word. Point at another word to follow it.`],
-  [".work", html`The map shows the same for every word at once. Beside it: the heads that matter for the word.`],
-  [".heads", html`These are all the heads. The coloured ones do something that was measured.`],
-];
+function stepsOf(root, state, settings) {
+  const flip = flipOf(settings, state.text), [first] = settings.pairs || [];
+  const pair = flip ? settings.pairs.find((one) => one.options.includes(flip.own)) : first;
+  const inOrder = (two) => flip && !flip.first ? [...two].reverse() : two;
+  const change = ({ options, pronouns }) => {
+    const [[from, to], [before, after]] = [inOrder(options), inOrder(pronouns)];
+    return [flip ? ".texts" : ".pairs", html`Change <i>${from}</i> to <i>${to}</i>, and <i>${before}</i> becomes
+      <i>${after}</i>.`];
+  };
+  return [
+    ...pair ? [change(pair)] : [],
+    [".texts", root.querySelector(".joins path")
+      ? "The lines show where heads looked while writing the dark word. Point at another word to follow it."
+      : "The tinted words are where heads looked while writing the dark word. Choose another word to follow it."],
+    [".work", "The map shows the same for every word at once. With it: the heads that matter for the word."],
+    [".heads", "These are all the heads. The coloured ones do something that was measured."],
+  ];
+}
 
-export function tour(root) {
+export function tour(root, state, settings) {
   const box = root.querySelector(".tourbox");
-  let at = -1, back = null;
+  let at = -1, back = null, steps = [];
   const ring = (card) =>
     root.querySelectorAll(".card").forEach((one) => one.classList.toggle("ringed", one === card));
   const end = () => { at = -1; box.hidden = true; ring(null); back?.focus(); };
   const go = (step) => {
-    if (step >= STEPS.length) return end();
+    if (step >= steps.length) return end();
     at = step;
-    const [where, said] = STEPS[at], card = root.querySelector(where);
+    const [where, said] = steps[at], card = root.querySelector(where);
     ring(card);
     card.scrollIntoView({ block: "nearest" });
-    paint(box, html`<p>${said}</p><div class="row2"><span class="second">${at + 1} of ${STEPS.length}</span><button
+    paint(box, html`<p>${said}</p><div class="row2"><span class="second">${at + 1} of ${steps.length}</span><button
       class="chip" data-tour="end">Close</button><button class="chip solid"
-      data-tour="next">${at + 1 < STEPS.length ? "Next" : "Done"}</button></div>`);
+      data-tour="next">${at + 1 < steps.length ? "Next" : "Done"}</button></div>`);
     box.hidden = false;
     const rect = card.getBoundingClientRect();
     const fits = rect.bottom + box.offsetHeight + 16 < innerHeight;
@@ -35,5 +48,8 @@ export function tour(root) {
     if (to) to === "next" ? go(at + 1) : end();
   });
   box.addEventListener("keydown", (event) => { if (event.key === "Escape") { event.stopPropagation(); end(); } });
-  return () => { back = document.activeElement; go(0); };
+  return () => {
+    [back, steps] = [document.activeElement, stepsOf(root, state, settings)];
+    go(0);
+  };
 }

@@ -2,8 +2,8 @@
 // the changes marked, the same head's two maps side by side, and the heads that carry the difference.
 
 import { answered, inside, marked, noted, notedText, scrollable, shown } from "./answers.js";
-import { html, listed } from "./markup.js";
-import { smallMap } from "./small_map.js";
+import { html, isOneScreen, listed } from "./markup.js";
+import { smallMaps } from "./small_map.js";
 import { flipOf } from "./texts.js";
 import { KINDS, Trace, nameOf } from "./trace.js";
 import { inLanguage, language } from "./languages.js";
@@ -35,11 +35,14 @@ function compare(context, trace, { text, prefix, num_beams: beams, model }) {
     text, maps: KINDS, ...(prefix ? { prefix } : {}), ...(model ? { model } : {}),
     ...(beams ? { num_beams: +beams, alternatives: undefined, alternative: 0 } : {}) });
   const heads = () => model || prefix || text === trace.source ? "" : carriers(context, trace, text);
-  return shown(answer, () => html`${sides(context.state, trace, answer)}${heads()}`);
+  return shown(answer, () => html`${sides(context, trace, answer)}${heads()}`);
 }
 
-function sides(state, trace, answer) {
-  const [source, target] = trace.languages;
+const BESIDE = 400;  // pixels of what is beside the maps, as in dock.css
+
+function sides({ state, root }, trace, answer) {
+  const [source, target] = trace.languages, { clientWidth, clientHeight } = root.querySelector(".drawer");
+  const room = isOneScreen() ? { width: clientWidth - BESIDE, height: clientHeight - 32 } : null;
   const other = answer.made ||= new Trace(answer.traces[0], answer.measured);
   const [layers, heads] = other.sizes[state.head.kind], has = layers > state.head.layer && heads > state.head.head;
   const head = has ? state.head : { kind: "cross", layer: 0, head: 0 };
@@ -47,14 +50,13 @@ function sides(state, trace, answer) {
   const alike = before.rows.length === after.rows.length && before.columns.length === after.columns.length;
   const change = (value, r, c) => value === null ? null : after.at[r][c] - value;
   const difference = () => before.at.map((row, r) => row.map((value, c) => change(value, r, c)));
-  const drawn = (title, map) => smallMap(title, map, state.theme);
+  const maps = [[headName(head, trace), before], ["With the change", after], ...alike
+    ? [["The difference: more in blue, less in orange", { ...before, at: difference() }]] : []];
   const side = (label, from, to) => html`<div class="res"><span class="second">${label}</span>
     <p ${inLanguage(source)}>${from}</p><p ${inLanguage(target)}>${to}</p></div>`;
   return html`<div class="sides">${side("As it is", trace.source, trace.target)}
     ${side("With the change", marked(trace.source, other.source), marked(trace.target, other.target))}</div>
-    ${scrollable("The head’s maps", html`<div class="figures">${
-      drawn(headName(head, trace), before)}${drawn("With the change", after)}${
-      alike ? drawn("The difference: more in blue, less in orange", { ...before, at: difference() }) : ""}</div>`)}`;
+    ${scrollable("The head’s maps", smallMaps(maps, state.theme, room))}`;
 }
 
 // The heads that carry the difference: each patched alone from the other sentence.

@@ -22,6 +22,7 @@ from ...translate.results import Hypothesis, Translation
 from ...translate.translator import Translator
 from ..access import Caller
 from ..errors import APIError
+from ..languages import other_language
 from ..service import Service, bounded
 from ..settings import ServerSettings
 from .bodies import GIVEN, TARGET_IDS, From0, JSONRoute, OptionFields, Pair, TargetIds, key_wanted
@@ -86,8 +87,18 @@ class OneTranslation(BaseModel):
     ] = Field(description="words not seen in training; null: unknown for this model")
     one_by_one: bool = Field(description="whether sentences were translated one by one, because translating them "
                                          "together changed their number")
+    other_language: str | None = Field(
+        default=None, description="the language (ISO 639-1) that the text seems to be in, if that is not "
+                                  "source_language: then the translation is a guess; `und`: not clear which; null: "
+                                  "source_language, or in doubt")
     engine: str
     precision: str
+
+    @classmethod
+    def of(cls, found: Translation) -> "OneTranslation":
+        text = " ".join(one.source_text for one in found.parts) if found.has_markup else found.source_text
+        return cls.model_validate(found, from_attributes=True).model_copy(
+            update={"other_language": other_language(text, found.source_language)})
 
 
 class TranslateReply(BaseModel):
@@ -164,14 +175,14 @@ def router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["Seq2See"], route_class=JSONRoute)
     wanted = key_wanted(service)
 
-    @routes.post("/translate", summary="Translate texts", response_model=TranslateReply, dependencies=wanted,
+    @routes.post("/translate", summary="Translate texts", dependencies=wanted,
                  description="No sentence is lost: if translating sentences together changes their number, they are "
                              "translated one by one, and one_by_one is true. URLs, e-mail addresses, paths, "
                              "placeholders and emoji stay unchanged, and so does a text without words.")
-    async def translate(body: TranslateBody, request: Request) -> dict[str, list[Translation]]:
+    async def translate(body: TranslateBody, request: Request) -> TranslateReply:
         caller = service.access.authenticate(request)
-        return {"translations": await service.translate(body.texts, caller=caller, format=body.format,
-                                                        **body.arguments())}
+        found = await service.translate(body.texts, caller=caller, format=body.format, **body.arguments())
+        return TranslateReply(translations=await asyncio.to_thread(lambda: [*map(OneTranslation.of, found)]))
 
     @routes.post("/look", summary="Translate a text and return every attention map", dependencies=wanted,
                  response_model=LookReply, description="Compressed with gzip if the client accepts it.")
@@ -235,7 +246,7 @@ class Looked:
 
 
 def _plain(result: Translation | None) -> dict[str, Any] | None:
-    return None if result is None else OneTranslation.model_validate(result, from_attributes=True).model_dump()
+    return None if result is None else OneTranslation.of(result).model_dump()
 
 
 def _languages(body: LookBody) -> tuple[str | None, ...]:

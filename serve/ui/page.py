@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ...lens.explorer import script, style
+from ...lens.explorer import as_data, script, style
 from ...translate.translator import Translator
 from ..access import AccessControl
 from ..request_checks import PAGE
@@ -25,7 +25,7 @@ from ..settings import ServerSettings
 from . import text_of
 from .api import add_api, add_ask
 from .calls import CheckedCalls
-from .first import settings_of, static_view
+from .first import sentences, settings_of, static_view
 from .gradio_patches import answer_in_json
 
 MOST_VISITS = 100  # whose last state Gradio keeps in memory
@@ -59,6 +59,13 @@ watch("settings", () => {
   begin(settings);
 });
 """
+
+# What is shown before any script is the first sentence: not of a reader who comes back to another one, or to Lessons.
+ELSEWHERE = """<script>(() => {
+const kept = history.state && history.state.s2s && history.state.s2s.address;
+const text = new URLSearchParams(kept || location.search).get("text");
+if (/^#lesson/.test(location.hash) || (text && text !== %s)) document.documentElement.classList.add("s2s-elsewhere");
+})();</script>"""
 
 # Before Gradio has started, which takes most of a second: the same explorer, outside it.
 EARLY = b"""<div class="s2s-early"><div class="s2s-home"></div></div><script>(() => {
@@ -131,7 +138,8 @@ class WithFirstView(BaseHTTPMiddleware):
     def __init__(self, app: ASGIApp, service: Service):
         super().__init__(app)
         view = static_view(service)
-        self.view = view + EARLY if view else b""
+        elsewhere = (ELSEWHERE % as_data(sentences()[0][0])).encode()
+        self.view = elsewhere + view + EARLY if view else b""
         self.folder = service.settings.root_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

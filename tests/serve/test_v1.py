@@ -40,6 +40,19 @@ def test_translate_tells_all_there_is(live, translator):
     assert answer.json()["translations"][0]["unknown_words"] == ["zebra"]
 
 
+@pytest.mark.parametrize(("text", "found"), [(TEXT, None), ("Le chat n'a pas traversé la rue.", "fr"), ("Tom", None)])
+def test_text_in_another_language_is_flagged(live, text, found):
+    [translation] = post(live, "translate", {"texts": [text], "source": "en"}).json()["translations"]
+    looked = post(live, "look", {"text": text, "source": "en"}).json()["translation"]
+    assert translation["other_language"] == looked["other_language"] == found
+
+
+def test_markup_is_not_text_of_another_language(live):
+    texts = ["<strong>The cat</strong> did <em>not</em> cross.", "<p>Où est <b>la gare</b> ?</p>"]
+    found = post(live, "translate", {"texts": texts, "source": "en", "format": "html"}).json()["translations"]
+    assert [one["other_language"] for one in found] == [None, "fr"]
+
+
 @pytest.mark.parametrize("settings", [
     {"num_beams": 3, "max_new_tokens": 6, "length_penalty": 0.5}, {"temperature": 2, "seed": 3}, {"prefix": "Le"},
 ])  # fmt: skip

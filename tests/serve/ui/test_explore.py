@@ -307,6 +307,204 @@ def test_the_lessons_are_there_at_once(tab):
     assert tab.locator(".w.sel").is_visible()
 
 
+# --- addresses
+
+
+def reloaded(tab):
+    tab.wait_for_timeout(400)  # a change is kept after 200 ms
+    tab.reload()
+    tab.locator(".s2s:not(.s2s-first)").wait_for(state="attached")
+
+
+def test_a_reload_keeps_the_sentence_its_word_and_what_was_forced(tab):
+    type_in(tab, "Where is the station?")
+    settled(tab)
+    tab.locator(".tgt .w", has_text="gare").click()
+    reloaded(tab)
+    settled(tab)
+    assert tab.locator(".src").inner_text() == "Where is the station?"
+    assert tab.locator(".word .big").inner_text() == "gare"
+    tab.locator(".pairs button", has_text="wide").click()
+    settled(tab)
+    tab.locator(".cand button", has_text="il").first.click()
+    tab.get_by_text("Forced: il").wait_for()
+    settled(tab)
+    reloaded(tab)
+    tab.get_by_text("Forced: il").wait_for()
+
+
+def test_a_sentence_typed_over_a_link_is_the_one_that_a_reload_shows(open_tab, packaged):
+    """The address does not name the sentence of before, nor the one typed: browsers list addresses."""
+    tab = open_tab(f"{packaged.url}/?text=I was tired.&to=de")
+    settled(tab)
+    assert tab.locator(".tgt").inner_text() == "Ich war müde."
+    type_in(tab, "He laughed.")
+    settled(tab)
+    reloaded(tab)
+    settled(tab)
+    assert tab.locator(".tgt").inner_text() == "Er lachte." and "text=" not in tab.url
+
+
+def test_a_link_to_the_first_sentence_in_another_language_is_followed(open_tab, packaged):
+    tab = open_tab(f"{packaged.url}/?to=de")
+    settled(tab)
+    assert tab.locator(".src .w").first.inner_text() == "The" and "Die Katze" in tab.locator(".tgt").inner_text()
+
+
+def test_lessons_and_explore_have_addresses(open_tab, packaged):
+    tab = open_tab(packaged.url)
+    settled(tab)
+    lessons, explore = tab.locator("iframe[title=Lessons]"), tab.locator(".explore")
+    tab.get_by_role("link", name="Lessons").click()
+    lessons.wait_for()
+    assert tab.url.endswith("/ui/#lessons")
+    reloaded(tab)
+    lessons.wait_for()
+    assert explore.is_hidden()
+    tab.go_back()
+    settled(tab)
+    assert lessons.is_hidden() and tab.locator(".w.sel").inner_text() == "il"
+    tab.go_forward()
+    lessons.wait_for()
+    linked = open_tab(f"{packaged.url}/#lessons")
+    linked.locator("iframe[title=Lessons]").wait_for()
+    frame = linked.frame_locator("iframe[title=Lessons]")
+    frame.get_by_role("link", name="Scaling").click()
+    linked.wait_for_url("**/ui/#lesson-3")
+    reloaded(linked)
+    seen = "() => { const { top } = document.getElementById('lesson-3').getBoundingClientRect(); return top < 60; }"
+    linked.frame_locator("iframe[title=Lessons]").get_by_role("heading", name="Scaling").wait_for()
+    linked.wait_for_timeout(500)
+    assert linked.frames[-1].evaluate(seen), "a reload opens the lesson that was read"
+    linked.go_back()
+    linked.wait_for_url("**/ui/#lessons")
+    with linked.context.expect_page() as opened:
+        linked.get_by_role("link", name="Explore").click(modifiers=["ControlOrMeta"])
+    opened.value.locator(".explore").wait_for()
+    assert linked.locator("iframe[title=Lessons]").is_visible()
+
+
+def test_the_lessons_have_the_theme_of_the_page(open_tab, packaged):
+    tab = open_tab(f"{packaged.url}/#lessons", color_scheme="light")
+    root = tab.frame_locator("iframe[title=Lessons]").locator("html")
+    for theme, name in (("light", "Dark mode"), ("dark", "Light mode")):
+        root.and_(tab.frame_locator("iframe[title=Lessons]").locator(f"[data-theme={theme}]")).wait_for()
+        assert root.locator("button.theme").is_hidden(), "the page has one"
+        tab.get_by_role("button", name=name).click()
+    root.and_(tab.frame_locator("iframe[title=Lessons]").locator("[data-theme=light]")).wait_for()
+
+
+# --- what is old, foreign, or underlined is said
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("Je ne sais pas où il habite.", "This text seems to be French. It was read as English"),
+    ("我不喜欢猫。", "This text seems to be Chinese."), ("I do not know where he lives.", None),
+])  # fmt: skip
+def test_text_that_the_model_does_not_read_is_flagged(tab, text, said):
+    type_in(tab, text)
+    settled(tab)
+    note = tab.locator(".then").inner_text()
+    assert said in note if said else note == ""
+
+
+def test_every_underline_in_the_texts_has_its_legend(tab):
+    assert tab.locator(".key").inner_text() == ""
+    type_in(tab, "The zxqvute was tall, my dear, and everybody laughed about it.")
+    settled(tab)
+    unsure = tab.locator(".tgt .unsure")
+    key = tab.locator(".key").inner_text()
+    assert unsure.count() and "Dotted: a chance below 70%" in key
+    assert tab.locator(".src .unseen").count() and "Dashed: not in the training text" in key
+    lines = tab.evaluate("() => ['.tgt .unsure', '.key .unsure-key'].map((one) => "
+                         "getComputedStyle(document.querySelector(one)).textDecorationLine)")
+    assert lines == ["underline", "underline"]
+
+
+def test_maps_of_before_look_old_until_the_new_ones_are_there(tab):
+    old = "() => ['.mapbox', '.word', '.groups'].map((one) => +getComputedStyle(document.querySelector(one)).opacity)"
+    assert tab.evaluate(old) == [1, 1, 1]
+    held = []
+    tab.route("**/v1/look", lambda route: held.append(route))
+    type_in(tab, "Where is my hat?")
+    tab.locator(".trust", has_text="Outdated").wait_for()
+    assert max(tab.evaluate(old)) < 0.5
+    for route in held:
+        route.continue_()
+    tab.unroute("**/v1/look")
+    settled(tab)
+    assert tab.evaluate(old) == [1, 1, 1] and "Outdated" not in tab.locator(".trust").inner_text()
+
+
+def test_the_caveat_is_above_the_fold(open_tab, packaged):
+    for width, height in (*SIZES, (1024, 768), (750, 900), (390, 844)):
+        tab = open_tab(packaged.url, viewport={"width": width, "height": height})
+        settled(tab)
+        box = tab.get_by_text("A map shows where a head looked, not why.").bounding_box()
+        assert box["y"] + box["height"] <= height and tab.evaluate("scrollY") == 0, (width, box)
+
+
+# --- every width
+
+
+@pytest.mark.parametrize("width", [390, 600, 750])
+def test_a_phone_has_the_menu_of_models_and_the_tour(open_tab, packaged, width):
+    tab = open_tab(packaged.url, viewport={"width": width, "height": 844})
+    settled(tab)
+    tab.get_by_role("button", name="Tour").click()
+    assert tab.get_by_role("dialog", name="Tour").get_by_text("The tinted words").count() == 0
+    tab.locator("[data-tour=next]").click()
+    assert tab.get_by_role("dialog", name="Tour").get_by_text("The tinted words").is_visible(), "there are no lines"
+    tab.keyboard.press("Escape")
+    tab.get_by_role("button", name="Model:").click()
+    tab.get_by_role("menuitemradio", name="everyday").click()
+    settled(tab)
+    assert "everyday" in tab.get_by_role("button", name="Model:").inner_text()
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
+OVERLAPS = """() => {
+    const names = '.pill, .badge, .acts .tool, .then, .under, .flip, .w, .cap, .th .rank, .top-bar > *, .lang';
+    const boxes = [...document.querySelectorAll(names)].filter((one) => one.offsetParent && one.innerText.trim())
+        .map((one) => [one, one.getBoundingClientRect()]);
+    return boxes.flatMap(([a, r], i) => boxes.slice(i + 1).filter(([b, s]) => !a.contains(b) && !b.contains(a)
+        && Math.min(r.right, s.right) - Math.max(r.left, s.left) > 2.5
+        && Math.min(r.bottom, s.bottom) - Math.max(r.top, s.top) > 4).map(([b]) => `${a.innerText} | ${b.innerText}`));
+}"""
+
+
+@pytest.mark.parametrize("width", [1024, 1440])
+def test_no_badge_covers_another_or_a_word(open_tab, packaged, width):
+    """For every word of sentences whose labels have little room, in both models."""
+    tab = open_tab(packaged.url, viewport={"width": width, "height": 768})
+    for text in (CAT, "Where is the station?", "The teacher gave the books to her students because they were free."):
+        if text != CAT:
+            type_in(tab, text)
+        settled(tab)
+        for word in tab.locator(".tgt .w").all():
+            word.click()
+            tab.mouse.move(2, 2)
+            assert tab.evaluate(OVERLAPS) == [], (text, word.inner_text())
+
+
+@pytest.mark.parametrize("text", [None, "My sister works in a bank near the river, but she would like to travel."])
+def test_the_lab_s_maps_are_whole(tab, text):
+    if text:
+        type_in(tab, text)
+        settled(tab)
+    tab.get_by_role("button", name="What if the sentence were different?").click()
+    if text:
+        tab.get_by_label("The English").fill(text.replace("sister", "brother").replace("she", "he"))
+        tab.get_by_label("The English").press("Enter")
+    tab.locator(".drawer .small").first.wait_for()
+    inside = tab.evaluate("""() => { const drawer = document.querySelector('.drawer').getBoundingClientRect();
+        return [...document.querySelectorAll('.drawer .small')].map((map) => [map, ...map.querySelectorAll('text')]
+            .map((one) => one.getBoundingClientRect()).every((box) => box.top >= drawer.top && box.left >= drawer.left
+                && box.bottom <= drawer.bottom && box.right <= drawer.right)); }""")
+    assert inside == [True] * 3
+    assert tab.locator("[data-row]").first.is_visible() and tab.evaluate("scrollY") == 0
+
+
 # --- everybody
 
 
@@ -341,6 +539,7 @@ def test_it_can_be_used_by_keyboard_alone(tab):
 
 def test_the_tour_has_four_steps_and_gives_the_focus_back(tab):
     tab.get_by_role("button", name="Tour").click()
+    tab.get_by_role("dialog", name="Tour").get_by_text("Change tired to wide, and il becomes elle.").wait_for()
     for _ in range(4):
         assert tab.locator(".ringed").count() == 1
         tab.get_by_role("dialog", name="Tour").locator("[data-tour=next]").click()
