@@ -177,7 +177,8 @@ def add_translate(verbs: Verbs) -> None:
     add_languages(verb)
     add_beams(verb)
     verb.add_argument("--calibrated", action="store_true",
-                      help="begin each line with the calibrated probability that a reference is identical, and a TAB")
+                      help="begin each line with the calibrated chance that a reference is identical, and a TAB; a line"
+                      " translated in parts has none")
 
 
 def add_score(verbs: Verbs) -> None:

@@ -70,8 +70,11 @@ class OneTranslation(BaseModel):
     text: str
     source_language: str
     target_language: str
-    hypotheses: list[Hypothesis] = Field(description="best first; empty for a text without words, which is "
-                                               "returned unchanged; those that lost a sentence are omitted")
+    hypotheses: list[Hypothesis] = Field(
+        description="best first; empty for a text without words, which is returned unchanged; those that lost a "
+                    "sentence are omitted, and a text found twice stands once.  probability: the calibrated chance "
+                    "that a reference is the same, of the best one alone, where it is known to hold; odds: how many "
+                    "times as probable as the best one the model finds it")
     unknown_words: Annotated[
         list[str] | None, BeforeValidator(lambda words: words and [word.text for word in words])
     ] = Field(description="words not seen in training; null: unknown for this model")
