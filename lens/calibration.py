@@ -25,6 +25,9 @@ from .plain_json import Count, Measurement, Share
 FILE = "calibration.json"  # beside the run it was fitted on
 MOST_CERTAIN = 0.999  # p' of a hypothesis
 FLOOR = 0.01  # share of its probability that a token keeps if it has no more than smoothing gave it
+SURE = 0.8  # P from which a chance is checked before it is shown
+MOST_OFF = 0.03  # of the mean of these P from the share that is right
+LEAST_SURE = 50  # translations with such a P that check it
 
 Way = Literal["raw", "temperature", "smoothing", "both", "chance"]  # what is corrected; chance: both, with e = 1
 WAYS: tuple[Way, ...] = get_args(Way)
@@ -65,9 +68,9 @@ def log_sum(values_NV: np.ndarray) -> np.ndarray:
 
 
 class Bin(NamedTuple):
-    """Tokens of similar confidence: their number, mean confidence, and the share that were right."""
+    """Tokens or translations of similar confidence: their number, mean confidence, and the share that were right."""
 
-    tokens: Count
+    size: Count
     confidence: Share
     right: Share
 
@@ -85,7 +88,7 @@ class Reliability:
 
 @dataclass(frozen=True)
 class SentenceCalibrator:
-    """The probability P that a hypothesis equals the reference, from its log-probability log p under the model's own
+    """The chance P that the best hypothesis equals the reference, from its log-probability log p under the model's own
     probabilities and its number of tokens n:
 
         log p'          =  log p - n log(1 - e)                   without what smoothing of e takes from each token
@@ -109,17 +112,37 @@ def sentence_inputs(log_prob_S: np.ndarray, tokens_S: np.ndarray, smoothing: flo
 
 
 @dataclass(frozen=True)
-class SentenceReliability:
-    """On held-out sentences: the share of `hypotheses` (the best few of each) that equal the reference, their mean
-    probability before and after calibration, and the expected calibration error.  A perfect calibration would measure
-    an error of about `chance` on as many."""
+class SentenceCheck:
+    """The chances of the best translations of one corpus, compared with how many of them equal the reference: all of
+    them, and in bands of P, of which the last begins at SURE.  None of its sentences was used for the fit.  `decides`:
+    the corpus is one whose kind the chances were fitted to."""
 
-    hypotheses: Count
-    equal: Figure
-    raw: Share
-    calibrated: Share
-    ece: Figure
-    chance: Share
+    corpus: str
+    decides: bool
+    all: Bin
+    bands: tuple[Bin, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether there are enough sure translations, and as many of them right as they say."""
+        sure = self.bands[-1]
+        return sure.size >= LEAST_SURE and abs(sure.confidence - sure.right) <= MOST_OFF
+
+
+@dataclass(frozen=True)
+class SentenceCalibration:
+    """What was fitted to `fitted` translations of the corpora `fitted_on`, and its checks."""
+
+    calibrator: SentenceCalibrator
+    fitted: Count
+    fitted_on: tuple[str, ...]
+    checks: tuple[SentenceCheck, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether its chances may be shown."""
+        deciding = [one.holds for one in self.checks if one.decides]
+        return bool(deciding) and all(deciding)
 
 
 @dataclass(frozen=True)
@@ -134,7 +157,7 @@ class LanguageCalibration:
     right: Share
     way: Way
     ways: Mapping[Way, Reliability]
-    sentences: SentenceReliability | None = None
+    sentences: SentenceCalibration | None = None
 
     @property
     def kept(self) -> Reliability:
@@ -150,9 +173,8 @@ class Calibration(Measurement):
     measured_on: str
     languages: Mapping[str, LanguageCalibration]
     weights: str = ""
-    sentences: SentenceCalibrator | None = None
 
-    header = {"format": "seq2see-calibration", "version": 2}
+    header = {"format": "seq2see-calibration", "version": 3}
     what, command = "calibration", "seq2see calibrate RUN"
 
     def calibrator(self, language: str) -> Calibrator | None:
@@ -161,5 +183,6 @@ class Calibration(Measurement):
         return found.kept.calibrator if found else None
 
     def sentence_calibrator(self, language: str) -> SentenceCalibrator | None:
-        """The same for hypotheses as a whole."""
-        return self.sentences if language in self.languages else None
+        """The calibrator of whole translations; None if there is none whose chances hold."""
+        found = self.languages.get(language)
+        return found.sentences.calibrator if found and found.sentences and found.sentences.holds else None

@@ -1,8 +1,10 @@
-"""Fits and measures the calibration of a run (`lens/calibration.py`) on sentence pairs that it was not trained on.
+"""Fits and measures the calibration of a model (`lens/calibration.py`) on sentence pairs that it was not trained on.
 
 With teacher forcing, the model predicts each token of a reference and is right if its most probable token is the
-reference's (Müller et al.  2019).  What is fitted on the validation pairs is measured on the test pairs; without those,
-or on files, one half is fitted on and the other measured.  No source sentence is in both.
+reference's (Müller et al.  2019).  What is fitted on the validation pairs is measured on the test pairs; of pairs
+without such parts, one half is fitted on and the other measured.  No source sentence is in both.  Source sentences with
+several references are left out: a translation that equals another one of them would count as wrong.  Storybook is
+regular as no other text is, so a model of other corpora too is fitted on those alone, and storybook is reported.
 
 A temperature is fitted to the model's own probabilities, to those with label smoothing undone (its e is known from the
 run's settings), and to those with smoothing of 1 undone: a network's smoothing is uneven, and what it leaves on
@@ -10,14 +12,17 @@ thousands of unlikely tokens is confidence that its best token lacks.  Each fit 
 confidence and "right"; the fit with the least is used.  All languages share it, as they share the network that was
 smoothed: three times the tokens, a third of the noise.
 
-For a whole hypothesis the useful number is the probability that a reference reads exactly the same.  The product over
+For a whole translation the useful number is the chance that a reference reads exactly the same.  The product over
 its tokens is not that: many sentences have several good translations, and the beam chooses what the model overrates or
-underrates.  So a second calibration (`SentenceCalibrator`), also one for all languages, maps the log-probability and
-length of the best few hypotheses to whether they equal the reference.  It needs no pass through the network.
+underrates.  So a second calibration (`SentenceCalibrator`), one for each language since languages differ in how many
+good translations a sentence has, maps the log-probability and length of the best hypothesis to whether it equals the
+reference.  It needs no pass through the network.  It is shown only if it holds where it is sure (`SentenceCheck`).
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -30,46 +35,60 @@ from tqdm.auto import tqdm
 from seq2see.errors import UserError
 from ..lens.calibration import (
     FILE,
+    SURE,
     WAYS,
+    Bin,
     Calibration,
     Calibrator,
     LanguageCalibration,
     Reliability,
+    SentenceCalibration,
     SentenceCalibrator,
-    SentenceReliability,
+    SentenceCheck,
     Way,
     sentence_inputs,
     unsmoothed,
 )
-from ..lens.intervals import mean_figure
 from ..lens.teacher_forcing import encode_target, eval_mode, forced_batches
 from ..training.checkpoints import find_record
-from ..training.config import RunConfig, TrainingFields, load_record
-from ..training.pairs import load_split, sentence_key
+from ..training.config import DataConfig, TrainingFields, load_record
+from ..training.pairs import ALL, Pair, load_split, sentence_key
 from ..training.pairs import place as hash_fraction
-from ..training.reading import find_part, is_nowhere
+from ..training.reading import find_part, is_nowhere, is_table
 from ..translate.loaded_checkpoint import fingerprint
 from ..translate.measurements import NOTHING
 from ..translate.translator import Translator
 from .alignment import language_pair, output_path
-from .pairs import LinkedFiles, TextPair, read_pairs
-from .reliability import calibration_error, reliability
+from .pairs import TextPair
+from .reliability import reliability
 
 # N tokens of some sentences, V vocabulary, G temperatures tried
 
 INVERSE = np.linspace(0.5, 2.5, 21)  # [G]: 1 / temperature; between them a polynomial is fitted
 FITTED, MEASURED = 10_000, 20_000  # maximum tokens per language
-SENTENCES = 3_000  # maximum to translate per language and half
-ALTERNATIVES = 4  # hypotheses of each
+SENTENCES = 12_000  # maximum to translate per corpus, to fit on and to check on
+BANDS = np.array([0, 0.2, 0.4, 0.6, SURE])  # where bands of chances begin
+STORYBOOK = "storybook"
 AT_ONCE = 128  # sentences translated together
-LEAST_HYPOTHESES = 100  # to fit on, and to measure on in each language
+LEAST_HYPOTHESES = 100  # to fit on
 WEIGHT_DECAY = 1e-6  # keeps the fit finite where probability separates right from wrong
-PERFECT = 20  # perfect calibrations whose errors are averaged
 LEAST = 500  # tokens to fit on, and to measure on in each language; one with fewer is not calibrated
 LEAST_PROBABILITY = 1e-6  # a token cannot cost more, be it as certain as float32 has it
 
 Languages = tuple[str, str]
 Halves = tuple[list[TextPair], list[TextPair]]  # to fit on, to measure on
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Pairs of a corpus that the model was not trained on, in random order: those to fit on (used if `decides`) and
+    those to measure on."""
+
+    name: str
+    languages: Languages
+    fitted: list[TextPair]
+    held: list[TextPair]
+    decides: bool
 
 
 @dataclass(frozen=True)
@@ -93,31 +112,46 @@ class Predictions:
 
 
 def calibrate(
-    translator: Translator, run: str, files: LinkedFiles | None = None, *, source: str | None = None,
+    translator: Translator, run: str, data: Sequence[str] = (), check: Sequence[str] = (), *, source: str | None = None,
     target: str | None = None, limit: int | None = None,
 ) -> Calibration:
-    """Fit and measure on the given files or on the run's own held-out pairs, for each target language or `target`.
+    """Fit on the pairs of `data` or on the run's own held-out pairs, for each target language or `target`, and measure
+    on those of `check` or on a part of the same.
 
-    `limit`: the most pairs of a language to fit on, and to measure on.  UserError if there are too few.
+    `limit`: the most pairs of a corpus to fit on, and to measure on.  UserError if there are too few.
     """
     folder = output_path(run, FILE).parent
     translator.measured_files = NOTHING  # it is fitted anew, even if the present one is damaged
-    by_languages, name = calibration_pairs(translator, folder, files, source=source, target=target)
-    by_languages = {key: (fitted[:limit], held[:limit]) for key, (fitted, held) in by_languages.items()}
-    forced = {languages: (_forced(translator, languages, fitted), _forced(translator, languages, held))
-              for languages, (fitted, held) in by_languages.items()}
+    corpora, name = calibration_pairs(translator, folder, data, check, source=source, target=target)
+    by_languages: dict[Languages, list[Corpus]] = {}
+    for one in corpora:
+        cut = replace(one, fitted=one.fitted[:limit], held=one.held[:limit])
+        by_languages.setdefault(one.languages, []).append(cut)
+    forced = {languages: (_forced(translator, languages, [pair for one in own if one.decides for pair in one.fitted]),
+                          _forced(translator, languages, [pair for one in own if one.decides for pair in one.held]))
+              for languages, own in by_languages.items()}
     smoothing = smoothing_of(folder)
     compared = compare(translator, forced, smoothing=smoothing)
     if not compared:
         raise UserError(f"{name}: too few sentence pairs for calibration: fitting and measuring each need {LEAST}"
-                        " tokens; give more with --src FILE --tgt FILE")
-    fitted, held = ([hypotheses_of(translator, languages, by_languages[languages][half][:SENTENCES])
-                     for languages in tqdm(compared, desc="Translating", disable=None, leave=False)] for half in (0, 1))
-    sentences = fit_sentences(fitted, smoothing=smoothing)
-    found = {languages[1]: replace(tokens, sentences=sentence_reliability(sentences, own)
-                                   if sentences and len(own.equal_S) >= LEAST_HYPOTHESES else None)
-             for (languages, tokens), own in zip(compared.items(), held, strict=True)}
-    return Calibration(name, found, fingerprint(folder), sentences)
+                        " tokens; give more with --data FILE")
+    found = {languages[1]: replace(tokens, sentences=calibrate_sentences(translator, by_languages[languages],
+                                                                         smoothing=smoothing))
+             for languages, tokens in tqdm(compared.items(), desc="Translating", disable=None, leave=False)}
+    return Calibration(name, found, fingerprint(folder))
+
+
+def calibrate_sentences(translator: Translator, corpora: Sequence[Corpus], *,
+                        smoothing: float) -> SentenceCalibration | None:
+    """Fit and check the chances of whole translations, on corpora of one language pair; None for too few of them."""
+    used = [one for one in corpora if one.decides and one.fitted]
+    fitted = Hypotheses.joined([hypotheses_of(translator, one.languages, one.fitted[:SENTENCES]) for one in used])
+    calibrator = fit_sentences(fitted, smoothing=smoothing)
+    if calibrator is None:
+        return None
+    checks = [check_sentences(calibrator, hypotheses_of(translator, one.languages, one.held[:SENTENCES]),
+                              corpus=one.name, decides=one.decides) for one in corpora if one.held]
+    return SentenceCalibration(calibrator, len(fitted.equal_S), tuple(one.name for one in used), tuple(checks))
 
 
 def smoothing_of(folder: Path) -> float:
@@ -129,39 +163,86 @@ def smoothing_of(folder: Path) -> float:
 
 
 def calibration_pairs(
-    translator: Translator, folder: Path, files: LinkedFiles | None = None, *, source: str | None = None,
-    target: str | None = None,
-) -> tuple[dict[Languages, Halves], str]:
-    """The pairs to fit on and those to measure on by language pair, each in random order, and a name for them."""
+    translator: Translator, folder: Path, data: Sequence[str] = (), check: Sequence[str] = (), *,
+    source: str | None = None, target: str | None = None,
+) -> tuple[list[Corpus], str]:
+    """The corpora, and a name for what is measured on; see `calibrate`."""
     languages = language_pair(translator, source, target)
-    if files:
-        kept = [pair for pair in read_pairs(files.source, files.target) if all(text.strip() for text in pair)]
-        return {languages: _halves(kept)}, f"{Path(files.source).name} and {Path(files.target).name}"
+    wanted = [pair for pair in translator.language_pairs or [languages]
+              if pair[0] == languages[0] and target in (None, pair[1])]
+    checked = [Corpus(Path(path).name, pair, [], _shuffled(_single(pairs)), decides=True)
+               for path in check for pair, pairs in _of_file(path, wanted).items()]
+    corpora = []
+    if data:
+        for path in data:
+            for pair, pairs in _of_file(path, wanted).items():
+                fitted, held = (_shuffled(_single(pairs)), []) if check else _halves(_single(pairs))
+                corpora.append(Corpus(Path(path).name, pair, fitted, held, decides=True))
+    else:
+        corpora = _own_corpora(folder, target, check=bool(check))
+    name = ", ".join(Path(path).name for path in check or data) or "the run's held-out pairs"
+    return corpora + checked, name
+
+
+def _of_file(path: str, wanted: Sequence[Languages]) -> dict[Languages, list[TextPair]]:
+    """The pairs of a table, or of parallel files, in each of these language pairs that it has; UserError if none."""
+    found: dict[Languages, list[TextPair]] = {}
+    fault = UserError(f"{path} is no file of sentence pairs here; give a table, or one of two parallel files")
+    for source, target in wanted:
+        data = DataConfig(path=path, source=source, target=target, on_invalid="skip")
+        if is_nowhere(data):
+            continue
+        try:
+            if pairs := _texts(load_split(data, ALL if is_table(data) else "test")):
+                found[source, target] = pairs
+        except UserError as error:
+            fault = error
+    if not found:
+        raise fault
+    texts = list(found.values())
+    if any(one == texts[0] for one in texts[1:]):
+        raise UserError(f"{path} does not name its languages, and the model has several: give --to LANGUAGE",
+                        exit_code=2)
+    return found
+
+
+def _own_corpora(folder: Path, target: str | None, *, check: bool) -> list[Corpus]:
+    """The held-out pairs of each part of the run's data: validation pairs to fit on and test pairs to measure on or,
+    with pairs to `check` on, all of them to fit on."""
     record = find_record(folder, "run.yaml")
     if record is None:
-        raise UserError(f"{folder} has no run.yaml that names its training data: give --src FILE and --tgt FILE,"
-                        " sentences that it was not trained on", exit_code=2)  # fmt: skip
+        raise UserError(f"{folder} has no run.yaml that names its training data: give --data FILE, pairs that it was"
+                        " not trained on", exit_code=2)
     config = load_record(record)
+    corpora = []
     for part in config.data.parts():
         if is_nowhere(part):
-            raise UserError(f"{folder} was trained on {part.path}, which is not here; give --src FILE and --tgt FILE,"
-                            " sentences that it was not trained on")  # fmt: skip
-    val, test = (_split(config, side, target) for side in ("val", "test"))
-    if set(val) <= set(test):
-        return {key: (_shuffled(val[key]), _shuffled(test[key])) for key in val}, "the validation and test pairs"
-    return {key: _halves(pairs) for key, pairs in val.items()}, "the validation pairs"
+            raise UserError(f"{folder} was trained on {part.path}, which is not here; give --data FILE, pairs that it"
+                            " was not trained on")
+        sides = ["val", "test"] if part.test_fraction or find_part(part, "test", optional=("test",)) else ["val"]
+        val, *tests = (load_split(part, side, seed=config.training.get("seed", 0)) for side in sides)
+        for language in (code for code in part.targets if target in (None, code)):
+            fitted, *held = (_single(_texts(pair for pair in some if pair.target_language == language))
+                             for some in (val, *tests))
+            halves = (fitted, held[0]) if held else _halves(fitted)
+            if check and part.path != STORYBOOK:
+                halves = fitted + (held[0] if held else []), []
+            name = Path(part.path if isinstance(part.path, str) else part.path[0]).name
+            corpora.append(Corpus(name, (part.source, language), *map(_shuffled, halves), decides=True))
+    others = {one.languages for one in corpora if one.name != STORYBOOK}
+    return [replace(one, decides=one.name != STORYBOOK or one.languages not in others) for one in corpora]
 
 
-def _split(config: RunConfig, side: str, target: str | None) -> dict[Languages, list[TextPair]]:
-    """The pairs of one side of the run's data by language pair; none of them if a part of the data has no such side."""
-    found: dict[Languages, list[TextPair]] = {}
-    for part in config.data.parts():
-        if side == "test" and not part.test_fraction and not find_part(part, "test", optional=("test",)):
-            return {}
-        for pair in load_split(part, side, seed=config.training.get("seed", 0)):
-            if target in (None, pair.target_language):
-                found.setdefault((pair.source_language, pair.target_language), []).append((pair.source, pair.target))
-    return found
+def _texts(pairs: Iterable[Pair]) -> list[TextPair]:
+    return [(pair.source, pair.target) for pair in pairs]
+
+
+def _single(pairs: Sequence[TextPair]) -> list[TextPair]:
+    """Without the source sentences that have several translations; each pair once."""
+    references: dict[str, set[str]] = {}
+    for text, translation in pairs:
+        references.setdefault(sentence_key(text), set()).add(translation)
+    return list(dict.fromkeys(pair for pair in pairs if len(references[sentence_key(pair[0])]) == 1))
 
 
 def _halves(pairs: Sequence[TextPair]) -> Halves:
@@ -289,33 +370,34 @@ def predictions(translator: Translator, forced: Sequence[Forced], *, most: float
 
 
 class Hypotheses(NamedTuple):
-    """Hypotheses of several sources: log-probabilities, numbers of tokens, whether they equal the reference, and a
-    number for each source."""
+    """The best hypotheses of several sources: log-probabilities, numbers of tokens, whether they equal the reference.
+    """
 
     log_prob_S: np.ndarray
     tokens_S: np.ndarray
     equal_S: np.ndarray
-    group_S: np.ndarray
+
+    @classmethod
+    def joined(cls, parts: Sequence[Hypotheses]) -> Hypotheses:
+        return cls(*(np.concatenate([part[column] for part in parts] or [np.empty(0)]) for column in range(3)))
 
 
 def hypotheses_of(translator: Translator, languages: Languages, pairs: Sequence[TextPair]) -> Hypotheses:
-    """The best few hypotheses for these texts, without those that reach the maximum length and without texts that are
+    """The best hypotheses for these texts, without those that reach the maximum length and without texts that are
     translated in parts."""
-    found, groups = list[tuple[float, int, bool, int]](), dict[str, int]()
+    found = list[tuple[float, int, bool]]()
     for start in range(0, len(pairs), AT_ONCE):
         some = pairs[start : start + AT_ONCE]
-        results = translator([text for text, _ in some], source=languages[0], target=languages[1],
-                             alternatives=ALTERNATIVES)
-        for (text, reference), result in zip(some, results, strict=True):
-            group = groups.setdefault(sentence_key(text), len(groups))
-            found += [(one.log_prob, one.tokens, one.text == reference, group)
-                      for one in result.hypotheses if one.finished and not result.segments]
-    return Hypotheses(*np.array(found, float).reshape(-1, 4).T)
+        results = translator([text for text, _ in some], source=languages[0], target=languages[1])
+        found += [(one.log_prob, one.tokens, one.text == reference)
+                  for (_, reference), result in zip(some, results, strict=True) if not result.segments
+                  for one in result.hypotheses[:1] if one.finished]
+    return Hypotheses(*np.array(found, float).reshape(-1, 3).T)
 
 
-def fit_sentences(fitted: Sequence[Hypotheses], *, smoothing: float) -> SentenceCalibrator | None:
+def fit_sentences(fitted: Hypotheses, *, smoothing: float) -> SentenceCalibrator | None:
     """The calibrator of maximum likelihood; None for too few hypotheses."""
-    log_prob_S, tokens_S, equal_S, _ = (np.concatenate(one) for one in zip(*fitted, strict=True))
+    log_prob_S, tokens_S, equal_S = fitted
     if len(equal_S) < LEAST_HYPOTHESES:
         return None
     inputs_S2 = torch.from_numpy(sentence_inputs(log_prob_S, tokens_S, smoothing))
@@ -334,13 +416,14 @@ def fit_sentences(fitted: Sequence[Hypotheses], *, smoothing: float) -> Sentence
     return SentenceCalibrator(smoothing, *weights_3.tolist())
 
 
-def sentence_reliability(calibrator: SentenceCalibrator, held: Hypotheses) -> SentenceReliability:
-    """How far calibrated probabilities of hypotheses agree with the share of them that equal the reference."""
-    log_prob_S, tokens_S, equal_S, group_S = held
-    group_S = np.unique(group_S, return_inverse=True)[1]
-    p_S = np.array([calibrator(*one) for one in zip(log_prob_S, tokens_S, strict=True)])
-    perfect_DS = np.random.default_rng(0).random((PERFECT, len(p_S))) < p_S
-    return SentenceReliability(
-        len(p_S), mean_figure(equal_S, group_S), float(np.exp(log_prob_S).mean()), float(p_S.mean()),
-        calibration_error(p_S, equal_S, group_S)[0],
-        float(np.mean([calibration_error(p_S, drawn_S, group_S)[0].value for drawn_S in perfect_DS])))
+def check_sentences(calibrator: SentenceCalibrator, held: Hypotheses, *, corpus: str, decides: bool) -> SentenceCheck:
+    """How far chances agree with the share of translations that equal the reference."""
+    p_S = np.array([calibrator(*one) for one in zip(held.log_prob_S, held.tokens_S, strict=True)])
+    band_S = np.searchsorted(BANDS, p_S, side="right") - 1
+
+    def bin_of(chosen_S: np.ndarray) -> Bin:
+        size = int(chosen_S.sum())
+        return Bin(size, float(p_S[chosen_S].sum() / max(size, 1)), float(held.equal_S[chosen_S].sum() / max(size, 1)))
+
+    bands = tuple(bin_of(band_S == band) for band in range(len(BANDS)))
+    return SentenceCheck(corpus, decides, bin_of(band_S >= 0), bands)

@@ -6,7 +6,17 @@ from pathlib import Path
 
 import numpy as np
 
-from ..lens.calibration import Bin, Calibration, Calibrator, LanguageCalibration, Reliability
+from ..lens.calibration import (
+    LEAST_SURE,
+    MOST_OFF,
+    SURE,
+    Bin,
+    Calibration,
+    Calibrator,
+    LanguageCalibration,
+    Reliability,
+    SentenceCalibration,
+)
 from ..lens.intervals import Figure, mean_figure, middle, resampled
 from ..training.curve import BLUE, GREY, ORANGE, STYLE
 
@@ -15,14 +25,21 @@ from ..training.curve import BLUE, GREY, ORANGE, STYLE
 BINS = 15
 PICTURE = "reliability.png"  # beside the run
 CARD = """\
-The difference between confidence and accuracy (expected calibration error, 15 bins of equal size, 95 % intervals), on
-held-out pairs not used for fitting: of tokens, and of the best four hypotheses of each sentence, which are right if
-they equal the reference (brackets: what a perfect calibration would measure on as many).  Seq2See shows probabilities
-calibrated with `calibration.json`; `generate` returns the model's own.
+The difference between the confidence of tokens and how many are right (expected calibration error, 15 bins of equal
+size, 95 % intervals), on pairs not used for fitting: {measured_on}.  Seq2See shows probabilities calibrated with
+`calibration.json`; `generate` returns the model's own.
+
+{tokens}
+
+![Accuracy of tokens against their confidence, before and after calibration]({picture})
+{sentences}"""
+SENTENCES = """
+The chance that a reference is the same as the best translation, in bands of it: mean chance, share that is the same and
+(number of translations), by corpus; on source sentences with one reference that were not used for fitting.
 
 {rows}
 
-![Accuracy of tokens against their confidence, before and after calibration]({picture})
+{verdicts}
 """
 
 
@@ -50,7 +67,7 @@ def calibration_error(confidence_N: np.ndarray, right_N: np.ndarray,
                        for one in members], axis=1)  # fmt: skip
     times_DG = resampled(groups)
     ece_D = np.abs(times_DG @ gap_GB).sum(1) / (times_DG @ np.bincount(group_N, minlength=groups))
-    ece = sum(one.tokens * abs(one.right - one.confidence) for one in bins) / len(confidence_N)
+    ece = sum(one.size * abs(one.right - one.confidence) for one in bins) / len(confidence_N)
     return Figure(ece, *middle(ece_D)), bins
 
 
@@ -84,14 +101,42 @@ def draw_reliability(path: Path, languages: Mapping[str, LanguageCalibration]) -
 
 def calibration_section(calibration: Calibration) -> str:
     """The figures and the plot, as the model card shows them."""
-    rows = ["| language | tokens | ECE | ECE, calibrated | hypotheses | ECE, calibrated |",
-            "| --- | --- | --- | --- | --- | --- |"]
+    rows = ["| language | tokens | ECE | ECE, calibrated |", "| --- | --- | --- | --- |"]
     for language, measured in calibration.languages.items():
         before, after = (_interval(measured.ways[way].ece) for way in ("raw", measured.way))
-        whole = measured.sentences
-        of_whole = f"{whole.hypotheses:,} | {_interval(whole.ece)} [{whole.chance:.2%}]" if whole else "|"
-        rows.append(f"| {language} | {measured.tokens:,} | {before} | {after} | {of_whole} |")
-    return CARD.format(rows="\n".join(rows), picture=PICTURE)
+        rows.append(f"| {language} | {measured.tokens:,} | {before} | {after} |")
+    return CARD.format(measured_on=calibration.measured_on, tokens="\n".join(rows), picture=PICTURE,
+                       sentences=sentence_section(calibration))
+
+
+def sentence_section(calibration: Calibration) -> str:
+    """The reliability of whole translations by language and corpus, and whether their chance is shown."""
+    whole = {language: one.sentences for language, one in calibration.languages.items() if one.sentences}
+    if not whole:
+        return ""
+    rows = ["| to | corpus | all | below 20 % | 20 to 40 % | 40 to 60 % | 60 to 80 % | 80 % and above |",
+            f"|{' --- |' * 8}"]
+    for language, one in whole.items():
+        rows += [f"| {language} | {check.corpus} | {' | '.join(map(_band, (check.all, *check.bands)))} |"
+                 for check in one.checks]
+    return SENTENCES.format(rows="\n".join(rows), verdicts="\n".join(map(_verdict, whole, whole.values())))
+
+
+def _band(one: Bin) -> str:
+    return f"{one.confidence:.1%}, {one.right:.1%} ({one.size:,})" if one.size else "none"
+
+
+def _verdict(language: str, found: SentenceCalibration) -> str:
+    """Whether the chance is shown, and why not."""
+    to = f"To {language}: f" if language else "F"
+    begin = f"- {to}itted on {found.fitted:,} translations of {', '.join(found.fitted_on)}; "
+    if found.holds:
+        return f"{begin}shown."
+    faults = [f"on {one.corpus}, {one.bands[-1].size:,} have a chance of at least {SURE:.0%}"
+              + (f", mean {one.bands[-1].confidence:.1%}, of which {one.bands[-1].right:.1%} are the same"
+                 if one.bands[-1].size else "") for one in found.checks if one.decides and not one.holds]
+    return f"{begin}not shown: {'; '.join(faults) or 'nothing to check it on'}. Expected at least {LEAST_SURE}, and a" \
+           f" difference of at most {100 * MOST_OFF:.0f} points."
 
 
 def _interval(figure: Figure) -> str:
@@ -99,8 +144,9 @@ def _interval(figure: Figure) -> str:
 
 
 def describe(calibration: Calibration) -> str:
-    """The figures for the terminal: one paragraph per language."""
-    return "\n\n".join(_paragraph(language, one) for language, one in calibration.languages.items())
+    """The figures for the terminal: one paragraph per language, then whole translations."""
+    tokens = (_paragraph(language, one) for language, one in calibration.languages.items())
+    return "\n\n".join([*tokens, sentence_section(calibration).strip()]).rstrip()
 
 
 def _paragraph(language: str, measured: LanguageCalibration) -> str:
@@ -113,10 +159,6 @@ def _paragraph(language: str, measured: LanguageCalibration) -> str:
         ece = "{:.2%} [{:.2%}, {:.2%}]".format(*one.ece)
         nll = "{:.3f} [{:.3f}, {:.3f}]".format(*one.nll)
         lines.append(f"  {_said(one.calibrator):<42}{ece:<25}{nll}" + ("  kept" if one == kept else ""))
-    if whole := measured.sentences:
-        lines.append("  {:,} hypotheses: {:.1%} equal the reference; mean probability {:.1%}, calibrated {:.1%},"
-                     " ECE of {:.2%} [{:.2%}, {:.2%}]; a perfect calibration would measure {:.2%}".format(
-                         whole.hypotheses, whole.equal.value, whole.raw, whole.calibrated, *whole.ece, whole.chance))
     return "\n".join(lines)
 
 

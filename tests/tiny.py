@@ -34,7 +34,9 @@ from seq2see.lens.calibration import (
     Calibrator,
     LanguageCalibration,
     Reliability,
+    SentenceCalibration,
     SentenceCalibrator,
+    SentenceCheck,
 )
 from seq2see.lens.intervals import Figure
 from seq2see.tokenizer import train_tokenizer
@@ -210,7 +212,9 @@ def calibrate_by_hand(run: Path, language: str, calibrator: Calibrator) -> Calib
     """Leave a calibration beside a model, as if it had been fitted."""
     figure = Figure(0.1, 0.05, 0.2)
     ways = {way: Reliability(calibrator, figure, figure, (Bin(5, 0.5, 0.4), Bin(5, 0.9, 1.0))) for way in WAYS}
-    languages = {language: LanguageCalibration(7, 70, 1, 10, 0.7, "both", ways)}
-    made = Calibration("the validation pairs", languages, fingerprint(run), SentenceCalibrator(0.1, 0.7, 2.0, 0.5))
+    check = SentenceCheck("dev.tsv", True, Bin(60, 0.8, 0.8), (Bin(10, 0.1, 0.1), Bin(50, 0.9, 0.9)))
+    sentences = SentenceCalibration(SentenceCalibrator(0.1, 0.7, 2.0, 0.5), 100, ("dev.tsv",), (check,))
+    languages = {language: LanguageCalibration(7, 70, 1, 10, 0.7, "both", ways, sentences)}
+    made = Calibration("the validation pairs", languages, fingerprint(run))
     made.save(run / "calibration.json")
     return made

@@ -6,6 +6,7 @@ It has one global seed, so samples would depend on the batch: it only searches.
 import gc
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,10 +80,24 @@ class CTranslate2Engine:
             return_end_token=True,
             use_vmap=self.use_vmap,
         )
-        return [tuple(Hypothesis.from_engine(tuple(map(self.ids.__getitem__, tokens)), score, end=self.end,
-                                             options=options)
-                      for tokens, score in zip(one.hypotheses, one.scores, strict=True))
-                for one in results]
+        found = [tuple(Hypothesis.from_engine(tuple(map(self.ids.__getitem__, tokens)), score, end=self.end,
+                                              options=options)
+                       for tokens, score in zip(one.hypotheses, one.scores, strict=True))
+                 for one in results]
+        return self._rescored(sources, found) if options.penalised else found
+
+    def _rescored(self, sources: Sequence[Ids], found: Sequence[EngineOutput]) -> list[EngineOutput]:
+        """With the model's own log-probabilities, which the search has changed."""
+        name = self.tokens.__getitem__
+        pairs = [(source, one) for source, each in zip(sources, found, strict=True) for one in each]
+        scored = self.translator.score_batch(
+            [list(map(name, source)) for source, _ in pairs],
+            [list(map(name, one.token_ids[:-1] if one.finished else one.token_ids)) for _, one in pairs],  # adds </s>
+            max_input_length=0, max_batch_size=BATCH_TOKENS, batch_type="tokens",
+        )
+        log_probs = (sum(result.log_probs[one.given : len(one.token_ids)])
+                     for (_, one), result in zip(pairs, scored, strict=True))
+        return [tuple(replace(one, log_prob=next(log_probs)) for one in each) for each in found]
 
 
 def unsupported_options(config: Mapping[str, Any]) -> list[str]:

@@ -54,6 +54,11 @@ class DecodingOptions:
     def sampling(self) -> bool:
         return any(getattr(self, name) is not None for name in SAMPLING)
 
+    @property
+    def penalised(self) -> bool:
+        """Whether the search changes the model's probabilities, so that its scores are not made of them."""
+        return self.repetition_penalty not in (None, 1) or bool(self.no_repeat_ngram_size)
+
     def normaliser(self, tokens: int) -> float:
         """The divisor that turns a hypothesis's log-probability into its score."""
         return float(max(tokens, 1) ** (1.0 if self.length_penalty is None else self.length_penalty))

@@ -37,7 +37,7 @@ def greedy(
 
     Args:
         sampler: maps ids [B,T], logits [B,V] and the original index [B] of each row to the values to maximise; None:
-            the logits.  Log-probabilities are the model's own either way.
+            the logits.  Log-probabilities are those of the logits after the processors either way.
         gone: called after each step; says which rows, in the order of `input_ids`, are no longer wanted and end there.
     """
     ids_BT, row_B = input_ids, torch.arange(len(input_ids), device=input_ids.device)

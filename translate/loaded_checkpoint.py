@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..lens.alignment import AlignmentChoice
     from ..lens.calibration import Calibration
     from ..lens.replay import Replay
-    from ..lens.roles import Noun, Roles
+    from ..lens.roles import Roles
     from ..lens.trust import Trust
 
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
@@ -188,13 +188,6 @@ class LoadedCheckpoint:
     @property
     def pronoun_effects(self) -> dict[str, Any] | None:
         return self.measurements.pronoun_effects
-
-    @cached_property
-    def nouns(self) -> frozenset[Noun]:
-        """The nouns that its head roles were measured on, from the same file; empty if unknown."""
-        from ..lens.roles import FILE, read_nouns
-
-        return self._beside(FILE, partial(read_nouns, weights=self._fingerprint)) or frozenset()
 
     @property
     def alignment(self) -> AlignmentChoice | None:

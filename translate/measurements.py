@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..lens.alignment import AlignmentChoice
     from ..lens.calibration import Calibration
     from ..lens.replay import Replay
-    from ..lens.roles import Roles
+    from ..lens.roles import Noun, Roles
     from ..lens.trust import Trust
 
 Result = TypeVar("Result")
@@ -50,6 +50,13 @@ class Measurements:
         from ..lens.roles import FILE, read_pronoun_effects
 
         return self._beside(FILE, partial(read_pronoun_effects, weights=self.fingerprint))
+
+    @cached_property
+    def nouns(self) -> frozenset[Noun]:
+        """The nouns that *it* and *they* can stand for in the corpus of these roles, from the same file."""
+        from ..lens.roles import FILE, read_nouns
+
+        return self._beside(FILE, partial(read_nouns, weights=self.fingerprint)) or frozenset()
 
     @property
     def alignment(self) -> AlignmentChoice | None:

@@ -5,16 +5,21 @@ There are two engines: `torch_engine.py`, for every model and option, and `ctran
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..tokenizer.protected import protected_spans
 from ..tokenizer.words import Word, split_words
 from .decoding import DecodingOptions
 
+if TYPE_CHECKING:
+    from ..lens.calibration import SentenceCalibrator
+
+MOST_ODDS = 700.0  # in nats: more is no float
 Ids = Sequence[int]
 Wanted = Callable[[int], bool]  # whether source i is still wanted; called from any thread
 
@@ -23,11 +28,15 @@ Wanted = Callable[[int], bool]  # whether source i is still wanted; called from 
 class Hypothesis:
     """One translation of a source; an engine leaves `text` empty.
 
-    `log_prob` is the sum of the log-probabilities of its tokens.  The first `given` ones, a language tag and a prefix,
-    were forced and count 0.  `score` ranks hypotheses: that sum divided by the number of tokens to the power of the
-    length penalty, so at the usual penalty of 1 the mean.  `finished` is False if the length limit came before `</s>`.
-    `probability` is the calibrated probability that a reference reads exactly the same, if the model has a calibration
-    of its hypotheses (`seq2see calibrate`).
+    `log_prob` is the sum of the model's log-probabilities of its tokens.  The first `given` ones, a language tag and a
+    prefix, were forced and count 0.  `score` ranks hypotheses: that sum, with the search's penalties for repetition,
+    divided by the number of tokens to the power of the length penalty, so usually the mean.  `finished` is False if the
+    length limit came before `</s>`.  `odds`: how many times as probable as the best hypothesis the model finds it.
+
+    `probability` is the calibrated chance that a reference reads exactly the same (`seq2see calibrate`).  Only the best
+    hypothesis has it, of a text translated whole by the checkpoint's own search: without a prefix, sampling or other
+    options than `alternatives` and `num_beams`; and only if the model is calibrated to that language and the chance was
+    found to hold.
     """
 
     text: str
@@ -37,6 +46,7 @@ class Hypothesis:
     finished: bool
     given: int = 0
     probability: float | None = None
+    odds: float = 1.0
 
     @property
     def tokens(self) -> int:
@@ -46,7 +56,9 @@ class Hypothesis:
     @classmethod
     def from_engine(cls, token_ids: tuple[int, ...], score: float, *, end: Collection[int],
               options: DecodingOptions) -> Hypothesis:
-        """A hypothesis from an engine's output, with these resolved options; `end`: the ids that finish it."""
+        """A hypothesis from an engine's output, with these resolved options; `end`: the ids that finish it.
+
+        Its `log_prob` is right unless the options are `penalised`."""
         log_prob = score * options.normaliser(len(token_ids))
         return cls("", token_ids, score, log_prob, token_ids[-1] in end, len(options.prefix))
 
@@ -63,8 +75,9 @@ class Translation:
     - `segments`: the translations of the parts that a text was cut into; empty if it was translated whole.  The first
       hypothesis of the text joins the first ones of its segments, and so on.
     - `one_by_one`: sentences translated together came out as fewer or more, and were translated again one by one.
-    - `hypotheses`: those that lost something (a sentence, a number, protected text) are left out if others did not, so
-      there may be fewer than requested; a segment with fewer than the others repeats its last one.
+    - `hypotheses`: those that lost something (a sentence, a number, protected text) are left out if others did not, and
+      a text that the search found twice stands once, so there may be fewer than requested; samples may repeat.  A
+      segment with fewer than the others repeats its last one.
     - `model_input`: what the model read, if that is not `source_text` because something in it is protected.
     - `seen`: the source language's words in the training text; None if the checkpoint does not say.
     """
@@ -86,7 +99,16 @@ class Translation:
     def of(cls, source_text: str, hypotheses: tuple[Hypothesis, ...], **more: Any) -> Translation:
         """With the text of the best hypothesis; if there is none, that of the source, or "" for a blank one."""
         text = hypotheses[0].text if hypotheses else source_text if source_text.strip() else ""
-        return cls(text, source_text, hypotheses=hypotheses, **more)
+        against = tuple(replace(one, odds=math.exp(min(one.log_prob - hypotheses[0].log_prob, MOST_ODDS)))
+                        for one in hypotheses)
+        return cls(text, source_text, hypotheses=against, **more)
+
+    def with_chance(self, calibrator: SentenceCalibrator) -> Translation:
+        """With the `probability` of the best hypothesis, if this text was translated whole and to its end."""
+        if self.segments or not self.hypotheses or not self.hypotheses[0].finished:
+            return self
+        best, *others = self.hypotheses
+        return replace(self, hypotheses=(replace(best, probability=calibrator(best.log_prob, best.tokens)), *others))
 
     @property
     def parts(self) -> tuple[Translation, ...]:

@@ -6,12 +6,11 @@ segment that lost something is retranslated in place, and all of them share batc
 
 from __future__ import annotations
 
-import math
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import regex
 
@@ -24,9 +23,6 @@ from .decoding import DecodingOptions, GenerationDefaults
 from .marks import Alignment
 from .markup import Markup
 from .results import EngineOutput, Hypothesis, Ids, Translation
-
-if TYPE_CHECKING:
-    from ..lens.calibration import SentenceCalibrator
 
 MOST_CHARACTERS = 250_000  # in a text: more would take minutes
 LONGEST_WORDS = (  # characters, beyond those of any real word; some scripts have no spaces between words
@@ -119,10 +115,8 @@ class Text:
                    for part, one, is_marked in zip(parts, each, marked, strict=True)]
             ids = tuple(id for one in each for id in one.token_ids)
             log_prob = sum(one.log_prob for one in each)
-            known = [one.probability for one in each if one.probability is not None]
-            probability = math.prod(known) if len(known) == len(each) else None
             hypotheses.append(Hypothesis(self._joined(own), ids, log_prob / options.normaliser(len(ids)), log_prob,
-                                         all(one.finished for one in each), probability=probability))
+                                         all(one.finished for one in each)))
         return make(composed(self.text) if parts else self.text, tuple(hypotheses), segments=tuple(parts),
                     has_markup=self.markup is not None, one_by_one=any(one.one_by_one for one in self.passages))
 
@@ -145,7 +139,6 @@ class SegmentTranslator:
     source: str
     target: str
     options: DecodingOptions
-    calibrator: SentenceCalibrator | None = None
 
     def texts(self, texts: Sequence[str], *, prefix: str, html: bool) -> WorkGenerator[list[Text]]:
         """Translate all texts; the first segment of each begins with the prefix, and has at least as many sentences."""
@@ -194,10 +187,9 @@ class SegmentTranslator:
             else:
                 return (yield from self._passage(cut, start))
         [found] = yield [(ids, replace(self.options, prefix=(*self.options.prefix, *start)))]
-        written = [replace(one, text=self.codec.decode(one.token_ids), probability=self._probability(one))
-                   for one in found]
+        written = [replace(one, text=self.codec.decode(one.token_ids)) for one in found]
         texts = [(one, reading.restored(one.text)) for one in written if one.text.strip()]
-        restored = tuple(replace(one, text=text) for one, text in texts if text is not None)
+        restored = self._distinct(replace(one, text=text) for one, text in texts if text is not None)
         sentences = whole = Cut((reading.text,), ("", ""))
         if self.defaults.source_sentences > 1 or start:
             sentences = cut_sentences(reading.text, language=self.source)
@@ -210,11 +202,18 @@ class SegmentTranslator:
         further = None if restored else reading.further()
         if further is not None:
             return (yield from self._segment(further, start))
-        blank = tuple(replace(one, text=reading.text) for one in written)  # all hypotheses are blank: keep the source
+        blank = self._distinct(replace(one, text=reading.text) for one in written)  # all are blank: keep the source
         return Passage(whole, ((reading, complete or restored or blank),))
 
-    def _probability(self, hypothesis: Hypothesis) -> float | None:
-        return self.calibrator(hypothesis.log_prob, hypothesis.tokens) if self.calibrator else None
+    def _distinct(self, hypotheses: Iterable[Hypothesis]) -> EngineOutput:
+        """The best hypothesis of each text: a search finds one text by several sequences of tokens.  Samples are
+        independent, and so stay."""
+        if self.options.sampling:
+            return tuple(hypotheses)
+        found: dict[str, Hypothesis] = {}
+        for one in hypotheses:
+            found.setdefault(one.text, one)
+        return tuple(found.values())
 
     def _keeps_sentences(self, translation: str, count: int) -> bool:
         """Whether a translation has as many sentences as its source; a single one may be translated by several."""

@@ -10,6 +10,7 @@ its own generator, so its samples do not depend on the rest of the batch.
 import copy
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -31,6 +32,7 @@ from ..lens.teacher_forcing import cut_at_end, packed, padded, real_positions, v
 from .decoding import DecodingOptions
 from .greedy import Gone, greedy
 from .results import EngineOutput, Hypothesis, Ids, Wanted
+from .scoring import score_targets
 
 # B rows, V vocabulary
 
@@ -71,7 +73,10 @@ class TorchEngine:
                 left = [i for i in batch if wanted is None or wanted(i // copies)]
                 if left:
                     gone = None if wanted is None else partial(_gone, wanted, [i // copies for i in left])
-                    found |= zip(left, self._generate([rows[i] for i in left], options, gone), strict=True)
+                    some = self._generate([rows[i] for i in left], options, gone)
+                    if options.penalised:
+                        some = self._rescored([rows[i][0] for i in left], some)
+                    found |= zip(left, some, strict=True)
         return [tuple(one for row in range(i, i + copies) for one in found.get(row, ()))
                 for i in range(0, len(rows), copies)]
 
@@ -100,6 +105,13 @@ class TorchEngine:
                  for ids, score in zip(output.sequences[:, 1:].tolist(), scores, strict=True)]
         count = options.alternatives or 1
         return [tuple(found[i : i + count]) for i in range(0, len(found), count)]
+
+    def _rescored(self, sources: Sequence[Ids], found: Sequence[EngineOutput]) -> list[EngineOutput]:
+        """With the model's own log-probabilities, which the search has changed."""
+        pairs = [(source, one) for source, each in zip(sources, found, strict=True) for one in each]
+        scores = iter(score_targets(self.model, [source for source, _ in pairs], [one.token_ids for _, one in pairs],
+                                    given=pairs[0][1].given))
+        return [tuple(replace(one, log_prob=next(scores).log_prob) for one in each) for each in found]
 
     def _settings(self, options: DecodingOptions) -> GenerationConfig:
         config = self.model.generation_config.to_dict()

@@ -37,6 +37,7 @@ from .segment_translator import Job, SegmentTranslator, Text, WorkGenerator, bar
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from ..lens.calibration import SentenceCalibrator
     from ..lens.trace import Trace
     from .scoring import Score
     from .torch_engine import TorchEngine
@@ -181,19 +182,24 @@ class Translator(LoadedCheckpoint):
         tag = self.tag(target)
         with _option_errors():
             options = self.defaults.resolve(options, first=tag)
+            usual = self.defaults.resolve(first=tag)
+        segments = SegmentTranslator(self.codec, self.defaults, source, target, options)
         by_torch = options.sampling or self.engine.name == "torch"
         known = self.measurements if by_torch else self.measured_files  # CTranslate2's weights stay those of the files
-        calibrator = known.calibration.sentence_calibrator(target) if known.calibration else None
-        segments = SegmentTranslator(self.codec, self.defaults, source, target, options, calibrator)
-        return Job(self._translations(segments, segments.texts(texts, prefix=prefix, html=format == "html")))
+        is_usual = not prefix and options == replace(usual, alternatives=options.alternatives,
+                                                     num_beams=options.num_beams, seed=options.seed)
+        calibrator = known.calibration.sentence_calibrator(target) if is_usual and known.calibration else None
+        return Job(self._translations(segments, segments.texts(texts, prefix=prefix, html=format == "html"),
+                                      calibrator))
 
     def engine_for(self, options: DecodingOptions) -> Engine:
         """The engine that translates with these options."""
         return self.torch_engine if options.sampling else self.engine
 
-    def _translations(self, segments: SegmentTranslator,
-                      steps: WorkGenerator[list[Text]]) -> WorkGenerator[list[Translation]]:
-        """The translations; all HTML segments with elements inside are traced in one batch."""
+    def _translations(self, segments: SegmentTranslator, steps: WorkGenerator[list[Text]],
+                      calibrator: SentenceCalibrator | None) -> WorkGenerator[list[Translation]]:
+        """The translations, with the chances of the calibrator; all HTML segments with elements inside are traced in
+        one batch."""
         texts = yield from steps
         engine = self.engine_for(segments.options)
         make = partial(Translation.of, source_language=segments.source, target_language=segments.target,
@@ -202,8 +208,9 @@ class Translator(LoadedCheckpoint):
         marked = [replace(part, hypotheses=(one,)) for text, own in zip(texts, parts, strict=True) if text.markup
                   for part in compress(own, text.marked) for one in part.hypotheses if one.text.strip()]
         alignments = dict(zip(marked, self._alignments(marked), strict=True))
-        return [text.translation(own, alignments, options=segments.options, make=make)
-                for text, own in zip(texts, parts, strict=True)]
+        found = [text.translation(own, alignments, options=segments.options, make=make)
+                 for text, own in zip(texts, parts, strict=True)]
+        return [one.with_chance(calibrator) for one in found] if calibrator else found
 
     def _alignments(self, parts: Sequence[Translation]) -> list[Alignment]:
         """The word alignment of the first hypothesis of each: from its maps or, without usable maps, from the positions

@@ -4,7 +4,7 @@ import { html, paint, putAt, segment } from "./markup.js";
 import { traceOf } from "./state.js";
 import { VIEWS } from "./trace.js";
 import { inLanguage, language, pairName } from "./languages.js";
-import { VIEW_NAMES, chance, percent } from "./wording.js";
+import { VIEW_NAMES, chance, percent, times } from "./wording.js";
 
 // One setting: its label, then the control; a `div` for several controls.
 const setting = (label, control, tag = "label") =>
@@ -40,17 +40,21 @@ const MENUS = {
   alternatives(state, settings) {
     const { options, reply } = state, drawn = options.temperature !== undefined;
     const beams = options.num_beams || 4, found = reply?.translation?.hypotheses || [];
-    const own = state.raw || drawn || !found.every(({ probability }) => typeof probability === "number");
-    const likely = (one) => chance(own ? Math.exp(one.log_prob) : one.probability);
+    const own = state.raw || drawn, known = typeof found[0]?.probability === "number";
+    const heading = own ? `The model’s own chance${state.prefix ? ", after its beginning" : ""}`
+      : known ? "Chance that a reference is the same" : "";
+    const beside = (one) => html`${times(found[0].log_prob - one.log_prob)} to the model`;
+    const likely = (one, i) => own ? chance(Math.exp(one.log_prob)) : i ? beside(one)
+      : known ? chance(one.probability) : "the best";
     const hypothesis = (one, i) => choice("alternative", i, i === state.alternative, html`<span class="two"><span
-      ${inLanguage(state.target)}>${one.text}</span><small>${likely(one)}</small></span>`);
+      ${inLanguage(state.target)}>${one.text}</span><small>${likely(one, i)}</small></span>`);
     const sampling = () => html`${number(options, "temperature", "Temperature", html`min="0.1" max="2" step="0.1"`)}
       ${number(options, "top_k", "Only the likeliest tokens (top-k)", html`min="0" max="1000"`)}
       ${number(options, "top_p", "Only up to this total chance (top-p)", html`min="0.05" max="1" step="0.05"`)}
       ${number(options, "seed", "Seed", html`min="0"`)}`;
     const widths = [1, 4, 8].filter((n) => n <= settings.beams);
     return html`<div class="mh"><span>${drawn ? "Sampled translations" : "The best translations the search found"}
-      </span><span>${own ? "The model’s own chance" : "Chance that a reference is the same"}</span></div>${
+      </span><span>${heading}</span></div>${
         found.map(hypothesis)}
     ${seg("Search", "do", "search", [["best", "best first"], ["draw", "draw at random"]], drawn ? "draw" : "best")}
     ${drawn ? sampling()

@@ -3,14 +3,12 @@
 import argparse
 from pathlib import Path
 
-from seq2see.cli.align import check_files
-from seq2see.measures.pairs import LinkedFiles
 from seq2see.streams import only_results_on_stdout
 
 
 def run(args: argparse.Namespace) -> None:
-    """Fit on the files `args.src` and `args.tgt` or, without them, on the run's own held-out pairs."""
-    check_files(args)
+    """Fit on the files `args.data` or on the run's own held-out pairs, and measure on `args.check` or on a part of the
+    same."""
     from seq2see.lens.calibration import FILE
     from seq2see.measures.calibration import calibrate
     from seq2see.measures.card import show_measurements
@@ -19,8 +17,7 @@ def run(args: argparse.Namespace) -> None:
 
     with only_results_on_stdout():
         translator = Translator.from_pretrained(args.run, device=args.device)
-    files = LinkedFiles(args.src, args.tgt, None) if args.src else None
-    found = calibrate(translator, args.run, files, source=args.source, target=args.target)
+    found = calibrate(translator, args.run, args.data, args.check, source=args.source, target=args.target)
     found.save(Path(args.run) / FILE)
     show_measurements(Path(args.run))
     print(f"{describe(found)}\nwrote {Path(args.run) / FILE} and {PICTURE}")

@@ -177,7 +177,8 @@ def add_translate(verbs: Verbs) -> None:
     add_languages(verb)
     add_beams(verb)
     verb.add_argument("--calibrated", action="store_true",
-                      help="begin each line with the calibrated probability that a reference is identical, and a TAB")
+                      help="begin each line with the calibrated chance that a reference is identical, and a TAB; a line"
+                      " translated in parts has none")
 
 
 def add_score(verbs: Verbs) -> None:
@@ -271,14 +272,20 @@ def add_heads(verbs: Verbs) -> None:
 def add_calibrate(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "calibrate", "calibrate the model's probabilities, and measure their error",
-        "Fits on the validation pairs and measures the expected calibration error (ECE) on the test pairs, before and\n"
-        "after. Without test pairs, it fits on one half and measures on the other. Writes RUN/calibration.json;\n"
-        "probabilities are shown calibrated from then on.\n"
-        "  seq2see calibrate RUN                                on the run's own held-out pairs\n"
-        "  seq2see calibrate RUN --src dev.en --tgt dev.fr      on other pairs that it was not trained on",
+        "Fits on the validation pairs and measures on the test pairs; of pairs without such parts, fits on one half\n"
+        "and measures on the other. Writes RUN/calibration.json; calibrated probabilities are shown from then on. The\n"
+        "chance of a whole translation, that a reference is the same, is shown for a language if it is within 3\n"
+        "points where it is 80 % or more, on at least 50 translations. Source sentences with several references are\n"
+        "left out.\n"
+        "  seq2see calibrate RUN                             on the run's own held-out pairs\n"
+        "  seq2see calibrate RUN --data pairs.tsv            on other pairs that it was not trained on\n"
+        "  seq2see calibrate RUN --check pairs.tsv           fitted on the run's own, measured on other pairs",
     )
     add_model(verb)
-    add_files(verb)
+    for option, purpose in (("--data", "pairs to fit on, and to measure on without --check"),
+                            ("--check", "pairs to measure on")):
+        verb.add_argument(option, metavar="FILE", nargs="+", default=[],
+                          help=f"{purpose}: tables with a column for each language, or one of two parallel files")
     add_languages(verb)
     add_device(verb)
 

@@ -27,25 +27,35 @@ def run(args: argparse.Namespace) -> None:
         translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device)
     settings = {"source": args.source, "target": args.target, "num_beams": args.num_beams}
     translator([], **settings)  # a wrong language is an error even without input
+    if args.calibrated:
+        check_calibrated(translator, args.source, args.target)
     remarks = Remarks()
     for lines in groups:
         results = line_by_line(lambda texts: translator(texts, **settings), lines)
         for (number, _), result in zip(lines, results, strict=True):
             if args.calibrated:
-                sys.stdout.write(f"{probability(result, args.run):.4f}\t")
+                sys.stdout.write(f"{chance(result)}\t")
             sys.stdout.write(" ".join(result.text.splitlines()) + "\n" if result.hypotheses else result.text + "\n")
             remarks.note(number, result)
         sys.stdout.flush()
     remarks.print()
 
 
-def probability(result: Translation, model: str) -> float:
-    """That a reference reads exactly like the best hypothesis; 1 if the text is its own translation."""
+def check_calibrated(translator: Translator, source: str | None, target: str | None) -> None:
+    """UserError, before any line is read, if the model has no chance of a whole translation to that language."""
+    fitting = [pair for pair in translator.language_pairs or [("", "")]
+               if source in (None, pair[0]) and target in (None, pair[1])]
+    target = fitting[0][1]
+    if not translator.calibration or not translator.calibration.sentence_calibrator(target):
+        raise UserError(f"{translator.name} has no calibration to {target} that holds for whole translations: run"
+                        f" seq2see calibrate {translator.name}, which says why")
+
+
+def chance(result: Translation) -> str:
+    """That a reference reads exactly like the best hypothesis; 1 if the text is its own translation; empty if it is not
+    known, of a text that was translated in parts."""
     found = result.hypotheses[0].probability if result.hypotheses else 1.0
-    if found is None:
-        raise UserError(f"{model} has no calibration to {result.target_language} for hypotheses: run seq2see calibrate"
-                        f" {model}")
-    return found
+    return "" if found is None else f"{found:.4f}"
 
 
 class Remarks:

@@ -80,8 +80,11 @@ class OneTranslation(BaseModel):
     text: str
     source_language: str
     target_language: str
-    hypotheses: list[Hypothesis] = Field(description="best first; empty for a text without words, which is "
-                                               "returned unchanged; those that lost a sentence are omitted")
+    hypotheses: list[Hypothesis] = Field(
+        description="best first; empty for a text without words, which is returned unchanged; those that lost a "
+                    "sentence are omitted, and a text found twice stands once.  probability: the calibrated chance "
+                    "that a reference is the same, of the best one alone, where it is known to hold; odds: how many "
+                    "times as probable as the best one the model finds it")
     unknown_words: Annotated[
         list[str] | None, BeforeValidator(lambda words: words and [word.text for word in words])
     ] = Field(description="words not seen in training; null: unknown for this model")
@@ -299,8 +302,8 @@ def _as_sent(words: dict[str, list[dict[str, Any]]], trace: Trace, source: str, 
 
 def _antecedent(translator: Translator, trace: Trace) -> dict[str, int] | None:
     """What its pronoun stands for, of a text whose every word is known to a model that was measured for it."""
-    seen = translator.seen_words(trace.source_language)
-    if not (translator.nouns and seen) or Translation.of(
+    seen, known = translator.seen_words(trace.source_language), translator.measurements
+    if not (known.nouns and seen) or Translation.of(
             trace.source_text, (), source_language=trace.source_language, target_language=trace.target_language,
             engine="", precision="", seen=seen).unknown_words:
         return None
@@ -309,7 +312,7 @@ def _antecedent(translator: Translator, trace: Trace) -> dict[str, int] | None:
 
     with translator.inside() as (model, tokenizer):
         means, _ = head_means(model, tokenizer, trace, translator.folder)
-        found = antecedent(model, tokenizer, trace, roles=translator.roles, nouns=translator.nouns, means=means)
+        found = antecedent(model, tokenizer, trace, roles=known.roles, nouns=known.nouns, means=means)
     return found and asdict(found)
 
 

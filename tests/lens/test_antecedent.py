@@ -37,7 +37,7 @@ def treated(translator, text, **changed):
     [trace] = translator.look(translator(text, target="fr"))
     with translator.inside() as (model, tokenizer):
         means, _ = head_means(model, tokenizer, trace, translator.folder)
-        known = {"roles": translator.roles, "nouns": translator.nouns, "means": means}
+        known = {"roles": translator.roles, "nouns": translator.measurements.nouns, "means": means}
         found = antecedent(model, tokenizer, trace, **known | changed)
     words = trace.source_words, trace.source_words, trace.target_words
     return found and tuple(side[i].text for side, i in zip(words, astuple(found), strict=True))
@@ -55,7 +55,7 @@ def test_nothing_is_said_without_a_noun_that_fits(storybook, text):
 
 
 def test_nothing_is_said_without_a_lexicon_a_role_or_an_effect(storybook):
-    text, nouns = next(iter(RIGHT)), storybook.nouns
+    text, nouns = next(iter(RIGHT)), storybook.measurements.nouns
     assert treated(storybook, text, nouns=frozenset()) is None
     assert treated(storybook, text, roles={}) is None
     others = frozenset(Noun(one.source, one.target, {"m": "f", "f": "m"}[one.gender]) for one in nouns)

@@ -22,8 +22,9 @@ from seq2see.lens.calibration import (
     Calibrator,
     LanguageCalibration,
     Reliability,
+    SentenceCalibration,
     SentenceCalibrator,
-    SentenceReliability,
+    SentenceCheck,
 )
 from seq2see.lens.intervals import Figure
 from seq2see.lens.probabilities import TEMPERATURES, log_sums
@@ -77,14 +78,14 @@ def made(temperature: float = 0.9) -> Calibration:
     figure = Figure(0.1, 0.05, 0.2)
     ways = {way: Reliability(Calibrator(0.1, temperature), figure, figure, (Bin(5, 0.5, 0.4), Bin(5, 0.9, 1.0)))
             for way in WAYS}
-    whole = SentenceReliability(40, figure, 0.2, 0.6, figure, 0.01)
+    check = SentenceCheck("dev.tsv", True, Bin(60, 0.8, 0.8), (Bin(10, 0.1, 0.1), Bin(50, 0.9, 0.9)))
+    whole = SentenceCalibration(SentenceCalibrator(0.1, 0.7, 2.0, 0.5), 100, ("dev.tsv",), (check,))
     return Calibration("the validation pairs", {"fr": LanguageCalibration(7, 70, 1, 10, 0.7, "both", ways, whole),
-                                                "de": LanguageCalibration(7, 70, 1, 10, 0.7, "both", ways)}, "abc",
-                       SentenceCalibrator(0.1, 0.7, 2.0, 0.5))
+                                                "de": LanguageCalibration(7, 70, 1, 10, 0.7, "both", ways)}, "abc")
 
 
 @pytest.mark.parametrize(("at", "value"), [
-    (("version",), 3),
+    (("version",), 2),
     (("languages",), []),
     (("languages", "fr", "ways", "both", "calibrator", "temperature"), float("nan")),
     (("languages", "fr", "ways", "both", "calibrator", "smoothing"), 1.1),
@@ -155,4 +156,22 @@ def test_the_probability_of_a_hypothesis_is_beta_calibration_of_what_smoothing_l
     found = [calibrator(log_prob, 6) for log_prob in np.linspace(-1000, 0, 2001)]
     assert np.isfinite(found).all() and found[0] == 0 and np.diff(found).min() >= 0 and found[-1] <= 1
     assert SentenceCalibrator(0.0, 1.0, 1.0, 0.0)(math.log(0.3), 5) == pytest.approx(0.3), "that is p itself"
-    assert made().sentence_calibrator("fr") == made().sentences and made().sentence_calibrator("es") is None
+
+
+@pytest.mark.parametrize(("sure", "holds"), [
+    (Bin(50, 0.9, 0.875), True), (Bin(50, 0.875, 0.9), True), (Bin(142, 0.96, 0.68), False), (Bin(49, 0.9, 0.9), False),
+    (Bin(0, 0.0, 0.0), False),
+])
+def test_a_chance_is_shown_only_where_it_holds_at_the_top(sure: Bin, holds: bool) -> None:
+    """On every corpus that decides, and there must be one."""
+    calibration = made()
+    whole = calibration.languages["fr"].sentences
+    assert whole is not None
+    good, = whole.checks
+    tried, other = (replace(good, corpus=name, bands=(*good.bands[:-1], sure)) for name in ("test.tsv", "storybook"))
+    for checks, expected in (((tried,), holds), ((good, tried), holds), ((good, replace(other, decides=False)), True),
+                             ((replace(good, decides=False),), False), ((), False)):
+        languages = {"fr": replace(calibration.languages["fr"], sentences=replace(whole, checks=checks))}
+        found = replace(calibration, languages=languages).sentence_calibrator("fr")
+        assert found == (whole.calibrator if expected else None)
+    assert calibration.sentence_calibrator("de") is None and calibration.sentence_calibrator("es") is None

@@ -12,21 +12,19 @@ from sklearn.calibration import calibration_curve
 
 from seq2see import Translator
 from seq2see.cli import command as cli
-from seq2see.lens.calibration import Calibration, Calibrator, SentenceCalibrator
+from seq2see.lens.calibration import Calibration, Calibrator, SentenceCalibrator, SentenceCheck
 from seq2see.measures.calibration import (
-    ALTERNATIVES,
     LEAST_HYPOTHESES,
     Forced,
     Hypotheses,
     TopTokenFit,
+    check_sentences,
     compare,
     fit_sentences,
     hypotheses_of,
     predictions,
-    sentence_reliability,
     smoothing_of,
 )
-from seq2see.measures.pairs import LinkedFiles
 from seq2see.measures.reliability import BINS, reliability
 from seq2see.training.config import load_config
 
@@ -73,7 +71,7 @@ def test_the_error_is_that_of_another_formulation() -> None:
     assert found.ece.value == pytest.approx(np.abs(right - confidence).mean(), abs=0.004), "a bin's end may be shared"
     assert found.ece.low < found.ece.value < found.ece.high
     assert found.nll.value == pytest.approx(-np.log(confidence_N).mean())
-    assert [one.tokens for one in found.bins] == [40] * BINS
+    assert [one.size for one in found.bins] == [40] * BINS
 
 
 @pytest.fixture(scope="module")
@@ -145,23 +143,23 @@ def run(tmp_path: Path, folder: Path) -> Path:
 
 
 @pytest.fixture
-def files(tmp_path: Path, sources: list[str]) -> LinkedFiles:
+def table(tmp_path: Path, sources: list[str]) -> str:
+    """A table of pairs, one of whose sources has two translations."""
     pairs = [(text, text[::-1]) for text in sources] + [(sources[0], "La.")]
-    src, tgt = tmp_path / "dev.en", tmp_path / "dev.fr"
-    src.write_text("".join(f"{text}\n" for text, _ in pairs), "utf-8")
-    tgt.write_text("".join(f"{text}\n" for _, text in pairs), "utf-8")
-    return LinkedFiles(str(src), str(tgt), None)
+    path = tmp_path / "dev.tsv"
+    path.write_text("en\tde\n" + "".join(f"{text}\t{translation}\n" for text, translation in pairs), "utf-8")
+    return str(path)
 
 
 def test_the_command_leaves_the_calibration_its_picture_and_a_section_of_the_card(
-    run: Path, files: LinkedFiles, capsys: pytest.CaptureFixture[str]
+    run: Path, table: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    argv = ["calibrate", str(run), "--src", files.source, "--tgt", files.target, "--to", "de"]
+    argv = ["calibrate", str(run), "--data", table]
     assert cli.main(argv) == 0
     printed, found = capsys.readouterr().out, Calibration.load(run / "calibration.json")
-    assert list(found.languages) == ["de"] and found.measured_on == "dev.en and dev.fr"
+    assert list(found.languages) == ["de"] and found.measured_on == "dev.tsv"
     own = found.languages["de"]
-    assert own.fitted_pairs + own.pairs == 151
+    assert own.fitted_pairs + own.pairs == 149, "without the source that has two translations"
     assert f"{own.kept.ece.value:.2%}" in printed and "calibration.json" in printed
     assert (run / "reliability.png").read_bytes().startswith(b"\x89PNG")
     card = (run / "README.md").read_text("utf-8")
@@ -175,19 +173,18 @@ def test_the_command_leaves_the_calibration_its_picture_and_a_section_of_the_car
     assert Translator.from_pretrained(run, engine="torch").calibration is None
 
 
-def test_hypotheses_are_compared_with_their_reference(run: Path, sources: list[str]) -> None:
+def test_best_hypotheses_are_compared_with_their_reference(run: Path, sources: list[str]) -> None:
     settings = json.loads((run / "generation_config.json").read_text("utf-8"))
     settings |= {"forced_eos_token_id": settings["eos_token_id"], "max_length": 5}
     (run / "generation_config.json").write_text(json.dumps(settings), "utf-8")
     loaded = Translator.from_pretrained(run, engine="torch")
-    results = loaded(sources[:10], target="de", alternatives=ALTERNATIVES)
-    pairs = [(text, one.hypotheses[1].text if number < 4 else "?")
+    results = loaded(sources[:10], target="de")
+    pairs = [(text, one.text if number < 4 else "?")
              for number, (text, one) in enumerate(zip(sources, results, strict=False))]
     found = hypotheses_of(loaded, ("en", "de"), pairs)
-    written = [(one.log_prob, len(one.token_ids) - one.given, one.text == reference, number)
-               for number, ((_, reference), result) in enumerate(zip(pairs, results, strict=True))
-               for one in result.hypotheses]
-    assert np.array(written) == pytest.approx(np.stack(found, axis=1), abs=1e-4) and found.equal_S.sum() >= 4
+    written = [(one.log_prob, len(one.token_ids) - one.given, one.text == reference)
+               for (_, reference), result in zip(pairs, results, strict=True) for one in result.hypotheses]
+    assert np.array(written) == pytest.approx(np.stack(found, axis=1), abs=1e-4) and found.equal_S.sum() == 4
 
 
 def drawn_hypotheses(count: int, *, seed: int) -> tuple[Hypotheses, SentenceCalibrator]:
@@ -196,21 +193,31 @@ def drawn_hypotheses(count: int, *, seed: int) -> tuple[Hypotheses, SentenceCali
     tokens_S = rng.integers(4, 20, count)
     log_prob_S = np.log(rng.uniform(0.01, 0.95, count)) + tokens_S * math.log(0.9)
     p_S = np.array([true(*one) for one in zip(log_prob_S, tokens_S, strict=True)])
-    return Hypotheses(log_prob_S, tokens_S, (rng.random(count) < p_S).astype(float), np.arange(count) // 4), true
+    return Hypotheses(log_prob_S, tokens_S, (rng.random(count) < p_S).astype(float)), true
 
 
 def test_the_calibration_of_hypotheses_is_found_and_measured() -> None:
     fitted, true = drawn_hypotheses(40_000, seed=1)
-    parts = [Hypotheses(*(column[half::2] for column in fitted)) for half in (0, 1)]  # two languages
-    found = fit_sentences(parts, smoothing=0.1)
+    parts = [Hypotheses(*(column[half::2] for column in fitted)) for half in (0, 1)]  # two corpora
+    found = fit_sentences(Hypotheses.joined(parts), smoothing=0.1)
     assert found is not None and (found.a, found.b, found.bias) == pytest.approx((true.a, true.b, true.bias), abs=0.15)
     held, _ = drawn_hypotheses(20_000, seed=2)
-    measured = sentence_reliability(found, held)
-    assert measured.ece.value < 0.012 and measured.chance == pytest.approx(measured.ece.value, abs=0.005)
-    assert measured.calibrated == pytest.approx(measured.equal.value, abs=0.01) and measured.raw < measured.calibrated
-    assert sentence_reliability(SentenceCalibrator(0.1, 1.0, 1.0, 0.0), held).ece.value > 0.08, "not calibrated"
+
+    def checked(calibrator: SentenceCalibrator) -> SentenceCheck:
+        return check_sentences(calibrator, held, corpus="test.tsv", decides=True)
+
+    measured, wrong = checked(found), checked(SentenceCalibrator(0.1, 1.0, 1.0, 0.0))
+    assert measured.holds and not wrong.holds, "the latter is the product over the tokens"
+    assert measured.all.size == 20_000 == sum(one.size for one in measured.bands)
+    p_S = np.array([found(*one) for one in zip(held.log_prob_S, held.tokens_S, strict=True)])
+    for low, high, band in zip((0, 0.2, 0.4, 0.6, 0.8), (0.2, 0.4, 0.6, 0.8, 1.01), measured.bands, strict=True):
+        inside_S = (p_S >= low) & (p_S < high)
+        assert band == pytest.approx((inside_S.sum(), p_S[inside_S].mean(), held.equal_S[inside_S].mean()))
+        assert band.right == pytest.approx(band.confidence, abs=0.04)
     few = Hypotheses(*(column[:LEAST_HYPOTHESES - 1] for column in fitted))
-    assert fit_sentences([few], smoothing=0.1) is None
+    assert fit_sentences(few, smoothing=0.1) is None
+    nothing = Hypotheses(*(column[:0] for column in fitted))
+    assert check_sentences(found, nothing, corpus="", decides=True).all == (0, 0, 0)
 
 
 def test_the_run_says_how_its_labels_were_smoothed(tmp_path: Path) -> None:
@@ -221,14 +228,23 @@ def test_the_run_says_how_its_labels_were_smoothed(tmp_path: Path) -> None:
         assert smoothing_of(tmp_path) == factor
 
 
-def test_what_cannot_be_measured_is_refused_in_one_line(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_measured_is_refused_in_one_line(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def told(*argv: str) -> str:
         assert cli.main(["calibrate", str(run), *argv]) in (1, 2)
         [line] = capsys.readouterr().err.splitlines()
         return line
 
-    assert "has no run.yaml that names its training data: give --src FILE and --tgt FILE" in told()
-    assert "--src and --tgt go together" in told("--src", "x")
+    assert "has no run.yaml that names its training data: give --data FILE" in told()
+    assert "x.tsv is no file of sentence pairs here" in told("--data", "x.tsv")
+    bare = tmp_path / "bare.tsv"
+    bare.write_text("The cat.\tDas.\n", "utf-8")
+    assert "does not name its languages, and the model has several: give --to LANGUAGE" in told("--data", str(bare))
+    assert "bare.tsv: too few sentence pairs for calibration" in told("--data", str(bare), "--to", "de")
+    named = tmp_path / "named.tsv"
+    named.write_text("en\tit\nThe cat.\tIl gatto.\n", "utf-8")
+    assert "expected a header with the columns en, " in told("--data", str(named))
     (run / "run.yaml").write_text(load_config("storybook", ["data.path=/no/where.tsv"]).to_yaml(), "utf-8")
     assert "was trained on /no/where.tsv, which is not here" in told()
     assert "does not translate to es" in told("--to", "es")

@@ -1,19 +1,78 @@
 """Which pairs a calibration is fitted on, and which it is measured on."""
 
 from collections import Counter
+from pathlib import Path
+
+import pytest
 
 from seq2see import Translator
-from seq2see.measures.calibration import calibration_pairs
+from seq2see.measures.calibration import Corpus, calibration_pairs
 from seq2see.pretrained import HOME
-from seq2see.training.config import load_record
+from seq2see.training.config import load_config, load_record
 from seq2see.training.reading import book
 
+LANGUAGES = ("en", "fr")
 
-def test_the_temperature_is_fitted_on_validation_pairs_and_measured_on_test_pairs() -> None:
+
+def test_validation_pairs_are_fitted_on_and_test_pairs_measured_on() -> None:
     run = HOME / "storybook"
-    found, name = calibration_pairs(Translator.from_pretrained("storybook", engine="torch"), run)
-    [(languages, (fitted, held))] = found.items()
+    [corpus], name = calibration_pairs(Translator.from_pretrained("storybook", engine="torch"), run)
     story = book("fr", load_record(run / "run.yaml").training["seed"])
-    assert languages == ("en", "fr") and name == "the validation and test pairs"
-    assert Counter(fitted) == Counter((one.source, one.target) for one in story.val)
-    assert Counter(held) == Counter((one.source, one.target) for one in story.test)
+    assert (corpus.name, corpus.languages, corpus.decides) == ("storybook", LANGUAGES, True), "it is all there is"
+    assert name == "the run's held-out pairs"
+    assert Counter(corpus.fitted) == Counter((one.source, one.target) for one in story.val)
+    assert Counter(corpus.held) == Counter((one.source, one.target) for one in story.test)
+
+
+def table(path: Path, pairs: list[tuple[str, str]]) -> str:
+    path.write_text("en\tfr\n" + "".join(f"{source}\t{target}\n" for source, target in pairs), "utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """The record of a run on storybook and a table of 400 sources, every tenth of which has a second translation."""
+    pairs = [(f"Text {i}.", f"Texte {i}.") for i in range(400)]
+    pairs += [(f"text {i}!", f"Mot {i}.") for i in range(0, 400, 10)]
+    config = load_config("everyday", [f"data.folder={tmp_path}", "data.val_fraction=0.2", "data.test_fraction=0.3",
+                                      "data.corpora=[{path: storybook, target: fr}, {path: own.tsv, target: fr}]"])
+    table(tmp_path / "own.tsv", pairs)
+    (tmp_path / "run.yaml").write_text(config.to_yaml(), "utf-8")
+    return tmp_path
+
+
+def test_storybook_beside_another_corpus_is_reported_and_not_fitted_on(mixed: Path, translator: Translator) -> None:
+    corpora, _ = calibration_pairs(translator, mixed, target="fr")
+    assert [(one.name, one.decides) for one in corpora] == [("storybook", False), ("own.tsv", True)]
+    assert all(one.fitted and one.held for one in corpora)
+    for one in corpora:
+        check_apart(one)
+
+
+def check_apart(corpus: Corpus) -> None:
+    """No source is in both halves, and none has two translations."""
+    sources = [{source.casefold() for source, _ in half} for half in (corpus.fitted, corpus.held)]
+    assert not sources[0] & sources[1]
+    assert [len(one) for one in sources] == [len(half) for half in (corpus.fitted, corpus.held)]
+
+
+def test_pairs_to_check_on_leave_all_others_to_fit_on(mixed: Path, translator: Translator) -> None:
+    pairs = [("A text.", "Un texte."), ("A text", "Texte."), ("One.", "Un."), ("Two.", "Deux.")]
+    other = table(mixed / "test.tsv", pairs)
+    before, _ = calibration_pairs(translator, mixed, target="fr")
+    corpora, name = calibration_pairs(translator, mixed, check=[other], target="fr")
+    assert [(one.name, one.decides, bool(one.held)) for one in corpora] == [
+        ("storybook", False, True), ("own.tsv", True, False), ("test.tsv", True, True)]
+    assert set(corpora[1].fitted) == {*before[1].fitted, *before[1].held}
+    assert set(corpora[2].held) == {("One.", "Un."), ("Two.", "Deux.")} and not corpora[2].fitted
+    assert name == "test.tsv"
+
+
+def test_other_pairs_are_halved_by_their_source(mixed: Path, translator: Translator) -> None:
+    path = str(mixed / "own.tsv")
+    [corpus], _ = calibration_pairs(translator, mixed, [path], target="fr")
+    check_apart(corpus)
+    assert len(corpus.fitted) + len(corpus.held) == 360 and 130 < len(corpus.fitted) < 230
+    checked = table(mixed / "test.tsv", [("One.", "Un.")])
+    fitted, held = calibration_pairs(translator, mixed, [path], [checked], target="fr")[0]
+    assert len(fitted.fitted) == 360 and not fitted.held and held.held == [("One.", "Un.")]

@@ -92,7 +92,8 @@ def test_all_is_measured_of_these_weights_and_says_on_how_many_sentences(
 ) -> None:
     monkeypatch.setattr(alignment, "generate", lambda seed: book)
     fitted, held = ([(one.source, one.target) for one in part] for part in (book.val, book.test[:60]))
-    monkeypatch.setattr(calibration, "calibration_pairs", lambda *_, **__: ({("en", "fr"): (fitted, held)}, "pairs"))
+    corpus = calibration.Corpus("storybook", ("en", "fr"), fitted, held, True)
+    monkeypatch.setattr(calibration, "calibration_pairs", lambda *_, **__: ([corpus], "pairs"))
     monkeypatch.setattr(calibration, "SENTENCES", 60)
     monkeypatch.setattr(finished_run, "SHARE", 1000.0)  # there is time for all
     measure_run(run)
@@ -109,7 +110,7 @@ def test_all_is_measured_of_these_weights_and_says_on_how_many_sentences(
     first, *said = capsys.readouterr().err.splitlines()
     assert first.startswith(f"measuring {run} for at most ")
     assert [line.partition(", about ")[0] for line in said] == [
-        "calibration: 3000 sentences", f"wrote {run / 'calibration.json'}",
+        "calibration: 12000 sentences", f"wrote {run / 'calibration.json'}",
         "word links: 50 sentences", f"wrote {run / 'alignment.json'}",
         f"faithfulness: {half} sentences", f"wrote {run / 'trust.json'}",
         f"head roles: {half} sentences", f"wrote {run / 'heads.json'}",

@@ -99,17 +99,3 @@ def test_calibrated_scores_are_those_of_the_calibrated_trace(calibrated, command
     assert code == 0 and found.split("\t")[0] == f"{sure.log_prob:.6f}"
     code, out, err = command("score", calibrated, "--to", "de", "--calibrated", stdin="\t".join(pair))
     assert (code, out) == (1, "") and "has no calibration to de" in err
-
-
-@pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
-def test_every_hypothesis_has_a_calibrated_probability(calibrated, engine, capsys):
-    translator = Translator.from_pretrained(calibrated, engine=engine)
-    calibrator = translator.calibration.sentences
-    texts = ["The cat.", " ", "The cat did. The box was https://a.example/b too.\n\nAn owl!", "Der"]
-    for more in ({}, {"prefix": "Le"}, {"format": "html"}):
-        for result in translator(texts, target="fr", alternatives=3, **more):
-            for number, one in enumerate(result.hypotheses):
-                parts = [part.hypotheses[number] for part in result.parts]
-                expected = [calibrator(part.log_prob, len(part.token_ids) - part.given) for part in parts]
-                assert one.probability == pytest.approx(math.prod(expected)) and 0 < one.probability < 1
-    assert {one.probability for result in translator(texts, target="de") for one in result.hypotheses} == {None}

@@ -545,3 +545,19 @@ def test_the_tour_has_four_steps_and_gives_the_focus_back(tab):
         tab.get_by_role("dialog", name="Tour").locator("[data-tour=next]").click()
     assert tab.locator(".ringed").count() == 0
     assert tab.evaluate("document.activeElement.dataset.k") == "tour"
+
+
+def test_the_best_translation_alone_has_a_chance_and_the_others_odds_against_it(tab):
+    """In French everyday has none."""
+    for text, best in ((CAT, r"over 99%|\d+%"), ("We're ready.", "the best")):
+        type_in(tab, text)
+        settled(tab)
+        tab.get_by_role("button", name="Alternatives").click()
+        tab.locator(".pop button[data-value='8']").click()
+        tab.locator(".pop [data-do=alternative]").nth(2).wait_for()
+        settled(tab)
+        first, *others = tab.locator(".pop [data-do=alternative] small").all_inner_texts()
+        assert re.fullmatch(best, first) and others
+        assert all(re.fullmatch(r"(just as likely|[\d.,]+× (less|more) likely) to the model", one) for one in others)
+        assert ("Chance that a reference is the same" in tab.locator(".pop").inner_text()) == (best != "the best")
+        tab.keyboard.press("Escape")
