@@ -28,6 +28,7 @@ from torch.utils.data import DataLoader
 from transformers import PreTrainedModel, PrinterCallback, TrainerControl, TrainerState
 from transformers.trainer_utils import get_last_checkpoint
 
+from ..translate import Translator
 from .arguments import MUON, Seq2SeeTrainingArguments
 from .batching import Collator, EncodedPairs, MicroBatches, encoded_rows, plan_epoch
 from .checkpoints import RAW_WEIGHTS
@@ -213,9 +214,10 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         return loss / count
 
     def _translate(self, pairs: Sequence[Any], *, max_new_tokens: int) -> list[str]:
-        """Each process translates every n-th pair; all get all translations."""
+        """Each process translates every n-th pair, whole; all get all translations."""
         mine = pairs[self.args.process_index :: self.args.world_size]
-        texts = translate_pairs(self.model, self.processing_class, mine, num_beams=1, max_new_tokens=max_new_tokens)
+        translator = Translator(self.model, self.processing_class)
+        texts = translate_pairs(translator, mine, raw=True, num_beams=1, max_new_tokens=max_new_tokens)
         indexed = list(zip(range(self.args.process_index, len(pairs), self.args.world_size), texts, strict=True))
         return [text for _, text in sorted(gather_object(indexed))]
 

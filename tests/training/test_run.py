@@ -66,6 +66,7 @@ def test_the_card_has_front_matter_scores_and_lines_that_run(run):
     assert "license" not in yaml.safe_load(front)
     assert "](curve.png)" in body and (run / "curve.png").read_bytes().startswith(b"\x89PNG")
     assert "| val (" in body and "nrefs:1|case:mixed" in body
+    assert "run; translated as by seq2see translate, with CTranslate2 in int8. Signatures" in body
     code = body.split("```python\n")[1].split("```")[0]
     assert "seq2see" not in code
     exec(compile(code, "README.md", "exec"), {})
@@ -167,9 +168,12 @@ def test_evaluate_ends_with_one_json_object(run, toy_file, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert json.loads(lines[-1])["fr"] == read(run / "metrics.json")["evaluation"]["val"]
     assert any("BLEU" in line and "tok:13a" in line for line in lines[:-1])
+    assert "  translated as by seq2see translate, with CTranslate2 in int8" in lines
     checkpoint = next(run.glob("checkpoint-*"))
-    assert main(["evaluate", str(checkpoint), "--data", str(toy_file), "--num-beams", "1", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["fr"]["pairs"] == 200
+    arguments = ["--data", str(toy_file), "--num-beams", "1", "--engine", "torch", "--raw", "--json"]
+    assert main(["evaluate", str(checkpoint), *arguments]) == 0
+    row = json.loads(capsys.readouterr().out)["fr"]
+    assert (row["pairs"], row["pipeline"], row["engine"], row["precision"]) == (200, "raw", "torch", "float32")
 
 
 def test_evaluate_refuses_what_it_cannot_measure(run, tmp_path, capsys):
@@ -177,7 +181,7 @@ def test_evaluate_refuses_what_it_cannot_measure(run, tmp_path, capsys):
         (tmp_path / f"test.{language}").write_text("the dog\na big cat\n")
     (tmp_path / "test.lc.norm.tok.fr").write_text("le chien\n")
     for arguments, message in (
-        ([str(run)], "no 'test'"), ([str(run), "--to", "de"], "'de'"), ([str(tmp_path / "nowhere")], "nowhere"),
+        ([str(run)], "no 'test'"), ([str(run), "--to", "de"], "en to de"), ([str(tmp_path / "nowhere")], "nowhere"),
         ([str(run), "--data", "no/pairs.tsv"], "--data no/pairs.tsv does not exist"),
         ([str(run), "--data", str(tmp_path)], "has 1 lines, fewer than the text has pairs"),
     ):  # fmt: skip

@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file
 from transformers import GenerationConfig
 
+from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.training.batching import EncodedPairs
@@ -23,7 +24,7 @@ def test_twenty_pairs_are_learnt_by_heart(make_trainer, pairs):
     )
     trainer.train()
     trainer.model.eval()
-    texts = translate_pairs(trainer.model, trainer.processing_class, pairs[:20])
+    texts = translate_pairs(Translator(trainer.model, trainer.processing_class), pairs[:20], raw=True)
     assert texts == [pair.target for pair in pairs[:20]]
 
 
@@ -31,8 +32,9 @@ def test_translation_order_does_not_depend_on_batches(make_trainer, pairs):
     trainer = make_trainer()
     trainer.train()
     trainer.model.eval()
-    together = translate_pairs(trainer.model, trainer.processing_class, pairs)
-    alone = [translate_pairs(trainer.model, trainer.processing_class, [pair])[0] for pair in pairs[:12]]
+    translator = Translator(trainer.model, trainer.processing_class)
+    together = translate_pairs(translator, pairs, raw=True)
+    alone = [translate_pairs(translator, [pair], raw=True)[0] for pair in pairs[:12]]
     assert together[:12] == alone
 
 
