@@ -39,6 +39,7 @@ from .metrics import score
 from .muon import Muon, grouped
 from .pace import Pace
 from .pairs import evenly_spaced
+from .progress import say
 from .stopping import leave_signals_to_parent
 from .translation import translate_pairs
 
@@ -296,6 +297,8 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         """accelerate wraps `forward` for mixed precision and would copy all logits to float32, where our loss takes
         them as they come; the autocasting is `compute_loss_context_manager`'s."""
         super().on_train_begin(args, state, control, **kwargs)
+        if remark := self.args.warm_up_remark(state.max_steps):
+            say(remark)
         self.model.__dict__.pop("forward", None)
         if self.resumed_from and args.ema_decay:
             self.restore_average(self.resumed_from)

@@ -1,4 +1,4 @@
-"""The verb `evaluate`: BLEU and chrF of what `seq2see translate` writes, a comparison with another model, and the scores
+"""The verb `evaluate`: BLEU and chrF of what `seq2see translate` writes, also beside another model's, and the scores
 specific to storybook."""
 
 import argparse

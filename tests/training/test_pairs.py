@@ -166,7 +166,8 @@ def test_rows_that_cannot_be_read_may_be_skipped_and_are_counted(tmp_path):
     for path, found in (
         (table, {"a byte that is not UTF-8, or half a character": 1, "an empty side": 1,
                  "expected 2 columns as in line 1, found 1": 1}),
-        (lines, {"no text for en, fr; data.source and data.target name the fields": 4,
+        (lines, {"no text for en, fr; name its keys by these codes, or source and target, or set data.source and"
+                 " data.target": 4,
                  "not JSON, one object a line": 2}),
     ):
         skipped, settings = Counter(), data(path, on_invalid="skip")
@@ -315,14 +316,86 @@ def test_columns_named_by_other_languages_are_refused_and_not_taken_in_order(tmp
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_names_no_language_is_a_row_or_taken_in_order(tmp_path, kind):
-    for first in (("guarda-chuva", "parapluie"), ("sentence_1", "sentence_2")):
-        assert read(table(tmp_path, kind, first)) == ([first, *ROWS] if kind in ("tsv", "csv") else ROWS)
+@pytest.mark.parametrize("first", [("guarda-chuva", "parapluie"), ("source 1", "target 1"), ("texto 2", "text 2")])
+def test_what_names_no_language_is_a_row_and_never_taken_in_order(tmp_path, kind, first):
+    path = table(tmp_path, kind, first)
+    if kind in ("tsv", "csv"):
+        assert read(path) == [first, *ROWS]
+    else:
+        with pytest.raises(UserError, match="line 1: no text for pt, fr; name its keys by these codes, or source and"):
+            read(path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("names", [("source", "target"), ("Portuguese", "French"), ("src", "TGT"), ("Source", "trg")])
+def test_columns_and_keys_are_found_by_what_they_are_called_in_any_order(tmp_path, kind, names):
+    assert read(table(tmp_path, kind, names)) == ROWS
+    assert read(table(tmp_path, kind, names[::-1], [row[::-1] for row in ROWS])) == ROWS
+    with_codes = [(*row, "from a book") for row in ROWS]
+    assert read(table(tmp_path, kind, ("pt", "fr", names[0]), with_codes)) == ROWS
+
+
+def test_the_order_of_keys_says_nothing_and_may_change_from_row_to_row(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"target": "Oui.", "source": "Yes."}\n{"source": "No.", "id": 3, "target": "Non."}\n', "utf-8")
+    assert read(path, source="en") == [("Yes.", "Oui."), ("No.", "Non.")]
+
+
+DOUBLED = {
+    "a.tsv": "en\tfr\tfr\nHello\tBonjour\tSalut\n", "b.tsv": "en\tfr\ten\tfr\nHello\tBonjour\tYes\tOui\n",
+    "c.csv": "EN,fr,en\nHello,Bonjour,Yes\n", "d.tsv": "source\tsrc\ttarget\nHello\tYes\tBonjour\n",
+    "e.jsonl": '{"en": "Hello", "fr": "Bonjour", "en": "Yes"}\n', "f.jsonl": '{"en": "a", "EN": "b", "fr": "c"}\n',
+    "g.jsonl": '{"translation": {"en": "a", "fr": "b", "fr": "c"}}\n',
+    "h.tsv": "Hello\tHello\nYes\tYes\nNo\tNo\n", "i.tsv": "en\tfr\nHello\tHello\nYes\tYes\nNo\tNo\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DOUBLED)
+def test_doubled_columns_are_no_pairs(tmp_path, name):
+    (tmp_path / name).write_text(DOUBLED[name], "utf-8")
+    with pytest.raises(UserError, match="two columns or keys for one side|two values for one key|all 3 pairs are the same text"):
+        read(tmp_path / name, source="en")
+
+
+@pytest.mark.parametrize(("header", "again"), [
+    ("en\tfr", "en\tfr"), ("en\tfr", "fr\ten"), ("id\tfr\ten", "id\tfr\ten"), ("English\tFrench", "English\tFrench"),
+    ("source\ttarget", "Source\tTarget"), ("en\tfr", "source\ttarget"), ("Hello\tBonjour", "text_en\ttext_fr"),
+    ("Hello\tBonjour", "text\tlabel"), ("en-GB\tfr", "en_GB\tFR"),
+])  # fmt: skip
+def test_a_second_header_inside_joined_files_is_a_fault(tmp_path, header, again):
+    path, columns = tmp_path / "a.tsv", header.count("\t") + 1
+    rows = ["\t".join(["1", "Non", "No"][-columns:]), again, "\t".join(["2", "Si", "Yes"][-columns:])]
+    path.write_text("\n".join([header, *rows]) + "\n", "utf-8")
+    source = header.split("\t")[0] if "GB" in header else "en"
+    with pytest.raises(UserError, match=r"a\.tsv, line 3: a header among the pairs"):
+        read(path, source=source)
+    kept = load_split(DataConfig(str(path), source=source, on_invalid="skip"), "all")
+    assert len(kept) == 2 + (header == "Hello\tBonjour")
+
+
+def test_a_header_among_the_lines_of_parallel_files_or_records_is_one_too(tmp_path):
+    (tmp_path / "all.en").write_text("Yes\nen\nNo\n")
+    (tmp_path / "all.fr").write_text("Oui\nfr\nNon\n")
+    (tmp_path / "b.jsonl").write_text('{"en": "Yes", "fr": "Oui"}\n{"en": "en", "fr": "fr"}\n')
+    for name in ("all", "b.jsonl"):
+        with pytest.raises(UserError, match="line 2: a header among the pairs"):
+            read(tmp_path / name, source="en")
+
+
+@pytest.mark.parametrize("row", [
+    ("Post-it", "Post-it"), ("sentence", "phrase"), ("Text", "texte"), ("source 1", "target 1"), ("French", "français"),
+    ("question", "question"), ("en", "à"), ("The title and the text.", "Le titre et le texte."),
+])  # fmt: skip
+def test_a_pair_about_words_of_headers_is_a_pair(tmp_path, row):
+    path = tmp_path / "a.tsv"
+    path.write_text("en\tfr\nYes\tOui\n" + "\t".join(row) + "\n", "utf-8")
+    assert read(path, source="en") == [("Yes", "Oui"), row]
 
 
 @pytest.mark.parametrize("kind", ["tsv", "csv"])
-@pytest.mark.parametrize("names", [("Portuguese", "French"), ("source", "target"), ("pt_text", "Fr text"),
-                                   ("question_pt", "answer-FR")])
+@pytest.mark.parametrize("names", [("text", "label"), ("sentence_1", "sentence_2"), ("pt_text", "Fr text"),
+                                   ("question_pt", "answer-FR"), ("Input", "Output text"), ("French", "German"),
+                                   ("sentence1", "sentence2"), ("prompt", "response"), ("premise", "hypothesis")])
 def test_a_header_without_codes_is_never_read_as_a_pair(tmp_path, kind, names):
     with pytest.raises(UserError, match=r"line 1: .* is a header and no pair; name the columns .*: pt, fr") as caught:
         read(table(tmp_path, kind, names))
@@ -336,7 +409,7 @@ def test_a_first_pair_with_a_word_of_headers_is_a_pair(tmp_path, first):
 
 def test_a_later_record_with_other_keys_is_a_fault_and_not_read_in_order(tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_text('{"source": "bom", "target": "bon"}\n{"fr-FR": "chat", "pt-BR": "gato"}\n', "utf-8")
+    path.write_text('{"pt": "bom", "fr": "bon"}\n{"fr-FR": "chat", "pt-BR": "gato"}\n', "utf-8")
     with pytest.raises(UserError, match="line 2: no text for pt, fr"):
         read(path)
 
