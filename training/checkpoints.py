@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+
 from seq2see.errors import UserError, as_user_error
 from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import check_manifest, write_manifest
@@ -72,7 +73,8 @@ def newest_intact_checkpoint(output_dir: Path) -> tuple[Path | None, list[str]]:
     for folder in numbered(output_dir):
         try:
             if missing := [name for name in (MANIFEST, *STATES) if not any(folder.glob(name))]:
-                raise UserError(f"{folder / missing[0]} is missing: the checkpoint is incomplete; copy it again")
+                name = missing[0].replace("*", "")
+                raise UserError(f"{folder / name} is missing: the checkpoint is incomplete; copy it again")
             check_manifest(folder)
             return folder, passed_over
         except (OSError, UserError) as error:

@@ -3,7 +3,9 @@
 import dataclasses
 import gzip
 import json
+import re
 import time
+import tracemalloc
 import unicodedata
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -155,6 +157,84 @@ def test_a_fault_is_one_line_that_says_where_and_how_to_mend(tmp_path, fault):
     assert len(str(caught.value)) < 600
 
 
+BROKEN = {  # contents with one broken row between two good ones, and what is said of it
+    "a.csv": (f'en,fr\nx,y\n"{"a" * 131_073}",b\nv,w\n', "a side longer than"),
+    "b.csv": (f'en,fr\nx,y\n{"a" * 2**20},b\nv,w\n', "not CSV (a line of 1,048,576 characters or more)"),
+    "c.csv": ('en,fr\nx,y\n"He said "hi" to me",b\nv,w\n', "not CSV"),
+    "d.csv": ('en,fr\nx,y\n"' + "a\n" * 70_000 + '",b\nv,w\n', "a side longer than"),
+    "e.tsv": (f"en\tfr\nx\ty\n{'a' * 2**20}\tb\nv\tw\n", "a line of 1,048,576 characters or more"),
+    "f.jsonl": ('{"en": "x", "fr": "y"}\n{"en": "' + "a" * 2**20 + '", "fr": "b"}\n{"en": "v", "fr": "w"}\n',
+                "a line of 1,048,576 characters or more"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_row_that_is_far_too_long_or_broken_may_be_skipped(tmp_path, name):
+    path, (content, fault) = tmp_path / name, BROKEN[name]
+    path.write_text(content, "utf-8")
+    skipped, settings = Counter[str](), data(path, on_invalid="skip")
+    pairs = list(clean(settings, find_part(settings, "train"), skipped))
+    assert [(pair.source, pair.target) for pair in pairs] == [("x", "y"), ("v", "w")]
+    assert skipped.total() == 1 and next(iter(skipped)).startswith(fault)
+    with pytest.raises(UserError, match=re.escape(f"{name}, line {2 if name == 'f.jsonl' else 3}: {fault}")):
+        load_all(data(path))
+
+
+def test_a_long_field_is_text_where_it_is_allowed(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(f'en,fr\n"{"a" * 200_000}",b\n', "utf-8")
+    assert len(load_all(data(path, max_characters=200_000))[0].source) == 200_000
+
+
+@pytest.mark.parametrize(("name", "megabytes"), [("a.tsv.gz", 600), ("a.csv.gz", 90), ("a.jsonl.gz", 90),
+                                                 ("a.en.gz", 90)])
+def test_a_line_of_hundreds_of_megabytes_takes_no_memory_to_speak_of(tmp_path, name, megabytes):
+    """In a gzip of as many members, each of one megabyte."""
+    first = {"tsv": b"en\tfr\nx\ty\n", "csv": b"en,fr\nx,y\n", "jsonl": b'{"en": "x", "fr": "y"}\n', "en": b"x\n"}
+    (tmp_path / "a.fr").write_text("y\nz\n")
+    long = gzip.compress(b"a" * 10**6) * megabytes
+    (tmp_path / name).write_bytes(gzip.compress(first[name.split(".")[1]]) + long)
+    part = find_part(data(tmp_path / name.replace(".en.gz", "")), "train")
+    tracemalloc.start()
+    try:
+        (_, good), (_, fault) = part.rows()
+        assert tracemalloc.get_traced_memory()[1] < 2**25  # bytes, at most
+    finally:
+        tracemalloc.stop()
+    assert good == ["x", "y"] and "a line of 1,048,576 characters or more" in fault
+
+
+@pytest.mark.parametrize("name", ["dev", "valid", "validation", "val"])
+@pytest.mark.parametrize("table", [True, False])
+def test_a_folders_validation_set_has_any_of_its_usual_names(tmp_path, name, table):
+    for split, rows in (("train", PAIRS[:3]), (name, PAIRS[3:])):
+        if table:
+            lines = [json.dumps({"fr": target, "en": source}) + "\n" for source, target in rows]
+            (tmp_path / f"{split}.jsonl").write_text("".join(lines), "utf-8")
+        else:
+            for language, texts in zip(("en", "fr"), zip(*rows, strict=True), strict=True):
+                (tmp_path / f"{split}.{language}").write_text("\n".join(texts) + "\n", "utf-8")
+    corpus = load_corpus(data(tmp_path))
+    assert (list(corpus.train), corpus.val) == (EXPECTED[:3], EXPECTED[3:])
+    assert load_split(data(tmp_path), "val") == load_split(data(tmp_path), name) == EXPECTED[3:]
+
+
+@pytest.mark.parametrize(("files", "said"), [
+    (["dev.en", "dev.de"], r"has no dev\.en\[\.gz\], dev\.fr\[\.gz\]; it holds dev\.de, dev\.en"),
+    (["validation.txt"], r"has no validation\.en.*it holds validation\.txt"), (["valid/a.tsv"], r"has no valid\.en"),
+    (["val.en"], r"has no val\.en\[\.gz\], val\.fr"),
+    (["dev.tsv", "val.tsv"], "the splits val and dev, expected one for validation"),
+    (["dev.tsv", "valid.en", "valid.fr"], "the splits valid and dev, expected one"),
+])  # fmt: skip
+def test_a_validation_set_that_cannot_be_used_is_refused_and_not_passed_over(tmp_path, files, said):
+    tsv(tmp_path / "train.tsv")
+    for name in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        tsv(tmp_path / name)
+    with pytest.raises(UserError, match=said):
+        load_corpus(data(tmp_path))
+
+
 def test_rows_that_cannot_be_read_may_be_skipped_and_are_counted(tmp_path):
     """In every kind of file, and the good rows around them are kept."""
     table, lines = tmp_path / "a.tsv", tmp_path / "a.jsonl"
@@ -268,6 +348,10 @@ def test_a_hub_dataset_has_its_validation_split_as_val(cache, monkeypatch):
     splits = {"train": Dataset.from_list(rows), "validation": Dataset.from_list(rows[:1])}
     monkeypatch.setattr("datasets.load_dataset", lambda name, configuration: DatasetDict(splits))
     corpus = load_corpus(data("some-owner/some-data"))
+    splits["dev"] = splits["validation"]
+    with pytest.raises(UserError, match="has the splits validation and dev, expected one"):
+        load_split(data("some-owner/some-data"), "val")
+    del splits["dev"]
     assert (list(corpus.train), corpus.val) == (EXPECTED, EXPECTED[:1])
     with pytest.raises(UserError, match="has the splits train, validation, not 'test'"):
         load_split(data("some-owner/some-data"), "test")
@@ -353,7 +437,7 @@ DOUBLED = {
 @pytest.mark.parametrize("name", DOUBLED)
 def test_doubled_columns_are_no_pairs(tmp_path, name):
     (tmp_path / name).write_text(DOUBLED[name], "utf-8")
-    with pytest.raises(UserError, match="two columns or keys for one side|two values for one key|all 3 pairs are the same text"):
+    with pytest.raises(UserError, match="two columns or keys for one side|two values for one key|all 3 pairs are the"):
         read(tmp_path / name, source="en")
 
 

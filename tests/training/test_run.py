@@ -5,6 +5,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -161,6 +163,35 @@ def test_a_run_is_resumed_on_changed_data_only_by_force(toy_file, tmp_path, caps
 def test_mistakes_are_one_line(toy_file, tmp_path, capsys, override, code, message):
     assert train(f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}", override) == code
     assert message in last_error(capsys) and not list(tmp_path.glob("run/*.safetensors"))
+
+
+NO_LANGUAGE = {
+    "a.tsv": "de\tit\nHallo\tCiao\n", "b.csv": "text,label\nHello,1\n", "c.jsonl": '{"a": "Hello", "b": "Bonjour"}\n',
+    "d.tsv": "en\tfr\tfr\nHello\tBonjour\tSalut\n", "e/train.tsv": "id\ttext\tlabel\n1\tHello\t0\n",
+    "f/val.tsv": "de\tit\nHallo\tCiao\n", "g/dev.de": "Hallo\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NO_LANGUAGE)
+def test_a_file_that_names_no_language_is_refused_before_anything_is_loaded(tmp_path, capsys, name):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    (path.parent / "train.tsv").write_text("en\tfr\nHello\tBonjour\n")
+    path.write_text(NO_LANGUAGE[name], "utf-8")
+    at = path if path.parent == tmp_path else path.parent
+    assert main(["train", "finetune", f"data.path={at}", f"training.output_dir={tmp_path / 'run'}"]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and path.stem in error and "loading PyTorch" not in error
+    assert not (tmp_path / "run").exists()
+
+
+def test_evaluating_such_a_file_is_refused_without_loading_pytorch(tmp_path):
+    table = tmp_path / "a.tsv"
+    table.write_text("de\tit\nHallo\tCiao\n")
+    code = ("import sys; from seq2see.cli.command import main;"
+            " print(main(['evaluate', 'storybook', '--data', sys.argv[1]])); print('torch' in sys.modules)")
+    done = subprocess.run([sys.executable, "-c", code, str(table)], capture_output=True, text=True)
+    assert done.stdout == "1\nFalse\n" and "a.tsv, line 1: expected a header with the columns en, fr" in done.stderr
 
 
 def test_evaluate_ends_with_one_json_object(run, toy_file, capsys):

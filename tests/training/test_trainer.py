@@ -12,6 +12,7 @@ from transformers import GenerationConfig
 
 from seq2see import Translator
 from seq2see.errors import UserError
+from seq2see.manifest import write_manifest
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.training.batching import EncodedPairs
 from seq2see.training.checkpoints import atomic_files, newest_intact_checkpoint
@@ -130,6 +131,19 @@ def test_a_half_written_checkpoint_is_passed_over(run, name):
         found, passed_over = newest_intact_checkpoint(run)
         assert found == run / "checkpoint-4"
         assert len(passed_over) == 1 and "checkpoint-6" in passed_over[0] and name in passed_over[0]
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "optimizer.pt", "rng_state.pth", "scheduler.pt",
+                                  "trainer_state.json"])
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_checkpoint_that_lacks_what_resuming_takes_is_passed_over(run, name, listed):
+    """Also where its manifest does not list the file, or is not there."""
+    newest = run / "checkpoint-6"
+    (newest / name).unlink()
+    if not listed:
+        write_manifest(newest) if name != "manifest.json" else (newest / "optimizer.pt").unlink()
+    found, [passed_over] = newest_intact_checkpoint(run)
+    assert found == run / "checkpoint-4" and f"{newest / name} is missing" in passed_over
 
 
 def test_of_two_target_languages_in_turn_an_evaluation_translates_both(make_trainer, monkeypatch):
