@@ -16,7 +16,7 @@ from ..translate import Translator
 from .config import DataConfig, RunConfig
 from .metrics import pronoun_accuracy, score, tokenized_bleu
 from .pairs import Corpus, Pair, evenly_spaced, load_split
-from .reading import book, read_lines
+from .reading import VALIDATION, book, read_lines
 from .translation import pipeline, translate_pairs
 
 ENGINES = {"ctranslate2": "CTranslate2", "torch": "PyTorch"}
@@ -66,8 +66,9 @@ def tokenized_references(data: DataConfig, split: str, pairs: list[Pair]) -> lis
     asked for; None where there is no such file, or it is of other pairs: those that were split off train."""
     if not isinstance(data.path, str) or len(data.targets) > 1 or any(pair.row < 0 for pair in pairs):
         return None
-    name = f"{split}.lc.norm.tok.{data.targets[0]}"
-    for path in filter(Path.is_file, (Path(data.path) / name, Path(data.path) / f"{name}.gz")):
+    names = [f"{name}.lc.norm.tok.{data.targets[0]}{end}" for name in (VALIDATION if split == "val" else (split,))
+             for end in ("", ".gz")]  # fmt: skip
+    for path in filter(Path.is_file, (Path(data.path) / name for name in names)):
         lines = list(read_lines(path))
         if max(pair.row for pair in pairs) >= len(lines):
             raise UserError(f"{path} has {len(lines)} lines, fewer than the text has pairs")

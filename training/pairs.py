@@ -39,6 +39,7 @@ ROWS = 10_000  # of a batch: what is held in memory while a file is written or r
 TOKENIZER_PAIRS = 500_000  # at most so many teach a vocabulary
 COPIES = "copies of other pairs"
 DOUBLED = 3  # so many pairs, if all are of one text twice, are one column twice
+LABELLED, LABELS = 100, 20  # so many pairs with fewer texts on one side are texts and their labels
 FILE = "pairs.arrow"
 
 
@@ -139,10 +140,10 @@ class Texts:
 def clean(data: DataConfig, part: Part, skipped: Counter[str]) -> Iterator[Pair]:
     """The pairs of a part, without those that are to be left out, which are counted by why.
 
-    Raises UserError at the end, for a fault that is not to be skipped, and where no pair has two texts.
+    Raises UserError at the end, for a fault that is not to be skipped, and where one column was read twice, or labels.
     """
     faults, copies, first = Counter[str](), 0, dict[str, int]()
-    count, doubled = 0, 0
+    count, doubled, different = 0, 0, (set[str](), set[str]())
     known = set[int]()  # eight bytes of each pair: one in some billions may be taken for another's copy
     for row, (line, sides) in enumerate(part.rows()):
         for found in [sides] if isinstance(sides, Fault) else _pairs_of(data, row, sides):
@@ -160,6 +161,9 @@ def clean(data: DataConfig, part: Part, skipped: Counter[str]) -> Iterator[Pair]
                     continue
                 known.add(key)
             count, doubled = count + 1, doubled + (found.source == found.target)
+            for some, text in zip(different, (found.source, found.target), strict=True):
+                if len(some) < LABELS:
+                    some.add(text)
             yield found
     if faults and data.on_invalid == "error":
         fault, count = faults.most_common(1)[0]
@@ -169,6 +173,9 @@ def clean(data: DataConfig, part: Part, skipped: Counter[str]) -> Iterator[Pair]
         )
     if doubled == count >= DOUBLED:
         raise UserError(f"{part.where}: both sides of all {count} pairs are the same text; give their translations")
+    if count >= LABELLED and (fewest := min(map(len, different))) < LABELS:
+        raise UserError(f"{part.where}: one side has {fewest} different texts in {count} pairs, as labels have; give"
+                        " translations")  # fmt: skip
     if copies and data.duplicates == "error":
         raise UserError(f"{part.where} holds {copies} {COPIES}; take them out, or set data.duplicates")
     skipped.update(faults | Counter({COPIES: copies} if copies else {}))

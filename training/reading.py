@@ -30,11 +30,14 @@ TABLES = (".csv", ".json", ".jsonl", ".parquet", ".tsv")
 LANGUAGE = r"[a-z]{2,3}(-[a-z0-9]{2,4})*"  # a code, such as pt, pt-br or zh-hant-tw
 SOURCE, TARGET = {"source", "src"}, {"target", "tgt", "trg"}
 HEADER_WORDS = {  # of tables of texts, whatever they are for
-    *SOURCE, *TARGET, *map(str.casefold, NAMES.values()), "answer", "category", "class", "column", "context", "domain",
-    "hypothesis", "id", "idx", "index", "input", "label", "labels", "lang", "language", "original", "output", "premise",
-    "prompt", "query", "question", "ref", "reference", "response", "score", "segment", "sent", "sentence",
-    "string", "text", "title", "transcript", "translated", "translation", "utterance",
-}  # fmt: skip
+    *SOURCE, *TARGET, *map(str.casefold, NAMES.values()),
+    "answer", "article", "body", "category", "class", "column", "comment", "content", "context", "description",
+    "document", "domain", "emotion", "hypothesis", "id", "idx", "index", "input", "intent", "label", "labels",
+    "lang", "language", "message", "name", "original", "output", "premise", "prompt", "query", "question",
+    "rating", "ref", "reference", "response", "review", "score", "segment", "sent", "sentence", "sentiment",
+    "stars", "string", "summary", "tag", "text", "title", "topic", "transcript", "translated", "translation",
+    "tweet", "type", "utterance",
+}
 FIRST_WORD = re.compile(r"[\W_]*([^\W\d_]+)")
 LONGEST_LINE = 2**20  # characters of a line, or of a field of CSV: what is read at a time
 VALIDATION = ("val", "valid", "validation", "dev")  # names of the split that we call val

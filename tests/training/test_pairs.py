@@ -441,6 +441,20 @@ def test_doubled_columns_are_no_pairs(tmp_path, name):
         read(tmp_path / name, source="en")
 
 
+@pytest.mark.parametrize("labels", [2, 19])
+@pytest.mark.parametrize("reverse", [True, False])
+def test_labels_are_no_translations_whatever_their_column_is_called(tmp_path, labels, reverse):
+    path = tmp_path / "a.tsv"
+    rows = [(f"text {i}", f"{i % labels}") for i in range(100)]
+    for kept, refused in ((rows, True), (rows[:99], False), ([(a, f"{b} {a}") for a, b in rows], False)):
+        path.write_text("".join("\t".join(row[::-1] if reverse else row) + "\n" for row in kept), "utf-8")
+        if refused:
+            with pytest.raises(UserError, match=rf"one side has {labels} different texts in 100 pairs, as labels have"):
+                read(path, source="en")
+        else:
+            assert len(read(path, source="en")) == len(kept)
+
+
 @pytest.mark.parametrize(("header", "again"), [
     ("en\tfr", "en\tfr"), ("en\tfr", "fr\ten"), ("id\tfr\ten", "id\tfr\ten"), ("English\tFrench", "English\tFrench"),
     ("source\ttarget", "Source\tTarget"), ("en\tfr", "source\ttarget"), ("Hello\tBonjour", "text_en\ttext_fr"),
@@ -479,7 +493,7 @@ def test_a_pair_about_words_of_headers_is_a_pair(tmp_path, row):
 @pytest.mark.parametrize("kind", ["tsv", "csv"])
 @pytest.mark.parametrize("names", [("text", "label"), ("sentence_1", "sentence_2"), ("pt_text", "Fr text"),
                                    ("question_pt", "answer-FR"), ("Input", "Output text"), ("French", "German"),
-                                   ("sentence1", "sentence2"), ("prompt", "response"), ("premise", "hypothesis")])
+                                   ("sentence1", "sentence2"), ("prompt", "response"), ("review", "sentiment")])
 def test_a_header_without_codes_is_never_read_as_a_pair(tmp_path, kind, names):
     with pytest.raises(UserError, match=r"line 1: .* is a header and no pair; name the columns .*: pt, fr") as caught:
         read(table(tmp_path, kind, names))
