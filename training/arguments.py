@@ -10,6 +10,7 @@ from transformers import Seq2SeqTrainingArguments
 from .config import TrainingFields
 
 MUON = "muon"  # a name of training.optim
+NO_WARM_UP = ("constant", "reduce_lr_on_plateau", "greedy")  # names of training.lr_scheduler_type
 
 
 @dataclass
@@ -43,6 +44,14 @@ class Seq2SeeTrainingArguments(TrainingFields, Seq2SeqTrainingArguments):
         super().__post_init__()
         self.optim = MUON if muon else self.optim
         self._n_gpu = min(self.n_gpu, 1)  # several GPUs are for torchrun: DataParallel would cut batches a second time
+
+    def warm_up_remark(self, steps: int) -> str | None:
+        """What to say of a training of so many steps that ends before its learning rate has reached the peak."""
+        warm_up = 0 if self.lr_scheduler_type in NO_WARM_UP else self.get_warmup_steps(steps)
+        if warm_up < max(steps, 1):
+            return None
+        return (f"all {steps:,} steps lie within the warm-up of {warm_up:,} (training.warmup_steps): the learning rate"
+                " never reaches its peak; lower training.warmup_steps, or train longer")
 
 
 def has_fast_bfloat16(use_cpu: bool) -> bool:

@@ -10,6 +10,7 @@ import yaml
 
 from seq2see import __version__
 from .config import RunConfig, notes_on
+from .evaluation import wording
 
 EXAMPLE_COUNT = 8
 
@@ -24,7 +25,7 @@ A small translation model, {source} to {targets}, made with Seq2See: an encoder-
 {use}{examples}
 ## Scores
 {scores}
-Figures of this one training run. Signatures: {signatures}
+Figures of this one training run{pipeline}. Signatures: {signatures}
 
 ## Training
 {pairs:,} pairs from `{data}`; {steps:,} steps ({epochs} epochs) in {minutes:.0f} minutes. Energy was not measured.
@@ -129,6 +130,7 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path, s
         source=data.source,
         targets=", ".join(data.targets),
         millions=training["parameters"] / 1e6,
+        pipeline=f"; {wording(row)}" if "pipeline" in row else "",  # earlier versions do not say
         scores=_table(["pairs", "BLEU", "chrF2", "exact match"], scores),
         signatures=f"`{row['bleu_signature']}`, `{row['chrf_signature']}`",
         data="`, `".join(f"{part.path}" for part in data.parts()),

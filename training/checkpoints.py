@@ -15,13 +15,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
-from transformers.trainer import TRAINING_ARGS_NAME
 
 from seq2see.errors import UserError, as_user_error
 from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import check_manifest, write_manifest
 from .progress import is_first
 
+TRAINING_ARGS = "training_args.bin"  # as transformers calls it
+STATES = ("trainer_state.json", "optimizer.pt", "scheduler.pt", "rng_state*.pth")  # without one, others are drawn
 RAW_WEIGHTS = "raw_weights.safetensors"  # those being trained, where model.safetensors is an average
 SAVING, FINISHING, LOCK = ".saving", ".finishing", ".lock"  # in a run folder
 LINGER = 6  # seconds that what a killed training leaves behind may live: the processes that load its data
@@ -66,10 +67,14 @@ def step_of(folder: Path) -> int:
 
 
 def newest_intact_checkpoint(output_dir: Path) -> tuple[Path | None, list[str]]:
-    """The newest checkpoint whose files are those of its manifest, if any, and why each newer one was passed over."""
+    """The newest checkpoint that has all that resuming takes, as its manifest has it, if any, and why each newer one
+    was passed over."""
     passed_over: list[str] = []
     for folder in numbered(output_dir):
         try:
+            if missing := [name for name in (MANIFEST, *STATES) if not any(folder.glob(name))]:
+                name = missing[0].replace("*", "")
+                raise UserError(f"{folder / name} is missing: the checkpoint is incomplete; copy it again")
             check_manifest(folder)
             return folder, passed_over
         except (OSError, UserError) as error:
@@ -90,7 +95,7 @@ def begin(staging: Path) -> None:
 
 def put_in_place(staging: Path, folder: Path) -> None:
     """Make what was written a checkpoint: with its manifest, and only then under its name."""
-    (staging / TRAINING_ARGS_NAME).unlink()  # a pickle of what run.yaml says
+    (staging / TRAINING_ARGS).unlink()  # a pickle of what run.yaml says
     write_manifest(staging)
     open_to_others(staging)
     shutil.rmtree(folder, ignore_errors=True)  # one of this very step, where it was passed over

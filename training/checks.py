@@ -9,9 +9,9 @@ from seq2see.errors import UserError
 from seq2see.folders import local_folder
 from seq2see.json_files import read_json
 from seq2see.vetting import vet
-from .config import RunConfig, load_config
+from .config import DataConfig, RunConfig, load_config
 from .progress import is_first, say
-from .reading import find_part, is_nowhere
+from .reading import Fault, find_part, locate
 
 
 def check_command(args: argparse.Namespace) -> RunConfig:
@@ -21,10 +21,20 @@ def check_command(args: argparse.Namespace) -> RunConfig:
         check_start(folder)
     if is_first() and not args.dry_run and not config.training.get("resume"):  # which then fills the folder
         check_output(config.output)
-    for part in filter(is_nowhere, config.data.parts()):
-        find_part(part, "train")
+    for part in config.data.parts():
+        if locate(part)[0] in ("files", "folder", "nowhere"):
+            check_first_rows(part)
     say(f"run folder {config.output}; loading PyTorch and transformers")
     return config
+
+
+def check_first_rows(data: DataConfig) -> None:
+    """UserError where there are no such pairs, or a header or the first row does not have these languages."""
+    for part in filter(None, (find_part(data, split) for split in ("train", "val"))):
+        line, sides = next(part.rows(), (0, []))
+        if isinstance(sides, Fault) and data.on_invalid == "error":
+            raise UserError(f"{part.where}, line {line}: {sides}; mend the file, or train without such pairs by"
+                            " data.on_invalid=skip")  # fmt: skip
 
 
 def check_output(output: Path) -> None:

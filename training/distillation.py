@@ -22,6 +22,7 @@ from seq2see.errors import UserError
 from seq2see.manifest import sha256
 from ..modeling.loading import load_checkpoint, resolve_folder
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
+from ..translate import Translator
 from .cache import cache_folder, fingerprint, get_or_build
 from .config import DataConfig
 from .corpora import load_corpus
@@ -76,7 +77,8 @@ def translated(
     decides = [sha256(folder / name) for name in DECIDES]
 
     def write(kept: Path, part: Sequence[Pair]) -> None:
-        texts = [unicodedata.normalize("NFC", text.strip()) for text in translate_pairs(teacher, tokenizer, part)]
+        written = translate_pairs(Translator(teacher, tokenizer), part, raw=True)
+        texts = [unicodedata.normalize("NFC", text.strip()) for text in written]
         (kept / "texts.json").write_text(json.dumps(texts), "utf-8")
 
     for start in range(0, len(pairs), PART):

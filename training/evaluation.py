@@ -11,22 +11,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from transformers import PreTrainedModel
-
 from seq2see.errors import UserError
-from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from ..translate import Translator
 from .config import DataConfig, RunConfig
 from .metrics import pronoun_accuracy, score, tokenized_bleu
 from .pairs import Corpus, Pair, evenly_spaced, load_split
-from .reading import book, read_lines
-from .translation import translate_pairs
+from .reading import VALIDATION, book, read_lines
+from .translation import pipeline, translate_pairs
 
+ENGINES = {"ctranslate2": "CTranslate2", "torch": "PyTorch"}
 FINAL_PAIRS = 2000  # at most so many validation pairs are translated once training is over
 
 
-def evaluate_run(
-    model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: RunConfig, corpus: Corpus
-) -> dict[str, dict[str, Any]]:
+def evaluate_run(translator: Translator, config: RunConfig, corpus: Corpus) -> dict[str, dict[str, Any]]:
     """The scores of a finished run on its validation pairs and, where it has split off some itself, on test pairs."""
     seed = config.training.get("seed", 0)
     parts = corpus.parts or [(config.data, corpus)]
@@ -38,8 +35,8 @@ def evaluate_run(
                 continue
             languages = [pair.target_language for pair in pairs]
             pairs = [pairs[index] for index in evenly_spaced(languages, FINAL_PAIRS // len(parts))]
-            hypotheses = translate_pairs(model, tokenizer, pairs)
-            scores[f"{own} {split}" if corpus.parts else split] = scores_of(data, split, pairs, hypotheses, seed=seed)
+            row = scores_of(data, split, pairs, translate_pairs(translator, pairs), seed=seed)
+            scores[f"{own} {split}" if corpus.parts else split] = row | pipeline(translator)
     return scores
 
 
@@ -69,8 +66,9 @@ def tokenized_references(data: DataConfig, split: str, pairs: list[Pair]) -> lis
     asked for; None where there is no such file, or it is of other pairs: those that were split off train."""
     if not isinstance(data.path, str) or len(data.targets) > 1 or any(pair.row < 0 for pair in pairs):
         return None
-    name = f"{split}.lc.norm.tok.{data.targets[0]}"
-    for path in filter(Path.is_file, (Path(data.path) / name, Path(data.path) / f"{name}.gz")):
+    names = [f"{name}.lc.norm.tok.{data.targets[0]}{end}" for name in (VALIDATION if split == "val" else (split,))
+             for end in ("", ".gz")]  # fmt: skip
+    for path in filter(Path.is_file, (Path(data.path) / name for name in names)):
         lines = list(read_lines(path))
         if max(pair.row for pair in pairs) >= len(lines):
             raise UserError(f"{path} has {len(lines)} lines, fewer than the text has pairs")
@@ -81,6 +79,7 @@ def tokenized_references(data: DataConfig, split: str, pairs: list[Pair]) -> lis
 def print_scores(name: str, row: Mapping[str, Any]) -> None:
     """An evaluation as people read it."""
     print(f"{name}: {row['pairs']} pairs, exact match {row['exact_match']} %")
+    print(f"  {wording(row)}")
     print(f"  BLEU {row['bleu']}  {row['bleu_signature']}")
     print(f"  chrF2 {row['chrf']}  {row['chrf_signature']}")
     if "bleu_lc_tok" in row:
@@ -89,6 +88,12 @@ def print_scores(name: str, row: Mapping[str, Any]) -> None:
         pronoun = f"  right pronoun {figures['pronoun']:6.2f} %" if "pronoun" in figures else ""
         print(f"  {family:40} {figures['pairs']:6} pairs  exact {figures['exact_match']:6.2f} %{pronoun}")
     sys.stdout.flush()
+
+
+def wording(row: Mapping[str, Any]) -> str:
+    """Which pipeline and engine wrote the translations that these scores are of."""
+    how = {"translate": "translated as by seq2see translate", "raw": "each source translated whole (raw)"}
+    return f"{how[row['pipeline']]}, with {ENGINES[row['engine']]} in {row['precision']}"
 
 
 def print_comparison(row: Mapping[str, Any]) -> None:

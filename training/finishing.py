@@ -11,6 +11,7 @@ from typing import Any
 from seq2see.manifest import write_manifest
 from ..modeling.loading import resolve_folder
 from ..tokenizer.words import split_words
+from ..translate import Translator
 from .batching import EncodedPairs
 from .building import Prepared, set_generation
 from .card import model_card
@@ -51,7 +52,7 @@ def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> No
     rows = [{"path": data.path, "target": data.target, "pairs": len(part.train), "val": len(part.val)}
             for data, part in corpus.parts]  # fmt: skip
     metrics: dict[str, Any] = {
-        "evaluation": evaluate_run(model, tokenizer, config, corpus),
+        "evaluation": evaluate_run(Translator.from_pretrained(output.resolve()), config, corpus),
         "training": {
             "steps": state.global_step,
             "kept_step": state.global_step if kept is None else kept,

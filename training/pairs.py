@@ -27,7 +27,7 @@ from .cache import cache_folder, fingerprint, get_or_build
 from .config import DataConfig
 from .offensive import is_offensive
 from .progress import say, watched
-from .reading import Fault, Part, find_part, is_table
+from .reading import Fault, Part, find_part, is_header, is_table
 
 COLUMNS = datasets.Features(
     {"source": datasets.Value("string"), "target": datasets.Value("string"),
@@ -38,6 +38,8 @@ ALL = "all"  # the part of one table that is the whole of it
 ROWS = 10_000  # of a batch: what is held in memory while a file is written or read through
 TOKENIZER_PAIRS = 500_000  # at most so many teach a vocabulary
 COPIES = "copies of other pairs"
+DOUBLED = 3  # so many pairs, if all are of one text twice, are one column twice
+LABELLED, LABELS = 100, 20  # so many pairs with fewer texts on one side are texts and their labels
 FILE = "pairs.arrow"
 
 
@@ -138,9 +140,10 @@ class Texts:
 def clean(data: DataConfig, part: Part, skipped: Counter[str]) -> Iterator[Pair]:
     """The pairs of a part, without those that are to be left out, which are counted by why.
 
-    Raises UserError at the end, for a fault that is not to be skipped.
+    Raises UserError at the end, for a fault that is not to be skipped, and where one column was read twice, or labels.
     """
     faults, copies, first = Counter[str](), 0, dict[str, int]()
+    count, doubled, different = 0, 0, (set[str](), set[str]())
     known = set[int]()  # eight bytes of each pair: one in some billions may be taken for another's copy
     for row, (line, sides) in enumerate(part.rows()):
         for found in [sides] if isinstance(sides, Fault) else _pairs_of(data, row, sides):
@@ -157,6 +160,10 @@ def clean(data: DataConfig, part: Part, skipped: Counter[str]) -> Iterator[Pair]
                     copies += 1
                     continue
                 known.add(key)
+            count, doubled = count + 1, doubled + (found.source == found.target)
+            for some, text in zip(different, (found.source, found.target), strict=True):
+                if len(some) < LABELS:
+                    some.add(text)
             yield found
     if faults and data.on_invalid == "error":
         fault, count = faults.most_common(1)[0]
@@ -164,6 +171,11 @@ def clean(data: DataConfig, part: Part, skipped: Counter[str]) -> Iterator[Pair]
             f"{part.where}, line {first[fault]}: {fault} ({count} such, {faults.total()} bad pairs in all);"
             " mend the file, or train without such pairs by data.on_invalid=skip"
         )
+    if doubled == count >= DOUBLED:
+        raise UserError(f"{part.where}: both sides of all {count} pairs are the same text; give their translations")
+    if count >= LABELLED and (fewest := min(map(len, different))) < LABELS:
+        raise UserError(f"{part.where}: one side has {fewest} different texts in {count} pairs, as labels have; give"
+                        " translations")  # fmt: skip
     if copies and data.duplicates == "error":
         raise UserError(f"{part.where} holds {copies} {COPIES}; take them out, or set data.duplicates")
     skipped.update(faults | Counter({COPIES: copies} if copies else {}))
@@ -171,8 +183,11 @@ def clean(data: DataConfig, part: Part, skipped: Counter[str]) -> Iterator[Pair]
 
 def _pairs_of(data: DataConfig, row: int, sides: Sequence[str]) -> Iterator[Pair | Fault]:
     """The pairs of a row, one for each target language."""
-    texts = [unicodedata.normalize("NFC", side.strip()) for side in sides]
-    for text, language in zip(texts[1:], data.targets, strict=True):
+    texts, targets = [unicodedata.normalize("NFC", side.strip()) for side in sides], data.targets
+    if is_header(texts, [data.source, *targets]):
+        yield Fault("a header among the pairs, as joined files have it")
+        return
+    for text, language in zip(texts[1:], targets, strict=True):
         fault = _fault(texts[0], text, most=data.max_characters)
         yield Fault(fault) if fault else Pair(texts[0], text, data.source, language, row)
 

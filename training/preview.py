@@ -31,6 +31,7 @@ def preview(config: RunConfig) -> None:
         f"model: {model.num_parameters():,} parameters, of which {model.num_parameters(only_trainable=True):,} are"
         f" trained; {len(prepared.tokenizer):,} tokens",
         f"steps: {steps:,}, each one batch; {len(batches):,} batches in an epoch of {len(train.pairs):,} pairs",
+        *filter(None, [arguments.warm_up_remark(steps)]),
         *describe_examples(train.pairs, prepared.tokenizer),
         f"nothing was trained; the run in {config.output} {start}",
     ]:

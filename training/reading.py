@@ -28,7 +28,19 @@ from .config import DataConfig
 
 TABLES = (".csv", ".json", ".jsonl", ".parquet", ".tsv")
 LANGUAGE = r"[a-z]{2,3}(-[a-z0-9]{2,4})*"  # a code, such as pt, pt-br or zh-hant-tw
-HEADER_WORDS = {"source", "target", "src", "tgt", "trg", "text", "sentence", *map(str.casefold, NAMES.values())}
+SOURCE, TARGET = {"source", "src"}, {"target", "tgt", "trg"}
+HEADER_WORDS = {  # of tables of texts, whatever they are for
+    *SOURCE, *TARGET, *map(str.casefold, NAMES.values()),
+    "answer", "article", "body", "category", "class", "column", "comment", "content", "context", "description",
+    "document", "domain", "emotion", "hypothesis", "id", "idx", "index", "input", "intent", "label", "labels",
+    "lang", "language", "message", "name", "original", "output", "premise", "prompt", "query", "question",
+    "rating", "ref", "reference", "response", "review", "score", "segment", "sent", "sentence", "sentiment",
+    "stars", "string", "summary", "tag", "text", "title", "topic", "transcript", "translated", "translation",
+    "tweet", "type", "utterance",
+}
+FIRST_WORD = re.compile(r"[\W_]*([^\W\d_]+)")
+LONGEST_LINE = 2**20  # characters of a line, or of a field of CSV: what is read at a time
+VALIDATION = ("val", "valid", "validation", "dev")  # names of the split that we call val
 HUB_NAME = r"[\w.-]+/[\w.-]+"  # owner/name
 
 
@@ -116,15 +128,32 @@ def _of_files(files: Sequence[Path], languages: Sequence[str]) -> Part:
 
 
 def _folder(folder: Path, split: str, languages: Sequence[str], optional: Sequence[str]) -> Part | None:
-    """`{split}.{language}[.gz]`, one file a language, or one table `{split}.tsv` or the like."""
-    tables = [path for path in sorted(folder.glob(f"{split}.*")) if _suffix(path) in TABLES]
-    if files := _siblings(folder / split, languages) or tables[:1]:
+    """`{split}.{language}[.gz]`, one file a language, or one table `{split}.tsv` or the like.
+
+    UserError for a validation set that is there, but not in these languages: it would be passed over in silence.
+    """
+    def files_of(name: str) -> list[Path]:
+        tables = [path for path in sorted(folder.glob(f"{name}.*")) if _suffix(path) in TABLES]
+        return _siblings(folder / name, languages) or tables[:1]
+
+    name = _split_name(folder, split, files_of)
+    if files := files_of(name):
         return _of_files(files, languages)
-    if split in optional:
+    there = sorted(item.name for item in folder.iterdir())
+    others = [item for item in there if item.partition(".")[0] in VALIDATION and ".lc.norm.tok." not in item]
+    if split in optional and not (split == "val" and others):
         return None
-    expected = ", ".join(f"{split}.{language}[.gz]" for language in languages)
-    there = ", ".join(sorted(item.name for item in folder.iterdir())[:20])
-    raise UserError(f"{folder} has no {expected}; it holds {there or 'nothing'}")
+    name = others[0].partition(".")[0] if split == "val" and others else name
+    expected = ", ".join(f"{name}.{language}[.gz]" for language in languages)
+    raise UserError(f"{folder} has no {expected}; it holds {', '.join(others or there)[:300] or 'nothing'}")
+
+
+def _split_name(where: object, split: str, there: Callable[[str], object]) -> str:
+    """What a split is called there; UserError where several could be the validation set."""
+    names = [name for name in (VALIDATION if split == "val" else (split,)) if there(name)]
+    if len(names) > 1:
+        raise UserError(f"{where} has the splits {' and '.join(names)}, expected one for validation; rename the others")
+    return names[0] if names else split
 
 
 def _siblings(path: Path, languages: Sequence[str]) -> list[Path]:
@@ -169,7 +198,7 @@ def book(target: str, seed: int) -> Any:
 
 
 def _hub(path: Path, split: str, languages: Sequence[str], optional: Sequence[str]) -> Part | None:
-    """A dataset of the Hub, `owner/name` or `owner/name:configuration`; its `validation` split is our `val`."""
+    """A dataset of the Hub, `owner/name` or `owner/name:configuration`."""
     name, _, configuration = path.as_posix().partition(":")
     from datasets import load_dataset
 
@@ -181,10 +210,10 @@ def _hub(path: Path, split: str, languages: Sequence[str], optional: Sequence[st
             f"{path} is no file or folder here, and the Hub dataset of that name cannot be had ({reason});"
             " override it with data.path=FILE_OR_FOLDER, to evaluate with --data FILE_OR_FOLDER"
         ) from None
-    split = "validation" if split == "val" and "validation" in table else split
-    if split in table:
-        rows = table[split]
-        return Part(f"{path} ({split})", (rows._fingerprint,), partial(_records, rows, languages))
+    name = _split_name(path, split, table.__contains__)
+    if name in table:
+        rows = table[name]
+        return Part(f"{path} ({name})", (rows._fingerprint,), partial(_records, rows, languages))
     if split in optional:
         return None
     raise UserError(f"{path} has the splits {', '.join(table)}, not {split!r}")
@@ -195,15 +224,22 @@ def _hub(path: Path, split: str, languages: Sequence[str], optional: Sequence[st
 def read_lines(path: Path) -> Iterator[str]:
     """The lines of a UTF-8 text file, gzipped or not, without their ends; only a newline ends a line.
 
-    A byte that is not UTF-8 becomes a lone surrogate (PEP 383), and its pair a fault.
+    A byte that is not UTF-8 becomes a lone surrogate (PEP 383), and its pair a fault.  A line that is far too long is a
+    fault, of which a part at a time is in memory: a small gzip may hold gigabytes.
     """
     opened = gzip.open if path.suffix == ".gz" else open
     try:
         with opened(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="\n") as file:
-            for number, line in enumerate(file):
+            read = partial(file.readline, LONGEST_LINE)
+            for number, line in enumerate(iter(read, "")):
                 if number == 0 and "\0" in line:
                     raise UserError(f"{path}: {UTF_16}")
-                yield line.removesuffix("\n").removesuffix("\r")
+                if len(line) == LONGEST_LINE and not line.endswith("\n"):
+                    while (rest := read()) and not rest.endswith("\n"):
+                        pass
+                    yield Fault(f"a line of {LONGEST_LINE:,} characters or more")
+                else:
+                    yield line.removesuffix("\n").removesuffix("\r")
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
 
@@ -214,7 +250,7 @@ def _side_by_side(files: Sequence[Path]) -> Iterator[Row]:
     for number, sides in enumerate(itertools.zip_longest(*lines), start=1):
         counts = [count if side is None else number for count, side in zip(counts, sides, strict=True)]
         if min(counts) == number:
-            yield number, list(sides)
+            yield number, next((side for side in sides if isinstance(side, Fault)), list(sides))
     for path, count in zip(files, counts, strict=True):
         if count != counts[0]:
             raise UserError(
@@ -230,77 +266,136 @@ def _table_rows(path: Path, languages: Sequence[str]) -> Iterator[Row]:
     lines = read_lines(path)
     if suffix in (".jsonl", ".json"):
         return _records(map(_parsed, lines), languages)
-    tabs = ((number, line.split("\t")) for number, line in enumerate(lines, start=1) if line.strip(" "))
+    tabs = ((number, line if isinstance(line, Fault) else line.split("\t"))
+            for number, line in enumerate(lines, start=1) if line.strip(" "))
     return _delimited(_comma_separated(lines, path, languages) if suffix == ".csv" else tabs, languages, path)
 
 
-def _comma_separated(
-    lines: Iterator[str], path: Path, languages: Sequence[str]
-) -> Iterator[tuple[int, list[str]]]:
-    """Rows of CSV, whose quoted fields may have line breaks.  UserError for semicolons, as spreadsheets may write."""
-    first = next(lines, "")
-    reader = csv.reader((f"{line}\n" for line in itertools.chain([first], lines)), strict=True)
-    number = 1
-    try:
-        commas, semicolons = (_columns(next(csv.reader([first], delimiter=mark), ()), languages)[0] for mark in ",;")
-        if commas is None and semicolons is not None:
-            raise UserError(f"{path}, line 1: the columns are separated by semicolons, expected commas; save it with"
-                            " commas, or with tabs as a .tsv file")
-        for cells in reader:
-            if cells:
-                yield number, cells
-            number = reader.line_num + 1
-    except csv.Error as error:
-        raise UserError(f"{path}, line {number}: not CSV ({error}); mend the row that begins there") from None
+def _comma_separated(lines: Iterator[str], path: Path, languages: Sequence[str]) -> Iterator[Row]:
+    """Rows of CSV, whose quoted fields may have line breaks.
 
-
-def _columns(names: Iterable[str], languages: Sequence[str]) -> tuple[list[int] | None, bool]:
-    """Where a table has the languages, and whether its columns are named by them, in whatever case, `pt_BR` as `pt-br`.
-
-    Columns of other names are taken in their order, where there is one a language; not those of other languages.
+    UserError for semicolons, as spreadsheets may write, and for a fault in a row of several lines: nobody can tell
+    where it ends.
     """
-    found, wanted = ([name.strip().casefold().replace("_", "-") for name in some] for some in (names, languages))
-    if set(wanted) <= set(found):
-        return [found.index(language) for language in wanted], True
+    csv.field_size_limit(max(LONGEST_LINE, csv.field_size_limit()))  # of the process; data.max_characters is ours
+    first, number = next(lines, ""), 0
+    commas, semicolons = (_layout(next(csv.reader([first], delimiter=mark), ()), languages) for mark in ",;")
+    if commas is None and semicolons is not None:
+        raise UserError(f"{path}, line 1: the columns are separated by semicolons, expected commas; save it with"
+                        " commas, or with tabs as a .tsv file")
+
+    def counted(line: str) -> str:
+        nonlocal number
+        number += 1
+        if isinstance(line, Fault):
+            raise csv.Error(line)
+        return f"{line}\n"
+
+    reader = csv.reader(map(counted, itertools.chain([first], lines)), strict=True)
+    while True:
+        begun = number + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            if number > begun:
+                raise UserError(f"{path}, line {begun}: not CSV ({error}); mend the row that begins there") from None
+            yield begun, Fault(f"not CSV ({error})")
+        else:
+            if cells:
+                yield begun, cells
+
+
+@lru_cache(maxsize=16)  # most records of a file have the same keys
+def _named(names: tuple[str, ...], languages: tuple[str, ...]) -> list[int] | Fault | None:
+    """Where the columns or keys of the languages are: named by their codes, in whatever case, `pt_BR` as `pt-br`; by
+    their English names; or, of two, `source` and `target`.  A Fault if two could be the same side; None if one is
+    missing."""
+    found, codes = list(map(_normal, names)), list(map(_normal, languages))
+    english = [{NAMES[code].casefold()} if code in NAMES else set() for code in codes]
+    spellings = [[{code} for code in codes], english, [SOURCE, TARGET] if len(codes) == 2 else [set()]]
+    for sides in spellings:
+        places = [[place for place, name in enumerate(found) if name in side] for side in sides]
+        if all(places):
+            doubled = [found[place] for side in places if len(side) > 1 for place in side]
+            return Fault(f"two columns or keys for one side: {', '.join(doubled)}") if doubled else [
+                place for place, *_ in places]  # fmt: skip
+    return None
+
+
+def _normal(name: str) -> str:
+    return name.strip().casefold().replace("_", "-")
+
+
+def _layout(cells: Sequence[str], languages: Sequence[str]) -> list[int] | Fault | None:
+    """Where a table whose first line this is has the languages: as its header names them, or in their order where there
+    is one column a language, and none is named by another language."""
+    if (columns := _named(tuple(cells), tuple(languages))) is not None:
+        return columns
+    found, wanted = list(map(_normal, cells)), set(map(_normal, languages))
     others = any(name in wanted for name in found) or all(re.fullmatch(LANGUAGE, name) for name in found)
-    return (None if others or len(found) != len(wanted) else list(range(len(wanted)))), False
+    return None if others or len(found) != len(wanted) else list(range(len(found)))
 
 
-def _is_header(cells: Sequence[str], languages: Sequence[str]) -> bool:
-    """Whether a first line names columns, such as `English, German`, `source_text, target_text` or `question_en,
-    answer_de`."""
-    with_code = re.compile(rf"\s*\S*[_-](?:{'|'.join(map(re.escape, languages))})\s*", re.IGNORECASE)
-    if all(map(with_code.fullmatch, cells)):
+def is_header(cells: Sequence[str], languages: Sequence[str]) -> bool:
+    """Whether these are names of columns and no pair, such as `English, German`, `source_text, target_text`, `text,
+    label`, `sentence1, sentence2` or `question_en, answer_de`."""
+    known, ends_in_code = _header_words(tuple(languages))
+    start = FIRST_WORD.match(cells[0])
+    if not (start and start[1].casefold() in known) and not ends_in_code.fullmatch(_normal(cells[0])):
+        return False  # soon told, of most rows
+    codes = {found[1] for cell in cells if (found := ends_in_code.fullmatch(_normal(cell)))}
+    if len(codes) == len(cells):
         return True
-    words = [re.findall(r"[^\W_]+", cell.casefold()) for cell in cells]
-    known = HEADER_WORDS | {language.casefold() for language in languages}
-    return len(set(map(tuple, words))) == len(cells) and all(cell and known.issuperset(cell) for cell in words)
+    words = [tuple(re.findall(r"[^\W_]+", cell.casefold())) for cell in cells]
+    names = [{word if " " in cell else word.rstrip("0123456789") for word in found} - {""}
+             for cell, found in zip(cells, words, strict=True)]  # fmt: skip
+    return len(set(words)) == len(cells) and all(name and known.issuperset(name) for name in names)
 
 
-def _delimited(rows: Iterator[tuple[int, list[str]]], languages: Sequence[str], path: Path) -> Iterator[Row]:
+@lru_cache
+def _header_words(languages: tuple[str, ...]) -> tuple[frozenset[str], re.Pattern[str]]:
+    codes = list(map(_normal, languages))
+    return frozenset(HEADER_WORDS.union(codes)), re.compile(rf"(?:\S*-)?({'|'.join(map(re.escape, codes))})")
+
+
+def _delimited(rows: Iterator[Row], languages: Sequence[str], path: Path) -> Iterator[Row]:
     """Rows of a table whose header names languages, or which has just one column a language, in order."""
     first_line, first = next(rows, (1, [""]))
-    columns, named = _columns(first, languages)
+    columns = first if isinstance(first, Fault) else _layout(first, languages)
+    if isinstance(columns, Fault):
+        raise UserError(f"{path}, line {first_line}: {columns}")
     if columns is None:
         raise UserError(
             f"{path}, line 1: expected a header with the columns {', '.join(languages)}, found"
             f" {', '.join(first)[:80]!r}; name the columns, or set data.source and data.target"
         )
-    if not named and _is_header(first, languages):
+    named = _named(tuple(first), tuple(languages)) is not None
+    if not named and is_header(first, languages):
         raise UserError(f"{path}, line 1: {', '.join(first)!r} is a header and no pair; name the columns by language"
                         f" codes: {', '.join(languages)}")  # fmt: skip
     for line, cells in rows if named else itertools.chain([(first_line, first)], rows):
-        if len(cells) == len(first):
+        if isinstance(cells, Fault):
+            yield line, cells
+        elif len(cells) == len(first):
             yield line, [cells[column] for column in columns]
         else:
             yield line, Fault(f"expected {len(first)} columns as in line 1, found {len(cells)}")
 
 
 def _parsed(line: str) -> Any:
+    if isinstance(line, Fault):
+        return line
     try:
-        return json.loads(line) if line.strip() else None
+        return json.loads(line, object_pairs_hook=_object) if line.strip() else None
     except (ValueError, RecursionError):
         return Fault("not JSON, one object a line")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Fault:
+    record = dict(pairs)
+    return record if len(record) == len(pairs) else Fault("two values for one key")
 
 
 def _parquet(path: Path) -> Iterator[Any]:
@@ -315,15 +410,22 @@ def _parquet(path: Path) -> Iterator[Any]:
 
 
 def _records(rows: Iterable[Any], languages: Sequence[str]) -> Iterator[Row]:
-    """Records {"en": ..., "fr": ...}, {"translation": {...}}, or with just as many fields as languages, in order."""
     for number, row in enumerate(rows, start=1):
-        record = row.get("translation", row) if isinstance(row, dict) else row
-        values = list(record.values()) if isinstance(record, dict) else []
-        columns, _ = _columns(record, languages) if values else (None, False)
-        sides = [values[column] for column in columns or ()]
-        if isinstance(row, Fault):
-            yield number, row
-        elif sides and all(isinstance(side, str) for side in sides):
-            yield number, sides
-        elif row is not None:  # a blank line
-            yield number, Fault(f"no text for {', '.join(languages)}; data.source and data.target name the fields")
+        if row is not None:  # a blank line
+            yield number, _sides(row, languages)
+
+
+def _sides(row: Any, languages: Sequence[str]) -> list[str] | Fault:
+    """The texts of a record {"en": ..., "fr": ...}, {"source": ..., "target": ...} or {"translation": {...}}, found by
+    their keys."""
+    inner = row.get("translation") if isinstance(row, dict) else None
+    record = inner if isinstance(inner, dict | Fault) else row
+    columns = _named(tuple(record), tuple(languages)) if isinstance(record, dict) else record
+    if isinstance(columns, Fault):
+        return columns
+    if isinstance(columns, list) and isinstance(record, dict):
+        values = list(record.values())
+        if all(isinstance(values[column], str) for column in columns):
+            return [values[column] for column in columns]
+    return Fault(f"no text for {', '.join(languages)}; name its keys by these codes, or source and target, or set"
+                 " data.source and data.target")  # fmt: skip

@@ -28,6 +28,7 @@ from torch.utils.data import DataLoader
 from transformers import PreTrainedModel, PrinterCallback, TrainerControl, TrainerState
 from transformers.trainer_utils import get_last_checkpoint
 
+from ..translate import Translator
 from .arguments import MUON, Seq2SeeTrainingArguments
 from .batching import Collator, EncodedPairs, MicroBatches, encoded_rows, plan_epoch
 from .checkpoints import RAW_WEIGHTS
@@ -38,6 +39,7 @@ from .metrics import score
 from .muon import Muon, grouped
 from .pace import Pace
 from .pairs import evenly_spaced
+from .progress import say
 from .stopping import leave_signals_to_parent
 from .translation import translate_pairs
 
@@ -213,9 +215,10 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         return loss / count
 
     def _translate(self, pairs: Sequence[Any], *, max_new_tokens: int) -> list[str]:
-        """Each process translates every n-th pair; all get all translations."""
+        """Each process translates every n-th pair, whole; all get all translations."""
         mine = pairs[self.args.process_index :: self.args.world_size]
-        texts = translate_pairs(self.model, self.processing_class, mine, num_beams=1, max_new_tokens=max_new_tokens)
+        translator = Translator(self.model, self.processing_class)
+        texts = translate_pairs(translator, mine, raw=True, num_beams=1, max_new_tokens=max_new_tokens)
         indexed = list(zip(range(self.args.process_index, len(pairs), self.args.world_size), texts, strict=True))
         return [text for _, text in sorted(gather_object(indexed))]
 
@@ -294,6 +297,8 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         """accelerate wraps `forward` for mixed precision and would copy all logits to float32, where our loss takes
         them as they come; the autocasting is `compute_loss_context_manager`'s."""
         super().on_train_begin(args, state, control, **kwargs)
+        if remark := self.args.warm_up_remark(state.max_steps):
+            say(remark)
         self.model.__dict__.pop("forward", None)
         if self.resumed_from and args.ema_decay:
             self.restore_average(self.resumed_from)

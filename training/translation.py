@@ -1,51 +1,71 @@
-"""Translating many pairs: what evaluations and teachers use.  The search is the torch engine's, as everybody's is."""
+"""Translating many pairs: what evaluations and teachers use."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from threading import Lock
-
-from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from ..translate.decoding import DecodingOptions, GenerationDefaults
-from ..translate.torch_engine import TorchEngine
+from ..translate.decoding import DecodingOptions
+from ..translate.translator import Translator
 from .pairs import Pair
+
+PART = 256  # pairs that are translated together: as many as the lines of `seq2see translate`
 
 
 def translate_pairs(
-    model: PreTrainedModel,
-    tokenizer: Seq2SeeTokenizer,
+    translator: Translator,
     pairs: Sequence[Pair],
     *,
+    raw: bool = False,
     num_beams: int | None = None,
     max_new_tokens: int | None = None,
 ) -> list[str]:
-    """The source side of each pair in its target language, in the order given; uncut, and in evaluation mode.
+    """The source side of each pair in its target language, in the order given.
 
-    What is not given is as the model's generation_config says.
+    As `seq2see translate` writes it: in segments, with protected text kept.  `raw` gives the model each source whole
+    and as it stands.  What is not given is as the model's generation_config says.
 
-    Raises UserError for a source of more tokens than the model has positions, and for an option out of bounds.
+    Raises UserError for a language or an option that the model does not have, and where `raw` for a source of more
+    tokens than it has positions.
     """
-    positions = model.config.max_position_embeddings
-    sources = tokenizer.encode_sources([pair.source for pair in pairs])
-    for source, pair in zip(sources, pairs, strict=True):
-        if len(source) > positions:
-            raise UserError(
-                f"a source of {len(source)} tokens, more than the model's {positions} positions, starts"
-                f" {pair.source[:40]!r}; leave it out, or cut it into sentences"
-            )
     try:
         options = DecodingOptions(num_beams=num_beams, max_new_tokens=max_new_tokens)
     except ValueError as error:
         raise UserError(str(error), exit_code=2) from None
-    defaults = GenerationDefaults(model.generation_config.to_dict(), positions)
-    engine = TorchEngine(model, end=defaults.end, lock=Lock())
     texts = [""] * len(pairs)
-    for language in dict.fromkeys(pair.target_language for pair in pairs):
-        mine = [index for index, pair in enumerate(pairs) if pair.target_language == language]
-        asked = defaults.resolve(options, first=tokenizer.tag_id(language))
-        for index, (found,) in zip(mine, engine.translate([sources[index] for index in mine], asked), strict=True):
-            texts[index] = tokenizer.decode_text(found.token_ids)
+    for languages in dict.fromkeys(map(_languages, pairs)):
+        places = [place for place, pair in enumerate(pairs) if _languages(pair) == languages]
+        for start in range(0, len(places), PART):
+            part = places[start : start + PART]
+            sources = [pairs[place].source for place in part]
+            if raw:
+                written = _whole(translator, sources, languages[1], options)
+            else:
+                written = [result.text for result in translator(sources, source=languages[0], target=languages[1],
+                                                                num_beams=num_beams, max_new_tokens=max_new_tokens)]
+            for place, text in zip(part, written, strict=True):
+                texts[place] = text
     return texts
+
+
+def pipeline(translator: Translator, *, raw: bool = False) -> dict[str, str]:
+    """What made the translations, for a record of their scores."""
+    engine = translator.engine
+    return {"pipeline": "raw" if raw else "translate", "engine": engine.name, "precision": engine.precision}
+
+
+def _languages(pair: Pair) -> tuple[str, str]:
+    return pair.source_language, pair.target_language
+
+
+def _whole(translator: Translator, sources: Sequence[str], target: str, options: DecodingOptions) -> list[str]:
+    codec, defaults = translator.codec, translator.defaults
+    ids = codec.encode(sources)
+    for text, one in zip(sources, ids, strict=True):
+        if defaults.positions is not None and len(one) > defaults.positions:
+            raise UserError(
+                f"a source of {len(one)} tokens, more than the model's {defaults.positions} positions, starts"
+                f" {text[:40]!r}; leave it out, or cut it into sentences"
+            )
+    options = defaults.resolve(options, first=translator.tag(target))
+    return [codec.decode(best.token_ids) for best, *_ in translator.engine_for(options).translate(ids, options)]

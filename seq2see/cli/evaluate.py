@@ -1,4 +1,5 @@
-"""The verb `evaluate`: BLEU and chrF, a comparison with another model, and the scores specific to storybook."""
+"""The verb `evaluate`: BLEU and chrF of what `seq2see translate` writes, also beside another model's, and the scores
+specific to storybook."""
 
 import argparse
 import dataclasses
@@ -13,22 +14,19 @@ from seq2see.training.metrics import compare
 from seq2see.training.pairs import ALL, Pair, load_split
 from seq2see.training.progress import say
 from seq2see.training.reading import is_nowhere, is_table
-from seq2see.training.translation import translate_pairs
+from seq2see.training.translation import pipeline, translate_pairs
 from seq2see.translate import Translator
 
 
 def run(args: argparse.Namespace) -> int:
-    """`args.run`, `args.against`, `args.data`, `args.split`, `args.source`, `args.target`, `args.num_beams` and
-    `args.json`; the last line on stdout is one JSON object."""
-    model = Translator.from_pretrained(args.run, engine="torch", device=args.device)
-    other = args.against and Translator.from_pretrained(args.against, engine="torch", device=args.device)
+    """`args.run`, `args.against`, `args.data`, `args.split`, `args.source`, `args.target`, `args.num_beams`,
+    `args.raw`, `args.engine`, `args.device` and `args.json`; the last line on stdout is one JSON object."""
+    model, other = opened(args)
     data, whole, seed = data_of(model, args)
     corpora = [(part, dataclasses.replace(part, target=target)) for part in data.parts() for target in part.targets
                if args.target in (None, target)]
     for target in dict.fromkeys(target for _, one in corpora for target in one.targets):
-        if is_ours(model):
-            model.tokenizer.tag_id(target)
-        for one in filter(None, (other, None if is_ours(model) else model)):
+        for one in filter(None, (model, other)):
             check(one, data.source, target)
     names = labels([one for _, one in corpora])
     split = args.split or (ALL if args.data and any(is_table(one) for _, one in corpora) else "test")
@@ -42,13 +40,13 @@ def run(args: argparse.Namespace) -> int:
         if not pairs:
             raise UserError(f"{one.path} has no pairs in {split} to score")
         say(f"{data.source}-{target}: scoring {len(pairs)} pairs of {one.path}, {split}")
-        hypotheses = translations(model, pairs, num_beams=args.num_beams)
-        result[name] = scores_of(one, split, pairs, hypotheses, seed=seed)
+        hypotheses = translations(model, pairs, args)
+        result[name] = scores_of(one, split, pairs, hypotheses, seed=seed) | pipeline(model, raw=args.raw)
         if not args.json:
             print_scores(name if data.corpora else f"{data.source}-{target}", result[name])
         if other:
             say(f"{data.source}-{target}: the same pairs with {args.against}")
-            theirs = translations(other, pairs, num_beams=args.num_beams)
+            theirs = translations(other, pairs, args)
             compared = compare(hypotheses, theirs, [pair.target for pair in pairs])
             result[name]["against"] = {"model": str(args.against), **compared}
             if not args.json:
@@ -57,8 +55,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def is_ours(model: Translator) -> bool:
-    return model.model_type == "seq2see"
+def opened(args: argparse.Namespace) -> tuple[Translator, Translator | None]:
+    """The model and, if asked for, the one to compare it with, on one engine: what is compared is not rounding."""
+    names = [args.run, *([args.against] if args.against else [])]
+    models = [Translator.from_pretrained(name, engine=args.engine, device=args.device) for name in names]
+    if len({model.engine.name for model in models}) > 1:
+        models = [Translator.from_pretrained(name, engine="torch", device=args.device) for name in names]
+    return models[0], models[1] if args.against else None
 
 
 def check(model: Translator, source: str, target: str) -> None:
@@ -67,18 +70,14 @@ def check(model: Translator, source: str, target: str) -> None:
     if pairs and (source, target) not in pairs:
         known = ", ".join(f"{of} to {to}" for of, to in pairs)
         raise UserError(f"{model.name} does not translate {source} to {target}; it has {known}")
+    model.tag(target)  # UserError for a language that its tokenizer does not have
 
 
-def translations(model: Translator, pairs: list[Pair], *, num_beams: int | None) -> list[str]:
-    """Of pairs of one target language.  A Seq2See model translates each whole, as at the end of a training."""
+def translations(model: Translator, pairs: list[Pair], args: argparse.Namespace) -> list[str]:
     try:
-        if is_ours(model):
-            return translate_pairs(model.model, model.tokenizer, pairs, num_beams=num_beams)
-        found = model([pair.source for pair in pairs], source=pairs[0].source_language,
-                      target=pairs[0].target_language, num_beams=num_beams)
+        return translate_pairs(model, pairs, raw=args.raw, num_beams=args.num_beams)
     except UserError as error:
         raise UserError(f"{model.name}: {error}", exit_code=error.exit_code) from None
-    return [result.text for result in found]
 
 
 def data_of(model: Translator, args: argparse.Namespace) -> tuple[DataConfig, DataConfig | None, int]:

@@ -154,6 +154,7 @@ def add_distil(verbs: Verbs) -> None:
 def add_evaluate(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "evaluate", "measure BLEU and chrF of a model",
+        "Scores what seq2see translate writes, with the same engine. The output names the pipeline and the engine.\n"
         "A table is split as in training. With --data no pair is left out, whatever the run's settings say:\n"
         "duplicates are scored too, and an invalid pair is an error. A model without run.yaml needs --data.",
     )
@@ -164,9 +165,11 @@ def add_evaluate(verbs: Verbs) -> None:
     verb.add_argument("--split", help="split to evaluate (test; all of it if --data is one table)")
     add_languages(verb)
     add_beams(verb)
+    verb.add_argument("--raw", action="store_true",
+                      help="give the model each source whole and as it is: no segments, no protected text, no retries")
     verb.add_argument("--json", action="store_true",
                       help="print no tables, only the last line, the scores as one JSON object")
-    add_device(verb)
+    add_engine(verb)
 
 
 def add_translate(verbs: Verbs) -> None:

@@ -14,6 +14,7 @@ from seq2see.lens.alignment import (
     AlignmentChoice,
     best_known,
     counterparts,
+    drops_by_words,
     linked,
     map_names,
     naive_choice,
@@ -215,6 +216,32 @@ def test_a_field_that_holds_what_it_cannot_is_named(tmp_path, name, value):
     with pytest.raises(UserError, match=rf"is no alignment choice \({name} holds") as told:
         AlignmentChoice.load(path)
     assert "--fit" in str(told.value) and "\n" not in str(told.value)
+
+
+def test_a_word_of_several_tokens_falls_by_the_sum_of_its_tokens(full_trace):
+    """Log-probabilities of its tokens add up to its own; tokens outside words are in no row."""
+    dice = np.random.default_rng(0)
+    left_out = dice.normal(size=full_trace.left_out.shape).astype(np.float32)
+    rows = {word: [at for at, token in enumerate(full_trace.target) if token.word == word]
+            for word in range(len(full_trace.target_words))}  # fmt: skip
+    assert max(map(len, rows.values())) > 1 and sum(map(len, rows.values())) < len(full_trace.target)
+    drops = drops_by_words(replace(full_trace, left_out=left_out))
+    assert drops.shape == (len(rows), left_out.shape[1])
+    for word, tokens in rows.items():
+        np.testing.assert_allclose(drops[word], left_out[tokens].sum(0), rtol=1e-5)
+
+
+def test_a_rise_has_no_share_in_what_words_left_out_take_away(full_trace):
+    """Shares are of the falls alone: none is below 0, and a row sums to 1, or is 0 where nothing falls."""
+    dice = np.random.default_rng(0)
+    left_out = dice.normal(size=full_trace.left_out.shape).astype(np.float32)
+    last = len(full_trace.target_words) - 1
+    left_out[[at for at, token in enumerate(full_trace.target) if token.word == last]] = -1.0  # rises only
+    trace = replace(full_trace, left_out=left_out)
+    [found] = shares(trace, "left_out", "predicts", [()])
+    falls = np.where(drops_by_words(trace) > 0, drops_by_words(trace), 0)
+    assert (found >= 0).all() and (drops_by_words(trace)[:last] < 0).any(1).all() and not found[last].any()
+    np.testing.assert_allclose(found[:last], falls[:last] / falls[:last].sum(1, keepdims=True), rtol=1e-5)
 
 
 def test_links_are_the_choices_with_their_shares(trace):

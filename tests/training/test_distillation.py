@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from seq2see import Translator
 from seq2see.cli.command import main
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
@@ -58,7 +59,7 @@ def test_pairs_come_as_they_are_and_then_each_teachers_and_a_student_trains_on_t
     pairs = list(corpus.train)
     expected = [(pair.source, pair.target) for pair in pairs]
     for folder in (teacher, other):
-        texts = translate_pairs(load_checkpoint(folder), load_tokenizer(folder), pairs)
+        texts = translate_pairs(Translator(load_checkpoint(folder), load_tokenizer(folder)), pairs, raw=True)
         assert len(set(texts)) > 5
         expected += [(pair.source, text.strip()) for pair, text in zip(pairs, texts, strict=True) if text.strip()]
     assert written(out) == expected
@@ -71,7 +72,7 @@ def test_pairs_come_as_they_are_and_then_each_teachers_and_a_student_trains_on_t
 def test_parts_that_are_there_are_not_translated_again(teacher, toy_file, tmp_path, monkeypatch):
     asked = []
 
-    def counted(model, tokenizer, pairs):
+    def counted(translator, pairs, raw):
         asked.append(pairs[0].source)
         if len(asked) == 3:
             raise KeyboardInterrupt
@@ -94,7 +95,7 @@ def test_parts_that_are_there_are_not_translated_again(teacher, toy_file, tmp_pa
     (["TEACHER", "TABLE", "--out", "FOLDER"], "is there already"),
 ])  # fmt: skip
 def test_a_mistake_is_one_line(teacher, toy_file, tmp_path, monkeypatch, capsys, arguments, said):
-    monkeypatch.setattr(distillation, "translate_pairs", lambda *args: pytest.fail("translated"))
+    monkeypatch.setattr(distillation, "translate_pairs", lambda *args, **how: pytest.fail("translated"))
     other = copy_of(teacher, tmp_path / "other", "config.json", language_pairs=[["en", "de"]])
     names = {"OTHER": str(other), "TEACHER": str(teacher), "TABLE": f"data.path={toy_file}", "FOLDER": str(tmp_path)}
     arguments = ["--out", str(tmp_path / "out"), *(names.get(item, item) for item in arguments)]

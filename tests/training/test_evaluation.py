@@ -36,12 +36,13 @@ def measured(monkeypatch) -> list[Pair]:
     """Every translation is perfect; the pairs that were translated."""
     seen: list[Pair] = []
 
-    def translate(model, tokenizer, pairs, **settings) -> list[str]:
+    def translate(translator, pairs, **settings) -> list[str]:
         seen.extend(pairs)
         return [pair.target for pair in pairs]
 
     for module in (evaluation, evaluate):
         monkeypatch.setattr(module, "translate_pairs", translate)
+    monkeypatch.setattr(evaluation, "pipeline", lambda translator: {})
     return seen
 
 
@@ -62,7 +63,7 @@ def write_table(path: Path, lines: list[tuple[str, str]]) -> Path:
 def finished(folder: Path, **fields) -> dict:
     """The scores that a finished run on this folder has."""
     config = RunConfig("x", DataConfig(str(folder), **fields))
-    return evaluate_run(None, None, config, load_corpus(config.data))  # type: ignore[arg-type]
+    return evaluate_run(None, config, load_corpus(config.data))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("final_pairs", "as_table"), [(7, True), (2000, True), (2000, False)])
@@ -97,7 +98,7 @@ def test_storybook_s_stories_stay_beside_their_pairs(book, measured, monkeypatch
     val, test = (load_split(data, split) for split in ("val", "test"))
     assert 100 < len(val) < len(book.val) and 100 < len(test) < len(book.test)
     corpus = Corpus(train=None, val=val, test=[], skipped={}, fingerprint="")  # type: ignore[arg-type]
-    scores = evaluate_run(None, None, RunConfig("x", data), corpus)  # type: ignore[arg-type]
+    scores = evaluate_run(None, RunConfig("x", data), corpus)  # type: ignore[arg-type]
     for row in scores.values():
         kinds = [figures for name, figures in row["families"].items() if "/" not in name]
         assert sum(figures["pairs"] for figures in kinds) == row["pairs"] <= 100
@@ -168,7 +169,7 @@ def test_of_a_table_all_is_measured_or_the_part_that_is_named(run, tmp_path, mea
 
 def test_as_many_beams_search_as_are_asked_for(run, tmp_path, monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr(evaluate, "translate_pairs", lambda model, tokenizer, pairs, num_beams=None:
+    monkeypatch.setattr(evaluate, "translate_pairs", lambda model, pairs, num_beams, raw:
                         asked.append(num_beams) or [pair.target for pair in pairs])  # fmt: skip
     table = write_table(tmp_path / "other.tsv", LINES)
     evaluated(run, capsys, "--data", table, "--num-beams", "3")
@@ -199,6 +200,8 @@ def test_of_several_targets_each_is_measured(run, tmp_path, measured, capsys, as
     tokenizer = load_tokenizer(run)
     tokenizer.add_language("de")
     tokenizer.save_pretrained(run)
+    config = json.loads((run / "config.json").read_text("utf-8"))
+    (run / "config.json").write_text(json.dumps(config | {"language_pairs": [["en", "fr"], ["en", "de"]]}), "utf-8")
     rows = [(source, target, f"{target} auf Deutsch") for source, target in LINES]
     table = tmp_path / "three.tsv"
     table.write_text("".join("\t".join(row) + "\n" for row in rows), "utf-8")
@@ -248,7 +251,7 @@ def test_of_other_data_nothing_is_left_out_and_of_its_own_it_is_told(run, tmp_pa
 def test_a_source_that_the_model_cannot_hold_is_refused(tokenizer):
     short, long = toy_pairs(1)[0], Pair("dog " * 99, "chien", "en", "fr")
     with pytest.raises(UserError, match=r"a source of \d+ tokens, more than the model's 64 positions, starts 'dog dog"):
-        translate_pairs(tiny_model(tokenizer), tokenizer, [short, long])
+        translate_pairs(Translator(tiny_model(tokenizer), tokenizer), [short, long], raw=True)
 
 
 def test_another_model_is_scored_on_the_same_pairs(run, tmp_path, monkeypatch, capsys):
@@ -256,7 +259,7 @@ def test_another_model_is_scored_on_the_same_pairs(run, tmp_path, monkeypatch, c
     worse = tmp_path / "worse"
     shutil.copytree(run, worse)
     said = {str(run): lambda pair: pair.target, str(worse): lambda pair: pair.target[:-2]}
-    monkeypatch.setattr(evaluate, "translations", lambda model, pairs, num_beams: list(map(said[model.name], pairs)))
+    monkeypatch.setattr(evaluate, "translations", lambda model, pairs, args: list(map(said[model.name], pairs)))
     table = write_table(tmp_path / "other.tsv", LINES)
     alone, _ = evaluated(worse, capsys, "--data", table)
     result, _ = evaluated(run, capsys, "--data", table, "--against", worse)

@@ -3,7 +3,9 @@
 import dataclasses
 import gzip
 import json
+import re
 import time
+import tracemalloc
 import unicodedata
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -155,6 +157,84 @@ def test_a_fault_is_one_line_that_says_where_and_how_to_mend(tmp_path, fault):
     assert len(str(caught.value)) < 600
 
 
+BROKEN = {  # contents with one broken row between two good ones, and what is said of it
+    "a.csv": (f'en,fr\nx,y\n"{"a" * 131_073}",b\nv,w\n', "a side longer than"),
+    "b.csv": (f'en,fr\nx,y\n{"a" * 2**20},b\nv,w\n', "not CSV (a line of 1,048,576 characters or more)"),
+    "c.csv": ('en,fr\nx,y\n"He said "hi" to me",b\nv,w\n', "not CSV"),
+    "d.csv": ('en,fr\nx,y\n"' + "a\n" * 70_000 + '",b\nv,w\n', "a side longer than"),
+    "e.tsv": (f"en\tfr\nx\ty\n{'a' * 2**20}\tb\nv\tw\n", "a line of 1,048,576 characters or more"),
+    "f.jsonl": ('{"en": "x", "fr": "y"}\n{"en": "' + "a" * 2**20 + '", "fr": "b"}\n{"en": "v", "fr": "w"}\n',
+                "a line of 1,048,576 characters or more"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_row_that_is_far_too_long_or_broken_may_be_skipped(tmp_path, name):
+    path, (content, fault) = tmp_path / name, BROKEN[name]
+    path.write_text(content, "utf-8")
+    skipped, settings = Counter[str](), data(path, on_invalid="skip")
+    pairs = list(clean(settings, find_part(settings, "train"), skipped))
+    assert [(pair.source, pair.target) for pair in pairs] == [("x", "y"), ("v", "w")]
+    assert skipped.total() == 1 and next(iter(skipped)).startswith(fault)
+    with pytest.raises(UserError, match=re.escape(f"{name}, line {2 if name == 'f.jsonl' else 3}: {fault}")):
+        load_all(data(path))
+
+
+def test_a_long_field_is_text_where_it_is_allowed(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(f'en,fr\n"{"a" * 200_000}",b\n', "utf-8")
+    assert len(load_all(data(path, max_characters=200_000))[0].source) == 200_000
+
+
+@pytest.mark.parametrize(("name", "megabytes"), [("a.tsv.gz", 600), ("a.csv.gz", 90), ("a.jsonl.gz", 90),
+                                                 ("a.en.gz", 90)])
+def test_a_line_of_hundreds_of_megabytes_takes_no_memory_to_speak_of(tmp_path, name, megabytes):
+    """In a gzip of as many members, each of one megabyte."""
+    first = {"tsv": b"en\tfr\nx\ty\n", "csv": b"en,fr\nx,y\n", "jsonl": b'{"en": "x", "fr": "y"}\n', "en": b"x\n"}
+    (tmp_path / "a.fr").write_text("y\nz\n")
+    long = gzip.compress(b"a" * 10**6) * megabytes
+    (tmp_path / name).write_bytes(gzip.compress(first[name.split(".")[1]]) + long)
+    part = find_part(data(tmp_path / name.replace(".en.gz", "")), "train")
+    tracemalloc.start()
+    try:
+        (_, good), (_, fault) = part.rows()
+        assert tracemalloc.get_traced_memory()[1] < 2**25  # bytes, at most
+    finally:
+        tracemalloc.stop()
+    assert good == ["x", "y"] and "a line of 1,048,576 characters or more" in fault
+
+
+@pytest.mark.parametrize("name", ["dev", "valid", "validation", "val"])
+@pytest.mark.parametrize("table", [True, False])
+def test_a_folders_validation_set_has_any_of_its_usual_names(tmp_path, name, table):
+    for split, rows in (("train", PAIRS[:3]), (name, PAIRS[3:])):
+        if table:
+            lines = [json.dumps({"fr": target, "en": source}) + "\n" for source, target in rows]
+            (tmp_path / f"{split}.jsonl").write_text("".join(lines), "utf-8")
+        else:
+            for language, texts in zip(("en", "fr"), zip(*rows, strict=True), strict=True):
+                (tmp_path / f"{split}.{language}").write_text("\n".join(texts) + "\n", "utf-8")
+    corpus = load_corpus(data(tmp_path))
+    assert (list(corpus.train), corpus.val) == (EXPECTED[:3], EXPECTED[3:])
+    assert load_split(data(tmp_path), "val") == load_split(data(tmp_path), name) == EXPECTED[3:]
+
+
+@pytest.mark.parametrize(("files", "said"), [
+    (["dev.en", "dev.de"], r"has no dev\.en\[\.gz\], dev\.fr\[\.gz\]; it holds dev\.de, dev\.en"),
+    (["validation.txt"], r"has no validation\.en.*it holds validation\.txt"), (["valid/a.tsv"], r"has no valid\.en"),
+    (["val.en"], r"has no val\.en\[\.gz\], val\.fr"),
+    (["dev.tsv", "val.tsv"], "the splits val and dev, expected one for validation"),
+    (["dev.tsv", "valid.en", "valid.fr"], "the splits valid and dev, expected one"),
+])  # fmt: skip
+def test_a_validation_set_that_cannot_be_used_is_refused_and_not_passed_over(tmp_path, files, said):
+    tsv(tmp_path / "train.tsv")
+    for name in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        tsv(tmp_path / name)
+    with pytest.raises(UserError, match=said):
+        load_corpus(data(tmp_path))
+
+
 def test_rows_that_cannot_be_read_may_be_skipped_and_are_counted(tmp_path):
     """In every kind of file, and the good rows around them are kept."""
     table, lines = tmp_path / "a.tsv", tmp_path / "a.jsonl"
@@ -166,7 +246,8 @@ def test_rows_that_cannot_be_read_may_be_skipped_and_are_counted(tmp_path):
     for path, found in (
         (table, {"a byte that is not UTF-8, or half a character": 1, "an empty side": 1,
                  "expected 2 columns as in line 1, found 1": 1}),
-        (lines, {"no text for en, fr; data.source and data.target name the fields": 4,
+        (lines, {"no text for en, fr; name its keys by these codes, or source and target, or set data.source and"
+                 " data.target": 4,
                  "not JSON, one object a line": 2}),
     ):
         skipped, settings = Counter(), data(path, on_invalid="skip")
@@ -267,6 +348,10 @@ def test_a_hub_dataset_has_its_validation_split_as_val(cache, monkeypatch):
     splits = {"train": Dataset.from_list(rows), "validation": Dataset.from_list(rows[:1])}
     monkeypatch.setattr("datasets.load_dataset", lambda name, configuration: DatasetDict(splits))
     corpus = load_corpus(data("some-owner/some-data"))
+    splits["dev"] = splits["validation"]
+    with pytest.raises(UserError, match="has the splits validation and dev, expected one"):
+        load_split(data("some-owner/some-data"), "val")
+    del splits["dev"]
     assert (list(corpus.train), corpus.val) == (EXPECTED, EXPECTED[:1])
     with pytest.raises(UserError, match="has the splits train, validation, not 'test'"):
         load_split(data("some-owner/some-data"), "test")
@@ -315,14 +400,100 @@ def test_columns_named_by_other_languages_are_refused_and_not_taken_in_order(tmp
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_names_no_language_is_a_row_or_taken_in_order(tmp_path, kind):
-    for first in (("guarda-chuva", "parapluie"), ("sentence_1", "sentence_2")):
-        assert read(table(tmp_path, kind, first)) == ([first, *ROWS] if kind in ("tsv", "csv") else ROWS)
+@pytest.mark.parametrize("first", [("guarda-chuva", "parapluie"), ("source 1", "target 1"), ("texto 2", "text 2")])
+def test_what_names_no_language_is_a_row_and_never_taken_in_order(tmp_path, kind, first):
+    path = table(tmp_path, kind, first)
+    if kind in ("tsv", "csv"):
+        assert read(path) == [first, *ROWS]
+    else:
+        with pytest.raises(UserError, match="line 1: no text for pt, fr; name its keys by these codes, or source and"):
+            read(path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("names", [("source", "target"), ("Portuguese", "French"), ("src", "TGT"), ("Source", "trg")])
+def test_columns_and_keys_are_found_by_what_they_are_called_in_any_order(tmp_path, kind, names):
+    assert read(table(tmp_path, kind, names)) == ROWS
+    assert read(table(tmp_path, kind, names[::-1], [row[::-1] for row in ROWS])) == ROWS
+    with_codes = [(*row, "from a book") for row in ROWS]
+    assert read(table(tmp_path, kind, ("pt", "fr", names[0]), with_codes)) == ROWS
+
+
+def test_the_order_of_keys_says_nothing_and_may_change_from_row_to_row(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"target": "Oui.", "source": "Yes."}\n{"source": "No.", "id": 3, "target": "Non."}\n', "utf-8")
+    assert read(path, source="en") == [("Yes.", "Oui."), ("No.", "Non.")]
+
+
+DOUBLED = {
+    "a.tsv": "en\tfr\tfr\nHello\tBonjour\tSalut\n", "b.tsv": "en\tfr\ten\tfr\nHello\tBonjour\tYes\tOui\n",
+    "c.csv": "EN,fr,en\nHello,Bonjour,Yes\n", "d.tsv": "source\tsrc\ttarget\nHello\tYes\tBonjour\n",
+    "e.jsonl": '{"en": "Hello", "fr": "Bonjour", "en": "Yes"}\n', "f.jsonl": '{"en": "a", "EN": "b", "fr": "c"}\n',
+    "g.jsonl": '{"translation": {"en": "a", "fr": "b", "fr": "c"}}\n',
+    "h.tsv": "Hello\tHello\nYes\tYes\nNo\tNo\n", "i.tsv": "en\tfr\nHello\tHello\nYes\tYes\nNo\tNo\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DOUBLED)
+def test_doubled_columns_are_no_pairs(tmp_path, name):
+    (tmp_path / name).write_text(DOUBLED[name], "utf-8")
+    with pytest.raises(UserError, match="two columns or keys for one side|two values for one key|all 3 pairs are the"):
+        read(tmp_path / name, source="en")
+
+
+@pytest.mark.parametrize("labels", [2, 19])
+@pytest.mark.parametrize("reverse", [True, False])
+def test_labels_are_no_translations_whatever_their_column_is_called(tmp_path, labels, reverse):
+    path = tmp_path / "a.tsv"
+    rows = [(f"text {i}", f"{i % labels}") for i in range(100)]
+    for kept, refused in ((rows, True), (rows[:99], False), ([(a, f"{b} {a}") for a, b in rows], False)):
+        path.write_text("".join("\t".join(row[::-1] if reverse else row) + "\n" for row in kept), "utf-8")
+        if refused:
+            with pytest.raises(UserError, match=rf"one side has {labels} different texts in 100 pairs, as labels have"):
+                read(path, source="en")
+        else:
+            assert len(read(path, source="en")) == len(kept)
+
+
+@pytest.mark.parametrize(("header", "again"), [
+    ("en\tfr", "en\tfr"), ("en\tfr", "fr\ten"), ("id\tfr\ten", "id\tfr\ten"), ("English\tFrench", "English\tFrench"),
+    ("source\ttarget", "Source\tTarget"), ("en\tfr", "source\ttarget"), ("Hello\tBonjour", "text_en\ttext_fr"),
+    ("Hello\tBonjour", "text\tlabel"), ("en-GB\tfr", "en_GB\tFR"),
+])  # fmt: skip
+def test_a_second_header_inside_joined_files_is_a_fault(tmp_path, header, again):
+    path, columns = tmp_path / "a.tsv", header.count("\t") + 1
+    rows = ["\t".join(["1", "Non", "No"][-columns:]), again, "\t".join(["2", "Si", "Yes"][-columns:])]
+    path.write_text("\n".join([header, *rows]) + "\n", "utf-8")
+    source = header.split("\t")[0] if "GB" in header else "en"
+    with pytest.raises(UserError, match=r"a\.tsv, line 3: a header among the pairs"):
+        read(path, source=source)
+    kept = load_split(DataConfig(str(path), source=source, on_invalid="skip"), "all")
+    assert len(kept) == 2 + (header == "Hello\tBonjour")
+
+
+def test_a_header_among_the_lines_of_parallel_files_or_records_is_one_too(tmp_path):
+    (tmp_path / "all.en").write_text("Yes\nen\nNo\n")
+    (tmp_path / "all.fr").write_text("Oui\nfr\nNon\n")
+    (tmp_path / "b.jsonl").write_text('{"en": "Yes", "fr": "Oui"}\n{"en": "en", "fr": "fr"}\n')
+    for name in ("all", "b.jsonl"):
+        with pytest.raises(UserError, match="line 2: a header among the pairs"):
+            read(tmp_path / name, source="en")
+
+
+@pytest.mark.parametrize("row", [
+    ("Post-it", "Post-it"), ("sentence", "phrase"), ("Text", "texte"), ("source 1", "target 1"), ("French", "français"),
+    ("question", "question"), ("en", "à"), ("The title and the text.", "Le titre et le texte."),
+])  # fmt: skip
+def test_a_pair_about_words_of_headers_is_a_pair(tmp_path, row):
+    path = tmp_path / "a.tsv"
+    path.write_text("en\tfr\nYes\tOui\n" + "\t".join(row) + "\n", "utf-8")
+    assert read(path, source="en") == [("Yes", "Oui"), row]
 
 
 @pytest.mark.parametrize("kind", ["tsv", "csv"])
-@pytest.mark.parametrize("names", [("Portuguese", "French"), ("source", "target"), ("pt_text", "Fr text"),
-                                   ("question_pt", "answer-FR")])
+@pytest.mark.parametrize("names", [("text", "label"), ("sentence_1", "sentence_2"), ("pt_text", "Fr text"),
+                                   ("question_pt", "answer-FR"), ("Input", "Output text"), ("French", "German"),
+                                   ("sentence1", "sentence2"), ("prompt", "response"), ("review", "sentiment")])
 def test_a_header_without_codes_is_never_read_as_a_pair(tmp_path, kind, names):
     with pytest.raises(UserError, match=r"line 1: .* is a header and no pair; name the columns .*: pt, fr") as caught:
         read(table(tmp_path, kind, names))
@@ -336,7 +507,7 @@ def test_a_first_pair_with_a_word_of_headers_is_a_pair(tmp_path, first):
 
 def test_a_later_record_with_other_keys_is_a_fault_and_not_read_in_order(tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_text('{"source": "bom", "target": "bon"}\n{"fr-FR": "chat", "pt-BR": "gato"}\n', "utf-8")
+    path.write_text('{"pt": "bom", "fr": "bon"}\n{"fr-FR": "chat", "pt-BR": "gato"}\n', "utf-8")
     with pytest.raises(UserError, match="line 2: no text for pt, fr"):
         read(path)
 

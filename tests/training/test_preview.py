@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
+import pytest
 import yaml
 
+from seq2see.training.arguments import Seq2SeeTrainingArguments
 from .conftest import last_error, train
 
 
@@ -29,6 +31,24 @@ def test_a_dry_run_foretells_the_run(toy_file, tmp_path, monkeypatch, capsys):
         for language, (text, tokens) in (("en", lines[start + 1 : start + 3]), ("fr", lines[start + 3 : start + 5])):
             spelled = tokens[1:].replace(" ", "").removesuffix("</s>").removeprefix("<2fr>").replace("▁", " ")
             assert spelled.strip() == text.removeprefix("#   ") and ("<2fr>" in tokens) == (language == "fr")
+
+
+def test_a_run_that_ends_within_its_warm_up_says_so_before_and_while_it_trains(toy_file, tmp_path, capsys):
+    settings = [f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}", "training.cpu_processes=1"]
+    remark = "all 3 steps lie within the warm-up of 3 (training.warmup_steps): the learning rate never reaches its peak"
+    for how in (["--dry-run"], []):
+        assert train(*settings, "training.max_steps=3", "training.warmup_steps=3", *how) == 0
+        assert remark in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize(("settings", "steps", "said"), [
+    ({"warmup_steps": 200}, 200, True), ({"warmup_steps": 200}, 199, True), ({"warmup_steps": 200}, 201, False),
+    ({"warmup_steps": 0.1}, 50, False), ({"warmup_steps": 0}, 50, False),
+    ({"warmup_steps": 200, "lr_scheduler_type": "constant"}, 50, False),
+    ({"warmup_steps": 200, "lr_scheduler_type": "linear"}, 50, True),
+])  # fmt: skip
+def test_only_a_run_that_ends_within_its_warm_up_says_so(tmp_path, settings, steps, said):
+    assert bool(Seq2SeeTrainingArguments(output_dir=str(tmp_path), **settings).warm_up_remark(steps)) is said
 
 
 def test_a_mistake_is_the_one_that_training_would_tell(toy_file, capsys):

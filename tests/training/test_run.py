@@ -5,6 +5,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,7 @@ def test_the_card_has_front_matter_scores_and_lines_that_run(run):
     assert "license" not in yaml.safe_load(front)
     assert "](curve.png)" in body and (run / "curve.png").read_bytes().startswith(b"\x89PNG")
     assert "| val (" in body and "nrefs:1|case:mixed" in body
+    assert "run; translated as by seq2see translate, with CTranslate2 in int8. Signatures" in body
     code = body.split("```python\n")[1].split("```")[0]
     assert "seq2see" not in code
     exec(compile(code, "README.md", "exec"), {})
@@ -162,14 +165,46 @@ def test_mistakes_are_one_line(toy_file, tmp_path, capsys, override, code, messa
     assert message in last_error(capsys) and not list(tmp_path.glob("run/*.safetensors"))
 
 
+NO_LANGUAGE = {
+    "a.tsv": "de\tit\nHallo\tCiao\n", "b.csv": "text,label\nHello,1\n", "c.jsonl": '{"a": "Hello", "b": "Bonjour"}\n',
+    "d.tsv": "en\tfr\tfr\nHello\tBonjour\tSalut\n", "e/train.tsv": "id\ttext\tlabel\n1\tHello\t0\n",
+    "f/val.tsv": "de\tit\nHallo\tCiao\n", "g/dev.de": "Hallo\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NO_LANGUAGE)
+def test_a_file_that_names_no_language_is_refused_before_anything_is_loaded(tmp_path, capsys, name):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    (path.parent / "train.tsv").write_text("en\tfr\nHello\tBonjour\n")
+    path.write_text(NO_LANGUAGE[name], "utf-8")
+    at = path if path.parent == tmp_path else path.parent
+    assert main(["train", "finetune", f"data.path={at}", f"training.output_dir={tmp_path / 'run'}"]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and path.stem in error and "loading PyTorch" not in error
+    assert not (tmp_path / "run").exists()
+
+
+def test_evaluating_such_a_file_is_refused_without_loading_pytorch(tmp_path):
+    table = tmp_path / "a.tsv"
+    table.write_text("de\tit\nHallo\tCiao\n")
+    code = ("import sys; from seq2see.cli.command import main;"
+            " print(main(['evaluate', 'storybook', '--data', sys.argv[1]])); print('torch' in sys.modules)")
+    done = subprocess.run([sys.executable, "-c", code, str(table)], capture_output=True, text=True)
+    assert done.stdout == "1\nFalse\n" and "a.tsv, line 1: expected a header with the columns en, fr" in done.stderr
+
+
 def test_evaluate_ends_with_one_json_object(run, toy_file, capsys):
     assert main(["evaluate", str(run), "--split", "val"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert json.loads(lines[-1])["fr"] == read(run / "metrics.json")["evaluation"]["val"]
     assert any("BLEU" in line and "tok:13a" in line for line in lines[:-1])
+    assert "  translated as by seq2see translate, with CTranslate2 in int8" in lines
     checkpoint = next(run.glob("checkpoint-*"))
-    assert main(["evaluate", str(checkpoint), "--data", str(toy_file), "--num-beams", "1", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["fr"]["pairs"] == 200
+    arguments = ["--data", str(toy_file), "--num-beams", "1", "--engine", "torch", "--raw", "--json"]
+    assert main(["evaluate", str(checkpoint), *arguments]) == 0
+    row = json.loads(capsys.readouterr().out)["fr"]
+    assert (row["pairs"], row["pipeline"], row["engine"], row["precision"]) == (200, "raw", "torch", "float32")
 
 
 def test_evaluate_refuses_what_it_cannot_measure(run, tmp_path, capsys):
@@ -177,7 +212,7 @@ def test_evaluate_refuses_what_it_cannot_measure(run, tmp_path, capsys):
         (tmp_path / f"test.{language}").write_text("the dog\na big cat\n")
     (tmp_path / "test.lc.norm.tok.fr").write_text("le chien\n")
     for arguments, message in (
-        ([str(run)], "no 'test'"), ([str(run), "--to", "de"], "'de'"), ([str(tmp_path / "nowhere")], "nowhere"),
+        ([str(run)], "no 'test'"), ([str(run), "--to", "de"], "en to de"), ([str(tmp_path / "nowhere")], "nowhere"),
         ([str(run), "--data", "no/pairs.tsv"], "--data no/pairs.tsv does not exist"),
         ([str(run), "--data", str(tmp_path)], "has 1 lines, fewer than the text has pairs"),
     ):  # fmt: skip

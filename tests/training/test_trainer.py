@@ -10,7 +10,9 @@ import torch
 from safetensors.torch import load_file
 from transformers import GenerationConfig
 
+from seq2see import Translator
 from seq2see.errors import UserError
+from seq2see.manifest import write_manifest
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.training.batching import EncodedPairs
 from seq2see.training.checkpoints import atomic_files, newest_intact_checkpoint
@@ -23,7 +25,7 @@ def test_twenty_pairs_are_learnt_by_heart(make_trainer, pairs):
     )
     trainer.train()
     trainer.model.eval()
-    texts = translate_pairs(trainer.model, trainer.processing_class, pairs[:20])
+    texts = translate_pairs(Translator(trainer.model, trainer.processing_class), pairs[:20], raw=True)
     assert texts == [pair.target for pair in pairs[:20]]
 
 
@@ -31,8 +33,9 @@ def test_translation_order_does_not_depend_on_batches(make_trainer, pairs):
     trainer = make_trainer()
     trainer.train()
     trainer.model.eval()
-    together = translate_pairs(trainer.model, trainer.processing_class, pairs)
-    alone = [translate_pairs(trainer.model, trainer.processing_class, [pair])[0] for pair in pairs[:12]]
+    translator = Translator(trainer.model, trainer.processing_class)
+    together = translate_pairs(translator, pairs, raw=True)
+    alone = [translate_pairs(translator, [pair], raw=True)[0] for pair in pairs[:12]]
     assert together[:12] == alone
 
 
@@ -128,6 +131,19 @@ def test_a_half_written_checkpoint_is_passed_over(run, name):
         found, passed_over = newest_intact_checkpoint(run)
         assert found == run / "checkpoint-4"
         assert len(passed_over) == 1 and "checkpoint-6" in passed_over[0] and name in passed_over[0]
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "optimizer.pt", "rng_state.pth", "scheduler.pt",
+                                  "trainer_state.json"])
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_checkpoint_that_lacks_what_resuming_takes_is_passed_over(run, name, listed):
+    """Also where its manifest does not list the file, or is not there."""
+    newest = run / "checkpoint-6"
+    (newest / name).unlink()
+    if not listed:
+        write_manifest(newest) if name != "manifest.json" else (newest / "optimizer.pt").unlink()
+    found, [passed_over] = newest_intact_checkpoint(run)
+    assert found == run / "checkpoint-4" and f"{newest / name} is missing" in passed_over
 
 
 def test_of_two_target_languages_in_turn_an_evaluation_translates_both(make_trainer, monkeypatch):
