@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
+from ..tokenizer.plain import characters
+from ..tokenizer.protected import Protection
 from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device, ctranslate2_finds, usable_cores
@@ -123,12 +125,13 @@ class Translator(LoadedCheckpoint):
 
     @overload  # a str is a Sequence[str] too, and matches here first
     def __call__(self, text: str, *, source: str | None = ..., target: str | None = ..., prefix: str = ...,
-                 format: Format = ..., **options: Any) -> Translation: ...
+                 format: Format = ..., keep: str = ..., **options: Any) -> Translation: ...
     @overload
     def __call__(self, text: Sequence[str], *, source: str | None = ..., target: str | None = ..., prefix: str = ...,
-                 format: Format = ..., **options: Any) -> list[Translation]: ...
+                 format: Format = ..., keep: str = ..., **options: Any) -> list[Translation]: ...
     def __call__(self, text: str | Sequence[str], *, source: str | None = None, target: str | None = None,
-                 prefix: str = "", format: Format = "text", **options: Any) -> Translation | list[Translation]:
+                 prefix: str = "", format: Format = "text", keep: str = "",
+                 **options: Any) -> Translation | list[Translation]:
         """Translate a text, or a list of texts in batches.  Texts without words come back as they are.
 
         A text of more sentences or tokens than the model was trained on is cut into segments; its line breaks and
@@ -140,6 +143,7 @@ class Translator(LoadedCheckpoint):
             target: the language to translate into; None: as `source`.
             prefix: what every translation begins with.
             format: `html` keeps the markup and translates the text between.
+            keep: a regular expression: what it matches stays as it is.
             options: alternatives, num_beams, temperature and others: see `DecodingOptions`.
 
         Returns:
@@ -151,14 +155,16 @@ class Translator(LoadedCheckpoint):
         texts = list(text) if isinstance(text, Iterable) and not isinstance(text, str) else [text]
         with _option_errors():
             decoding = DecodingOptions(**options)
-        job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=decoding)
+        job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, keep=keep,
+                           options=decoding)
         while job.work:
             job.advance(by_group(job.work, itemgetter(1), lambda alike, members: self.engine_for(alike).translate(
                 [ids for ids, _ in members], alike)))
         return job.result[0] if isinstance(text, str) else job.result
 
     def prepare(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None, prefix: str = "",
-                format: Format = "text", options: DecodingOptions = NO_OPTIONS) -> Job[list[Translation]]:
+                format: Format = "text", keep: str = "",
+                options: DecodingOptions = NO_OPTIONS) -> Job[list[Translation]]:
         """A call as a `Job`, for callers that batch the work of several: `engine_for(options)` translates its steps."""
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
@@ -167,8 +173,11 @@ class Translator(LoadedCheckpoint):
         with _option_errors():
             options = self.defaults.resolve(options, first=tag)
         calibrator = self.calibration.sentence_calibrator(target) if self.calibration else None
-        segments = SegmentTranslator(self.codec, self.defaults, source, target, options, calibrator)
-        return Job(self._translations(segments, segments.texts(texts, prefix=prefix, html=format == "html")))
+        seen = self.seen_words(source)
+        segments = SegmentTranslator(self.codec, self.defaults, source, target, options, calibrator,
+                                     Protection(characters(seen) if seen else None))
+        steps = segments.texts(texts, prefix=prefix, html=format == "html", keep=keep)
+        return Job(self._translations(segments, steps))
 
     def engine_for(self, options: DecodingOptions) -> Engine:
         """The engine that translates with these options."""
@@ -198,9 +207,11 @@ class Translator(LoadedCheckpoint):
             try:
                 choice = self.known_choice
                 traces = self.look(some, views=(choice.view,), calibrated=False)
-                found += [Alignment.measured(trace, choice, *each) for trace, each in zip(traces, texts, strict=True)]
+                found += [Alignment.measured(trace, choice, *each, protection=Protection(keep=one.keep))
+                          for one, trace, each in zip(some, traces, texts, strict=True)]
             except UserError:
-                found += [Alignment.by_place(*each, languages=(one.source_language, one.target_language))
+                found += [Alignment.by_place(*each, languages=(one.source_language, one.target_language),
+                                             protection=Protection(keep=one.keep))
                           for one, each in zip(some, texts, strict=True)]
         return found
 
