@@ -87,4 +87,6 @@ def counterpart(char: str, known: frozenset[str]) -> str:
 def length(text: str) -> int:
     """The letters and digits of a text.  An ideograph counts as three and a Hangul syllable as two, so that texts of
     different scripts that say the same are about equally long."""
+    if not text or max(text) < "\u0300":
+        return sum(map(str.isalnum, text))
     return len(_LETTER.findall(text)) + 2 * len(_IDEOGRAPH.findall(text)) + len(_HANGUL.findall(text))

@@ -1,9 +1,9 @@
 """Which parts of a text a model does not read, by their shape.
 
-What is not language (`SHAPES`: addresses, files, placeholders, code, quantities with a unit; words with letters that the
-model never saw) stays exactly the same in a translation.  Marks go round the model: those that it never saw, or that wrap
-a single word, are left out of what it reads and placed around the same words again.  So do emoji, tags, and white space
-other than a single space.  `reading.py` says how.
+What is not language (`SHAPES`: addresses, files, placeholders, code, quantities with a unit; words with letters that
+the model never saw) stays exactly the same in a translation.  Marks go round the model: those that it never saw, or
+that wrap a word, are left out of what it reads and placed around the same words again.  So do emoji, tags, and white
+space other than a single space.  `reading.py` says how.
 
 To protect anything else, give a pattern (`keeping`), or replace it by a private-use character.
 """
@@ -16,6 +16,7 @@ import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 from unicodedata import category, normalize
 
@@ -25,20 +26,20 @@ from seq2see.errors import UserError
 from .plain import SPACE, counterpart, plain
 
 Span = tuple[int, int]
-Words = tuple[list[int], list[int]]  # their starts and ends
 Kind = Literal["name", "number", "mark", "space", "aside"]
 
 LONGEST_PATTERN = 1_000  # characters of a caller's pattern
 MOST_REPEATS = 1_000  # that its numbers of repetitions multiply to
 PATTERN_SECONDS = 0.5  # for a caller's pattern in one text
 
+MOST_CACHED = 1_000  # characters
 EMOJI = r"(?:(?=[\p{Extended_Pictographic}\p{RI}])\X|[0-9#*]\ufe0f?\u20e3)+"
 _ADDRESS = r"(?:\([^\s()<>]*\)|[^\s()<>\"“”«»])*(?:\([^\s()<>]*\)|[^\s()<>\"“”«».,;:!?'’…\]}。，！？।])"
 _STEP = r"/[\w.@%+~-]*[\w@%+~-]"
 _EXTENSION = r"(?-i:[a-z0-9]{1,5}|[A-Z0-9]{1,5})(?!\w)"
 _NUMBER = r"\d+(?:[.,/]\d+|[\x20\u00a0\u202f]\d{3}(?!\d))*"
-_UNIT = r"""(?:(?:da|[µμnmcdhkMGT])?(?:[mglLWVΩ]|Pa|Hz|Wh|Ah|bar|mol|cal|eV)|[µμnm]s|[kMGT]i?(?:[bBNJ]|bit|bps)|[hst]|min|ha
-    |ft|lbs?|oz|yd|mi|gal|mph|kph|rpm|fps|[dp]pi|px|ppm|psi|dB|atm|[°º][CFK])[²³]?"""
+_UNIT = r"""(?:(?:da|[µμnmcdhkMGT])?(?:[mglLWVΩ]|Pa|Hz|Wh|Ah|bar|mol|cal|eV)|[µμnm]s|[kMGT]i?(?:[bBNJ]|bit|bps)|[ht]
+    |(?<=\s)s|min|ha|ft|lbs?|oz|yd|mi|gal|mph|kph|rpm|fps|[dp]pi|px|ppm|psi|dB|atm|[°º][CFK])[²³]?"""
 # Each alternative can begin only where no other match of it can: time is linear in the text.
 SHAPES = (
     rf"(?P<mark>{EMOJI}|(?<!\w)(?:[:;][-']?[)(DP*|/]+|<3)(?!\w))",  # 😀 :-)
@@ -89,9 +90,11 @@ _LAYOUT = regex.compile(rf"(?<=\S)(?:{SPACE}{{2,}}|(?!\ ){SPACE})(?=\S)", regex.
 _HAS_LAYOUT = re.compile(r"\s\s|[^\S ]|&")
 _TYPOGRAPHIC = regex.compile(r"(?<=[«\d])[\u00a0\u202f\u2009](?=\d|(?<=«.))|[\u00a0\u202f\u2009](?=[»?!;:%])")
 _REPEATS = re.compile(r"(?<=[{,])\d+(?=\})")
-_UNBOUNDED = re.compile(r"\(\?(?:R|&|P>|[+-]?\d)|\{[^{}]*<|\{[deis](?:,[deis])*\}")  # recursion, and matching with errors
+# Recursion, and matching with errors.
+_UNBOUNDED = re.compile(r"\(\?(?:R|&|P>|[+-]?\d)|\{[^{}]*<|\{[deis](?:,[deis])*\}")
 _ENTITY = re.compile(r"&[#\w]{1,31};")
-_COUNT = re.compile(r"[\W_]*(?:n|nb|num|number|count|total|amount|quantity|qty)[\W_]*|%(?:\d+\$)?\d*[diu]", re.IGNORECASE)
+_COUNT = re.compile(r"[\W_]*(?:n|nb|num|number|count|total|amount|quantity|qty)[\W_]*|%(?:\d+\$)?\d*[diu]",
+                    re.IGNORECASE)
 _TAG = re.compile(r"<(?P<slash>/?)(?P<name>[a-z0-9]+)", re.IGNORECASE)
 _BRACKETS = frozenset("([{")
 _TRADEMARK = frozenset("™®©℠")
@@ -102,8 +105,8 @@ class Part:
     """A part of a text that the model does not read.
 
     A `name` or a `number` may be read as another one.  A `mark` is left out; `inside` is what it stands before
-    (`opens`) or after, None for one that stands alone.  A `space` is read as a single space.  An `aside` is translated by itself: several words
-    in brackets, at `inside`.
+    (`opens`) or after, None for one that stands alone.  A `space` is read as a single space.  An `aside`, several
+    words in brackets (at `inside`), is translated by itself.
     """
 
     start: int
@@ -129,8 +132,10 @@ class Protection:
     keep: regex.Pattern[str] | None = None
     asides: bool = True
 
-    def shapes(self, text: str) -> list[Part]:
+    def shapes(self, text: str) -> Sequence[Part]:
         """The parts that are not language, in order."""
+        if self.keep is None and not _SIGN.search(text) and (self.known is None or self.known.issuperset(text)):
+            return ()
         found = [Part(*one.span(), "name") for one in self.keep.finditer(text)] if self.keep else []
         if _SIGN.search(text):
             found += without(found, map(_part, filter(_is_shape, _PROTECTED.finditer(text))))
@@ -138,13 +143,19 @@ class Protection:
             found += self._foreign(_filled(text, found, "_"), self.known)
         return sorted(found, key=lambda part: part.start)
 
-    def parts(self, text: str) -> list[Part]:
+    def parts(self, text: str) -> Sequence[Part]:
         """All parts, in order: shapes, marks and white space."""
+        return _known_parts(self, text) if len(text) <= MOST_CACHED else self._parts(text)
+
+    def _parts(self, text: str) -> Sequence[Part]:
         shapes = self.shapes(text)
+        if not shapes and text.isascii() and not _MAY_WRAP.search(text) and not _HAS_LAYOUT.search(text) and (
+                self.known is None or self.known.issuperset(text)):
+            return ()
         parts = _paired(text, shapes)
         bare = _ENTITY.sub(lambda entity: "x" * len(entity[0]), _filled(text, shapes, "x"))
         if self.known is not None and (_MAY_WRAP.search(bare) or not self.known.issuperset(bare)):
-            parts += self._inside(bare, list(_wraps(bare, 0, len(bare), self.known, _words(bare))))
+            parts += self._inside(bare, list(_wraps(bare, 0, len(bare), self.known)))
             parts += without(parts, self._symbols(bare, self.known))
         if _HAS_LAYOUT.search(text):
             beside = {place for part in parts if part.inside is None for place in part.span}
@@ -163,7 +174,8 @@ class Protection:
 
     def has_words(self, text: str) -> bool:
         """Whether there is anything to translate: an unprotected letter."""
-        return any(map(str.isalpha, plain(self.masked(text)).text))
+        shapes = self.shapes(text)
+        return any(map(str.isalpha, plain(_filled(text, shapes, "_")).text if shapes or "&" in text else text))
 
     def _foreign(self, text: str, known: frozenset[str]) -> list[Part]:
         """Words with letters that are not known; neighbours are one part."""
@@ -189,15 +201,21 @@ class Protection:
         """Runs of symbols that are not known."""
         if known.issuperset(text):
             return
-        words, start = _words(text), 0
+        start = 0
         for place, char in enumerate(f"{text} "):
             if char.isspace() or _is_letter(char) or known.issuperset(plain(char, known).text):
                 if start < place:
-                    yield _attached(Part(start, place, "mark"), words)
+                    yield _attached(Part(start, place, "mark"), text)
                 start = place + 1
 
 
 ANY = Protection()
+
+
+@lru_cache(1_024)
+def _known_parts(protection: Protection, text: str) -> Sequence[Part]:
+    """Of a sentence, which is asked for its parts when it is cut, read and put together."""
+    return tuple(protection._parts(text))
 
 
 def keeping(pattern: str, texts: Sequence[str]) -> list[regex.Pattern[str] | None]:
@@ -205,9 +223,11 @@ def keeping(pattern: str, texts: Sequence[str]) -> list[regex.Pattern[str] | Non
     None if that is nothing.  UserError if it is no regular expression, too long or too slow."""
     if len(pattern) > LONGEST_PATTERN:
         raise UserError(f"keep has {len(pattern):,} characters: at most {LONGEST_PATTERN:,} are allowed", exit_code=2)
-    if math.prod(map(int, _REPEATS.findall(pattern))) > MOST_REPEATS or _UNBOUNDED.search(pattern):  # unfolded when compiled
-        raise UserError(f"keep repeats or calls its parts too often: numbers in braces may multiply to {MOST_REPEATS:,}, and"
-                        " recursion is not allowed", exit_code=2)
+    if math.prod(map(int, _REPEATS.findall(pattern))) > MOST_REPEATS:  # compiling unfolds them
+        raise UserError(f"keep repeats its parts too often: the numbers in its braces may multiply to {MOST_REPEATS:,}",
+                        exit_code=2)
+    if _UNBOUNDED.search(pattern):
+        raise UserError("keep has recursion or fuzzy matching: use neither", exit_code=2)
     ends = time.monotonic() + PATTERN_SECONDS
     try:
         compiled = regex.compile(pattern)
@@ -263,22 +283,17 @@ def _filled(text: str, parts: Sequence[Part], filler: str) -> str:
     return "".join([*pieces, text[done:]])
 
 
-def _words(text: str) -> Words:
-    """The starts and the ends of its words."""
-    spans = [match.span() for match in _WORD.finditer(text)]
-    return [start for start, _ in spans], [end for _, end in spans]
-
-
-def _attached(part: Part, words: Words) -> Part:
+def _attached(part: Part, text: str) -> Part:
     """A mark with the one word that it touches, if it touches one."""
-    starts, ends = words
-    before, after = bisect_left(ends, part.start), bisect_left(starts, part.end)
-    touches_before = ends[before : before + 1] == [part.start]
-    touches_after = starts[after : after + 1] == [part.end]
-    if touches_before == touches_after:
+    start, end = part.span
+    while start > 0 and _is_letter(text[start - 1]):
+        start -= 1
+    if match := _WORD.match(text, end):
+        end = match.end()
+    if (start < part.start) == (part.end < end):
         return part
-    word = before if touches_before else after
-    return replace(part, inside=(starts[word], ends[word]), opens=touches_after)
+    opens = part.end < end
+    return replace(part, inside=(part.end, end) if opens else (start, part.start), opens=opens)
 
 
 def _paired(text: str, shapes: Sequence[Part]) -> list[Part]:
@@ -287,7 +302,7 @@ def _paired(text: str, shapes: Sequence[Part]) -> list[Part]:
     for number, part in enumerate(parts):
         tag = _TAG.match(text, part.start) if part.kind == "mark" else None
         if part.kind == "mark" and text[part.start] in _TRADEMARK:
-            parts[number] = _attached(part, _words(text))
+            parts[number] = _attached(part, text)
         elif tag and not tag["slash"]:
             opened.setdefault(tag["name"].lower(), []).append(number)
         elif tag and (numbers := opened.get(tag["name"].lower())):
@@ -299,20 +314,20 @@ def _paired(text: str, shapes: Sequence[Part]) -> list[Part]:
     return parts
 
 
-def _wraps(text: str, start: int, end: int, known: frozenset[str], words: Words) -> Iterator[Part]:
+def _wraps(text: str, start: int, end: int, known: frozenset[str]) -> Iterator[Part]:
     """Marks in pairs around a word, or around several where they are emphasis, quote a phrase or are not known."""
     for match in _WRAPPED.finditer(text, start, end):
         inside, mark = match.span("inside"), match["open"].strip()
         brackets, is_word = mark[0] in _BRACKETS, _WORD.fullmatch(match["inside"]) is not None
-        label = brackets and (match.end("inside") - match.start("inside") == 1 or match["inside"].isdigit())
+        label = brackets and (len(match["inside"]) == 1 or not any(map(str.isalpha, match["inside"])))
         goes_round = is_word or not brackets or not known.issuperset(mark)
         if len(mark) != len(match["close"].strip()) or not goes_round or not any(map(str.isalnum, match["inside"])):
-            yield from _wraps(text, *inside, known, words)
+            yield from _wraps(text, *inside, known)
         elif label or (brackets and is_word and text[max(match.start() - 1, 0)].isalnum()):  # (a), [12], cat(s)
-            yield _attached(Part(*match.span(), "mark"), words)
+            yield _attached(Part(*match.span(), "mark"), text)
         elif brackets and not is_word:
             yield Part(*match.span(), "aside", inside)
         else:
             yield Part(*match.span("open"), "mark", inside, opens=True)
-            yield from _wraps(text, *inside, known, words)
+            yield from _wraps(text, *inside, known)
             yield Part(*match.span("close"), "mark", inside)

@@ -3,8 +3,8 @@
 A model would invent something for a protected part, so it reads a name instead, which most models copy, and the name is
 replaced in its output.  If a name does not come back exactly once, the model reads the text without it, and the part is
 placed after the same share of words as in the source.  Numbers are left to the model, which may have to write them
-differently (`3.5`, `3,5`), unless they come back changed: then they are protected too.  A mark is placed around the words
-that the model writes for what it stands around (an `aside`) when that is translated alone.
+differently (`3.5`, `3,5`), unless they come back changed: then they are protected too.  A mark is placed around
+the words that the model writes for what it stands around when that is translated alone (`asides`).
 
     reading = Reading.of("See {url} for more.")
     reading.model_input                     "See Anna for more."
@@ -84,6 +84,8 @@ class Reading:
             parts = sorted([*parts, *without(parts, numbers)], key=lambda part: part.start)
         if breaks:
             parts = without([Part(*one, "space") for one in breaks], parts)
+        if not parts and not breaks:
+            return cls(text, plain(text, protection.known).text.strip(), (), (), care, prefix, protection)
         known = text.casefold()
         spare = {"name": iter([name for name in _NAMES if name.casefold() not in known]),
                  "number": iter([number for number in _OTHER_NUMBERS if number not in known])}
@@ -102,7 +104,8 @@ class Reading:
         read, done = "", span[0]
         known = self.protection.known
         gaps = [(Part(*one, "space"), "") for one in self.breaks]
-        for part, stand_in in sorted([*zip(self.parts, self.stand_ins, strict=True), *gaps], key=lambda one: one[0].span):
+        left_out = [*zip(self.parts, self.stand_ins, strict=True), *gaps]
+        for part, stand_in in sorted(left_out, key=lambda one: one[0].span):
             if part.start < span[0] or part.end > span[1]:
                 continue
             read += plain(self.text[done : part.start], known).text + stand_in
@@ -151,6 +154,8 @@ class Reading:
         if _changed(self.model_input, translation) and self.further() is not None:
             return None
         translation = self._trailing(translation)
+        if not self.parts:
+            return translation
         placing, left_out = _Placing(self, translation, asides), Counter[str]()
         places: list[tuple[int, int, Part]] = []
         for part, stand_in in zip(self.parts, self.stand_ins, strict=True):
@@ -250,9 +255,9 @@ class _Placing:
             last = min(first + max(1, round(count * len(forms) / max(len(self.words), 1))), len(forms))
             return forms[first][0], forms[last - 1][1]
         kept = [number for number in range(best, best + size) if weights[number]]
-        begin = next((number for number in kept if kept[-1] - number < count or forms[number][1] - forms[number][0] > 3),
-                     kept[-1])  # a word alone is translated with an article
-        return forms[begin][0], forms[kept[-1]][1]
+        if count == 1:  # a word alone is translated with an article
+            kept = [max(kept, key=weights.__getitem__)]
+        return forms[kept[0]][0], forms[kept[-1]][1]
 
     def put(self, text: str, place: Span, part: Part) -> str:
         """Insert a part with the surrounding white space of the source, if there is any."""
@@ -274,14 +279,11 @@ class _Placing:
 
 
     def _written(self, part: Part) -> str:
-        """What stands for a part in the translation: with the white space between a mark and its words."""
+        """What stands for a part in the translation."""
         start, end = part.span
         if part.inside and part.kind == "aside":
             (first, last), source = part.inside, self.source
             return source[start:first] + self.asides.get(part.inside, source[first:last]) + source[last:end]
-        if part.inside:
-            start, end = min(start, part.inside[0]) if part.opens else max(start, part.inside[1]), end
-            end = max(end, part.inside[0]) if part.opens else end
         return self.source[start:end]
 
 

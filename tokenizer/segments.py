@@ -26,6 +26,7 @@ _SPACE = re.compile(r"[^\S\x00-\x7f]")
 _BLANK = regex.compile(rf"(?:{INVISIBLE}|[\s\x1c-\x1f])+", regex.V1)
 _ELLIPSIS = regex.compile(r"…(?=['\"”’»)]*\s+['\"“‘«(¿¡]*[\p{Lu}\p{Lo}])")  # ends a sentence
 _EMOJI_END = regex.compile(rf"\w\s+\w+\W*{EMOJI}\s+(?=\p{{Lu}}|[-–—]\s)")  # so does an emoji after some words
+_DOTS = re.compile(r"\.\.|…")
 _TRAILING = regex.compile(r"(?<=\w\s+\w+(?:\.\.+|…)['\"”’»)]*\s+)(?=\w+\s+\w)")  # where a sentence trails off
 _CLAUSES = (regex.compile(r"(?<=[.!?…;:,–—]['\"”’»)]*)(?=\s)|(?=\s[-–—―]\s)"),)
 _PLACES = (  # where a text may be split in two, best places first
@@ -69,6 +70,20 @@ class Cut:
         """The start of each of these texts, segments or translations, in the result of `join`."""
         lengths = (len(text) + len(after) for text, after in zip(texts, self.between[1:], strict=True))
         return list(accumulate(lengths, initial=len(self.between[0])))[:-1]
+
+    @classmethod
+    def at(cls, text: str, breaks: Sequence[Span]) -> "Cut":
+        """A text without white space around it, cut where `breaks` are."""
+        places = [0, *(place for span in breaks for place in span), len(text)]
+        parts = [text[start:end] for start, end in pairwise(places)]
+        return cls(tuple(parts[::2]), ("", *parts[1::2], ""))
+
+    @property
+    def breaks(self) -> tuple[Span, ...]:
+        """The spans between the segments."""
+        starts = self.starts(self.segments)
+        ends = (start + len(segment) for start, segment in zip(starts, self.segments, strict=True))
+        return tuple(zip(ends, starts[1:], strict=False))
 
     def joined(self, count: int) -> "Cut":
         """The same with the first `count` segments joined."""
@@ -142,7 +157,10 @@ def count_sentences(text: str, *, language: str, protection: Protection = ANY) -
 def _edges(part: str, protection: Protection) -> tuple[int, int]:
     """The span to translate in a part with words: without white space and marks at its ends, and protected parts set
     apart by colons."""
-    start, end = len(_MARKS.findall(part)[0]), len(part.rstrip())
+    start, end = _end(_MARKS, part), len(part.rstrip())
+    parts = protection.parts(part)
+    if not parts and part[start:end].isprintable():
+        return start, end
     for first, last in protection.spans(part):
         after = _AFTER.match(part, last)
         is_noun = part[first] in "{$%" or category(part[first]) == "Co"  # or may be one
@@ -150,7 +168,13 @@ def _edges(part: str, protection: Protection) -> tuple[int, int]:
             start = after.end()
         elif not part[last:end].strip(".!?") and re.search(r":\s+$", part[start:first]):
             end = len(part[:first].rstrip())
-    return _unmarked(part, start, end, protection.parts(part))
+    return _unmarked(part, start, end, parts)
+
+
+def _end(pattern: re.Pattern[str], text: str) -> int:
+    """The end of what a pattern that may be empty matches at the start."""
+    match = pattern.match(text)
+    return match.end() if match else 0
 
 
 def _unmarked(text: str, start: int, end: int, parts: Sequence[Part]) -> tuple[int, int]:
@@ -171,7 +195,8 @@ def _unmarked(text: str, start: int, end: int, parts: Sequence[Part]) -> tuple[i
     inner = (opened & closed) - ({part.inside for _, part in head} & {part.inside for _, part in tail})
 
     def stripped(side: list[tuple[int, Part]]) -> int:
-        goes = takewhile(lambda one: one[1] is _NO_PART or one[1].inside not in inner and text[one[1].start] != "#", side)
+        goes = takewhile(lambda one: one[1] is _NO_PART or one[1].inside not in inner and text[one[1].start] != "#",
+                         side)
         return list(goes)[-1][0]
 
     return stripped(head), stripped(tail)
@@ -179,7 +204,7 @@ def _unmarked(text: str, start: int, end: int, parts: Sequence[Part]) -> tuple[i
 
 def _parts(text: str, language: str, together: int, protection: Protection) -> Iterator[str]:
     def of_one(sentences: list[str]) -> list[str]:
-        whole = len(sentences) != 1 or protection.known is None
+        whole = len(sentences) != 1 or protection.known is None or not _DOTS.search(sentences[0])
         return ["".join(sentences)] if whole else _TRAILING.split(sentences[0])
 
     for line in _LINE_BREAK.split(text):

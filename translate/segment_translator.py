@@ -167,9 +167,10 @@ class SegmentTranslator:
         markups = [Markup(text) if html else None for text in map(check_text, texts)]
         plain = ["\n".join(markup.texts) if markup else text for text, markup in zip(texts, markups, strict=True)]
         kept = keeping(keep, plain) if keep else [None] * len(texts)
-        return (yield from together([
-            replace(self, protection=replace(self.protection, keep=pattern, asides=not html))._text(text, markup, prefix, start)
-            for text, markup, pattern in zip(texts, markups, kept, strict=True)]))
+        alike = {pattern: replace(self, protection=replace(self.protection, keep=pattern, asides=not html))
+                 for pattern in set(kept)}
+        return (yield from together([alike[pattern]._text(text, markup, prefix, start)
+                                     for text, markup, pattern in zip(texts, markups, kept, strict=True)]))
 
     def _text(self, text: str, markup: Markup | None, prefix: str, start: Ids) -> WorkGenerator[Text]:
         passages = []
@@ -203,10 +204,7 @@ class SegmentTranslator:
         """Of a segment; what separates its sentences is not read."""
         text = unicodedata.normalize("NFC", text)
         cut = self._sentences(text, prefix)
-        starts = cut.starts(cut.segments)
-        ends = [start + len(segment) for start, segment in zip(starts, cut.segments, strict=True)]
-        breaks = tuple(zip(ends, starts[1:], strict=False))
-        return Reading.of(text, prefix=prefix, protection=self.protection, breaks=breaks)
+        return Reading.of(text, prefix=prefix, protection=self.protection, breaks=cut.breaks)
 
     def _segment(self, reading: Reading, start: Ids) -> WorkGenerator[Passage]:
         """One segment; split in halves if it is too long.
@@ -225,18 +223,19 @@ class SegmentTranslator:
                 return (yield from self._passage(cut, start))
         bracketed = yield from together([
             self._passage(self._cut(reading.text[slice(*span)]), ()) for span in reading.bracketed])
-        found, *alone = yield [(ids, replace(self.options, prefix=(*self.options.prefix, *start))),
+        begun = replace(self.options, prefix=(*self.options.prefix, *start)) if start else self.options
+        found, *alone = yield [(ids, begun),
                                *((each, self.options) for each in asides)]
         written = [replace(one, text=self.codec.decode(one.token_ids), probability=self._probability(one))
                    for one in found]
         known = dict(zip(reading.asides, (self.codec.decode(one[0].token_ids) for one in alone), strict=True))
-        known |= {span: self._in_brackets(one.best, reading.text[span[0]]) for span, one in zip(reading.bracketed, bracketed, strict=True)}
+        known |= {span: self._in_brackets(one.best, reading.text[span[0]])
+                  for span, one in zip(reading.bracketed, bracketed, strict=True)}
         texts = [(one, reading.restored(one.text, known)) for one in written if one.text.strip()]
         restored = tuple(replace(one, text=text) for one, text in texts if text is not None)
-        cut = self._sentences(reading.text, reading.prefix)
+        cut = Cut.at(reading.text, reading.breaks)
         count = len(cut.segments)
-        complete = tuple(replace(one, text=self._laid_out(one.text, cut)) for one in restored
-                         if self._keeps_sentences(one.text, count))
+        complete = tuple(self._laid_out(one, cut) for one in restored if self._keeps_sentences(one.text, count))
         given = max(1, count_sentences(self.codec.decode(start), language=self.target) if start else 0)
         if not complete and count > given:
             again = yield from self._passage(cut.joined(given), start)
@@ -249,19 +248,20 @@ class SegmentTranslator:
         return (yield from self._complete(result, start))
 
     def _complete(self, whole: Passage, start: Ids) -> WorkGenerator[Passage]:
-        """A translated segment without hypotheses that have lost a clause; in two parts if all have and these have not."""
+        """A translated segment without hypotheses that have lost a clause; in parts if all have and these have not."""
         [(reading, found)] = whole.segments
         read = length(reading.model_input)
         long = tuple(one for one in found if length(one.text) >= SHORTEST * read or self.options.sampling)
         cut = clauses(reading.text, protection=self.protection) if read >= LEAST and not long else None
         if cut is None:
-            return replace(whole, segments=((reading, long or found),))
+            return replace(whole, segments=((reading, long),)) if long and long != found else whole
         halved = yield from self._passage(cut, start)
         written = sum(length(each[0].text) for _, each in halved.segments)
         return halved if written >= SHORTEST * read else whole
 
     def _in_brackets(self, translation: str, first: str) -> str:
-        """A translation as part of a sentence: it begins with a small letter where the source does, but a German noun."""
+        """A translation as part of a sentence: with a small letter first where the source has one, but a German noun.
+        """
         word = translation.partition(" ")[0]
         begins = first.islower() and word.istitle() and (self.target != "de" or len(word) <= 3)
         return translation[:1].lower() + translation[1:] if begins else translation
@@ -273,11 +273,11 @@ class SegmentTranslator:
         """Whether a translation has as many sentences as its source; a single one may be translated by several."""
         return count < 2 or count_sentences(translation, language=self.target) == count
 
-    def _laid_out(self, translation: str, cut: Cut) -> str:
+    def _laid_out(self, hypothesis: Hypothesis, cut: Cut) -> Hypothesis:
         """A translation of several sentences with what separates those of the source."""
-        if len(cut.segments) < 2 or set(cut.between[1:-1]) == {" "}:
-            return translation
-        return Cut(cut.segments, ("", *cut.between[1:-1], "")).join(sentences(translation, language=self.target))
+        if set(cut.between[1:-1]) <= {" "}:
+            return hypothesis
+        return replace(hypothesis, text=cut.join(sentences(hypothesis.text, language=self.target)))
 
 
 def _whole(text: str) -> Cut:

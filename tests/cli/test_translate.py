@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from tiny import SENTENCES
 
-from seq2see.cli.lines import windows
+from seq2see.cli.lines import line_by_line, windows
 from seq2see.cli.translate import CUT_OFF, UNKNOWN, Remarks
 from seq2see.errors import UserError
 
