@@ -49,6 +49,7 @@ class RequestOptions(TypedDict, total=False):
     format: Format
     options: DecodingOptions
     prefix: str
+    keep: str  # a pattern: what it matches stays
 
 
 class Service:
@@ -190,7 +191,7 @@ class Service:
                                format: Format = "text", **request: Any) -> list[Translation]:
         """Texts of one language, by one model.  HTML is prepared in the thread for looking, as it needs attention."""
         translator, within = self.models[name], bounded(options, self.models[name], self.settings)
-        long = sum(map(len, texts)) >= LONG_TEXT
+        long = sum(map(len, texts)) >= LONG_TEXT or request.get("keep")  # a pattern may be slow
         run = partial(_in, self._looking if format == "html" else self._threads if long else None)
         job = await run(lambda: translator.prepare(texts, options=within, format=format, **request))
         tokens, most = sum(len(ids) for ids, _ in job.work), self.settings.queue_tokens

@@ -1,226 +1,333 @@
-"""Protects parts of a text that are not language during translation.
+"""Which parts of a text a model does not read, by their shape.
 
-URLs, e-mail addresses, paths, placeholders, emoji and private-use characters stay exactly the same in a translation.  A
-model would invent something for them, so it reads a name instead, which most models copy, and the name is replaced in
-its output.  If a name does not come back exactly once, the model reads the text without it, and the protected part is
-placed after the same share of words as in the source.  Numbers are left to the model, which may have to write them
-differently (`3.5`, `3,5`), unless they come back changed: then they are protected too.
+What is not language (`SHAPES`: addresses, files, placeholders, code, quantities with a unit; words with letters that
+the model never saw) stays exactly the same in a translation.  Marks go round the model: those that it never saw, or
+that wrap a word, are left out of what it reads and placed around the same words again.  So do emoji, tags, and white
+space other than a single space.  `reading.py` says how.
 
-    reading = Reading.of("See {url} for more.")
-    reading.model_input                     "See Anna for more."
-    reading.restored("Siehe Anna.")         "Siehe {url}."; None if something is missing
-    reading.further()                       the next, more careful reading; None after the last
-
-To protect anything else, replace it by a private-use character.
+To protect anything else, give a pattern (`keeping`), or replace it by a private-use character.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from bisect import bisect_left
-from collections import Counter
-from dataclasses import dataclass
-from unicodedata import digit
+import time
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+from unicodedata import category, normalize
 
 import regex
 
-Span = tuple[int, int]
+from seq2see.errors import UserError
+from .plain import SPACE, counterpart, plain
 
-# Each alternative can begin only where no other match of it can: time is linear in the text.
-_EMOJI = r"(?:(?=[\p{Extended_Pictographic}\p{RI}])\X|[0-9#*]\ufe0f?\u20e3)+"
+Span = tuple[int, int]
+Kind = Literal["name", "number", "mark", "space", "aside"]
+
+LONGEST_PATTERN = 1_000  # characters of a caller's pattern
+MOST_REPEATS = 1_000  # that its numbers of repetitions multiply to
+PATTERN_SECONDS = 0.5  # for a caller's pattern in one text
+
+MOST_CACHED = 1_000  # characters
+EMOJI = r"(?:(?=[\p{Extended_Pictographic}\p{RI}])\X|[0-9#*]\ufe0f?\u20e3)+"
 _ADDRESS = r"(?:\([^\s()<>]*\)|[^\s()<>\"“”«»])*(?:\([^\s()<>]*\)|[^\s()<>\"“”«».,;:!?'’…\]}。，！？।])"
 _STEP = r"/[\w.@%+~-]*[\w@%+~-]"
 _EXTENSION = r"(?-i:[a-z0-9]{1,5}|[A-Z0-9]{1,5})(?!\w)"
-_PROTECTED = regex.compile(
-    rf"""(?P<emoji>{_EMOJI})
-    |\{{\{{[^{{}}\n]*\}}\}} | \$\{{[^{{}}\n]*\}} | \{{[^{{}}\s]*\}}
-    |(?<![\w%])%(?:\(\w+\)|\d+\$)?[-+\#0]*\d*(?:\.\d+)?[hlqjzt]*[diouxXeEfFgGcrsa@](?!\w)
-    |(?<![\w+.-])(?:[a-z][a-z0-9+.-]*+://|www\.|(?:[a-z0-9-]++\.){{1,9}}[a-z]{{2,}}+/){_ADDRESS}
-    |(?<![\w.%+-])[\w.%+-]++@[\w-]++(?:\.[\w-]++)+
-    |(?<![\w+.-])(?:[a-z0-9-]++\.){{1,9}}(?:com|org|net|edu|gov|io|dev)\b
-    |(?<![\w/])(?:[a-z]:[\\/]|\\\\)[^\s"“”«»<>|?*]*[^\s"“”«»<>|?*.,;:!)]
-    |(?<![\w/.<])(?:~|\.{{1,2}})(?:{_STEP})++/?
-    |(?<![\w/.<])(?:{_STEP}(?:{_STEP})++/?|{_STEP}/|/[\w@%+~-]+\.{_EXTENSION})
-    |(?<![\w/.-])(?:[\w.-]++/){{1,99}}[\w-]++\.{_EXTENSION}
-    |\p{{Co}}""",
-    regex.IGNORECASE | regex.VERBOSE,
+_NUMBER = r"\d+(?:[.,/]\d+|[\x20\u00a0\u202f]\d{3}(?!\d))*"
+_UNIT = r"""(?:(?:da|[µμnmcdhkMGT])?(?:[mglLWVΩ]|Pa|Hz|Wh|Ah|bar|mol|cal|eV)|[µμnm]s|[kMGT]i?(?:[bBNJ]|bit|bps)|[ht]
+    |(?<=\s)s|min|ha|ft|lbs?|oz|yd|mi|gal|mph|kph|rpm|fps|[dp]pi|px|ppm|psi|dB|atm|[°º][CFK])[²³]?"""
+# Each alternative can begin only where no other match of it can: time is linear in the text.
+SHAPES = (
+    rf"(?P<mark>{EMOJI}|(?<!\w)(?:[:;][-']?[)(DP*|/]+|<3)(?!\w))",  # 😀 :-)
+    r"(?P<tag></?[a-z0-9][^<>\n]*>|<[%?!][^<>\n]*>)",  # <b>
+    r"(?P<entity>&(?:[a-z][a-z0-9]{1,30}|\#\d{1,7}|\#x[0-9a-f]{1,6});)",  # &amp;
+    r"`[^`\n]+`",  # code
+    r"\{\{[^{}\n]*\}\} | \{%[^{}\n]*%\} | \{\s*\w+\s*,(?:[^{}\n]|\{[^{}\n]*\})*\}",  # {{ x }} {% x %} {n, number}
+    r"\$\{[^{}\n]*\} | [%\#@&]?\{[^{}\s]*\}",  # ${x} {x} %{x} #{x}
+    r"\[\[[^\[\]\n]+\]\] | \[(?=[^\[\]\s]*[\p{L}_])(?=[^\[\]\s]*[\d_])[^\[\]\s]+\]",  # [[x]] [X9X]
+    r"(?<![\w%$@\#])(?P<fence>%%?|\$|@@?|\#\#)\w+(?P=fence)(?![\w%$@\#])",  # %name% $VAR$ @@x@@
+    r"(?<![\w&])\#(?-i:\w*[a-z]\w*[A-Z]\w*|[a-z_]*\d+[a-z_]\w*)",  # #OneTwo #ff0000
+    r"(?<![\w$])\$[a-z_][\w.]*\b | (?<!\w)@[\w-]++(?:/[\w.-]+)?\b(?!\.\w)",  # $name @user
+    r"(?<![\w:.)\]]):[a-z_][\w-]*\b:?",  # :name
+    r"(?<!\w)__\w+?__(?!\w) | (?<![\w-])(?=[a-z0-9-]+_)[\w-]*[a-z0-9]\b",  # __count__ snake_case
+    r"(?<![\w%])%(?:\(\w+\)|\d+\$)?[-+\#0]*\d*(?:\.\d+)?[hlqjzt]*[diouxXeEfFgGcrsa@](?!\w)",  # %s
+    rf"(?<![\w+.-])(?:[a-z][a-z0-9+.-]*+://|www\.|(?:[a-z0-9-]++\.){{1,9}}[a-z]{{2,}}+/){_ADDRESS}",
+    r"(?<![\w.%+-])[\w.%+-]++@[\w-]++(?:\.[\w-]++)+",
+    r"(?<![\w+.-])(?:[a-z0-9-]++\.){1,9}(?:com|org|net|edu|gov|io|dev)\b(?::\d+\b)?",
+    r"(?<![\w+.'’-])(?=[\w.-]*[^\W_]{2})(?-i:(?:[\w-]++\.){1,9}(?:[a-z][a-z0-9]{1,9}|[A-Z][A-Z0-9]{1,9}))(?![\w-]|\.\w)"
+    r"(?::\d+\b)?",  # readme.txt example.de
+    r"(?<![^\s(\[“\"])\.(?-i:[a-z][a-z0-9_-]+)\b | (?<![\w.:-])(?-i:[a-z][a-z0-9-]*+):\d{2,5}\b",  # .env localhost:8000
+    r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|v\d+(?:\.\d+)+)(?!\w|\.\d)",  # 192.168.0.1 v1.2
+    r"(?<!\w)\p{L}{1,3}(?:&\p{L}{1,3})+(?!\w)",  # AT&T
+    r"(?<![\w/])(?:[a-z]:[\\/]|\\\\)[^\s\"“”«»<>|?*]*[^\s\"“”«»<>|?*.,;:!)]",
+    rf"(?<![\w/.<])(?:~|\.{{1,2}})(?:{_STEP})++/?",
+    rf"(?<![\w/.<])(?:{_STEP}(?:{_STEP})++/?|{_STEP}/|/[\w@%+~-]+\.{_EXTENSION})",
+    rf"(?<![\w/.-])(?:[\w.-]++/){{1,99}}[\w-]++\.{_EXTENSION}",
+    rf"(?P<number>(?<![\w.,])[-−+]?{_NUMBER}(?:\x20?[-–×x]\x20?{_NUMBER})?[\x20\u00a0\u202f\u2009]?"
+    rf"(?-i:{_UNIT}(?:/{_UNIT})?)(?![\w'’-]))",  # 30 cm
+    r"\p{Co}",
 )
-# A quick check: a text without any of these has nothing to protect.
-_SIGN = re.compile(r"[@{%/\\©®\u203c-\u3299\ue000-\uf8ff\U0001f000-\U0010ffff]|\.\w|www")
-_SPACED = r"\p{Latin}\p{Greek}\p{Cyrillic}"  # scripts with spaces between words and numbers
-_NUMBER = regex.compile(  # with adjacent letters and signs
-    rf"""\[\p{{Nd}}+\]
-    |(?:(?<!\w)[-−+]\s?)?(?:\p{{Sc}}\s?)?
-     (?<![{_SPACED}\p{{Nd}}])[{_SPACED}]*\p{{Nd}}[{_SPACED}\p{{Nd}}]*(?:[-.,:/]\p{{Nd}}[{_SPACED}\p{{Nd}}]*)*
-     (?:\s?[%‰°]\p{{Latin}}?(?!\w)|\s?\p{{Sc}})?""",
-    regex.VERBOSE,
-)
-_ELSEWHERE = set("-−.,:/ \u00a0\u202f")  # other languages may change or omit these
-_DIGITS = regex.compile(r"\p{Nd}+")
-_AT_LETTERS = regex.compile(rf"(?<=[{_SPACED}])\p{{Nd}}+|\p{{Nd}}+(?=[{_SPACED}])")
-_BETWEEN_THOUSANDS = regex.compile(r"(?<=\p{Nd})[.,'’\s](?=\p{Nd}{3}(?!\p{Nd}))")
-_WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[\w\p{M}]+(?:[-'’‑][\w\p{M}]+)*")
-_NAMES = ("Anna", "Paul", "Laura", "David", "Julia", "Simon", "Emma", "Victor", "Oscar", "Nina")
-_OTHER_NUMBERS = ("25", "40", "60", "15", "75", "24", "50", "30", "12", "20")
-_CLOSING = ".,;:!?)…"
-MOST_CARE = 2
-
-
-def protected_spans(text: str) -> list[Span]:
-    """The spans of a text that must not change, without numbers."""
-    return [match.span() for match in _matches(text)]
-
-
-def has_words(text: str) -> bool:
-    """Whether there is anything to translate: an unprotected letter."""
-    return any(map(str.isalpha, masked(text)))
-
-
-def masked(text: str) -> str:
-    """The text at the same length, with underscores for protected parts, so that no sentence ends inside them."""
-    return _PROTECTED.sub(lambda match: "_" * len(match[0]), text) if _SIGN.search(text) else text
-
-
-def _matches(text: str) -> list[regex.Match[str]]:
-    return list(_PROTECTED.finditer(text)) if _SIGN.search(text) else []
+_PROTECTED = regex.compile("|".join(SHAPES), regex.IGNORECASE | regex.VERBOSE)
+# A quick check: a text without any of these has none of the shapes.
+_SIGN = re.compile(r"[@{%/\\$#_<&`\[©®\u203c-\u3299\ue000-\uf8ff\U0001f000-\U0010ffff]"
+                   r"|\.\w|www|[:;][^\s\"”]|\d[ \u00a0\u202f\u2009]?[^\W\d]|\d[ \u00a0\u202f\u2009]?[°º]")
+_LETTERS = r"[\p{L}\p{M}\p{Nd}\p{Nl}]+"
+_WORD = regex.compile(rf"{_LETTERS}(?:[-'’‑·]{_LETTERS})*")
+_WITHIN = regex.compile(r"[^\w.!?\n]{1,3}")  # between foreign words
+_WRAPPED = regex.compile(  # emphasis; quotation marks around a word or a phrase; brackets
+    r"""(?<![\w*])(?P<open>\*{1,3})(?=[^\s*])(?P<inside>[^*\n]*[^\s*])(?P<close>\*{1,3})(?![\w*])
+    |(?<![\w~])(?P<open>~{1,2})(?=[^\s~])(?P<inside>[^~\n]*[^\s~])(?P<close>~{1,2})(?![\w~])
+    |(?<!\w)(?P<open>_{1,3})(?=[^\s_])(?P<inside>[^_\n]*[^\s_])(?P<close>_{1,3})(?!\w)
+    |(?<!\w)(?P<open>["“„”«‹]\x20?)(?P<inside>\w[^"“„”«»‹›\n.!?,;:]{0,60})(?P<close>\x20?["“”»›])(?!\w)
+    |(?<!\w)(?P<open>['‘‚])(?P<inside>\w[\w-]*\w)(?P<close>['‘’])(?!\w)
+    |(?P<open>[(\[{]{1,3}\x20?)(?P<inside>[^()\[\]{}\n]*?)(?P<close>\x20?[)\]}]{1,3})""", regex.VERBOSE)
+_MAY_WRAP = re.compile(r"""(?<!\w)["“„”«‹'‘‚_]|[*~(\[{]""")
+_LAYOUT = regex.compile(rf"(?<=\S)(?:{SPACE}{{2,}}|(?!\ ){SPACE})(?=\S)", regex.V1)
+_HAS_LAYOUT = re.compile(r"\s\s|[^\S ]|&")
+_TYPOGRAPHIC = regex.compile(r"(?<=[«\d])[\u00a0\u202f\u2009](?=\d|(?<=«.))|[\u00a0\u202f\u2009](?=[»?!;:%])")
+_REPEATS = re.compile(r"(?<=[{,])\d+(?=\})")
+# Recursion, and matching with errors.
+_UNBOUNDED = re.compile(r"\(\?(?:R|&|P>|[+-]?\d)|\{[^{}]*<|\{[deis](?:,[deis])*\}")
+_ENTITY = re.compile(r"&[#\w]{1,31};")
+_COUNT = re.compile(r"[\W_]*(?:n|nb|num|number|count|total|amount|quantity|qty)[\W_]*|%(?:\d+\$)?\d*[diu]",
+                    re.IGNORECASE)
+_TAG = re.compile(r"<(?P<slash>/?)(?P<name>[a-z0-9]+)", re.IGNORECASE)
+_BRACKETS = frozenset("([{")
+_TRADEMARK = frozenset("™®©℠")
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A text as a model reads it: `model_input`.
+class Part:
+    """A part of a text that the model does not read.
 
-    The protected `spans` of the text are replaced by stand-ins; those with an empty one are left out.
+    A `name` or a `number` may be read as another one.  A `mark` is left out; `inside` is what it stands before
+    (`opens`) or after, None for one that stands alone.  A `space` is read as a single space.  An `aside`, several
+    words in brackets (at `inside`), is translated by itself.
     """
 
-    text: str
-    model_input: str
-    spans: tuple[Span, ...]
-    stand_ins: tuple[str, ...]
-    care: int
-    prefix: str = ""
+    start: int
+    end: int
+    kind: Kind
+    inside: Span | None = None
+    opens: bool = False
 
-    @classmethod
-    def of(cls, text: str, *, care: int = 0, prefix: str = "") -> Reading:
-        """Care 0: names replace protected parts; emoji are left out.  1: other numbers replace numbers too.  2:
-        everything is left out.
-
-        Parts that `prefix`, the forced prefix of the translation, already contains are left out equally often.
-        """
-        matches = _matches(text)
-        if care:
-            matches = sorted([*matches, *_NUMBER.finditer(masked(text))], key=lambda match: match.start())
-        known = text.casefold()
-        names = iter([name for name in _NAMES if name.casefold() not in known])
-        numbers = iter([number for number in _OTHER_NUMBERS if number not in known])
-        stand_ins, model_input, done = [], "", 0
-        seen = Counter[str]()
-        for match in matches:
-            is_number = match.re is _NUMBER
-            seen[match[0]] += 1
-            held = seen[match[0]] <= len(_found(match[0], prefix))
-            left_out = care == MOST_CARE or held or (not is_number and match["emoji"])
-            stand_ins.append("" if left_out else next(numbers if is_number else names, ""))
-            model_input += text[done : match.start()] + stand_ins[-1]
-            done = match.end()
-            if not stand_ins[-1] and (not model_input or model_input[-1].isspace()):  # one space is enough
-                done = _blank_about(text, done)[1]
-                model_input = model_input.rstrip() if text[done : done + 1] in _CLOSING else model_input
-            elif not stand_ins[-1] and text[done : done + 1].isalnum():
-                model_input += " "
-        spans = tuple(match.span() for match in matches)
-        return cls(text, (model_input + text[done:]).strip(), spans, tuple(stand_ins), care, prefix)
-
-    def further(self) -> Reading | None:
-        """The next reading of the text that differs; None if there is none."""
-        ways = (Reading.of(self.text, care=care, prefix=self.prefix) for care in range(self.care + 1, MOST_CARE + 1))
-        return next((way for way in ways if way.model_input != self.model_input), None)
-
-    def restored(self, translation: str) -> str | None:
-        """The translation with the protected parts restored; None if a stand-in has not come back exactly once, or if
-        numbers have changed and there is a further reading."""
-        if _changed(self.model_input, translation) and self.further() is not None:
-            return None
-        placing, left_out = _Placing(self, translation), Counter[str]()
-        places: list[tuple[int, int, Span]] = []
-        for span, stand_in in zip(self.spans, self.stand_ins, strict=True):
-            part = self.text[slice(*span)]
-            found = _found(stand_in, translation) if stand_in else [placing.place(span)]
-            if len(found) != 1:
-                return None
-            left_out[part] += not stand_in
-            if stand_in or left_out[part] > len(_found(part, translation)):
-                places.append((*found[0], span))
-        for start, end, span in sorted(places, reverse=True):
-            translation = placing.put(translation, (start, end), span)
-        return translation
+    @property
+    def span(self) -> Span:
+        return self.start, self.end
 
 
-def _found(words: str, text: str) -> list[Span]:
-    """Their occurrences in the text, not as part of a longer word or number."""
-    before = r"(?<![^\W_])" if words[0].isalnum() else ""
-    after = r"(?![^\W_])" if words[-1].isalnum() else ""
-    return [match.span() for match in re.finditer(before + re.escape(words) + after, text)]
+@dataclass(frozen=True)
+class Protection:
+    """What a model does not read: parts of certain shapes, what `keep` matches, and characters that it does not know.
+
+    `known` are the characters that it has read in training (see `plain.characters`); None: all.  Without `asides`, what
+    stands in brackets is read with the words around it.
+    """
+
+    known: frozenset[str] | None = None
+    keep: regex.Pattern[str] | None = None
+    asides: bool = True
+
+    def shapes(self, text: str) -> Sequence[Part]:
+        """The parts that are not language, in order."""
+        if self.keep is None and not _SIGN.search(text) and (self.known is None or self.known.issuperset(text)):
+            return ()
+        found = [Part(*one.span(), "name") for one in self.keep.finditer(text)] if self.keep else []
+        if _SIGN.search(text):
+            found += without(found, map(_part, filter(_is_shape, _PROTECTED.finditer(text))))
+        if self.known is not None and not self.known.issuperset(text):
+            found += self._foreign(_filled(text, found, "_"), self.known)
+        return sorted(found, key=lambda part: part.start)
+
+    def parts(self, text: str) -> Sequence[Part]:
+        """All parts, in order: shapes, marks and white space."""
+        return _known_parts(self, text) if len(text) <= MOST_CACHED else self._parts(text)
+
+    def _parts(self, text: str) -> Sequence[Part]:
+        shapes = self.shapes(text)
+        if not shapes and text.isascii() and not _MAY_WRAP.search(text) and not _HAS_LAYOUT.search(text) and (
+                self.known is None or self.known.issuperset(text)):
+            return ()
+        parts = _paired(text, shapes)
+        bare = _ENTITY.sub(lambda entity: "x" * len(entity[0]), _filled(text, shapes, "x"))
+        if self.known is not None and (_MAY_WRAP.search(bare) or not self.known.issuperset(bare)):
+            parts += self._inside(bare, list(_wraps(bare, 0, len(bare), self.known)))
+            parts += without(parts, self._symbols(bare, self.known))
+        if _HAS_LAYOUT.search(text):
+            beside = {place for part in parts if part.inside is None for place in part.span}
+            spaces = (Part(*one.span(), "space") for one in _LAYOUT.finditer(text)
+                      if not _TYPOGRAPHIC.fullmatch(text, *one.span()) and beside.isdisjoint(one.span()))
+            parts += without(parts, spaces)
+        return sorted(parts, key=lambda part: part.start)
+
+    def spans(self, text: str) -> list[Span]:
+        """The spans of a text that must not change, without numbers."""
+        return [part.span for part in self.shapes(text)]
+
+    def masked(self, text: str) -> str:
+        """The text at the same length, with underscores for protected parts, so that no sentence ends inside them."""
+        return _filled(text, self.shapes(text), "_")
+
+    def has_words(self, text: str) -> bool:
+        """Whether there is anything to translate: an unprotected letter."""
+        shapes = self.shapes(text)
+        return any(map(str.isalpha, plain(_filled(text, shapes, "_")).text if shapes or "&" in text else text))
+
+    def _foreign(self, text: str, known: frozenset[str]) -> list[Part]:
+        """Words with letters that are not known; neighbours are one part."""
+        found: list[Part] = []
+        for word in _WORD.finditer(text):
+            if any(_is_letter(char) and not known.issuperset(counterpart(char, known)) for char in word[0]):
+                if found and _WITHIN.fullmatch(text, found[-1].end, word.start()):
+                    found[-1] = replace(found[-1], end=word.end())
+                else:
+                    found.append(Part(*word.span(), "name"))
+        return found
+
+    def _inside(self, text: str, wraps: list[Part]) -> list[Part]:
+        """Wraps, with marks for asides where these are not to be translated by themselves, or are all there is."""
+        asides = [part for part in wraps if part.kind == "aside"]
+        if self.asides and any(map(str.isalpha, _filled(text, asides, " "))):
+            return wraps
+        pairs = [Part(start, end, "mark", part.inside, opens) for part in asides if part.inside
+                 for start, end, opens in ((part.start, part.inside[0], True), (part.inside[1], part.end, False))]
+        return [*(part for part in wraps if part.kind != "aside"), *pairs]
+
+    def _symbols(self, text: str, known: frozenset[str]) -> Iterator[Part]:
+        """Runs of symbols that are not known."""
+        if known.issuperset(text):
+            return
+        start = 0
+        for place, char in enumerate(f"{text} "):
+            if char.isspace() or _is_letter(char) or known.issuperset(plain(char, known).text):
+                if start < place:
+                    yield _attached(Part(start, place, "mark"), text)
+                start = place + 1
 
 
-def _changed(source: str, translation: str) -> bool:
-    """Whether a translation has other numbers, letters attached to more of them, or fewer of their signs."""
-    return (_numbers(source) != _numbers(translation)
-            or not _numbers(translation, _AT_LETTERS) <= _numbers(source, _AT_LETTERS)
-            or any(not char.isalnum() and source.count(char) > translation.count(char)
-                   for number in _NUMBER.findall(source) for char in set(number) - _ELSEWHERE))
+ANY = Protection()
 
 
-def _numbers(text: str, pattern: regex.Pattern[str] = _DIGITS) -> Counter[str]:
-    """The numbers in a text, in any script and with any thousands separator."""
-    runs = pattern.findall(_BETWEEN_THOUSANDS.sub("", text))
-    return Counter("".join(str(digit(one)) for one in run) for run in runs)
+@lru_cache(1_024)
+def _known_parts(protection: Protection, text: str) -> Sequence[Part]:
+    """Of a sentence, which is asked for its parts when it is cut, read and put together."""
+    return tuple(protection._parts(text))
 
 
-class _Placing:
-    """Puts parts of a source into its translation."""
-
-    def __init__(self, reading: Reading, translation: str):
-        self.source = reading.text
-        read, done = "", 0  # as long as the source, with one word per stand-in
-        for (start, end), stand_in in zip(reading.spans, reading.stand_ins, strict=True):
-            read += self.source[done:start] + ("x" if stand_in else " ") * (end - start)
-            done = end
-        self.words = [match.start() for match in _WORD.finditer(read + self.source[done:])]
-        self.ends = [match.end() for match in _WORD.finditer(translation)]
-        self.end = len(translation)
-        self.source_end = len(self.source.rstrip())
-
-    def place(self, span: Span) -> Span:
-        """After the same share of words as in the source; at an end if it is there in the source."""
-        before = bisect_left(self.words, span[0])
-        number = round(before * len(self.ends) / max(len(self.words), 1))
-        place = self.ends[number - 1] if number else 0
-        if span[1] >= self.source_end:
-            place = self.end
-        return place, place
-
-    def put(self, text: str, place: Span, span: Span) -> str:
-        """Insert a part with the surrounding white space of the source, if there is any."""
-        start, end = _blank_about(text, place[0])[0], _blank_about(text, place[1])[1]
-        own = text[start : place[0]], text[place[1] : end]
-        first, last = _blank_about(self.source, span[0])[0], _blank_about(self.source, span[1])[1]
-        spaces = self.source[first : span[0]], self.source[span[1] : last]
-        part = self.source[slice(*span)]
-        is_new = place[0] == place[1]
-        needs = is_new and start > 0, is_new and text[end : end + 1] not in _CLOSING
-        may_touch = not is_new or not any(map(str.isalnum, part))
-        glued = (may_touch and self.source[max(span[0] - 1, 0) : span[0]].isalnum(),
-                 may_touch and self.source[span[1] : span[1] + 1].isalnum())
-        left, right = ("" if stuck else (space or mine) if mine else (space or " ") if need else ""
-                       for stuck, space, mine, need in zip(glued, spaces, own, needs, strict=True))
-        return text[:start] + left + part + right + text[end:]
+def keeping(pattern: str, texts: Sequence[str]) -> list[regex.Pattern[str] | None]:
+    """For each text a pattern of what a caller's pattern matches in it, word for word, so that its time is spent once;
+    None if that is nothing.  UserError if it is no regular expression, too long or too slow."""
+    if len(pattern) > LONGEST_PATTERN:
+        raise UserError(f"keep has {len(pattern):,} characters: at most {LONGEST_PATTERN:,} are allowed", exit_code=2)
+    if math.prod(map(int, _REPEATS.findall(pattern))) > MOST_REPEATS:  # compiling unfolds them
+        raise UserError(f"keep repeats its parts too often: the numbers in its braces may multiply to {MOST_REPEATS:,}",
+                        exit_code=2)
+    if _UNBOUNDED.search(pattern):
+        raise UserError("keep has recursion or fuzzy matching: use neither", exit_code=2)
+    ends = time.monotonic() + PATTERN_SECONDS
+    try:
+        compiled = regex.compile(pattern)
+        return [_literal(text, [one.span() for one in compiled.finditer(
+            text, timeout=max(ends - time.monotonic(), 1e-3), concurrent=True)]) for text in texts]
+    except (regex.error, OverflowError, RecursionError) as error:
+        raise UserError(f"keep is not a regular expression: {error}", exit_code=2) from None
+    except TimeoutError:
+        raise UserError(f"keep takes more than {PATTERN_SECONDS:g} s: simplify it", exit_code=2) from None
 
 
-def _blank_about(text: str, place: int) -> Span:
-    """The white space around a place, in time independent of the length of the text."""
-    start = end = place
-    while start and text[start - 1].isspace():
+def _literal(text: str, spans: Sequence[Span]) -> regex.Pattern[str] | None:
+    """A pattern of these spans of a text; one that is never found inside a word matches nothing inside a word."""
+    words = {normalize("NFC", text[start:end]) for start, end in spans if start < end}
+    within = {normalize("NFC", text[start:end]) for start, end in spans if start < end and any(
+        text[max(place - 1, 0) : place].isalnum() and text[place : place + 1].isalnum() for place in (start, end))}
+    edge = r"(?:(?<!\w)|(?!\w))"
+    if within:
+        return regex.compile(rf"{edge}\L<words>{edge}|\L<within>", words=words, within=within)
+    return regex.compile(rf"{edge}\L<words>{edge}", words=words) if words else None
+
+
+def _is_letter(char: str) -> bool:
+    return char.isalpha() or category(char) in ("Mn", "Mc", "Nd")
+
+
+def _is_shape(match: regex.Match[str]) -> bool:
+    """Whether a match is no entity for a character that is read as another one."""
+    return not match["entity"] or plain(match[0]).text == match[0]
+
+
+def _part(match: regex.Match[str]) -> Part:
+    if match["mark"] or match["tag"] or match["entity"]:
+        return Part(*match.span(), "mark")
+    return Part(*match.span(), "number" if match["number"] or _COUNT.fullmatch(match[0]) else "name")
+
+
+def without(parts: Sequence[Part], more: Iterable[Part]) -> list[Part]:
+    """Those of `more` that overlap none of the parts."""
+    taken = sorted(part.span for part in parts)
+    starts, ends = [start for start, _ in taken], [end for _, end in taken]
+    return [one for one in more if bisect_right(ends, one.start) == bisect_left(starts, one.end)]
+
+
+def _filled(text: str, parts: Sequence[Part], filler: str) -> str:
+    """The text at the same length, with a filler for each character of the parts."""
+    if not parts:
+        return text
+    pieces, done = [], 0
+    for part in sorted(parts, key=lambda part: part.start):
+        pieces += [text[done : part.start], filler * (part.end - part.start)]
+        done = part.end
+    return "".join([*pieces, text[done:]])
+
+
+def _attached(part: Part, text: str) -> Part:
+    """A mark with the one word that it touches, if it touches one."""
+    start, end = part.span
+    while start > 0 and _is_letter(text[start - 1]):
         start -= 1
-    while text[end : end + 1].isspace():
-        end += 1
-    return start, end
+    if match := _WORD.match(text, end):
+        end = match.end()
+    if (start < part.start) == (part.end < end):
+        return part
+    opens = part.end < end
+    return replace(part, inside=(part.end, end) if opens else (start, part.start), opens=opens)
+
+
+def _paired(text: str, shapes: Sequence[Part]) -> list[Part]:
+    """The shapes, with tags around what they enclose, and trademark signs after their words."""
+    parts, opened = list(shapes), dict[str, list[int]]()
+    for number, part in enumerate(parts):
+        tag = _TAG.match(text, part.start) if part.kind == "mark" else None
+        if part.kind == "mark" and text[part.start] in _TRADEMARK:
+            parts[number] = _attached(part, text)
+        elif tag and not tag["slash"]:
+            opened.setdefault(tag["name"].lower(), []).append(number)
+        elif tag and (numbers := opened.get(tag["name"].lower())):
+            first = numbers.pop()
+            inside = parts[first].end, part.start
+            if text[slice(*inside)].strip():
+                parts[first] = replace(parts[first], inside=inside, opens=True)
+                parts[number] = replace(part, inside=inside)
+    return parts
+
+
+def _wraps(text: str, start: int, end: int, known: frozenset[str]) -> Iterator[Part]:
+    """Marks in pairs around a word, or around several where they are emphasis, quote a phrase or are not known."""
+    for match in _WRAPPED.finditer(text, start, end):
+        inside, mark = match.span("inside"), match["open"].strip()
+        brackets, is_word = mark[0] in _BRACKETS, _WORD.fullmatch(match["inside"]) is not None
+        label = brackets and (len(match["inside"]) == 1 or not any(map(str.isalpha, match["inside"])))
+        goes_round = is_word or not brackets or not known.issuperset(mark)
+        if len(mark) != len(match["close"].strip()) or not goes_round or not any(map(str.isalnum, match["inside"])):
+            yield from _wraps(text, *inside, known)
+        elif label or (brackets and is_word and text[max(match.start() - 1, 0)].isalnum()):  # (a), [12], cat(s)
+            yield _attached(Part(*match.span(), "mark"), text)
+        elif brackets and not is_word:
+            yield Part(*match.span(), "aside", inside)
+        else:
+            yield Part(*match.span("open"), "mark", inside, opens=True)
+            yield from _wraps(text, *inside, known)
+            yield Part(*match.span("close"), "mark", inside)

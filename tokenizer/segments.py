@@ -10,24 +10,33 @@ space.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, islice, pairwise, takewhile
 from unicodedata import category, normalize
 
 import regex
 from sentencex import segment
 
-from .protected import has_words, masked, protected_spans
+from .plain import INVISIBLE
+from .protected import ANY, EMOJI, Part, Protection, Span
 
 _LINE_BREAK = re.compile(r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])")
 _MARKS = re.compile(r"\s*(?:(?:[-*•>#–—]+|\d+[.)])\s+)*")  # of lists, headings, quotations and speech
 _AFTER = regex.compile(r"\s*:\s+|\s+(?=\p{Lu})")  # separates a URL from a sentence
 _SPACE = re.compile(r"[^\S\x00-\x7f]")
+_BLANK = regex.compile(rf"(?:{INVISIBLE}|[\s\x1c-\x1f])+", regex.V1)
+_ELLIPSIS = regex.compile(r"…(?=['\"”’»)]*\s+['\"“‘«(¿¡]*[\p{Lu}\p{Lo}])")  # ends a sentence
+_EMOJI_END = regex.compile(rf"\w\s+\w+\W*{EMOJI}\s+(?=\p{{Lu}}|[-–—]\s)")  # so does an emoji after some words
+_DOTS = re.compile(r"\.\.|…")
+_TRAILING = regex.compile(r"(?<=\w\s+\w+(?:\.\.+|…)['\"”’»)]*\s+)(?=\w+\s+\w)")  # where a sentence trails off
+_CLAUSES = (regex.compile(r"(?<=[.!?…;:,–—]['\"”’»)]*)(?=\s)|(?=\s[-–—―]\s)"),)
 _PLACES = (  # where a text may be split in two, best places first
     regex.compile(r"(?<=[.!?…。！？।॥]['\"”’»)]*)\s*(?=\s|\p{Lo})"),
     regex.compile(r"(?<=[,;:،؛、，；：–—])\s*(?=\s|\p{Lo})"),
     regex.compile(r"(?=\s)"),
     regex.compile(r"(?<=\X)(?=\X)"),
 )
+
+_NO_PART = Part(0, 0, "space")
 
 EARLY = 3  # words at the start of a sentence, where a pronoun cannot refer to its own sentence
 _REFERRING = {  # third-person pronouns whose translation depends on their antecedent
@@ -62,6 +71,20 @@ class Cut:
         lengths = (len(text) + len(after) for text, after in zip(texts, self.between[1:], strict=True))
         return list(accumulate(lengths, initial=len(self.between[0])))[:-1]
 
+    @classmethod
+    def at(cls, text: str, breaks: Sequence[Span]) -> "Cut":
+        """A text without white space around it, cut where `breaks` are."""
+        places = [0, *(place for span in breaks for place in span), len(text)]
+        parts = [text[start:end] for start, end in pairwise(places)]
+        return cls(tuple(parts[::2]), ("", *parts[1::2], ""))
+
+    @property
+    def breaks(self) -> tuple[Span, ...]:
+        """The spans between the segments."""
+        starts = self.starts(self.segments)
+        ends = (start + len(segment) for start, segment in zip(starts, self.segments, strict=True))
+        return tuple(zip(ends, starts[1:], strict=False))
+
     def joined(self, count: int) -> "Cut":
         """The same with the first `count` segments joined."""
         first = Cut(self.segments[:count], ("", *self.between[1:count], "")).join(self.segments[:count])
@@ -75,12 +98,12 @@ class Cut:
                    (*between[:-1], between[-1] + after[0], *after[1:]))
 
 
-def cut_sentences(text: str, *, language: str, together: int = 1) -> Cut:
+def cut_sentences(text: str, *, language: str, together: int = 1, protection: Protection = ANY) -> Cut:
     """Split into sentences, each with following ones in its line that refer back: at most `together` in a segment."""
     segments, between = [], [""]
-    for part in _parts(text, language, together):
-        if has_words(part):
-            start, end = _edges(part)
+    for part in _parts(text, language, together, protection):
+        if protection.has_words(part):
+            start, end = _edges(part, protection)
             between[-1] += part[:start]
             between.append(part[end:])
             segments.append(part[start:end])
@@ -95,59 +118,128 @@ def refers_back(sentence: str, *, language: str) -> bool:
     return any(word.group().casefold() in _PRONOUNS.get(language, ()) for word in words)
 
 
-def halves(text: str) -> Cut:
+def halves(text: str, *, protection: Protection = ANY) -> Cut:
     """Split near the middle: between sentences if possible, else clauses, words, characters.  ValueError for one
     character."""
-    place = _near_middle(text)
+    place = _near_middle(text, protection, _PLACES)
     first, second = text[:place].rstrip(), text[place:].lstrip()
     return Cut((first, second), ("", text[len(first) : len(text) - len(second)], ""))
 
 
-def count_sentences(text: str, *, language: str) -> int:
+def clauses(text: str, *, protection: Protection = ANY) -> Cut | None:
+    """Split between the two clauses nearest to the middle; None if there are not two with words."""
+    try:
+        place = _near_middle(text, protection, _CLAUSES)
+    except ValueError:
+        return None
+    first, second = _edges(text[:place], protection), _edges(text[place:], protection)
+    (start, end), (begin, stop) = first, (place + second[0], place + second[1])
+    cut = Cut((text[start:end], text[begin:stop]), (text[:start], text[end:begin], text[stop:]))
+    return cut if all(map(protection.has_words, cut.segments)) else None
+
+
+def sentences(text: str, *, language: str, protection: Protection = ANY) -> list[str]:
+    """The sentences with words, without surrounding white space; what has no words belongs to the one before."""
+    found: list[str] = []
+    for part in _sentences(text, language, protection):
+        if found and not (protection.has_words(part) and protection.has_words(found[0])):
+            found[-1] += part
+        else:
+            found.append(part)
+    return [part.strip() for part in found] if found and protection.has_words(found[0]) else []
+
+
+def count_sentences(text: str, *, language: str, protection: Protection = ANY) -> int:
     """The number of sentences with words."""
-    return sum(map(has_words, _sentences(text, language)))
+    return sum(map(protection.has_words, _sentences(text, language, protection)))
 
 
-def _edges(part: str) -> tuple[int, int]:
-    """The span to translate in a part with words: without marks at its start, and protected parts set apart by
-    colons."""
-    start, end = len(_MARKS.findall(part)[0]), len(part.rstrip())
-    for first, last in protected_spans(part):
+def _edges(part: str, protection: Protection) -> tuple[int, int]:
+    """The span to translate in a part with words: without white space and marks at its ends, and protected parts set
+    apart by colons."""
+    start, end = _end(_MARKS, part), len(part.rstrip())
+    parts = protection.parts(part)
+    if not parts and part[start:end].isprintable():
+        return start, end
+    for first, last in protection.spans(part):
         after = _AFTER.match(part, last)
         is_noun = part[first] in "{$%" or category(part[first]) == "Co"  # or may be one
         if first == start and after and (":" in after[0] or not is_noun):
             start = after.end()
         elif not part[last:end].strip(".!?") and re.search(r":\s+$", part[start:first]):
             end = len(part[:first].rstrip())
-    return start, end
+    return _unmarked(part, start, end, parts)
 
 
-def _parts(text: str, language: str, together: int) -> Iterator[str]:
+def _end(pattern: re.Pattern[str], text: str) -> int:
+    """The end of what a pattern that may be empty matches at the start."""
+    match = pattern.match(text)
+    return match.end() if match else 0
+
+
+def _unmarked(text: str, start: int, end: int, parts: Sequence[Part]) -> tuple[int, int]:
+    """A span without invisible characters and marks at its ends.  A mark whose pair is inside stays, and so does the
+    sign of a hashtag."""
+    starts = {part.start: part for part in parts if part.kind == "mark"}
+    ends = {part.end: part for part in starts.values()}
+    head, tail = [(start, _NO_PART)], [(end, _NO_PART)]
+    while start < end and ((blank := _BLANK.match(text, start)) or start in starts):
+        part = _NO_PART if blank else starts[start]
+        start = blank.end() if blank else part.end
+        head.append((start, part))
+    while start < end and (_BLANK.fullmatch(text, end - 1, end) or end in ends):
+        part = _NO_PART if _BLANK.fullmatch(text, end - 1, end) else ends[end]
+        end = end - 1 if part is _NO_PART else part.start
+        tail.append((end, part))
+    opened, closed = ({part.inside for part in parts if part.inside and part.opens == opens} for opens in (True, False))
+    inner = (opened & closed) - ({part.inside for _, part in head} & {part.inside for _, part in tail})
+
+    def stripped(side: list[tuple[int, Part]]) -> int:
+        goes = takewhile(lambda one: one[1] is _NO_PART or one[1].inside not in inner and text[one[1].start] != "#",
+                         side)
+        return list(goes)[-1][0]
+
+    return stripped(head), stripped(tail)
+
+
+def _parts(text: str, language: str, together: int, protection: Protection) -> Iterator[str]:
+    def of_one(sentences: list[str]) -> list[str]:
+        whole = len(sentences) != 1 or protection.known is None or not _DOTS.search(sentences[0])
+        return ["".join(sentences)] if whole else _TRAILING.split(sentences[0])
+
     for line in _LINE_BREAK.split(text):
         joined: list[str] = []
-        for sentence in _sentences(line, language):
-            refers = bool(joined) and has_words(joined[-1]) and refers_back(sentence, language=language)
+        for sentence in _sentences(line, language, protection):
+            refers = bool(joined) and protection.has_words(joined[-1]) and refers_back(sentence, language=language)
             if not refers or len(joined) == together:
-                yield "".join(joined)
+                yield from of_one(joined)
                 joined.clear()
             joined.append(sentence)
-        yield "".join(joined)
+        yield from of_one(joined)
 
 
-def _sentences(text: str, language: str) -> list[str]:
+def _sentences(text: str, language: str, protection: Protection) -> list[str]:
     """Sentences by sentencex, with all spaces as ASCII, since some others (`C\u00a0.`) make it panic."""
-    ends = accumulate(map(len, segment(language, masked(_SPACE.sub(" ", text)))))
-    return [text[begin:end] for begin, end in pairwise([0, *ends, len(text)]) if begin < end]
+    shown = protection.masked(_ELLIPSIS.sub(".", _SPACE.sub(" ", text)))
+    ends = set(accumulate(map(len, segment(language, shown)))) | {0, len(text)}
+    if not text.isascii():
+        ends |= {match.end() for match in _EMOJI_END.finditer(text)}
+    return [text[begin:end] for begin, end in pairwise(sorted(ends))]
 
 
-def _near_middle(text: str) -> int:
-    """Where to split, never at an end, and not inside a protected part if there is another place."""
+def _unsplit(text: str, protection: Protection) -> Iterator[Span]:
+    return (part.span for part in protection.parts(text) if part.kind in ("name", "number", "aside"))
+
+
+def _near_middle(text: str, protection: Protection, patterns: Sequence[regex.Pattern[str]]) -> int:
+    """Where to split, never at an end, and not inside a protected part if there is another place; ValueError if there
+    is no place."""
     begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
-    protected = {place for start, stop in protected_spans(text) for place in range(start + 1, stop)}
+    protected = {place for start, stop in _unsplit(text, protection) for place in range(start + 1, stop)}
     for barred in (protected, set[int]()):
-        for pattern in _PLACES:
+        for pattern in patterns:
             places = [place for match in pattern.finditer(text) if begin < (place := match.start()) < end
                       and place not in barred]
             if places:
                 return min(places, key=lambda place: abs(2 * place - len(text)))
-    raise ValueError(f"expected more than one character, got {text!r}")
+    raise ValueError(f"expected more than one character or clause, got {text!r}")

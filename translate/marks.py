@@ -16,7 +16,8 @@ from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from ..tokenizer.protected import protected_spans
+from ..tokenizer.plain import plain
+from ..tokenizer.protected import ANY, Protection
 from ..tokenizer.words import Word, split_words
 
 if TYPE_CHECKING:
@@ -54,28 +55,43 @@ class Alignment:
         return cls([((0, len(text)), (0, len(translation)), 1.0)])
 
     @classmethod
-    def by_place(cls, text: str, translation: str, *, languages: tuple[str, str] = ("", "")) -> Alignment:
-        """The fallback: link words at proportional positions."""
-        source, target = map(_words, (text, translation), languages)
-        most = max(len(source), len(target)) if source and target else 0
-        return cls([(source[k * len(source) // most], target[k * len(target) // most], 1.0) for k in range(most)])
+    def same(cls, text: str) -> Alignment:
+        """Of a text that stayed, character by character."""
+        return cls(_copied([((0, len(text)), (0, len(text)))]))
 
     @classmethod
-    def measured(cls, trace: Trace, choice: AlignmentChoice, text: str, translation: str) -> Alignment:
+    def by_place(cls, text: str, translation: str, *, languages: tuple[str, str] = ("", ""),
+                 protection: Protection = ANY) -> Alignment:
+        """The fallback: link words at proportional positions."""
+        copies = _copies(text, translation, protection)
+        taken = {span for copy in copies for span in copy}
+        source, target = ([span for span in _words(one, language, protection) if span not in taken]
+                          for one, language in zip((text, translation), languages, strict=True))
+        most = max(len(source), len(target)) if source and target else 0
+        return cls([*((source[k * len(source) // most], target[k * len(target) // most], 1.0) for k in range(most)),
+                    *_copied(copies)])
+
+    @classmethod
+    def measured(cls, trace: Trace, choice: AlignmentChoice, text: str, translation: str, *,
+                 protection: Protection = ANY) -> Alignment:
         """Links with the strengths that the choice derives from a trace, for every pair of words with any.
 
-        The model may have read and written stand-ins for protected text; identical protected text is linked.
+        The model may have read and written stand-ins for protected text; identical protected text is linked, character
+        by character.
         """
         strength_JI = choice.strengths(trace)
-        source = _words(text, trace.source_language)
-        target = _words(translation, trace.target_language)
-        shown_I = words_shown(trace.source_words, text, language=trace.source_language)
-        shown_J = words_shown(trace.target_words, translation, language=trace.target_language)
+        source = _words(text, trace.source_language, protection)
+        target = _words(translation, trace.target_language, protection)
+        shown_I = words_shown(trace.source_words, text, language=trace.source_language, protection=protection)
+        shown_J = words_shown(trace.target_words, translation, language=trace.target_language, protection=protection)
+        copies = _copies(text, translation, protection)
+        taken_source, taken_target = {span for span, _ in copies}, {span for _, span in copies}
         links = [(shown_I[i], shown_J[j], float(strength_JI[j, i]))
                  for j, i in zip(*strength_JI.nonzero(), strict=True) if i in shown_I and j in shown_J]
-        unread = {text[slice(*word)]: word for word in source if text[slice(*word)] not in trace.source_text}
-        copies = [(translation[slice(*word)], word) for word in target]
-        return cls(links + [(unread[copy], word, 1.0) for copy, word in copies if copy in unread])
+        unread = {word: span for span, word in source.items() if word not in trace.source_text}
+        links += [(unread[word], span, 1.0) for span, word in target.items() if word in unread]
+        return cls([*(link for link in links if link[0] not in taken_source and link[1] not in taken_target),
+                    *_copied(copies)])
 
     @classmethod
     def joined(cls, parts: Iterable[tuple[str, str, Alignment]]) -> Alignment:
@@ -89,18 +105,38 @@ class Alignment:
         return cls(links)
 
 
-def _words(text: str, language: str) -> list[Span]:
-    """The words of a text; protected text is one word."""
-    protected = protected_spans(text)
+def _words(text: str, language: str, protection: Protection) -> dict[Span, str]:
+    """The spans of the words of a text, in order, and each as a model reads it; protected text is one word."""
+    protected = protection.spans(text)
     inside = {place for span in protected for place in range(*span)}
-    words = [(word.start, word.end) for word in split_words(text, language=language)]
-    return sorted([*(word for word in words if word[0] not in inside), *protected])
+    shown = plain(text)
+    words = {shown.original(word.start, word.end): word.text for word in split_words(shown.text, language=language)}
+    return dict(sorted([*((span, word) for span, word in words.items() if span[0] not in inside),
+                        *((span, text[slice(*span)]) for span in protected)]))
 
 
-def words_shown(read: Sequence[Word], text: str, *, language: str) -> dict[int, Span]:
+def _copies(text: str, translation: str, protection: Protection) -> list[tuple[Span, Span]]:
+    """Protected text of a source and the same in its translation."""
+    left = [(span, translation[slice(*span)]) for span in reversed(protection.spans(translation))]
+    copies = []
+    for span in protection.spans(text):
+        number = next((k for k in reversed(range(len(left))) if left[k][1] == text[slice(*span)]), None)
+        if number is not None:
+            copies.append((span, left.pop(number)[0]))
+    return copies
+
+
+def _copied(copies: Iterable[tuple[Span, Span]]) -> list[tuple[Span, Span, float]]:
+    """Links between the characters of equal texts."""
+    return [((i, i + 1), (j, j + 1), 1.0) for source, target in copies
+            for i, j in zip(range(*source), range(*target), strict=True)]
+
+
+def words_shown(read: Sequence[Word], text: str, *, language: str, protection: Protection = ANY) -> dict[int, Span]:
     """For the index of each word that a model read or wrote, the span of the word in the text that it stands for."""
-    words = _words(text, language)
-    sides = [word.text for word in read], [text[slice(*word)] for word in words]
+    shown = _words(text, language, protection)
+    words = list(shown)
+    sides = [word.text for word in read], list(shown.values())
     return {
         first + k: words[begin + k * (stop - begin) // (end - first)]
         for _, first, end, begin, stop in SequenceMatcher(None, *sides, autojunk=False).get_opcodes() if begin < stop

@@ -22,6 +22,7 @@ _INLINE = frozenset((
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "data", "del", "dfn", "em", "font", "i", "ins", "label",
     "mark", "nobr", "picture", "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u",
 ))  # fmt: skip
+_RAISED = frozenset(("sub", "sup"))
 _AS_IS = frozenset(("code", "kbd", "math", "samp", "var"))  # inline, and not translated
 _PICTURES = frozenset(("svg", "template"))  # likewise, and not part of the text
 _VOID = frozenset((  # have no end tag, and do not separate texts
@@ -161,7 +162,26 @@ def read(text: str) -> list[Token]:
             tokens.append(Token(raw, "end" if match["slash"] else "start", tag))
         else:
             tokens.append(Token(raw, "kept" if tag in _NO_PARTS else "parts"))
-    return [*tokens, _untranslated(whole, name)] if depth else tokens
+    return _with_notes([*tokens, _untranslated(whole, name)] if depth else tokens)
+
+
+def _with_notes(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens with each reference to a note (`word<sup>1</sup>`) as one that is kept: it is no part of its word."""
+    found: list[Token] = []
+    first = -1  # of the tokens of the element in which these are
+    for number, token in enumerate(tokens):
+        found.append(token)
+        if token.kind == "start" and token.name in _RAISED:
+            first = len(found) - 1
+        elif first >= 0 and token.kind == "end" and token.name == found[first].name:
+            after = next((html.unescape(one.raw) for one in tokens[number + 1 : number + 2] if one.kind == "text"), "")
+            if not after[:1].isalnum():
+                found[first:] = [Token("".join(one.raw for one in found[first:]), "kept")]
+            first = -1
+        elif token.kind not in ("start", "end", "space", "text") or (
+                token.kind == "text" and any(map(str.isalpha, html.unescape(token.raw)))):
+            first = -1
+    return found
 
 
 def _begins_untranslated(tag: str, raw: str) -> bool:

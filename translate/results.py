@@ -12,7 +12,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..tokenizer.protected import protected_spans
+import regex
+
+from ..tokenizer.plain import characters, plain
+from ..tokenizer.protected import Protection
 from ..tokenizer.words import Word, split_words
 from .decoding import DecodingOptions
 
@@ -71,7 +74,7 @@ class Translation:
     """A source text and its hypotheses, best first.
 
     - `source_text`: the caller's text in Unicode NFC.  A text without words has no hypotheses and is its own
-      translation; that of a blank text is empty.  If the model writes only blanks, the source replaces the hypotheses.
+      translation, character for character.  If the model writes only blanks, the source replaces the hypotheses.
     - `segments`: the translations of the parts that a text was cut into; empty if it was translated whole.  The first
       hypothesis of the text joins the first ones of its segments, and so on.
     - `one_by_one`: sentences translated together came out as fewer or more, and were translated again one by one.
@@ -79,6 +82,7 @@ class Translation:
       a text that the search found twice stands once, so there may be fewer than requested; samples may repeat.  A
       segment with fewer than the others repeats its last one.
     - `model_input`: what the model read, if that is not `source_text` because something in it is protected.
+    - `keep`: what the caller's pattern protects in this text.
     - `seen`: the source language's words in the training text; None if the checkpoint does not say.
     """
 
@@ -94,18 +98,19 @@ class Translation:
     one_by_one: bool = False
     model_input: str | None = None
     seen: frozenset[str] | None = field(default=None, repr=False, compare=False)
+    keep: regex.Pattern[str] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, source_text: str, hypotheses: tuple[Hypothesis, ...], **more: Any) -> Translation:
-        """With the text of the best hypothesis; if there is none, that of the source, or "" for a blank one."""
-        text = hypotheses[0].text if hypotheses else source_text if source_text.strip() else ""
+        """With the text of the best hypothesis; if there is none, that of the source."""
+        text = hypotheses[0].text if hypotheses else source_text
         against = tuple(replace(one, odds=math.exp(min(one.log_prob - hypotheses[0].log_prob, MOST_ODDS)))
                         for one in hypotheses)
         return cls(text, source_text, hypotheses=against, **more)
 
     def with_chance(self, calibrator: SentenceCalibrator) -> Translation:
-        """With the `probability` of the best hypothesis, if this text was translated whole and to its end."""
-        if self.segments or not self.hypotheses or not self.hypotheses[0].finished:
+        """With the `probability` of the best hypothesis, if the model read this very text and finished it."""
+        if self.segments or self.model_input is not None or not self.hypotheses or not self.hypotheses[0].finished:
             return self
         best, *others = self.hypotheses
         return replace(self, hypotheses=(replace(best, probability=calibrator(best.log_prob, best.tokens)), *others))
@@ -130,20 +135,28 @@ class Translation:
         if self.has_markup:
             return tuple(word for one in self.segments for word in one.unknown_words or ())
 
-        def words(text: str) -> list[Word]:
-            return split_words(text, language=self.source_language)
+        def words(text: str) -> list[str]:
+            return [word.text for word in split_words(text, language=self.source_language)]
 
-        protected = {place for span in protected_spans(self.source_text) for place in range(*span)}
-        read = {word.text for part in self.parts for word in words(part.as_read.source_text)}
-        unread = {word.text for part in self.parts for word in words(part.source_text)} - read
-        return tuple(word for word in words(self.source_text)
-                     if word.text.casefold() not in self.seen and word.text not in unread and not _is_mark(word.text)
-                     and protected.isdisjoint(range(word.start, word.end)))
+        text, known = self.source_text, characters(self.seen)
+        protected = {place for span in Protection(keep=self.keep).spans(text) for place in range(*span)}
+        read = {word for part in self.parts for word in words(part.as_read.source_text)}
+        unread = {word for part in self.parts for word in words(part.source_text) if _has_digit(word)} - read
+        shown = plain(text, known)
+        spans = {shown.original(word.start, word.end): word.text
+                 for word in split_words(shown.text, language=self.source_language)}
+        return tuple(Word(text[slice(*span)], *span) for span, word in spans.items()
+                     if word.casefold() not in self.seen and word not in unread and not _is_mark(word)
+                     and protected.isdisjoint(range(*span)))
 
 
 def _is_mark(word: str) -> bool:
-    """A number or punctuation, which need not be learnt."""
-    return all(unicodedata.category(c)[0] in "NPZ" for c in word)
+    """A number, punctuation or a symbol, which need not be learnt."""
+    return all(unicodedata.category(c)[0] in "NPSZ" for c in word)
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
 
 
 class Engine(Protocol):

@@ -15,8 +15,10 @@ from typing import Generic, TypeVar
 import regex
 
 from seq2see.errors import UserError
-from ..tokenizer.protected import Reading, masked
-from ..tokenizer.segments import Cut, count_sentences, cut_sentences, halves
+from ..tokenizer.plain import length
+from ..tokenizer.protected import ANY, Protection, keeping
+from ..tokenizer.reading import Reading
+from ..tokenizer.segments import Cut, clauses, count_sentences, cut_sentences, halves, sentences
 from ..tokenizer.words import refuse_surrogates
 from .codec import Codec
 from .decoding import DecodingOptions, GenerationDefaults
@@ -25,6 +27,7 @@ from .markup import Markup
 from .results import EngineOutput, Hypothesis, Ids, Translation
 
 MOST_CHARACTERS = 250_000  # in a text: more would take minutes
+LEAST, SHORTEST = 10, 0.6  # a translation with fewer letters than this share of at least so many has lost a clause
 LONGEST_WORDS = (  # characters, beyond those of any real word; some scripts have no spaces between words
     (regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{Nd}]+"), 1_000), (regex.compile(r"[^\W_]+"), 10_000),
 )  # fmt: skip
@@ -73,11 +76,16 @@ class Passage:
     segments: tuple[tuple[Reading, EngineOutput], ...]
     one_by_one: bool = False  # sentences that belong together had to be translated separately
 
+    @property
+    def best(self) -> str:
+        """Its best translation."""
+        return self.cut.join([found[0].text for _, found in self.segments])
+
     def aligned(self, translations: Sequence[Translated]) -> Alignment:
         """The alignment of the whole text with these translations; one without an alignment counts as one word."""
         parts = [(segment, text, alignment or Alignment.whole(segment, text))
                  for segment, (text, alignment) in zip(self.cut.segments, translations, strict=True)]
-        between = [(text, text, Alignment.by_place(text, text)) for text in self.cut.between]
+        between = [(text, text, Alignment.same(text)) for text in self.cut.between]
         return Alignment.joined([one for pair in zip(between, parts, strict=False) for one in pair] + between[-1:])
 
 
@@ -94,7 +102,8 @@ class Text:
         segments = [one for passage in self.passages for one in passage.segments]
         count = max((len(found) for _, found in segments), default=0)
         return tuple(make(reading.text, found + found[-1:] * (count - len(found)),
-                          model_input=reading.model_input if reading.spans else None) for reading, found in segments)
+                          model_input=None if reading.model_input == reading.text else reading.model_input,
+                          keep=reading.protection.keep) for reading, found in segments)
 
     @property
     def marked(self) -> list[bool]:
@@ -139,20 +148,27 @@ class SegmentTranslator:
     source: str
     target: str
     options: DecodingOptions
+    protection: Protection = ANY
 
-    def texts(self, texts: Sequence[str], *, prefix: str, html: bool) -> WorkGenerator[list[Text]]:
-        """Translate all texts; the first segment of each begins with the prefix, and has at least as many sentences."""
+    def texts(self, texts: Sequence[str], *, prefix: str, html: bool, keep: str = "") -> WorkGenerator[list[Text]]:
+        """Translate all texts; the first segment of each begins with the prefix, and has at least as many sentences.
+        What the pattern `keep` matches stays."""
         start = self.codec.begin(composed(prefix), language=self.target) if prefix else ()
         most = (self.options.max_new_tokens or 0) - len(self.options.prefix)
         if len(start) > most:
             raise UserError(f"the prefix has {len(start)} tokens: at most {most} fit into max_new_tokens; shorten it")
-        return (yield from together([
-            self._text(text, Markup(text) if html else None, prefix, start) for text in map(check_text, texts)]))
+        markups = [Markup(text) if html else None for text in map(check_text, texts)]
+        plain = ["\n".join(markup.texts) if markup else text for text, markup in zip(texts, markups, strict=True)]
+        kept = keeping(keep, plain) if keep else [None] * len(texts)
+        alike = {pattern: replace(self, protection=replace(self.protection, keep=pattern, asides=not html))
+                 for pattern in set(kept)}
+        return (yield from together([alike[pattern]._text(text, markup, prefix, start)
+                                     for text, markup, pattern in zip(texts, markups, kept, strict=True)]))
 
     def _text(self, text: str, markup: Markup | None, prefix: str, start: Ids) -> WorkGenerator[Text]:
         passages = []
         for part in [text] if markup is None else markup.texts:
-            cut = cut_sentences(part, language=self.source, together=self.defaults.source_sentences)
+            cut = self._cut(part, together=self.defaults.source_sentences)
             if prefix and cut.segments:
                 cut = cut.joined(min(max(1, count_sentences(prefix, language=self.target)), len(cut.segments)))
             passages.append(self._passage(cut, start if prefix else ()))
@@ -162,8 +178,7 @@ class SegmentTranslator:
     def _passage(self, cut: Cut, start: Ids) -> WorkGenerator[Passage]:
         begun = self.codec.decode(start) if start else ""
         parts = yield from together([
-            self._segment(Reading.of(unicodedata.normalize("NFC", segment), prefix="" if number else begun),
-                          () if number else start)
+            self._segment(self._reading(segment, "" if number else begun), () if number else start)
             for number, segment in enumerate(cut.segments)])
         for index in reversed(range(len(parts))):
             if not parts[index].cut.whole:
@@ -171,39 +186,77 @@ class SegmentTranslator:
         return Passage(cut, tuple(segment for part in parts for segment in part.segments),
                        any(part.one_by_one for part in parts))
 
+    def _cut(self, text: str, *, together: int = 1) -> Cut:
+        return cut_sentences(text, language=self.source, together=together, protection=self.protection)
+
+    def _sentences(self, text: str, prefix: str) -> Cut:
+        """The sentences of a segment that may have several."""
+        return self._cut(text) if self.defaults.source_sentences > 1 or prefix else _whole(text)
+
+    def _reading(self, text: str, prefix: str) -> Reading:
+        """Of a segment; what separates its sentences is not read."""
+        text = unicodedata.normalize("NFC", text)
+        cut = self._sentences(text, prefix)
+        return Reading.of(text, prefix=prefix, protection=self.protection, breaks=cut.breaks)
+
     def _segment(self, reading: Reading, start: Ids) -> WorkGenerator[Passage]:
         """One segment; split in halves if it is too long.
 
-        If every hypothesis has lost or added a sentence or protected text, translate again: sentence by sentence, or
-        with other stand-ins for protected text.
+        If every hypothesis has lost or added a sentence, or lost a clause or protected text, translate again: sentence
+        by sentence, in halves, or with other stand-ins for protected text.
         """
-        [ids] = self.codec.encode([reading.model_input])
+        ids, *asides = self.codec.encode([reading.model_input, *reading.asides.values()])
         longest = self.defaults.source_tokens
         if longest is not None and len(ids) > longest:
             try:
-                cut = halves(reading.text)
+                cut = halves(reading.text, protection=self.protection)
             except ValueError:  # one character
                 check_length(reading.text, ids, most=self.defaults.positions)
             else:
                 return (yield from self._passage(cut, start))
-        [found] = yield [(ids, replace(self.options, prefix=(*self.options.prefix, *start)))]
+        bracketed = yield from together([
+            self._passage(self._cut(reading.text[slice(*span)]), ()) for span in reading.bracketed])
+        begun = replace(self.options, prefix=(*self.options.prefix, *start)) if start else self.options
+        found, *alone = yield [(ids, begun),
+                               *((each, self.options) for each in asides)]
         written = [replace(one, text=self.codec.decode(one.token_ids)) for one in found]
-        texts = [(one, reading.restored(one.text)) for one in written if one.text.strip()]
+        known = dict(zip(reading.asides, (self.codec.decode(one[0].token_ids) for one in alone), strict=True))
+        known |= {span: self._in_brackets(one.best, reading.text[span[0]])
+                  for span, one in zip(reading.bracketed, bracketed, strict=True)}
+        texts = [(one, reading.restored(one.text, known)) for one in written if one.text.strip()]
         restored = self._distinct(replace(one, text=text) for one, text in texts if text is not None)
-        sentences = whole = Cut((reading.text,), ("", ""))
-        if self.defaults.source_sentences > 1 or start:
-            sentences = cut_sentences(reading.text, language=self.source)
-        count = len(sentences.segments)
-        complete = tuple(one for one in restored if self._keeps_sentences(one.text, count))
+        cut = Cut.at(reading.text, reading.breaks)
+        count = len(cut.segments)
+        complete = tuple(self._laid_out(one, cut) for one in restored if self._keeps_sentences(one.text, count))
         given = max(1, count_sentences(self.codec.decode(start), language=self.target) if start else 0)
         if not complete and count > given:
-            again = yield from self._passage(sentences.joined(given), start)
+            again = yield from self._passage(cut.joined(given), start)
             return replace(again, one_by_one=True)
         further = None if restored else reading.further()
         if further is not None:
             return (yield from self._segment(further, start))
         blank = self._distinct(replace(one, text=reading.text) for one in written)  # all are blank: keep the source
-        return Passage(whole, ((reading, complete or restored or blank),))
+        result = Passage(_whole(reading.text), ((reading, complete or restored or blank),))
+        return (yield from self._complete(result, start))
+
+    def _complete(self, whole: Passage, start: Ids) -> WorkGenerator[Passage]:
+        """A translated segment without hypotheses that have lost a clause; in parts if all have and these have not."""
+        [(reading, found)] = whole.segments
+        read = length(reading.model_input)
+        long = tuple(one for one in found if length(one.text) >= SHORTEST * read or self.options.sampling)
+        cut = clauses(reading.text, protection=self.protection) if read >= LEAST and not long else None
+        if cut is None:
+            return replace(whole, segments=((reading, long),)) if long and long != found else whole
+        halved = yield from self._passage(cut, start)
+        written = sum(length(each[0].text) for _, each in halved.segments)
+        return halved if written >= SHORTEST * read else whole
+
+    def _in_brackets(self, translation: str, first: str) -> str:
+        """A translation as part of a sentence: with a small letter first where the source has one, but a German noun.
+        """
+        word = translation.partition(" ")[0]
+        begins = first.islower() and word.istitle() and (self.target != "de" or len(word) <= 3)
+        return translation[:1].lower() + translation[1:] if begins else translation
 
     def _distinct(self, hypotheses: Iterable[Hypothesis]) -> EngineOutput:
         """The best hypothesis of each text: a search finds one text by several sequences of tokens.  Samples are
@@ -219,18 +272,28 @@ class SegmentTranslator:
         """Whether a translation has as many sentences as its source; a single one may be translated by several."""
         return count < 2 or count_sentences(translation, language=self.target) == count
 
+    def _laid_out(self, hypothesis: Hypothesis, cut: Cut) -> Hypothesis:
+        """A translation of several sentences with what separates those of the source."""
+        if set(cut.between[1:-1]) <= {" "}:
+            return hypothesis
+        return replace(hypothesis, text=cut.join(sentences(hypothesis.text, language=self.target)))
+
+
+def _whole(text: str) -> Cut:
+    return Cut((text,), ("", ""))
+
 
 def check_text(text: str) -> str:
-    """The text without a byte-order mark; UserError for anything but valid Unicode text."""
+    """The text; UserError for anything but valid Unicode text."""
     if not isinstance(text, str):
         raise UserError(f"expected text, got {type(text).__name__}", exit_code=2)
     refuse_surrogates(text)
     if len(text) > MOST_CHARACTERS:
         raise UserError(f"a text has {len(text):,} characters: at most {MOST_CHARACTERS:,} are allowed; split it")
     for word, most in LONGEST_WORDS:
-        if len(text) > most and _longest(word, text) > most and (longest := _longest(word, masked(text))) > most:
+        if len(text) > most and _longest(word, text) > most and (longest := _longest(word, ANY.masked(text))) > most:
             raise UserError(f"a word has {longest:,} characters: at most {most:,} are allowed; remove what is not text")
-    return text.removeprefix("\ufeff")
+    return text
 
 
 def _longest(word: regex.Pattern[str], text: str) -> int:

@@ -25,6 +25,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
+from ..tokenizer.plain import characters
+from ..tokenizer.protected import Protection
 from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device, ctranslate2_finds, usable_cores
@@ -139,12 +141,13 @@ class Translator(LoadedCheckpoint):
 
     @overload  # a str is a Sequence[str] too, and matches here first
     def __call__(self, text: str, *, source: str | None = ..., target: str | None = ..., prefix: str = ...,
-                 format: Format = ..., **options: Any) -> Translation: ...
+                 format: Format = ..., keep: str = ..., **options: Any) -> Translation: ...
     @overload
     def __call__(self, text: Sequence[str], *, source: str | None = ..., target: str | None = ..., prefix: str = ...,
-                 format: Format = ..., **options: Any) -> list[Translation]: ...
+                 format: Format = ..., keep: str = ..., **options: Any) -> list[Translation]: ...
     def __call__(self, text: str | Sequence[str], *, source: str | None = None, target: str | None = None,
-                 prefix: str = "", format: Format = "text", **options: Any) -> Translation | list[Translation]:
+                 prefix: str = "", format: Format = "text", keep: str = "",
+                 **options: Any) -> Translation | list[Translation]:
         """Translate a text, or a list of texts in batches.  Texts without words come back as they are.
 
         A text of more sentences or tokens than the model was trained on is cut into segments; its line breaks and
@@ -156,6 +159,7 @@ class Translator(LoadedCheckpoint):
             target: the language to translate into; None: as `source`.
             prefix: what every translation begins with.
             format: `html` keeps the markup and translates the text between.
+            keep: a regular expression: what it matches stays as it is.
             options: alternatives, num_beams, temperature and others: see `DecodingOptions`.
 
         Returns:
@@ -167,14 +171,16 @@ class Translator(LoadedCheckpoint):
         texts = list(text) if isinstance(text, Iterable) and not isinstance(text, str) else [text]
         with _option_errors():
             decoding = DecodingOptions(**options)
-        job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=decoding)
+        job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, keep=keep,
+                           options=decoding)
         while job.work:
             job.advance(by_group(job.work, itemgetter(1), lambda alike, members: self.engine_for(alike).translate(
                 [ids for ids, _ in members], alike)))
         return job.result[0] if isinstance(text, str) else job.result
 
     def prepare(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None, prefix: str = "",
-                format: Format = "text", options: DecodingOptions = NO_OPTIONS) -> Job[list[Translation]]:
+                format: Format = "text", keep: str = "",
+                options: DecodingOptions = NO_OPTIONS) -> Job[list[Translation]]:
         """A call as a `Job`, for callers that batch the work of several: `engine_for(options)` translates its steps."""
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
@@ -183,14 +189,16 @@ class Translator(LoadedCheckpoint):
         with _option_errors():
             options = self.defaults.resolve(options, first=tag)
             usual = self.defaults.resolve(first=tag)
-        segments = SegmentTranslator(self.codec, self.defaults, source, target, options)
+        seen = self.seen_words(source)
+        segments = SegmentTranslator(self.codec, self.defaults, source, target, options,
+                                     Protection(characters(seen) if seen else None))
         by_torch = options.sampling or self.engine.name == "torch"
         known = self.measurements if by_torch else self.measured_files  # CTranslate2's weights stay those of the files
         is_usual = not prefix and options == replace(usual, alternatives=options.alternatives,
                                                      num_beams=options.num_beams, seed=options.seed)
         calibrator = known.calibration.sentence_calibrator(target) if is_usual and known.calibration else None
-        return Job(self._translations(segments, segments.texts(texts, prefix=prefix, html=format == "html"),
-                                      calibrator))
+        steps = segments.texts(texts, prefix=prefix, html=format == "html", keep=keep)
+        return Job(self._translations(segments, steps, calibrator))
 
     def engine_for(self, options: DecodingOptions) -> Engine:
         """The engine that translates with these options."""
@@ -222,9 +230,11 @@ class Translator(LoadedCheckpoint):
             try:
                 choice = self.known_choice
                 traces = self.look(some, views=(choice.view,), calibrated=False)
-                found += [Alignment.measured(trace, choice, *each) for trace, each in zip(traces, texts, strict=True)]
+                found += [Alignment.measured(trace, choice, *each, protection=Protection(keep=one.keep))
+                          for one, trace, each in zip(some, traces, texts, strict=True)]
             except UserError:
-                found += [Alignment.by_place(*each, languages=(one.source_language, one.target_language))
+                found += [Alignment.by_place(*each, languages=(one.source_language, one.target_language),
+                                             protection=Protection(keep=one.keep))
                           for one, each in zip(some, texts, strict=True)]
         return found
 

@@ -179,6 +179,8 @@ def add_translate(verbs: Verbs) -> None:
     add_engine(verb)
     add_languages(verb)
     add_beams(verb)
+    verb.add_argument("--keep", metavar="REGEX", default="",
+                      help="keep what this regular expression matches as it is, beside what is protected anyway")
     verb.add_argument("--calibrated", action="store_true",
                       help="begin each line with the calibrated chance that a reference is identical, and a TAB; a line"
                       " translated in parts has none")

@@ -16,8 +16,8 @@ WORDS_SHOWN = 60  # characters of unknown words
 
 
 def run(args: argparse.Namespace) -> None:
-    """`args.run`, `args.engine`, `args.source`, `args.target`, `args.num_beams`, `args.calibrated`; writes a line
-    for each line read.
+    """`args.run`, `args.engine`, `args.source`, `args.target`, `args.num_beams`, `args.keep`, `args.calibrated`;
+    writes a line for each line read.
 
     Whatever has arrived is translated immediately: a slow writer at the other end of a pipe sees its lines come back,
     and a file goes through in large batches.  At the end stderr says how many lines are doubtful.
@@ -25,8 +25,8 @@ def run(args: argparse.Namespace) -> None:
     groups = windows(stdin(), check_text)
     with only_results_on_stdout():
         translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device)
-    settings = {"source": args.source, "target": args.target, "num_beams": args.num_beams}
-    translator([], **settings)  # a wrong language is an error even without input
+    settings = {"source": args.source, "target": args.target, "num_beams": args.num_beams, "keep": args.keep}
+    translator([], **settings)  # a wrong language or pattern is an error even without input
     if args.calibrated:
         check_calibrated(translator, args.source, args.target)
     remarks = Remarks()

@@ -14,6 +14,7 @@ from ...lens.explorer import measured_record, trace_record
 from ...lens.kinds import Kind
 from ...lens.trace import Trace
 from ...lens.views import ViewName
+from ...tokenizer.protected import LONGEST_PATTERN, Protection
 from ...tokenizer.words import TokenSpan
 from ...translate.decoding import OPTIONS
 from ...translate.marks import words_shown
@@ -51,6 +52,8 @@ class TranslateBody(RequestBody):
 
     texts: list[str] = Field(min_length=1, description="texts to translate")
     format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")
+    keep: str = Field(default="", max_length=LONGEST_PATTERN, description="a regular expression: what it matches stays "
+                      "as it is, beside what is protected anyway")
 
 
 class LookBody(RequestBody):
@@ -180,11 +183,12 @@ def router(service: Service) -> APIRouter:
 
     @routes.post("/translate", summary="Translate texts", dependencies=wanted,
                  description="No sentence is lost: if translating sentences together changes their number, they are "
-                             "translated one by one, and one_by_one is true. URLs, e-mail addresses, paths, "
-                             "placeholders and emoji stay unchanged, and so does a text without words.")
+                             "translated one by one, and one_by_one is true. What is not language (addresses, files, "
+                             "placeholders, quantities, emoji) stays unchanged, and so does a text without words.")
     async def translate(body: TranslateBody, request: Request) -> TranslateReply:
         caller = service.access.authenticate(request)
-        found = await service.translate(body.texts, caller=caller, format=body.format, **body.arguments())
+        found = await service.translate(body.texts, caller=caller, format=body.format, keep=body.keep,
+                                        **body.arguments())
         return TranslateReply(translations=await asyncio.to_thread(lambda: [*map(OneTranslation.of, found)]))
 
     @routes.post("/look", summary="Translate a text and return every attention map", dependencies=wanted,
@@ -222,7 +226,7 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
         parts = looked.translation.parts if looked.translation else ()
         for record, trace, part in zip(records, looked.traces, parts, strict=False):
             if part.model_input is not None:
-                record |= _as_sent(record["words"], trace, part.source_text, part.hypotheses[body.alternative].text)
+                record |= _as_sent(record["words"], trace, part, part.hypotheses[body.alternative].text)
         known = NOTHING if looked.with_every_head else translator.measurements
         return json.dumps({
             "translation": _plain(looked.translation),
@@ -284,11 +288,12 @@ def _without_heads(translator: Translator, body: LookBody, settings: ServerSetti
             return Looked(same.look(result, alternative=body.alternative, views=body.views), result, whole)
 
 
-def _as_sent(words: dict[str, list[dict[str, Any]]], trace: Trace, source: str, target: str) -> dict[str, Any]:
+def _as_sent(words: dict[str, list[dict[str, Any]]], trace: Trace, part: Translation, target: str) -> dict[str, Any]:
     """Of a trace's record: the source and its translation with their protected text, and `words` in these."""
-    texts = {"source": source, "target": target}
-    spans = {"source": words_shown(trace.source_words, source, language=trace.source_language),
-             "target": words_shown(trace.target_words, target, language=trace.target_language)}
+    texts, protection = {"source": part.source_text, "target": target}, Protection(keep=part.keep)
+    spans = {"source": words_shown(trace.source_words, part.source_text, language=trace.source_language,
+                                   protection=protection),
+             "target": words_shown(trace.target_words, target, language=trace.target_language, protection=protection)}
     shown = dict[str, list[dict[str, Any]]]()
     for side, units in words.items():
         own, done, shown[side] = "source" if side == "source" else "target", 0, []

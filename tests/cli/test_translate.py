@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from tiny import SENTENCES
 
-from seq2see.cli.lines import windows
+from seq2see.cli.lines import line_by_line, windows
 from seq2see.cli.translate import CUT_OFF, UNKNOWN, Remarks
 from seq2see.errors import UserError
 
@@ -33,9 +33,9 @@ def test_a_line_comes_out_for_each_line_in_in_order(run, translator, monkeypatch
 
 def test_lines_of_unknown_words_are_counted_at_the_end(run, monkeypatch):
     monkeypatch.setattr("seq2see.cli.lines.LINES_AT_ONCE", 2)
-    code, out, err = run("The cat.\n\nThe \x1bzebra.\nThe cat did.\nAn owl.\n")
+    code, out, err = run("The cat.\n\nThe ze\x1bbra.\nThe cat did.\nAn owl.\n")
     assert (code, out.count("\n")) == (0, 5) and "\x1b" not in err
-    said = f"{UNKNOWN}, in 2 of 5 lines (first: line 3: \\x1b, zebra)"
+    said = f"{UNKNOWN}, in 2 of 5 lines (first: line 3: ze\\x1bbra)"
     assert [line for line in err.splitlines() if line.startswith(UNKNOWN)] == [said]
 
 
@@ -72,11 +72,23 @@ def test_lines_without_words_come_out_as_they_are(run):
 
 @pytest.mark.parametrize(("bad", "said"), [
     (b"b\xe9b\xe9", "line 3 of the input, byte 2: not UTF-8"),
-    (b"a" + "\u0301".encode() * 100, "line 3: the text"),  # one character, of more tokens than the model has positions
+    (b"a" * 1_001, "line 3: a word has 1,001 characters"),
 ])  # fmt: skip
 def test_a_line_that_cannot_be_translated_is_named_after_those_before_it(run, bad, said):
     code, out, err = run(b"The cat.\nThe box.\n" + bad + b"\nThe owl.\n")
     assert code == 1 and out.count("\n") == 2 and said in err and err.count("\n") == 1
+
+
+def test_a_line_that_a_model_refuses_is_named():
+    def work(texts):
+        if "b" in texts:
+            raise UserError("the text is too long")
+        return texts
+
+    lines = line_by_line(work, [(4, "a"), (5, "b"), (6, "c")])
+    assert next(lines) == "a"
+    with pytest.raises(UserError, match="line 5: the text is too long"):
+        next(lines)
 
 
 # --- what is read when
@@ -121,7 +133,7 @@ def test_a_refused_line_ends_it_though_more_may_come(folder):
     """Who writes to it leaves the pipe open."""
     command = [sys.executable, "-m", "seq2see", "translate", str(folder), "--engine", "torch"]
     with subprocess.Popen(command, **PIPES) as process:
-        process.stdin.write(b"The cat.\na" + "\u0301".encode() * 100 + b"\n")
+        process.stdin.write(b"The cat.\n" + b"a" * 1_001 + b"\n")
         process.stdin.flush()
         assert process.stderr.read().decode().count("\n") == 1
         assert process.wait(60) == 1

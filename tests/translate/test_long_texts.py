@@ -84,7 +84,7 @@ def test_how_long_a_source_may_be():
 
 def test_elements_stay_in_their_sentence(translator, monkeypatch):
     alignment = Alignment([((0, 9), (0, 6), 1.0), ((10, 13), (6, 7), 1.0)])
-    monkeypatch.setattr(Alignment, "measured", lambda *given: alignment)
+    monkeypatch.setattr(Alignment, "measured", lambda *given, **how: alignment)
     job = translator.prepare(["<p>Ah. It is the <b>cat</b>. Oh.</p>"], format="html")
     assert len(job.work) == 3
     written = translator.codec.encode(["a b c d e f g h i j k.", "l m n o p.", "q."])

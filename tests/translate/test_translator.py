@@ -167,7 +167,7 @@ def test_a_model_in_training_translates_as_it_would_when_loaded(folder):
 
 def test_words_never_seen_are_named_numbers_and_punctuation_are_not(translator):
     result = translator("The CAT didn't cross 12 zebras, 猫 3,5 ... ♪! See https://zebra.org or {zebra} ☃")
-    assert [word.text for word in result.unknown_words] == ["didn't", "zebras", "猫", "♪", "See", "or"]
+    assert [word.text for word in result.unknown_words] == ["didn't", "zebras", "猫", "See", "or"]
     assert all(result.source_text[word.start : word.end] == word.text for word in result.unknown_words)
 
 

@@ -1,0 +1,92 @@
+"""The characters that a model reads for those of a text.
+
+Texts are full of characters that training texts lack: soft hyphens, zero-width characters, direction marks, no-break
+and thin spaces, an ellipsis in one character, full-width letters.  `plain` removes or replaces those that change how a
+text looks but not what it says, and remembers where each character came from.
+"""
+
+from __future__ import annotations
+
+import string
+from dataclasses import dataclass
+from functools import lru_cache
+from unicodedata import category, normalize
+
+import regex
+
+INVISIBLE = (  # formats and controls; not the joiners inside words of scripts that need them
+    r"(?:(?![\u200c\u200d])[[\p{DI}\p{Cf}\p{Cc}]--[\s\x1c-\x1f]--\p{Prepended_Concatenation_Mark}]"
+    r"|(?<![[\p{L}\p{M}]--[\p{Latin}\p{Greek}\p{Cyrillic}]])[\u200c\u200d]|&(?i:shy|zwnj|zwj|lrm|rlm|\#8203|\#xad);)"
+)
+SPACE = r"(?:[\s\x1c-\x1f]|&(?i:nbsp|ensp|emsp|thinsp|\#160|\#xa0);)"
+APOSTROPHE = r"&(?i:apos|rsquo|lsquo|\#0?39|\#x27|\#821[67]);"
+_ODD = regex.compile(
+    rf"(?P<invisible>{INVISIBLE}+)|(?P<space>(?!\ ){SPACE})|(?P<dots>\.{{2,}})|(?P<apostrophe>{APOSTROPHE})", regex.V1)
+_ODD_ASCII = regex.compile(r"[\x00-\x1f\x7f&]|\.\.")
+DOTS = "..."
+_READ_AS = {"invisible": "", "space": " ", "dots": DOTS, "apostrophe": "'"}
+_COUNTERPARTS = str.maketrans({
+    "‐": "-", "‑": "-", "‒": "-", "−": "-", "―": "—", "‘": "'", "’": "'", "ʼ": "'", "′": "'", "´": "'", "“": '"',
+    "”": '"', "„": '"', "″": '"', "«": '"', "»": '"', "。": ".", "、": ",", "،": ",", "؛": ";", "؟": "?",
+})  # fmt: skip
+_BASIC = frozenset(f"{string.ascii_letters}{string.digits} .,!?;:'-")
+_IDEOGRAPH = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
+_HANGUL = regex.compile(r"\p{Hangul}")
+_LETTER = regex.compile(r"[\p{L}\p{M}\p{N}]")
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A text as a model reads it, and for each of its characters, and its end, the place in the original."""
+
+    text: str
+    places: range | tuple[int, ...]
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """The span in the original of a span of the text that is not empty."""
+        return self.places[start], self.places[end - 1] + 1
+
+
+@lru_cache(32)
+def characters(words: frozenset[str]) -> frozenset[str]:
+    """The characters that a model has read, in both cases, from the casefolded words of its training text; basic Latin
+    always."""
+    seen = frozenset("".join(words))
+    return _BASIC | seen | {other for char in seen for other in (char.upper(), char.title()) if len(other) == 1}
+
+
+def plain(text: str, known: frozenset[str] | None = None) -> Plain:
+    """Without invisible characters, with ordinary spaces and dots, and with plain counterparts for characters that are
+    not `known` to the model; None: all are."""
+    odd = _ODD_ASCII if text.isascii() else _ODD
+    if not odd.search(text) and (known is None or known.issuperset(text)):
+        return Plain(text, range(len(text) + 1))
+    pieces: list[tuple[str, int]] = []
+    done = 0
+    for found in [*_ODD.finditer(text), None]:
+        start, end = found.span() if found else (len(text), len(text))
+        pieces += [(char if known is None else counterpart(char, known), place)
+                   for place, char in enumerate(text[done:start], done)]
+        if found:
+            pieces.append((_READ_AS[str(found.lastgroup)], start))
+        done = end
+    places = (place for piece, place in pieces for _ in piece)
+    return Plain("".join(piece for piece, _ in pieces), (*places, len(text)))
+
+
+@lru_cache(4096)
+def counterpart(char: str, known: frozenset[str]) -> str:
+    """What a model reads for a letter, a digit or a punctuation mark: itself if it has no other form that is known."""
+    if char not in known and (category(char)[0] in "LP" or category(char) in ("Nd", "Nl")):
+        for other in (char.translate(_COUNTERPARTS), normalize("NFKC", char)):
+            if known.issuperset(other):
+                return other
+    return char
+
+
+def length(text: str) -> int:
+    """The letters and digits of a text.  An ideograph counts as three and a Hangul syllable as two, so that texts of
+    different scripts that say the same are about equally long."""
+    if not text or max(text) < "\u0300":
+        return sum(map(str.isalnum, text))
+    return len(_LETTER.findall(text)) + 2 * len(_IDEOGRAPH.findall(text)) + len(_HANGUL.findall(text))

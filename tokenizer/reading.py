@@ -1,0 +1,303 @@
+"""What a model reads of a segment, and its translation with the parts that the model has not read.
+
+A model would invent something for a protected part, so it reads a name instead, which most models copy, and the name is
+replaced in its output.  If a name does not come back exactly once, the model reads the text without it, and the part is
+placed after the same share of words as in the source.  Numbers are left to the model, which may have to write them
+differently (`3.5`, `3,5`), unless they come back changed: then they are protected too.  A mark is placed around
+the words that the model writes for what it stands around when that is translated alone (`asides`).
+
+    reading = Reading.of("See {url} for more.")
+    reading.model_input                     "See Anna for more."
+    reading.restored("Siehe Anna.")         "Siehe {url}."; None if something is missing
+    reading.further()                       the next, more careful reading; None after the last
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from os.path import commonprefix
+from types import MappingProxyType
+from unicodedata import digit
+
+import regex
+
+from .plain import DOTS, plain
+from .protected import ANY, Part, Protection, Span, without
+
+_SPACED = r"\p{Latin}\p{Greek}\p{Cyrillic}"  # scripts with spaces between words and numbers
+_NUMBER = regex.compile(  # with adjacent letters and signs
+    rf"""\[\p{{Nd}}+\]
+    |(?:(?<!\w)[-−+]\s?)?(?:\p{{Sc}}\s?)?
+     (?<![{_SPACED}\p{{Nd}}])[{_SPACED}]*\p{{Nd}}[{_SPACED}\p{{Nd}}]*(?:[-.,:/]\p{{Nd}}[{_SPACED}\p{{Nd}}]*)*
+     (?:\s?[%‰°]\p{{Latin}}?(?!\w)|\s?\p{{Sc}})?""",
+    regex.VERBOSE,
+)
+_ELSEWHERE = set("-−.,:/ \u00a0\u202f")  # other languages may change or omit these
+_DIGITS = regex.compile(r"\p{Nd}+")
+_AT_LETTERS = regex.compile(rf"(?<=[{_SPACED}])\p{{Nd}}+|\p{{Nd}}+(?=[{_SPACED}])")
+_BETWEEN_THOUSANDS = regex.compile(r"(?<=\p{Nd})[.,'’\s](?=\p{Nd}{3}(?!\p{Nd}))")
+_WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[\w\p{M}]+(?:[-'’‑][\w\p{M}]+)*")
+_FORM = regex.compile(r"[\w\p{M}]+")  # of a word: without what is elided before it
+_TRAILS = re.compile(r"(?:\.\.+|…)\s*\Z")
+_GAP = re.compile(r"\s+")
+_NAMES = ("Anna", "Paul", "Laura", "David", "Julia", "Simon", "Emma", "Victor", "Oscar", "Nina")
+_OTHER_NUMBERS = ("25", "40", "60", "15", "75", "24", "50", "30", "12", "20")
+_CLOSING = ".,;:!?)…"
+MOST_CARE = 2
+MOST_ASIDES = 8  # in a segment; marks around other words are placed by the share of words
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text as a model reads it: `model_input`.
+
+    The `parts` that it does not read are replaced by `stand_ins`; those with an empty one are left out.  `breaks` is
+    white space between sentences, which is one space for the model, and not restored here.
+    """
+
+    text: str
+    model_input: str
+    parts: tuple[Part, ...]
+    stand_ins: tuple[str, ...]
+    care: int = 0
+    prefix: str = ""
+    protection: Protection = ANY
+    breaks: tuple[Span, ...] = ()
+
+    @classmethod
+    def of(cls, text: str, *, care: int = 0, prefix: str = "", protection: Protection = ANY,
+           breaks: Sequence[Span] = ()) -> Reading:
+        """Care 0: names replace protected parts; marks and emoji are left out.  1: other numbers replace numbers too.
+        2: everything is left out.
+
+        Parts that `prefix`, the forced prefix of the translation, already contains are left out equally often.
+        """
+        parts = protection.parts(text)
+        if care:
+            numbers = (Part(*one.span(), "number") for one in _NUMBER.finditer(protection.masked(text)))
+            parts = sorted([*parts, *without(parts, numbers)], key=lambda part: part.start)
+        if breaks:
+            parts = without([Part(*one, "space") for one in breaks], parts)
+        if not parts and not breaks:
+            return cls(text, plain(text, protection.known).text.strip(), (), (), care, prefix, protection)
+        known = text.casefold()
+        spare = {"name": iter([name for name in _NAMES if name.casefold() not in known]),
+                 "number": iter([number for number in _OTHER_NUMBERS if number not in known])}
+        stand_ins, seen = [], Counter[str]()
+        for part in parts:
+            words = text[slice(*part.span)]
+            seen[words] += 1
+            held = part.kind in spare and seen[words] <= len(_found(words, prefix))
+            left_out = part.kind not in spare or care == MOST_CARE or held
+            stand_ins.append("" if left_out else next(spare[part.kind], ""))
+        made = cls(text, "", tuple(parts), tuple(stand_ins), care, prefix, protection, tuple(breaks))
+        return replace(made, model_input=made._read((0, len(text))))
+
+    def _read(self, span: Span) -> str:
+        """What the model reads of a span of the text."""
+        read, done = "", span[0]
+        known = self.protection.known
+        gaps = [(Part(*one, "space"), "") for one in self.breaks]
+        left_out = [*zip(self.parts, self.stand_ins, strict=True), *gaps]
+        for part, stand_in in sorted(left_out, key=lambda one: one[0].span):
+            if part.start < span[0] or part.end > span[1]:
+                continue
+            read += plain(self.text[done : part.start], known).text + stand_in
+            done = part.end
+            if part.kind == "space":
+                read = f"{read.rstrip()} "
+            elif not stand_in and (not read or read[-1].isspace()):  # one space is enough
+                done = _blank_about(self.text, done)[1]
+                read = read.rstrip() if self.text[done : done + 1] in _CLOSING else read
+            elif not stand_in and self.text[done : done + 1].isalnum():
+                read += " "
+        return (read + plain(self.text[done : span[1]], known).text).strip()
+
+    @cached_property
+    def asides(self) -> dict[Span, str]:
+        """What marks stand around, as the model reads it: to translate alone, to find it in the translation."""
+        spans = dict.fromkeys(part.inside for part in self.parts if part.inside and part.kind == "mark")
+        read = {span: self._read(span) for span in spans if not self._is_whole(span)}
+        return dict(islice(((span, text) for span, text in read.items() if any(map(str.isalnum, text))), MOST_ASIDES))
+
+    @property
+    def bracketed(self) -> list[Span]:
+        """What is translated by itself."""
+        return [part.inside for part in self.parts if part.inside and part.kind == "aside"]
+
+    def _trailing(self, translation: str) -> str:
+        """The translation with the ellipsis of the text."""
+        if "…" in self.text and DOTS not in self.text:
+            translation = translation.replace(DOTS, "…")
+        trailing = _TRAILS.search(self.text)
+        return translation.rstrip().rstrip(".…") + trailing[0] if trailing and translation.strip() else translation
+
+    def _is_whole(self, span: Span) -> bool:
+        """Whether a span holds all words of the text."""
+        return not _WORD.search(self.text, 0, span[0]) and not _WORD.search(self.text, span[1])
+
+    def further(self) -> Reading | None:
+        """The next reading of the text that differs; None if there is none."""
+        ways = (Reading.of(self.text, care=care, prefix=self.prefix, protection=self.protection, breaks=self.breaks)
+                for care in range(self.care + 1, MOST_CARE + 1))
+        return next((way for way in ways if way.model_input != self.model_input), None)
+
+    def restored(self, translation: str, asides: Mapping[Span, str] = MappingProxyType({})) -> str | None:
+        """The translation with the parts restored, marks by the translations of the `asides`; None if a stand-in has
+        not come back exactly once, or if numbers have changed and there is a further reading."""
+        if _changed(self.model_input, translation) and self.further() is not None:
+            return None
+        translation = self._trailing(translation)
+        if not self.parts:
+            return translation
+        placing, left_out = _Placing(self, translation, asides), Counter[str]()
+        places: list[tuple[int, int, Part]] = []
+        for part, stand_in in zip(self.parts, self.stand_ins, strict=True):
+            words = self.text[slice(*part.span)]
+            found = _found(stand_in, translation) if stand_in else [placing.place(part)]
+            if len(found) != 1:
+                return None
+            left_out[words] += not stand_in
+            if stand_in or part.kind not in ("name", "number") or left_out[words] > len(_found(words, translation)):
+                places.append((*found[0], part))
+        for start, end, part in sorted(places, key=lambda place: (*place[:2], place[2].span), reverse=True):
+            translation = placing.put(translation, (start, end), part)
+        return translation
+
+
+def _found(words: str, text: str) -> list[Span]:
+    """Their occurrences in the text, not as part of a longer word or number."""
+    before = r"(?<![^\W_])" if words[0].isalnum() else ""
+    after = r"(?![^\W_])" if words[-1].isalnum() else ""
+    return [match.span() for match in re.finditer(before + re.escape(words) + after, text)]
+
+
+def _changed(source: str, translation: str) -> bool:
+    """Whether a translation has other numbers, letters attached to more of them, or fewer of their signs."""
+    return (_numbers(source) != _numbers(translation)
+            or not _numbers(translation, _AT_LETTERS) <= _numbers(source, _AT_LETTERS)
+            or any(not char.isalnum() and source.count(char) > translation.count(char)
+                   for number in _NUMBER.findall(source) for char in set(number) - _ELSEWHERE))
+
+
+def _numbers(text: str, pattern: regex.Pattern[str] = _DIGITS) -> Counter[str]:
+    """The numbers in a text, in any script and with any thousands separator."""
+    runs = pattern.findall(_BETWEEN_THOUSANDS.sub("", text))
+    return Counter("".join(str(digit(one)) for one in run) for run in runs)
+
+
+class _Placing:
+    """Puts parts of a source into its translation."""
+
+    def __init__(self, reading: Reading, translation: str, asides: Mapping[Span, str]):
+        self.reading, self.translation, self.asides = reading, translation, asides
+        self.source = reading.text
+        read, done = "", 0  # as long as the source, with one word per stand-in
+        for part, stand_in in zip(reading.parts, reading.stand_ins, strict=True):
+            read += self.source[done : part.start] + ("x" if stand_in else " ") * (part.end - part.start)
+            done = part.end
+        self.words = [match.start() for match in _WORD.finditer(read + self.source[done:])]
+        self.ends = [match.end() for match in _WORD.finditer(translation)]
+        self.gaps = [match.span() for match in _GAP.finditer(translation)]
+        self.source_end = len(self.source.rstrip())
+
+    def place(self, part: Part) -> Span:
+        """Of a part without stand-in: beside the words that a mark stands around; at the next gap for white space;
+        otherwise after the same share of words as in the source, or at an end if it is there in the source."""
+        if part.inside and part.kind == "mark":
+            place = self._around(part.inside)[not part.opens]
+            return place, place
+        if part.kind == "space":
+            return self._gap(part)
+        place = self._end(part.start)
+        if part.end >= self.source_end:
+            place = len(self.translation)
+        return place, place
+
+    def _share(self, place: int, count: int) -> int:
+        """How many of this many words correspond to the words before a place in the source."""
+        return round(bisect_left(self.words, place) * count / max(len(self.words), 1))
+
+    def _end(self, place: int) -> int:
+        """The end of the word of the translation that corresponds to the last one before a place in the source."""
+        number = self._share(place, len(self.ends))
+        return self.ends[number - 1] if number else 0
+
+    def _gap(self, part: Part) -> Span:
+        """The gap between words of the translation for white space of the source; each gap serves once."""
+        if not self.gaps:
+            return (self._end(part.start),) * 2
+        place = self._end(part.start)
+        return self.gaps.pop(min(range(len(self.gaps)), key=lambda number: abs(self.gaps[number][0] - place)))
+
+    def _around(self, inside: Span) -> Span:
+        """Where the translation says what stands at `inside` in the source."""
+        forms = [match.span() for match in _FORM.finditer(self.translation)]
+        if not forms:
+            return 0, len(self.translation)
+        if self.reading._is_whole(inside):
+            return forms[0][0], forms[-1][1]
+        count = bisect_left(self.words, inside[1]) - bisect_left(self.words, inside[0])
+        first = min(self._share(inside[0], len(forms)), len(forms) - 1)
+        alone = _FORM.findall(self.asides.get(inside, "").casefold())
+        weights = [max((_likeness(self.translation[slice(*form)].casefold(), one) for one in alone), default=0)
+                   for form in forms]
+        size = min(len(alone), len(forms))
+        starts = range(len(forms) - size + 1) if size and any(weights) else ()
+        best = max(starts, key=lambda start: (sum(weights[start : start + size]), -abs(start - first)), default=None)
+        if best is None:
+            last = min(first + max(1, round(count * len(forms) / max(len(self.words), 1))), len(forms))
+            return forms[first][0], forms[last - 1][1]
+        kept = [number for number in range(best, best + size) if weights[number]]
+        if count == 1:  # a word alone is translated with an article
+            kept = [max(kept, key=weights.__getitem__)]
+        return forms[kept[0]][0], forms[kept[-1]][1]
+
+    def put(self, text: str, place: Span, part: Part) -> str:
+        """Insert a part with the surrounding white space of the source, if there is any."""
+        if part.kind == "space" or (part.inside and part.kind == "mark"):
+            return text[: place[0]] + self._written(part) + text[place[1] :]
+        start, end = _blank_about(text, place[0])[0], _blank_about(text, place[1])[1]
+        own = text[start : place[0]], text[place[1] : end]
+        first, last = _blank_about(self.source, part.start)[0], _blank_about(self.source, part.end)[1]
+        spaces = self.source[first : part.start], self.source[part.end : last]
+        words = self._written(part)
+        is_new = place[0] == place[1]
+        needs = is_new and start > 0, is_new and text[end : end + 1] not in _CLOSING
+        may_touch = not is_new or not any(map(str.isalnum, words))
+        glued = (may_touch and self.source[max(part.start - 1, 0) : part.start].isalnum(),
+                 may_touch and self.source[part.end : part.end + 1].isalnum())
+        left, right = ("" if stuck else (space or mine) if mine else (space or " ") if need else ""
+                       for stuck, space, mine, need in zip(glued, spaces, own, needs, strict=True))
+        return text[:start] + left + words + right + text[end:]
+
+
+    def _written(self, part: Part) -> str:
+        """What stands for a part in the translation."""
+        start, end = part.span
+        if part.inside and part.kind == "aside":
+            (first, last), source = part.inside, self.source
+            return source[start:first] + self.asides.get(part.inside, source[first:last]) + source[last:end]
+        return self.source[start:end]
+
+
+def _likeness(word: str, other: str) -> int:
+    """How surely two words are forms of one: the letters that they share at the start, 0 if too few."""
+    shared = len(commonprefix([word, other]))
+    return shared if word == other or shared >= max(4, 0.6 * max(len(word), len(other))) else 0
+
+
+def _blank_about(text: str, place: int) -> Span:
+    """The white space around a place, in time independent of the length of the text."""
+    start = end = place
+    while start and text[start - 1].isspace():
+        start -= 1
+    while text[end : end + 1].isspace():
+        end += 1
+    return start, end
