@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from seq2see.importing import IMPORTS
 from .errors import APIError
 
 LONGEST = 2_000  # characters examined; more makes no difference
@@ -47,6 +48,7 @@ def find_language(code: str, known: Iterable[str]) -> str:
 
 @cache
 def _identifier() -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    with IMPORTS:
+        from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

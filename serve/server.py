@@ -19,6 +19,7 @@ from typing import Any
 import uvicorn
 
 from seq2see.errors import UserError
+from seq2see.importing import IMPORTS
 from ..translate.translator import Translator
 from .access import KEYS_VARIABLE
 from .app import make_app
@@ -125,8 +126,9 @@ class Server(uvicorn.Server):
         def build() -> contextlib.AbstractAsyncContextManager[Callable[[], None]]:
             from .ui import import_gradio
 
-            import_gradio()
-            from .ui import page
+            with IMPORTS:
+                import_gradio()
+                from .ui import page
 
             return page.shown(self.app, page.build_page(self.service, learning=self.training), self.service)
 

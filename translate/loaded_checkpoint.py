@@ -11,6 +11,7 @@ from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seq2see.errors import UserError, as_user_error
+from seq2see.importing import IMPORTS
 from seq2see.json_files import read_json
 from seq2see.manifest import sha256
 from seq2see.vetting import vet
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
 Result = TypeVar("Result")
-LOADING = Lock()  # transformers uses process-wide switches while it creates a model
 PARTS = (  # of a model
     "config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer*.json", "special_tokens_map.json",
     "added_tokens.json", "vocab.json", "target_vocab.json", "merges.txt", "*.spm", "*.model",
@@ -212,8 +212,9 @@ class LoadedCheckpoint:
     @cached_property
     def known_choice(self) -> AlignmentChoice:
         """How links are best read off this model's maps, as far as is known."""
-        from ..lens.alignment import best_known
-        from ..lens.hooks import attention_sites
+        with IMPORTS:
+            from ..lens.alignment import best_known
+            from ..lens.hooks import attention_sites
 
         sites = attention_sites(self.model)["cross"]
         return best_known(layers=len(sites), heads=sites[-1].heads, fitted=self.alignment, trust=self.trust)
@@ -250,16 +251,16 @@ def model_files(run: Path) -> list[Path]:
 def load(folder: Path, *, trust_remote_code: bool = False) -> Loaded:
     """A checkpoint in torch, with its transformers tokenizer; UserError if either cannot be read or they do not
     match."""
-    from transformers import AutoTokenizer
+    with IMPORTS:  # while a model loads too: transformers uses process-wide switches, and imports more of itself
+        from transformers import AutoTokenizer
 
-    from ..modeling.loading import load_checkpoint
-    from ..tokenizer.tokenization_seq2see import load_tokenizer
+        from ..modeling.loading import load_checkpoint
+        from ..tokenizer.tokenization_seq2see import load_tokenizer
 
-    with LOADING:
         model = load_checkpoint(folder, trust_remote_code=trust_remote_code)
-    with as_user_error(f"the tokenizer in {folder} cannot be read"):
-        tokenizer: PreTrainedTokenizerBase = load_tokenizer(folder) if model.config.model_type == "seq2see" else (
-            AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code, local_files_only=True))
+        with as_user_error(f"the tokenizer in {folder} cannot be read"):
+            tokenizer: PreTrainedTokenizerBase = load_tokenizer(folder) if model.config.model_type == "seq2see" else (
+                AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code, local_files_only=True))
     check_sizes(model, tokenizer, name=str(folder))
     return model, tokenizer
 

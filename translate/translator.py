@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
+from seq2see.importing import IMPORTS
 from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device, ctranslate2_finds, usable_cores
@@ -102,7 +103,8 @@ class Translator(LoadedCheckpoint):
         self.engine: Engine = self.torch_engine
 
     def _use_ctranslate2(self, folder: Path, precision: Precision, threads: int) -> None:
-        from .ctranslate2_engine import CTranslate2Engine, unsupported_options
+        with IMPORTS:
+            from .ctranslate2_engine import CTranslate2Engine, unsupported_options
 
         unsupported = unsupported_options(self.defaults.config)
         if unsupported:
@@ -117,7 +119,8 @@ class Translator(LoadedCheckpoint):
 
     @cached_property
     def torch_engine(self) -> TorchEngine:
-        from .torch_engine import TorchEngine
+        with IMPORTS:
+            from .torch_engine import TorchEngine
 
         return TorchEngine(self.model, end=self.defaults.end, lock=self._lock)
 
@@ -232,7 +235,8 @@ class Translator(LoadedCheckpoint):
 
     def _traces(self, parts: Sequence[Translation], alternative: int, views: Sequence[str]) -> list[Trace]:
         """Of equal languages and one engine."""
-        from ..lens.tracing import trace_hypotheses
+        with IMPORTS:
+            from ..lens.tracing import trace_hypotheses
 
         one, chosen = parts[0], [part.hypotheses[alternative] for part in parts]
         with self.inside() as (model, tokenizer):
@@ -254,7 +258,8 @@ class Translator(LoadedCheckpoint):
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
                 views: Sequence[str] = ("raw",), calibrated: bool = True) -> Trace:
         """The trace of a given translation, whoever wrote it; the arguments are those of a call and of `look`."""
-        from ..lens.tracing import trace_texts
+        with IMPORTS:
+            from ..lens.tracing import trace_texts
 
         source, target = self._pair(source, target)
         bare_pair(text, translation)  # UserError if one is blank
@@ -277,8 +282,9 @@ class Translator(LoadedCheckpoint):
         Raises:
             UserError: a language that the model does not have or is not calibrated for; a blank or overlong text.
         """
-        from ..lens.teacher_forcing import encode_target
-        from .scoring import score_targets
+        with IMPORTS:
+            from ..lens.teacher_forcing import encode_target
+            from .scoring import score_targets
 
         if len(sources) != len(translations):
             raise UserError(f"expected a translation for each source, got {len(sources)} sources and"

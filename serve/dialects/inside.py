@@ -18,6 +18,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from seq2see.errors import UserError
+from seq2see.importing import IMPORTS
 from ...lens.explorer import trace_record
 from ...lens.kinds import Kind
 from ...lens.trace import Trace
@@ -58,7 +59,8 @@ class ArithmeticQuestion(Question):
     row: From0
 
     def answer(self, translator: Translator) -> dict[str, Any]:
-        from ...lens.arithmetic import arithmetic  # imports torch
+        with IMPORTS:
+            from ...lens.arithmetic import arithmetic  # imports torch
 
         trace = self.trace(translator)
         with translator.inside() as (model, _):
@@ -76,7 +78,8 @@ class LayersQuestion(Question):
     tool: Literal["layers"]
 
     def answer(self, translator: Translator) -> dict[str, Any]:
-        from ...lens.logits import logit_lens  # imports torch
+        with IMPORTS:
+            from ...lens.logits import logit_lens  # imports torch
 
         trace = self.trace(translator)
         with translator.inside() as (model, tokenizer):
@@ -92,7 +95,8 @@ class TreeQuestion(Question):
     num_beams: int = Field(default=4, ge=2, le=MOST_BEAMS)
 
     def answer(self, translator: Translator) -> dict[str, Any]:
-        from ...lens.beams import beam_tree  # imports torch
+        with IMPORTS:
+            from ...lens.beams import beam_tree  # imports torch
 
         first = translator.tag(self.target or "")
         with translator.inside() as (model, tokenizer):
@@ -114,7 +118,8 @@ class WordsQuestion(Question):
     sentences: list[Sentence] = Field(min_length=2, max_length=8)
 
     def answer(self, translator: Translator) -> dict[str, Any]:
-        from ...lens.embeddings import contextual, distances, project  # imports torch
+        with IMPORTS:
+            from ...lens.embeddings import contextual, distances, project  # imports torch
 
         with translator.inside() as (model, tokenizer):
             found = [contextual(model, tokenizer, sentence, self.word.strip(), language=self.source or "")
@@ -135,7 +140,8 @@ class NearQuestion(Question):
     plus: Short = ""
 
     def answer(self, translator: Translator) -> dict[str, Any]:
-        from ...lens.embeddings import analogy, neighbours
+        with IMPORTS:
+            from ...lens.embeddings import analogy, neighbours
 
         word, minus, plus = (one.strip() for one in (self.word, self.minus, self.plus))
         with translator.inside() as (model, tokenizer):
@@ -153,10 +159,11 @@ class PatchQuestion(Question):
     step: From0
 
     def answer(self, translator: Translator) -> dict[str, Any]:
-        from ...lens.choices import Choice, MinimalPairs
-        from ...lens.evidence import runners_up
-        from ...lens.hooks import all_heads  # these import torch
-        from ...lens.teacher_forcing import encode_source
+        with IMPORTS:
+            from ...lens.choices import Choice, MinimalPairs
+            from ...lens.evidence import runners_up
+            from ...lens.hooks import all_heads  # these import torch
+            from ...lens.teacher_forcing import encode_source
 
         trace = self.trace(translator)
         if self.step >= len(trace.target_ids):

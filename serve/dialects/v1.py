@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
 
+from seq2see.importing import IMPORTS
 from ...lens.explorer import measured_record, trace_record
 from ...lens.kinds import Kind
 from ...lens.trace import Trace
@@ -203,9 +204,10 @@ def _looked_at(translator: Translator, body: LookBody) -> Trace:
     source, target = (None if code in (None, "auto") else code for code in (body.source, body.target))
     if body.translation is not None:
         return translator.look_at(body.text, body.translation, source=source, target=target, views=body.views)
-    from ...lens.evidence import head_means
-    from ...lens.interventions import ablate  # these import torch
-    from ...lens.what_if import WhatIf
+    with IMPORTS:
+        from ...lens.evidence import head_means
+        from ...lens.interventions import ablate  # these import torch
+        from ...lens.what_if import WhatIf
 
     [trace] = translator.look(translator(body.text, source=source, target=target))[:1]
     with translator.inside() as (model, tokenizer):
@@ -235,9 +237,10 @@ def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str
     found = trace_record(trace, kinds=body.maps)
     if not body.evidence:
         return found
-    from ...lens.alignment import counterparts
-    from ...lens.evidence import effects, head_means, spelt_candidates
-    from ...lens.views import add_views
+    with IMPORTS:
+        from ...lens.alignment import counterparts
+        from ...lens.evidence import effects, head_means, spelt_candidates
+        from ...lens.views import add_views
 
     calibrator = trace.calibrated.calibrator if trace.calibrated else None
     choice = translator.known_choice

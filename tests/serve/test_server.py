@@ -6,6 +6,7 @@ import logging
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import psutil
@@ -172,6 +173,15 @@ def test_a_second_signal_or_the_end_of_the_grace_forces_it(first, second, code):
 
 
 # --- a real model
+
+
+def test_the_first_two_requests_may_both_need_torch(folder):
+    """One looks, the other samples, at the same time."""
+    with Process(str(folder), "--port", "0", "--set", "page=false", stub=False) as server, ThreadPoolExecutor() as both:
+        body = {"source": "en", "target": "fr"}
+        asked = (("look", {"text": "The cat."}), ("translate", {"texts": ["The cat."], "temperature": 0.7}))
+        answers = both.map(lambda one: httpx.post(f"{server.url}/v1/{one[0]}", json=body | one[1], timeout=100), asked)
+        assert [one.status_code for one in answers] == [200, 200]
 
 
 def test_before_the_first_look_there_is_no_torch_and_little_memory(folder):
