@@ -69,7 +69,7 @@ class RequestChecks:
                 log.error("a request failed: %s", type(error).__name__)
                 error = APIError(500, "failed", "internal server error: the request failed; see the server's log")
             self.service.metrics.count(error)
-            if page and error.code.startswith("key_"):  # makes a browser ask for the key
+            if error.code.startswith("key_") and (page or is_from_page(request)):  # a browser asks for the key, once
                 error.status = 401
                 error.headers["WWW-Authenticate"] = 'Basic realm="Seq2See: any name, and the key as password"'
             if not started:
@@ -124,6 +124,11 @@ class RequestChecks:
                 raise
         finally:
             watching.cancel()
+
+
+def is_from_page(request: HTTPConnection) -> bool:
+    """Whether a script of this server's page sent the request, with an Origin, as browsers do for POST."""
+    return "origin" in request.headers and is_same_origin(request)
 
 
 def is_same_origin(request: HTTPConnection) -> bool:

@@ -60,6 +60,12 @@ watch("settings", () => {
 });
 """
 
+# No script may send requests from an address with a name and a password in it, which the browser knows by now.
+PLAIN_ADDRESS = b"""<script>(() => {
+const here = new URL(document.baseURI);
+if (here.username || here.password) location.replace(Object.assign(here, { username: "", password: "" }));
+})();</script>"""
+
 # Before Gradio has started, which takes most of a second: the same explorer, outside it.
 EARLY = b"""<div class="s2s-early"><div class="s2s-home"></div></div><script>(() => {
 const { props } = window.gradio_config.components.find(({ props }) => props.props?.settings?.first) || {};
@@ -131,7 +137,7 @@ class WithFirstView(BaseHTTPMiddleware):
     def __init__(self, app: ASGIApp, service: Service):
         super().__init__(app)
         view = static_view(service)
-        self.view = view + EARLY if view else b""
+        self.view = PLAIN_ADDRESS + (view + EARLY if view else b"")
         self.folder = service.settings.root_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

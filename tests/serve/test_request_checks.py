@@ -139,6 +139,9 @@ def test_with_keys_the_page_wants_one(tmp_path):
             answer = client.get(path)
             assert answer.status_code == 401 and answer.headers["www-authenticate"].startswith("Basic")
         assert client.get("/ui/", auth=("any", "a-key-of-some-length")).status_code == 404  # no page here
+        for headers, status in (({"Origin": "http://localhost"}, 401), ({}, 403)):  # the page's own requests, programs
+            answer = ask_with(client, "own", Host="localhost", **headers)
+            assert (answer.status_code, "www-authenticate" in answer.headers) == (status, status == 401)
 
 
 # --- keys, rates, proxies
