@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from seq2see.errors import UserError, as_user_error
 from seq2see.importing import IMPORTS
@@ -76,6 +77,7 @@ class LoadedCheckpoint:
         self._fingerprint = _fingerprint(self._files)
         self._loading = RLock()  # one thread loads, the others wait
         self._lock = Lock()  # looking inside switches the attention implementation of the shared model
+        self._twins: list[Self] = []  # not in use
 
     @property
     def model(self) -> PreTrainedModel:
@@ -96,6 +98,26 @@ class LoadedCheckpoint:
         loaded = self._load()
         with self._lock:
             yield loaded
+
+    @contextmanager
+    def twin(self) -> Iterator[Self]:
+        """The same with modules of its own for the same weights, so that several can be looked into at once."""
+        try:
+            found = self._twins.pop()
+        except IndexError:
+            found = self._make_twin()
+        try:
+            yield found
+        finally:
+            self._twins.append(found)
+
+    def _make_twin(self) -> Self:
+        made = copy.copy(self)
+        with self.inside() as (model, tokenizer):
+            shared = {id(weight): weight for weight in (*model.parameters(), *model.buffers())}
+            made._loaded = copy.deepcopy(model, shared), tokenizer
+        made._lock, made._twins = Lock(), []
+        return made
 
     def _load(self) -> Loaded:
         with self._loading:

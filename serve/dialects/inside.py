@@ -203,7 +203,8 @@ class ReplayQuestion(Question):
         if folder is None:
             raise UserError(f"the checkpoint of step {step} no longer exists")
         then = load_checkpoint(folder, folder.stat().st_mtime_ns)
-        return then.look(then(self.text, source=self.source, target=self.target))[0]
+        with then.twin() as own:
+            return own.look(own(self.text, source=self.source, target=self.target))[0]
 
 
 def checkpoints(folder: Path | None) -> dict[int, Path]:

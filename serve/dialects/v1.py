@@ -17,7 +17,7 @@ from ...translate.marks import words_shown
 from ...translate.results import Hypothesis, Translation
 from ...translate.translator import Translator
 from ..access import Caller
-from ..service import Service
+from ..service import Service, check_passes
 from .bodies import From0, JSONRoute, OptionFields, Pair, key_wanted
 
 HeadName = Annotated[tuple[Kind, From0, From0], Strict(False)]  # JSON has no tuple
@@ -178,11 +178,16 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
     result, traces = None, list[Trace]()
     if body.translation is None and not body.without:
         result, traces = await service.translate_and_look(body.text, caller=caller, alternative=body.alternative,
-                                                          views=body.views, **body.arguments())
+                                                          views=body.views, evidence=body.evidence, **body.arguments())
     model = service.model_for(body.model, *(result.source_language, result.target_language) if result else
                               (body.source, body.target))
 
+    most = service.settings.look_tokens
+
     def finish(translator: Translator) -> str:
+        if not result and (body.evidence or "left_out" in body.views):
+            check_passes(translator, [(body.text, body.translation or body.text)], language=body.source or "",
+                         evidence=body.evidence, most=most)
         found = [_one_trace(translator, one, body) for one in traces or [_looked_at(translator, body)]]
         for record, trace, part in zip(found, traces, result.parts if result else (), strict=False):
             if part.model_input is not None:
