@@ -111,6 +111,10 @@ class Service:
         """The source languages that a text may be in, most probable first."""
         return detect(text, (source for source, _ in self.language_pairs))
 
+    def is_full(self, *, looks: bool) -> bool:
+        """Whether a request would surely be refused, for want of room."""
+        return self._looks.full if looks else bool(self._batchers) and all(one.full for one in self._batchers.values())
+
     # --- requests
 
     async def translate(self, texts: Sequence[str], *, caller: Caller,

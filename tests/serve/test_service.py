@@ -109,8 +109,9 @@ TAGS = "<b>" * 160
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("body", [
-    {"text": TAGS, "evidence": True}, {"text": TAGS, "views": ["left_out"]}, {"text": "a", "translation": TAGS,
-    "evidence": True}, {"text": TAGS, "translation": "a", "views": ["left_out"]}, {"text": "a" + "<" * 900, "evidence": True},
+    {"text": TAGS, "evidence": True}, {"text": TAGS, "views": ["left_out"]},
+    {"text": "a" + "<" * 900, "evidence": True},
+    {"text": "a", "translation": TAGS, "evidence": True}, {"text": TAGS, "translation": "a", "views": ["left_out"]},
     {"text": "The cat did not cross.", "evidence": True},
 ])  # fmt: skip
 async def test_what_looking_costs_is_bounded_before_it_begins(translator, monkeypatch, body):
