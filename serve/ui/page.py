@@ -123,7 +123,7 @@ async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncItera
         answer_in_json(blocks.mcp_server_obj)
     [mounted] = (route.app for route in parent.routes if isinstance(route, Mount))
     async with parent.router.lifespan_context(parent):
-        app.state.page = CheckedCalls(WithFirstView(mounted, service))
+        app.state.page = CheckedCalls(WithFirstView(mounted, service), blocks)
         yield mounted.stop_event.set
 
 

@@ -106,6 +106,20 @@ def test_others_are_not_charged_and_idle_minutes_do_not_add_up(clock):
         assert (refused.value.status, refused.value.code) == (429, "rate_limit")
 
 
+def test_of_too_many_accounts_the_least_recently_active_is_forgotten_first(monkeypatch, clock):
+    """Who goes on sending stays limited, however many others come."""
+    monkeypatch.setattr(access_module, "MOST_ACCOUNTS", 3)
+    limited = AccessControl(texts_per_minute=60)
+    for number in range(20):
+        clock.now += 0.001
+        limited.check_rate(ANN, 2)
+        limited.check_rate(Caller(f"other {number}"), 60)
+    for caller in (ANN, Caller("other 19"), Caller("other 18")):
+        with pytest.raises(APIError, match="more than 60 texts per minute"):
+            limited.check_rate(caller, 60)
+    limited.check_rate(Caller("other 3"), 60)  # forgotten
+
+
 @pytest.mark.parametrize("rate", [1, 7, 600, 100_000])
 def test_who_waits_as_long_as_told_is_let_in(rate, clock):
     """And nobody is told to wait for nothing."""

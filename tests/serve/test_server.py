@@ -107,6 +107,16 @@ def test_the_address_it_names_can_be_opened(capsys, host, opens, other):
     assert server.url in last and ("every other address" in last) == other
 
 
+@pytest.mark.parametrize("keys", ["", "ann a-key-of-some-length"])
+def test_the_start_says_what_is_served(monkeypatch, capsys, keys):
+    monkeypatch.setenv("SEQ2SEE_API_KEYS", keys)
+    with running({"a": Stub, "b": lambda: Stub(pairs=[])}) as server:
+        pass
+    told = capsys.readouterr().err
+    assert server.url in told and "models: a (en to fr, de to fr, en to de), b (any)" in told
+    assert f"API keys: {'on' if keys else 'off'}" in told and told.count("\n") == 1
+
+
 def test_several_models_serve_their_pairs():
     first, second = Stub(pairs=[("en", "fr")]), Stub(pairs=[("fr", "en"), ("en", "hi")])
     with running({"a": lambda: first, "b": lambda: second}) as server, httpx.Client(base_url=server.url) as client:
