@@ -10,6 +10,7 @@ import torch
 from transformers import LogitsProcessor, LogitsProcessorList, PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from .pausing import pause
 from .teacher_forcing import cut_at_end, decode_target, encode_source, end_ids, eval_mode
 
 # K beams, V vocabulary, t steps
@@ -69,6 +70,7 @@ class _Watching(LogitsProcessor):
         self.steps: list[tuple[list[tuple[int, ...]], torch.Tensor]] = []
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
+        pause()
         self.steps.append(([tuple(row) for row in input_ids.tolist()], scores.cpu().clone()))
         return scores
 

@@ -16,6 +16,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from seq2see.errors import UserError
 from ..tokenizer.words import split_words, token_spans
 from .hooks import capture, laid_out_otherwise, layers_of, replaced
+from .pausing import pause
 from .teacher_forcing import encode_source, eval_mode
 
 # L layers, N words, D model width, V vocabulary
@@ -90,6 +91,7 @@ def _hidden_states(model: PreTrainedModel, ids: Sequence[int], *, positions: boo
         capture({"before": layers[0]}, "in") as before,
         capture(dict(enumerate(layers)), "out") as after,
     ):
+        pause()
         encoder(input_ids=ids_1S, attention_mask=torch.ones_like(ids_1S))
     states = [*before.values(), *after.values()]
     if any(state.shape[:2] != ids_1S.shape for state in states):

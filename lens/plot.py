@@ -14,6 +14,7 @@ import numpy as np
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
+from seq2see.importing import IMPORTS
 from .kinds import Kind, Rows
 from .maps import Picture, facts, picture
 from .trace import Trace
@@ -52,7 +53,8 @@ def save_plot(
         size = f"{len(drawn.rows)} rows by {len(drawn.columns)} columns"
         raise UserError(f"a map of {size} cannot be read as a picture: take --words, a shorter text, or .json")
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it reports its font cache and missing fonts
-    import matplotlib.style
+    with IMPORTS:
+        import matplotlib.style
 
     with matplotlib.style.context(["default", STYLE]):
         figure = draw(drawn, trace)
@@ -67,8 +69,9 @@ def save_plot(
 
 def without_font(figure: Any) -> str:
     """The characters in the figure that no font of STYLE has, in code point order."""
-    from matplotlib.font_manager import findfont, get_font
-    from matplotlib.text import Text
+    with IMPORTS:
+        from matplotlib.font_manager import findfont, get_font
+        from matplotlib.text import Text
 
     known: set[int] = set()
     for family in STYLE["font.family"]:
@@ -80,7 +83,8 @@ def without_font(figure: Any) -> str:
 
 def draw(drawn: Picture, trace: Trace) -> Any:
     """The figure: title, map with axes and scale, and a caption.  The map fills it; the file has room for the rest."""
-    from matplotlib.figure import Figure
+    with IMPORTS:
+        from matplotlib.figure import Figure
 
     cell = 0.42 if max(drawn.cells.shape) <= 24 else max(0.16, 10 / max(drawn.cells.shape))
     down, across = (cell * count for count in drawn.cells.shape)  # inches
@@ -106,7 +110,8 @@ def draw(drawn: Picture, trace: Trace) -> Any:
 
 def _map(axes: Any, drawn: Picture, cell: float) -> Any:
     """The cells: shares on a scale from 0 to 1, other numbers from the smallest, or 0, to the largest."""
-    from matplotlib.colors import ListedColormap, Normalize
+    with IMPORTS:
+        from matplotlib.colors import ListedColormap, Normalize
 
     values = np.ma.masked_invalid(drawn.cells)
     low, high = float(np.nanmin(drawn.cells, initial=0)), float(np.nanmax(drawn.cells, initial=1e-6))
@@ -130,7 +135,8 @@ def _map(axes: Any, drawn: Picture, cell: float) -> Any:
 
 def ramp(low: float, high: float) -> list[tuple[float, ...]]:
     """Colours from `low` to `high`, lightest at 0, on the same scale for both signs."""
-    from matplotlib.colors import LinearSegmentedColormap
+    with IMPORTS:
+        from matplotlib.colors import LinearSegmentedColormap
 
     blues, ochres = (LinearSegmentedColormap.from_list("", list(colours)) for colours in (BLUES, OCHRES))
     largest = max(high, -low)

@@ -11,11 +11,12 @@ from unicodedata import normalize
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, StoppingCriteria, StoppingCriteriaList
 
 from seq2see.errors import UserError
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from ..tokenizer.words import refuse_surrogates
+from .pausing import pause
 
 # B sentences, S source tokens, T decoder steps
 
@@ -66,6 +67,7 @@ def forced_pass(
     Step t reads target t-1, step 0 the start; padding is on the right.  `wanted` is passed to the model, such as
     `output_attentions=True`.  Call it inside `eval_mode` or `eval_with_eager_attention`.
     """
+    pause()
     input_ids_BS, target_BT = (padded(side).to(model.device) for side in (sources, targets))
     start_B1 = torch.full_like(target_BT[:, :1], decoder_start(model))
     with torch.no_grad(), torch.autocast(model.device.type, enabled=False):
@@ -78,6 +80,18 @@ def forced_pass(
             **wanted,
         )
     return output, target_BT
+
+
+class Pausing(StoppingCriteria):
+    """Pauses before each further step of `generate`, and stops none: `stopping_criteria=Pausing.each_step()`."""
+
+    @classmethod
+    def each_step(cls) -> StoppingCriteriaList:
+        return StoppingCriteriaList([cls()])
+
+    def __call__(self, input_ids: torch.LongTensor, scores: Any, **_: Any) -> torch.BoolTensor:
+        pause()
+        return input_ids.new_zeros(len(input_ids), dtype=torch.bool)
 
 
 def chosen_log_probs(logits_BTV: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:

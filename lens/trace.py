@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
+from seq2see.importing import IMPORTS
 from .explorer import to_html
 from .files import load, save
 from .kinds import KINDS
@@ -67,7 +68,8 @@ class Trace(TraceData):
         BertViz names the rows and the columns of the decoder alike, so both are the decoder's inputs: a row is the
         step that reads its token.  `view` is raw or norm; UserError for one without heads.
         """
-        import torch
+        with IMPORTS:
+            import torch
 
         if view not in WITH_HEADS:
             raise UserError(f"BertViz draws heads, {view!r} has none: expected {' or '.join(WITH_HEADS)}", exit_code=2)

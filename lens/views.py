@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from seq2see.errors import UserError
+from seq2see.importing import IMPORTS
 from .kinds import KINDS, Kind
 
 if TYPE_CHECKING:
@@ -99,9 +100,10 @@ def add_views(
     source word.
     UserError for an unknown view, or a model without float32 weights or whose attention modules cannot be reached.
     """
-    from .attention_blocks import blocks_of, halved, roll
-    from .teacher_forcing import check_model
-    from .word_erasure import log_prob_drops
+    with IMPORTS:
+        from .attention_blocks import blocks_of, halved, roll
+        from .teacher_forcing import check_model
+        from .word_erasure import log_prob_drops
 
     check_model(model)
     check_views(views)

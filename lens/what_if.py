@@ -17,7 +17,7 @@ from seq2see.errors import UserError
 from ..tokenizer.words import split_words
 from .interventions import steer
 from .kinds import Kind
-from .teacher_forcing import cut_at_end, decoder_start, encode_source, encode_target, end_ids, eval_mode
+from .teacher_forcing import Pausing, cut_at_end, decoder_start, encode_source, encode_target, end_ids, eval_mode
 from .trace import Trace
 from .tracing import trace_hypotheses
 
@@ -114,5 +114,6 @@ def generate(
         settings["decoder_input_ids"] = torch.tensor([[decoder_start(model), *prefix_ids]], device=model.device)
     ids_1S = torch.tensor([list(source_ids)], device=model.device)
     with eval_mode(model), torch.no_grad():
-        found = model.generate(ids_1S, attention_mask=torch.ones_like(ids_1S), do_sample=False, **settings)
+        found = model.generate(ids_1S, attention_mask=torch.ones_like(ids_1S), do_sample=False,
+                               stopping_criteria=Pausing.each_step(), **settings)
     return list(cut_at_end(found[0, 1:].tolist(), end_ids(model)))

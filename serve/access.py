@@ -7,9 +7,10 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, NewType
+from typing import TYPE_CHECKING
 
 from seq2see.settings_file import read_text, wrong
 from .errors import APIError
@@ -22,7 +23,14 @@ COMMENT = re.compile(r"(?:^|\s)#")
 SHORTEST_KEY = 8
 MOST_ACCOUNTS = 10_000  # remembered; the least recently active one is dropped first
 WRONG_KEYS = 20  # attempts per address and minute
-Caller = NewType("Caller", str)  # the name of a key or, without keys, an address
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who sends a request: the name of a key or, without keys, the address; and the address."""
+
+    account: str
+    address: str = ""
 
 
 class RateLimit:
@@ -71,17 +79,17 @@ class AccessControl:
         may share an address."""
         address = request.client.host if request.client else "unknown"
         if not self.keys:
-            return Caller(address)
+            return Caller(address, address)
         if not (key := key or _key_in(request.headers)):
             raise APIError(403, "key_missing", "this server requires an API key: send it as X-API-Key")
         if name := self.keys.get(_digest(key)):  # comparing digests leaks nothing through timing
-            return Caller(name)
+            return Caller(name, address)
         self._guesses.take(address, 1)
         raise APIError(403, "key_wrong", "unknown API key")
 
     def check_rate(self, caller: Caller, texts: int) -> None:
         """Count texts against the caller's rate; APIError (429) if it is exceeded."""
-        self._texts.take(caller, texts)
+        self._texts.take(caller.account, texts)
 
 
 def read_keys(path: str | None) -> dict[bytes, str]:

@@ -40,10 +40,12 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
     app.add_middleware(CORSMiddleware, allow_origins=settings.cors_origins, allow_methods=["GET", "POST"],
                        allow_headers=["Authorization", "Content-Type", "X-API-Key"], expose_headers=["Retry-After"])
 
+    @app.head("/healthz", include_in_schema=False, response_class=PlainTextResponse)
     @app.get("/healthz", tags=["server"], summary="The process is alive", response_class=PlainTextResponse)
     async def healthz() -> str:
         return "ok"
 
+    @app.head("/readyz", include_in_schema=False)
     @app.get("/readyz", tags=["server"], summary="The models are loaded and have passed a test translation",
              response_class=PlainTextResponse, responses={503: {"description": "Still loading"}})
     async def readyz() -> Response:

@@ -60,6 +60,7 @@ class Batcher:
         self.wait = wait
         self.metrics = metrics
         self.queued = 0  # tokens
+        self._refused = False  # since the queue had much room
         self._waiting: dict[Item, None] = {}  # oldest first; a dict, so that any item can be removed quickly
         self._timer: asyncio.TimerHandle | None = None
         self._threads = ThreadPoolExecutor(threads, WORKER)
@@ -72,6 +73,7 @@ class Batcher:
         """
         tokens = sum(len(source) for source, _ in work)
         if self.queued and self.queued + tokens > self.queue_tokens:  # an empty queue accepts anything
+            self._refused = True
             raise busy_error()
         loop = asyncio.get_running_loop()
         items = [Item(source, options, loop.create_future(), loop.time()) for source, options in work]
@@ -91,12 +93,19 @@ class Batcher:
                 raise RuntimeError(type(outcome).__name__) from outcome
         return [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
 
+    @property
+    def full(self) -> bool:
+        """Whether there is so little room that requests are refused, whatever their size: from the first that did not
+        fit until an eighth of the queue is free."""
+        return self._refused and self.queued > self.queue_tokens * 7 / 8
+
     def close(self) -> None:
         """Let the threads finish their current call, then end."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _count(self, tokens: int) -> None:
         self.queued += tokens
+        self._refused &= tokens > 0 or self.full
         self.metrics.queued.inc(tokens)
 
     def _dequeue(self, items: Sequence[Item]) -> None:

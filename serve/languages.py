@@ -13,6 +13,7 @@ from typing import Any
 
 import regex
 
+from seq2see.importing import IMPORTS
 from ..tokenizer.protected import masked
 from .errors import APIError
 
@@ -77,6 +78,7 @@ def find_language(code: str, known: Iterable[str]) -> str:
 
 @cache
 def _identifier() -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    with IMPORTS:
+        from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

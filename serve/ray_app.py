@@ -25,6 +25,7 @@ from ray.serve.exceptions import BackPressureError
 from starlette.applications import Starlette
 
 from seq2see.errors import UserError
+from seq2see.importing import IMPORTS
 from ..translate.translator import EngineName, Translator
 from .app import make_app
 from .batcher import busy_error
@@ -80,7 +81,8 @@ class Front:
         app = make_app(service, host="0.0.0.0")
         door.mount("/", app)
         if settings.page:
-            from .ui import page
+            with IMPORTS:
+                from .ui import page
 
             self._open = contextlib.AsyncExitStack()
             blocks = await asyncio.to_thread(page.build_page, service)

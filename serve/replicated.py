@@ -16,7 +16,7 @@ from .access import AccessControl, Caller
 from .service import Service
 from .settings import ServerSettings
 
-WITHIN = Caller("the front")
+WITHIN = "the front"
 
 
 def card(translator: Translator) -> SimpleNamespace:
@@ -37,9 +37,9 @@ class Replica:
     async def describe(self) -> dict[str, SimpleNamespace]:
         return {name: card(one) for name, one in self.service.models.items()}
 
-    async def call(self, method: str, *arguments: Any, **request: Any) -> Any:
-        """Call a method of the service; raises its APIError."""
-        return await getattr(self.service, method)(*arguments, caller=WITHIN, **request)
+    async def call(self, method: str, *arguments: Any, client: str = "", **request: Any) -> Any:
+        """Call a method of the service for the client of an address; raises its APIError."""
+        return await getattr(self.service, method)(*arguments, caller=Caller(WITHIN, client), **request)
 
 
 class Replicated(Service):

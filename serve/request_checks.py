@@ -8,17 +8,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Iterable
+from contextlib import suppress
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from .batcher import busy_error
 from .errors import APIError
 from .service import Service
 
 PAGE = "/ui"
+HOST = re.compile(r"(?P<name>\[[0-9a-f:.]*\]|[^:]*)(:\d*)?")  # and a port
+KEY_IN_BODY = ("/translate", "/detect")  # of LibreTranslate's clients
+LOOKS = ("/v1/look", "/v1/inside")
+WORK = ("/", "/translate", "/v1/translate", *LOOKS)  # what waits in queues
+LINGER_BYTES, LINGER_SECONDS = 2**26, 10  # of a body that is too large, after the answer
 # Gradio's page needs inline scripts and styles, but all from its own site: nothing else may be loaded.
 PAGE_POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' "
                "'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; "
@@ -43,7 +51,7 @@ class RequestChecks:
             await self.app(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
+        request, body = Request(scope), UnreadBody(receive)
         page = scope["path"] == PAGE or scope["path"].startswith(f"{PAGE}/")
         started = False
 
@@ -55,13 +63,12 @@ class RequestChecks:
             await send(message)
 
         try:
-            body = replay_body(await self._body(request), receive)
-            self._check_sender(request, page=page)
+            self._check_head(request, page=page)
+            replayed = replay_body(await self._read(body), receive)
             if page:  # Gradio handles disconnects itself
-                self.service.access.authenticate(request)
-                await self.app(scope, body, send_with_headers)
+                await self.app(scope, replayed, send_with_headers)
             else:
-                await self._while_connected(scope, body, receive, send_with_headers)
+                await self._while_connected(scope, replayed, receive, send_with_headers)
         except ClientDisconnect:
             pass
         except Exception as error:
@@ -69,22 +76,48 @@ class RequestChecks:
                 log.error("a request failed: %s", type(error).__name__)
                 error = APIError(500, "failed", "internal server error: the request failed; see the server's log")
             self.service.metrics.count(error)
-            if page and error.code.startswith("key_"):  # makes a browser ask for the key
+            if error.code.startswith("key_") and (page or is_from_page(request)):  # a browser asks for the key, once
                 error.status = 401
                 error.headers["WWW-Authenticate"] = 'Basic realm="Seq2See: any name, and the key as password"'
             if not started:
-                answer = JSONResponse({"error": error.message, "code": error.code}, error.status, error.headers)
-                await answer(scope, receive, send_with_headers)
+                await self._refuse(request, body, error, send_with_headers)
 
-    async def _body(self, request: Request) -> bytes:
-        """The whole body.  One that is too large is read and discarded: a client reads no response while sending."""
-        body, most = bytearray(), self.settings.body_bytes
-        async for chunk in request.stream():
-            body += chunk if len(body) <= most else b""
-        if len(body) > most:
-            raise APIError(413, "body_too_large", f"the request body is larger than {most} bytes",
-                           headers={"Connection": "close"})
-        return bytes(body)
+    async def _refuse(self, request: Request, body: UnreadBody, error: APIError, send: Send) -> None:
+        """Answer with an error, at once.  Of a body that is, or may become, larger than allowed, some more is discarded
+        before the connection is closed: a client that still sends would not read the answer."""
+        length = request.headers.get("content-length", "" if "transfer-encoding" in request.headers else "0")
+        ends = body.ended or (length.isdecimal() and int(length) <= self.settings.body_bytes)
+        # "identity": compressed, the answer would only end when the body does
+        more = {} if ends else {"Connection": "close", "Content-Encoding": "identity"}
+        answer = JSONResponse({"error": error.message, "code": error.code}, error.status, error.headers | more)
+        await send({"type": "http.response.start", "status": answer.status_code, "headers": answer.raw_headers})
+        await send({"type": "http.response.body", "body": answer.body, "more_body": not ends})
+        if not ends:
+            with suppress(ClientDisconnect, TimeoutError):
+                async with asyncio.timeout(LINGER_SECONDS):
+                    left = LINGER_BYTES
+                    while left > 0 and not body.ended:
+                        left -= len(await body.next())
+            await send({"type": "http.response.body", "body": b""})
+
+    async def _read(self, body: UnreadBody) -> bytes:
+        """The whole body."""
+        read, most = bytearray(), self.settings.body_bytes
+        while not body.ended:
+            read += await body.next()
+            if len(read) > most:
+                raise APIError(413, "body_too_large", f"the request body is larger than {most} bytes")
+        return bytes(read)
+
+    def _check_head(self, request: Request, *, page: bool) -> None:
+        """What can be refused before the body is read, which costs more than all this: other sites, a wrong key, a
+        missing one unless the body may hold it, and work for which there is no room."""
+        self._check_sender(request, page=page)
+        path, posted = request.scope["path"], request.method == "POST"
+        if page or (posted and (path not in KEY_IN_BODY or "x-api-key" in request.headers)):
+            self.service.access.authenticate(request)
+        if posted and path in WORK and self.service.is_full(looks=path in LOOKS):
+            raise busy_error()
 
     def _check_sender(self, request: Request, *, page: bool) -> None:
         """Reject cross-site requests: browsers send simple ones (a form, or JSON as text/plain) without preflight.
@@ -92,7 +125,7 @@ class RequestChecks:
         Programs other than browsers send no Origin.
         """
         host, origin = request.headers.get("host", "").lower(), request.headers.get("origin")
-        name = host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]
+        name = match["name"] if (match := HOST.fullmatch(host)) else ""
         if self.hosts.isdisjoint((name, "*")):
             raise APIError(400, "host", "Invalid Host header (setting allowed_hosts)")
         if origin is None or is_same_origin(request):
@@ -124,6 +157,28 @@ class RequestChecks:
                 raise
         finally:
             watching.cancel()
+
+
+class UnreadBody:
+    """The body of a request, chunk by chunk."""
+
+    def __init__(self, receive: Receive):
+        self.receive = receive
+        self.ended = False
+
+    async def next(self) -> bytes:
+        """ClientDisconnect if the client has gone."""
+        message = await self.receive()
+        if message["type"] == "http.disconnect":
+            self.ended = True
+            raise ClientDisconnect
+        self.ended = not message.get("more_body", False)
+        return bytes(message.get("body", b""))
+
+
+def is_from_page(request: HTTPConnection) -> bool:
+    """Whether a script of this server's page sent the request, with an Origin, as browsers do for POST."""
+    return "origin" in request.headers and is_same_origin(request)
 
 
 def is_same_origin(request: HTTPConnection) -> bool:

@@ -19,6 +19,7 @@ from typing import Any
 import uvicorn
 
 from seq2see.errors import UserError
+from seq2see.importing import IMPORTS
 from ..translate.translator import Translator
 from .access import KEYS_VARIABLE
 from .app import make_app
@@ -117,16 +118,25 @@ class Server(uvicorn.Server):
 
     def _announce(self) -> None:
         also = ", and at every other address of this machine" if self.everywhere else ""
-        print(f"Seq2See is at {self.url}/{also} (Ctrl-C to stop)", file=sys.stderr, flush=True)
+        print(f"Seq2See is at {self.url}/{also} (Ctrl-C to stop){self._about()}", file=sys.stderr, flush=True)
         if self.open_browser:
             threading.Thread(target=webbrowser.open, args=(self.url,), daemon=True).start()
+
+    def _about(self) -> str:
+        """The models with their languages, and whether an API key is required."""
+        models = [f"{name} ({', '.join(f'{source} to {target}' for source, target in one.language_pairs) or 'any'})"
+                  for name, one in self.service.models.items()]
+        keys = f"API keys: {'on' if self.service.access.keys else 'off'}"
+        served = f"; {'models' if len(models) > 1 else 'model'}: {', '.join(models)}" if models else ""
+        return f"{served}; {keys}"
 
     async def _show_page(self, stack: contextlib.AsyncExitStack) -> None:
         def build() -> contextlib.AbstractAsyncContextManager[Callable[[], None]]:
             from .ui import import_gradio
 
-            import_gradio()
-            from .ui import page
+            with IMPORTS:
+                import_gradio()
+                from .ui import page
 
             return page.shown(self.app, page.build_page(self.service, learning=self.training), self.service)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,22 +20,26 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from seq2see.errors import UserError
+from ..lens.pausing import Stopped, pausing
+from ..tokenizer.words import split_words
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
 from ..translate.loaded_checkpoint import ModelChanged
 from ..translate.results import Translation
 from ..translate.translator import Format, Translator
 from .access import AccessControl, Caller, read_keys
-from .batcher import WORKER, Batcher, busy_error
+from .batcher import WORKER, Batcher
 from .errors import APIError
 from .languages import Detection, detect, find_language
 from .metrics import Metrics
 from .settings import ServerSettings
+from .turns import Turns
 
 if TYPE_CHECKING:
     from ..lens.trace import Trace
 
 Result = TypeVar("Result")
 MOST_LOOKS = 32  # running and waiting: a class that clicks at once
+HEADS = 64  # of a model, about
 LONG_TEXT = 1_000  # characters; longer texts are prepared in a thread, to keep the event loop free
 OUTCOMES = {500: "failed", 504: "late"}  # of requests that end with an error, for the metrics; otherwise "refused"
 log = logging.getLogger("seq2see.serve")
@@ -66,8 +71,8 @@ class Service:
         self.ready = False  # every model is loaded and has passed a test translation
         self._batchers: dict[tuple[str, bool], Batcher] = {}  # by model and whether it samples
         self._threads = ThreadPoolExecutor(2, WORKER)
-        self._looking = ThreadPoolExecutor(1, WORKER)
-        self._looks = asyncio.Semaphore(MOST_LOOKS)
+        self._markup = ThreadPoolExecutor(1, WORKER)
+        self._looks = Turns(MOST_LOOKS)
         for name, translator in (models or {}).items():
             self.add(name, translator)
         self.ready = bool(models)
@@ -89,8 +94,9 @@ class Service:
             end()
         for batcher in self._batchers.values():
             batcher.close()
-        for threads in (self._threads, self._looking):
+        for threads in (self._threads, self._markup):
             threads.shutdown(wait=False, cancel_futures=True)
+        self._looks.close()
 
     def check_ready(self) -> None:
         """APIError (503) while the server starts and its lists of models and languages are incomplete."""
@@ -106,6 +112,10 @@ class Service:
         """The source languages that a text may be in, most probable first."""
         return detect(text, (source for source, _ in self.language_pairs))
 
+    def is_full(self, *, looks: bool) -> bool:
+        """Whether a request would surely be refused, for want of room."""
+        return self._looks.full if looks else bool(self._batchers) and all(one.full for one in self._batchers.values())
+
     # --- requests
 
     async def translate(self, texts: Sequence[str], *, caller: Caller,
@@ -117,20 +127,22 @@ class Service:
             return await self._do(self._translate, texts, **request)
 
     async def translate_and_look(self, text: str, *, caller: Caller, alternative: int = 0,
-                                 views: Sequence[str] = ("raw",),
+                                 views: Sequence[str] = ("raw",), evidence: bool = False,
                                  **request: Unpack[RequestOptions]) -> tuple[Translation, list[Trace]]:
-        """The translation, and the traces of one of its hypotheses: one per segment.
+        """The translation, and the traces of one of its hypotheses: one per segment.  `evidence` says that the caller
+        will ask for it: APIError (400) if that would take too long.
 
-        The first call loads the model into torch, which takes seconds; calls run one at a time.
+        The first call loads the model into torch, which takes seconds; calls take turns.
         """
         async with self.serving([text], caller, self.settings.look_seconds, **request):
-            return await self._do(self._translate_and_look, text, alternative=alternative, views=views, **request)
+            return await self._do(self._translate_and_look, text, client=caller.address, alternative=alternative,
+                                  views=views, evidence=evidence, **request)
 
     async def examine(self, text: str, work: Callable[[Translator], Result], *, caller: Caller,
                       model: str | None = None, options: DecodingOptions = NO_OPTIONS, prefix: str = "") -> Result:
-        """The result of `work` on the named model, run one at a time; checked and counted like any request."""
+        """The result of `work` on the named model, which takes turns; checked and counted like any request."""
         async with self.serving([text], caller, self.settings.look_seconds, options=options, prefix=prefix):
-            return await self._do(self._examine, text, work, model=model)
+            return await self._do(self._examine, text, work, client=caller.address, model=model)
 
     @asynccontextmanager
     async def serving(self, texts: Sequence[str], caller: Caller, seconds: float, *,
@@ -189,10 +201,10 @@ class Service:
 
     async def _translate_alike(self, name: str, texts: Sequence[str], *, options: DecodingOptions = NO_OPTIONS,
                                format: Format = "text", **request: Any) -> list[Translation]:
-        """Texts of one language, by one model.  HTML is prepared in the thread for looking, as it needs attention."""
+        """Texts of one language, by one model.  HTML is prepared in a thread of its own, as it needs attention."""
         translator, within = self.models[name], bounded(options, self.models[name], self.settings)
         long = sum(map(len, texts)) >= LONG_TEXT or request.get("keep")  # a pattern may be slow
-        run = partial(_in, self._looking if format == "html" else self._threads if long else None)
+        run = partial(_in, self._markup if format == "html" else self._threads if long else None)
         job = await run(lambda: translator.prepare(texts, options=within, format=format, **request))
         tokens, most = sum(len(ids) for ids, _ in job.work), self.settings.queue_tokens
         if tokens > most and len(job.work) > 1:  # it would block all others and still miss its deadline
@@ -204,27 +216,29 @@ class Service:
             await run(partial(job.advance, found))
         return job.result
 
-    async def _translate_and_look(self, text: str, *, alternative: int, views: Sequence[str],
-                                  **request: Unpack[RequestOptions]) -> tuple[Translation, list[Trace]]:
-        async with self._in_line():
-            self.check_look(text)
-            [result] = await self._translate([text], **request)
-            if not result.hypotheses:
-                raise APIError(400, "blank_text", "the text has no words, so there is no translation to look at")
-            name = self.model_for(request.get("model"), result.source_language or None, result.target_language or None)
-            return result, await _in(self._looking, lambda: self.models[name].look(
-                [result], alternative=alternative, views=views))
+    async def _translate_and_look(self, text: str, *, client: str, alternative: int, views: Sequence[str],
+                                  evidence: bool, **request: Unpack[RequestOptions]) -> tuple[Translation, list[Trace]]:
+        self.check_look(text)
+        [result] = await self._translate([text], **request)
+        if not result.hypotheses:
+            raise APIError(400, "blank_text", "the text has no words, so there is no translation to look at")
+        name = self.model_for(request.get("model"), result.source_language or None, result.target_language or None)
+        if evidence or "left_out" in views:
+            check_passes(self.models[name], [(part.source_text, part.text) for part in result.parts],
+                         language=result.source_language, evidence=evidence, most=self.settings.look_tokens)
+        return result, await self._look(client, name, lambda translator: translator.look(
+            [result], alternative=alternative, views=views))
 
-    async def _examine(self, _: str, work: Callable[[Translator], Result], *, model: str | None) -> Result:
-        async with self._in_line():
-            translator = self.models[self.model_for(model, None, None)]
-            return await _in(self._looking, lambda: work(translator))
+    async def _examine(self, _: str, work: Callable[[Translator], Result], *, client: str, model: str | None) -> Result:
+        return await self._look(client, self.model_for(model, None, None), work)
 
-    def _in_line(self) -> asyncio.Semaphore:
-        """Held around each look, to limit how many wait."""
-        if self._looks.locked():
-            raise busy_error()
-        return self._looks
+    async def _look(self, client: str, name: str, work: Callable[[Translator], Result]) -> Result:
+        """In turns with others: each works on a twin, which it may leave changed while others go on."""
+        def with_twin() -> Result:
+            with self.models[name].twin() as translator:
+                return work(translator)
+
+        return await self._looks.run(client, with_twin)
 
     # --- which model, which language
 
@@ -292,6 +306,19 @@ def bounded(options: DecodingOptions, translator: Translator, settings: ServerSe
                                if getattr(options, name) is None and getattr(usual, name) > limit})
 
 
+def check_passes(translator: Translator, segments: Sequence[tuple[str, str]], *, language: str, evidence: bool,
+                 most: int) -> None:
+    """APIError (400) for segments, each with its translation, whose words would take too long to leave out one by one:
+    each takes a pass that reads all tokens of both again, and `evidence` as many more as there are heads."""
+    cost = 0
+    for source, translation in segments:
+        passes = len(split_words(source, language=language)) + evidence * HEADS
+        cost += passes * sum(map(len, translator.codec.encode([source, translation])))
+    if cost > most:
+        raise APIError(400, "text_too_long", f"to leave out each word, the model would read {cost:,} tokens: at most"
+                       f" {most:,} are allowed; send a shorter text or shorter sentences")
+
+
 def _listed(pairs: Sequence[tuple[str, str]]) -> str:
     return ", ".join(f"{source} to {target}" for source, target in dict.fromkeys(pairs))
 
@@ -312,5 +339,20 @@ def as_api_error(error: BaseException) -> APIError:
 
 
 async def _in(threads: ThreadPoolExecutor | None, work: Callable[[], Result]) -> Result:
-    """Run work in a thread, or directly if there is none."""
-    return work() if threads is None else await asyncio.get_running_loop().run_in_executor(threads, work)
+    """Run work in a thread, where it stops at its next pass if this is cancelled; or directly if there is none."""
+    if threads is None:
+        return work()
+    unwanted = threading.Event()
+
+    def pause() -> None:
+        if unwanted.is_set():
+            raise Stopped
+
+    def run() -> Result:
+        with pausing(pause):
+            return work()
+
+    try:
+        return await asyncio.get_running_loop().run_in_executor(threads, run)
+    finally:
+        unwanted.set()

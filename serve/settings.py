@@ -30,6 +30,7 @@ class ServerSettings:
     # Limits of one request.
     characters: Count = 5_000
     look_characters: Count = 1_000
+    look_tokens: Count = 50_000
     texts: Count = 64
     beams: Count = 8
     alternatives: Count = 5

@@ -82,6 +82,10 @@ class Stub:
                 time.sleep(float(re.search(r"sleep ([\d.]+)", text)[1]))
         return [(written(source),) for source in sources]
 
+    @contextlib.contextmanager
+    def twin(self):
+        yield self
+
     def look(self, results, *, alternative=0, views=("raw",)):
         return [f"trace of {one.text}" for one in results]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seq2see.errors import UserError, as_user_error
+from seq2see.importing import IMPORTS
 from ..tokenizer.layout import END, FIRST_TAG, TAG_SLOTS, tagged_languages
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ class Seq2SeeCodec:
     """
 
     def __init__(self, folder: Path):
-        from tokenizers import Tokenizer
+        with IMPORTS:
+            from tokenizers import Tokenizer
 
         with as_user_error(f"the tokenizer in {folder} cannot be read"):
             self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -60,32 +62,29 @@ class TokenizerCodec:
     """For any transformers tokenizer; otherwise like `Seq2SeeCodec`."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase):
-        from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+        with IMPORTS:
+            from ..lens import teacher_forcing
+            from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 
         self.tokenizer: Any = tokenizer
+        self._forcing = teacher_forcing  # kept: an import in `encode` would wait while another model loads
         if isinstance(tokenizer, Seq2SeeTokenizer):
             self.tags = {language: tokenizer.tag_id(language) for language in tokenizer.languages}
         else:
             self.tags = _multilingual_tag(tokenizer)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        from ..lens.teacher_forcing import encode_source
-
         with as_user_error("the tokenizer cannot encode this text"):
-            return [encode_source(self.tokenizer, text) for text in texts]
+            return [self._forcing.encode_source(self.tokenizer, text) for text in texts]
 
     def begin(self, text: str, *, language: str) -> list[int]:
-        from ..lens.teacher_forcing import encode_target
-
         with as_user_error("the tokenizer cannot encode this text"):
-            ids = encode_target(self.tokenizer, text, language=language, first=None)
+            ids = self._forcing.encode_target(self.tokenizer, text, language=language, first=None)
         ids = ids[:-1] if ids[-1] == self.tokenizer.eos_token_id else ids
         return ids[1:] if self.tags else ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        from ..lens.teacher_forcing import decode_target
-
-        return decode_target(self.tokenizer, ids)
+        return self._forcing.decode_target(self.tokenizer, ids)
 
     def tokens(self) -> list[str]:
         return [str(token) for token in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))]

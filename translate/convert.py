@@ -10,6 +10,7 @@ from pathlib import Path
 
 from seq2see.errors import UserError, as_user_error
 from seq2see.folders import PICKLES
+from seq2see.importing import IMPORTS
 from seq2see.vetting import check_config, check_files
 from .loaded_checkpoint import load
 
@@ -18,8 +19,9 @@ COPIED = (".json", ".spm", ".model", ".txt", ".md")
 
 def write(model: Path, folder: Path) -> None:
     """Convert the checkpoint into `folder`, which appears once it is complete; UserError if it is invalid."""
-    import torch
-    from safetensors.torch import save_file
+    with IMPORTS:
+        import torch
+        from safetensors.torch import save_file
 
     check_files(model)
     check_config(model)

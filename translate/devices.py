@@ -10,13 +10,15 @@ import sys
 from typing import Literal
 
 from seq2see.errors import UserError
+from seq2see.importing import IMPORTS
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 
 
 def torch_device(wanted: Device) -> str:
     """UserError for a device that PyTorch cannot find."""
-    import torch
+    with IMPORTS:
+        import torch
 
     return _chosen(wanted, "PyTorch", cuda=torch.cuda.is_available(), mps=torch.backends.mps.is_available())
 
@@ -34,7 +36,8 @@ def ctranslate2_finds(device: Device) -> bool:
 def _ctranslate2_finds_cuda() -> bool:
     """Whether there is a GPU, and the library of CUDA 12 that CTranslate2 loads at its first translation: PyTorch 2.13
     brings that of CUDA 13 alone."""
-    import ctranslate2
+    with IMPORTS:
+        import ctranslate2
 
     if ctranslate2.get_cuda_device_count() == 0:
         return False

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seq2see.errors import UserError
+from seq2see.importing import IMPORTS
 from seq2see.json_files import read_json
 from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import check_manifest, sha256, write_manifest
@@ -99,7 +100,8 @@ def weights_hash(run: Path) -> str:
 def write(run: Path, folder: Path, *, quantization: str) -> None:
     """Convert the checkpoint into `folder`, which appears once it is complete; UserError for an unsupported model."""
     try:
-        from ctranslate2.converters.transformers import MarianMTLoader
+        with IMPORTS:
+            from ctranslate2.converters.transformers import MarianMTLoader
     except ImportError as error:
         raise UserError("exporting needs CTranslate2: pip install 'seq2see[fast]'") from error
 
@@ -134,9 +136,10 @@ def write(run: Path, folder: Path, *, quantization: str) -> None:
 
 def seq2see_loader() -> BartLoader:
     """Converts a Seq2See model to CTranslate2's layout: BART's layers, pre-norm, and a position table."""
-    from ctranslate2.converters.transformers import BartLoader
-    from ctranslate2.specs.common_spec import Activation
-    from ctranslate2.specs.transformer_spec import TransformerDecoderSpec, TransformerEncoderSpec, TransformerSpec
+    with IMPORTS:
+        from ctranslate2.converters.transformers import BartLoader
+        from ctranslate2.specs.common_spec import Activation
+        from ctranslate2.specs.transformer_spec import TransformerDecoderSpec, TransformerEncoderSpec, TransformerSpec
 
     kinds = {"relu": Activation.RELU, "gelu": Activation.GELU, "gelu_new": Activation.GELUTanh,
              "silu": Activation.SWISH}  # fmt: skip

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from seq2see.errors import UserError, as_user_error
+from seq2see.importing import IMPORTS
 from seq2see.json_files import read_json
 from seq2see.manifest import sha256
 from seq2see.vetting import vet
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
-LOADING = Lock()  # transformers uses process-wide switches while it creates a model
 PARTS = (  # of a model
     "config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer*.json", "special_tokens_map.json",
     "added_tokens.json", "vocab.json", "target_vocab.json", "merges.txt", "*.spm", "*.model",
@@ -76,6 +77,7 @@ class LoadedCheckpoint:
         self.measured_files = Measurements(folder, _fingerprint(self._files))  # of the weights in the folder
         self._loading = RLock()  # one thread loads, the others wait
         self._lock = Lock()  # looking inside switches the attention implementation of the shared model
+        self._twins: list[Self] = []  # not in use
 
     @property
     def model(self) -> PreTrainedModel:
@@ -96,6 +98,26 @@ class LoadedCheckpoint:
         loaded = self._load()
         with self._lock:
             yield loaded
+
+    @contextmanager
+    def twin(self) -> Iterator[Self]:
+        """The same with modules of its own for the same weights, so that several can be looked into at once."""
+        try:
+            found = self._twins.pop()
+        except IndexError:
+            found = self._make_twin()
+        try:
+            yield found
+        finally:
+            self._twins.append(found)
+
+    def _make_twin(self) -> Self:
+        made = copy.copy(self)
+        with self.inside() as (model, tokenizer):
+            shared = {id(weight): weight for weight in (*model.parameters(), *model.buffers())}
+            made._loaded = copy.deepcopy(model, shared), tokenizer
+        made._lock, made._twins = Lock(), []
+        return made
 
     def _load(self) -> Loaded:
         with self._loading:
@@ -204,8 +226,9 @@ class LoadedCheckpoint:
     @property
     def known_choice(self) -> AlignmentChoice:
         """How links are best read off this model's maps, as far as is known."""
-        from ..lens.alignment import best_known
-        from ..lens.hooks import attention_sites
+        with IMPORTS:
+            from ..lens.alignment import best_known
+            from ..lens.hooks import attention_sites
 
         sites = attention_sites(self.model)["cross"]
         known = self.measurements
@@ -243,16 +266,16 @@ def model_files(run: Path) -> list[Path]:
 def load(folder: Path, *, trust_remote_code: bool = False) -> Loaded:
     """A checkpoint in torch, with its transformers tokenizer; UserError if either cannot be read or they do not
     match."""
-    from transformers import AutoTokenizer
+    with IMPORTS:  # while a model loads too: transformers uses process-wide switches, and imports more of itself
+        from transformers import AutoTokenizer
 
-    from ..modeling.loading import load_checkpoint
-    from ..tokenizer.tokenization_seq2see import load_tokenizer
+        from ..modeling.loading import load_checkpoint
+        from ..tokenizer.tokenization_seq2see import load_tokenizer
 
-    with LOADING:
         model = load_checkpoint(folder, trust_remote_code=trust_remote_code)
-    with as_user_error(f"the tokenizer in {folder} cannot be read"):
-        tokenizer: PreTrainedTokenizerBase = load_tokenizer(folder) if model.config.model_type == "seq2see" else (
-            AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code, local_files_only=True))
+        with as_user_error(f"the tokenizer in {folder} cannot be read"):
+            tokenizer: PreTrainedTokenizerBase = load_tokenizer(folder) if model.config.model_type == "seq2see" else (
+                AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code, local_files_only=True))
     check_sizes(model, tokenizer, name=str(folder))
     return model, tokenizer
 

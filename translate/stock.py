@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seq2see.errors import UserError
+from seq2see.importing import IMPORTS
 from seq2see.json_files import read_json
 from seq2see.manifest import write_manifest
 from .loaded_checkpoint import load
@@ -71,9 +72,10 @@ def write(run: Path, folder: Path) -> None:
 
 def as_pegasus(model: PreTrainedModel) -> PegasusForConditionalGeneration:
     """The same network in a transformers class: the same logits, and so the same translations."""
-    from transformers import PegasusConfig, PegasusForConditionalGeneration
+    with IMPORTS:
+        from transformers import PegasusConfig, PegasusForConditionalGeneration
 
-    from ..modeling import Seq2SeeConfig
+        from ..modeling import Seq2SeeConfig
 
     options = {name: getattr(model.config, name) for name in Seq2SeeConfig.__annotations__}
     pegasus = PegasusForConditionalGeneration(PegasusConfig(**options, forced_eos_token_id=None))

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
+from seq2see.importing import IMPORTS
 from ..tokenizer.plain import characters
 from ..tokenizer.protected import Protection
 from .codec import Codec, Seq2SeeCodec, TokenizerCodec
@@ -107,7 +108,8 @@ class Translator(LoadedCheckpoint):
         self.engine: Engine = self.torch_engine
 
     def _use_ctranslate2(self, folder: Path, precision: Precision, threads: int) -> None:
-        from .ctranslate2_engine import CTranslate2Engine, unsupported_options
+        with IMPORTS:
+            from .ctranslate2_engine import CTranslate2Engine, unsupported_options
 
         unsupported = unsupported_options(self.defaults.config)
         if unsupported:
@@ -122,7 +124,8 @@ class Translator(LoadedCheckpoint):
 
     @cached_property
     def torch_engine(self) -> TorchEngine:
-        from .torch_engine import TorchEngine
+        with IMPORTS:
+            from .torch_engine import TorchEngine
 
         return TorchEngine(self.model, end=self.defaults.end, lock=self._lock)
 
@@ -265,7 +268,8 @@ class Translator(LoadedCheckpoint):
 
     def _traces(self, parts: Sequence[Translation], alternative: int, views: Sequence[str]) -> list[Trace]:
         """Of equal languages and one engine."""
-        from ..lens.tracing import trace_hypotheses
+        with IMPORTS:
+            from ..lens.tracing import trace_hypotheses
 
         one, chosen = parts[0], [part.hypotheses[alternative] for part in parts]
         with self.inside() as (model, tokenizer):
@@ -305,8 +309,9 @@ class Translator(LoadedCheckpoint):
         Raises:
             UserError: a blank text; tokens that the model does not have or that spell another text.
         """
-        from ..lens.teacher_forcing import check_target_ids
-        from ..lens.tracing import trace_hypotheses, trace_texts
+        with IMPORTS:
+            from ..lens.teacher_forcing import check_target_ids
+            from ..lens.tracing import trace_hypotheses, trace_texts
 
         source, target = self._pair(source, target)
         bare_pair(text, translation)  # UserError if one is blank
@@ -336,8 +341,9 @@ class Translator(LoadedCheckpoint):
         Raises:
             UserError: a language that the model does not have or is not calibrated for; a blank or overlong text.
         """
-        from ..lens.teacher_forcing import encode_target
-        from .scoring import score_targets
+        with IMPORTS:
+            from ..lens.teacher_forcing import encode_target
+            from .scoring import score_targets
 
         if len(sources) != len(translations):
             raise UserError(f"expected a translation for each source, got {len(sources)} sources and"

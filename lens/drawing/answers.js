@@ -7,8 +7,10 @@ export function answered(context, route, body) {
   const { state, ask, render } = context, key = JSON.stringify([route, body]);
   if (key in state.lab) return state.lab[key];
   state.lab[key] = null;
-  ask(route, body).catch((error) => ({ error: error.message }))
-    .then((found) => { state.lab[key] = found; render(); });
+  ask(route, body).then((found) => { state.lab[key] = found; render(); }, (error) => {
+    if (error.name === "AbortError") delete state.lab[key];  // another text is shown
+    else { state.lab[key] = { error: error.message }; render(); }
+  });
   return null;
 }
 

@@ -10,9 +10,10 @@ const KEPT = 40;     // answers kept
 
 export function loading({ state, settings, engine, set, render }) {
   const answers = new Map();
-  let running = null, slow = null, opening = false;  // `opening`: the page still shows an older text
+  let running = new AbortController();  // aborts all that was asked about the text
+  let slow = null, opening = false;  // `opening`: the page still shows an older text
 
-  async function ask(route, body, signal) {
+  async function ask(route, body, signal = running.signal) {
     const key = JSON.stringify([route, body]), answer = answers.get(key) ?? await engine(route, body, signal);
     answers.set(key, answer);
     if (answers.size > KEPT) answers.delete(answers.keys().next().value);
@@ -52,7 +53,7 @@ export function loading({ state, settings, engine, set, render }) {
       Object.assign(state, { text: source_text, source: source_language || null, target: target_language || null });
       arrived(first, { changes: wish });
       const trace = traceOf(state), flip = flipOf(settings, state.text);
-      if (engine && !trace.evidence) return weigh(new AbortController().signal);
+      if (engine && !trace.evidence) return weigh(running.signal).catch(() => {});
       set({ busy: null, ...telling(trace) });
       if (engine && flip) prepare(flip.text);
     } else {
@@ -72,7 +73,7 @@ export function loading({ state, settings, engine, set, render }) {
   // Translates a text and traces it; requests for an older text are aborted.
   async function open(text, changes = {}) {
     if (!engine) return;
-    running?.abort();
+    running.abort();
     const mine = running = new AbortController(), { signal } = mine, before = state.reply?.translation?.text || "";
     opening = true;
     clearTimeout(slow);
@@ -92,14 +93,13 @@ export function loading({ state, settings, engine, set, render }) {
       await weigh(signal);
     } catch (error) {
       if (error.name !== "AbortError" && running === mine) failed(error.message);
-    } finally {
-      if (running === mine) running = null;
     }
   }
   const isAlike = (one, other) => one.record.model === other.record.model && `${one.languages}` === `${other.languages}`;
   const again = () => open(state.text, { alternative: state.alternative, prefix: state.prefix, forced: state.forced });
   const cancel = () => {
-    running?.abort();
+    running.abort();
+    running = new AbortController();
     if (opening) failed("Cancelled."); else set({ busy: null, waited: false });
   };
   // Keeps the new translation, if only its maps are missing, and nothing of an older text.
@@ -162,7 +162,7 @@ export function loading({ state, settings, engine, set, render }) {
   // --- more of a text that is shown
 
   function showPart(part) {
-    running?.abort();
+    running.abort();
     running = new AbortController();
     set({ part, word: state.traces[part].first, read: 0, hover: null, busy: "weighing" });
     weigh(running.signal).catch(() => {});
@@ -180,7 +180,8 @@ export function loading({ state, settings, engine, set, render }) {
         const answer = await ask("look", { ...about(trace), views: ["raw", view], maps: KINDS });
         trace.add(answer.traces[0]);
       } catch (error) {
-        return set({ busy: null, waited: false, error: error.message });
+        if (error.name !== "AbortError") set({ busy: null, waited: false, error: error.message });
+        return;
       }
     }
     set({ busy: null, waited: false, error: null, hover: null, ...changes });

@@ -18,6 +18,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from seq2see.errors import UserError
+from seq2see.importing import IMPORTS
 from ...lens.explorer import trace_record
 from ...lens.kinds import Kind
 from ...lens.trace import Trace
@@ -63,7 +64,8 @@ class ArithmeticQuestion(Question):
     row: From0
 
     def answer(self, translator: Translator) -> dict[str, Any]:
-        from ...lens.arithmetic import arithmetic  # imports torch
+        with IMPORTS:
+            from ...lens.arithmetic import arithmetic  # imports torch
 
         trace = self.trace(translator)
         with translator.inside() as (model, _):
@@ -81,7 +83,8 @@ class LayersQuestion(Question):
     tool: Literal["layers"]
 
     def answer(self, translator: Translator) -> dict[str, Any]:
-        from ...lens.logits import logit_lens  # imports torch
+        with IMPORTS:
+            from ...lens.logits import logit_lens  # imports torch
 
         trace = self.trace(translator)
         with translator.inside() as (model, tokenizer):
@@ -97,7 +100,8 @@ class TreeQuestion(Question):
     num_beams: int = Field(default=4, ge=2, le=MOST_BEAMS)
 
     def answer(self, translator: Translator) -> dict[str, Any]:
-        from ...lens.beams import beam_tree  # imports torch
+        with IMPORTS:
+            from ...lens.beams import beam_tree  # imports torch
 
         first = translator.tag(self.target or "")
         with translator.inside() as (model, tokenizer):
@@ -119,7 +123,8 @@ class WordsQuestion(Question):
     sentences: list[Sentence] = Field(min_length=2, max_length=8)
 
     def answer(self, translator: Translator) -> dict[str, Any]:
-        from ...lens.embeddings import contextual, distances, project  # imports torch
+        with IMPORTS:
+            from ...lens.embeddings import contextual, distances, project  # imports torch
 
         with translator.inside() as (model, tokenizer):
             found = [contextual(model, tokenizer, sentence, self.word.strip(), language=self.source or "")
@@ -140,7 +145,8 @@ class NearQuestion(Question):
     plus: Short = ""
 
     def answer(self, translator: Translator) -> dict[str, Any]:
-        from ...lens.embeddings import analogy, neighbours
+        with IMPORTS:
+            from ...lens.embeddings import analogy, neighbours
 
         word, minus, plus = (one.strip() for one in (self.word, self.minus, self.plus))
         with translator.inside() as (model, tokenizer):
@@ -157,7 +163,8 @@ class PatchQuestion(Question):
     other: Sentence
 
     def answer(self, translator: Translator) -> dict[str, Any]:
-        from ...lens.evidence import patched_odds  # imports torch
+        with IMPORTS:
+            from ...lens.evidence import patched_odds  # imports torch
 
         trace = self.trace(translator)
         with translator.inside() as (model, tokenizer):
@@ -189,7 +196,8 @@ class ReplayQuestion(Question):
         if folder is None:
             raise UserError(f"the checkpoint of step {step} no longer exists")
         then = load_checkpoint(folder, folder.stat().st_mtime_ns)
-        return then.look(then(self.text, source=self.source, target=self.target))[0]
+        with then.twin() as own:
+            return own.look(own(self.text, source=self.source, target=self.target))[0]
 
 
 def checkpoints(folder: Path | None) -> dict[int, Path]:

@@ -6,13 +6,13 @@ file fits into `q`).
 """
 
 import json
+import re
 import sys
-from contextlib import suppress
 from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.types import Receive, Scope, Send
 
 from seq2see.languages import NAMES
@@ -29,6 +29,15 @@ FOUR_WAYS = "As JSON, a form, a multipart form or query parameters; a list of te
 KEY: Any = Field(default=None, description="the API key, if the server requires one")
 
 
+def if_given(default: Any) -> BeforeValidator:
+    """LibreTranslate's clients send null or an empty string for what they leave out."""
+    return BeforeValidator(lambda value: default if value in (None, "") else value)
+
+
+def _from_digits(value: Any) -> Any:
+    return int(value) if isinstance(value, str) and re.fullmatch("[0-9]{1,9}", value) else value
+
+
 class LibreTranslateBody(Body):
     """A text or a list of texts, with source and target language."""
 
@@ -40,8 +49,10 @@ class LibreTranslateBody(Body):
     q: Annotated[Text | Texts, by_kind] = Field(description="the text or, in JSON, a list of texts")
     source: str = Field(min_length=1, description="source language, or `auto`")
     target: str = Field(min_length=1, description="target language")
-    format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")
-    alternatives: From0 = Field(default=0, description="number of further translations of each text")
+    format: Annotated[Literal["text", "html"], if_given("text")] = Field(
+        default="text", description="`html` keeps the markup; null or empty: `text`")
+    alternatives: Annotated[From0, if_given(0), BeforeValidator(_from_digits)] = Field(
+        default=0, description="number of further translations of each text, also as a string; null or empty: 0")
     api_key: str | None = KEY
 
 
@@ -90,10 +101,7 @@ async def _fields(request: Request, media: str) -> dict[str, Any]:
             pairs += [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
         for _, value in pairs:  # other encodings were decoded as Latin-1
             refuse_utf16(value[:2].encode("latin-1", "replace"))
-    fields: dict[str, Any] = dict(reversed(pairs))
-    with suppress(KeyError, ValueError):
-        fields["alternatives"] = int(fields["alternatives"])
-    return fields
+    return dict(reversed(pairs))
 
 
 def router(service: Service) -> APIRouter:
@@ -129,6 +137,7 @@ def router(service: Service) -> APIRouter:
         async with service.serving([body.q], caller, service.settings.deadline_seconds):
             return service.detect(body.q)
 
+    @routes.head("/languages", include_in_schema=False)
     @routes.get("/languages", summary="Source languages and their targets", response_model=list[Language])
     async def languages() -> list[dict[str, Any]]:
         service.check_ready()
@@ -136,6 +145,7 @@ def router(service: Service) -> APIRouter:
         return [{"code": code, "name": NAMES.get(code, code), "targets": [to for start, to in pairs if start == code]}
                 for code in dict.fromkeys([*(start for start, _ in pairs), *(to for _, to in pairs)])]
 
+    @routes.head("/health", include_in_schema=False)
     @routes.get("/health", summary="Whether the server is ready to translate")
     async def health() -> dict[str, str]:
         service.check_ready()

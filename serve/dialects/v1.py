@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
 
+from seq2see.importing import IMPORTS
 from ...lens.explorer import measured_record, trace_record
 from ...lens.kinds import Kind
 from ...lens.trace import Trace
@@ -24,7 +25,7 @@ from ...translate.translator import Translator
 from ..access import Caller
 from ..errors import APIError
 from ..languages import other_language
-from ..service import Service, bounded
+from ..service import Service, bounded, check_passes
 from ..settings import ServerSettings
 from .bodies import GIVEN, TARGET_IDS, From0, JSONRoute, OptionFields, Pair, TargetIds, key_wanted
 
@@ -215,11 +216,14 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
     found, request, pair = None, body.arguments(), (body.source, body.target)
     if body.translation is None and not body.without:
         result, traces = await service.translate_and_look(body.text, caller=caller, alternative=body.alternative,
-                                                          views=body.views, **request)
+                                                          views=body.views, evidence=body.evidence, **request)
         found, pair = Looked(traces, result), (result.source_language, result.target_language)
     model, settings = service.model_for(body.model, *pair), service.settings
 
     def finish(translator: Translator) -> str:
+        if not found and (body.evidence or "left_out" in body.views):
+            check_passes(translator, [(body.text, body.translation or body.text)], language=body.source or "",
+                         evidence=body.evidence, most=settings.look_tokens)
         looked = found or (_looked_at(translator, body) if body.translation is not None else
                            _without_heads(translator, body, settings))
         records = [_one_trace(translator, one, body) for one in looked.traces]
@@ -271,8 +275,9 @@ def _looked_at(translator: Translator, body: LookBody) -> Looked:
 def _without_heads(translator: Translator, body: LookBody, settings: ServerSettings) -> Looked:
     """The translation without some heads, and with every head by the same engine and options: int8 weights may write
     something else than these do with every head."""
-    from ...lens.interventions import ablate
-    from ...lens.means import head_means  # these import torch
+    with IMPORTS:
+        from ...lens.interventions import ablate
+        from ...lens.means import head_means  # these import torch
 
     source, target = _languages(body)
     within = bounded(body.options(), translator, settings)
@@ -312,8 +317,9 @@ def _antecedent(translator: Translator, trace: Trace) -> dict[str, int] | None:
             trace.source_text, (), source_language=trace.source_language, target_language=trace.target_language,
             engine="", precision="", seen=seen).unknown_words:
         return None
-    from ...lens.antecedent import antecedent
-    from ...lens.means import head_means
+    with IMPORTS:
+        from ...lens.antecedent import antecedent
+        from ...lens.means import head_means
 
     with translator.inside() as (model, tokenizer):
         means, _ = head_means(model, tokenizer, trace, translator.folder)
@@ -325,10 +331,11 @@ def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str
     found = trace_record(trace, kinds=body.maps) | {"antecedent": _antecedent(translator, trace)}
     if not body.evidence:
         return found
-    from ...lens.alignment import counterparts
-    from ...lens.evidence import effects, spelt_candidates
-    from ...lens.means import head_means
-    from ...lens.views import add_views
+    with IMPORTS:
+        from ...lens.alignment import counterparts
+        from ...lens.evidence import effects, spelt_candidates
+        from ...lens.means import head_means
+        from ...lens.views import add_views
 
     choice = translator.known_choice
     with translator.inside() as (model, tokenizer):

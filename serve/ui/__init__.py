@@ -12,6 +12,8 @@ import os
 from importlib.resources import files
 from typing import Any
 
+from seq2see.importing import IMPORTS
+
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # before Gradio is imported: nothing leaves this machine
 
 
@@ -32,6 +34,7 @@ def import_gradio() -> None:
 
     inspect.getfile = getfile  # type: ignore[assignment]
     try:
-        import gradio  # noqa: F401
+        with IMPORTS:
+            import gradio  # noqa: F401
     finally:
         inspect.getfile = file_of

@@ -26,6 +26,7 @@ from ..dialects.v1 import LookBody
 from ..errors import APIError
 from ..metrics import Metrics
 from ..service import Service
+from .calls import REFUSALS
 
 
 def page_error(message: str) -> gr.Error:
@@ -40,6 +41,7 @@ def page_errors(metrics: Metrics) -> Iterator[None]:
     except (ValidationError, APIError) as raised:
         error = raised if isinstance(raised, APIError) else bad_request(raised)
         metrics.count(error)
+        REFUSALS.get([]).append(error)
         raise page_error(error.message) from None
 
 
@@ -47,7 +49,8 @@ def add_api(service: Service) -> None:
     """Add the functions to the Blocks whose context this is called in: `with page: add_api(service)`."""
 
     def arguments(request: gr.Request, *, source: Any, target: Any, **given: Any) -> dict[str, Any]:
-        body = LookBody.model_validate({**given, "source": source or None, "target": target or None})
+        source, target = (None if code == "" else code for code in (source, target))
+        body = LookBody.model_validate({**given, "source": source, "target": target})
         return {"caller": service.access.authenticate(request), **body.arguments()}
 
     async def translate(text: str, source: str = "auto", target: str = "", alternatives: int = 1,

@@ -1,43 +1,90 @@
-"""What may be sent to the page: calls of its functions, without files, which Gradio would take from anybody."""
+"""What may be sent to the page: calls of its functions, without files, which Gradio would take from anybody.
+
+Gradio checks little, and answers its own failures and what its functions refuse with 500: calls are checked before it
+sees them, and a function's refusal gets its own status.
+"""
 
 from __future__ import annotations
 
-import json
-from contextlib import suppress
-from typing import Any
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from pydantic_core import from_json
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..errors import APIError
 from ..request_checks import PAGE, replay_body
 
+if TYPE_CHECKING:
+    import gradio as gr
+
 POSTED = {"run", "api", "call", "queue", "cancel", "reset", "mcp"}  # Gradio's other routes take files or write code
+CALLS = {"run", "api", "call", "queue"}
+REFUSALS: ContextVar[list[APIError]] = ContextVar("refusals of the function that is called")
 
 
 class CheckedCalls:
     """ASGI: the page's application behind a check of its requests."""
 
-    def __init__(self, app: ASGIApp):
+    def __init__(self, app: ASGIApp, blocks: gr.Blocks):
         self.app = app
+        self.functions = blocks.fns
+        self.names = {str(one.api_name): one for one in blocks.fns.values()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        kind = scope["path"].removeprefix(f"{PAGE}/gradio_api/").partition("/")[0]
+        kind, _, name = scope["path"].removeprefix(f"{PAGE}/gradio_api/").strip("/").partition("/")
         posted = scope["method"] == "POST"
         if kind.startswith("upload") or (posted and kind not in POSTED):
             raise APIError(404, "not_found", "there is no such route: the page takes no files")
         if posted:
             body: bytes = (await receive())["body"]  # all of it: `RequestChecks` has read it
-            _refuse_files(body)
+            sent = _read(body)
+            if kind in CALLS:
+                self._check(sent, "" if kind == "queue" else name)
             receive = replay_body(body, receive)
-        await self.app(scope, receive, send)
+        refusals: list[APIError] = []
+
+        async def send_status(message: Message) -> None:
+            if refusals and message["type"] == "http.response.start" and message["status"] == 500:
+                message["status"] = refusals[0].status
+            await send(message)
+
+        token = REFUSALS.set(refusals)
+        try:
+            await self.app(scope, receive, send_status)
+        finally:
+            REFUSALS.reset(token)
+
+    def _check(self, sent: Any, name: str) -> None:
+        """APIError for a call of no function, or with another number of arguments than it has; in `call/v2/`, which
+        takes them by name, Gradio fills in the rest."""
+        named = name.startswith("v2/")
+        if not isinstance(sent, dict) or sent.get("batched") or not (named or isinstance(sent.get("data"), list)):
+            raise APIError(400, "bad_request", "data: expected a list of the function's arguments")
+        number = None if named else sent.get("fn_index")
+        function = self.names.get(name.removeprefix("v2/")) if number is None else (
+            self.functions.get(number) if type(number) is int else None)
+        if function is None:
+            raise APIError(404, "not_found", "there is no such function of the page")
+        count, most = len(sent.get("data", ())), len(function.inputs)
+        if not named and count != most:
+            raise APIError(400, "bad_request", f"data: expected {most} arguments, got {count}")
 
 
-def _refuse_files(body: bytes) -> None:
-    """Gradio takes an object with a path for a file, wherever it occurs, and fetches it."""
+def _read(body: bytes) -> Any:
+    """The value; APIError if it is not JSON, or has an object with a path: Gradio would fetch that file."""
+    try:
+        sent = from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        raise APIError(400, "bad_request", f"Invalid JSON: {error}") from None
+    if any(isinstance(one.get("path"), str) for one in _objects(sent)):
+        raise APIError(400, "bad_request", "path: the page takes no files")
+    return sent
 
-    def check(value: dict[str, Any]) -> None:
-        if isinstance(value.get("path"), str):
-            raise APIError(400, "bad_request", "path: the page takes no files")
 
-    with suppress(ValueError, RecursionError):  # no JSON, which Gradio refuses
-        json.loads(body, object_hook=check)
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _objects(one)

@@ -67,6 +67,12 @@ const text = new URLSearchParams(kept || location.search).get("text");
 if (/^#lesson/.test(location.hash) || (text && text !== %s)) document.documentElement.classList.add("s2s-elsewhere");
 })();</script>"""
 
+# No script may send requests from an address with a name and a password in it, which the browser knows by now.
+PLAIN_ADDRESS = b"""<script>(() => {
+const here = new URL(document.baseURI);
+if (here.username || here.password) location.replace(Object.assign(here, { username: "", password: "" }));
+})();</script>"""
+
 # Before Gradio has started, which takes most of a second: the same explorer, outside it.
 EARLY = b"""<div class="s2s-early"><div class="s2s-home"></div></div><script>(() => {
 const { props } = window.gradio_config.components.find(({ props }) => props.props?.settings?.first) || {};
@@ -124,7 +130,7 @@ async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncItera
         answer_in_json(blocks.mcp_server_obj)
     [mounted] = (route.app for route in parent.routes if isinstance(route, Mount))
     async with parent.router.lifespan_context(parent):
-        app.state.page = CheckedCalls(WithFirstView(mounted, service))
+        app.state.page = CheckedCalls(WithFirstView(mounted, service), blocks)
         yield mounted.stop_event.set
 
 
@@ -139,7 +145,7 @@ class WithFirstView(BaseHTTPMiddleware):
         super().__init__(app)
         view = static_view(service)
         elsewhere = (ELSEWHERE % as_data(sentences()[0][0])).encode()
-        self.view = elsewhere + view + EARLY if view else b""
+        self.view = PLAIN_ADDRESS + (elsewhere + view + EARLY if view else b"")
         self.folder = service.settings.root_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

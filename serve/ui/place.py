@@ -16,8 +16,9 @@ def add_page(app: FastAPI) -> None:
         await app.state.page(scope, receive, send)
 
     app.state.page = loading
-    app.add_api_route(PAGE, to_page, include_in_schema=False)
+    app.add_api_route(PAGE, to_page, methods=["GET", "HEAD"], include_in_schema=False)
     app.mount(PAGE, page)
+    app.add_api_route("/", to_page, methods=["HEAD"], include_in_schema=False)
     app.add_api_route("/", to_page, tags=["server"], summary="To the page",
                       status_code=307, response_class=RedirectResponse,
                       responses={200: {"description": "the page", "content": {"text/html": {}}}})

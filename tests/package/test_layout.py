@@ -17,9 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MAY_IMPORT = {
     "modeling": {"modeling"},
     "tokenizer": {"tokenizer", "modeling", "errors"},
-    "lens": {"lens", "tokenizer", "modeling", "errors", "atomic"},
+    "lens": {"lens", "tokenizer", "modeling", "errors", "atomic", "importing"},
     "translate": {
-        "translate", "lens", "tokenizer", "modeling", "errors", "folders", "json_files", "manifest",
+        "translate", "lens", "tokenizer", "modeling", "errors", "folders", "importing", "json_files", "manifest",
         "pretrained", "vetting",
     },
     "storybook": {"storybook", "tokenizer"},
@@ -37,8 +37,8 @@ MAY_IMPORT = {
         "errors", "__version__",
     },
     "serve": {
-        "serve", "translate", "lens", "tokenizer", "modeling", "errors", "folders", "languages", "pretrained",
-        "settings_file", "streams", "__version__",
+        "serve", "translate", "lens", "tokenizer", "modeling", "errors", "folders", "importing", "languages",
+        "pretrained", "settings_file", "streams", "__version__",
     },
     "configs": set(),
 }
@@ -51,6 +51,7 @@ EXCEPTIONS = {
     "seq2see/demo_worker.py": {"demo_run", "errors", "lens", "measures", "training", "translate", "atomic"},
     "seq2see/errors.py": set(),
     "seq2see/folders.py": {"errors", "pretrained"},
+    "seq2see/importing.py": set(),
     "seq2see/languages.py": set(),
     "seq2see/manifest.py": {"errors"},
     "seq2see/pretrained/__init__.py": {"errors", "manifest"},
@@ -86,17 +87,20 @@ def module_of(path: Path) -> str:
 def imports(path: Path) -> list[tuple[str, str, int]]:
     """Each import, inside functions and for type checkers too: from which module, by full name, and after how many dots
     what; `from seq2see import lens` and `import seq2see.lens` are both of `seq2see.lens`."""
-    found = []
+    return [one for node in ast.walk(ast.parse(path.read_text("utf-8"))) for one in imported(path, node)]
+
+
+def imported(path: Path, node: ast.AST) -> list[tuple[str, str, int]]:
+    """The same of one statement."""
+    if isinstance(node, ast.Import):
+        return [(alias.name, "", 0) for alias in node.names]
+    if not isinstance(node, ast.ImportFrom):
+        return []
     package = (module_of(path) if path.name == "__init__.py" else module_of(path).rpartition(".")[0]).split(".")
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            found += [(alias.name, "", 0) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) - node.level + 1] if node.level else []
-            module = ".".join([*above, *filter(None, [node.module])])
-            found += [(f"seq2see.{alias.name}", "", node.level) if module == "seq2see" else
-                      (module, alias.name, node.level) for alias in node.names]
-    return found
+    above = package[: len(package) - node.level + 1] if node.level else []
+    module = ".".join([*above, *filter(None, [node.module])])
+    return [(f"seq2see.{alias.name}", "", node.level) if module == "seq2see" else (module, alias.name, node.level)
+            for alias in node.names]
 
 
 @pytest.mark.parametrize("folder", [*MAY_IMPORT, "seq2see"])
@@ -117,6 +121,32 @@ def test_no_imports_run_in_a_circle() -> None:
             nearest = (one for one in (f"{module}.{name}", module, module.rpartition(".")[0]) if one in graph)
             graph[module_of(path)] |= {next(nearest, "")} & graph.keys() - {module_of(path)}
     TopologicalSorter(graph).prepare()  # CycleError names the circle
+
+
+LARGE = {"torch", "transformers", "ctranslate2", "gradio", "matplotlib", "py3langid", "safetensors", "tokenizers"}
+
+
+@cache
+def is_large(module: str) -> bool:
+    """Whether to import this module, or a name in it, is to import a large library."""
+    path = {module_of(path): path for path in FILES}.get(module)
+    if path is None:
+        return module.split(".")[0] in LARGE
+    return any(is_large(one) for node in ast.parse(path.read_text("utf-8")).body for module, name, _ in
+               imported(path, node) for one in (module, f"{module}.{name}"))
+
+
+def test_large_libraries_are_imported_by_one_thread_at_a_time() -> None:
+    """Inside a function only with the one lock: translators are used from several threads."""
+    for path in (path for path in FILES if name_of(path).startswith(("translate/", "lens/", "serve/"))):
+        every = [*ast.walk(ast.parse(path.read_text("utf-8")))]
+        locked = {inner for node in every if isinstance(node, ast.With) and "IMPORTS" in ast.unparse(node.items[0])
+                  for inner in ast.walk(node)}
+        inside = {inner for node in every if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                  for inner in ast.walk(node)}
+        free = [ast.unparse(node) for node in inside - locked for module, name, _ in imported(path, node)
+                if is_large(module) or is_large(f"{module}.{name}")]
+        assert not free, f"{name_of(path)}: put `with IMPORTS:` around {free}"
 
 
 def test_nothing_is_imported_by_its_bare_name() -> None:

@@ -50,7 +50,7 @@ def clock(monkeypatch):
     ({"authorization": basic(KEY)}, "ann"), ({"x_api_key": "another-long-key"}, "cid"),
 ])  # fmt: skip
 def test_a_key_is_known_by_its_name_and_not_kept_as_it_is(keys, headers, name):
-    assert AccessControl(keys).authenticate(request(**headers)) == name
+    assert AccessControl(keys).authenticate(request(**headers)) == Caller(name, "10.0.0.1")
     assert KEY not in repr(keys)
 
 
@@ -80,13 +80,13 @@ def test_right_keys_are_never_throttled_and_wrong_ones_until_a_while_later(keys,
     """Behind a proxy all callers have one address: wrong keys of one must not lock out the others."""
     access = AccessControl(keys)
     for _ in range(5 * access_module.WRONG_KEYS):
-        assert access.authenticate(request(), KEY) == "ann"
+        assert access.authenticate(request(), KEY).account == "ann"
     for _ in range(access_module.WRONG_KEYS):
         with pytest.raises(APIError, match="unknown API key"):
             access.authenticate(request(), "wrong-key-entirely")
     with pytest.raises(APIError, match="too many wrong API keys") as refused:
         access.authenticate(request(), "wrong-key-entirely")
-    assert access.authenticate(request(), KEY) == "ann"
+    assert access.authenticate(request(), KEY).account == "ann"
     clock.now += int(refused.value.headers["Retry-After"])
     with pytest.raises(APIError, match="unknown API key"):
         access.authenticate(request(), "wrong-key-entirely")
@@ -104,6 +104,20 @@ def test_others_are_not_charged_and_idle_minutes_do_not_add_up(clock):
         with pytest.raises(APIError) as refused:
             limited.check_rate(ANN, 1)
         assert (refused.value.status, refused.value.code) == (429, "rate_limit")
+
+
+def test_of_too_many_accounts_the_least_recently_active_is_forgotten_first(monkeypatch, clock):
+    """Who goes on sending stays limited, however many others come."""
+    monkeypatch.setattr(access_module, "MOST_ACCOUNTS", 3)
+    limited = AccessControl(texts_per_minute=60)
+    for number in range(20):
+        clock.now += 0.001
+        limited.check_rate(ANN, 2)
+        limited.check_rate(Caller(f"other {number}"), 60)
+    for caller in (ANN, Caller("other 19"), Caller("other 18")):
+        with pytest.raises(APIError, match="more than 60 texts per minute"):
+            limited.check_rate(caller, 60)
+    limited.check_rate(Caller("other 3"), 60)  # forgotten
 
 
 @pytest.mark.parametrize("rate", [1, 7, 600, 100_000])

@@ -98,6 +98,30 @@ async def test_a_full_queue_refuses_at_once_and_those_in_it_finish(engine):
     assert one.queued == 0 == one.metrics.registry.get_sample_value("seq2see_queue_tokens")
 
 
+async def test_it_is_full_from_the_first_refusal_until_there_is_much_room(engine):
+    """So that further requests are refused before their bodies are read."""
+    one = batcher(engine, queue_tokens=80, wait=0)
+    held = await engine.hold(one.submit([((0,), GREEDY)]))
+    waiting = [asyncio.create_task(one.submit([((n,) * 4, GREEDY)])) for n in range(1, 20)]
+    await asyncio.sleep(0)
+    assert one.queued == 76 and not one.full, "small ones fit"
+    for _ in range(2):
+        with pytest.raises(APIError):
+            await one.submit([((99,) * 5, GREEDY)])
+        assert one.full
+    waiting.pop().cancel()
+    await asyncio.sleep(0.01)
+    assert one.queued == 72 and one.full
+    waiting.pop().cancel()
+    await asyncio.sleep(0.01)
+    assert one.queued == 68 and not one.full
+    waiting.append(asyncio.create_task(one.submit([((98,) * 4, GREEDY)])))
+    await asyncio.sleep(0)
+    assert one.queued == 72 and not one.full, "it has had room since"
+    engine.gate.set()
+    await asyncio.gather(*held, *waiting)
+
+
 async def test_a_poisoned_source_fails_alone_and_the_thread_lives_on(engine):
     one = batcher(engine)
     work = [one.submit([((number, 5), GREEDY)]) for number in (1, 666, 2)]

@@ -71,6 +71,32 @@ def test_four_encodings_say_the_same(live, translator, request_):
     assert answer.json() == {"translatedText": best.text, "alternatives": [other.text]}
 
 
+@pytest.mark.parametrize("fields", [
+    {"format": ""}, {"format": None}, {"alternatives": ""}, {"alternatives": None}, {"alternatives": "0"},
+    {"api_key": None}, {"api_key": "", "format": "text", "alternatives": 0},
+])  # fmt: skip
+def test_what_clients_send_for_what_they_leave_out(live, translator, fields):
+    assert ask(live, json={"q": TEXT, "source": "en", "target": "fr"} | fields).json() == {
+        "translatedText": translator(TEXT).text}
+
+
+@pytest.mark.parametrize("kind", ["json", "data"])
+def test_alternatives_may_be_a_string_of_digits(live, kind):
+    fields = {"q": TEXT, "source": "en", "target": "fr"}
+    assert len(ask(live, **{kind: fields | {"alternatives": "3"}}).json()["alternatives"]) == 3
+    for wrong in ("-1", "3.5", "x", "٣", "1e3"):
+        answer = ask(live, **{kind: fields | {"alternatives": wrong}})
+        assert (answer.status_code, answer.json()["code"]) == (400, "bad_request")
+
+
+@pytest.mark.parametrize("path", ["/health", "/healthz", "/readyz", "/languages", "/", "/ui", "/ui/"])
+def test_head_says_what_get_says_without_the_body(live, path):
+    head, get = (getattr(httpx, method)(live + path, timeout=60) for method in ("head", "get"))
+    assert (head.status_code, head.content) == (get.status_code, b"")
+    for name in ("content-type", "location"):
+        assert head.headers.get(name) == get.headers.get(name)
+
+
 def test_a_form_in_utf_8_need_not_be_escaped(live, translator):
     """As curl -d sends it."""
     form = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -2,10 +2,13 @@
 
 import contextlib
 import json
+import socket
 
 import httpx
 import pytest
 from serving import counters, raw, stub_server, translate
+
+from seq2see.serve import request_checks
 
 # --- bodies, hosts, origins
 
@@ -17,6 +20,44 @@ def test_a_body_over_the_limit_is_413_and_the_next_request_is_served(stub):
     for answer in answers:
         assert answer.status_code == 413 and answer.json()["code"] == "body_too_large"
     assert translate(stub, "hello").json()["translations"][0]["text"] == "HELLO"
+
+
+@pytest.mark.parametrize(("path", "headers", "code"), [
+    ("/v1/translate", "X-API-Key: the-key-of-ann\r\n", "body_too_large"), ("/v1/look", "", "key_missing"),
+    ("/v1/translate", "X-API-Key: a-wrong-key\r\n", "key_wrong"), ("/translate", "", "body_too_large"),
+    ("/translate", "X-API-Key: a-wrong-key\r\n", "key_wrong"), ("/ui/gradio_api/run/translate", "", "key_missing"),
+])  # fmt: skip
+def test_a_body_without_end_is_cut_at_the_limit_and_the_key_is_checked_before_it(monkeypatch, path, headers, code):
+    """The answer comes while the client sends, and soon after it the connection is closed."""
+    monkeypatch.setattr(request_checks, "LINGER_BYTES", 1_000_000)
+    monkeypatch.setenv("SEQ2SEE_API_KEYS", "ann the-key-of-ann")
+    chunk = b"2710\r\n" + b"x" * 10_000 + b"\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{headers}Transfer-Encoding: chunked\r\n\r\n".encode()
+    with stub_server(body_bytes=50_000) as client, socket.create_connection(
+            ("127.0.0.1", client.base_url.port), timeout=10) as connection:
+        connection.sendall(head + 6 * chunk)
+        answer = connection.recv(4_000)
+        assert f'"code":"{code}"'.encode() in answer and b"connection: close" in answer.lower()
+        with pytest.raises(ConnectionError):
+            for _ in range(100_000):
+                connection.sendall(chunk)
+
+
+@pytest.mark.parametrize("path", ["/", "/translate", "/v1/translate", "/v1/look"])
+def test_when_the_queue_is_full_it_is_told_before_the_body_is_read(monkeypatch, path):
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n".encode()
+    with stub_server() as client, socket.create_connection(("127.0.0.1", client.base_url.port), timeout=10) as one:
+        service = client.server.service
+        batchers = [*service._batchers.values()]
+        monkeypatch.setattr(service._looks, "most", 0 if path == "/v1/look" else 8)
+        for batcher in batchers[: 0 if path == "/v1/look" else None]:
+            monkeypatch.setattr(type(batcher), "full", True)
+        one.sendall(head)
+        answer = one.recv(4_000)
+        assert answer.startswith(b"HTTP/1.1 503 ") and b"queue_full" in answer and b"retry-after: 1" in answer.lower()
+        one.sendall(b"x" * 100 + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert one.recv(4_000).startswith(b"HTTP/1.1 200 "), "the connection is used on"
+        assert client.get("/healthz").status_code == 200
 
 
 def test_a_client_that_closes_afterwards_reads_why_too(stub):
@@ -34,6 +75,7 @@ def test_a_head_without_end_is_refused(stub, head):
 
 @pytest.mark.parametrize(("hosts", "status"), [
     (("evil.example", "127.0.0.1.evil.example", "", "localhost.evil"), 400),
+    (("[::1].evil.com", "[::1]:80.evil.com", "127.0.0.1:80:80", "[::1"), 400),
     (("localhost", "127.0.0.1:99", "[::1]:8000", "LOCALHOST"), 200),
 ])  # fmt: skip
 def test_another_sites_name_for_this_machine_is_refused_and_its_own_are_served(stub, hosts, status):
@@ -139,6 +181,9 @@ def test_with_keys_the_page_wants_one(tmp_path):
             answer = client.get(path)
             assert answer.status_code == 401 and answer.headers["www-authenticate"].startswith("Basic")
         assert client.get("/ui/", auth=("any", "a-key-of-some-length")).status_code == 404  # no page here
+        for headers, status in (({"Origin": "http://localhost"}, 401), ({}, 403)):  # the page's own requests, programs
+            answer = ask_with(client, "own", Host="localhost", **headers)
+            assert (answer.status_code, "www-authenticate" in answer.headers) == (status, status == 401)
 
 
 # --- keys, rates, proxies

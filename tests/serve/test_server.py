@@ -6,6 +6,7 @@ import logging
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import psutil
@@ -106,6 +107,16 @@ def test_the_address_it_names_can_be_opened(capsys, host, opens, other):
     assert server.url in last and ("every other address" in last) == other
 
 
+@pytest.mark.parametrize("keys", ["", "ann a-key-of-some-length"])
+def test_the_start_says_what_is_served(monkeypatch, capsys, keys):
+    monkeypatch.setenv("SEQ2SEE_API_KEYS", keys)
+    with running({"a": Stub, "b": lambda: Stub(pairs=[])}) as server:
+        pass
+    told = capsys.readouterr().err
+    assert server.url in told and "models: a (en to fr, de to fr, en to de), b (any)" in told
+    assert f"API keys: {'on' if keys else 'off'}" in told and told.count("\n") == 1
+
+
 def test_several_models_serve_their_pairs():
     first, second = Stub(pairs=[("en", "fr")]), Stub(pairs=[("fr", "en"), ("en", "hi")])
     with running({"a": lambda: first, "b": lambda: second}) as server, httpx.Client(base_url=server.url) as client:
@@ -172,6 +183,15 @@ def test_a_second_signal_or_the_end_of_the_grace_forces_it(first, second, code):
 
 
 # --- a real model
+
+
+def test_the_first_two_requests_may_both_need_torch(folder):
+    """One looks, the other samples, at the same time."""
+    with Process(str(folder), "--port", "0", "--set", "page=false", stub=False) as server, ThreadPoolExecutor() as both:
+        body = {"source": "en", "target": "fr"}
+        asked = (("look", {"text": "The cat."}), ("translate", {"texts": ["The cat."], "temperature": 0.7}))
+        answers = both.map(lambda one: httpx.post(f"{server.url}/v1/{one[0]}", json=body | one[1], timeout=100), asked)
+        assert [one.status_code for one in answers] == [200, 200]
 
 
 def test_before_the_first_look_there_is_no_torch_and_little_memory(folder):

@@ -8,6 +8,10 @@ import pytest
 from serving import Stub
 
 from seq2see import Translator
+from seq2see.lens import tracing
+from seq2see.lens.pausing import pause
+from seq2see.lens.teacher_forcing import forced_pass
+from seq2see.serve.dialects.v1 import LookBody, look_reply
 from seq2see.serve.service import APIError, Caller, Service
 from seq2see.serve.settings import ServerSettings
 from seq2see.translate.decoding import DecodingOptions, GenerationDefaults
@@ -98,6 +102,79 @@ async def test_looks_come_with_their_translations_and_are_bounded(stub, monkeypa
     gate.set()
     for translation, traces in await asyncio.gather(*two):
         assert translation.text == "A" and traces == ["trace of A"]
+
+
+TAGS = "<b>" * 160
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("body", [
+    {"text": TAGS, "evidence": True}, {"text": TAGS, "views": ["left_out"]},
+    {"text": "a" + "<" * 900, "evidence": True},
+    {"text": "a", "translation": TAGS, "evidence": True}, {"text": TAGS, "translation": "a", "views": ["left_out"]},
+    {"text": "The cat did not cross.", "evidence": True},
+])  # fmt: skip
+async def test_what_looking_costs_is_bounded_before_it_begins(translator, monkeypatch, body):
+    """By words times tokens: 480 characters took 95 s."""
+    service, began = Service({"tiny": translator}, ServerSettings(look_tokens=20_000)), []
+    monkeypatch.setattr(tracing, "forced_batches", lambda *_, **__: began.append(1) or iter(()))
+    with pytest.raises(APIError) as refused:
+        await look_reply(service, LookBody(target="fr", **body), CALLER)
+    fits = body["text"].startswith("The")
+    assert bool(began) == fits
+    assert fits or (refused.value.status, refused.value.code) == (400, "text_too_long")
+    service.close()
+
+
+@pytest.mark.anyio
+async def test_a_look_holds_up_neither_html_nor_samples(translator):
+    service, gate, entered = Service({"tiny": translator}), threading.Event(), threading.Event()
+
+    def work(translator):
+        with translator.inside() as (model, _):
+            entered.set()
+            assert gate.wait(20)
+            return forced_pass(model, [[5, 2]], [[4, 2]])[0].logits.shape
+
+    long = asyncio.create_task(service.examine("a", work, caller=CALLER))
+    while not entered.is_set():
+        await asyncio.sleep(0.01)
+    text = "The cat did not cross."
+    html = await service.translate([f"<p>The <b>cat</b> {text}</p>"], format="html", **ASKED)
+    sampled = await service.translate([text], options=DecodingOptions(temperature=1.0), **ASKED)
+    assert html[0].text.startswith("<p>") and sampled[0].text and not long.done()
+    gate.set()
+    await long
+    service.close()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("html", [False, True])
+async def test_work_stops_when_nobody_waits(translator, monkeypatch, html):
+    """At its next pass, of which the rest never begin."""
+    service, passes, gate, entered = Service({"tiny": translator}), [], threading.Event(), threading.Event()
+
+    def look(*_, **__):
+        for _ in range(10**4):
+            pause()
+            passes.append(1)
+            entered.set()
+            assert gate.wait(20)
+        raise AssertionError("it went on")
+
+    monkeypatch.setattr(translator, "look", look)
+    asked = service.translate(["<p>The <b>cat</b> sat.</p>"], format="html", **ASKED) if html else service.examine(
+        "a", lambda translator: look(), caller=CALLER)
+    task = asyncio.create_task(asked)
+    while not entered.is_set():
+        await asyncio.sleep(0.01)
+    task.cancel()
+    await asyncio.wait([task])
+    gate.set()
+    service.close()
+    for threads in (service._markup, service._looks._threads):
+        threads.shutdown(wait=True)
+    assert task.cancelled() and len(passes) == 1
 
 
 @pytest.mark.anyio

@@ -561,3 +561,19 @@ def test_the_best_translation_alone_has_a_chance_and_the_others_odds_against_it(
         assert all(re.fullmatch(r"(just as likely|[\d.,]+× (less|more) likely) to the model", one) for one in others)
         assert ("Chance that a reference is the same" in tab.locator(".pop").inner_text()) == (best != "the best")
         tab.keyboard.press("Escape")
+
+
+# --- what is asked about an older text
+
+
+def test_a_newer_text_aborts_all_that_was_asked_about_the_older_one(tab, packaged):
+    """Which the server would compute for nobody."""
+    lost = []
+    tab.on("requestfailed", lambda request: lost.append(request.post_data_json))
+    long = " ".join(["The old teacher told the children that the boat was lost near the bridge"] * 5)
+    type_in(tab, long)
+    tab.wait_for_function("document.querySelector('.word').innerText.includes('switched off in turn')")
+    type_in(tab, "Where is the station?")
+    settled(tab)
+    assert [one for one in lost if one.get("evidence")], lost
+    assert packaged.service._looks._present == []

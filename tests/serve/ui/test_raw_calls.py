@@ -46,6 +46,31 @@ def test_it_answers_what_v1_answers(server, alone):
         assert ask(alone, route, body)["data"][0] == answer.json()
 
 
+GOOD = ["The cat.", "en", "fr", 1]
+
+
+@pytest.mark.parametrize(("path", "sent", "status"), [
+    *((f"{kind}/translate", sent, 400) for kind in ("run", "api", "call") for sent in (
+        '{"data": [NaN]}', '{"data": ["a", "en", "fr", Infinity]}', '{"data": ["\\ud800", "en", "fr", 1]}', "[]", "",
+        {"data": []}, {"data": GOOD[:3]}, {"data": [*GOOD, 2]}, {"data": "x"}, {"data": None}, {},
+        {"data": GOOD, "batched": True})),
+    *((f"{kind}/{name}", {"data": GOOD}, 404) for kind in ("run", "api", "call") for name in ("nope", "predict", "")),
+    *(("run/translate", {"data": GOOD, "fn_index": number}, 404) for number in (99, -1, "x", 1.5, True)),
+    *(("run/translate", {"data": GOOD[:n] + [wrong] + GOOD[n + 1:]}, 400) for n in range(4) for wrong in (
+        {}, [], True, "zz", 10**30, 1.5) if (n, wrong) not in ((0, "zz"),)),
+    ("run/look", {"data": ["a", "en", "zz", -1, -1]}, 400), ("run/look", {"data": ["a", "en", "fr", 99, -1]}, 400),
+    ("call/v2/nope", {"text": "a"}, 404), ("call/v2/translate", "[]", 400),
+    ("queue/join", {"data": [], "fn_index": 99}, 404), ("queue/join", '{"data": [NaN], "fn_index": 0}', 400),
+    ("cancel", '{"data": NaN}', 400), ("reset", '{"event_id": NaN}', 400), ("run/translate", {"data": GOOD}, 200),
+])  # fmt: skip
+def test_what_is_wrong_with_a_call_is_its_callers_fault(server, path, sent, status):
+    content = sent if isinstance(sent, str) else json.dumps(sent)
+    answer = httpx.post(f"{server.url}/ui/gradio_api/{path}", content=content, timeout=60,
+                        headers={"Content-Type": "application/json"})
+    assert answer.status_code == status, answer.text
+    assert status == 200 or "\n" not in answer.json()["error"]
+
+
 def test_arguments_may_be_named(server, translator):
     event = post(server, "call/v2/translate", {"text": "The cat.", "target": "fr"}).json()["event_id"]
     events = httpx.get(f"{server.url}/ui/gradio_api/call/v2/translate/{event}").text

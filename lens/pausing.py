@@ -1,0 +1,27 @@
+"""What happens before each pass of a model: nothing, unless a program shares the model's time among many."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_CALL: ContextVar[Callable[[], None] | None] = ContextVar("before each pass", default=None)
+
+
+class Stopped(Exception):
+    """Nobody waits for the result any more."""
+
+
+@contextmanager
+def pausing(call: Callable[[], None]) -> Iterator[None]:
+    """Inside, in this thread, every pass of a model begins with this call, which may wait, or raise `Stopped`."""
+    token = _CALL.set(call)
+    try:
+        yield
+    finally:
+        _CALL.reset(token)
+
+
+def pause() -> None:
+    """To be called before a pass.  May raise: leave the model as it was."""
+    if call := _CALL.get():
+        call()
