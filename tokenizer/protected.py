@@ -50,7 +50,7 @@ SHAPES = (
     r"\$\{[^{}\n]*\} | [%\#@&]?\{[^{}\s]*\}",  # ${x} {x} %{x} #{x}
     r"\[\[[^\[\]\n]+\]\] | \[(?=[^\[\]\s]*[\p{L}_])(?=[^\[\]\s]*[\d_])[^\[\]\s]+\]",  # [[x]] [X9X]
     r"(?<![\w%$@\#])(?P<fence>%%?|\$|@@?|\#\#)\w+(?P=fence)(?![\w%$@\#])",  # %name% $VAR$ @@x@@
-    r"(?<![\w&])\#(?-i:\w*[a-z]\w*[A-Z]\w*|[a-z_]*\d+[a-z_]\w*)",  # #OneTwo #ff0000
+    r"(?<![\w&])\#(?-i:\w*[a-z]\w*[A-Z]\w*)|(?<![\w&])\#(?=\w*\d)(?=\w*[a-z_])\w+",  # #OneTwo #ff0000
     r"(?<![\w$])\$[a-z_][\w.]*\b | (?<!\w)@[\w-]++(?:/[\w.-]+)?\b(?!\.\w)",  # $name @user
     r"(?<![\w:.)\]]):[a-z_][\w-]*\b:?",  # :name
     r"(?<!\w)__\w+?__(?!\w) | (?<![\w-])(?=[a-z0-9-]+_)[\w-]*[a-z0-9]\b",  # __count__ snake_case
@@ -160,7 +160,7 @@ class Protection:
         if _HAS_LAYOUT.search(text):
             beside = {place for part in parts if part.inside is None for place in part.span}
             spaces = (Part(*one.span(), "space") for one in _LAYOUT.finditer(text)
-                      if not _TYPOGRAPHIC.fullmatch(text, *one.span()) and beside.isdisjoint(one.span()))
+                      if not _TYPOGRAPHIC.match(text, one.start()) and beside.isdisjoint(one.span()))
             parts += without(parts, spaces)
         return sorted(parts, key=lambda part: part.start)
 

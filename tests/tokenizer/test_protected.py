@@ -1,19 +1,27 @@
 """What is no language comes back as it was, exactly once, whatever a model writes."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seq2see.tokenizer.protected import ANY
+from seq2see.errors import UserError
+from seq2see.tokenizer.plain import characters
+from seq2see.tokenizer.protected import ANY, Protection, keeping
 from seq2see.tokenizer.reading import MOST_CARE, Reading
 
 PROTECTED = [
     "https://x.org/a_(b)?c=d&e#f", "www.x.org/a", "x.org", "a.b+c@d-e.co.uk", "😀", "👩‍👩‍👧", "🇫🇷", "1️⃣",
     "/usr/bin/x", "C:\\x\\y.txt", "./a.txt", "../b", "~/c", "src/d.py", "{placeholder}", "{0}", "{}", "{{ x }}", "${x}",
     "%s", "%(name)d", "%1$s", "%-5.2f", "\ue000", "\\\\server\\share", "C:/Users/x", "/notes.txt", "docs/README.MD",
+    "[X9X]", "$Username", "__count__", "$VAR$", "%name%", "%{n}", "#{n}", "@user", "snake_case", "{% if x %}", "@@x@@",
+    "example.de", "localhost:8000", "readme.txt", "archive.tar.gz", "README.TXT", ".env", "192.168.0.1:80", "v1.2.3", "AT&T",
+    "30 cm", "5 kg", "50 km/h", "10 000 km", "-3.5\u00a0°C", "5-10 m²", "#ff0000", "#OneTwo", "[[x]]", "{n, plural, one {x}}",
 ]  # fmt: skip
 LANGUAGE = ["and/or", "km/h", "100% sure", "5 % of", "he said: no", "e.g. this", "U.S.", "a {b c} d", "3.5",
-            "didn't", "his /her dog", "and/or.Next", "he/she.They ran"]
+            "didn't", "his /her dog", "and/or.Next", "he/she.They ran", "in the 1990s", "5 a day", "2 T", "10:30 p.m.", "it is I. am", "a # b",
+            "Tom & Al", "5 < 6", "$5", "100 in all", "30 in the", "R. and D."]
 PARTS = [*PROTECTED, "the cat", "a", "Anna", "12", "(", ").", ",", "!", "25"]
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=8).map(" ".join)
 
@@ -24,6 +32,11 @@ def test_it_is_seen_as_a_whole(text):
         [(start, end)] = ANY.spans(around.replace("{}", text))
         assert around.replace("{}", text)[start:end] == text
     assert not ANY.has_words(text) and ANY.has_words(f"{text} is") and ANY.masked(text) == "_" * len(text)
+
+
+def test_a_colon_before_a_word_begins_a_name_or_an_emoji():
+    for text, name in (("Hello :name, you", ":name"), ("Hello :name!", ":name"), ("I am :smile: now", ":smile:")):
+        assert [text[slice(*span)] for span in ANY.spans(text)] == [name]
 
 
 def test_language_is_not_protected():
@@ -91,3 +104,82 @@ def test_letters_and_signs_at_a_number_are_read_and_put_back_with_it(number):
 def test_what_is_put_where_no_stand_in_stood_touches_no_word(text):
     [part] = [text[slice(*part.span)] for part in Reading.of(text, care=2).parts]
     assert f" {part} " in f" {Reading.of(text, care=2).restored('petites maisons ici bleues')} "
+
+
+SEEN = Protection(characters(frozenset(['"', "...", "%", "&", "é"])))
+
+
+@pytest.mark.parametrize(("text", "read", "written", "restored"), [
+    ("Close the (window).", "Close the window.", "Fermez la fenêtre.", "Fermez la (fenêtre)."),
+    ('Close the "window".', "Close the window.", "Fermez la fenêtre.", 'Fermez la "fenêtre".'),
+    ("Close the *window* now.", "Close the window now.", "Fermez la fenêtre maintenant.",
+     "Fermez la *fenêtre* maintenant."),
+    ("The #window is red.", "The window is red.", "La fenêtre est rouge.", "La #fenêtre est rouge."),
+    ("The window™ is red.", "The window is red.", "La fenêtre est rouge.", "La fenêtre™ est rouge."),
+    ("The window¹ is red.", "The window is red.", "La fenêtre est rouge.", "La fenêtre¹ est rouge."),
+    ("<i>The window</i> is red.", "The window is red.", "La fenêtre est rouge.", "<i>La fenêtre</i> est rouge."),
+    ("I see ■■ it.", "I see it.", "Je le vois.", "Je le ■■ vois."),
+    ("I have\ttwo dogs.", "I have two dogs.", "J'ai deux chiens.", "J'ai deux\tchiens."),
+    ("I have  two\u00a0dogs.", "I have two dogs.", "J'ai deux petits chiens.", "J'ai deux  petits\u00a0chiens."),
+    ("I like 你好 a lot.", "I like Anna a lot.", "J'aime Anna.", "J'aime 你好."),
+    ("See (a) it and [12] him.", "See it and him.", "Le voir et lui.", "Le (a) voir et [12] lui."),
+    ("Wait… I am…", "Wait... I am...", "Attends... Je suis.", "Attends… Je suis…"),
+])  # fmt: skip
+def test_marks_go_round_the_model(text, read, written, restored):
+    reading = Reading.of(text, protection=SEEN)
+    alone = {span: {"window": "La fenêtre", "The window": "La fenêtre"}[words] for span, words in reading.asides.items()}
+    assert reading.model_input == read and reading.restored(written, alone) == restored
+
+
+def test_several_words_in_brackets_are_translated_by_themselves():
+    reading = Reading.of("The cat (which is tired) sleeps.", protection=SEEN)
+    [span] = reading.bracketed
+    assert reading.model_input == "The cat sleeps." and reading.text[slice(*span)] == "which is tired"
+    assert reading.restored("Le chat dort.", {span: "il est las"}) == "Le chat (il est las) dort."
+    assert Reading.of("(which is tired)", protection=SEEN).bracketed == []  # there is nothing else
+    assert Reading.of("The cat (which is tired) sleeps.").model_input == "The cat (which is tired) sleeps."
+
+
+def test_a_model_whose_characters_are_not_known_reads_marks_itself():
+    for text in ("Close the (window).", 'the "window"', "*window* ♪ 你"):
+        assert Reading.of(text).model_input == text
+
+
+@given(st.text(st.sampled_from("ab A.(){}[]*_\"'#&;<>/:$%@5 你♪…\t\u00a0\u00ad😀`~"), max_size=40), st.sampled_from([ANY, SEEN]))
+def test_parts_do_not_overlap_and_whatever_is_written_all_of_them_come_back(text, protection):
+    parts = protection.parts(text)
+    assert all(one.end <= other.start for one, other in zip(parts, parts[1:], strict=False))
+    reading = Reading.of(text, protection=protection, care=MOST_CARE)
+    restored = reading.restored("le chat dort")
+    for part in parts:
+        assert part.kind == "space" or text[part.start] in restored
+
+
+@pytest.mark.parametrize("text", ["(a" * 5_000, "*a " * 5_000, "<a " * 5_000, "<a></b>" * 3_000, "a(b)" * 3_000, "#a" * 5_000,
+                                  '"a ' * 5_000, "a.b" * 5_000, "你 " * 5_000, "&a;" * 5_000, "... a b " * 3_000, "\t a" * 5_000])
+def test_its_time_is_linear(text):
+    began = time.process_time()
+    for size in (len(text) // 8, len(text)):
+        began, before = time.process_time(), time.process_time() - began
+        Reading.of(text[:size], protection=SEEN)
+    assert time.process_time() - began < 40 * before + 1
+
+
+def test_a_callers_pattern_is_kept():
+    [keep] = keeping(r"ACME \d+|\bcat\b", ["ACME 12, the cat and a category"])
+    protection = Protection(keep=keep)
+    text = "The cat of ACME 12 is in a category."
+    assert [text[slice(*span)] for span in protection.spans(text)] == ["cat", "ACME 12"]
+    assert keeping("x", ["abc", "x"])[0] is None
+
+
+@pytest.mark.parametrize(("pattern", "told"), [
+    ("[", "not a regular expression"), ("(a+)+$", None), ("(?:a{99}){99}", "repeats"), ("(?R)", "recursion"),
+    ("x{e<=3}", "fuzzy"), ("a" * 1_001, "1,001 characters"), (r"(?:a|aa)+c", "takes more than"),
+])  # fmt: skip
+def test_a_pattern_costs_little_time_or_is_refused(pattern, told):
+    if told is None:
+        keeping(pattern, ["a" * 30 + "b"])
+        return
+    with pytest.raises(UserError, match=told):
+        keeping(pattern, ["a" * 3_000])

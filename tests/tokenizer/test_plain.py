@@ -1,0 +1,43 @@
+"""What a model reads of odd characters, and where it came from."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seq2see.tokenizer.plain import characters, length, plain
+from seq2see.tokenizer.words import split_words
+
+KNOWN = characters(frozenset(["the", "cat", "café", "...", '"', "—"]))
+TEXTS = st.text(st.sampled_from("aé .…\u00a0\u2009\t\u00ad\u200b\u200e\ufeff\u200dＡﬁ你–&nbsp;"), max_size=20)
+
+
+@pytest.mark.parametrize(("text", "read"), [
+    ("two\u00a0dogs", "two dogs"), ("two\u202fdogs\u2009now", "two dogs now"), ("two\tdogs", "two dogs"),
+    ("win\u00addow", "window"), ("c\u200ba\u200ct\u200d", "cat"), ("a\ufeffb\x00c", "abc"), ("\u200eabc\u200f", "abc"),
+    ("is&nbsp;tired", "is tired"), ("win&shy;dow", "window"), ("don&#39;t", "don't"), ("Tom &amp; Al", "Tom &amp; Al"),
+    ("so… well", "so... well"), ("so...... well", "so... well"), ("ﬁrst Ｃａｔ", "first Cat"), ("“cat” well‑known", '"cat" well-known'),
+    ("क्\u200dष می\u200cخواهم", "क्\u200dष می\u200cخواهم"), ("café — x²™", "café — x²™"), ("", ""),
+])  # fmt: skip
+def test_it_is_read_as_the_writer_meant_it(text, read):
+    assert plain(text, KNOWN).text == read
+
+
+def test_without_a_list_of_known_characters_only_what_nobody_sees_changes():
+    assert plain("so…\u00a0“ﬁrst”\u00ad").text == "so… “ﬁrst”"
+
+
+@given(TEXTS)
+def test_each_character_has_a_place_in_the_original_and_reading_twice_changes_nothing(text):
+    shown = plain(text, KNOWN)
+    assert len(shown.places) == len(shown.text) + 1 and list(shown.places) == sorted(shown.places)
+    for word in split_words(shown.text, language="en"):
+        start, end = shown.original(word.start, word.end)
+        assert 0 <= start < end <= len(text)
+    if "&" not in text:
+        assert plain(shown.text, KNOWN).text == shown.text or ".." in shown.text
+
+
+def test_texts_that_say_the_same_are_about_equally_long_in_any_script():
+    assert length("I am here, 3 of us.") == 12
+    for text in ("我在这里，三个人", "우리 셋이 여기 있다", "Я здесь, нас трое"):
+        assert 10 <= length(text) <= 30
