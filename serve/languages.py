@@ -14,7 +14,7 @@ from typing import Any
 import regex
 
 from seq2see.importing import IMPORTS
-from ..tokenizer.protected import masked
+from ..tokenizer.protected import ANY
 from .errors import APIError
 
 NO_LANGUAGE = "zxx"  # the detector's code for text that is none
@@ -53,7 +53,7 @@ def other_language(text: str, source: str) -> str | None:
     None in doubt: for names, URLs and marks, which belong to no language, and if the detector does not know the source.
     The words that are no names must agree, for an English sentence may be full of Polish ones.
     """
-    whole, own = masked(text[:LONGEST]).replace("_", " "), re.split("[-_]", source)[0].lower()
+    whole, own = ANY.masked(text[:LONGEST]).replace("_", " "), re.split("[-_]", source)[0].lower()
     words = " ".join(_NO_NAME.findall(whole))
     if sum(map(str.isalpha, words)) < FEWEST and not _CASELESS.search(words):
         return None

@@ -324,7 +324,7 @@ def _antecedent(translator: Translator, trace: Trace) -> dict[str, int] | None:
     with translator.inside() as (model, tokenizer):
         means, _ = head_means(model, tokenizer, trace, translator.folder)
         found = antecedent(model, tokenizer, trace, roles=known.roles, nouns=known.nouns, means=means)
-    return found and asdict(found)
+    return asdict(found) if found else None
 
 
 def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str, Any]:
