@@ -122,7 +122,8 @@ class LoadedCheckpoint:
     def _load(self) -> Loaded:
         with self._loading:
             if self._loaded is None:
-                from ..lens.weights import checksum
+                with IMPORTS:
+                    from ..lens.weights import checksum
 
                 assert self.folder is not None
                 self.check_files()
@@ -192,8 +193,9 @@ class LoadedCheckpoint:
         """
         if self._loaded is None or not self.measured_files:
             return self.measured_files
-        from ..lens.hooks import intervened
-        from ..lens.weights import checksum
+        with IMPORTS:
+            from ..lens.hooks import intervened
+            from ..lens.weights import checksum
 
         model = self._loaded[0]
         as_loaded = not intervened(model) and checksum(model) == self._checksum
