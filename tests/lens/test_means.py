@@ -128,7 +128,7 @@ def test_they_are_of_the_folder_that_is_given(own, trace, folder, tmp_path):
 def test_a_forced_prefix_is_no_part_of_the_examples(folder):
     """Of a model without language tags only the tokens tell that a prefix was forced."""
     model, tokenizer = tiny.make("marian")
-    [free] = trace_texts(model, tokenizer, ["The cat."], ["Le chat."], source_language="en", target_language="fr")
+    [free] = trace_texts(model, tokenizer, ["The cat."], ["La boîte."], source_language="en", target_language="fr")
     forced = replace(free, given=2)
     assert not free.given and not forced.target[0].special
     assert head_means(model, tokenizer, forced, folder)[0] is head_means(model, tokenizer, free, folder)[0]
