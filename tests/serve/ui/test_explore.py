@@ -549,13 +549,13 @@ def test_the_tour_has_four_steps_and_gives_the_focus_back(tab):
 
 def test_the_best_translation_alone_has_a_chance_and_the_others_odds_against_it(tab):
     """In French everyday has none."""
-    for text, best in ((CAT, r"over 99%|\d+%"), ("We're ready.", "the best")):
-        type_in(tab, text)
-        settled(tab)
+    for text, best in ((None, r"over 99%|\d+%"), ("We're ready.", "the best")):
+        if text:  # else what storybook begins with
+            type_in(tab, text)
+            tab.wait_for_function("document.querySelector('.tgt').innerText.includes('prêt')")
         tab.get_by_role("button", name="Alternatives").click()
         tab.locator(".pop button[data-value='8']").click()
         tab.locator(".pop [data-do=alternative]").nth(2).wait_for()
-        settled(tab)
         first, *others = tab.locator(".pop [data-do=alternative] small").all_inner_texts()
         assert re.fullmatch(best, first) and others
         assert all(re.fullmatch(r"(just as likely|[\d.,]+× (less|more) likely) to the model", one) for one in others)
