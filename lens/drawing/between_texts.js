@@ -7,7 +7,7 @@ import { nameOf } from "./trace.js";
 import { amount, roleCaption } from "./wording.js";
 
 const SIZES = [22, 19, 16];
-const PILL = 20, STEP = 12;  // pixels: the height of a label, and between the places tried for it
+const PILL = 20, STEP = 12, NEAR = 150;  // pixels: height of a label, between the places tried, to the farthest one
 
 // The largest size at which each text fits on one line; if none does, the texts wrap and the lines are hidden.
 export function fit(root, parts) {
@@ -89,12 +89,13 @@ function withinText(p, q, over, room) {
     x: middle, y };
 }
 
-// The room for labels: between the texts, beside the note.
+// The room for labels between the texts, and the note there, if any.
 function roomIn(root) {
   const home = root.getBoundingClientRect(), box = (name) => root.querySelector(name).getBoundingClientRect();
-  const [above, below, note] = [box(".src"), box(".tgt"), box(".then")];
-  return { left: Math.max(above.left, note.width && note.right + 8) - home.left, right: above.right - home.left,
-    top: above.bottom - home.top, bottom: below.top - home.top };
+  const [above, below, then] = [box(".src"), box(".tgt"), box(".then")];
+  const note = [(then.left + then.right) / 2 - home.left, (then.top + then.bottom) / 2 - home.top, then.width];
+  return { left: above.left - home.left, right: above.right - home.left, top: above.bottom - home.top,
+    bottom: below.top - home.top, notes: then.width ? [note] : [] };
 }
 
 function labels(pills, all, state, trace, room) {
@@ -103,7 +104,8 @@ function labels(pills, all, state, trace, room) {
   paint(pills, html`${all.map((one) => html`<button class="pill tone-${one.tone}" tabindex="-1"
     data-says="pill" data-head="${nameOf(one.head)}" aria-pressed="${one.main}">${said(one)} <b>${
     amount(state.view, one.value)}</b></button>`)}`);
-  const used = [], widths = Array.from(pills.children, (pill) => pill.offsetWidth);
+  for (const pill of pills.children) pill.hidden = false;  // one that stays from before is measured again
+  const used = [...room.notes], widths = Array.from(pills.children, (pill) => pill.offsetWidth);
   all.forEach((one, i) => {
     const at = placeFor(one, widths[i], used, room);
     pills.children[i].hidden = !at;
@@ -113,7 +115,7 @@ function labels(pills, all, state, trace, room) {
   });
 }
 
-// The free place next to where a label of this width belongs, in the room between the texts; null if there is none.
+// The free place nearest to where a label of this width belongs, between the texts; null if there is none near.
 function placeFor({ x, y }, width, used, { left, right, top, bottom }) {
   const isClear = (a, b) => ([c, d, w]) => Math.abs(d - b) >= PILL + 1 || Math.abs(c - a) >= (w + width) / 2 + 4;
   const isFree = ([a, b]) => used.every(isClear(a, b));
@@ -123,7 +125,7 @@ function placeFor({ x, y }, width, used, { left, right, top, bottom }) {
   const columns = Array.from({ length: steps + 1 }, (_, i) => left + width / 2 + i * STEP);
   const places = [home, ...columns].flatMap((a) => [inside(y, high, low), high, low].map((b) => [a, b]));
   const far = ([a, b]) => Math.hypot(a - home, b - y);
-  return places.filter(isFree).sort((a, b) => far(a) - far(b))[0] || null;
+  return places.filter((at) => far(at) < NEAR && isFree(at)).sort((a, b) => far(a) - far(b))[0] || null;
 }
 
 const path = (d, stroke, width, opacity) => html`<path d="${d}" stroke-width="${width}" opacity="${opacity}"
