@@ -110,12 +110,13 @@ def router(service: Service) -> APIRouter:
     async def translate(body: Inputs, request: Request, model: str | None = None) -> list[Any]:
         caller, parameters = service.access.authenticate(request), body.parameters or Parameters()
         texts = [body.inputs] if isinstance(body.inputs, str) else body.inputs
+        options = parameters.options()
         found = await service.translate(texts, caller=caller, source=parameters.src_lang, target=parameters.tgt_lang,
-                                        model=model, options=parameters.options())
+                                        model=model, options=options)
         outputs = [[{"translation_text": other.text} for other in one.hypotheses] or [{"translation_text": one.text}]
                    for one in found]
         if isinstance(body.inputs, str):
             return outputs[0]
-        return outputs if any(len(one) > 1 for one in outputs) else [one[0] for one in outputs]
+        return outputs if (options.alternatives or 1) > 1 else [one[0] for one in outputs]
 
     return routes

@@ -37,9 +37,9 @@ def test_it_draws_the_view_rows_and_words_asked_for(look, translator, folder):
 
 def test_it_writes_numbers_that_are_the_traces(look, translator, tmp_path):
     path = tmp_path / "x.json"
-    code, out, err = look("The cat zebra.", "--to", "de", "--alternative", "2", "--out", path)
+    code, out, err = look("The cat zebra.", "--to", "fr", "--alternative", "2", "--out", path)
     assert (code, out) == (0, "") and f"wrote {path}" in err and "zebra" in err
-    [expected] = translator.look(translator("The cat zebra.", target="de", alternatives=3), alternative=2)
+    [expected] = translator.look(translator("The cat zebra.", target="fr", alternatives=3), alternative=2)
     np.testing.assert_array_equal(Trace.load(path).cross["raw"], expected.cross["raw"])
     assert json.loads(path.read_text())["target_ids"] == list(expected.target_ids)
 

@@ -62,10 +62,10 @@ def test_settings_reach_the_engine(live, translator, settings):
 
 
 def test_look_is_the_trace_of_that_very_translation(live, translator):
-    asked = {"text": TEXT, "source": "en", "target": "fr", "alternatives": 2, "alternative": 1,
+    asked = {"text": TEXT, "source": "en", "target": "de", "alternatives": 2, "alternative": 1,
              "maps": ["cross", "encoder", "decoder"], "views": ["raw", "norm", "rollout", "left_out"]}
     answer = post(live, "look", asked).json()
-    result = translator(TEXT, alternatives=2)
+    result = translator(TEXT, target="de", alternatives=2)
     assert [one["text"] for one in answer["translation"]["hypotheses"]] == [one.text for one in result.hypotheses]
     [trace] = translator.look(result, alternative=1, views=("raw", "norm", "rollout", "left_out"))
     [got] = answer["traces"]

@@ -49,7 +49,8 @@ def test_nor_does_what_a_checkpoint_wants_of_the_tokens():
 def test_rows_that_ended_are_not_computed():
     translator, rows = ending("seq2see"), []
     translator.model.get_decoder().register_forward_pre_hook(
-        lambda module, args, kwargs: rows.append(len(kwargs["input_ids"])), with_kwargs=True)
+        lambda module, args, kwargs: rows.extend([len(kwargs["input_ids"])] * (kwargs["input_ids"].shape[1] == 1)),
+        with_kwargs=True)  # the pass over all tokens is of their log-probabilities
     lengths = [len(result.hypotheses[0].token_ids) for result in translator(TEXTS, **GREEDY)]
     assert rows[0] == len(TEXTS) and rows == sorted(rows, reverse=True) and len(rows) == max(lengths)
     assert sum(lengths) <= sum(rows) < 1.2 * sum(lengths) < len(TEXTS) * max(lengths)

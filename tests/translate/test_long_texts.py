@@ -31,9 +31,11 @@ def test_a_text_is_its_sentences_with_its_own_spaces_between(translator, setting
     result = translator(TEXT, **settings)
     cut = cut_sentences(TEXT, language="en")
     alone = translator(list(cut.segments), **settings)
-    assert result.segments == tuple(alone) and len(result.segments) == 5
+    assert [one.source_text for one in result.segments] == [one.source_text for one in alone] and len(alone) == 5
+    assert len(result.hypotheses) == max(len(one.hypotheses) for one in alone)
     for rank, hypothesis in enumerate(result.hypotheses):
-        each = [one.hypotheses[rank] for one in alone]
+        each = [one.hypotheses[min(rank, len(one.hypotheses) - 1)] for one in alone]
+        assert [one.hypotheses[rank] for one in result.segments] == each
         assert hypothesis.text == cut.join([one.text for one in each])
         assert hypothesis.token_ids == tuple(id for one in each for id in one.token_ids)
         assert hypothesis.log_prob == pytest.approx(sum(one.log_prob for one in each))

@@ -104,7 +104,7 @@ def test_only_the_segment_that_lost_something_is_cut(made):
 
 def test_hypotheses_that_lost_a_sentence_are_left_out_where_others_have_not(made):
     result = both(made(lambda text, rank: first_alone(text, rank) if rank == 0 else text), TEXT, alternatives=3)
-    assert [one.text for one in result.hypotheses] == [TEXT, TEXT] and not result.one_by_one
+    assert [one.text for one in result.hypotheses] == [TEXT] and not result.one_by_one
     assert result.text == TEXT and result.hypotheses[0].score == -2.0
 
 
@@ -123,7 +123,7 @@ def test_what_is_protected_comes_back_exactly_once(made, write):
     cases = {around.replace("{}", protected): protected for protected in PROTECTED
              for around in ("The cat {} did not cross.", "{} did not cross.", "The cat did not cross {}")}
     for (text, protected), result in zip(cases.items(), made(write)(list(cases), alternatives=2), strict=True):
-        assert [one.text.count(protected) for one in result.hypotheses] == [1, 1], text
+        assert [one.text.count(protected) for one in result.hypotheses] == [1], text
         assert result.unknown_words == ()
         if write(text, 0) == text:
             assert result.text == text
@@ -131,13 +131,13 @@ def test_what_is_protected_comes_back_exactly_once(made, write):
 
 def test_what_the_model_writes_no_words_for_stays(made):
     result = both(made(lambda text, rank: text if "owl" in text else ""), "cat\nThe owl slept.", alternatives=2)
-    assert [one.text for one in result.hypotheses] == ["cat\nThe owl slept."] * 2
+    assert [one.text for one in result.hypotheses] == ["cat\nThe owl slept."]
 
 
 def test_a_segment_with_fewer_hypotheses_takes_none_from_the_others(made):
-    translator = made(lambda text, rank: text if rank == 0 or "7" not in text else text.replace("7", "8"))
+    translator = made(lambda text, rank: text.replace("7", "78"[rank > 0]).replace("cat", ["cat", "owl", "box"][rank]))
     result = both(translator, "The cat. I have 7 owls.", alternatives=3)
-    assert [one.text for one in result.hypotheses] == ["The cat. I have 7 owls."] * 3
+    assert [one.text for one in result.hypotheses] == [f"The {one}. I have 7 owls." for one in ("cat", "owl", "box")]
     for part in result.parts:
         assert len(part.hypotheses) == 3
 

@@ -35,10 +35,9 @@ def test_a_batch_equals_one_by_one_in_the_order_given(any_folder, monkeypatch):
 @pytest.mark.parametrize("num_beams", [1, 3])
 def test_a_trace_and_the_engine_agree_on_the_probability(any_folder, num_beams):
     translator = Translator.from_pretrained(any_folder, engine="torch")
-    results = translator(SENTENCES[:3], num_beams=num_beams, alternatives=min(num_beams, 2))
-    for alternative in range(min(num_beams, 2)):
-        for result, trace in zip(results, translator.look(results, alternative=alternative), strict=True):
-            hypothesis = result.hypotheses[alternative]
+    for result in translator(SENTENCES[:3], num_beams=num_beams, alternatives=min(num_beams, 2)):
+        for alternative, hypothesis in enumerate(result.hypotheses):
+            [trace] = translator.look(result, alternative=alternative)
             assert trace.target_ids == hypothesis.token_ids and trace.target_text == hypothesis.text
             assert trace.engine_log_prob == pytest.approx(trace.log_prob, abs=1e-3), "the same weights, the same number"
             assert hypothesis.score == trace.score == pytest.approx(trace.log_prob / len(trace.target_ids), abs=1e-4)
@@ -81,7 +80,7 @@ def test_a_given_translation_can_be_looked_at(translator):
 
 
 def test_alternatives_are_the_best_of_the_beam(translator):
-    result = translator("The cat did not cross.", alternatives=4)
+    result = translator("The cat did not cross.", target="de", alternatives=4, max_new_tokens=5)
     scores = [hypothesis.score for hypothesis in result.hypotheses]
     assert len({hypothesis.token_ids for hypothesis in result.hypotheses}) == 4
     assert scores == sorted(scores, reverse=True)
