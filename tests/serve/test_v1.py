@@ -48,7 +48,9 @@ def test_text_in_another_language_is_flagged(live, text, found):
 
 
 def test_markup_is_not_text_of_another_language(live):
-    texts = ["<strong>The cat</strong> did <em>not</em> cross.", "<p>Où est <b>la gare</b> ?</p>"]
+    french = ('<p class="first paragraph" style="color: white; margin: auto">'
+              'Où est <b title="station">la gare</b> ?</p>')
+    texts = ["<strong>The cat</strong> did <em>not</em> cross.", french]
     found = post(live, "translate", {"texts": texts, "source": "en", "format": "html"}).json()["translations"]
     assert [one["other_language"] for one in found] == [None, "fr"]
 
