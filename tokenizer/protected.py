@@ -62,7 +62,7 @@ SHAPES = (
     r"(?::\d+\b)?",  # readme.txt example.de
     r"(?<![^\s(\[“\"])\.(?-i:[a-z][a-z0-9_-]+)\b | (?<![\w.:-])(?-i:[a-z][a-z0-9-]*+):\d{2,5}\b",  # .env localhost:8000
     r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|v\d+(?:\.\d+)+)(?!\w|\.\d)",  # 192.168.0.1 v1.2
-    r"(?<!\w)\p{L}{1,3}(?:&\p{L}{1,3})+(?!\w)",  # AT&T
+    r"(?<!\w)\p{L}{1,3}(?:&\p{L}{1,3})+(?![\w;])",  # AT&T
     r"(?<![\w/])(?:[a-z]:[\\/]|\\\\)[^\s\"“”«»<>|?*]*[^\s\"“”«»<>|?*.,;:!)]",
     rf"(?<![\w/.<])(?:~|\.{{1,2}})(?:{_STEP})++/?",
     rf"(?<![\w/.<])(?:{_STEP}(?:{_STEP})++/?|{_STEP}/|/[\w@%+~-]+\.{_EXTENSION})",
@@ -109,15 +109,18 @@ class Part:
     words in brackets (at `inside`), is translated by itself.
     """
 
-    start: int
-    end: int
+    span: Span
     kind: Kind
     inside: Span | None = None
     opens: bool = False
 
     @property
-    def span(self) -> Span:
-        return self.start, self.end
+    def start(self) -> int:
+        return self.span[0]
+
+    @property
+    def end(self) -> int:
+        return self.span[1]
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,7 @@ class Protection:
         """The parts that are not language, in order."""
         if self.keep is None and not _SIGN.search(text) and (self.known is None or self.known.issuperset(text)):
             return ()
-        found = [Part(*one.span(), "name") for one in self.keep.finditer(text)] if self.keep else []
+        found = [Part(one.span(), "name") for one in self.keep.finditer(text)] if self.keep else []
         if _SIGN.search(text):
             found += without(found, map(_part, filter(_is_shape, _PROTECTED.finditer(text))))
         if self.known is not None and not self.known.issuperset(text):
@@ -155,11 +158,11 @@ class Protection:
         parts = _paired(text, shapes)
         bare = _ENTITY.sub(lambda entity: "x" * len(entity[0]), _filled(text, shapes, "x"))
         if self.known is not None and (_MAY_WRAP.search(bare) or not self.known.issuperset(bare)):
-            parts += self._inside(bare, list(_wraps(bare, 0, len(bare), self.known)))
+            parts += self._inside(bare, list(_wraps(bare, (0, len(bare)), self.known)))
             parts += without(parts, self._symbols(bare, self.known))
         if _HAS_LAYOUT.search(text):
             beside = {place for part in parts if part.inside is None for place in part.span}
-            spaces = (Part(*one.span(), "space") for one in _LAYOUT.finditer(text)
+            spaces = (Part(one.span(), "space") for one in _LAYOUT.finditer(text)
                       if not _TYPOGRAPHIC.match(text, one.start()) and beside.isdisjoint(one.span()))
             parts += without(parts, spaces)
         return sorted(parts, key=lambda part: part.start)
@@ -183,9 +186,9 @@ class Protection:
         for word in _WORD.finditer(text):
             if any(_is_letter(char) and not known.issuperset(counterpart(char, known)) for char in word[0]):
                 if found and _WITHIN.fullmatch(text, found[-1].end, word.start()):
-                    found[-1] = replace(found[-1], end=word.end())
+                    found[-1] = replace(found[-1], span=(found[-1].start, word.end()))
                 else:
-                    found.append(Part(*word.span(), "name"))
+                    found.append(Part(word.span(), "name"))
         return found
 
     def _inside(self, text: str, wraps: list[Part]) -> list[Part]:
@@ -193,7 +196,7 @@ class Protection:
         asides = [part for part in wraps if part.kind == "aside"]
         if self.asides and any(map(str.isalpha, _filled(text, asides, " "))):
             return wraps
-        pairs = [Part(start, end, "mark", part.inside, opens) for part in asides if part.inside
+        pairs = [Part((start, end), "mark", part.inside, opens) for part in asides if part.inside
                  for start, end, opens in ((part.start, part.inside[0], True), (part.inside[1], part.end, False))]
         return [*(part for part in wraps if part.kind != "aside"), *pairs]
 
@@ -205,7 +208,7 @@ class Protection:
         for place, char in enumerate(f"{text} "):
             if char.isspace() or _is_letter(char) or known.issuperset(plain(char, known).text):
                 if start < place:
-                    yield _attached(Part(start, place, "mark"), text)
+                    yield _attached(Part((start, place), "mark"), text)
                 start = place + 1
 
 
@@ -261,8 +264,8 @@ def _is_shape(match: regex.Match[str]) -> bool:
 
 def _part(match: regex.Match[str]) -> Part:
     if match["mark"] or match["tag"] or match["entity"]:
-        return Part(*match.span(), "mark")
-    return Part(*match.span(), "number" if match["number"] or _COUNT.fullmatch(match[0]) else "name")
+        return Part(match.span(), "mark")
+    return Part(match.span(), "number" if match["number"] or _COUNT.fullmatch(match[0]) else "name")
 
 
 def without(parts: Sequence[Part], more: Iterable[Part]) -> list[Part]:
@@ -314,20 +317,20 @@ def _paired(text: str, shapes: Sequence[Part]) -> list[Part]:
     return parts
 
 
-def _wraps(text: str, start: int, end: int, known: frozenset[str]) -> Iterator[Part]:
+def _wraps(text: str, span: Span, known: frozenset[str]) -> Iterator[Part]:
     """Marks in pairs around a word, or around several where they are emphasis, quote a phrase or are not known."""
-    for match in _WRAPPED.finditer(text, start, end):
+    for match in _WRAPPED.finditer(text, span[0], span[1]):
         inside, mark = match.span("inside"), match["open"].strip()
         brackets, is_word = mark[0] in _BRACKETS, _WORD.fullmatch(match["inside"]) is not None
         label = brackets and (len(match["inside"]) == 1 or not any(map(str.isalpha, match["inside"])))
         goes_round = is_word or not brackets or not known.issuperset(mark)
         if len(mark) != len(match["close"].strip()) or not goes_round or not any(map(str.isalnum, match["inside"])):
-            yield from _wraps(text, *inside, known)
+            yield from _wraps(text, inside, known)
         elif label or (brackets and is_word and text[max(match.start() - 1, 0)].isalnum()):  # (a), [12], cat(s)
-            yield _attached(Part(*match.span(), "mark"), text)
+            yield _attached(Part(match.span(), "mark"), text)
         elif brackets and not is_word:
-            yield Part(*match.span(), "aside", inside)
+            yield Part(match.span(), "aside", inside)
         else:
-            yield Part(*match.span("open"), "mark", inside, opens=True)
-            yield from _wraps(text, *inside, known)
-            yield Part(*match.span("close"), "mark", inside)
+            yield Part(match.span("open"), "mark", inside, opens=True)
+            yield from _wraps(text, inside, known)
+            yield Part(match.span("close"), "mark", inside)

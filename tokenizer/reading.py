@@ -80,10 +80,10 @@ class Reading:
         """
         parts = protection.parts(text)
         if care:
-            numbers = (Part(*one.span(), "number") for one in _NUMBER.finditer(protection.masked(text)))
+            numbers = (Part(one.span(), "number") for one in _NUMBER.finditer(protection.masked(text)))
             parts = sorted([*parts, *without(parts, numbers)], key=lambda part: part.start)
         if breaks:
-            parts = without([Part(*one, "space") for one in breaks], parts)
+            parts = without([Part(one, "space") for one in breaks], parts)
         if not parts and not breaks:
             return cls(text, plain(text, protection.known).text.strip(), (), (), care, prefix, protection)
         known = text.casefold()
@@ -103,7 +103,7 @@ class Reading:
         """What the model reads of a span of the text."""
         read, done = "", span[0]
         known = self.protection.known
-        gaps = [(Part(*one, "space"), "") for one in self.breaks]
+        gaps = [(Part(one, "space"), "") for one in self.breaks]
         left_out = [*zip(self.parts, self.stand_ins, strict=True), *gaps]
         for part, stand_in in sorted(left_out, key=lambda one: one[0].span):
             if part.start < span[0] or part.end > span[1]:

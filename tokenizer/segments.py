@@ -36,7 +36,7 @@ _PLACES = (  # where a text may be split in two, best places first
     regex.compile(r"(?<=\X)(?=\X)"),
 )
 
-_NO_PART = Part(0, 0, "space")
+_NO_PART = Part((0, 0), "space")
 
 EARLY = 3  # words at the start of a sentence, where a pronoun cannot refer to its own sentence
 _REFERRING = {  # third-person pronouns whose translation depends on their antecedent

@@ -64,6 +64,13 @@ def test_the_language_is_the_one_asked_for(run, translator):
     assert (code, out) == (1, "") and "choose en to fr, en to de" in err and err.count("\n") == 1
 
 
+def test_what_a_pattern_matches_stays(run):
+    code, out, _ = run("The Zqxv did not cross.\n", "--keep", r"Zq\w+")
+    assert code == 0 and "Zqxv" in out
+    code, out, err = run("", "--keep", "[")
+    assert (code, out, err.count("\n")) == (2, "", 1) and "keep is not a regular expression" in err
+
+
 def test_lines_without_words_come_out_as_they_are(run):
     assert run("") == (0, "", "")
     lines = "12345\n...\n\n https://x.org/a \n{x} %s\n😀\n"

@@ -95,7 +95,17 @@ def test_look_is_compressed_where_the_client_takes_it(live):
     assert json.loads(gzip.decompress(packed)) == plain.json() and len(packed) < len(plain.content) / 2
 
 
+def test_what_a_client_keeps_stays_in_text_and_html(live):
+    for keep, text in ((r"Zq\w+", "The Zqxv did not cross."), ("Zq.v", "<p>The Zqxv did not cross.</p>")):
+        kind = "html" if "<" in text else "text"
+        body = {"texts": [text], "source": "en", "target": "fr", "keep": keep, "format": kind}
+        assert "Zqxv" in post(live, "translate", body).json()["translations"][0]["text"]
+
+
 @pytest.mark.parametrize(("path", "fields", "error"), [
+    ("translate", {"texts": ["a"], "keep": "["}, "keep is not a regular expression"),
+    ("translate", {"texts": ["a" * 900], "keep": "(?:a|aa)+c"}, "keep takes more than 0.5 s"),
+    ("translate", {"texts": ["a"], "keep": "a" * 1_001}, "keep: String should have at most 1000"),
     ("translate", {"texts": ["a", 2]}, "texts.1: Input should be a valid string"),
     ("translate", {"texts": ["a"], "num_beams": True}, "num_beams: Input should be a valid integer"),
     ("translate", {"texts": ["a"], "num_beams": 9}, "num_beams 9: at most 8"),

@@ -16,12 +16,13 @@ PROTECTED = [
     "/usr/bin/x", "C:\\x\\y.txt", "./a.txt", "../b", "~/c", "src/d.py", "{placeholder}", "{0}", "{}", "{{ x }}", "${x}",
     "%s", "%(name)d", "%1$s", "%-5.2f", "\ue000", "\\\\server\\share", "C:/Users/x", "/notes.txt", "docs/README.MD",
     "[X9X]", "$Username", "__count__", "$VAR$", "%name%", "%{n}", "#{n}", "@user", "snake_case", "{% if x %}", "@@x@@",
-    "example.de", "localhost:8000", "readme.txt", "archive.tar.gz", "README.TXT", ".env", "192.168.0.1:80", "v1.2.3", "AT&T",
-    "30 cm", "5 kg", "50 km/h", "10 000 km", "-3.5\u00a0°C", "5-10 m²", "#ff0000", "#OneTwo", "[[x]]", "{n, plural, one {x}}",
+    "example.de", "localhost:8000", "readme.txt", "archive.tar.gz", "README.TXT", ".env", "192.168.0.1:80", "v1.2.3",
+    "AT&T",    "30 cm", "5 kg", "50 km/h", "10 000 km", "-3.5\u00a0°C", "5-10 m²", "#ff0000", "#OneTwo", "[[x]]",
+    "{n, plural, one {x}}",
 ]  # fmt: skip
 LANGUAGE = ["and/or", "km/h", "100% sure", "5 % of", "he said: no", "e.g. this", "U.S.", "a {b c} d", "3.5",
-            "didn't", "his /her dog", "and/or.Next", "he/she.They ran", "in the 1990s", "5 a day", "2 T", "10:30 p.m.", "it is I. am", "a # b",
-            "Tom & Al", "5 < 6", "$5", "100 in all", "30 in the", "R. and D."]
+            "didn't", "his /her dog", "and/or.Next", "he/she.They ran", "in the 1990s", "5 a day", "2 T", "10:30 p.m.",
+            "it is I. am",            "a # b", "Tom & Al", "5 < 6", "$5", "100 in all", "30 in the", "R. and D."]
 PARTS = [*PROTECTED, "the cat", "a", "Anna", "12", "(", ").", ",", "!", "25"]
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=8).map(" ".join)
 
@@ -127,7 +128,8 @@ SEEN = Protection(characters(frozenset(['"', "...", "%", "&", "é"])))
 ])  # fmt: skip
 def test_marks_go_round_the_model(text, read, written, restored):
     reading = Reading.of(text, protection=SEEN)
-    alone = {span: {"window": "La fenêtre", "The window": "La fenêtre"}[words] for span, words in reading.asides.items()}
+    assert set(reading.asides.values()) <= {"window", "The window"}
+    alone = dict.fromkeys(reading.asides, "La fenêtre")
     assert reading.model_input == read and reading.restored(written, alone) == restored
 
 
@@ -145,7 +147,10 @@ def test_a_model_whose_characters_are_not_known_reads_marks_itself():
         assert Reading.of(text).model_input == text
 
 
-@given(st.text(st.sampled_from("ab A.(){}[]*_\"'#&;<>/:$%@5 你♪…\t\u00a0\u00ad😀`~"), max_size=40), st.sampled_from([ANY, SEEN]))
+ODD_TEXTS = st.text(st.sampled_from("ab A.(){}[]*_\"'#&;<>/:$%@5 你♪…\t\u00a0\u00ad😀`~"), max_size=40)
+
+
+@given(ODD_TEXTS, st.sampled_from([ANY, SEEN]))
 def test_parts_do_not_overlap_and_whatever_is_written_all_of_them_come_back(text, protection):
     parts = protection.parts(text)
     assert all(one.end <= other.start for one, other in zip(parts, parts[1:], strict=False))
@@ -155,9 +160,11 @@ def test_parts_do_not_overlap_and_whatever_is_written_all_of_them_come_back(text
         assert part.kind == "space" or text[part.start] in restored
 
 
-@pytest.mark.parametrize("text", ["(a" * 5_000, "*a " * 5_000, "<a " * 5_000, "<a></b>" * 3_000, "a(b)" * 3_000, "#a" * 5_000,
-                                  '"a ' * 5_000, "a.b" * 5_000, "你 " * 5_000, "&a;" * 5_000, "... a b " * 3_000, "\t a" * 5_000])
-def test_its_time_is_linear(text):
+@pytest.mark.parametrize("part", [
+    "(a", "*a ", "<a ", "<a></b>", "a(b)", "#a", '"a ', "a.b", "你 ", "&a;", "... a b ", "\t a",
+])
+def test_its_time_is_linear(part):
+    text = part * 4_000
     began = time.process_time()
     for size in (len(text) // 8, len(text)):
         began, before = time.process_time(), time.process_time() - began

@@ -134,6 +134,55 @@ def test_what_the_model_writes_no_words_for_stays(made):
     assert [one.text for one in result.hypotheses] == ["cat\nThe owl slept."]
 
 
+def loses_clause(text, rank):
+    """What follows the first comma is lost, except in a short text."""
+    return text.partition(",")[0] + "." if len(text) > 30 else text
+
+
+def test_a_lost_clause_is_translated_in_parts(made):
+    text = "The cat did not, because it was tired, cross the street."
+    result = made(loses_clause, together=1)(text)
+    assert result.text == text and [part.source_text for part in result.parts] == [
+        "The cat did not,", "because it was tired,", "cross the street."]
+
+
+def test_a_hypothesis_with_the_clause_is_preferred_and_a_short_one_taken_if_parts_are_no_longer(made):
+    text = "The cat did not cross, because it was too tired for it."
+    translator = made(lambda read, rank: loses_clause(read, rank) if rank == 0 else read, together=1)
+    assert translator(text, alternatives=3).text == text and len(translator.engine.calls) == 1
+    translator = made(lambda read, rank: "Ah.", together=1)
+    assert translator(text).text == "Ah." and len(translator(text).parts) == 1
+
+
+def test_a_sample_is_not_judged_by_its_length(made):
+    translator = made(loses_clause, together=1)
+    translator.__dict__["torch_engine"] = translator.engine
+    assert translator("The cat did not, because it was tired, cross.", temperature=1.0).text == "The cat did not."
+
+
+def test_separators_of_joined_sentences_are_not_read(made):
+    translator = made(lambda text, rank: text)
+    text = "The cat did not cross.\tIt did not fit.  It slept."
+    assert translator(text).text == text
+    assert translator.engine.calls == [["The cat did not cross. It did not fit. It slept."]]
+
+
+@pytest.mark.parametrize("write", [lambda text, rank: f"{text} It is." if text.count(".") > 1 else text,
+                                   lambda text, rank: text + text if text.count(".") > 1 else text])
+def test_an_added_sentence_is_as_wrong_as_a_lost_one(made, write):
+    result = made(write)(TEXT)
+    assert result.text == TEXT and result.one_by_one
+
+
+def test_where_hypotheses_are_missing_the_last_is_repeated_not_the_best(made):
+    def write(text, rank):
+        return f"{text}{'!' * rank}" if rank < 2 or "7" not in text else text.replace("7", "8")
+
+    translator = made(write)
+    result = translator("The cat. I have 7 owls.", alternatives=3)
+    assert [one.text for one in result.parts[1].hypotheses] == ["I have 7 owls.", "I have 7 owls.!", "I have 7 owls.!"]
+
+
 def test_a_segment_with_fewer_hypotheses_takes_none_from_the_others(made):
     translator = made(lambda text, rank: text.replace("7", "78"[rank > 0]).replace("cat", ["cat", "owl", "box"][rank]))
     result = both(translator, "The cat. I have 7 owls.", alternatives=3)

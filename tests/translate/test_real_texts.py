@@ -1,0 +1,110 @@
+"""Texts as people write them, through the packaged model: nothing in them is lost, changed or invented."""
+
+import gzip
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from seq2see import Translator
+
+PLAIN = "I have two dogs."
+
+
+@pytest.fixture(scope="module")
+def everyday():
+    pytest.importorskip("ctranslate2")
+    return Translator.from_pretrained("everyday")
+
+
+@pytest.fixture(scope="module")
+def to_french(everyday):
+    return lambda text, **how: everyday(text, target="fr", **how).text
+
+
+@pytest.mark.parametrize("space", ["\u00a0", "\u202f", "\u2009", "\t", "  ", "&nbsp;"])
+def test_the_writers_spaces_come_back_and_the_model_reads_ordinary_ones(to_french, space):
+    assert to_french(f"I have{space}two dogs.").replace(space, " ") == to_french(PLAIN)
+    assert space in to_french(f"I have{space}two dogs.")
+
+
+@pytest.mark.parametrize("text", ["I have two d\u00adogs.", "I h\u200bave two dogs.", "I have \ufefftwo dogs.",
+                                  "I have two \u200edogs.", "I have two d&shy;ogs."])
+def test_what_nobody_sees_changes_nothing(everyday, text):
+    result = everyday(text, target="fr")
+    assert result.text == everyday(PLAIN, target="fr").text and result.unknown_words == ()
+
+
+@pytest.mark.parametrize("text", ["\u200eI have two dogs.\u200f", "\ufeffI have two dogs."])
+def test_at_the_ends_it_stays(to_french, text):
+    assert to_french(text) == text.replace(PLAIN, to_french(PLAIN))
+
+
+def test_the_place_of_an_unknown_word_is_that_in_the_text(everyday):
+    result = everyday("The win\u00addow is a zq\u00adxv\u200bq.", target="fr")
+    [word] = result.unknown_words
+    assert word.text == "zq\u00adxv\u200bq" and result.source_text[word.start : word.end] == word.text
+
+
+@pytest.mark.parametrize("placeholder", ["[X9X]", "$Username", ":name", "__count__", "$VAR$", "%name%", "%{n}", "#{n}",
+                                         "example.de", "localhost:8000", "readme.txt", "@user", "`x = 1`", "你好",
+                                         "30 cm"])
+def test_placeholders_survive(to_french, placeholder):
+    for text in ("See {} for more.", "{} is here.", "Please open {}.", "The cat and {} are tired."):
+        assert to_french(text.format(placeholder) if "{}" in text else text).count(placeholder) == 1
+
+
+@pytest.mark.parametrize(("text", "translation"), [
+    ("It is 30 cm long.", "C'est 30 cm."), ("I have 5 kg of rice.", "J'ai 5 kg de riz."),
+    ("Close the (window).", "Fermez la (fenêtre)."), ('Close the "window".', 'Fermez la "fenêtre".'),
+    ("Close the *window*.", "Fermez la *fenêtre*."), ("Close the #window.", "Fermez la #fenêtre."),
+    ("<i>The train</i> is late.", "<i>Le train</i> est en retard."),
+    ("I waited... and nobody came.", "J'ai attendu... Personne n'est venu."),
+    ("I waited ■■■■ and nobody came.", "J'ai attendu ■■■■ et personne n'est venu."),
+    ("I am tired… We went home. No!", "Je suis fatigué… Nous sommes rentrés à la maison. Non !"),
+    ("The cat is tired.\tIt is hungry.", "Le chat est fatigué.\tIl a faim."),
+    ("The cat is tired.  It is hungry.", "Le chat est fatigué.  Il a faim."),
+    ("The cat is tired. 😀 It is hungry.", "Le chat est fatigué. 😀 Il a faim."),
+    ("The cat is tired 😀 The dog is hungry.", "Le chat est fatigué 😀 Le chien a faim."),
+    ("I am here 😀 - we are happy.", "Je suis ici 😀 - Nous sommes heureux."), ("你好。", "你好。"),
+    ("The cat (which is tired) sleeps.", "Le chat (lequel est fatigué) dort."),
+])  # fmt: skip
+def test_nothing_is_lost(to_french, text, translation):
+    assert to_french(text) == translation
+
+
+@pytest.mark.parametrize("text", ["  ", "\n", "\t\n ", "\ufeff", "\u200b", "2\u2000 ", "&nbsp;", "[X9X]", "你好。",
+                                  "(1)", "■"])
+def test_texts_without_words_come_back_exactly(everyday, text):
+    assert [one.text for one in everyday([text, PLAIN, text], target="fr")][::2] == [text, text]
+    assert everyday(text, target="fr", format="html").text == text
+
+
+def test_html_keeps_marks_inside_a_protected_word_and_notes_beside_their_words(to_french):
+    pytest.importorskip("torch")
+    link = ('<a href="https://x.org/a/b"><span class="invisible">https://</span><span class="ellipsis">x.org/a</span>'
+            '<span class="invisible">/b</span></a>')
+    assert to_french(f"<p>{link}</p>", format="html") == f"<p>{link}</p>"
+    assert link in to_french(f"<p>Look at {link} now.</p>", format="html")
+    html = to_french("<p>The window<sup>1</sup> is open.</p>", format="html")
+    assert html == "<p>La fenêtre<sup>1</sup> est ouverte.</p>"
+    note = '<sup id="a"><a href="#b">[2]</a></sup>'
+    assert note in to_french(f"<p>The window is open.{note} The cat is tired.</p>", format="html")
+
+
+def test_what_a_caller_keeps_stays(to_french):
+    assert "The Big Window" in to_french("Close The Big Window now.", keep="The Big Window")
+    assert "<b>Big Cat</b>" in to_french("<p>The <b>Big Cat</b> is tired.</p>", format="html", keep="Big Cat")
+
+
+def test_false_alarms_of_the_length_are_rare(everyday, monkeypatch):
+    """On whole sentences, of which a translation is seldom so short for a good reason."""
+    path = Path(__file__).parents[3] / "shared/data/tatoeba-test/en-fr.clean.tsv.gz"
+    if not path.is_file():
+        pytest.skip("Tatoeba's test set is not here")
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        texts = [line.split("\t")[0] for line in islice(lines, 1, 4_000, 10)]
+    alarms = []
+    monkeypatch.setattr("seq2see.translate.segment_translator.clauses", lambda text, **how: alarms.append(text))
+    everyday(texts, target="fr", num_beams=1)
+    assert len(alarms) <= 0.01 * len(texts)
