@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from starlette.types import Receive, Scope, Send
 
 from seq2see.languages import NAMES
@@ -30,8 +30,8 @@ KEY: Any = Field(default=None, description="the API key, if the server requires 
 
 
 def if_given(default: Any) -> BeforeValidator:
-    """LibreTranslate's clients send null or an empty string for what they leave out."""
-    return BeforeValidator(lambda value: default if value in (None, "") else value)
+    """LibreTranslate's clients send null, in a form as a word, or an empty string for what they leave out."""
+    return BeforeValidator(lambda value: default if value in (None, "", "null") else value)
 
 
 def _from_digits(value: Any) -> Any:
@@ -49,9 +49,12 @@ class LibreTranslateBody(Body):
     q: Annotated[Text | Texts, by_kind] = Field(description="the text or, in JSON, a list of texts")
     source: str = Field(min_length=1, description="source language, or `auto`")
     target: str = Field(min_length=1, description="target language")
-    format: Annotated[Literal["text", "html"], if_given("text")] = Field(
+    format: Annotated[Literal["text", "html"], if_given("text"), WithJsonSchema(
+        {"anyOf": [{"enum": ["text", "html"]}, {"type": "string", "maxLength": 0}, {"type": "null"}]})] = Field(
         default="text", description="`html` keeps the markup; null or empty: `text`")
-    alternatives: Annotated[From0, if_given(0), BeforeValidator(_from_digits)] = Field(
+    alternatives: Annotated[From0, if_given(0), BeforeValidator(_from_digits), WithJsonSchema(
+        {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9]{0,9}$"}, {"type": "null"}]},
+    )] = Field(
         default=0, description="number of further translations of each text, also as a string; null or empty: 0")
     api_key: str | None = KEY
 
