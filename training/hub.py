@@ -10,7 +10,7 @@ from seq2see.errors import UserError
 from .arguments import Seq2SeeTrainingArguments
 from .progress import say
 
-NOT_OF_A_RUN = ["checkpoint-*", "moments/*", ".*"]
+NOT_OF_A_RUN = ["checkpoint-*", "ctranslate2-*", "moments/*", ".*"]
 
 
 def check_hub(token: str | None) -> None:
