@@ -112,8 +112,8 @@ class LoadedCheckpoint:
             self._twins.append(found)
 
     def _make_twin(self) -> Self:
-        made = copy.copy(self)
         with self.inside() as (model, tokenizer):
+            made = copy.copy(self)
             shared = {id(weight): weight for weight in (*model.parameters(), *model.buffers())}
             made._loaded = copy.deepcopy(model, shared), tokenizer
         made._lock, made._twins = Lock(), []
