@@ -227,8 +227,9 @@ def _own_corpora(folder: Path, target: str | None, *, check: bool) -> list[Corpu
             halves = (fitted, held[0]) if held else _halves(fitted)
             if check and part.path != STORYBOOK:
                 halves = fitted + (held[0] if held else []), []
-            name = Path(part.path if isinstance(part.path, str) else part.path[0]).name
-            corpora.append(Corpus(name, (part.source, language), *map(_shuffled, halves), decides=True))
+            name = Path(part.path[0] if isinstance(part.path, list) else str(part.path)).name
+            fitted, test = map(_shuffled, halves)
+            corpora.append(Corpus(name, (part.source, language), fitted, test, decides=True))
     others = {one.languages for one in corpora if one.name != STORYBOOK}
     return [replace(one, decides=one.name != STORYBOOK or one.languages not in others) for one in corpora]
 

@@ -47,8 +47,8 @@ def check_calibrated(translator: Translator, source: str | None, target: str | N
                if source in (None, pair[0]) and target in (None, pair[1])]
     target = fitting[0][1]
     if not translator.calibration or not translator.calibration.sentence_calibrator(target):
-        raise UserError(f"{translator.name} has no calibration to {target} that holds for whole translations: run"
-                        f" seq2see calibrate {translator.name}, which says why")
+        raise UserError(f"{translator.name} has no chance of a translation to {target} that holds: see Calibration in"
+                        " its README.md, or measure a run of your own with seq2see calibrate RUN")
 
 
 def chance(result: Translation) -> str:

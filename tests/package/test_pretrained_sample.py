@@ -3,8 +3,10 @@
 A difference counts where chance makes it in one of a thousand samples or less.
 """
 
+import gzip
 import json
 import math
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +15,7 @@ import pytest
 
 from seq2see import Translator
 from seq2see.lens import Calibrator, trace_texts, with_calibration
+from seq2see.lens.calibration import Calibration
 from seq2see.lens.heads import measure
 from seq2see.lens.hooks import Head
 from seq2see.measures.gold import in_halves, to_gold
@@ -22,6 +25,8 @@ from seq2see.training.metrics import subject_pronouns
 
 pytest.importorskip("ctranslate2")
 SAMPLE = 40  # sentences
+NEW = Path(__file__).resolve().parents[3] / "shared" / "data" / "tatoeba-test"
+NEW_SENTENCES = 1500
 DEVIATIONS = 3.3  # standard ones
 
 
@@ -79,6 +84,39 @@ def test_calibrated_tokens_are_as_often_right_as_they_are_sure(model, traced):
         found = reliability(Calibrator(), confidence_N=confidence, right_N=right, nll_N=-np.log(confidence),
                             sentence_N=sentence)
         assert found.ece.low - 0.01 <= calibration.languages["fr"].ways[way].ece.value <= found.ece.high + 0.01, way
+
+
+def test_chances_are_shown_where_they_hold_and_nowhere_else():
+    """Everyday's in German and Spanish, and not in French: of the translations of new sentences with a mean chance of
+    0.90, 0.74 are the same as the reference."""
+    for name, shown in (("everyday", {"de", "es"}), ("storybook", {"fr"})):
+        calibration = Calibration.load(HOME / name / "calibration.json")
+        assert {language for language in calibration.languages if calibration.sentence_calibrator(language)} == shown
+        card = (HOME / name / "README.md").read_text("utf-8")
+        for language, found in calibration.languages.items():
+            [check] = [one for one in found.sentences.checks if one.decides]
+            sure = check.bands[-1]
+            assert (abs(sure.confidence - sure.right) <= 0.03 and sure.size >= 50) == (language in shown)
+            assert f"{sure.confidence:.1%}, {sure.right:.1%} ({sure.size:,})" in card and check.corpus in card
+            assert "storybook" not in found.sentences.fitted_on or name == "storybook"
+
+
+@pytest.mark.parametrize("language", ["de", "es"])
+def test_as_many_sure_translations_of_new_sentences_are_the_reference_as_they_say(language):
+    """Of the shortest, which are the surest."""
+    path = NEW / f"en-{language}.clean.tsv.gz"
+    if not path.is_file():
+        pytest.skip(f"{path} is not here")
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()[1:]
+    pairs = [line.split("\t") for line in lines]
+    references = Counter(source for source, _ in pairs)
+    single = sorted((pair for pair in pairs if references[pair[0]] == 1), key=lambda pair: len(pair[0]))[:NEW_SENTENCES]
+    results = Translator.from_pretrained("everyday")([source for source, _ in single], target=language)
+    found = [(one.hypotheses[0].probability, one.text == target)
+             for one, (_, target) in zip(results, single, strict=True)]
+    sure = [one for one in found if (one[0] or 0) >= 0.8]
+    chance, same = np.mean(sure, axis=0)
+    assert len(sure) > 20 and abs(chance - same) <= 0.03 + DEVIATIONS * math.sqrt(chance * (1 - chance) / len(sure))
 
 
 def test_roles_of_heads_are_those_of_the_file(model, traced):

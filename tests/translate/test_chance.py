@@ -81,3 +81,16 @@ def test_everyday_gives_one_chance_at_most(text):
         assert sum(math.exp(one.log_prob) for one in found) <= 1
         [begun] = everyday(text, target=target, prefix="Le chien").hypotheses
         assert begun.probability is None
+
+
+def test_the_verb_begins_each_line_with_its_chance(command):
+    """A text that is its own translation is certain; a line translated in parts has none."""
+    lines = ["The cat is tired.", "", " ".join(["The cat is tired. It slept."] * 4)]
+    code, out, _ = command("translate", "storybook", "--calibrated", stdin="\n".join(lines))
+    storybook = Translator.from_pretrained("storybook")
+    best = storybook(lines[0]).hypotheses[0]
+    assert code == 0 and storybook(lines[2]).segments
+    assert [line.split("\t") for line in out.splitlines()] == [
+        [f"{best.probability:.4f}", best.text], ["1.0000", ""], ["", storybook(lines[2]).text]]
+    code, out, err = command("translate", "everyday", "--to", "fr", "--calibrated", stdin="The cat.")
+    assert (code, out) == (1, "") and "everyday has no chance of a translation to fr that holds: see" in err
