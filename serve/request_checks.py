@@ -116,7 +116,7 @@ class RequestChecks:
         path, posted = request.scope["path"], request.method == "POST"
         if page or (posted and (path not in KEY_IN_BODY or "x-api-key" in request.headers)):
             self.service.access.authenticate(request)
-        if posted and path in WORK and self.service.is_full(looks=path in LOOKS):
+        if posted and (path in WORK or path.startswith("/models/")) and self.service.is_full(looks=path in LOOKS):
             raise busy_error()
 
     def _check_sender(self, request: Request, *, page: bool) -> None:

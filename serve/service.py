@@ -113,8 +113,9 @@ class Service:
         return detect(text, (source for source, _ in self.language_pairs))
 
     def is_full(self, *, looks: bool) -> bool:
-        """Whether a request would surely be refused, for want of room."""
-        return self._looks.full if looks else bool(self._batchers) and all(one.full for one in self._batchers.values())
+        """Whether there is no room, whichever model a request is for."""
+        searching = [batcher for (_, sampling), batcher in self._batchers.items() if not sampling]
+        return self._looks.full if looks else bool(searching) and all(batcher.full for batcher in searching)
 
     # --- requests
 

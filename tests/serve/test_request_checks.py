@@ -3,6 +3,8 @@
 import contextlib
 import json
 import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -43,21 +45,34 @@ def test_a_body_without_end_is_cut_at_the_limit_and_the_key_is_checked_before_it
                 connection.sendall(chunk)
 
 
-@pytest.mark.parametrize("path", ["/", "/translate", "/v1/translate", "/v1/look"])
-def test_when_the_queue_is_full_it_is_told_before_the_body_is_read(monkeypatch, path):
+@pytest.mark.parametrize("path", ["/", "/translate", "/v1/translate", "/models/stub"])
+def test_when_the_queue_is_full_it_is_told_before_the_body_is_read(path):
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n".encode()
-    with stub_server() as client, socket.create_connection(("127.0.0.1", client.base_url.port), timeout=10) as one:
-        service = client.server.service
-        batchers = [*service._batchers.values()]
-        monkeypatch.setattr(service._looks, "most", 0 if path == "/v1/look" else 8)
-        for batcher in batchers[: 0 if path == "/v1/look" else None]:
-            monkeypatch.setattr(type(batcher), "full", True)
+    with stub_server(queue_tokens=100, wait_ms=0) as client, ThreadPoolExecutor(2) as waiting, socket.create_connection(
+            ("127.0.0.1", client.base_url.port), timeout=10) as one:
+        held = [waiting.submit(translate, client, "hold")]
+        assert client.stub.entered.wait(20)
+        held.append(waiting.submit(translate, client, "x" * 95))
+        while not counters(client)["seq2see_queue_tokens",]:
+            time.sleep(0.01)
+        assert translate(client, "too large").json()["code"] == "queue_full"
         one.sendall(head)
         answer = one.recv(4_000)
         assert answer.startswith(b"HTTP/1.1 503 ") and b"queue_full" in answer and b"retry-after: 1" in answer.lower()
         one.sendall(b"x" * 100 + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert one.recv(4_000).startswith(b"HTTP/1.1 200 "), "the connection is used on"
-        assert client.get("/healthz").status_code == 200
+        client.stub.gate.set()
+        assert [one.result().status_code for one in held] == [200, 200]
+        assert translate(client, "now").status_code == 200
+
+
+def test_when_too_many_look_it_is_told_before_the_body_is_read(monkeypatch):
+    head = b"POST /v1/look HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n"
+    with stub_server() as client, socket.create_connection(("127.0.0.1", client.base_url.port), timeout=10) as one:
+        monkeypatch.setattr(client.server.service._looks, "most", 0)
+        one.sendall(head)
+        assert b"queue_full" in one.recv(4_000)
+        assert translate(client, "others").status_code == 200
 
 
 def test_a_client_that_closes_afterwards_reads_why_too(stub):
