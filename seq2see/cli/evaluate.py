@@ -26,8 +26,8 @@ def run(args: argparse.Namespace) -> int:
     corpora = [(part, dataclasses.replace(part, target=target)) for part in data.parts() for target in part.targets
                if args.target in (None, target)]
     for target in dict.fromkeys(target for _, one in corpora for target in one.targets):
-        for one in filter(None, (model, other)):
-            check(one, data.source, target)
+        for translator in filter(None, (model, other)):
+            check(translator, data.source, target)
     names = labels([one for _, one in corpora])
     split = args.split or (ALL if args.data and any(is_table(one) for _, one in corpora) else "test")
     where = data.path or data.where

@@ -93,7 +93,7 @@ def test_one_process_and_two_give_the_same_model_by_torchrun_and_one_speaks(run,
     steps = [f"step {step}/6  {what}" for step in range(1, 7) for what in ("loss", "eval_loss")[: 1 + (step % 3 == 0)]]
     assert said == ["run", "reading", "180", "vocabulary", "model", *steps, "step 6/6  train_runtime", "finished"]
     assert "training on 2 x cpu" in launched.stderr
-    assert [line.split()[0] for line in launched.stdout.splitlines()] == [str(two), "BLEU", "chrF2"]
+    assert [line.split()[0] for line in launched.stdout.splitlines()] == [str(two), "translated", "BLEU", "chrF2"]
     one = run("one", *settings)
     assert_same_weights(weights(one), weights(two))
     first, second = (json.loads((folder / "metrics.json").read_text("utf-8")) for folder in (one, two))
