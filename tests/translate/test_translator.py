@@ -13,6 +13,8 @@ from transformers import PreTrainedModel
 
 from seq2see import Translator
 from seq2see.errors import UserError
+from seq2see.lens.hooks import Head
+from seq2see.lens.interventions import ablate
 
 TEXTS = [SENTENCES[0], "The box.", "", SENTENCES[2], "  ", "An owl.", SENTENCES[1]]
 
@@ -181,6 +183,23 @@ def test_looking_and_translating_from_many_threads_agree_with_one(translator):
             assert found == expected
             np.testing.assert_allclose(other, maps, atol=1e-6)
     assert translator.model.config._attn_implementation == "sdpa"
+
+
+def test_a_twin_has_the_same_weights_and_other_modules(translator):
+    """So that what is done to its attention touches nobody else, and it costs no memory."""
+    result = translator(SENTENCES[0])
+    [own] = translator.look(result)
+    with translator.twin() as twin, translator.twin() as other:
+        assert len({id(one.model) for one in (translator, twin, other)}) == 3
+        assert all(a is b for a, b in zip(translator.model.parameters(), twin.model.parameters(), strict=True))
+        with twin.inside() as (model, _), ablate(model, [Head("cross", 0, 0)]):
+            assert model.config is not translator.model.config
+            for one in (translator, other):
+                np.testing.assert_array_equal(one.look(result)[0].log_probs, own.log_probs)
+        [again] = twin.look(result)
+        np.testing.assert_array_equal(again.log_probs, own.log_probs)
+    with translator.twin() as later:
+        assert later in (twin, other), "they are used again"
 
 
 def test_a_checkpoint_that_samples_is_searched_all_the_same(any_folder):
