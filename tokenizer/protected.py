@@ -43,7 +43,7 @@ _UNIT = r"""(?:(?:da|[µμnmcdhkMGT])?(?:[mglLWVΩ]|Pa|Hz|Wh|Ah|bar|mol|cal|eV)|
 # Each alternative can begin only where no other match of it can: time is linear in the text.
 SHAPES = (
     rf"(?P<mark>{EMOJI}|(?<!\w)(?:[:;][-']?[)(DP*|/]+|<3)(?!\w))",  # 😀 :-)
-    r"(?P<tag></?[a-z0-9][^<>\n]*>|<[%?!][^<>\n]*>)",  # <b>
+    r"(?P<tag></?[a-z0-9][^<>\n]*>|<[%?!][^<>\n]*>|&lt;/?[a-z0-9][^<>&\n]*&gt;)",  # <b>
     r"(?P<entity>&(?:[a-z][a-z0-9]{1,30}|\#\d{1,7}|\#x[0-9a-f]{1,6});)",  # &amp;
     r"`[^`\n]+`",  # code
     r"\{\{[^{}\n]*\}\} | \{%[^{}\n]*%\} | \{\s*\w+\s*,(?:[^{}\n]|\{[^{}\n]*\})*\}",  # {{ x }} {% x %} {n, number}
@@ -67,8 +67,9 @@ SHAPES = (
     rf"(?<![\w/.<])(?:~|\.{{1,2}})(?:{_STEP})++/?",
     rf"(?<![\w/.<])(?:{_STEP}(?:{_STEP})++/?|{_STEP}/|/[\w@%+~-]+\.{_EXTENSION})",
     rf"(?<![\w/.-])(?:[\w.-]++/){{1,99}}[\w-]++\.{_EXTENSION}",
-    rf"(?P<number>(?<![\w.,])[-−+]?{_NUMBER}(?:\x20?[-–×x]\x20?{_NUMBER})?[\x20\u00a0\u202f\u2009]?"
-    rf"(?-i:{_UNIT}(?:/{_UNIT})?)(?![\w'’-]))",  # 30 cm
+    r"(?<!\w)[a-z]\w{0,5}(?:\+\+|\#)(?!\w)",  # C++
+    rf"(?P<number>(?<![\w.,'’])\d+['’′]\d+(?:[\"”″]|'')|(?<![\w.,])[-−+]?{_NUMBER}(?:\x20?[-–×x]\x20?{_NUMBER})?[\x20\u00a0\u202f\u2009]?"
+    rf"(?-i:{_UNIT}(?:/{_UNIT})?)(?![\w'’-]))",  # 5'6" 30 cm
     r"\p{Co}",
 )
 _PROTECTED = regex.compile("|".join(SHAPES), regex.IGNORECASE | regex.VERBOSE)
@@ -95,7 +96,7 @@ _UNBOUNDED = re.compile(r"\(\?(?:R|&|P>|[+-]?\d)|\{[^{}]*<|\{[deis](?:,[deis])*\
 _ENTITY = re.compile(r"&[#\w]{1,31};")
 _COUNT = re.compile(r"[\W_]*(?:n|nb|num|number|count|total|amount|quantity|qty)[\W_]*|%(?:\d+\$)?\d*[diu]",
                     re.IGNORECASE)
-_TAG = re.compile(r"<(?P<slash>/?)(?P<name>[a-z0-9]+)", re.IGNORECASE)
+_TAG = re.compile(r"(?:<|&lt;)(?P<slash>/?)(?P<name>[a-z0-9]+)", re.IGNORECASE)
 _BRACKETS = frozenset("([{")
 _TRADEMARK = frozenset("™®©℠")
 

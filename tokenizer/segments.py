@@ -26,8 +26,10 @@ _SPACE = re.compile(r"[^\S\x00-\x7f]")
 _BLANK = regex.compile(rf"(?:{INVISIBLE}|[\s\x1c-\x1f])+", regex.V1)
 _ELLIPSIS = regex.compile(r"…(?=['\"”’»)]*\s+['\"“‘«(¿¡]*[\p{Lu}\p{Lo}])")  # ends a sentence
 _EMOJI_END = regex.compile(rf"\w\s+\w+\W*{EMOJI}\s+(?=\p{{Lu}}|[-–—]\s)")  # so does an emoji after some words
+_TABS = re.compile(r"(?<=[^\t])(\t+)(?=[^\t])")
 _DOTS = re.compile(r"\.\.|…")
-_TRAILING = regex.compile(r"(?<=\w\s+\w+(?:\.\.+|…)['\"”’»)]*\s+)(?=\w+\s+\w)")  # where a sentence trails off
+_TRAILING = regex.compile(  # where a sentence trails off
+    r"(?<=\w\s+\w+(?:\.\.+|…)['\"”’»)]*\s+)(?=\w+\s+\w)|(?<=(?:\.\.+|…)\s+)(?=\p{Lu})")
 _CLAUSES = (regex.compile(r"(?<=[.!?…;:,–—]['\"”’»)]*)(?=\s)|(?=\s[-–—―]\s)"),)
 _PLACES = (  # where a text may be split in two, best places first
     regex.compile(r"(?<=[.!?…。！？।॥]['\"”’»)]*)\s*(?=\s|\p{Lo})"),
@@ -207,7 +209,7 @@ def _parts(text: str, language: str, together: int, protection: Protection) -> I
         whole = len(sentences) != 1 or protection.known is None or not _DOTS.search(sentences[0])
         return ["".join(sentences)] if whole else _TRAILING.split(sentences[0])
 
-    for line in _LINE_BREAK.split(text):
+    for line in (cell for row in _LINE_BREAK.split(text) for cell in _cells(row)):
         joined: list[str] = []
         for sentence in _sentences(line, language, protection):
             refers = bool(joined) and protection.has_words(joined[-1]) and refers_back(sentence, language=language)
@@ -216,6 +218,11 @@ def _parts(text: str, language: str, together: int, protection: Protection) -> I
                 joined.clear()
             joined.append(sentence)
         yield from of_one(joined)
+
+
+def _cells(line: str) -> list[str]:
+    """A row of a table, cell by cell: a line with tabs at several places."""
+    return _TABS.split(line) if len(_TABS.findall(line)) > 1 else [line]
 
 
 def _sentences(text: str, language: str, protection: Protection) -> list[str]:

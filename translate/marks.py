@@ -55,11 +55,6 @@ class Alignment:
         return cls([((0, len(text)), (0, len(translation)), 1.0)])
 
     @classmethod
-    def same(cls, text: str) -> Alignment:
-        """Of a text that stayed, character by character."""
-        return cls(_copied([((0, len(text)), (0, len(text)))]))
-
-    @classmethod
     def by_place(cls, text: str, translation: str, *, languages: tuple[str, str] = ("", ""),
                  protection: Protection = ANY) -> Alignment:
         """The fallback: link words at proportional positions."""

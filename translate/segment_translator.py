@@ -85,7 +85,7 @@ class Passage:
         """The alignment of the whole text with these translations; one without an alignment counts as one word."""
         parts = [(segment, text, alignment or Alignment.whole(segment, text))
                  for segment, (text, alignment) in zip(self.cut.segments, translations, strict=True)]
-        between = [(text, text, Alignment.same(text)) for text in self.cut.between]
+        between = [(text, text, Alignment.by_place(text, text)) for text in self.cut.between]
         return Alignment.joined([one for pair in zip(between, parts, strict=False) for one in pair] + between[-1:])
 
 

@@ -118,10 +118,12 @@ def test_a_file_that_cannot_be_written_leaves_the_one_before(look, tmp_path, suf
     assert path.read_text() == "good" and os.listdir(tmp_path) == [path.name]
 
 
-def test_characters_without_a_font_are_told(look, tmp_path):
+def test_characters_without_a_font_are_told(look, folder, tmp_path):
     """A picture has boxes for them; .svg and .html leave them to the reader's own fonts."""
+    run = shutil.copytree(folder, tmp_path / "run")
+    (run / "seen_words.json").unlink()  # it reads any character
     for suffix, text, told in ((".png", "The 𒀀 cat.", True), (".png", "The cat.", False), (".svg", "The 𒀀.", False)):
-        code, _, err = look(text, "--out", tmp_path / f"x{suffix}")
+        code, _, err = look(text, "--out", tmp_path / f"x{suffix}", run=run)
         assert code == 0 and ("these characters, so the picture shows boxes: 𒀀; use .svg" in err) == told
 
 
