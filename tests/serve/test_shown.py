@@ -78,13 +78,13 @@ def test_a_patch_and_the_evidence_are_about_the_tokens_shown(app, text):
     _, trace, about = shown(app, text)
     [more] = ask(app, "look", {**about, "evidence": True})["traces"]
     assert (more["target_ids"], more["given"]) == (trace["target_ids"], trace["given"])
-    margins, runner_up = (more["evidence"][name] for name in ("margins", "runner_up"))
-    for step in (1, len(margins) - 2):
-        top = {one["text"]: one["log_prob"] for one in trace["top"][step]}
-        assert margins[step] == pytest.approx(trace["log_probs"][step] - top[runner_up[step]], abs=1e-3)
-        found = ask(app, "inside", {"question": about | {"tool": "patch", "step": step, "other": about["text"]}})
-        assert found["margin"] == pytest.approx(margins[step], abs=1e-3)
-        assert {round(margin, 3) for *_, margin in found["heads"]} == {round(found["margin"], 3)}, "its own outputs"
+    own = more["evidence"]["log_odds"]
+    for unit, odds in zip(trace["words"]["target"], own, strict=True):
+        log_prob = sum(trace["calibrated"]["log_probs"][step] for step in unit["pieces"])
+        assert odds == pytest.approx(log_prob - math.log(-math.expm1(log_prob)), rel=0.02, abs=0.02)
+    found = ask(app, "inside", {"question": about | {"tool": "patch", "other": about["text"]}})
+    for one in found["heads"]:
+        assert one["log_odds"] == pytest.approx(own, abs=1e-3), "its own outputs"
 
 
 def test_more_views_and_forced_tokens_are_of_the_translation_shown(app):
@@ -134,7 +134,7 @@ def test_what_changes_without_a_head_is_not_the_engine(app):
     result, trace, about = shown(app, MARRIED)
     [more] = ask(app, "look", {**about, "evidence": True})["traces"]
     falls = {(one["kind"], one["layer"], one["head"]): max(abs(before - after) for before, after in zip(
-        more["evidence"]["margins"], one["margins"], strict=True)) for one in more["evidence"]["heads"]}
+        more["evidence"]["log_odds"], one["log_odds"], strict=True)) for one in more["evidence"]["heads"]}
     idle = min(falls, key=falls.__getitem__)
     assert falls[idle] < math.log(2), "a head that hardly matters"
     answer = without(app, MARRIED, [idle])

@@ -6,6 +6,7 @@ import pytest
 from tiny import SENTENCES
 
 from seq2see import Translator
+from seq2see.translate.measurements import NOTHING
 
 pytest.importorskip("ctranslate2")
 TEXTS = ["The cat is tired.", "The owl lent the ladder to the crow. It was grateful."]
@@ -30,7 +31,7 @@ def test_only_the_best_hypothesis_of_the_usual_search_has_a_chance(engine):
             assert {one.probability for one in result.hypotheses} == {None}, more
     parts = storybook("The cat is tired.\n\nThe box is red.")
     assert len(parts.segments) == 2 and {one.probability for one in parts.hypotheses} == {None}
-    storybook.calibration = None
+    storybook.measured_files = NOTHING
     assert storybook(TEXTS[0]).hypotheses[0].probability is None
 
 
