@@ -27,7 +27,8 @@ from .word_erasure import without
 
 # T decoder steps, V vocabulary, U units: words, and tokens of no word
 
-CANDIDATES = 4  # alternatives that are completed for each word
+CANDIDATES = 8  # alternatives that are completed for each word
+LIKELY = 0.5  # chance of a next token from which a word is completed with it
 LONGEST = 6  # tokens of a word that is completed
 MOST_LOG_ODDS = 500.0  # of a word that nothing competes with
 CERTAIN = 0.995 / 0.005  # odds that count as certain: no change beyond them matters
@@ -143,8 +144,7 @@ class _Weighing:
         if any(self.before.best[step] != ids[step] for step in unit.pieces):
             return None  # a beam search or a prefix chose it, not the single steps
         step = next((step for step in unit.pieces if best[step] != ids[step]), None)
-        return None if step is None else _Beginning(source, ids[: unit.pieces[0]],
-                                                    [*ids[unit.pieces[0] : step], best[step]])
+        return None if step is None else _begun(self.tokenizer, self.trace, source, unit, step, best[step])
 
     def _named(self, unit: Unit, other: "_Beginning") -> str | None:
         """What is written instead; None for the same word, in other tokens or another case."""
@@ -154,9 +154,11 @@ class _Weighing:
 
 def shown_by(trace: Trace) -> Shown:
     """What makes a step's logits the log-probabilities that the trace shows."""
-    if trace.calibrated:
-        return trace.calibrated.calibrator
-    return lambda logits_TV: logits_TV - log_sum(logits_TV)
+    return trace.calibrated.calibrator if trace.calibrated else _own
+
+
+def _own(logits_TV: np.ndarray) -> np.ndarray:
+    return np.asarray(logits_TV - log_sum(logits_TV))
 
 
 def _log_odds(log_prob_T: np.ndarray, against_T: np.ndarray, steps: list[int]) -> float:
@@ -187,6 +189,7 @@ class _Beginning:
     log_prob: float = 0.0
     first: float = 0.0
     whole: bool = False
+    open: bool = False  # it may go on in several ways
 
     def text(self, tokenizer: PreTrainedTokenizerBase) -> str:
         """The word, with `·` in front if it goes on with the word before; of a special token its name."""
@@ -198,13 +201,25 @@ class _Beginning:
         return ("·" if joined else "") + added.strip()
 
 
+def _begun(
+    tokenizer: PreTrainedTokenizerBase, trace: Trace, source: Ids, unit: Unit, step: int, id: int,
+    **known: float,
+) -> _Beginning:
+    """A unit's first tokens, then this one instead of its own at `step`; without it, where it begins the next word."""
+    start = unit.pieces[0]
+    one = _Beginning(source, trace.target_ids[:start], list(trace.target_ids[start:step]), **known)
+    one.whole = bool(one.ids) and not _goes_on(tokenizer, one, id, trace.target_language)
+    one.ids += [] if one.whole else [id]
+    return one
+
+
 def complete(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, begun: Sequence[_Beginning], *, language: str,
     shown: Shown | None = None,
 ) -> None:
-    """Adds to each beginning its most probable next tokens up to the end of the word, at most LONGEST in all; with
-    `shown` also their log-probabilities.  To be called inside `eval_mode`."""
-    alive = list(begun)
+    """Adds to each beginning its next tokens up to the end of the word while they are LIKELY, at most LONGEST in all;
+    with `shown` also their log-probabilities.  To be called inside `eval_mode`."""
+    alive = [one for one in begun if not one.whole]
     for _ in range(LONGEST if alive else 0):
         targets = [[*one.before, *one.ids, one.ids[-1]] for one in alive]  # the last is not read
         for batch, output, _ in forced_batches(model, [one.source for one in alive], targets):
@@ -212,11 +227,13 @@ def complete(
                 one = alive[i]
                 logits_V = output.logits[b, len(one.before) + len(one.ids)].float().cpu().numpy()
                 best = int(logits_V.argmax())
+                log_prob = float((shown or _own)(logits_V[None])[0, best])
                 one.whole = not _goes_on(tokenizer, one, best, language)
-                if not one.whole and len(one.ids) < LONGEST:
+                one.open = not one.whole and (log_prob < math.log(LIKELY) or len(one.ids) == LONGEST)
+                if not one.whole and not one.open:
                     one.ids.append(best)
-                    one.log_prob += float(shown(logits_V[None])[0, best]) if shown else 0.0
-        alive = [one for one in alive if not one.whole]
+                    one.log_prob += log_prob
+        alive = [one for one in alive if not one.whole and not one.open]
 
 
 def _goes_on(tokenizer: PreTrainedTokenizerBase, one: _Beginning, following: int, language: str) -> bool:
@@ -243,24 +260,24 @@ def spelt_candidates(
             continue
         start, reached, first = unit.pieces[0], 0.0, float(trace.shown.log_probs[unit.pieces[0]])
         for step in unit.pieces:
-            own = trace.target_ids[start:step]
             begun[unit.word] += [
-                _Beginning(trace.source_ids, trace.target_ids[:start], [*own, one.id], reached + one.log_prob,
-                           first if own else one.log_prob)
+                _begun(tokenizer, trace, trace.source_ids, unit, step, one.id, log_prob=reached + one.log_prob,
+                       first=first if step > start else one.log_prob)
                 for one in trace.shown.top[step] if one.id != trace.target_ids[step]]
             reached += float(trace.shown.log_probs[step])
         begun[unit.word] = sorted(begun[unit.word], key=lambda one: -one.log_prob)[:CANDIDATES]
     with eval_mode(model):
         complete(model, tokenizer, [one for word in begun for one in word], language=trace.target_language,
                  shown=shown_by(trace))
-    return [_merged(tokenizer, word, own.text) for word, own in zip(begun, trace.target_words, strict=True)]
+    return [_merged(tokenizer, word) for word in begun]
 
 
-def _merged(tokenizer: PreTrainedTokenizerBase, begun: Sequence[_Beginning], own: str) -> list[dict[str, Any]]:
-    """Candidates of one word, the same text once, with the sum of its probabilities; never the word itself."""
+def _merged(tokenizer: PreTrainedTokenizerBase, begun: Sequence[_Beginning]) -> list[dict[str, Any]]:
+    """Candidates of one word, the same text once, with the sum of its probabilities; the word itself in other tokens
+    is one."""
     found: dict[str, dict[str, Any]] = {}
     for one in begun:
         text = one.text(tokenizer)
         new = {"text": text, "probability": 0.0, "first": math.exp(one.first), "whole": one.whole}
         found.setdefault(text, new)["probability"] += math.exp(one.log_prob)
-    return sorted((one for text, one in found.items() if text != own), key=lambda one: -one["probability"])
+    return sorted(found.values(), key=lambda one: -one["probability"])

@@ -13,6 +13,7 @@ export function headOf(name) {
 export const HALVED = Math.LN2;  // nats by which the log-odds of a word must change without a head for it to matter
 // Chances beyond these are shown as “over 99%” and “under 0.1%”, and a change beyond them does not matter.
 export const LEAST = 0.001;
+export const ENDS = "the translation ends";  // what is written in place of a word, where that is `</s>`
 export const CERTAIN = 0.995;
 export const MOST = 3;  // heads that are shown as those that matter
 const PRONOUN = { fr: /^(il|elle|ils|elles)$/i, de: /^(er|sie|es)$/i, es: /^(él|ella|ellos|ellas)$/i };
@@ -163,9 +164,9 @@ export class Trace {
   // change most, and the word written instead, if another.
   after(effect, piece) {
     const at = this.units("target", "words").findIndex((one) => one.pieces.includes(piece));
-    const own = this.evidence.log_odds[at], logOdds = effect.log_odds[at], instead = effect.instead?.[at];
+    const own = this.evidence.log_odds[at], logOdds = effect.log_odds[at], instead = effect.instead?.[at] || null;
     return { chance: chanceOf(logOdds), drop: bounded(own) - bounded(logOdds),
-      step: effect.steps?.[at] ?? piece, instead: instead ? bare(instead) : null };
+      step: effect.steps?.[at] ?? piece, instead: instead && (instead === "</s>" ? ENDS : bare(instead)) };
   }
   effect(head, piece) {
     const found = this.evidence?.heads.find((one) => nameOf(one) === nameOf(head));

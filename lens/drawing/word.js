@@ -5,8 +5,8 @@ import { inLanguage } from "./languages.js";
 import { about, html, icon, listed, slide, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { flipOf } from "./texts.js";
-import { bare, matters } from "./trace.js";
-import { averageOf, chance, chanceRange, elided, oneIn, quoted } from "./wording.js";
+import { ENDS, bare, matters } from "./trace.js";
+import { averageOf, chance, chanceRange, elided, nth, oneIn, quoted } from "./wording.js";
 
 export function wordPanel(state, settings) {
   const trace = traceOf(state), list = trace.written, [, code] = trace.languages;
@@ -42,7 +42,8 @@ function heads(state, trace, unit) {
   const more = all.length - rest.length - shown.length, tip = about(headsTip(trace, unit));
   if (!shown.length) {
     return html`<h3>No head matters alone ${tip}</h3><p class="needed"
-      data-says="no-head">With any one of the ${all.length} heads off, the chance of ${quoted(unit.label, target)} ${stays(rest)}.</p>`;
+      data-says="no-head">With any one of the ${all.length} heads off, the chance of ${quoted(unit.label, target)} ${
+        stays(rest)}.</p>`;
   }
   const title = shown.length > 1 ? "Heads that matter for this word" : "The head that matters here";
   const others = more ? `${more} more matter${more === 1 ? "s" : ""}: see Words, in the list of all heads.`
@@ -56,7 +57,7 @@ const firstLook = (state, rows) => state.busy !== "weighing" ? html`<h3>Where he
   : html`<div class="provisional"><h3>Where heads looked most</h3>${rows}<p class="fine">For now. Each head is being
     switched off in turn, to see which of them matter…</p></div>`;
 
-const stays = (effects) => `stays at ${chanceRange(effects)}`;
+const stays = (effects) => `is ${chanceRange(effects)}`;
 
 const mostLooking = (trace, piece) => trace.once(`looking ${piece}`, () =>
   trace.layers("cross").flat().sort((a, b) => trace.share(b, piece) - trace.share(a, piece)).slice(0, 3));
@@ -72,8 +73,8 @@ function chanceTip(trace, unit) {
     on the first token.`;
 }
 
-// [{ text, p, chosen, whole }], likeliest first after the chosen one; words that differ only in case are merged.  What
-// is not `whole` is the beginning of a word: its end is not known, or not asked for.
+// [{ text, p, chosen, whole }], likeliest first after the chosen one.  What is not `whole` is the beginning of a word: it
+// may go on in several ways, or its end was not asked for.
 export function choices(trace, unit, temperature, raw) {
   const { record } = trace, step = unit.pieces[0], shown = raw ? record : trace.shown;
   const at = record.temperatures?.indexOf(temperature) ?? -1, isRaw = raw || !record.calibrated;
@@ -90,8 +91,7 @@ export function choices(trace, unit, temperature, raw) {
       .filter((one) => one.id !== record.target_ids[step]);
   const found = [own];
   for (const one of others) {
-    const twin = one.whole && found.find((other) => other.text.toLocaleLowerCase() === one.text.toLocaleLowerCase());
-    if (twin) twin.p += one.p; else if (one.text && !/^<.*>$/.test(one.text)) found.push(one);
+    if (one.text && !/^<.*>$/.test(one.text)) found.push(one);
   }
   return [own, ...found.slice(1).sort((a, b) => b.p - a.p)];
 }
@@ -102,12 +102,14 @@ function candidates(state, trace, unit, settings) {
   const [, code] = trace.languages, can = settings.engine && unit.word !== null && state.moment === null;
   const width = (p) => Math.max(0.8, Math.min(100, 100 * p)).toFixed(1);
   const bar = (p) => html`<span class="bar2"><i style="width:${width(p)}%"></i></span><small>${chance(p)}</small>`;
-  const name = (one) => elided(one.text, 12) + (one.chosen || one.whole ? "" : "…");
+  const isSame = (one) => !one.chosen && one.whole && one.text === unit.label;
+  const name = (one) => html`${elided(one.text, 12)}${one.chosen || one.whole ? "" : "…"}${
+    isSame(one) ? html` <small>in other tokens</small>` : ""}`;
   const row = (one) => html`<span ${inLanguage(code)}>${name(one)}</span>${bar(one.p)}`;
   const button = (one) => html`<button data-says="candidate" data-force="${one.text}" data-k="force-${one.text}" ${tipped(
     html`Make it write “${one.text}” and translate the rest again${oneIn(one.p)}`)}>${row(one)}</button>`;
   return html`${can ? html`<p class="fine hint">Click one to write that instead.</p>` : ""}<div class="cand">${
-    shown.map((one) => one.chosen || !can ? html`<div class="${one.chosen ? "chosen" : "plain"}"
+    shown.map((one) => one.chosen || isSame(one) || !can ? html`<div class="${one.chosen ? "chosen" : "plain"}"
       data-says="candidate">${row(one)}</div>`
       : button(one))}<div class="rest" data-says="rest"><span>others</span>${bar(rest)}</div></div>
     ${slider(trace.record.temperatures || [], state.temperature)}`;
@@ -127,17 +129,21 @@ function rests(state, trace, unit, settings) {
   if (!trace.evidence) return "";
   const piece = unit.pieces[0], [source, target] = trace.languages, said = [];
   const erased = trace.erased(piece), twin = twinOf(state, settings, trace, piece);
-  const name = ({ word }) => quoted(word.text, source), moves = (effect) => `${effect.drop > 0 ? "falls" : "rises"} to ${chance(effect.chance)}`;
+  const alike = (word) => trace.words("source").filter((one) => one.text === word.text);
+  const name = ({ word }) => html`${quoted(word.text, source)}${alike(word).length > 1
+    ? ` (${nth(alike(word).indexOf(word) + 1)})` : ""}`;
+  const moves = (effect) => `${effect.drop > 0 ? "falls" : "rises"} to ${chance(effect.chance)}`;
   const one = (effect) => html`${moves(effect)} without ${name(effect)}`;
   if (twin) {
-    const result = twin.instead ? html`it becomes ${quoted(twin.instead, target)}`
+    const result = twin.instead === ENDS ? ENDS : twin.instead ? html`it becomes ${quoted(twin.instead, target)}`
       : twin.drop === undefined ? "it stays" : `its chance ${matters(twin) ? moves(twin) : stays([twin])}`;
     said.push(["twin", html`With <b>${quoted(twin.other, source)}</b> for ${quoted(twin.own, source)} ${result}.`]);
   }
   const flips = erased.filter(({ instead }) => instead !== null).slice(0, 2);
   const moved = erased.filter((effect) => effect.instead === null && matters(effect)).slice(0, 2);
   for (const effect of flips) {
-    said.push(["word-flips", html`Without ${name(effect)} it becomes ${quoted(effect.instead, target)}.`]);
+    said.push(["word-flips", html`Without ${name(effect)} ${
+      effect.instead === ENDS ? ENDS : html`it becomes ${quoted(effect.instead, target)}`}.`]);
   }
   if (moved.length && !flips.length) said.push(["word-moves", html`Its chance ${listed(moved, one, " and ")}.`]);
   if (!flips.length && !moved.length) said.push(["no-word", html`Without any one word, its chance ${stays(erased)}.`]);

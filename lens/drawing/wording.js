@@ -2,7 +2,7 @@
 
 import { inLanguage, language, withArticle } from "./languages.js";
 import { html, listed } from "./markup.js";
-import { CERTAIN, LEAST, hasHeads } from "./trace.js";
+import { CERTAIN, ENDS, LEAST, hasHeads } from "./trace.js";
 
 export const percent = (value) => `${Math.round(100 * value)}%`;
 export const count = new Intl.NumberFormat("en-GB").format;
@@ -87,7 +87,9 @@ export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 // A quoted word: `mark` is "looks" or "seen".  A long one is shortened in the middle, never inside a grapheme.
 export const word = (text, mark, code) =>
   html`<span class="ww ${mark}" ${inLanguage(code)}>${elided(text)}</span>`;
-export const quoted = (text, code) => html`<i ${inLanguage(code)}>${elided(text)}</i>`;
+export const quoted = (text, code) => /[\p{L}\p{N}]/u.test(text) ? html`<i ${inLanguage(code)}>${elided(text)}</i>`
+  : html`“${elided(text)}”`;
+export const nth = (n) => `${n}${["st", "nd", "rd"][n - 1] || "th"}`;
 const cutter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 export function elided(text, most = 22) {
   if (text.length <= most) return text;
@@ -181,10 +183,12 @@ export const averageOf = ({ evidence }) => evidence?.averaged_over
   ? `its average over the model’s ${evidence.averaged_over} example sentences` : "its average over this sentence";
 // What becomes of a written word by an intervention: another word, or its chance then, with an arrow if that changes.
 export const outcome = ({ languages: [, target] }, { instead, drop, chance: after }) => instead
-  ? quoted(instead, target) : html`${Math.abs(drop) < 0.14 ? "" : drop > 0 ? "↓ " : "↑ "}<b>${chance(after)}</b>`;
+  ? instead === ENDS ? html`<small>${ENDS}</small>` : quoted(instead, target)
+  : html`${Math.abs(drop) < 0.14 ? "" : drop > 0 ? "↓ " : "↑ "}<b>${chance(after)}</b>`;
 // The same in words.
 export function becomes(trace, piece, effect) {
   const [, target] = trace.languages, unit = trace.unitAt("target", piece), own = quoted(unit.label, target);
+  if (effect.instead === ENDS) return html`${ENDS} in place of ${own}`;
   if (effect.instead) return html`${own} becomes ${quoted(effect.instead, target)}`;
   const [before, after] = [chance(trace.chance(unit)), chance(effect.chance)];
   if (before === after) return html`the chance of ${own} stays ${after}`;

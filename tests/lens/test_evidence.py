@@ -133,7 +133,7 @@ def test_spellings_that_share_their_first_tokens_are_candidates(everyday):
         words = spelt_candidates(model, tokenizer, trace)
     for word, spelt in zip(trace.target_words, words, strict=True):
         texts = [one["text"] for one in spelt]
-        assert len(texts) == len(set(texts)) and word.text not in texts
+        assert len(texts) == len(set(texts))
         assert [one["probability"] for one in spelt] == sorted((one["probability"] for one in spelt), reverse=True)
     shared = [(word.text, one["text"]) for word, spelt in zip(trace.target_words, words, strict=True) for one in spelt
               if one["whole"] and len(word.text) > 3 and one["text"][:2] == word.text[:2]]
@@ -155,7 +155,7 @@ def test_a_candidate_s_probability_is_the_product_over_its_tokens(everyday):
                 steps = [float(row[id].exp()) for row, id in zip(out, ids, strict=True)]
                 best = out.argmax(-1).tolist()
                 alike = ids[1:] == best[1:] and steps[0] == pytest.approx(one["first"], rel=1e-3)
-                if len(ids) > 1 and alike:  # spelt with the same tokens
+                if len(ids) > 1 and alike and ids[0] != trace.target_ids[step]:  # spelt with the same tokens
                     assert one["probability"] == pytest.approx(float(np.prod(steps)), rel=1e-2)
                     checked += 1
     assert checked > 2

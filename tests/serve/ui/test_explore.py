@@ -47,7 +47,7 @@ def test_the_other_word_of_a_pair_turns_the_pronoun(tab):
     assert tab.locator(".w.sel").inner_text() == "elle"
     assert tab.locator(".w.new").count() >= 1
     assert tab.locator(".pairs [aria-pressed=true]").inner_text() == "wide"
-    tab.locator(".meaning", has_text="it as the street, so it writes elle (feminine)").wait_for()
+    tab.locator(".meaning", has_text="it as the street and writes elle (feminine)").wait_for()
 
 
 def test_typed_text_goes_to_the_first_model_and_comes_while_typing(tab):

@@ -44,7 +44,7 @@ def test_it_can_be_read_without_script(open_tab, packaged):
     said = " ".join(first.locator(".say").text_content().split())
     assert said.startswith("While writing il, this head looked back at")
     meaning = " ".join(first.locator(".meaning").text_content().split())
-    assert "The model treats it as the cat, so it writes il (masculine)" in meaning
+    assert "The model treats it as the cat and writes il (masculine)" in meaning
 
 
 def test_it_opens_on_the_cat_at_il_as_it_is_kept(tab):

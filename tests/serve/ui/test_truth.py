@@ -70,6 +70,7 @@ EVERYDAY = [
     )),
 ]  # fmt: skip
 NAMED = {"start", "end"}
+ENDS = "the translation ends"
 SAYING = (".needed", ".others", ".meaning", ".say", ".cand > *", ".word .story > *", ".badge.plain", ".pill")
 NUMBER = r"(?:over |under )?[\d.]+%"
 
@@ -169,7 +170,7 @@ class Case:
         step = next((step for step in unit["pieces"] if best[step] != self.target[step]), None)
         if step is None or said.casefold() == unit["text"].casefold():
             return False
-        if said == "end":
+        if said == ENDS:
             return best[step] == 2
         before = self.net.decode(self.target[: unit["pieces"][0]])
         after = self.net.decode(self.spelt([*self.target[:step], best[step]], text, off))[len(before):].lstrip()
@@ -312,9 +313,9 @@ class Page:
         return other or self.change(**change) >= math.log(2) - slack
 
     def stays(self, said, changes):
-        """"stays at A to B": the least and the greatest chance under these changes."""
+        """"is A to B": the least and the greatest chance under these changes."""
         chances = [self.case.chance(self.unit, **change) for change in changes]
-        least, most = re.search(rf"stays at ({NUMBER})(?: to ({NUMBER}))?\.$", said).groups()
+        least, most = re.search(rf" is ({NUMBER})(?: to ({NUMBER}))?\.$", said).groups()
         assert within(least, min(chances)) and within(most or least, max(chances)), (said, min(chances), max(chances))
         assert not any(self.matters(slack=-0.03, **change) for change in changes)
 
@@ -383,10 +384,14 @@ class Page:
     # --- which words mattered
 
     def named(self, word):
-        return [{"text": self.case.without(one)} for one in self.case.words if one["text"] == word.replace("…", "")]
+        word, number = re.fullmatch(r"(.+?)(?: \((\d+)\w\w\))?", word).groups()
+        alike = [one for one in self.case.words if one["text"] == word.strip("“”").replace("…", "")]
+        assert len(alike) == 1 or number, "which of them"
+        return [{"text": self.case.without(one)} for one in (alike if number is None else [alike[int(number) - 1]])]
 
     def word_flips(self, said, one):
-        word, other = re.fullmatch(r"Without (.+) it becomes (.+)\.", said).groups()
+        word, other = re.fullmatch(rf"Without (.+) (?:it becomes (?=.)|(?={ENDS}))(.+)\.", said).groups()
+        other = other.strip("“”")
         return any(self.case.writes(self.unit, other, **change) for change in self.named(word))
 
     def word_moves(self, said, one):
@@ -418,7 +423,7 @@ class Page:
         return self.treats(twin, re.fullmatch(r"With .+?: (.+)", said)[1])
 
     def treats(self, case, said):
-        pronoun, noun, written = re.match(r"(\w+) as the (\w+), so it writes (\w+) \(", said).groups()
+        pronoun, noun, written = re.match(r"(\w+) as the (\w+) and writes (\w+) \(", said).groups()
         [unit] = [one for one in case.units if one["text"].lower() == written]
         known = set(self.subject.measured["seen_words"]["en"])
         assert pronoun in ("it", "they") and all(
@@ -517,7 +522,7 @@ def test_what_the_pronoun_is_treated_as_is_said_of_all_six(draw, storybook):
     nouns = ["cat", "street", "goat", "wolf", "box", "bag"]
     for (text, pronoun), noun in zip(sentences(), nouns, strict=True):
         meaning = draw(storybook, text).locator(".meaning").inner_text()
-        assert meaning.startswith(f"The model treats it as the {noun}, so it writes {pronoun} ("), meaning
+        assert meaning.startswith(f"The model treats it as the {noun} and writes {pronoun} ("), meaning
 
 
 @pytest.mark.parametrize("text", [text for _, text in STORIES[6:9]])
