@@ -85,7 +85,7 @@ SHAPES = (
 )
 _PROTECTED = regex.compile("|".join(SHAPES), regex.IGNORECASE | regex.VERBOSE)
 # A quick check: a text without any of these has none of the shapes.
-_SIGN = re.compile(r"\*\||\w\+|[@{%/\\$#_<&`\[©®\u203c-\u3299\ue000-\uf8ff\U0001f000-\U0010ffff]"
+_SIGN = re.compile(r"[+|@{%/\\$#_<&`\[©®\u203c-\u3299\ue000-\uf8ff\U0001f000-\U0010ffff]"
                    r"|\.\w|www|[:;][^\s\"”]|\d[ \u00a0\u202f\u2009]?[^\W\d]|\d[ \u00a0\u202f\u2009]?[°º]")
 _LETTERS = r"[\p{L}\p{M}\p{Nd}\p{Nl}]+"
 _WORD = regex.compile(rf"{_LETTERS}(?:[-'’‑·]{_LETTERS})*")

@@ -100,7 +100,8 @@ def test_the_signs_of_a_text_stay_at_their_words(to_french, text, translation):
     assert to_french(text) == translation
 
 
-@pytest.mark.parametrize("text", ["  ", "\n", "\t\n ", "\ufeff", "\u200b", "\u3164", "2\u2000 ", "&nbsp;", "[X9X]", "你好。",
+@pytest.mark.parametrize("text", ["  ", "\n", "\t\n ", "\ufeff", "\u200b", "\u3164",
+                                  "2\u2000 ", "&nbsp;", "[X9X]", "你好。",
                                   "(1)", "■"])
 def test_texts_without_words_come_back_exactly(everyday, text):
     assert [one.text for one in everyday([text, PLAIN, text], target="fr")][::2] == [text, text]
@@ -115,6 +116,8 @@ def test_html_keeps_marks_inside_a_protected_word_and_notes_beside_their_words(t
     assert link in to_french(f"<p>Look at {link} now.</p>", format="html")
     html = to_french("<p>The window<sup>1</sup> is open.</p>", format="html")
     assert html == "<p>La fenêtre<sup>1</sup> est ouverte.</p>"
+    for formula in ("H<sub>2</sub>O", "C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>", "1<sup>st</sup>"):
+        assert formula in to_french(f"<p>The {formula} cat is here.</p>", format="html")
     note = '<sup id="a"><a href="#b">[2]</a></sup>'
     assert note in to_french(f"<p>The window is open.{note} The cat is tired.</p>", format="html")
 
