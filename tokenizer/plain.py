@@ -23,10 +23,11 @@ APOSTROPHE = r"&(?i:apos|rsquo|lsquo|\#0?39|\#x27|\#821[67]);"
 RANGE = rf"(?<=\w{INVISIBLE}*)–(?={INVISIBLE}*\w)"  # 9–10
 _ODD = regex.compile(
     rf"(?P<invisible>{INVISIBLE}+)|(?P<space>(?!\ ){SPACE})|(?P<dots>\.{{2,}})|(?P<range>{RANGE})"
+    rf"|(?P<dash>&[nm]dash;|(?<={SPACE})–(?={SPACE}))"
     rf"|(?P<apostrophe>{APOSTROPHE})", regex.V1)
 _ODD_ASCII = regex.compile(r"[\x00-\x1f\x7f&]|\.\.")
 DOTS = "..."
-_READ_AS = {"invisible": "", "space": " ", "dots": DOTS, "range": "-", "apostrophe": "'"}
+_READ_AS = {"invisible": "", "space": " ", "dots": DOTS, "range": "-", "dash": "—", "apostrophe": "'"}
 _COUNTERPARTS = str.maketrans({
     "‐": "-", "‑": "-", "‒": "-", "−": "-", "―": "—", "‘": "'", "’": "'", "ʼ": "'", "′": "'", "´": "'", "“": '"',
     "”": '"', "„": '"', "″": '"', "«": '"', "»": '"', "。": ".", "、": ",", "،": ",", "؛": ";", "؟": "?",
@@ -70,7 +71,8 @@ def plain(text: str, known: frozenset[str] | None = None) -> Plain:
         pieces += [(char if known is None else counterpart(char, known), place)
                    for place, char in enumerate(text[done:start], done)]
         if found:
-            pieces.append((_READ_AS[str(found.lastgroup)], start))
+            is_read = found[0] != "–" or found["range"] or (known and "—" in known)
+            pieces.append((_READ_AS[str(found.lastgroup)] if is_read else found[0], start))
         done = end
     places = (place for piece, place in pieces for _ in piece)
     return Plain("".join(piece for piece, _ in pieces), (*places, len(text)))

@@ -169,7 +169,7 @@ def read(text: str) -> list[Token]:
 
 def _with_formulas(tokens: Sequence[Token]) -> list[Token]:
     """The tokens with each short word that has a raised or lowered part (`H<sub>2</sub>O`, `1<sup>st</sup>`) as one
-    that is copied; a number at its end alone (`m<sup>2</sup>`) is a note."""
+    that is copied; a raised number at its end (`m<sup>2</sup>`) is a note."""
     found: list[Token] = []
     left = list(reversed(tokens))
     while left:
@@ -184,7 +184,7 @@ def _with_formulas(tokens: Sequence[Token]) -> list[Token]:
         begun = before.kind == "copied" and before.name == _FORMULA
         is_number = inside.raw.isdigit()
         ordinal = head is not None and head[0].isdigit() and inside.raw.isalpha()
-        whole = begun or ordinal or (head is not None and is_number and tail is not None)
+        whole = begun or ordinal or (head is not None and is_number and (tail is not None or token.name == "sub"))
         if inside.kind != "text" or (end.kind, end.name) != ("end", token.name) or not whole:
             continue
         first, last = head[0] if head else before.raw, tail[0] if tail else ""

@@ -17,6 +17,7 @@ TEXTS = st.text(st.sampled_from("aé .…\u00a0\u2009\t\u00ad\u200b\u200e\ufeff\
     ("is&nbsp;tired", "is tired"), ("win&shy;dow", "window"), ("don&#39;t", "don't"), ("Tom &amp; Al", "Tom &amp; Al"),
     ("so… well", "so... well"), ("so...... well", "so... well"), ("ﬁrst Ｃａｔ", "first Cat"),
     ("c\u034fat\ufe0f", "cat"), ("c\u3164at", "cat"), ("cat\u0301\u0301", "cat"), ("9–10 is", "9-10 is"),
+    ("a – b&mdash;c", "a — b—c"),
     ("“cat” well‑known", '"cat" well-known'),
     ("क्\u200dष می\u200cخواهم", "क्\u200dष می\u200cخواهم"), ("café — x²™", "café — x²™"), ("", ""),
 ])  # fmt: skip

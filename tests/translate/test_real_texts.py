@@ -90,6 +90,10 @@ def test_nothing_is_lost(to_french, text, translation):
     ("I am here.\\nYou are there.", "Je suis ici.\\nTu es là."),
     ("The train leaves at 9 a.m. every day.", "Le train part à 9 a.m. tous les jours."),
     ("I saw @john.doe today.", "J'ai vu @john.doe aujourd'hui."),
+    ("The cat is here – the dog is tired.", "Le chat est ici, le chien est fatigué."),
+    ("The cat is here &ndash; the dog is tired.", "Le chat est ici, le chien est fatigué."),
+    ("We live in Paris (France), near a park.", "Nous vivons à Paris (La France), près d'un parc."),
+    ("At 9 a.m. he drinks milk.", "À 9 a.m. il boit du lait."),
     ("It takes 9–10 years.", "Ça prend 9–10 ans."),
     ("Well... I don't know...", "Eh... Je ne sais pas..."), ("Well…", "Eh…"),
     ("File > Open", "File > Ouvrez"),
@@ -116,7 +120,7 @@ def test_html_keeps_marks_inside_a_protected_word_and_notes_beside_their_words(t
     assert link in to_french(f"<p>Look at {link} now.</p>", format="html")
     html = to_french("<p>The window<sup>1</sup> is open.</p>", format="html")
     assert html == "<p>La fenêtre<sup>1</sup> est ouverte.</p>"
-    for formula in ("H<sub>2</sub>O", "C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>", "1<sup>st</sup>"):
+    for formula in ("H<sub>2</sub>O", "C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>", "1<sup>st</sup>", "CO<sub>2</sub>"):
         assert formula in to_french(f"<p>The {formula} cat is here.</p>", format="html")
     note = '<sup id="a"><a href="#b">[2]</a></sup>'
     assert note in to_french(f"<p>The window is open.{note} The cat is tired.</p>", format="html")
