@@ -20,11 +20,14 @@ INVISIBLE = (  # formats and controls; not the joiners inside words of scripts t
 )
 SPACE = r"(?:[\s\x1c-\x1f]|&(?i:nbsp|ensp|emsp|thinsp|\#160|\#xa0);)"
 APOSTROPHE = r"&(?i:apos|rsquo|lsquo|\#0?39|\#x27|\#821[67]);"
+RANGE = rf"(?<=\w{INVISIBLE}*)–(?={INVISIBLE}*\w)"  # 9–10
 _ODD = regex.compile(
-    rf"(?P<invisible>{INVISIBLE}+)|(?P<space>(?!\ ){SPACE})|(?P<dots>\.{{2,}})|(?P<apostrophe>{APOSTROPHE})", regex.V1)
+    rf"(?P<invisible>{INVISIBLE}+)|(?P<space>(?!\ ){SPACE})|(?P<dots>\.{{2,}})|(?P<range>{RANGE})"
+    rf"|(?P<dash>&[nm]dash;|(?<={SPACE})–(?={SPACE}))"
+    rf"|(?P<apostrophe>{APOSTROPHE})", regex.V1)
 _ODD_ASCII = regex.compile(r"[\x00-\x1f\x7f&]|\.\.")
 DOTS = "..."
-_READ_AS = {"invisible": "", "space": " ", "dots": DOTS, "apostrophe": "'"}
+_READ_AS = {"invisible": "", "space": " ", "dots": DOTS, "range": "-", "dash": "—", "apostrophe": "'"}
 _COUNTERPARTS = str.maketrans({
     "‐": "-", "‑": "-", "‒": "-", "−": "-", "―": "—", "‘": "'", "’": "'", "ʼ": "'", "′": "'", "´": "'", "“": '"',
     "”": '"', "„": '"', "″": '"', "«": '"', "»": '"', "。": ".", "、": ",", "،": ",", "؛": ";", "؟": "?",
@@ -68,7 +71,8 @@ def plain(text: str, known: frozenset[str] | None = None) -> Plain:
         pieces += [(char if known is None else counterpart(char, known), place)
                    for place, char in enumerate(text[done:start], done)]
         if found:
-            pieces.append((_READ_AS[str(found.lastgroup)], start))
+            is_read = found[0] != "–" or found["range"] or (known and "—" in known)
+            pieces.append((_READ_AS[str(found.lastgroup)] if is_read else found[0], start))
         done = end
     places = (place for piece, place in pieces for _ in piece)
     return Plain("".join(piece for piece, _ in pieces), (*places, len(text)))
@@ -76,7 +80,10 @@ def plain(text: str, known: frozenset[str] | None = None) -> Plain:
 
 @lru_cache(4096)
 def counterpart(char: str, known: frozenset[str]) -> str:
-    """What a model reads for a letter, a digit or a punctuation mark: itself if it has no other form that is known."""
+    """What a model reads for a letter, a digit or a punctuation mark: itself if it has no other form that is known.
+    Nothing for a mark over a letter that has no letter with it."""
+    if "\u0300" <= char <= "\u036f" and char not in known:
+        return ""
     if char not in known and (category(char)[0] in "LP" or category(char) in ("Nd", "Nl")):
         for other in (char.translate(_COUNTERPARTS), normalize("NFKC", char)):
             if known.issuperset(other):

@@ -23,10 +23,10 @@ from unicodedata import category, normalize
 import regex
 
 from seq2see.errors import UserError
-from .plain import SPACE, counterpart, plain
+from .plain import RANGE, SPACE, counterpart, plain
 
 Span = tuple[int, int]
-Kind = Literal["name", "number", "mark", "space", "aside"]
+Kind = Literal["name", "number", "mark", "space", "aside", "sign"]
 
 LONGEST_PATTERN = 1_000  # characters of a caller's pattern
 MOST_REPEATS = 1_000  # that its numbers of repetitions multiply to
@@ -38,46 +38,59 @@ _ADDRESS = r"(?:\([^\s()<>]*\)|[^\s()<>\"“”«»])*(?:\([^\s()<>]*\)|[^\s()<>
 _STEP = r"/[\w.@%+~-]*[\w@%+~-]"
 _EXTENSION = r"(?-i:[a-z0-9]{1,5}|[A-Z0-9]{1,5})(?!\w)"
 _NUMBER = r"\d+(?:[.,/]\d+|[\x20\u00a0\u202f]\d{3}(?!\d))*"
+_ODD_GAP = r"(?:[\x20\u00a0\u202f\u2009]|&(?:nbsp|thinsp|\#160);)"
 _UNIT = r"""(?:(?:da|[µμnmcdhkMGT])?(?:[mglLWVΩ]|Pa|Hz|Wh|Ah|bar|mol|cal|eV)|[µμnm]s|[kMGT]i?(?:[bBNJ]|bit|bps)|[ht]
-    |(?<=\s)s|min|ha|ft|lbs?|oz|yd|mi|gal|mph|kph|rpm|fps|[dp]pi|px|ppm|psi|dB|atm|[°º][CFK])[²³]?"""
+    |(?<=\s)s|min|ha|ft|lbs?|oz|yd|mi|gal|mph|kph|rpm|fps|[dp]pi|px|ppm|psi|dB|atm|[°º][CFK]|%%
+    |&(?:euro|pound|yen|cent);)[²³]?"""
 # Each alternative can begin only where no other match of it can: time is linear in the text.
 SHAPES = (
     rf"(?P<mark>{EMOJI}|(?<!\w)(?:[:;][-']?[)(DP*|/]+|<3)(?!\w))",  # 😀 :-)
-    r"(?P<tag></?[a-z0-9][^<>\n]*>|<[%?!][^<>\n]*>|&lt;/?[a-z0-9][^<>&\n]*&gt;)",  # <b>
+    r"(?P<tag></?[a-z0-9][^<>\n]*>|<[%?!][^<>\n]*>|&lt;/?[a-z0-9][^<>&\n]*&gt;|\{%[^{}\n]*%\}|\{/\w+\}|\[/\w+\]"
+    r"|\{(?P<name>\w+)\}(?=(?-i:\p{Lu})|[^{}\n]*\{/(?P=name)\})|\[(?P<name>\w+)\](?=[^\[\]\n]*\[/(?P=name)\])"
+    r"|(?<![:\\])(?-i:(?:\\[nrt])++(?![a-z0-9_]))|(?<![\w&])&(?=\p{L}+(?![\w;&]))|(?<!\w)_(?=\p{L}++(?!\w)(?![^\n_]*_)))",
+    # <b> {% x %} [b] \n &Open
     r"(?P<entity>&(?:[a-z][a-z0-9]{1,30}|\#\d{1,7}|\#x[0-9a-f]{1,6});)",  # &amp;
     r"`[^`\n]+`",  # code
-    r"\{\{[^{}\n]*\}\} | \{%[^{}\n]*%\} | \{\s*\w+\s*,(?:[^{}\n]|\{[^{}\n]*\})*\}",  # {{ x }} {% x %} {n, number}
-    r"\$\{[^{}\n]*\} | [%\#@&]?\{[^{}\s]*\}",  # ${x} {x} %{x} #{x}
+    rf"\{{\{{[^{{}}\n]*\}}\}}(?:{_STEP})* | \{{\s*\w+\s*,(?:[^{{}}\n]|\{{[^{{}}\n]*\}})*\}}",  # {{ x }} {n, number}
+    rf"\$\{{[^{{}}\n]*\}}(?:{_STEP})* | [%\#@&]?\{{[^{{}}\s]*\}}",  # ${x} {x} %{x} #{x}
     r"\[\[[^\[\]\n]+\]\] | \[(?=[^\[\]\s]*[\p{L}_])(?=[^\[\]\s]*[\d_])[^\[\]\s]+\]",  # [[x]] [X9X]
-    r"(?<![\w%$@\#])(?P<fence>%%?|\$|@@?|\#\#)\w+(?P=fence)(?![\w%$@\#])",  # %name% $VAR$ @@x@@
-    r"(?<![\w&])\#(?-i:\w*[a-z]\w*[A-Z]\w*)|(?<![\w&])\#(?=\w*\d)(?=\w*[a-z_])\w+",  # #OneTwo #ff0000
-    r"(?<![\w$])\$[a-z_][\w.]*\b | (?<!\w)@[\w-]++(?:/[\w.-]+)?\b(?!\.\w)",  # $name @user
+    r"(?<![\w%$@\#])(?P<fence>%%?|\$|@@?|\#\#)\w+(?P=fence)(?![\w%$@\#])(?:[/\\][\w.-]*\w)*",  # %name% $VAR$ @@x@@
+    r"\*\|[\w:.=-]+\|\*",  # *|NAME|*
+    r"(?<![\w+])(?-i:[A-Z]\w*(?:\+[A-Z0-9]\w*)+)(?![\w+])",  # Ctrl+O
+    r"(?<![\w&])\#(?=\w*[\p{L}_])\w+",  # #travel #ff0000
+    rf"(?<![\w$])\$[a-z_][\w.]*\b(?:{_STEP})*",  # $name $HOME/music
+    r"(?<!\w)@[\w-]++(?:\.(?-i:[a-z0-9_])[\w-]*+)*(?:/[\w.-]+)?\b",  # @user @john.doe
     r"(?<![\w:.)\]]):[a-z_][\w-]*\b:?",  # :name
     r"(?<!\w)__\w+?__(?!\w) | (?<![\w-])(?=[a-z0-9-]+_)[\w-]*[a-z0-9]\b",  # __count__ snake_case
-    r"(?<![\w%])%(?:\(\w+\)|\d+\$)?[-+\#0]*\d*(?:\.\d+)?[hlqjzt]*[diouxXeEfFgGcrsa@](?!\w)",  # %s
+    r"(?<![\w%])%(?:\(\w+\)|\d+\$)?[-+\#0]*\d*(?:\.\d+)?[hlqjzt]*[diouxXeEfFgGcrsan@](?:%%)?(?!\w)"
+    r"|(?<![\w%])%L?\d{1,2}(?!\w)",  # %s %d%% %n %1
     rf"(?<![\w+.-])(?:[a-z][a-z0-9+.-]*+://|www\.|(?:[a-z0-9-]++\.){{1,9}}[a-z]{{2,}}+/){_ADDRESS}",
     r"(?<![\w.%+-])[\w.%+-]++@[\w-]++(?:\.[\w-]++)+",
     r"(?<![\w+.-])(?:[a-z0-9-]++\.){1,9}(?:com|org|net|edu|gov|io|dev)\b(?::\d+\b)?",
     r"(?<![\w+.'’-])(?=[\w.-]*[^\W_]{2})(?-i:(?:[\w-]++\.){1,9}(?:[a-z][a-z0-9]{1,9}|[A-Z][A-Z0-9]{1,9}))(?![\w-]|\.\w)"
     r"(?::\d+\b)?",  # readme.txt example.de
     r"(?<![^\s(\[“\"])\.(?-i:[a-z][a-z0-9_-]+)\b | (?<![\w.:-])(?-i:[a-z][a-z0-9-]*+):\d{2,5}\b",  # .env localhost:8000
-    r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|v\d+(?:\.\d+)+)(?!\w|\.\d)",  # 192.168.0.1 v1.2
+    r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|v\d+(?:\.\d+)+"
+    r"|v?\d+(?:\.\d+){2,}[-+][a-z][\w-]*+(?:\.\w++)*)(?!\w|\.\d)",  # 192.168.0.1 v1.2 2.10.3-rc1
     r"(?<!\w)\p{L}{1,3}(?:&\p{L}{1,3})+(?![\w;])",  # AT&T
     r"(?<![\w/])(?:[a-z]:[\\/]|\\\\)[^\s\"“”«»<>|?*]*[^\s\"“”«»<>|?*.,;:!)]",
     rf"(?<![\w/.<])(?:~|\.{{1,2}})(?:{_STEP})++/?",
     rf"(?<![\w/.<])(?:{_STEP}(?:{_STEP})++/?|{_STEP}/|/[\w@%+~-]+\.{_EXTENSION})",
     rf"(?<![\w/.-])(?:[\w.-]++/){{1,99}}[\w-]++\.{_EXTENSION}",
     r"(?<!\w)[a-z]\w{0,5}(?:\+\+|\#)(?!\w)",  # C++
-    rf"(?P<number>(?<![\w.,'’])\d+['’′]\d+(?:[\"”″]|'')|(?<![\w.,])[-−+]?{_NUMBER}(?:\x20?[-–×x]\x20?{_NUMBER})?[\x20\u00a0\u202f\u2009]?"
+    rf"(?P<number>(?<![\w.,'’])\d+['’′]\d+(?:[\"”″]|'')|(?<![\w.,])[-−+]?{_NUMBER}(?:\x20?[-–×x]\x20?{_NUMBER})?{_ODD_GAP}?"
     rf"(?-i:{_UNIT}(?:/{_UNIT})?)(?![\w'’-]))",  # 5'6" 30 cm
+    r"(?P<number>(?<![\w.,:])\d{1,2}(?:[:.]\d\d)?[\x20\u00a0\u202f]?[ap](?:m|\.\x20?m(?:\.(?!\s+(?-i:\p{Lu})|\W*\Z))?)(?!\w))",
+    # 9 a.m.
     r"\p{Co}",
 )
 _PROTECTED = regex.compile("|".join(SHAPES), regex.IGNORECASE | regex.VERBOSE)
 # A quick check: a text without any of these has none of the shapes.
-_SIGN = re.compile(r"[@{%/\\$#_<&`\[©®\u203c-\u3299\ue000-\uf8ff\U0001f000-\U0010ffff]"
+_SIGN = re.compile(r"[+|@{%/\\$#_<&`\[©®\u203c-\u3299\ue000-\uf8ff\U0001f000-\U0010ffff]"
                    r"|\.\w|www|[:;][^\s\"”]|\d[ \u00a0\u202f\u2009]?[^\W\d]|\d[ \u00a0\u202f\u2009]?[°º]")
 _LETTERS = r"[\p{L}\p{M}\p{Nd}\p{Nl}]+"
 _WORD = regex.compile(rf"{_LETTERS}(?:[-'’‑·]{_LETTERS})*")
+_LAST_WORD = regex.compile(rf"(?r){_LETTERS}\s*")  # read backwards
 _WITHIN = regex.compile(r"[^\w.!?\n]{1,3}")  # between foreign words
 _WRAPPED = regex.compile(  # emphasis; quotation marks around a word or a phrase; brackets
     r"""(?<![\w*])(?P<open>\*{1,3})(?=[^\s*])(?P<inside>[^*\n]*[^\s*])(?P<close>\*{1,3})(?![\w*])
@@ -88,17 +101,22 @@ _WRAPPED = regex.compile(  # emphasis; quotation marks around a word or a phrase
     |(?P<open>[(\[{]{1,3}\x20?)(?P<inside>[^()\[\]{}\n]*?)(?P<close>\x20?[)\]}]{1,3})""", regex.VERBOSE)
 _MAY_WRAP = re.compile(r"""(?<!\w)["“„”«‹'‘‚_]|[*~(\[{]""")
 _LAYOUT = regex.compile(rf"(?<=\S)(?:{SPACE}{{2,}}|(?!\ ){SPACE})(?=\S)", regex.V1)
-_HAS_LAYOUT = re.compile(r"\s\s|[^\S ]|&")
-_TYPOGRAPHIC = regex.compile(r"(?<=[«\d])[\u00a0\u202f\u2009](?=\d|(?<=«.))|[\u00a0\u202f\u2009](?=[»?!;:%])")
+_BETWEEN = regex.compile(RANGE, regex.V1)
+_HAS_LAYOUT = re.compile(r"\s\s|[^\S ]|[&+]")  # or a sign for *and*
+_TYPOGRAPHIC = regex.compile(
+    r"(?<=[«\d\p{Sc}])[\u00a0\u202f\u2009](?=[\d\p{Sc}]|(?<=«.))|[\u00a0\u202f\u2009](?=[»?!;:%])")
 _REPEATS = re.compile(r"(?<=[{,])\d+(?=\})")
 # Recursion, and matching with errors.
 _UNBOUNDED = re.compile(r"\(\?(?:R|&|P>|[+-]?\d)|\{[^{}]*<|\{[deis](?:,[deis])*\}")
 _ENTITY = re.compile(r"&[#\w]{1,31};")
-_COUNT = re.compile(r"[\W_]*(?:n|nb|num|number|count|total|amount|quantity|qty)[\W_]*|%(?:\d+\$)?\d*[diu]",
-                    re.IGNORECASE)
-_TAG = re.compile(r"(?:<|&lt;)(?P<slash>/?)(?P<name>[a-z0-9]+)", re.IGNORECASE)
+_COUNT = re.compile(r"[\W_]*(?:n|nb|num|number|count|total|amount|quantity|qty)[\W_]*"
+                    r"|%(?:\d+\$)?[\d.]*[diuf](?:%%)?|%L?\d+", re.IGNORECASE)
+_TAG = re.compile(r"(?:[<{\[]|&lt;)(?P<slash>/?)(?P<name>[a-z0-9]+)", re.IGNORECASE)
 _BRACKETS = frozenset("([{")
-_TRADEMARK = frozenset("™®©℠")
+_AT_WORDS = frozenset("™®©℠&_")  # marks that belong to the word that they touch
+_AND = {"de": "und", "en": "and", "es": "y", "fr": "et"}
+_SIGN_FOR_AND = regex.compile(r"(?<=\p{L}\ )(?:&(?:amp;)?|\+)(?=\ \p{L})", regex.IGNORECASE)
+_MONEY = regex.compile(rf"\p{{Sc}}\x20?{_NUMBER}|{_NUMBER}\x20?\p{{Sc}}", regex.VERBOSE)
 
 
 @dataclass(frozen=True)
@@ -107,7 +125,7 @@ class Part:
 
     A `name` or a `number` may be read as another one.  A `mark` is left out; `inside` is what it stands before
     (`opens`) or after, None for one that stands alone.  A `space` is read as a single space.  An `aside`, several
-    words in brackets (at `inside`), is translated by itself.
+    words in brackets (at `inside`), is translated by itself.  A `sign` for *and* is read as this word.
     """
 
     span: Span
@@ -129,12 +147,18 @@ class Protection:
     """What a model does not read: parts of certain shapes, what `keep` matches, and characters that it does not know.
 
     `known` are the characters that it has read in training (see `plain.characters`); None: all.  Without `asides`, what
-    stands in brackets is read with the words around it.
+    stands in brackets is read with the words around it.  A sign between words (`&`) is read as *and* in the `language`.
     """
 
     known: frozenset[str] | None = None
     keep: regex.Pattern[str] | None = None
     asides: bool = True
+    language: str = ""
+
+    @property
+    def conjunction(self) -> str:
+        """The word for a sign between words; empty if the language is not known."""
+        return _AND.get(self.language, "")
 
     def shapes(self, text: str) -> Sequence[Part]:
         """The parts that are not language, in order."""
@@ -156,10 +180,15 @@ class Protection:
         if not shapes and text.isascii() and not _MAY_WRAP.search(text) and not _HAS_LAYOUT.search(text) and (
                 self.known is None or self.known.issuperset(text)):
             return ()
-        parts = _paired(text, shapes)
+        joining = [Part(one.span(), "sign") for one in _SIGN_FOR_AND.finditer(text)] if self.conjunction else []
+        parts = _paired(text, [*joining, *without(joining, shapes)])
         bare = _ENTITY.sub(lambda entity: "x" * len(entity[0]), _filled(text, shapes, "x"))
+        bare = _BETWEEN.sub("-", bare)
         if self.known is not None and (_MAY_WRAP.search(bare) or not self.known.issuperset(bare)):
-            parts += self._inside(bare, list(_wraps(bare, (0, len(bare)), self.known)))
+            wraps = self._inside(bare, list(_wraps(bare, (0, len(bare)), self.known)))
+            parts = wraps + without(wraps, parts)
+            money = (Part(one.span(), "number") for one in _MONEY.finditer(bare) if not self.known.issuperset(one[0]))
+            parts += without(parts, money)
             parts += without(parts, self._symbols(bare, self.known))
         if _HAS_LAYOUT.search(text):
             beside = {place for part in parts if part.inside is None for place in part.span}
@@ -179,7 +208,8 @@ class Protection:
     def has_words(self, text: str) -> bool:
         """Whether there is anything to translate: an unprotected letter."""
         shapes = self.shapes(text)
-        return any(map(str.isalpha, plain(_filled(text, shapes, "_")).text if shapes or "&" in text else text))
+        read = plain(_filled(text, shapes, "_")).text if shapes or "&" in text or not text.isascii() else text
+        return any(map(str.isalpha, read))
 
     def _foreign(self, text: str, known: frozenset[str]) -> list[Part]:
         """Words with letters that are not known; neighbours are one part."""
@@ -255,7 +285,7 @@ def _literal(text: str, spans: Sequence[Span]) -> regex.Pattern[str] | None:
 
 
 def _is_letter(char: str) -> bool:
-    return char.isalpha() or category(char) in ("Mn", "Mc", "Nd")
+    return (char.isalpha() or category(char) in ("Mn", "Mc", "Nd")) and plain(char).text != ""
 
 
 def _is_shape(match: regex.Match[str]) -> bool:
@@ -305,7 +335,7 @@ def _paired(text: str, shapes: Sequence[Part]) -> list[Part]:
     parts, opened = list(shapes), dict[str, list[int]]()
     for number, part in enumerate(parts):
         tag = _TAG.match(text, part.start) if part.kind == "mark" else None
-        if part.kind == "mark" and text[part.start] in _TRADEMARK:
+        if part.kind == "mark" and text[part.start] in _AT_WORDS:
             parts[number] = _attached(part, text)
         elif tag and not tag["slash"]:
             opened.setdefault(tag["name"].lower(), []).append(number)
@@ -316,6 +346,12 @@ def _paired(text: str, shapes: Sequence[Part]) -> list[Part]:
                 parts[first] = replace(parts[first], inside=inside, opens=True)
                 parts[number] = replace(part, inside=inside)
     return parts
+
+
+def _is_name(text: str, inside: Span, start: int) -> bool:
+    """Whether what brackets hold says what the name before them is: Paris (France)."""
+    before = _LAST_WORD.match(text, 0, start)
+    return text[inside[0]].isupper() and before is not None and before[0][0].isupper() and before.start() > 0
 
 
 def _wraps(text: str, span: Span, known: frozenset[str]) -> Iterator[Part]:
@@ -329,7 +365,7 @@ def _wraps(text: str, span: Span, known: frozenset[str]) -> Iterator[Part]:
             yield from _wraps(text, inside, known)
         elif label or (brackets and is_word and text[max(match.start() - 1, 0)].isalnum()):  # (a), [12], cat(s)
             yield _attached(Part(match.span(), "mark"), text)
-        elif brackets and not is_word:
+        elif brackets and (not is_word or _is_name(text, inside, match.start())):
             yield Part(match.span(), "aside", inside)
         else:
             yield Part(match.span("open"), "mark", inside, opens=True)

@@ -34,21 +34,24 @@ _SPACED = r"\p{Latin}\p{Greek}\p{Cyrillic}"  # scripts with spaces between words
 _NUMBER = regex.compile(  # with adjacent letters and signs
     rf"""\[\p{{Nd}}+\]
     |(?:(?<!\w)[-−+]\s?)?(?:\p{{Sc}}\s?)?
-     (?<![{_SPACED}\p{{Nd}}])[{_SPACED}]*\p{{Nd}}[{_SPACED}\p{{Nd}}]*(?:[-.,:/]\p{{Nd}}[{_SPACED}\p{{Nd}}]*)*
+     (?<![{_SPACED}\p{{Nd}}])[{_SPACED}]*\p{{Nd}}[{_SPACED}\p{{Nd}}]*(?:[-–.,:/]\p{{Nd}}[{_SPACED}\p{{Nd}}]*)*
      (?:\s?[%‰°]\p{{Latin}}?(?!\w)|\s?\p{{Sc}})?""",
     regex.VERBOSE,
 )
-_ELSEWHERE = set("-−.,:/ \u00a0\u202f")  # other languages may change or omit these
+_ELSEWHERE = set("-–−.,:/ \u00a0\u202f")  # other languages may change or omit these
 _DIGITS = regex.compile(r"\p{Nd}+")
 _AT_LETTERS = regex.compile(rf"(?<=[{_SPACED}])\p{{Nd}}+|\p{{Nd}}+(?=[{_SPACED}])")
 _BETWEEN_THOUSANDS = regex.compile(r"(?<=\p{Nd})[.,'’\s](?=\p{Nd}{3}(?!\p{Nd}))")
 _WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[\w\p{M}]+(?:[-'’‑][\w\p{M}]+)*")
 _FORM = regex.compile(r"[\w\p{M}]+")  # of a word: without what is elided before it
 _TRAILS = re.compile(r"(?:\.\.+|…)\s*\Z")
+_MARKS = re.compile(r"\s*[!?][\s!?.…]*\Z")  # instead of an ellipsis
+_RANGE = re.compile(r"(?<=\d)-(?=\d)")
 _GAP = re.compile(r"\s+")
 _NAMES = ("Anna", "Paul", "Laura", "David", "Julia", "Simon", "Emma", "Victor", "Oscar", "Nina")
 _OTHER_NUMBERS = ("25", "40", "60", "15", "75", "24", "50", "30", "12", "20")
 _CLOSING = ".,;:!?)…"
+_ENDS_CLAUSE = ",;:"
 MOST_CARE = 2
 MOST_ASIDES = 8  # in a segment; marks around other words are placed by the share of words
 
@@ -95,7 +98,8 @@ class Reading:
             seen[words] += 1
             held = part.kind in spare and seen[words] <= len(_found(words, prefix))
             left_out = part.kind not in spare or care == MOST_CARE or held
-            stand_ins.append("" if left_out else next(spare[part.kind], ""))
+            stand_ins.append(protection.conjunction if part.kind == "sign" else
+                             "" if left_out else next(spare[part.kind], ""))
         made = cls(text, "", tuple(parts), tuple(stand_ins), care, prefix, protection, tuple(breaks))
         return replace(made, model_input=made._read((0, len(text))))
 
@@ -135,8 +139,13 @@ class Reading:
         """The translation with the ellipsis of the text."""
         if "…" in self.text and DOTS not in self.text:
             translation = translation.replace(DOTS, "…")
+        if "–" in self.text:
+            translation = _RANGE.sub("–", translation)
         trailing = _TRAILS.search(self.text)
-        return translation.rstrip().rstrip(".…") + trailing[0] if trailing and translation.strip() else translation
+        if not trailing or not translation.strip():
+            return translation
+        ends = _MARKS.search(translation) if not _MARKS.search(self.text) else None
+        return translation[: ends.start() if ends else None].rstrip().rstrip(".…") + trailing[0]
 
     def _is_whole(self, span: Span) -> bool:
         """Whether a span holds all words of the text."""
@@ -159,6 +168,8 @@ class Reading:
         placing, left_out = _Placing(self, translation, asides), Counter[str]()
         places: list[tuple[int, int, Part]] = []
         for part, stand_in in zip(self.parts, self.stand_ins, strict=True):
+            if part.kind == "sign":
+                continue
             words = self.text[slice(*part.span)]
             found = _found(stand_in, translation) if stand_in else [placing.place(part)]
             if len(found) != 1:
@@ -218,7 +229,17 @@ class _Placing:
         place = self._end(part.start)
         if part.end >= self.source_end:
             place = len(self.translation)
+        elif (mark := self.source[part.end]) in _ENDS_CLAUSE and (
+                self.source.count(mark) == self.translation.count(mark)):
+            place = self._same(mark, self.source.count(mark, 0, part.end))
         return place, place
+
+    def _same(self, mark: str, number: int) -> int:
+        """The place in the translation of a mark of the source, by how many there are before."""
+        place = -1
+        for _ in range(number + 1):
+            place = self.translation.index(mark, place + 1)
+        return len(self.translation[:place].rstrip())
 
     def _share(self, place: int, count: int) -> int:
         """How many of this many words correspond to the words before a place in the source."""
@@ -246,6 +267,8 @@ class _Placing:
         count = bisect_left(self.words, inside[1]) - bisect_left(self.words, inside[0])
         first = min(self._share(inside[0], len(forms)), len(forms) - 1)
         alone = _FORM.findall(self.asides.get(inside, "").casefold())
+        if count == 1:  # a word alone is translated with an article
+            alone = [max(alone, key=len)] if alone else []
         weights = [max((_likeness(self.translation[slice(*form)].casefold(), one) for one in alone), default=0)
                    for form in forms]
         size = min(len(alone), len(forms))
@@ -255,8 +278,6 @@ class _Placing:
             last = min(first + max(1, round(count * len(forms) / max(len(self.words), 1))), len(forms))
             return forms[first][0], forms[last - 1][1]
         kept = [number for number in range(best, best + size) if weights[number]]
-        if count == 1:  # a word alone is translated with an article
-            kept = [max(kept, key=weights.__getitem__)]
         return forms[kept[0]][0], forms[kept[-1]][1]
 
     def put(self, text: str, place: Span, part: Part) -> str:
@@ -270,7 +291,7 @@ class _Placing:
         words = self._written(part)
         is_new = place[0] == place[1]
         needs = is_new and start > 0, is_new and text[end : end + 1] not in _CLOSING
-        may_touch = not is_new or not any(map(str.isalnum, words))
+        may_touch = not is_new or part.kind == "mark" or not any(map(str.isalnum, words))
         glued = (may_touch and self.source[max(part.start - 1, 0) : part.start].isalnum(),
                  may_touch and self.source[part.end : part.end + 1].isalnum())
         left, right = ("" if stuck else (space or mine) if mine else (space or " ") if need else ""
@@ -290,7 +311,7 @@ class _Placing:
 def _likeness(word: str, other: str) -> int:
     """How surely two words are forms of one: the letters that they share at the start, 0 if too few."""
     shared = len(commonprefix([word, other]))
-    return shared if word == other or shared >= max(4, 0.6 * max(len(word), len(other))) else 0
+    return shared if word == other or shared >= max(3, 0.6 * max(len(word), len(other))) else 0
 
 
 def _blank_about(text: str, place: int) -> Span:

@@ -19,7 +19,9 @@ from sentencex import segment
 from .plain import INVISIBLE
 from .protected import ANY, EMOJI, Part, Protection, Span
 
-_LINE_BREAK = re.compile(r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])")
+_LINE_BREAK = re.compile(  # also as it is written in code; arrows of a path through menus
+    r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|(?<![:\\])(?:\\[nrt])+(?![a-z0-9_])|(?<=\s)[→⇒➔➜▶›](?=\s)"
+    r"|(?<=[^\W\d_]\s)>(?=\s[^\W\d_]))")
 _MARKS = re.compile(r"\s*(?:(?:[-*•>#–—]+|\d+[.)])\s+)*")  # of lists, headings, quotations and speech
 _AFTER = regex.compile(r"\s*:\s+|\s+(?=\p{Lu})")  # separates a URL from a sentence
 _SPACE = re.compile(r"[^\S\x00-\x7f]")
@@ -28,8 +30,7 @@ _ELLIPSIS = regex.compile(r"…(?=['\"”’»)]*\s+['\"“‘«(¿¡]*[\p{Lu}\p
 _EMOJI_END = regex.compile(rf"\w\s+\w+\W*{EMOJI}\s+(?=\p{{Lu}}|[-–—]\s)")  # so does an emoji after some words
 _TABS = re.compile(r"(?<=[^\t])(\t+)(?=[^\t])")
 _DOTS = re.compile(r"\.\.|…")
-_TRAILING = regex.compile(  # where a sentence trails off
-    r"(?<=\w\s+\w+(?:\.\.+|…)['\"”’»)]*\s+)(?=\w+\s+\w)|(?<=(?:\.\.+|…)\s+)(?=\p{Lu})")
+_TRAILING = regex.compile(r"(?<=\w(?:\.\.+|…)['\"”’»)]*\s+)(?=\w)")  # where a sentence trails off
 _CLAUSES = (regex.compile(r"(?<=[.!?…;:,–—]['\"”’»)]*)(?=\s)|(?=\s[-–—―]\s)"),)
 _PLACES = (  # where a text may be split in two, best places first
     regex.compile(r"(?<=[.!?…。！？।॥]['\"”’»)]*)\s*(?=\s|\p{Lo})"),
@@ -104,8 +105,8 @@ def cut_sentences(text: str, *, language: str, together: int = 1, protection: Pr
     """Split into sentences, each with following ones in its line that refer back: at most `together` in a segment."""
     segments, between = [], [""]
     for part in _parts(text, language, together, protection):
-        if protection.has_words(part):
-            start, end = _edges(part, protection)
+        start, end = _edges(part, protection) if protection.has_words(part) else (0, 0)
+        if any(map(str.isalpha, part[start:end])):
             between[-1] += part[:start]
             between.append(part[end:])
             segments.append(part[start:end])

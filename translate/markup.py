@@ -39,6 +39,8 @@ _PART = re.compile(
     |(?P<text>[^<{_WHITE}]++(?:[{_WHITE}]++[^<{_WHITE}]++)*+|<)""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
+_FORMULA = "formula"  # the name of its token
+_TAIL, _HEAD = re.compile(r"(?<![^\W_])[^\W_]{1,4}\Z"), re.compile(r"[^\W_]{1,4}(?![^\W_])")
 _NOT_TRANSLATED = re.compile(
     r"""\s(?:translate\s*=\s*["']?no\b|class\s*=\s*(?:notranslate\b|"[^"]*\bnotranslate\b|'[^']*\bnotranslate\b))""",
     re.IGNORECASE,
@@ -162,7 +164,43 @@ def read(text: str) -> list[Token]:
             tokens.append(Token(raw, "end" if match["slash"] else "start", tag))
         else:
             tokens.append(Token(raw, "kept" if tag in _NO_PARTS else "parts"))
-    return _with_notes([*tokens, _untranslated(whole, name)] if depth else tokens)
+    return _with_notes(_with_formulas([*tokens, _untranslated(whole, name)] if depth else tokens))
+
+
+def _with_formulas(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens with each short word that has a raised or lowered part (`H<sub>2</sub>O`, `1<sup>st</sup>`) as one
+    that is copied; a raised number at its end (`m<sup>2</sup>`) is a note."""
+    found: list[Token] = []
+    left = list(reversed(tokens))
+    while left:
+        token = left.pop()
+        found.append(token)
+        if token.kind != "start" or token.name not in _RAISED or len(found) < 2 or len(left) < 2:
+            continue
+        inside, end, before = left[-1], left[-2], found[-2]
+        follows = left[-3] if len(left) > 2 and left[-3].kind == "text" else Token("", "text")
+        head = _TAIL.search(before.raw) if before.kind == "text" else None
+        tail = _HEAD.match(follows.raw)
+        begun = before.kind == "copied" and before.name == _FORMULA
+        is_number = inside.raw.isdigit()
+        ordinal = head is not None and head[0].isdigit() and inside.raw.isalpha()
+        whole = begun or ordinal or (head is not None and is_number and (tail is not None or token.name == "sub"))
+        if inside.kind != "text" or (end.kind, end.name) != ("end", token.name) or not whole:
+            continue
+        first, last = head[0] if head else before.raw, tail[0] if tail else ""
+        del found[-2:], left[-2:]
+        if head and before.raw[: head.start()]:
+            found += _split(before.raw[: head.start()])
+        found.append(Token(first + token.raw + inside.raw + end.raw + last, "copied", _FORMULA))
+        if tail:
+            left.pop()
+            left += reversed(_split(follows.raw[tail.end() :]))
+    return found
+
+
+def _split(raw: str) -> list[Token]:
+    """The tokens of text with white space at its ends."""
+    return [Token(part[0], "space" if part["space"] else "text") for part in _PART.finditer(raw)]
 
 
 def _with_notes(tokens: Sequence[Token]) -> list[Token]:

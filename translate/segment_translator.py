@@ -160,7 +160,8 @@ class SegmentTranslator:
         markups = [Markup(text) if html else None for text in map(check_text, texts)]
         plain = ["\n".join(markup.texts) if markup else text for text, markup in zip(texts, markups, strict=True)]
         kept = keeping(keep, plain) if keep else [None] * len(texts)
-        alike = {pattern: replace(self, protection=replace(self.protection, keep=pattern, asides=not html))
+        alike = {pattern: replace(self, protection=replace(self.protection, keep=pattern, asides=not html,
+                                                                language=self.source))
                  for pattern in set(kept)}
         return (yield from together([alike[pattern]._text(text, markup, prefix, start)
                                      for text, markup, pattern in zip(texts, markups, kept, strict=True)]))

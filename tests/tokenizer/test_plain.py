@@ -16,6 +16,8 @@ TEXTS = st.text(st.sampled_from("aé .…\u00a0\u2009\t\u00ad\u200b\u200e\ufeff\
     ("win\u00addow", "window"), ("c\u200ba\u200ct\u200d", "cat"), ("a\ufeffb\x00c", "abc"), ("\u200eabc\u200f", "abc"),
     ("is&nbsp;tired", "is tired"), ("win&shy;dow", "window"), ("don&#39;t", "don't"), ("Tom &amp; Al", "Tom &amp; Al"),
     ("so… well", "so... well"), ("so...... well", "so... well"), ("ﬁrst Ｃａｔ", "first Cat"),
+    ("c\u034fat\ufe0f", "cat"), ("c\u3164at", "cat"), ("cat\u0301\u0301", "cat"), ("9–10 is", "9-10 is"),
+    ("a – b&mdash;c", "a — b—c"),
     ("“cat” well‑known", '"cat" well-known'),
     ("क्\u200dष می\u200cخواهم", "क्\u200dष می\u200cخواهم"), ("café — x²™", "café — x²™"), ("", ""),
 ])  # fmt: skip
