@@ -131,7 +131,7 @@ def test_spellings_that_share_their_first_tokens_are_candidates(everyday):
     trace = looked(everyday, "Where did you buy that roof?")
     with everyday.inside() as (model, tokenizer):
         words = spelt_candidates(model, tokenizer, trace)
-    for word, spelt in zip(trace.target_words, words, strict=True):
+    for spelt in words:
         texts = [one["text"] for one in spelt]
         assert len(texts) == len(set(texts))
         assert [one["probability"] for one in spelt] == sorted((one["probability"] for one in spelt), reverse=True)

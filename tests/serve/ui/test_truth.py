@@ -348,6 +348,8 @@ class Page:
         prefix = list(target[start: steps[0]])
         if ids[: len(prefix)] != prefix or text.startswith("·"):
             return None  # spelt with other tokens than its text alone would be
+        if len(text) < len(self.unit["text"]) and self.unit["text"].startswith(text):
+            return abs(figure(said) - self.ends_early(text)) <= 0.01 + 0.1 * figure(said)
         chance = self.case.spelling([*target[:start], *ids], steps[0])
         return within(said, chance) or figure(said) > chance  # other spellings of the same word are added
 
@@ -369,6 +371,20 @@ class Page:
                     return False
             reached *= self.case.of_token(step)
         return True
+
+    def ends_early(self, text):
+        """The chance that only the first tokens of the word are written, and then another word begins."""
+        steps, ids, decode = self.unit["pieces"], self.case.target, self.case.net.decode
+        before, reached = decode(ids[: steps[0]]), 1.0
+        for step in steps:
+            if decode(ids[:step])[len(before):].strip() == text:
+                cut = len(decode(ids[:step]))
+                p, _ = self.case.step(step)
+                likely = p.topk(30)
+                return reached * sum(float(chance) for chance, id in zip(*likely, strict=True)
+                                     if not decode([*ids[:step], int(id)])[cut:][:1].isalnum())
+            reached *= self.case.of_token(step)
+        return math.nan
 
     def completed(self, ids, start, before):
         """The chance of the tokens from `start` to the end of the first word."""
