@@ -265,11 +265,23 @@ def spelt_candidates(
                        first=first if step > start else one.log_prob)
                 for one in trace.shown.top[step] if one.id != trace.target_ids[step]]
             reached += float(trace.shown.log_probs[step])
-        begun[unit.word] = sorted(begun[unit.word], key=lambda one: -one.log_prob)[:CANDIDATES]
+        begun[unit.word] = sorted(_ended(begun[unit.word]), key=lambda one: -one.log_prob)[:CANDIDATES]
     with eval_mode(model):
         complete(model, tokenizer, [one for word in begun for one in word], language=trace.target_language,
                  shown=shown_by(trace))
     return [_merged(tokenizer, word) for word in begun]
+
+
+def _ended(begun: Sequence[_Beginning]) -> list[_Beginning]:
+    """The same, but those that end before their last token, and so are the same word, as one with their sum."""
+    found: dict[tuple[int, ...], _Beginning] = {}
+    for one in begun:
+        if not one.whole:
+            continue
+        same = found.setdefault(tuple(one.ids), one)
+        if same is not one:
+            same.log_prob = float(np.logaddexp(same.log_prob, one.log_prob))
+    return [*found.values(), *(one for one in begun if not one.whole)]
 
 
 def _merged(tokenizer: PreTrainedTokenizerBase, begun: Sequence[_Beginning]) -> list[dict[str, Any]]:

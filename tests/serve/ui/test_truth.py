@@ -348,7 +348,7 @@ class Page:
         prefix = list(target[start: steps[0]])
         if ids[: len(prefix)] != prefix or text.startswith("·"):
             return None  # spelt with other tokens than its text alone would be
-        if abs(figure(said) - self.ends_early(text)) <= 0.01 + 0.1 * figure(said):
+        if abs(figure(said) - self.ends_early(text)) <= 0.015 + 0.1 * figure(said):
             return True
         chance = self.case.spelling([*target[:start], *ids], steps[0])
         return within(said, chance) or figure(said) > chance  # other spellings of the same word are added
