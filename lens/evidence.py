@@ -202,12 +202,12 @@ class _Beginning:
 
 
 def _begun(
-    tokenizer: PreTrainedTokenizerBase, trace: Trace, source: Ids, unit: Unit, step: int, id: int,
-    **known: float,
+    tokenizer: PreTrainedTokenizerBase, trace: Trace, source: Ids, unit: Unit, step: int, id: int, *,
+    log_prob: float = 0.0, first: float = 0.0,
 ) -> _Beginning:
     """A unit's first tokens, then this one instead of its own at `step`; without it, where it begins the next word."""
     start = unit.pieces[0]
-    one = _Beginning(source, trace.target_ids[:start], list(trace.target_ids[start:step]), **known)
+    one = _Beginning(source, trace.target_ids[:start], list(trace.target_ids[start:step]), log_prob, first)
     one.whole = bool(one.ids) and not _goes_on(tokenizer, one, id, trace.target_language)
     one.ids += [] if one.whole else [id]
     return one
