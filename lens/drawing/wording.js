@@ -26,7 +26,9 @@ const ratio = (nats) => {
   const times = Math.exp(Math.abs(nats));
   return times >= 10 ? count(+times.toPrecision(2)) : times.toFixed(1);
 };
-const times = (fall) => Math.abs(fall) < 0.14 ? html`about the same`
+export const times = (fall) => Math.abs(fall) < 0.14 ? html`just as likely`
+  : html`<b>${ratio(fall)}×</b> ${fall > 0 ? "less" : "more"} likely`;
+const lower = (fall) => Math.abs(fall) < 0.14 ? html`about the same`
   : html`<b>${ratio(fall)}×</b> ${fall > 0 ? "lower" : "higher"}`;
 
 // --- languages, kinds of attention, views
@@ -113,7 +115,7 @@ export function rowSentence(trace, { head, view, unit, rows }, { piece, column }
     : head.kind === "encoder" ? html`While reading ${looks}${several}`
     : html`While writing ${looks}${several}`;
   const chanceName = trace.record.calibrated ? "raw chance" : "chance";
-  const without = (one, value) => html`Without ${seen(one)}, the ${chanceName} of ${looks} would be ${times(value)}`;
+  const without = (one, value) => html`Without ${seen(one)}, the ${chanceName} of ${looks} would be ${lower(value)}`;
   if (map.columns[column] && view === "left_out") return without(map.columns[column], at[column]);
   if (map.columns[column]) return cell(view, lead, looks, seen(map.columns[column]), at[column], who);
   const seenOnly = at.map((value, i) => [map.columns[i], value]).filter(([, value]) => value !== null);
