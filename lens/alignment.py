@@ -219,10 +219,3 @@ def counterparts(trace: Trace, choice: AlignmentChoice) -> list[tuple[int, int, 
     strength_JI = choice.strengths(trace)
     return [(i, j, round(float(strength_JI[j, i]), 4))
             for i, j in sorted(choice.links(trace), key=lambda link: link[::-1])]
-
-
-def first_steps(trace: Trace) -> list[int]:
-    """The step at which each target word begins: that of the token with its first letter."""
-    ends = [0 if span.special else span.end for span in trace.target]
-    last = len(ends) - 1
-    return [next((step for step, end in enumerate(ends) if end > word.start), last) for word in trace.target_words]

@@ -58,7 +58,7 @@ export function toAddress(state) {
 }
 
 // The state that an address asks for; invalid parts are ignored.
-export function fromAddress(query) {
+function fromAddress(query) {
   const asked = new URLSearchParams(query), found = {}, options = found.options = {};
   if ((asked.get("text") || "").trim()) found.text = asked.get("text");
   for (const [name, key] of [["from", "source"], ["to", "target"], ["model", "model"]]) {

@@ -10,12 +10,12 @@ export function headOf(name) {
   const [kind, layer, head] = name.split(".");
   return { kind, layer: +layer, head: +head };
 }
-export const HALVED = Math.LN2;  // nats by which the log-odds of a word must change without a head for it to matter
+const HALVED = Math.LN2;  // nats by which the log-odds of a word must change without a head for it to matter
 // Chances beyond these are shown as “over 99%” and “under 0.1%”, and a change beyond them does not matter.
 export const LEAST = 0.001;
 export const ENDS = "the translation ends";  // what is written in place of a word, where that is `</s>`
 export const CERTAIN = 0.995;
-export const MOST = 3;  // heads that are shown as those that matter
+const MOST = 3;  // heads that are shown as those that matter
 const PRONOUN = { fr: /^(il|elle|ils|elles)$/i, de: /^(er|sie|es)$/i, es: /^(él|ella|ellos|ellas)$/i };
 
 function numbers({ shape, data }) {

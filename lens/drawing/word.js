@@ -75,7 +75,7 @@ function chanceTip(trace, unit) {
 
 // [{ text, p, chosen, whole }], likeliest first after the chosen one.  What is not `whole` is the beginning of a word: it
 // may go on in several ways, or its end was not asked for.
-export function choices(trace, unit, temperature, raw) {
+function choices(trace, unit, temperature, raw) {
   const { record } = trace, step = unit.pieces[0], shown = raw ? record : trace.shown;
   const at = record.temperatures?.indexOf(temperature) ?? -1, isRaw = raw || !record.calibrated;
   const logOf = (i) => isRaw ? record.top[step][i].log_prob : record.calibrated.top[step][i], best = logOf(0);

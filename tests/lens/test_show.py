@@ -3,16 +3,27 @@
 import base64
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from seq2see.errors import UserError
+from seq2see.lens import explorer as drawing
 from seq2see.lens import to_html, to_terminal, trace_hypotheses
 from seq2see.lens.explorer import script, trace_record
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.wording import label, labels
 from seq2see.tokenizer.words import TokenSpan
+
+
+def test_every_name_that_a_script_imports_is_exported():
+    """Else it is undefined where it is first used, which may be in a menu that nobody opened."""
+    scripts = {path.stem: path.read_text("utf-8") for path in Path(drawing.__file__).parent.glob("drawing/*.js")}
+    for name, text in scripts.items():
+        for imported, source in drawing.IMPORT.findall(text):
+            names = {one.split(" as ")[0].strip() for one in imported.split(",") if one.strip()}
+            assert names <= set(drawing.EXPORT.findall(scripts[source])), f"{name}.js, from {source}.js"
 
 
 def cells(drawing, trace, kind):
