@@ -77,7 +77,7 @@ class LoadedCheckpoint:
         self.measured_files = Measurements(folder, _fingerprint(self._files))  # of the weights in the folder
         self._loading = RLock()  # one thread loads, the others wait
         self._lock = Lock()  # looking inside switches the attention implementation of the shared model
-        self._twins: list[Self] = []  # not in use
+        self._twins: list[Loaded] = []  # not in use
 
     @property
     def model(self) -> PreTrainedModel:
@@ -103,21 +103,20 @@ class LoadedCheckpoint:
     def twin(self) -> Iterator[Self]:
         """The same with modules of its own for the same weights, so that several can be looked into at once."""
         try:
-            found = self._twins.pop()
+            loaded = self._twins.pop()
         except IndexError:
-            found = self._make_twin()
+            loaded = self._twin_modules()
+        made = copy.copy(self)
+        made._loaded, made._lock, made._twins = loaded, Lock(), []
         try:
-            yield found
+            yield made
         finally:
-            self._twins.append(found)
+            self._twins.append(loaded)
 
-    def _make_twin(self) -> Self:
+    def _twin_modules(self) -> Loaded:
         with self.inside() as (model, tokenizer):
-            made = copy.copy(self)
             shared = {id(weight): weight for weight in (*model.parameters(), *model.buffers())}
-            made._loaded = copy.deepcopy(model, shared), tokenizer
-        made._lock, made._twins = Lock(), []
-        return made
+            return copy.deepcopy(model, shared), tokenizer
 
     def _load(self) -> Loaded:
         with self._loading:

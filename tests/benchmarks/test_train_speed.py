@@ -25,8 +25,8 @@ def test_the_peer_has_its_figures(bench, tmp_path):
     draw = random.Random(0)
     for split, pairs in (("train", 300), ("val", 4)):
         lines = ["".join(draw.choices("abc ", k=draw.randint(3, 30))).strip() or "a" for _ in range(pairs)]
-        for language in ("en", "de"):
-            (tmp_path / f"{split}.{language}").write_text("\n".join(lines) + "\n", "utf-8")
+        for language, side in (("en", lines), ("de", [line[::-1] + " b" for line in lines])):
+            (tmp_path / f"{split}.{language}").write_text("\n".join(side) + "\n", "utf-8")
     options = ["--data", str(tmp_path), "--steps", "2", "--rounds", "1"]
     with redirect_stdout(StringIO()) as said:
         bench.main([*options, "--only", "stock float32", "--set", *TINY])
