@@ -15,7 +15,7 @@ from seq2see.errors import UserError
 from ..tokenizer.links import Link
 from .by_words import Unit, word_map
 from .kinds import MapName, Rows, place_of
-from .plain_json import Count, Measurement, Share
+from .plain_json import Count, Measurement, Number, Share
 from .trace import Trace
 from .trust import Trust
 from .views import VIEWS, WITH_HEADS
@@ -64,7 +64,7 @@ class AlignmentChoice(Measurement):
     low: Share | None = None
     high: Share | None = None
     guided: bool = False
-    weights: tuple[float, ...] = ()
+    weights: tuple[Number, ...] = ()
     fingerprint: str = ""
 
     what, command = "alignment choice", "seq2see align RUN --fit"
