@@ -107,12 +107,12 @@ class AlignmentChoice(Measurement):
     def from_plain(cls, plain: dict[str, Any]) -> Self:
         found = super().from_plain(plain)
         if found.view not in VIEWS:
-            raise ValueError(f"view holds {found.view!r}")
+            raise ValueError(f"view is {found.view!r}")
         parts = 0 if found.view == "left_out" else 2 if found.view in WITH_HEADS else 1
         if not found.maps or any(len(name) != parts for name in found.maps):
-            raise ValueError(f"maps holds {list(map(list, found.maps))}")
+            raise ValueError(f"maps is {list(map(list, found.maps))}")
         if len(found.weights) not in (0, 4 * len(found.maps) + 1):
-            raise ValueError(f"weights holds {len(found.weights)} numbers for {len(found.maps)} maps")
+            raise ValueError(f"weights has {len(found.weights)} numbers for {len(found.maps)} maps")
         return found
 
 

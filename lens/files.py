@@ -132,7 +132,7 @@ def _checked(trace: Data) -> Data:
 
 @dataclass(frozen=True)
 class PlainCalibrated:
-    """Calibrated steps as JSON has them; candidates are those of the trace, so only their log-probabilities are kept."""
+    """Calibrated steps as JSON has them; of candidates, which are those of the trace, only the log-probabilities."""
 
     __pydantic_config__ = STRICT
 

@@ -1,4 +1,4 @@
-"""Checks of what people and programs write, by pydantic; its refusals as one line: the key, its value, what was expected.
+"""What people and programs write, checked by pydantic; a refusal is one line: the key, its value, what was expected.
 
     checked(ServerSettings, {"texts": 0}, where="serve.yaml")
     UserError: texts in serve.yaml is 0, expected at least 1
@@ -50,19 +50,19 @@ def checked(kind: type[T], given: Mapping[Any, Any], *, where: str = "", section
     UserError (exit code 2) names the first wrong key, after its `section`, and `where` it stands.
     """
     try:
-        return adapter(kind).validate_json(to_json(
-            given, inf_nan_mode="constants", bytes_mode="base64", serialize_unknown=True))
+        text = to_json(given, inf_nan_mode="constants", bytes_mode="base64", serialize_unknown=True)
+        adapter: TypeAdapter[T] = _adapter(kind)  # type: ignore[arg-type]  # to mypy a type is not hashable
+        return adapter.validate_json(text)
     except ValidationError as error:
         key, value, problem = refusal(error.errors(), kind, section)
         place = " in ".join(filter(None, (key, where)))
-        raise UserError(f"{place} is {value}, {problem}" if value else f"{place}: {problem}", exit_code=2) from None
-    except PydanticSerializationError:
-        raise UserError(f"{where or 'a text'} contains a lone surrogate, which is no character", exit_code=2) from None
+        raise UserError(f"{place} is {value}, {problem}" if value else f"{place}: {problem}", exit_code=2) from error
+    except PydanticSerializationError as error:  # a lone surrogate, or values nested too deeply
+        raise UserError(f"{where or 'a value'} is no JSON: {error}", exit_code=2) from error
 
 
 @cache
-def adapter(kind: Any) -> TypeAdapter[Any]:
-    """What checks and builds a kind."""
+def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
@@ -77,14 +77,12 @@ def refusal(errors: Iterable[Mapping[str, Any]], kind: Any = None, section: str 
     key = max((key for _, key, _ in found if key == first or key.startswith(f"{first}[")), key=len)
     same = [one for one, name, _ in found if name == key]
     if same[0]["type"] in UNKNOWN:
-        before, dot, name = key.rpartition(".")
-        return Refusal(key, "", f"unknown key{nearest(name, known, prefix=before + dot) if (known := found[0][2]) else ''}")
-    if same[0]["type"] == "missing":
-        return Refusal(key, "", "missing")
-    problem = same[0]["msg"]
-    if all(one["type"] in EXPECTED for one in same):
-        problem = f"expected {' or '.join(dict.fromkeys(map(_expected, same)))}"
-    return Refusal(key, json.dumps(same[0]["input"], ensure_ascii=False, default=str)[:SHOWN], problem)
+        (before, dot, name), known = key.rpartition("."), found[0][2]
+        return Refusal(key, "", "unknown key" + (nearest(name, known, prefix=before + dot) if known else ""))
+    if not all(one["type"] in EXPECTED for one in same):
+        return Refusal(key, "", "missing" if same[0]["type"] == "missing" else same[0]["msg"])
+    value = json.dumps(same[0]["input"], ensure_ascii=False, default=str)[:SHOWN]
+    return Refusal(key, value, f"expected {' or '.join(dict.fromkeys(map(_expected, same)))}")
 
 
 def _expected(error: Mapping[str, Any]) -> str:

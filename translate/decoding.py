@@ -99,8 +99,9 @@ class GenerationDefaults:
         Sampling is the caller's choice: a checkpoint that samples by default is searched instead.  There are at least
         as many beams as alternatives.
         """
-        if self.positions and (options.max_new_tokens or 0) > self.positions:
-            raise UserError(f"max_new_tokens is {options.max_new_tokens}, expected at most {self.positions}", exit_code=2)
+        asked = options.max_new_tokens
+        if asked and self.positions and asked > self.positions:
+            raise UserError(f"max_new_tokens is {asked}, expected at most {self.positions}", exit_code=2)
         given = {name: value for name, value in self.config.items() if value is not None}
         first = given.get("forced_bos_token_id") if first is None else first
         longest = min(self.positions or DEFAULT_LENGTH, given.get("max_length", DEFAULT_LENGTH + 1) - 1, MOST_POSITIONS)
@@ -114,7 +115,7 @@ class GenerationDefaults:
         return DecodingOptions(
             alternatives=alternatives,
             num_beams=1 if options.sampling else max(either("num_beams", 1), alternatives),
-            max_new_tokens=options.max_new_tokens or longest,
+            max_new_tokens=asked or longest,
             length_penalty=either("length_penalty", 1.0),
             repetition_penalty=either("repetition_penalty", 1.0),
             no_repeat_ngram_size=either("no_repeat_ngram_size", 0),

@@ -94,8 +94,9 @@ class Options(Body):
 
 
 # The fields of DecodingOptions as fields of a body.
-OptionFields: Any = create_model("OptionFields", __base__=Options, **{
-    name: (Annotated[one.type, as_whole], Field(default=None, **one.metadata)) for name, one in OPTIONS.items()})
+FIELDS: dict[str, Any] = {name: (Annotated[one.type, as_whole], Field(default=None, **one.metadata))
+                          for name, one in OPTIONS.items()}
+OptionFields: Any = create_model("OptionFields", __base__=Options, **FIELDS)
 
 
 def refuse_utf16(data: bytes) -> None:
