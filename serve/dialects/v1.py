@@ -150,7 +150,8 @@ class OneTrace(BaseModel):
                                   "words.target: ln(P / (1 - P)), P the calibrated chance of the whole word.  heads, "
                                   "erased (one per source word) and others: log_odds without them, steps (where they "
                                   "change most) and instead (the word that would be written).  candidates: per word, "
-                                  "with the product of token probabilities")
+                                  "with the product of token probabilities.  ends: per word, the chance that "
+                                  "it does not go on")
     maps: dict[str, dict[str, Map]] = Field(
         description="by kind and view: encoder [L,H,S,S], decoder [L,H,T,T], cross [L,H,T,S], raw rows sum to 1; "
                     "rollout and contributions have no H; left_out is cross [T, source words]")
@@ -333,7 +334,7 @@ def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str
         return found
     with IMPORTS:
         from ...lens.alignment import counterparts
-        from ...lens.evidence import effects, spelt_candidates
+        from ...lens.evidence import effects, ends, spelt_candidates
         from ...lens.means import head_means
         from ...lens.views import add_views
 
@@ -344,6 +345,7 @@ def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str
         found["evidence"] = effects(model, tokenizer, trace, means=means, others=body.others) | {
             "averaged_over": sentences,  # 0: this one only
             "candidates": spelt_candidates(model, tokenizer, trace),
+            "ends": ends(tokenizer, trace),
             "links": counterparts(viewed, choice),
         }
     return found
