@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # isort: off
+    from ..tokenizer.encoding import encode_source as encode_source, encode_target as encode_target
     from .alignment import AlignmentChoice as AlignmentChoice
     from .beams import BeamTree as BeamTree, beam_tree as beam_tree
     from .by_words import Unit as Unit, WordMap as WordMap, word_map as word_map
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
         with_confidence as with_confidence,
     )
     from .summary import sink_shares as sink_shares, summarise as summarise
-    from .teacher_forcing import encode_source as encode_source, encode_target as encode_target
     from .terminal import to_terminal as to_terminal
     from .trace import Trace as Trace
     from .trace_data import Candidate as Candidate
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     # isort: on
 
 _NAMES_IN = {
+    ".tokenizer.encoding": "encode_source encode_target",  # beside this folder
     "alignment": "AlignmentChoice",
     "beams": "BeamTree beam_tree",
     "by_words": "Unit WordMap word_map",
@@ -66,7 +67,6 @@ _NAMES_IN = {
     "plot": "save_plot",
     "probabilities": "Outlook outlook with_calibration with_confidence",
     "summary": "sink_shares summarise",
-    "teacher_forcing": "encode_source encode_target",
     "terminal": "to_terminal",
     "trace": "Trace",
     "trace_data": "Candidate",

@@ -7,9 +7,10 @@ import torch
 
 from ..lens.heads import RoleScore, heads_of_roles
 from ..lens.hooks import AttentionSite, attention_sites, capture
-from ..lens.teacher_forcing import encode_source, eval_with_eager_attention
+from ..lens.teacher_forcing import eval_with_eager_attention
 from ..measures.gold import in_halves
 from ..storybook import HARD
+from ..tokenizer.encoding import encode_source
 from .held_out import clearest, measured_on, named, role_checks, role_table
 from .lesson import Bars, Check, Checks, Exhibits, Figures, Interval, Look, Workbench
 from .small import Recipe, compare

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lens.embeddings import Contextual, analogy, contextual, distances, static
-from ..lens.teacher_forcing import encode_source
 from ..storybook import StoryPair
 from ..storybook.senses import SENSES
+from ..tokenizer.encoding import encode_source
 from ..tokenizer.words import split_words
 from .lesson import Bars, Check, Checks, Curves, Exhibits, Figures, Interval, Look, Table, Workbench
 

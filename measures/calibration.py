@@ -49,7 +49,8 @@ from ..lens.calibration import (
     sentence_inputs,
     unsmoothed,
 )
-from ..lens.teacher_forcing import encode_target, eval_mode, forced_batches
+from ..lens.teacher_forcing import eval_mode, forced_batches
+from ..tokenizer.encoding import encode_target
 from ..training.checkpoints import find_record
 from ..training.config import DataConfig, TrainingFields, load_record
 from ..training.pairs import ALL, Pair, load_split, sentence_key

@@ -32,10 +32,10 @@ from ..lens.intervals import Figure, mean_figure, roc_auc, roc_auc_interval
 from ..lens.interventions import ablate, mean_outputs
 from ..lens.kinds import KINDS
 from ..lens.summary import Spread, mean_spread, spread
-from ..lens.teacher_forcing import encode_source, encode_target
 from ..lens.trace import Trace
 from ..storybook import StoryPair
 from ..storybook.senses import noun_forms
+from ..tokenizer.encoding import encode_source, encode_target
 from ..translate.translator import Translator
 from .gold import groups_of, halves, minimal_pairs, pronoun_choice, to_gold
 

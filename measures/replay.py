@@ -16,9 +16,9 @@ from seq2see.errors import UserError
 from seq2see.folders import local_folder
 from seq2see.json_files import read_json
 from ..lens.replay import Moment, Replay, load_replay, shape_of
-from ..lens.teacher_forcing import encode_source
 from ..lens.trace import Trace
 from ..lens.tracing import trace_hypotheses
+from ..tokenizer.encoding import encode_source
 from ..training.config import RunConfig
 from ..training.moments import load_moment, moments_of
 from ..training.progress import watched

@@ -18,10 +18,10 @@ from seq2see.atomic import atomic_write
 from seq2see.demo_run import SENTENCE, end_with_parent
 from seq2see.errors import UserError
 from seq2see.lens.by_words import word_map
-from seq2see.lens.teacher_forcing import encode_source
 from seq2see.lens.tracing import trace_hypotheses
 from seq2see.lens.what_if import generate
 from seq2see.lens.wording import printable
+from seq2see.tokenizer.encoding import encode_source
 from seq2see.training.storybook_run import is_finished, train_storybook
 
 EVERY = 1.0  # seconds between records, plus ten times the time of a record: at most a tenth of the training
