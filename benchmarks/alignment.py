@@ -28,10 +28,10 @@ from _statistical import both_directions, find_eflomal, symmetrised
 
 from seq2see import Translator
 from seq2see.lens import VIEWS, Trace
-from seq2see.lens.alignment import AlignmentChoice
+from seq2see.lens.alignment_choice import AlignmentChoice
 from seq2see.lens.alignment_fitting import GoldSentences
 from seq2see.lens.intervals import Agreement, agreement
-from seq2see.measures.alignment import Aligner, texts_and_links
+from seq2see.measures.aligner import Aligner, texts_and_links
 from seq2see.measures.gold import groups_of
 from seq2see.storybook import generate
 from seq2see.tokenizer.links import Link, Links

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     # isort: off
     from ..tokenizer.encoding import encode_source as encode_source, encode_target as encode_target
-    from .alignment import AlignmentChoice as AlignmentChoice
+    from .alignment_choice import AlignmentChoice as AlignmentChoice
     from .beams import BeamTree as BeamTree, beam_tree as beam_tree
     from .by_words import Unit as Unit, WordMap as WordMap, word_map as word_map
     from .calibration import Calibration as Calibration, Calibrator as Calibrator
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 _NAMES_IN = {
     ".tokenizer.encoding": "encode_source encode_target",  # beside this folder
-    "alignment": "AlignmentChoice",
+    "alignment_choice": "AlignmentChoice",
     "beams": "BeamTree beam_tree",
     "by_words": "Unit WordMap word_map",
     "calibration": "Calibration Calibrator",

@@ -8,7 +8,7 @@ import numpy as np
 from seq2see.errors import UserError
 from ..tokenizer.links import Link, Links
 from ..tokenizer.words import Word
-from .alignment import RULES, AlignmentChoice, Rule, evidence, linked, map_names, shares
+from .alignment_choice import RULES, AlignmentChoice, Rule, evidence, linked, map_names, shares
 from .intervals import Agreement, error_rate, group_numbers, summed
 from .kinds import MapName, Rows
 from .trace import Trace

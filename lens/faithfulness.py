@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..tokenizer.links import Links
-from .alignment import drops_by_words, map_names, shares
+from .alignment_choice import drops_by_words, map_names, shares
 from .alignment_fitting import check_links, tally
 from .intervals import Figure, error_rate, middle, resampled
 from .kinds import MapName, Rows

@@ -13,8 +13,8 @@ from transformers import PreTrainedModel
 
 from ..lens import add_views, trace_texts
 from ..lens.choices import Choice, MinimalPairs
-from ..lens.heads import LEAST, Measured, RoleScore, measure
 from ..lens.hooks import Stack, supervised_heads
+from ..lens.role_scores import LEAST, Measured, RoleScore, measure
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
 from ..measures.gold import groups_of, in_halves, minimal_pairs, pronoun_choice, to_gold

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from ..lens.heads import RoleScore, heads_of_roles
 from ..lens.hooks import AttentionSite, attention_sites, capture
+from ..lens.role_scores import RoleScore, heads_of_roles
 from ..lens.teacher_forcing import eval_with_eager_attention
 from ..measures.gold import in_halves
 from ..storybook import HARD

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lens import all_heads, mean_outputs
-from ..lens.heads import RoleScore, heads_of_roles, roles_of_heads
 from ..lens.hooks import Head
 from ..lens.interventions import ablate
 from ..lens.kinds import KINDS, Kind
+from ..lens.role_scores import RoleScore, heads_of_roles, roles_of_heads
 from ..lens.summary import spread
 from ..lens.teacher_forcing import chosen_log_probs, eval_mode, forced_batches
 from ..lens.trace import Trace

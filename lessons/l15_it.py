@@ -7,8 +7,8 @@ import numpy as np
 
 from ..lens import all_heads, mean_outputs
 from ..lens.choices import Ablations, Choice, margins
-from ..lens.heads import heads_of_roles
 from ..lens.hooks import Head
+from ..lens.role_scores import heads_of_roles
 from ..tokenizer.words import token_spans
 from .held_out import Pronouns, clearest, ids_of, measured, named, pronouns, role_checks, role_table
 from .lesson import SENTENCE, Check, Checks, Curves, Exhibits, Figures, Interval, Look, Table, Workbench, head_map

@@ -8,12 +8,12 @@ import numpy as np
 import torch
 
 from ..lens import all_heads, mean_outputs, trace_texts
-from ..lens.alignment import drops_by_words
+from ..lens.alignment_choice import drops_by_words
 from ..lens.by_words import word_map
-from ..lens.heads import heads_of_roles
 from ..lens.hooks import replaced
 from ..lens.interventions import ablate, other_values
 from ..lens.kinds import Kind
+from ..lens.role_scores import heads_of_roles
 from ..lens.teacher_forcing import by_length, eval_mode, forced_pass
 from ..tokenizer.words import split_words
 from .held_out import groups, ids_of, measured, named, role_checks, traces

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from ..measures.alignment import settings_of
+from ..measures.aligner import settings_of
 from ..modeling.loading import load_checkpoint
 from ..storybook import Storybook, generate
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer

@@ -95,9 +95,9 @@ def look(model: PreTrainedModel, tokenizer: Any) -> dict[str, Any]:
 
 def fit(run: Path) -> None:
     """Fit the word alignment from raw weights on storybook's validation set, and save it in the run."""
-    from seq2see.lens.alignment import FILE
+    from seq2see.lens.alignment_choice import FILE
     from seq2see.lens.alignment_fitting import fit_alignment
-    from seq2see.measures.alignment import Aligner, settings_of, storybook, texts_and_links
+    from seq2see.measures.aligner import Aligner, settings_of, storybook, texts_and_links
     from seq2see.measures.gold import groups_of
     from seq2see.translate.loaded_checkpoint import fingerprint
     from seq2see.translate.translator import Translator

@@ -312,7 +312,7 @@ def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str
     if not body.evidence:
         return found
     with IMPORTS:
-        from ...lens.alignment import counterparts
+        from ...lens.alignment_choice import counterparts
         from ...lens.evidence import effects, spelt_candidates
         from ...lens.means import head_means
         from ...lens.views import add_views

@@ -8,9 +8,9 @@ import pytest
 import tiny
 
 from seq2see import Translator
-from seq2see.lens.alignment import AlignmentChoice, best_known
+from seq2see.lens.alignment_choice import AlignmentChoice, best_known
 from seq2see.lens.intervals import agreement
-from seq2see.measures import alignment as align
+from seq2see.measures import aligner as align
 from seq2see.measures.gold import groups_of, in_halves
 from seq2see.storybook import Storybook, generate
 from seq2see.tokenizer.links import from_pharaoh
@@ -177,7 +177,7 @@ def test_a_choice_fitted_to_other_weights_is_not_used(folder, files, run):
 @pytest.mark.parametrize(("verb", "name"), [("--fit", "alignment.json"), ("--trust", "trust.json")])
 def test_what_would_fail_after_minutes_is_told_before(folder, files, tmp_path, monkeypatch, run, verb, name):
     monkeypatch.setattr(align.Aligner, "traces", None)  # nothing is traced
-    monkeypatch.setattr("seq2see.measures.faithfulness.LEAST", 1)
+    monkeypatch.setattr("seq2see.measures.held_out_faithfulness.LEAST", 1)
     links = tmp_path / "links"
     links.write_text("0-0\n\n0-0 1-1\n0-0 1-9\n")
     code, out, err = run(folder, verb, *files, "--links", links)
@@ -196,7 +196,7 @@ def test_what_would_fail_after_minutes_is_told_before(folder, files, tmp_path, m
 
 
 def test_trust_is_measured_on_sentences_that_were_held_out(folder, story, run, monkeypatch):
-    monkeypatch.setattr("seq2see.measures.faithfulness.LEAST", 4)
+    monkeypatch.setattr("seq2see.measures.held_out_faithfulness.LEAST", 4)
     (folder / "run.yaml").write_text("data: {path: storybook}\n")
     code, out, err = run(folder, "--trust")
     assert (code, err) == (0, "") and out[-1] == f"wrote {folder / 'trust.json'}"
@@ -215,7 +215,7 @@ def test_trust_is_measured_on_sentences_that_were_held_out(folder, story, run, m
 
 
 def test_trust_in_given_files_with_and_without_links(folder, tmp_path, run, monkeypatch):
-    monkeypatch.setattr("seq2see.measures.faithfulness.LEAST", 3)
+    monkeypatch.setattr("seq2see.measures.held_out_faithfulness.LEAST", 3)
     for name, texts in (("en", SOURCES * 2), ("fr", TARGETS * 2), ("links", ["0-0", "", "0-0", "0-0"] * 2)):
         (tmp_path / name).write_text(lines(*texts), "utf-8")
     files = ["--src", tmp_path / "en", "--tgt", tmp_path / "fr"]

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seq2see.lens.heads import RoleScore
 from seq2see.lens.hooks import Head
 from seq2see.lens.kinds import KINDS
+from seq2see.lens.role_scores import RoleScore
 from seq2see.lessons import contents
 from seq2see.lessons import l02_attention as attention
 from seq2see.lessons import l07_many_heads as heads

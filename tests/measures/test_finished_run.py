@@ -12,7 +12,7 @@ import torch
 
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration, Translator
 from seq2see.errors import UserError
-from seq2see.measures import alignment, calibration, finished_run
+from seq2see.measures import aligner, calibration_fitting, finished_run
 from seq2see.measures.finished_run import Measure, measure_run
 from seq2see.storybook import Storybook, generate
 from seq2see.tokenizer import train_tokenizer
@@ -90,11 +90,11 @@ def run(trained: Path, tmp_path: Path) -> Path:
 def test_all_is_measured_of_these_weights_and_says_on_how_many_sentences(
     run: Path, book: Storybook, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(alignment, "generate", lambda seed: book)
+    monkeypatch.setattr(aligner, "generate", lambda seed: book)
     fitted, held = ([(one.source, one.target) for one in part] for part in (book.val, book.test[:60]))
-    corpus = calibration.Corpus("storybook", ("en", "fr"), fitted, held, True)
-    monkeypatch.setattr(calibration, "calibration_pairs", lambda *_, **__: ([corpus], "pairs"))
-    monkeypatch.setattr(calibration, "SENTENCES", 60)
+    corpus = calibration_fitting.Corpus("storybook", ("en", "fr"), fitted, held, True)
+    monkeypatch.setattr(calibration_fitting, "calibration_pairs", lambda *_, **__: ([corpus], "pairs"))
+    monkeypatch.setattr(calibration_fitting, "SENTENCES", 60)
     monkeypatch.setattr(finished_run, "SHARE", 1000.0)  # there is time for all
     measure_run(run)
     translator = Translator.from_pretrained(run, engine="torch")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from . import fault
 
-ALIGNMENT, INTERVENTIONS, TRUST = "lens/test_alignment.py", "lens/test_interventions.py", "lens/test_trust.py"
+ALIGNMENT, INTERVENTIONS, TRUST = "lens/test_alignment_choice.py", "lens/test_interventions.py", "lens/test_trust.py"
 
 
 @fault("lens.hooks.AttentionSite.columns", INTERVENTIONS)
@@ -50,7 +50,7 @@ def smoothing_is_not_shared_among_the_vocabulary(original, log_probs_NV, smoothi
     return original(log_probs_NV, smoothing * log_probs_NV.shape[-1])
 
 
-@fault("measures.calibration.TopTokenFit.temperature", "measures/test_calibration.py")
+@fault("measures.calibration_fitting.TopTokenFit.temperature", "measures/test_calibration_fitting.py")
 def the_fitted_temperature_is_the_inverse_one(original, self):
     return 1 / original(self)
 
@@ -65,7 +65,7 @@ def the_alignment_error_counts_possible_links_as_sure(original, counts_4):
     return original(counts_4[..., [0, 1, 3, 3]])
 
 
-@fault("lens.alignment.AlignmentChoice.links", ALIGNMENT)
+@fault("lens.alignment_choice.AlignmentChoice.links", ALIGNMENT)
 def links_have_source_and_target_exchanged(original, self, trace):
     return frozenset((target, source) for source, target in original(self, trace))
 

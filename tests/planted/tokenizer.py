@@ -27,7 +27,7 @@ def spaces_between_sentences_become_one(original, self, translations):
     return " ".join(original(self, translations).split())
 
 
-@fault("tokenizer.reading.Reading.restored", "tokenizer/test_protected.py")
+@fault("tokenizer.model_input.Reading.restored", "tokenizer/test_protected.py")
 def a_lost_stand_in_is_overlooked(original, self, translation):
     return original(self, translation) or translation
 

@@ -8,7 +8,7 @@ import torch
 from seq2see import Translator
 from seq2see.cli.command import main
 from seq2see.lens.replay import FILE, load_replay
-from seq2see.measures.replay import look
+from seq2see.measures.training_replay import look
 from seq2see.training.moments import FOLDER, KeepMoments, load_moment, moments, moments_of
 from .conftest import SETTINGS, SHAPE
 

@@ -26,11 +26,11 @@ from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from ..lens import trace_texts
 from ..lens.choices import Ablations, MinimalPairs
-from ..lens.heads import heads_of_roles, measure, roles_of_heads
 from ..lens.hooks import Head, all_heads, supervised_heads
 from ..lens.intervals import Figure, mean_figure, roc_auc, roc_auc_interval
 from ..lens.interventions import ablate, mean_outputs
 from ..lens.kinds import KINDS
+from ..lens.role_scores import heads_of_roles, measure, roles_of_heads
 from ..lens.summary import Spread, mean_spread, spread
 from ..lens.trace import Trace
 from ..storybook import StoryPair

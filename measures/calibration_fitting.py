@@ -59,8 +59,8 @@ from ..training.reading import find_part, is_nowhere, is_table
 from ..translate.loaded_checkpoint import fingerprint
 from ..translate.measurements import NOTHING
 from ..translate.translator import Translator
-from .alignment import language_pair, output_path
-from .pairs import TextPair
+from .aligner import language_pair, output_path
+from .parallel_files import TextPair
 from .reliability import reliability
 
 # N tokens of some sentences, V vocabulary, G temperatures tried

@@ -10,7 +10,7 @@ import tiny
 
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, trace_texts
-from seq2see.lens.alignment import (
+from seq2see.lens.alignment_choice import (
     AlignmentChoice,
     best_known,
     counterparts,

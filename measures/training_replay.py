@@ -25,7 +25,7 @@ from ..training.progress import watched
 from ..translate.decoding import DecodingOptions
 from ..translate.loaded_checkpoint import fingerprint
 from ..translate.translator import Translator
-from .alignment import settings_of
+from .aligner import settings_of
 
 SENTENCES = (  # with words of storybook only
     "The cat did not cross the street because it was too tired.",
