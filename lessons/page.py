@@ -77,7 +77,7 @@ def article(lesson: dict[str, Any], record: dict[str, Any]) -> str:
 <h4>What came out</h4><ul class="findings">{findings}</ul>
 <div class="tables">{"".join(table(item) for item in lesson["tables"])}</div>
 <h4>The lines that matter</h4>{listings(lesson["code"])}
-<h4>Try next</h4><p>{text(lesson["try"])}</p>{look(lesson["look"], record)}
+<h4>Try next</h4><p>{text(lesson["try"])}</p>{look_command(lesson["look"], record)}
 {f'<h4>Common slips</h4><ul class="findings">{slips}</ul>' if slips else ""}</article>"""
 
 
@@ -90,7 +90,7 @@ def listings(code: list[dict[str, Any]]) -> str:
     )
 
 
-def look(look: dict[str, Any] | None, record: dict[str, Any]) -> str:
+def look_command(look: dict[str, Any] | None, record: dict[str, Any]) -> str:
     """The command that opens the lesson's map."""
     if look is None:
         return ""

@@ -58,13 +58,13 @@ class ProgressReporter(TrainerCallback):
         began = time.monotonic()
         if began < self.next:
             return
-        record = self.of_training(state) | look(kwargs["model"], kwargs["processing_class"])
+        record = self.of_training(state) | translation_now(kwargs["model"], kwargs["processing_class"])
         atomic_write(self.path, json.dumps(record, ensure_ascii=False))
         now = time.monotonic()
         self.next = now + EVERY + SLOWER * (now - began)
 
     def on_train_end(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
-        record = {"state": "measuring"} | look(kwargs["model"], kwargs["processing_class"])
+        record = {"state": "measuring"} | translation_now(kwargs["model"], kwargs["processing_class"])
         atomic_write(self.path, json.dumps(self.of_training(state) | record, ensure_ascii=False))
 
     def of_training(self, state: TrainerState) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class ProgressReporter(TrainerCallback):
                 "losses": self.losses[::thin]}  # fmt: skip
 
 
-def look(model: PreTrainedModel, tokenizer: Any) -> dict[str, Any]:
+def translation_now(model: PreTrainedModel, tokenizer: Any) -> dict[str, Any]:
     """The greedy translation of the sentence with the current weights, and every head of its cross-attention."""
     tag = tokenizer.tag_id("fr")
     source = encode_source(tokenizer, SENTENCE)

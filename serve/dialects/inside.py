@@ -268,8 +268,8 @@ def router(service: Service) -> APIRouter:
                              "response depends on the tool.")
     async def inside(body: InsideBody, request: Request) -> Response:
         caller, question = service.access.authenticate(request), body.question
-        service.check_look(question.text, question.translation, getattr(question, "other", ""),
-                           target_ids=question.target_ids)
+        service.check_look_size(question.text, question.translation, getattr(question, "other", ""),
+                                target_ids=question.target_ids)
         model = service.model_for(question.model, question.source, question.target)
         found = await service.examine(
             question.text, lambda translator: json.dumps(question.answer(translator), ensure_ascii=False),

@@ -239,7 +239,7 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
 
     if found and not body.evidence:
         return await asyncio.to_thread(finish, service.models[model])
-    service.check_look(body.text, body.translation or "", *body.others, target_ids=body.target_ids)
+    service.check_look_size(body.text, body.translation or "", *body.others, target_ids=body.target_ids)
     return await service.examine(body.text, finish, caller=caller, model=model, options=request["options"],
                                  prefix=body.prefix)
 

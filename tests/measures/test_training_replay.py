@@ -77,7 +77,7 @@ def test_a_run_trained_on_begins_with_the_replay_of_its_start(run: Path, tmp_pat
 def test_of_more_moments_than_there_is_time_for_every_so_many_are_taken(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training_replay, "look", lambda translator: ())
+    monkeypatch.setattr(training_replay, "trace_sentences", lambda translator: ())
     monkeypatch.setattr(training_replay, "load_moment", lambda model, file: None)
     for step in moments(1000, 18):
         (run / FOLDER / f"{step}.safetensors").touch()
