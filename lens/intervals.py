@@ -141,10 +141,10 @@ def roc_auc(margins_N: np.ndarray, is_first_N: np.ndarray) -> float:
     """
     if is_first_N.all() or not is_first_N.any():
         raise ValueError("expected choices of both answers")
-    return float(_pairs_told_apart(margins_N[None], is_first_N).mean())
+    return float(_pairs_in_order(margins_N[None], is_first_N).mean())
 
 
-def _pairs_told_apart(margins_SN: np.ndarray, is_first_N: np.ndarray) -> np.ndarray:
+def _pairs_in_order(margins_SN: np.ndarray, is_first_N: np.ndarray) -> np.ndarray:
     """[first, second]: for each pair of sentences the share of margins [S,N] that put it in the right order."""
     more = np.zeros((is_first_N.sum(), (~is_first_N).sum()))
     for leaning_N in np.where(is_first_N, margins_SN, -margins_SN):
@@ -160,7 +160,7 @@ def roc_auc_interval(margins: np.ndarray, is_first_N: np.ndarray, groups: Sequen
     exact bound for n independent pairs, no two of one group, that are all right: 0.025^(1/n) (Clopper and Pearson
     1934).  Likewise the upper end.
     """
-    more = _pairs_told_apart(np.atleast_2d(margins), is_first_N)
+    more = _pairs_in_order(np.atleast_2d(margins), is_first_N)
     drawn = resampled(len(is_first_N), groups)
     ours, others = drawn[:, is_first_N], drawn[:, ~is_first_N]
     pairs = ours.sum(1) * others.sum(1)

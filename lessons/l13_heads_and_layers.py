@@ -74,7 +74,7 @@ def ablations(bench: Workbench, heads: Sequence[Head]) -> list[Interval]:
     """What a token of the correct translation loses in log-probability without each head, over sentences."""
     known, asked = (half[: bench.pick(SENTENCES, 12)] for half in traces(bench))
     means = mean_outputs(bench.model, *ids_of(known))
-    bench.say("ablating each head")
+    bench.report_progress("ablating each head")
     whole = np.array([trace.log_probs[1:].mean() for trace in asked])
     costs = []
     for head in heads:

@@ -44,11 +44,11 @@ SHOWN = (Pronouns.flip_rate,)
 def measure(bench: Workbench) -> Figures:
     dev, test = pronouns(bench)
     heads = all_heads(bench.model)
-    bench.say("patching each head from one sentence into another")
+    bench.report_progress("patching each head from one sentence into another")
     on_dev = [dev.flip_rate(heads=[head]).value for head in heads]
     best = [int(i) for i in np.argsort(-np.nan_to_num(on_dev), kind="stable")[:FEW]]
     flipped = [test.flip_rate(heads=[head]) for head in heads]
-    bench.say("ablating each head")
+    bench.report_progress("ablating each head")
     step = math.ceil(len(test.choices) / bench.pick(200, 16))
     right, costs, whole = ablated(bench, heads, dev.choices, test.choices[::step], test.groups[::step])
     by_place = test.flips_by_layer("encoder", bench.model.config.encoder_layers, places(bench, test))

@@ -54,7 +54,7 @@ def measure(bench: Workbench) -> Figures:
     conditions = all_conditions(bench, *dev)
     right = {}
     for name, condition in conditions.items():
-        bench.say(name)
+        bench.report_progress(name)
         seeds = bench.seeds[: None if name == SHUFFLED else 1]
         found_SN = np.stack([correct(bench, *test, condition, bench.seed(seed)) for seed in seeds])
         right[name] = Interval.of(found_SN.mean(0), groups(bench)[: found_SN.shape[1]])

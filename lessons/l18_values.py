@@ -42,7 +42,7 @@ def measure(bench: Workbench) -> Figures:
     some = traces_with_views(bench)
     of = groups(bench)[: len(some)]
     tested = some[: bench.pick(SENTENCES, 2)]
-    bench.say(f"silencing values, one by one, in {len(tested)} sentences")
+    bench.report_progress(f"silencing values, one by one, in {len(tested)} sentences")
     kinds, cells = {}, 0
     for kind in KINDS:
         orders = []

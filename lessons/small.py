@@ -192,7 +192,7 @@ def learn(
 
     def train_small(name: str, seed: int, given: str) -> list[Any]:
         bench.seed(seed)
-        bench.say(f"training {name}, seed {seed}")
+        bench.report_progress(f"training {name}, seed {seed}")
         model = new()
         return [fit(model, pairs, tokenizer, steps=steps, seed=seed, learning_rate=rate)
                 for pairs, steps, rate in stages]  # fmt: skip

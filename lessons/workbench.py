@@ -87,7 +87,7 @@ class Workbench:
         folder = self.shelf / f"{function.__module__.rpartition('.')[2]}-{function.__name__}-{key}"
         return torch.load(get_or_build(folder, make) / "kept.pt", weights_only=True)
 
-    def say(self, text: str) -> None:
+    def report_progress(self, text: str) -> None:
         """A line of progress."""
         print(f"    {text}", file=sys.stderr, flush=True)
 

@@ -110,15 +110,15 @@ def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:
     yield Measure("calibration", calibration.FILE, lambda count: calibrate(translator, str(run), limit=count).save,
                   few=60, least=80, most=SENTENCES, command=f"seq2see calibrate {run}")
     if trained_on_storybook(settings):
-        book, aligner = storybook(settings), Aligner(translator)
-        half = min(map(len, in_halves(book.test)))
+        stories, aligner = storybook(settings), Aligner(translator)
+        half = min(map(len, in_halves(stories.test)))
         yield Measure("word links", alignment_choice.FILE,
-                      lambda count: fit_to_stories(aligner, run, book.val[:count]).save,
-                      few=24, least=48, most=len(book.val), command=f"seq2see align {run} --fit")
+                      lambda count: fit_to_stories(aligner, run, stories.val[:count]).save,
+                      few=24, least=48, most=len(stories.val), command=f"seq2see align {run} --fit")
         yield Measure("faithfulness", trust.FILE,
-                      lambda count: measure_on_stories(aligner, run, *in_halves(book.test, count)).save,
+                      lambda count: measure_on_stories(aligner, run, *in_halves(stories.test, count)).save,
                       few=12, least=48, most=half, command=f"seq2see align {run} --trust")
         yield Measure("head roles", roles.FILE,
-                      lambda count: partial(save_report, measure_roles(translator, *in_halves(book.test, count))[0]
+                      lambda count: partial(save_report, measure_roles(translator, *in_halves(stories.test, count))[0]
                                             | {"weights": fingerprint(run)}),
                       few=50, least=100, most=half, command=f"seq2see heads {run} --out {run / roles.FILE}")

@@ -54,12 +54,12 @@ class Half:
     """The contrast sentences of one half: their choices, which ones are *il*, and the minimal pairs among them."""
 
     def __init__(self, translator: Translator, stories: Sequence[StoryPair], means: Mapping[Head, torch.Tensor]):
-        told = [story for story in stories if story.kind == "contrast"]  # in others a single word may decide
-        made = [pronoun_choice(story, translator.model, translator.tokenizer) for story in told]
+        contrasts = [story for story in stories if story.kind == "contrast"]  # in others a single word may decide
+        made = [pronoun_choice(story, translator.model, translator.tokenizer) for story in contrasts]
         choices = [one for _, one in made]
         self.is_il = np.array([name == "il" for name, _ in made])
         self.ablations = Ablations(translator.model, choices, means)
-        pairs = minimal_pairs(told, choices)
+        pairs = minimal_pairs(contrasts, choices)
         if not pairs or self.is_il.all() or not self.is_il.any():
             raise UserError(f"of {len(stories)} sentences no two differ in the pronoun and have as many tokens for this"
                             " model: take more of them, --sentences 300, or a vocabulary with tokens for French words")
@@ -67,7 +67,7 @@ class Half:
         self.pair_is_il = self.is_il[[a for a, _ in pairs]]
         self.own = self.pairs.margins()
         self._flipped: dict[tuple[Head, ...], np.ndarray] = {}
-        self.groups = groups_of(told)  # variants of a sentence
+        self.groups = groups_of(contrasts)  # variants of a sentence
         self.pair_groups = [self.groups[a] for a, _ in pairs]
 
     def auc(self, heads: Sequence[Head] = ()) -> float:
@@ -123,9 +123,9 @@ def estimate(values: np.ndarray, groups: Sequence[str], which: np.ndarray | None
 
 def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any]:
     """The full report of `seq2see heads`, as plain data."""
-    _say("generating storybook")
+    _show_progress("generating storybook")
     dev_stories, test_stories = halves(limit)
-    _say("reading attention")
+    _show_progress("reading attention")
     report, test, traces = measure_roles(translator, dev_stories, test_stories)
     dev, every = Half(translator, dev_stories, test.ablations.means), all_heads(translator.model)
     chrf = _chrf(translator, test_stories[:TRANSLATED], every, test.ablations.means)
@@ -140,7 +140,7 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
         "spread": list(map(mean_spread, spreads)),
         "reach": [row for each in spreads for row in reach(each, groups)],
     }
-    _say("")
+    _show_progress("")
     return report
 
 
@@ -324,7 +324,7 @@ def _controls(chosen: Sequence[Head], every: Sequence[Head], effect: Callable[[S
             for alike in _progress(("layers", "kinds", "any"), title)]
 
 
-def _say(what: str) -> None:
+def _show_progress(what: str) -> None:
     if sys.stderr.isatty():
         print(f"\r\x1b[K{what}", end="", file=sys.stderr, flush=True)
 

@@ -67,11 +67,11 @@ class ByRay(Replicated):
         raise APIError(503, "engine_lost", "the engine failed twice: try again in a few seconds", retry_after=5)
 
 
-door = Starlette()  # where requests enter from Ray, one per process: made before the application
+ingress = Starlette()  # gets Ray's requests, one per process: made before the application is
 
 
 @serve.deployment(num_replicas=1, max_ongoing_requests=1_000)
-@serve.ingress(lambda: door)
+@serve.ingress(lambda: ingress)
 class Front:
     """The server without its engines."""
 
@@ -79,7 +79,7 @@ class Front:
         service = ByRay(engines, settings)
         await service.begin()
         app = make_app(service, host="0.0.0.0")
-        door.mount("/", app)
+        ingress.mount("/", app)
         if settings.page:
             with IMPORTS:
                 from .ui import page

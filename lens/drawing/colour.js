@@ -16,7 +16,7 @@ const RAMPS = {
 };
 export const CARD = { light: [255, 255, 255], dark: [22, 29, 39] };  // --card
 const STEPS = 256, tables = {};
-// The heads of one layer, told apart by dichromats too; the ninth has the colour of the first, with dashes.
+// The heads of one layer, distinct for dichromats too; the ninth has the colour of the first, with dashes.
 const HEADS = {
   light: "#2222ee #889900 #880000 #bb66ff #339966 #660044 #dd66bb #550088".split(" "),
   dark: "#88aaff #ccbb22 #ee5577 #55ffdd #8844ee #557700 #aa4499 #ddff99".split(" "),

@@ -39,12 +39,12 @@ function picture(state, trace) {
   const left = 130, top = 120, width = left + map.columns.length * CELL + 60;
   const height = top + map.rows.length * CELL + 16;
   const ink = theme === "dark" ? "#e8edf3" : "#16202c";
-  const say = (_, r, c) => number(view, map.at[r][c]);
+  const written = (_, r, c) => number(view, map.at[r][c]);
   const shares = map.at.map((row) => row.map((value) => value === null ? null : value / map.most));
   return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" fill="${ink}"
     viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="13"><rect width="${width}" height="${height}"
     fill="${css(CARD[theme])}"/><text x="16" y="26" font-size="15" font-weight="700">${titleOf(state, trace)}</text>${
-    cells(map, shares, { size: CELL, left, top, theme, tone: toneOf(state), say, numbers: true })}</svg>`;
+    cells(map, shares, { size: CELL, left, top, theme, tone: toneOf(state), written, numbers: true })}</svg>`;
 }
 
 function png(state, trace) {
