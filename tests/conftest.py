@@ -59,7 +59,7 @@ def pytest_collection_finish() -> None:
     """Have Python's collector pass over what is imported by now, which takes 0.4 s; each training has it collect."""
     gc.freeze()
     gc.enable()
-    atexit.register(gc.freeze)
+    atexit.register(gc.freeze)  # as seq2see/cli/command.py, for the same reason
 
 
 @pytest.fixture(autouse=True, scope="session")

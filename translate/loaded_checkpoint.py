@@ -106,7 +106,7 @@ class LoadedCheckpoint:
             loaded = self._twins.pop()
         except IndexError:
             loaded = self._twin_modules()
-        made = copy.copy(self)
+        made = copy.copy(self)  # all but these three is shared, also what a subclass has
         made._loaded, made._lock, made._twins = loaded, Lock(), []
         try:
             yield made
