@@ -30,7 +30,7 @@ from seq2see import Translator
 from seq2see.lens import VIEWS, Trace
 from seq2see.lens.alignment_choice import AlignmentChoice
 from seq2see.lens.alignment_fitting import GoldSentences
-from seq2see.lens.intervals import Agreement, agreement
+from seq2see.lens.intervals import Estimate, agreement
 from seq2see.measures.aligner import Aligner, texts_and_links
 from seq2see.measures.gold import groups_of
 from seq2see.storybook import generate
@@ -52,9 +52,9 @@ class Part:
     groups: list[str] | None = None  # the sentence that each is a variant of
     statistical: dict[str, list[frozenset[Link]]] = field(default_factory=dict)
 
-    def agreement(self, way: str) -> Agreement:
-        """How well eflomal agrees with the gold links, symmetrised in this way."""
-        return agreement(self.statistical[way], self.gold, groups=self.groups)
+    def error(self, way: str) -> Estimate:
+        """The AER of eflomal, symmetrised in this way."""
+        return agreement(self.statistical[way], self.gold, groups=self.groups)["aer"]
 
 
 def main() -> None:
@@ -94,7 +94,7 @@ def storybook_parts(program: str | None, *, quick: bool) -> tuple[Part, Part]:
     if program:
         add_statistical(program, [] if quick else texts_and_links(book.train)[0], dev, test)
         for way in test.statistical:
-            print(f"eflomal, {way:22} {test.agreement(way)}")
+            print(f"eflomal, {way:22} AER {test.error(way):.1%}")
     return dev, test
 
 
@@ -130,29 +130,30 @@ def measure(title: str, run: str, dev: Part, test: Part, *, supervised: bool) ->
     tested = GoldSentences(traces_of(aligner, test), test.gold, test.groups)
     print(f"\n{title}")
     print("  AER in % of every map on the test set, each with its rule and threshold from the validation set")
-    print_maps([(one.choice, tested.agreement(one.choice)) for one in tried_on.try_maps()])
-    found = {"fitted choice": tested.agreement(fitted), "last layer's mean": tested.agreement(aligner.naive())}
+    print_maps([(one.choice, tested.agreement(one.choice)["aer"]) for one in tried_on.try_maps()])
+    choices = {"fitted choice": fitted, "last layer's mean": aligner.naive()}
+    found = {name: tested.agreement(choice)["aer"] for name, choice in choices.items()}
     if test.statistical:
-        best = min(dev.statistical, key=lambda way: dev.agreement(way).aer)
-        found[f"eflomal, {best}"] = test.agreement(best)
+        best = min(dev.statistical, key=lambda way: dev.error(way).value)
+        found[f"eflomal, {best}"] = test.error(best)
     for name, measured in found.items():
-        print(f"  {name:18} {measured}")
+        print(f"  {name:18} AER {measured:.1%}")
     ours, *peers = found.items()
     return [
-        {"name": title, "ours": round(100 * ours[1].aer, 2), "than": name, "peer": round(100 * peer.aer, 2),
-         "unit": "% AER", "won": round(100 * (peer.aer - ours[1].aer), 2),
+        {"name": title, "ours": round(100 * ours[1].value, 2), "than": name, "peer": round(100 * peer.value, 2),
+         "unit": "% AER", "won": round(100 * (peer.value - ours[1].value), 2),
          "wanted": POINTS if name == "last layer's mean" and not supervised else None, "choice": fitted.describe()}
         for name, peer in peers
     ]  # fmt: skip
 
 
-def print_maps(found: list[tuple[AlignmentChoice, Agreement]]) -> None:
+def print_maps(found: list[tuple[AlignmentChoice, Estimate]]) -> None:
     """A line per view, row meaning and layer, with the figures of its heads side by side."""
     lines: dict[tuple[str, str, str], list[str]] = {}
     for choice, measured in found:
         [name] = choice.maps
         layer = f"layer {name[0]}" if name else ""
-        lines.setdefault((choice.view, choice.rows, layer), []).append(f"{100 * measured.aer:5.1f}")
+        lines.setdefault((choice.view, choice.rows, layer), []).append(f"{100 * measured.value:5.1f}")
     for (view, rows, layer), figures in lines.items():
         print(f"    {view:14} {rows:9} {layer:8} {' '.join(figures)}")
 

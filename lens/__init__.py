@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .faithfulness import measure_trust as measure_trust
     from .alignment_fitting import fit_alignment as fit_alignment
     from .hooks import Head as Head, all_heads as all_heads
-    from .intervals import Agreement as Agreement, agreement as agreement
+    from .intervals import Estimate as Estimate, agreement as agreement
     from .interventions import (
         Recording as Recording, ablate as ablate, mean_outputs as mean_outputs, patch as patch, record as record,
         steer as steer,
@@ -59,7 +59,7 @@ _NAMES_IN = {
     "faithfulness": "measure_trust",
     "alignment_fitting": "fit_alignment",
     "hooks": "Head all_heads",
-    "intervals": "Agreement agreement",
+    "intervals": "Estimate agreement",
     "interventions": "Recording ablate mean_outputs patch record steer",
     "logits": "LogitLens logit_lens",
     "maps": "Picture picture",

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from .intervals import Figure
+from .intervals import Estimate
 from .plain_json import Count, Measurement, Share
 
 # N steps, V vocabulary
@@ -81,8 +81,8 @@ class Reliability:
     the mean negative log-likelihood of a reference token in nats, with 95 % intervals."""
 
     calibrator: Calibrator
-    ece: Figure
-    nll: Figure
+    ece: Estimate
+    nll: Estimate
     bins: tuple[Bin, ...]
 
 

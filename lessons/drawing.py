@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 from ..lens.hooks import Head
 from ..lens.kinds import KINDS
-from .interval import Interval, written
+from .figures import Estimate, written
 
 INK, SOFT, LINE = "#1b2430", "#5b6878", "#d9e0e8"
 BLUE, ORANGE, GREEN, PURPLE, RED = "#1f5fae", "#ad4c08", "#2f7d4f", "#7b4fa6", "#b3344a"
@@ -43,7 +43,7 @@ STYLE = {
 }  # fmt: skip
 
 
-Values = Sequence[Any] | np.ndarray  # numbers or Intervals
+Values = Sequence[Any] | np.ndarray  # numbers or Estimates
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ Panel = Curves | Bars | Map
 
 def ends(values: Values) -> np.ndarray:
     """[3,N]: each value with its low and high end; a number is its own."""
-    return np.array([(one.value, one.low, one.high) if isinstance(one, Interval) else (one,) * 3 for one in values]).T
+    return np.array([(one.value, one.low, one.high) if isinstance(one, Estimate) else (one,) * 3 for one in values]).T
 
 
 def head_map(title: str, heads: Sequence[Head], values: Sequence[float], *, texts: Sequence[str] = (),

@@ -20,11 +20,11 @@ from types import SimpleNamespace
 from typing import Any, Literal
 
 from .drawing import Bars, Curves, Map, Panel, head_map
-from .interval import Interval, columns_of, over_seeds, spelled
+from .figures import Estimate, columns_of, over_seeds, spelled
 from .workbench import Workbench
 
 __all__ = [
-    "Bars", "Check", "Checks", "Curves", "Exhibits", "Figures", "Interval", "Look", "Map", "SENTENCE", "TRANSLATION",
+    "Bars", "Check", "Checks", "Curves", "Exhibits", "Figures", "Estimate", "Look", "Map", "SENTENCE", "TRANSLATION",
     "Table", "Workbench", "columns_of", "head_map", "over_seeds",
 ]  # fmt: skip
 

@@ -29,7 +29,7 @@ from typing import Any
 from seq2see import __version__
 from .contents import CHAPTERS, load, number_of
 from .drawing import to_svg
-from .interval import spelled, to_data
+from .figures import spelled, to_data
 from .lesson import Table, count, word_of
 from .prose import fill, read_prose
 from .workbench import Workbench
