@@ -103,7 +103,7 @@ def calibration_section(calibration: Calibration) -> str:
     """The figures and the plot, as the model card shows them."""
     rows = ["| language | tokens | ECE | ECE, calibrated |", "| --- | --- | --- | --- |"]
     for language, measured in calibration.languages.items():
-        before, after = (_interval(measured.ways[way].ece) for way in ("raw", measured.way))
+        before, after = (f"{measured.ways[way].ece:.2%}" for way in ("raw", measured.way))
         rows.append(f"| {language} | {measured.tokens:,} | {before} | {after} |")
     return CARD.format(measured_on=calibration.measured_on, tokens="\n".join(rows), picture=PICTURE,
                        sentences=sentence_section(calibration))
@@ -137,10 +137,6 @@ def _verdict(language: str, found: SentenceCalibration) -> str:
                  if one.bands[-1].size else "") for one in found.checks if one.decides and not one.holds]
     return f"{begin}not shown: {'; '.join(faults) or 'nothing to check it on'}. Expected at least {LEAST_SURE}, and a" \
            f" difference of at most {100 * MOST_OFF:.0f} points."
-
-
-def _interval(figure: Estimate) -> str:
-    return "{:.2%} ({:.2%} to {:.2%})".format(*figure)
 
 
 def describe(calibration: Calibration) -> str:

@@ -23,7 +23,7 @@ from .errors import APIError
 from .request_checks import RequestChecks
 from .service import Service
 from .ui import text_of
-from .ui.place import add_page
+from .ui.mounting import add_page
 
 CODES = {404: "not_found", 405: "method_not_allowed"}
 

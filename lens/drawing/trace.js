@@ -1,10 +1,11 @@
 // A trace as `/v1/look` sends it: its words, its maps, and the evidence for each word.  Draws nothing.
 
+import { VIEWS } from "./data.js";
 import { isRightToLeft, language } from "./languages.js";
 
 export const KINDS = ["cross", "decoder", "encoder"];
-export const VIEWS = ["raw", "norm", "rollout", "contributions", "left_out"];
-export const hasHeads = (view) => view === "raw" || view === "norm";
+export const OFFERED = ["raw", "norm", "rollout", "contributions", "left_out"];
+export const hasHeads = (view) => VIEWS[view].heads;
 export const nameOf = ({ kind, layer, head }) => `${kind}.${layer}.${head}`;
 export function headOf(name) {
   const [kind, layer, head] = name.split(".");
