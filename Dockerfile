@@ -6,10 +6,10 @@ FROM python:3.12-slim
 
 WORKDIR /app
 COPY . .
-RUN pip install --no-cache-dir --require-hashes --no-deps -r requirements-use.txt \
-    && pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu -c constraints.txt torch \
-    && pip install --no-cache-dir --no-deps --no-build-isolation . \
+RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends make \
+    && make .venv/.installed-use \
     && useradd --create-home --uid 10001 seq2see
+ENV PATH=/app/.venv/bin:$PATH
 
 # What may not be written beside a model (its export for CTranslate2) goes to the cache.
 USER seq2see

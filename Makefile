@@ -5,6 +5,7 @@
 #   make cover    the tests, and which lines none of them runs
 #   make bench    every benchmark, in its quick form
 #   make site     the documentation as a site, in build/site
+#   make lock     uv.lock and constraints.txt follow pyproject.toml
 #   make release RUN=runs/everyday NAME=everyday    the finished run becomes the packaged model of that name
 # Variables: PYTHON, the Python that makes .venv (3.11, 3.12 or 3.13); JOBS, the processes that run tests: three
 # keep two cores busy, for many tests wait; OPTIONS of a release, which is --allow-dirty.
@@ -24,7 +25,9 @@ SHELL := /bin/bash
 # With it, every process would compile its imports again: the installation leaves them uncompiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check lint types cover bench site release
+UV := $(or $(shell command -v uv),$(BIN)/uv)
+
+.PHONY: demo test check lint types cover bench site release lock
 
 demo: $(USE)
 	$(BIN)/python -m seq2see demo
@@ -54,26 +57,32 @@ site: $(DOCS)
 release: $(DEV)
 	$(BIN)/python -m seq2see.measures.release $(RUN) $(NAME) $(OPTIONS)
 
-# Reinstalls when these files change; the editable install follows the sources.  Everything is checked by hash except
-# torch, whose build depends on the machine, and its dependencies.  Python compiles modules when they are imported: one
-# in six of 17,000.
+# Reinstalls when these files change; the editable install follows the sources.  Everything is checked by the hashes of
+# uv.lock except torch, whose build depends on the machine, and what its CUDA builds bring: pip installs that by its pin.
 define install
-$(BIN)/python -m pip install --no-compile --require-hashes --no-deps -r $(1)
+$(UV) sync --quiet --locked --inexact $(1:%=--extra %) \
+	$(shell sed -nE 's/^name = "((torch|triton|nvidia|cuda)[a-z0-9-]*)"$$/--no-install-package \1/p' uv.lock)
 $(BIN)/python -m pip install --no-compile $(TORCH_INDEX:%=--extra-index-url %) -c constraints.txt torch
-$(BIN)/python -m pip install --no-deps --no-build-isolation -e .
 touch $@
 endef
 
-$(USE): pyproject.toml constraints.txt requirements-use.txt | $(BIN)/python
-	$(call install,requirements-use.txt)
+$(USE): pyproject.toml uv.lock | $(BIN)/python $(UV)
+	$(call install,serve fast)
 
-$(DEV): pyproject.toml constraints.txt requirements-dev.txt | $(BIN)/python
-	$(call install,requirements-dev.txt)
+$(DEV): pyproject.toml uv.lock | $(BIN)/python $(UV)
+	$(call install,serve fast lora tensorboard mcp dev)
 	touch $(USE)
 
-$(DOCS): requirements-docs.txt $(USE)
-	$(BIN)/python -m pip install --no-compile --require-hashes --no-deps -r requirements-docs.txt
-	touch $@
+$(DOCS): pyproject.toml uv.lock | $(BIN)/python $(UV)
+	$(call install,serve fast docs)
+
+# After a change of the dependencies, or to renew them: `make lock UPGRADE=--upgrade`.
+lock: | $(BIN)/python $(UV)
+	$(UV) lock $(UPGRADE)
+	$(UV) export --quiet --locked --all-extras --no-emit-project --no-hashes --no-annotate -o constraints.txt
+
+$(BIN)/uv: | $(BIN)/python
+	$(BIN)/python -m pip install --no-compile -c constraints.txt uv
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv

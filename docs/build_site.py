@@ -11,6 +11,7 @@ In the end each link and anchor must lead somewhere, and no page may load anythi
 
 from __future__ import annotations
 
+import gzip
 import os
 import posixpath
 import re
@@ -27,7 +28,8 @@ SOURCE, SITE = ROOT / "build" / "site-source", ROOT / "build" / "site"
 PAGES = {  # top-level documents, by the pages they become
     "CHANGELOG.md": "changelog.md", "CODE_OF_CONDUCT.md": "code-of-conduct.md", "CONTRIBUTING.md": "contributing.md",
     "LOG.md": "log.md", "SECURITY.md": "security.md",
-}  # fmt: skip
+}
+LESSONS = "lessons/lessons.html.gz"  # as the package ships them  # fmt: skip
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
 
@@ -41,6 +43,7 @@ def main() -> None:
         page = PAGES.get(document) or document.removeprefix("docs/")
         text = (ROOT / document).read_text("utf-8")
         (SOURCE / page).write_text(relinked(with_room(text), document, page), "utf-8")
+    (SOURCE / "lessons.html").write_bytes(gzip.decompress((ROOT / LESSONS).read_bytes()))
     built = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"], cwd=ROOT,
                            env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})  # fmt: skip
     (SITE / "404.html").unlink(missing_ok=True)  # of use to a server at its root alone
@@ -67,6 +70,8 @@ def relinked(markdown: str, document: str, page: str) -> str:
         found = posixpath.normpath(posixpath.join(posixpath.dirname(document), path))
         if found == "README.md":
             found = "docs/index.md"
+        if found == LESSONS:
+            found = "docs/lessons.html"
         to = PAGES.get(found) or found.removeprefix("docs/")
         if found not in PAGES and not found.startswith("docs/") and (ROOT / found).exists():
             return text if path in text else f"{text} (`{found}`)"

@@ -2,9 +2,8 @@
 
     python docs/first_view.py       it needs Chromium
 
-Writes serve/ui/first_view.json.gz, the answer of /v1/look to the first example, with the evidence for each word;
-serve/ui/first_view.html, the same as the explorer draws it, light and dark, to be read before any script has run;
-and lessons/lessons.html.gz, docs/lessons.html as it is shipped.
+Writes serve/ui/first_view.json.gz, the answer of /v1/look to the first example, with the evidence for each word, and
+serve/ui/first_view.html, the same as the explorer draws it, light and dark, to be read before any script has run.
 """
 
 from __future__ import annotations
@@ -102,8 +101,6 @@ def main() -> None:
     (HOME / "first_view.json.gz").write_bytes(gzip.compress(content.encode(), mtime=0))
     settings = {**settings_of(service, api="/v1"), "first": found}
     (HOME / "first_view.html").write_text(drawn(settings) + "\n", encoding="utf-8")
-    lessons = HOME.parent.parent / "docs" / "lessons.html"
-    (HOME.parent.parent / "lessons" / "lessons.html.gz").write_bytes(gzip.compress(lessons.read_bytes(), mtime=0))
     print(f"{model}: {len(PAIRS)} pairs; {[(one.name, one.stat().st_size) for one in HOME.glob('first_view.*')]}")
 
 

@@ -17,6 +17,7 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ray import serve
@@ -70,6 +71,14 @@ class ByRay(Replicated):
 ingress = Starlette()  # gets Ray's requests, one per process: made before the application is
 
 
+def page_module() -> ModuleType:
+    """Gradio, where it is needed.  Not imported in the class: Ray pickles what that names, and cannot pickle a lock."""
+    with IMPORTS:
+        from .ui import page
+
+        return page
+
+
 @serve.deployment(num_replicas=1, max_ongoing_requests=1_000)
 @serve.ingress(lambda: ingress)
 class Front:
@@ -81,9 +90,7 @@ class Front:
         app = make_app(service, host="0.0.0.0")
         ingress.mount("/", app)
         if settings.page:
-            with IMPORTS:
-                from .ui import page
-
+            page = page_module()
             self._open = contextlib.AsyncExitStack()
             blocks = await asyncio.to_thread(page.build_page, service)
             await self._open.enter_async_context(page.shown(app, blocks, service))

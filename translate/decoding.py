@@ -1,7 +1,6 @@
 """The decoding options and their bounds.
 
-Keyword arguments in Python, the command line, request bodies, the page and the Endpoint handler all use this table.  It
-needs only the standard library: `seq2see export --format endpoint` copies it beside `handler.py`.
+Keyword arguments in Python, the command line, request bodies and the page all use this table.
 """
 
 from __future__ import annotations

@@ -40,23 +40,6 @@ class NotForCTranslate2(UserError):
     """CTranslate2 does not support the type or shape of the model, or its export cannot be written."""
 
 
-def add_handler(run: Path, folder: Path) -> Path:
-    """Copy `handler.py` and its dependencies beside the checkpoint, or into `folder` with a copy of the checkpoint.
-
-    There they are not in a package: an Endpoint puts the folder on Python's path.
-    """
-    if folder != run:
-        folder.mkdir(exist_ok=True)
-        for path in run.iterdir():
-            if path.is_file():
-                shutil.copyfile(path, folder / path.name)
-    for name in ("handler.py", "decoding.py"):
-        code = Path(__file__).with_name(name).read_text("utf-8")
-        (folder / name).write_text(code.replace("from .", "from "), encoding="utf-8")
-    (folder / "requirements.txt").write_text("transformers>=5.23,<6\n", encoding="utf-8")
-    return folder / "handler.py"
-
-
 def exported(run: Path, *, quantization: str) -> Path:
     """The folder of a checkpoint's export, created if it is missing or damaged."""
     name = f"ctranslate2-{quantization}-{weights_hash(run)[:16]}"

@@ -16,9 +16,7 @@ def run(args: argparse.Namespace) -> None:
     try:
         if out:
             make_room(out)
-        if args.format == "endpoint":
-            made = export.add_handler(model, out or model)
-        elif args.format in ("transformers", "safetensors"):
+        if args.format in ("transformers", "safetensors"):
             made = out or model / args.format
             make_room(made)
             (stock if args.format == "transformers" else convert).write(model, made)

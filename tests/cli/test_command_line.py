@@ -200,7 +200,6 @@ def exported_run(tmp_path_factory):
 @pytest.mark.parametrize(("argv", "code", "said"), [
     (["env"], 0, "torch cannot be imported"),
     (["translate", "RUN", "--to", "fr"], 0, "\n"),
-    (["export", "RUN", "--format", "endpoint", "--out", "OUT"], 0, "handler.py"),
     (["translate", "runs/none"], 1, "error: there is no folder runs/none; give"),
     (["look", "RUN", "The cat."], 1, "error: torch is missing: pip install torch"),
     (["train", "storybook"], 1, "error: torch is missing: pip install torch"),

@@ -1,15 +1,12 @@
 """The Hub's inference dialect, spoken by huggingface_hub's clients; and the handler for Inference Endpoints."""
 
 import json
-import subprocess
-import sys
 
 import httpx
 import pytest
 from huggingface_hub import InferenceClient
 from huggingface_hub.errors import HfHubHTTPError
 
-from seq2see.cli.command import main
 from seq2see.serve.dialects.huggingface import Parameters
 from seq2see.translate.decoding import DecodingOptions
 
@@ -77,56 +74,3 @@ def test_the_client_shows_the_error(live, path, text, parameters, status, error)
         InferenceClient(model=live + path).translation(text, **parameters)
     assert raised.value.response.status_code == status
     assert error in str(raised.value)
-
-
-# --- the handler for Inference Endpoints
-
-USE_HANDLER = """
-import json, pathlib, sys
-sys.path.insert(0, {folder!r})
-import handler
-endpoint = handler.EndpointHandler({folder!r})
-assert not [name for name in sys.modules if name.partition(".")[0] == "seq2see"], "it needs our package"
-evil = pathlib.Path("evil/custom_generate/generate.py")
-evil.parent.mkdir(parents=True)
-evil.write_text("import pathlib; pathlib.Path('ran').touch()\\ndef generate(model, **all): return [[1]]")
-for data in json.loads(sys.stdin.read()):
-    try:
-        print(json.dumps(endpoint(data)))
-    except ValueError as error:
-        print(error)
-assert not pathlib.Path("ran").exists(), "a request chose code to run"
-"""
-GERMAN = {"tgt_lang": "de", "generate_parameters": {"num_beams": 2}}
-WRONG = [  # a request, and what its one line of error says
-    ({"inputs": "box " * 99}, "the model takes at most 64"),
-    ({"inputs": "a", "parameters": {"num_beams": 1000}}, "num_beams 1000: expected a whole number"),
-    ({"inputs": "a", "parameters": {"top_p": float("nan")}}, "top_p nan: expected"),
-    ({"inputs": "a", "parameters": {"custom_generate": "evil", "trust_remote_code": True}}, "custom_generate:"),
-    ({"inputs": "a", "parameters": {"tgt_lang": "</s>"}}, "tgt_lang: expected de, fr"),
-    ({"inputs": "a", "parameters": {"src_lang": "fr"}}, "src_lang: expected en"),
-]
-
-
-def test_the_handler_translates_as_we_do_with_transformers_alone(translator, tmp_path):
-    saved, made = tmp_path / "saved", tmp_path / "made"
-    translator.model.register_for_auto_class("AutoModelForSeq2SeqLM")
-    type(translator.model.config).register_for_auto_class()
-    translator.model.save_pretrained(saved)
-    translator.tokenizer.save_pretrained(saved)
-    assert main(["export", str(saved), "--format", "endpoint", "--out", str(made)]) == 0
-    asked = [{"inputs": TEXT}, {"inputs": [TEXT, " 12 "], "parameters": GERMAN},
-             {"inputs": [TEXT], "parameters": {"num_return_sequences": 2}}, *(data for data, _ in WRONG)]
-    done = subprocess.run([sys.executable, "-I", "-c", USE_HANDLER.format(folder=str(made))], input=json.dumps(asked),
-                          capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    first, second, third, *errors = done.stdout.splitlines()
-    assert json.loads(first) == [{"translation_text": translator(TEXT).text}]
-    german = translator(TEXT, target="de", num_beams=2).text
-    assert german != translator(TEXT, num_beams=2).text
-    assert json.loads(second) == [{"translation_text": german}, {"translation_text": " 12 "}]
-    [several] = json.loads(third)
-    assert len(several) == 2 and several[0] == {"translation_text": translator(TEXT, num_beams=2).text}
-    for line, (_, told) in zip(errors, WRONG, strict=True):
-        assert told in line
-    assert main(["export", str(saved), "--format", "endpoint"]) == 0 and (saved / "handler.py").is_file()

@@ -40,17 +40,3 @@ def test_a_pair_that_its_tokenizer_does_not_name_is_refused(nllb):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"src_lang": None, "tgt_lang": None}))
     with pytest.raises(UserError, match=r'can be used: set it in .*tokenizer_config.json, as "src_lang"'):
         Translator.from_pretrained(nllb[0])("The cat.")
-
-
-def test_the_handler_for_endpoints_knows_its_languages(nllb):
-    from seq2see.translate.handler import EndpointHandler
-
-    folder, theirs = nllb
-    endpoint = EndpointHandler(str(folder))
-    settings = {"num_beams": 1, "max_new_tokens": 9}
-    asked = {"inputs": tiny.SENTENCES[0], "parameters": {"tgt_lang": "zho_Hans", **settings}}
-    expected = endpoint.tokenizer.decode(theirs, skip_special_tokens=True)
-    assert endpoint(asked) == [{"translation_text": expected}]
-    for language in ("the", "<pad>", "zho", ""):
-        with pytest.raises(ValueError, match=r"tgt_lang: expected ace_Arab, .*, \.\.\.$"):
-            endpoint({"inputs": "The cat.", "parameters": {"tgt_lang": language}})
