@@ -28,9 +28,9 @@ from starlette.applications import Starlette
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
 from ..translate.translator import EngineName, Translator
+from .api_errors import APIError
 from .app import make_app
 from .batcher import busy_error
-from .errors import APIError
 from .replicated import Replica, Replicated
 from .settings import ServerSettings, read_settings
 

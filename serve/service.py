@@ -27,10 +27,10 @@ from ..translate.loaded_checkpoint import ModelChanged
 from ..translate.results import Translation
 from ..translate.translator import Format, Translator
 from .access import AccessControl, Caller, read_keys
+from .api_errors import APIError
 from .batcher import WORKER, Batcher
-from .errors import APIError
-from .languages import Detection, detect, find_language
-from .metrics import Metrics
+from .language_detection import Detection, detect, find_language
+from .server_metrics import Metrics
 from .settings import ServerSettings
 from .turns import Turns
 

@@ -22,7 +22,7 @@ DEFAULT_RUN = Path("runs/storybook")
 
 def run(args: argparse.Namespace) -> None:
     """The command: `args.number` (None: all), `args.out`, `args.run` (None: see `set_up`), `args.quick`."""
-    from seq2see.lessons.page import page
+    from seq2see.lessons.lesson_page import page
 
     names = chosen(args.number)
     html, data = places(args.out, args.number)

@@ -29,7 +29,7 @@ from ...lens.wording import label
 from ...translate.decoding import OPTIONS, DecodingOptions
 from ...translate.results import Translation
 from ...translate.translator import Translator
-from ..errors import APIError
+from ..api_errors import APIError
 from ..service import Service
 from .bodies import GIVEN, TARGET_IDS, Body, From0, JSONRoute, TargetIds, key_wanted
 

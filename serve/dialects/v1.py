@@ -21,8 +21,8 @@ from ...translate.measurements import NOTHING
 from ...translate.results import Hypothesis, Translation
 from ...translate.translator import Translator
 from ..access import Caller
-from ..errors import APIError
-from ..languages import other_language
+from ..api_errors import APIError
+from ..language_detection import other_language
 from ..service import Service, bounded, check_passes
 from ..settings import ServerSettings
 from .bodies import GIVEN, TARGET_IDS, From0, JSONRoute, OptionFields, Pair, TargetIds, key_wanted

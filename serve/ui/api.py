@@ -20,11 +20,11 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
 from ...lens.by_words import top_source_words
+from ..api_errors import APIError
 from ..dialects import inside, lessons, v1
 from ..dialects.bodies import bad_request
 from ..dialects.v1 import LookBody
-from ..errors import APIError
-from ..metrics import Metrics
+from ..server_metrics import Metrics
 from ..service import Service
 from .calls import REFUSALS
 

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from ...lens.palette import css_of_both
-from ..errors import APIError
+from ..api_errors import APIError
 from ..request_checks import PAGE
 from . import text_of
 

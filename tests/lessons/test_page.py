@@ -16,7 +16,7 @@ from seq2see.cli import lessons as command
 from seq2see.errors import UserError
 from seq2see.lessons import record
 from seq2see.lessons.drawing import INK, Bars, to_svg
-from seq2see.lessons.page import page, text
+from seq2see.lessons.lesson_page import page, text
 from seq2see.lessons.workbench import Workbench
 from seq2see.manifest import write_manifest
 from seq2see.serve.dialects.lessons import Lessons

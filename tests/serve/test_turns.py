@@ -8,7 +8,7 @@ import pytest
 
 from seq2see.lens.pausing import Stopped, pause
 from seq2see.serve import turns as turns_module
-from seq2see.serve.errors import APIError
+from seq2see.serve.api_errors import APIError
 from seq2see.serve.turns import Turns
 
 pytestmark = pytest.mark.anyio
