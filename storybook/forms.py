@@ -8,7 +8,7 @@ from .controls import owned
 from .families import LENT
 from .lexicon import DESCRIPTIONS, NAMES, UNGRADED, pick, repeats
 from .phrases import NounPhrase, Phrase, StoryPair, Token, compose, linked, new_id, realise
-from .plain import (
+from .plain_sentences import (
     ANIMATE,
     INTRANSITIVE,
     PEOPLE,
