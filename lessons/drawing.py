@@ -21,9 +21,10 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from ..lens.hooks import Head
+from ..lens.intervals import Estimate
 from ..lens.kinds import KINDS
 from ..lens.palette import COLOURS
-from .figures import Estimate, written
+from .figures import written
 
 NAMES = ("ink", "soft", "line", "blue", "orange", "green", "purple", "red")
 INK, SOFT, LINE, BLUE, ORANGE, GREEN, PURPLE, RED = (COLOURS["light"][name] for name in NAMES)

@@ -14,13 +14,13 @@ from transformers import PreTrainedModel
 from ..lens import add_views, trace_texts
 from ..lens.choices import Choice, MinimalPairs
 from ..lens.hooks import Stack, supervised_heads
+from ..lens.intervals import Estimate
 from ..lens.role_scores import LEAST, Measured, RoleScore, measure
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
 from ..measures.gold import groups_of, in_halves, minimal_pairs, pronoun_choice, to_gold
 from ..storybook import StoryPair
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from .figures import Estimate
 from .lesson import Check, Table
 from .workbench import Workbench
 

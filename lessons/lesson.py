@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Literal
 
+from ..lens.intervals import Estimate
 from .drawing import Bars, Curves, Map, Panel, head_map
-from .figures import Estimate, columns_of, over_seeds, spelled
+from .figures import columns_of, over_seeds, spelled
 from .workbench import Workbench
 
 __all__ = [

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from ..lens.intervals import Estimate
 from ..lens.teacher_forcing import by_length
 from ..modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration, attention, layers, modeling_seq2see
 from ..storybook import StoryPair
@@ -28,7 +29,6 @@ from ..training.cache import fingerprint
 from ..training.metrics import score
 from ..training.pairs import Pair
 from . import recurrent
-from .figures import Estimate
 from .recurrent import RecurrentTranslator
 from .workbench import Workbench
 

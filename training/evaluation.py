@@ -15,6 +15,7 @@ from typing import Any
 
 from seq2see.errors import UserError
 from ..translate import Translator
+from ..translate.devices import Device
 from ..translate.translator import EngineName
 from .checkpoints import find_record
 from .config import DataConfig, RunConfig, load_record
@@ -84,7 +85,7 @@ def tokenized_references(data: DataConfig, split: str, pairs: list[Pair]) -> lis
 # --- `seq2see evaluate`
 
 
-def load_on_one_engine(names: Sequence[str], *, engine: EngineName, device: str | None) -> list[Translator]:
+def load_on_one_engine(names: Sequence[str], *, engine: EngineName, device: Device) -> list[Translator]:
     """The models on one engine, so that a difference between them is not one of rounding."""
     models = [Translator.from_pretrained(name, engine=engine, device=device) for name in names]
     if len({model.engine.name for model in models}) > 1:
@@ -182,9 +183,8 @@ def _data_of(model: Translator, *, path: str | None, source: str | None,
     else:
         longest = max(data.max_characters, DataConfig.max_characters)
         data = replace(data, path=path, corpora=None, folder=None, target=data.targets,
-                                   max_characters=longest, on_invalid="error", duplicates="keep")
-    changes = {"source": source, "target": None if data.corpora else target}
-    data = replace(data, **{key: value for key, value in changes.items() if value})
+                       max_characters=longest, on_invalid="error", duplicates="keep")
+    data = replace(data, source=source or data.source, target=data.target if data.corpora else target or data.target)
     if data.corpora and target and target not in data.targets:
         raise UserError(f"{folder} was not trained to translate to {target}; choose {', '.join(data.targets)}",
                         exit_code=2)

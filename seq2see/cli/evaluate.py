@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from typing import Any
 
 from seq2see.training.evaluation import evaluate, evaluation_data, load_on_one_engine, print_comparison, print_scores
 
@@ -12,8 +13,8 @@ def run(args: argparse.Namespace) -> int:
     names = [args.run, *([args.against] if args.against else [])]
     models = load_on_one_engine(names, engine=args.engine, device=args.device)
     on = evaluation_data(models[0], path=args.data, split=args.split, source=args.source, target=args.target)
-    result = {"run": str(args.run), "data": on.data.path or on.data.where, "split": on.split,
-              "source": on.data.source}
+    result: dict[str, Any] = {"run": str(args.run), "data": on.data.path or on.data.where, "split": on.split,
+                              "source": on.data.source}
     for name, row in evaluate([*zip(names, models, strict=True)], on, raw=args.raw, num_beams=args.num_beams):
         result[name] = row
         if not args.json:

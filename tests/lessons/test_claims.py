@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from seq2see.lens.hooks import Head
+from seq2see.lens.intervals import Estimate
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.role_scores import RoleScore
 from seq2see.lessons import contents
@@ -16,7 +17,6 @@ from seq2see.lessons import l13_heads_and_layers as layers
 from seq2see.lessons import l14_overfitting as overfitting
 from seq2see.lessons import l15_it as it
 from seq2see.lessons import l16_cross_attention as crossing
-from seq2see.lessons.figures import Estimate
 from seq2see.lessons.lesson import Figures, word_of
 
 LITTLE, HALF, MUCH = Estimate(0.05, 0.02, 0.08), Estimate(0.5, 0.45, 0.55), Estimate(0.97, 0.95, 1.0)

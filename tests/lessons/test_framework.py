@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 import torch
 
+from seq2see.lens.intervals import Estimate
 from seq2see.lessons import contents, prose
-from seq2see.lessons.figures import Estimate, spelled, to_data
+from seq2see.lessons.figures import spelled, to_data
 from seq2see.lessons.lesson import Check, word_of
 from seq2see.lessons.workbench import Workbench
 from seq2see.storybook import generate
