@@ -199,7 +199,7 @@ def stand_ins(once: Any, finished_run: Path, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture(scope="session")
-def book(once: Any) -> Any:
+def stories(once: Any) -> Any:
     """The built-in corpus of seed 0."""
     from seq2see.storybook import generate
 

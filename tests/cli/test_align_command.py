@@ -35,8 +35,8 @@ def short(stories, count):
 @pytest.fixture
 def story(monkeypatch):
     """Twelve sentences of storybook's validation part and fourteen of its test, short enough for the tiny models."""
-    book = generate(train_size=1)
-    story = Storybook(book.train, short(book.val, 12), short(book.test, 14), book.idioms)
+    stories = generate(train_size=1)
+    story = Storybook(stories.train, short(stories.val, 12), short(stories.test, 14), stories.idioms)
     monkeypatch.setattr(align, "generate", lambda seed: story)
     return story
 

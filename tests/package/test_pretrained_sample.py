@@ -35,7 +35,7 @@ def sample(stories: list) -> list:
 
 
 @pytest.fixture(scope="module", params=NAMES)
-def model(request, book) -> SimpleNamespace:
+def model(request, stories) -> SimpleNamespace:
     folder: Path = HOME / request.param
     if not folder.is_dir():
         pytest.skip(f"this checkout ships no {request.param}")
@@ -43,7 +43,7 @@ def model(request, book) -> SimpleNamespace:
     return SimpleNamespace(
         folder=folder, translator=Translator.from_pretrained(folder, engine="torch"),
         scores=next(evaluation[name] for name in ("test", "storybook en-fr test") if name in evaluation),
-        stories=in_halves(book.test)[1],  # of which roles are reported
+        stories=in_halves(stories.test)[1],  # of which roles are reported
     )
 
 

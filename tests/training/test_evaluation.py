@@ -90,12 +90,12 @@ def test_pairs_split_off_train_have_no_references(tmp_path, measured):
     assert set(scores) == {"val", "test"} and not any("bleu_lc_tok" in row for row in scores.values())
 
 
-def test_storybook_s_stories_stay_beside_their_pairs(book, measured, monkeypatch):
+def test_storybook_s_stories_stay_beside_their_pairs(stories, measured, monkeypatch):
     monkeypatch.setattr(evaluation, "FINAL_PAIRS", 100)
-    monkeypatch.setattr("seq2see.storybook.generate", lambda seed: book)
+    monkeypatch.setattr("seq2see.storybook.generate", lambda seed: stories)
     data = DataConfig("storybook", max_characters=60, on_invalid="skip")
     val, test = (load_split(data, split) for split in ("val", "test"))
-    assert 100 < len(val) < len(book.val) and 100 < len(test) < len(book.test)
+    assert 100 < len(val) < len(stories.val) and 100 < len(test) < len(stories.test)
     corpus = Corpus(train=None, val=val, test=[], skipped={}, fingerprint="")  # type: ignore[arg-type]
     scores = evaluate_run(None, RunConfig("x", data), corpus)  # type: ignore[arg-type]
     for row in scores.values():
