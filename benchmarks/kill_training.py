@@ -37,7 +37,7 @@ SETTINGS = [
     "training.max_tokens=300", "training.num_train_epochs=2", "training.use_cpu=true", "training.ema_decay=0.9",
     "training.dataloader_num_workers=2", "training.eval_strategy=steps", "training.eval_steps=3",
     "training.save_strategy=steps", "training.save_steps=3", "training.load_best_model_at_end=true",
-    "evaluation.eval_samples=5", "evaluation.num_beams=1", "evaluation.max_length=12", "data.val_fraction=0.1",
+    "evaluation.eval_samples=5", "generation.num_beams=1", "generation.max_length=12", "data.val_fraction=0.1",
 ]  # fmt: skip
 A_SAVE = 0.05  # seconds, approximately
 A_MINUTE = 60

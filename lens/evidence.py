@@ -16,12 +16,13 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from ..tokenizer.encoding import decode_target, encode_source
 from ..tokenizer.words import split_words
 from .by_words import Unit, units
 from .calibration import log_sum
 from .hooks import Head, all_heads
 from .interventions import ablate, patch, record
-from .teacher_forcing import decode_target, encode_source, eval_mode, forced_batches
+from .teacher_forcing import eval_mode, forced_batches
 from .trace import Trace
 from .word_erasure import without
 

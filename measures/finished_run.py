@@ -17,18 +17,18 @@ from pathlib import Path
 
 from seq2see.errors import UserError
 from seq2see.json_files import read_json
-from ..lens import alignment, calibration, replay, roles, trust
+from ..lens import alignment_choice, calibration, replay, roles, trust
 from ..training.moments import FOLDER, MOMENTS
 from ..training.progress import duration, say
 from ..translate.loaded_checkpoint import fingerprint
 from ..translate.translator import Translator
-from .alignment import Aligner, fit_to_stories, settings_of, storybook, trained_on_storybook
-from .calibration import SENTENCES, calibrate
-from .card import show_measurements
-from .faithfulness import measure_on_stories
+from .aligner import Aligner, fit_to_stories, settings_of, storybook, trained_on_storybook
+from .calibration_fitting import SENTENCES, calibrate
+from .card_sections import show_measurements
 from .gold import in_halves
-from .heads import measure_roles, save_report
-from .replay import kept_moments, make_replay
+from .held_out_faithfulness import measure_on_stories
+from .pronoun_heads import measure_roles, save_report
+from .training_replay import kept_moments, make_replay
 
 SHARE = 0.2  # of the training time
 CAUTION = 0.8  # share of the remaining time to plan for, from an estimate on a few sentences
@@ -110,15 +110,15 @@ def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:
     yield Measure("calibration", calibration.FILE, lambda count: calibrate(translator, str(run), limit=count).save,
                   few=60, least=80, most=SENTENCES, command=f"seq2see calibrate {run}")
     if trained_on_storybook(settings):
-        book, aligner = storybook(settings), Aligner(translator)
-        half = min(map(len, in_halves(book.test)))
-        yield Measure("word links", alignment.FILE,
-                      lambda count: fit_to_stories(aligner, run, book.val[:count]).save,
-                      few=24, least=48, most=len(book.val), command=f"seq2see align {run} --fit")
+        stories, aligner = storybook(settings), Aligner(translator)
+        half = min(map(len, in_halves(stories.test)))
+        yield Measure("word links", alignment_choice.FILE,
+                      lambda count: fit_to_stories(aligner, run, stories.val[:count]).save,
+                      few=24, least=48, most=len(stories.val), command=f"seq2see align {run} --fit")
         yield Measure("faithfulness", trust.FILE,
-                      lambda count: measure_on_stories(aligner, run, *in_halves(book.test, count)).save,
+                      lambda count: measure_on_stories(aligner, run, *in_halves(stories.test, count)).save,
                       few=12, least=48, most=half, command=f"seq2see align {run} --trust")
         yield Measure("head roles", roles.FILE,
-                      lambda count: partial(save_report, measure_roles(translator, *in_halves(book.test, count))[0]
+                      lambda count: partial(save_report, measure_roles(translator, *in_halves(stories.test, count))[0]
                                             | {"weights": fingerprint(run)}),
                       few=50, least=100, most=half, command=f"seq2see heads {run} --out {run / roles.FILE}")

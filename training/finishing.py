@@ -45,9 +45,9 @@ def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> No
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
         write_json(folder / "seen_words.json", seen_words(corpus.train, start=start))
-        if config.evaluation.shortlist:
+        if config.generation.shortlist:
             pairs = EncodedPairs(corpus.train, tokenizer, max_length=model.config.max_position_embeddings)
-            write_shortlist(folder, pairs, size=config.evaluation.shortlist)
+            write_shortlist(folder, pairs, size=config.generation.shortlist)
         write_manifest(folder)
     rows = [{"path": data.path, "target": data.target, "pairs": len(part.train), "val": len(part.val)}
             for data, part in corpus.parts]  # fmt: skip

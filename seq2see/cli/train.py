@@ -11,7 +11,7 @@ def run(args: argparse.Namespace) -> int:
     `args.no_measures`."""
     config = check_command(args)
     from seq2see.measures.finished_run import measure_run  # these import torch, which takes seconds
-    from seq2see.measures.replay import can_be_replayed
+    from seq2see.measures.training_replay import can_be_replayed
     from seq2see.training.checkpoints import numbered
     from seq2see.training.moments import MOMENTS
     from seq2see.training.preview import preview

@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from seq2see.streams import is_utf16
 from ...translate.decoding import OPTIONS, DecodingOptions
-from ..errors import APIError
+from ..api_errors import APIError
 from ..service import Service
 
 # As in JSON Schema, 4.0 is an integer; a string or `true` is not.

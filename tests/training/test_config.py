@@ -15,6 +15,7 @@ from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.config import (
     DataConfig,
     EvaluationConfig,
+    GenerationSection,
     ModelConfig,
     TokenizerConfig,
     TrainingFields,
@@ -27,7 +28,7 @@ from seq2see.training.run import build_arguments
 
 SECTIONS = {
     "data": DataConfig, "tokenizer": TokenizerConfig, "model": ModelConfig, "evaluation": EvaluationConfig,
-    "training": TrainingFields,
+    "generation": GenerationSection, "training": TrainingFields,
 }
 DEFAULTS = {section: {item.name: item.default for item in fields(cls)} for section, cls in SECTIONS.items()}
 
@@ -92,8 +93,8 @@ def test_the_reference_is_what_is_generated_and_its_values_are_the_defaults():
     ("data.on_invalid=ignore", "data.on_invalid is 'ignore' .*expected 'error' or 'skip'"),
     ("data.target=en", "data.target is en, expected languages other than en"),
     ("data.val_fraction=2", "data.val_fraction is 2.0, expected a number from 1e-06 to 0.99"),
-    ("evaluation.num_beams=65", "evaluation.num_beams is 65, expected a number from 1 to 64"),
-    ("evaluation.length_penalty=nan", "evaluation.length_penalty is 'nan'"),
+    ("generation.num_beams=65", "generation.num_beams is 65, expected a number from 1 to 64"),
+    ("generation.length_penalty=nan", "generation.length_penalty is 'nan'"),
     ("data.path=", "storybook has no data.path; add it"),
     ("epochs", "'epochs' is not key=value"),
     ("model.d_model=[1", "is not YAML"),
