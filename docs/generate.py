@@ -38,7 +38,7 @@ def settings() -> str:
 
     return "\n\n".join(
         f"## {section}\n\n" + table("setting | default | what it is", (
-            (f"`{section}.{one.name}`", f"`{spelled(one.default)}`", one.metadata["help"]) for one in fields(cls)
+            (f"`{section}.{one.name}`", f"`{spelled(one.default)}`", one.metadata["description"]) for one in fields(cls)
         )) for section, cls in SECTIONS.items()
     )  # fmt: skip
 

@@ -32,10 +32,7 @@ if TYPE_CHECKING:
     from .maps import Picture as Picture, picture as picture
     from .means import head_means as head_means
     from .plot import save_plot as save_plot
-    from .probabilities import (
-        Outlook as Outlook, outlook as outlook, with_calibration as with_calibration,
-        with_confidence as with_confidence,
-    )
+    from .probabilities import Outlook as Outlook, outlook as outlook, with_calibration as with_calibration
     from .summary import sink_shares as sink_shares, summarise as summarise
     from .terminal import to_terminal as to_terminal
     from .trace import Trace as Trace
@@ -65,7 +62,7 @@ _NAMES_IN = {
     "maps": "Picture picture",
     "means": "head_means",
     "plot": "save_plot",
-    "probabilities": "Outlook outlook with_calibration with_confidence",
+    "probabilities": "Outlook outlook with_calibration",
     "summary": "sink_shares summarise",
     "terminal": "to_terminal",
     "trace": "Trace",

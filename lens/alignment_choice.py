@@ -15,7 +15,7 @@ from seq2see.errors import UserError
 from ..tokenizer.links import Link
 from .by_words import Unit, word_map
 from .kinds import MapName, Rows, place_of
-from .plain_json import Count, Measurement, Share
+from .plain_json import Count, Measurement, Number, Share
 from .trace import Trace
 from .trust import Trust
 from .views import VIEWS, WITH_HEADS
@@ -64,7 +64,7 @@ class AlignmentChoice(Measurement):
     low: Share | None = None
     high: Share | None = None
     guided: bool = False
-    weights: tuple[float, ...] = ()
+    weights: tuple[Number, ...] = ()
     fingerprint: str = ""
 
     what, command = "alignment choice", "seq2see align RUN --fit"
@@ -107,12 +107,12 @@ class AlignmentChoice(Measurement):
     def from_plain(cls, plain: dict[str, Any]) -> Self:
         found = super().from_plain(plain)
         if found.view not in VIEWS:
-            raise ValueError(f"view holds {found.view!r}")
+            raise ValueError(f"view is {found.view!r}")
         parts = 0 if found.view == "left_out" else 2 if found.view in WITH_HEADS else 1
         if not found.maps or any(len(name) != parts for name in found.maps):
-            raise ValueError(f"maps holds {list(map(list, found.maps))}")
+            raise ValueError(f"maps is {list(map(list, found.maps))}")
         if len(found.weights) not in (0, 4 * len(found.maps) + 1):
-            raise ValueError(f"weights holds {len(found.weights)} numbers for {len(found.maps)} maps")
+            raise ValueError(f"weights has {len(found.weights)} numbers for {len(found.maps)} maps")
         return found
 
 

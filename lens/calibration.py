@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from .intervals import Estimate
-from .plain_json import Count, Measurement, Share
+from .plain_json import Count, Measurement, Number, Share
 
 # N steps, V vocabulary
 
@@ -95,10 +95,10 @@ class SentenceCalibrator:
         log P / (1 - P) =  a log p' - b log(1 - p') + bias        beta calibration (Kull et al. 2017)
     """
 
-    smoothing: float
-    a: float
-    b: float
-    bias: float
+    smoothing: Share
+    a: Number
+    b: Number
+    bias: Number
 
     def __call__(self, log_prob: float, tokens: int) -> float:
         [[seen, missed]] = sentence_inputs(np.array([log_prob]), np.array([tokens]), self.smoothing)

@@ -6,7 +6,7 @@ step and the log-normaliser.  Nothing is unpickled.
 
 import json
 import zlib
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, make_dataclass
 from io import BytesIO
 from pathlib import Path
 from tokenize import TokenError
@@ -17,9 +17,10 @@ import numpy as np
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
+from seq2see.validation import STRICT, checked
 from .calibration import Calibrator
 from .kinds import KINDS
-from .plain_json import LARGEST, from_plain
+from .plain_json import LARGEST
 from .trace_data import CalibratedSteps, Candidate, TraceData
 from .trust import Trust
 from .views import WITH_HEADS, check_views
@@ -30,8 +31,9 @@ NEEDED = ("log_probs", "entropies", "log_normalisers")
 ARRAYS = (*NEEDED, "logits", "left_out")
 MOST_BYTES = 2**30  # of an unpacked file
 # The fields that JSON holds as they are.
-PLAIN = {name: kind for name, kind in get_type_hints(TraceData).items()
+PLAIN = {name: kind for name, kind in get_type_hints(TraceData, include_extras=True).items()
          if name not in (*KINDS, *ARRAYS, "trust", "calibrated")}
+PlainFields = make_dataclass("PlainFields", PLAIN.items(), namespace={"__pydantic_config__": STRICT})
 # What json, zipfile, numpy and missing fields raise for damaged and foreign files.
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OSError, BadZipFile, MemoryError,
           RuntimeError, SyntaxError, TokenError, zlib.error)
@@ -77,8 +79,7 @@ def from_record(record: dict[str, Any], trace_type: type[Data]) -> Data:
     """The trace of a record with arrays; one of DAMAGE if it is not a trace."""
     if {name: record.pop(name) for name in FORMAT} != FORMAT:
         raise ValueError("it has another format or version")
-    for name, kind in PLAIN.items():
-        record[name] = from_plain(kind, record[name], name)
+    record |= vars(checked(PlainFields, {name: record[name] for name in PLAIN}))
     if record.get("trust") is not None:
         record["trust"] = Trust.from_plain(record["trust"])
     if record.get("calibrated") is not None:
@@ -129,20 +130,32 @@ def _checked(trace: Data) -> Data:
     return trace
 
 
+@dataclass(frozen=True)
+class PlainCalibrated:
+    """Calibrated steps as JSON has them; of candidates, which are those of the trace, only the log-probabilities."""
+
+    __pydantic_config__ = STRICT
+
+    smoothing: float
+    temperature: float
+    log_probs: list[float]
+    entropies: list[float]
+    top: list[list[float]]
+
+
 def _calibrated(plain: dict[str, Any], top: tuple[tuple[Candidate, ...], ...]) -> CalibratedSteps:
     """The inverse of `_plain_calibrated`, given the record's candidates."""
-    own = from_plain(tuple[tuple[float, ...], ...], plain["top"], "log_prob")
+    read = checked(PlainCalibrated, plain)
     return CalibratedSteps(
-        from_plain(Calibrator, {name: plain[name] for name in ("smoothing", "temperature")}, "calibrated"),
-        np.array(plain["log_probs"], dtype=np.float32),
-        np.array(plain["entropies"], dtype=np.float32),
+        Calibrator(read.smoothing, read.temperature),
+        np.array(read.log_probs, dtype=np.float32),
+        np.array(read.entropies, dtype=np.float32),
         tuple(tuple(one._replace(log_prob=log_prob) for one, log_prob in zip(*step, strict=True))
-              for step in zip(top, own, strict=True)),
+              for step in zip(top, read.top, strict=True)),
     )
 
 
 def _plain_calibrated(steps: CalibratedSteps) -> dict[str, Any]:
-    """As JSON has it; candidates are those of the trace, so only their log-probabilities are kept."""
     return {**asdict(steps.calibrator), **{name: _exact(getattr(steps, name)) for name in ("log_probs", "entropies")},
             "top": [[one.log_prob for one in step] for step in steps.top]}
 

@@ -30,9 +30,6 @@ def with_calibration(trace: Data, calibrator: Calibrator | None) -> Data:
     return replace(trace, calibrated=CalibratedSteps(calibrator, **_steps(trace, log_prob_TV)))
 
 
-with_confidence = with_calibration  # its name in 0.1
-
-
 @dataclass(frozen=True, eq=False)
 class Outlook:
     """The steps of a trace under one temperature: `log_probs` [T] of the tokens of the hypothesis, `entropies` [T] in

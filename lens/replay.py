@@ -20,9 +20,10 @@ import numpy as np
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
+from seq2see.validation import STRICT, checked
 from .files import DAMAGE, from_record, reason_of, to_lists, with_arrays
 from .kinds import KINDS
-from .plain_json import from_plain
+from .plain_json import Number
 from .trace import Trace
 
 FILE = "replay.json.gz"  # beside the run
@@ -32,13 +33,20 @@ MOST_BYTES = 2**26  # of an unpacked file
 
 
 @dataclass(frozen=True)
-class Moment:
-    """A training step, the last training loss and validation BLEU logged by then, and for each sentence the trace of
-    the model's own translation, with the raw view only."""
+class MomentNumbers:
+    """A training step, the last training loss and validation BLEU logged by then."""
+
+    __pydantic_config__ = STRICT
 
     step: int
-    loss: float | None
-    bleu: float | None
+    loss: Number | None
+    bleu: Number | None
+
+
+@dataclass(frozen=True)
+class Moment(MomentNumbers):
+    """And for each sentence the trace of the model's own translation, with the raw view only."""
+
     traces: tuple[Trace, ...]
 
 
@@ -70,7 +78,9 @@ def load_replay(folder: str | Path) -> Replay:
         record = json.loads(text.decode("utf-8"))
         if {name: record[name] for name in FORMAT} != FORMAT:
             raise ValueError("it has another format or version")
-        return _checked(Replay(from_plain(str, record["weights"], "weights"), tuple(map(_moment, record["moments"]))))
+        if not isinstance(record["weights"], str):
+            raise ValueError("weights is no text")
+        return _checked(Replay(record["weights"], tuple(map(_moment, record["moments"]))))
     except DAMAGE as error:
         raise UserError(f"{path} is not a replay saved by Seq2See ({reason_of(error)}): remove it") from error
 
@@ -91,8 +101,8 @@ def _record(trace: Trace) -> dict[str, Any]:
 
 
 def _moment(plain: dict[str, Any]) -> Moment:
-    loss, bleu = (from_plain(float | None, plain[name], name) for name in ("loss", "bleu"))
-    return Moment(from_plain(int, plain["step"], "step"), loss, bleu, tuple(map(_trace, plain["traces"])))
+    numbers = checked(MomentNumbers, {name: plain[name] for name in ("step", "loss", "bleu")})
+    return Moment(**vars(numbers), traces=tuple(map(_trace, plain["traces"])))
 
 
 def _trace(plain: dict[str, Any]) -> Trace:

@@ -10,6 +10,7 @@ from seq2see.errors import UserError
 from ..tokenizer.words import TokenSpan, Word, split_words
 from .calibration import Calibrator
 from .kinds import KINDS, Kind, Rows
+from .plain_json import Number
 from .trust import Trust
 
 # L layers, H heads, S source tokens, T decoder steps, V vocabulary, W source words
@@ -22,7 +23,7 @@ class Candidate(NamedTuple):  # a trace has hundreds, and a dataclass takes four
 
     id: int
     text: str
-    log_prob: float
+    log_prob: Number
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +59,8 @@ class TraceData:
     left_out: np.ndarray | None = None
     given: int = 0
     rows: Literal["predicts"] = "predicts"
-    score: float | None = None
-    engine_log_prob: float | None = None
+    score: Number | None = None
+    engine_log_prob: Number | None = None
     engine: str = "torch"
     precision: str = "float32"
     model: str = ""
@@ -164,8 +165,6 @@ class TraceData:
 
     def column_tokens(self, kind: Kind) -> tuple[TokenSpan, ...]:
         return self.inputs if kind == "decoder" else self.source
-
-    row_pieces, column_pieces = row_tokens, column_tokens  # their names in 0.1
 
     @cached_property
     def source_words(self) -> list[Word]:

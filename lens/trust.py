@@ -14,7 +14,6 @@ A view has many maps.  The best one is chosen on other sentences than those it i
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
 
 from .intervals import Estimate
 from .kinds import Kind, MapName, Rows, place_of
@@ -106,14 +105,3 @@ class Trust(Measurement):
         chance = _said(found.aer and self.random.aer, found.tau and self.random.tau, "AER {:.1f} %", "tau {:.2f}")
         return (f"{found.describe(after_aer=poor)}; a random map: {chance}. By words, on"
                 f" {self.sentences} sentences of {self.measured_on}{over}.{supervised}{other}")
-
-    @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """What `asdict` gives; ValueError, TypeError, KeyError or AttributeError for anything else.
-
-        An older record has no `words`: its taus are over all words, which is another measure, and are dropped.
-        """
-        if "words" not in plain:
-            without_tau = {name: [one | {"tau": None} for one in plain[name]] for name in ("best", "maps")}
-            plain = {**plain, **without_tau, "random": plain["random"] | {"tau": None}}
-        return super().from_plain(plain)

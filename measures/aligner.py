@@ -51,9 +51,8 @@ def fit_to_stories(aligner: "Aligner", folder: Path, stories: Sequence[StoryPair
 
 def _fitted(aligner: "Aligner", folder: Path, pairs: Sequence[TextPair], gold: Sequence[Links], *, fitted_on: str,
             groups: Sequence[str] | None = None) -> AlignmentChoice:
-    before = (settings_of(folder).get("training") or {}).get("guided_alignment")  # all that a run of 0.1 records
     return fit_alignment(aligner.all_views(pairs, "Tracing"), gold, fitted_on=fitted_on, groups=groups,
-                         guided=bool(supervised_heads(aligner.model) or before), fingerprint=fingerprint(folder))
+                         guided=bool(supervised_heads(aligner.model)), fingerprint=fingerprint(folder))
 
 
 def output_path(run: str, name: str) -> Path:

@@ -2,7 +2,7 @@
 
     settings = read_settings(path, expected="lines such as characters: 5000")
     override(settings, ["characters=2000"], example="characters=2000")
-    check_keys(settings, ["characters", "texts"], where=str(path))
+    checked(ServerSettings, settings, where=str(path))  # validation.py
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def override(settings: dict[str, Any], overrides: Iterable[str], *, example: str
 def check_keys(settings: Mapping[Any, Any], known: Sequence[str], *, prefix: str = "", where: str) -> None:
     for key in settings:
         if key not in known:
-            raise wrong(f"unknown key {prefix}{key} in {where}{nearest(str(key), known, prefix=prefix)}")
+            raise wrong(f"{prefix}{key} in {where}: unknown key{nearest(str(key), known, prefix=prefix)}")
 
 
 def wrong(message: str) -> UserError:

@@ -6,26 +6,28 @@ configs/serve.yaml documents every key with its default.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, NonNegativeFloat, NonNegativeInt, StringConstraints, ValidationError
-from pydantic.dataclasses import dataclass
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, StringConstraints
 
 from seq2see import settings_file
+from seq2see.validation import STRICT, checked
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")  # hosts unreachable from other machines
 
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(ge=0.001)]
-Names = Annotated[tuple[str, ...], Field(strict=False)]  # YAML has lists
-Sites = Annotated[tuple[Annotated[str, StringConstraints(pattern=r"^[^\s;,]+\z")], ...], Field(strict=False)]
+Names = tuple[str, ...]
+Sites = tuple[Annotated[str, StringConstraints(pattern=r"^[^\s;,]+\z")], ...]
 
 
-@dataclass(frozen=True, config=ConfigDict(strict=True, allow_inf_nan=False))
+@dataclass(frozen=True)
 class ServerSettings:
     """See configs/serve.yaml."""
+
+    __pydantic_config__ = STRICT
 
     # Limits of one request.
     characters: Count = 5_000
@@ -70,23 +72,8 @@ class ServerSettings:
 
 def read_settings(path: str | None = None, overrides: Iterable[str] = ()) -> ServerSettings:
     """The effective settings; UserError for an invalid file, key or value."""
-    where = path or "the command line"
     settings: dict[str, Any] = {}
     if path is not None:
         settings = settings_file.read_settings(Path(path), expected="lines such as characters: 5000")
-    _rename_old_key(settings)  # first of the file: an override may have the present name
     settings_file.override(settings, overrides, example="characters=2000")
-    _rename_old_key(settings)
-    settings_file.check_keys(settings, [one.name for one in fields(ServerSettings)], where=where)
-    try:
-        return ServerSettings(**settings)
-    except ValidationError as error:
-        first = error.errors()[0]
-        problem = first["msg"].replace("tuple", "list, such as [a, b]")
-        raise settings_file.wrong(f"{first['loc'][0]} in {where} is {first['input']!r}: {problem}") from None
-
-
-def _rename_old_key(settings: dict[str, Any]) -> None:
-    """Give the setting `rate` of 0.1 its present name, in place."""
-    if "rate" in settings:
-        settings["texts_per_minute"] = settings.pop("rate")
+    return checked(ServerSettings, settings, where=path or "the command line")

@@ -43,8 +43,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
     @property
     def tgt_lang(self) -> str | None:
         """The language of `text_target`, saved with the tokenizer; by default the first of `languages`."""
-        known = self.init_kwargs.get("tgt_lang") or self.init_kwargs.get("target_language")  # its name in version 0.1
-        return known or next(iter(self.languages), None)
+        return self.init_kwargs.get("tgt_lang") or next(iter(self.languages), None)
 
     @tgt_lang.setter
     def tgt_lang(self, language: str) -> None:

@@ -7,22 +7,19 @@ mistake is reported at once; what the training section has beyond `TrainingField
 
 from __future__ import annotations
 
-import math
-import sys
-import types
-import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
 from seq2see.errors import nearest
 from seq2see.folders import RUNS
-from seq2see.settings_file import check_keys, override, read_settings, wrong
+from seq2see.settings_file import override, read_settings, wrong
+from seq2see.validation import STRICT, checked
 
 EXPECTED = "sections such as data: and training:"
 REFERENCE = "reference"  # configs/reference.yaml: every key with its default
@@ -38,22 +35,16 @@ NO_EFFECT = {  # settings of transformers that people know, by what is used inst
     "resume_from_checkpoint": "use training.resume=true",
     "data_seed": "use training.seed, which sets the order of batches too",
 }
-GONE = (
-    ("data", "teacher", "use seq2see distil TEACHER... data.path=PATH --out FOLDER, then data.path=FOLDER"),
-    ("tokenizer", "bpe_dropout", "it made translations worse (LOG.md); leave it out"),
-    ("training", "r_drop", "it made translations worse (LOG.md); leave it out"),
-)
-BELOW_1 = math.nextafter(1, 0)
 
 
-def setting(default: Any, what: str, *, least: float = -math.inf, most: float = sys.float_info.max) -> Any:
-    """A key of a configuration: its default, its comment in configs/reference.yaml, and its bounds."""
-    return field(default=default, metadata={"help": what, "least": least, "most": most})
+def setting(default: Any, what: str, **bounds: float) -> Any:
+    """A key of a configuration: its default, its comment in configs/reference.yaml, and its bounds (ge, le, lt)."""
+    return field(default=default, metadata={"description": what, **bounds})
 
 
-OnInvalid = typing.Literal["error", "skip"]
-OnDuplicates = typing.Literal["keep", "skip", "error"]
-OnOffensive = typing.Literal["keep", "skip"]
+OnInvalid = Literal["error", "skip"]
+OnDuplicates = Literal["keep", "skip", "error"]
+OnOffensive = Literal["keep", "skip"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +53,7 @@ class CorpusConfig:
 
     path: str | list[str]
     target: str | list[str]
-    share: float = setting(1.0, "of its training pairs; above 1 they are repeated", least=1e-6, most=100)
+    share: float = setting(1.0, "of its training pairs; above 1 they are repeated", ge=1e-6, le=100)
     max_characters: int | None = None
     on_invalid: OnInvalid | None = None
     duplicates: OnDuplicates | None = None
@@ -76,14 +67,14 @@ class DataConfig:
     folder: str | None = setting(None, "folder that relative paths of corpora start from")
     source: str = setting("en", "language to translate from")
     target: str | list[str] = setting("fr", "language to translate to, or a list of them")
-    val_fraction: float = setting(0.01, "share of a table's source sentences, for validation", least=1e-6, most=BELOW_1)
-    test_fraction: float = setting(0.0, "share of a table's source sentences, for a test of your own", least=0)
-    max_characters: int = setting(1000, "characters; a pair with a longer side is invalid", least=1)
+    val_fraction: float = setting(0.01, "share of a table's source sentences, for validation", ge=1e-6, lt=1)
+    test_fraction: float = setting(0.0, "share of a table's source sentences, for a test of your own", ge=0)
+    max_characters: int = setting(1000, "characters; a pair with a longer side is invalid", ge=1)
     on_invalid: OnInvalid = setting("error", "empty, overlong or unreadable pairs: error, or skip and count them")
     duplicates: OnDuplicates = setting("keep", "copies of a pair: keep, skip, or error")
     offensive: OnOffensive = setting("keep", "skip leaves out pairs with a word of training/offensive_words.yaml")
-    joined: float = setting(0.1, "share of training pairs that are learnt in texts of 2 to 6 pairs", least=0, most=1)
-    varied: float = setting(0.0, "share of training pairs written another way; with corpora", least=0, most=1)
+    joined: float = setting(0.1, "share of training pairs that are learnt in texts of 2 to 6 pairs", ge=0, le=1)
+    varied: float = setting(0.0, "share of training pairs written another way; with corpora", ge=0, le=1)
 
     @property
     def targets(self) -> list[str]:
@@ -121,7 +112,7 @@ class TokenizerConfig:
 @dataclass(frozen=True)
 class ModelConfig:
     init_from: str | None = setting(None, "folder or Hub id of a Seq2See model to start from; it keeps its shape")
-    lora: int | None = setting(None, "rank of a LoRA adapter to init_from; null trains all weights", least=1)
+    lora: int | None = setting(None, "rank of a LoRA adapter to init_from; null trains all weights", ge=1)
     d_model: int = setting(128, "width of every vector")
     encoder_layers: int = setting(4, "layers")
     decoder_layers: int = setting(4, "layers; a shallow decoder translates faster")
@@ -135,17 +126,17 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class EvaluationConfig:
-    eval_samples: int = setting(200, "validation pairs translated greedily at each evaluation", least=1)
+    eval_samples: int = setting(200, "validation pairs translated greedily at each evaluation", ge=1)
 
 
 @dataclass(frozen=True)
 class GenerationSection:
     """How the finished model translates unless a call says otherwise: what its generation_config.json has."""
 
-    num_beams: int = setting(4, "default beam width of the finished model", least=1, most=64)  # as vetting.py has it
-    length_penalty: float = setting(1.0, "above 1 favours longer translations", least=-10, most=10)
-    max_length: int = setting(256, "tokens of the longest translation, with start and tag", least=3)
-    shortlist: int = setting(0, "target tokens for each source token that CTranslate2 chooses among; 0: all", least=0)
+    num_beams: int = setting(4, "default beam width of the finished model", ge=1, le=64)  # as vetting.py has it
+    length_penalty: float = setting(1.0, "above 1 favours longer translations", ge=-10, le=10)
+    max_length: int = setting(256, "tokens of the longest translation, with start and tag", ge=3)
+    shortlist: int = setting(0, "target tokens for each source token that CTranslate2 chooses among; 0: all", ge=0)
 
 
 @dataclass
@@ -153,58 +144,62 @@ class TrainingFields:
     """The settings of `Seq2SeeTrainingArguments` (arguments.py) that are ours, or have another default than in
     transformers."""
 
-    max_tokens: int = setting(4096, "tokens of either side of a batch, with padding, over all processes", least=1)
-    num_train_epochs: float = setting(20, "passes over the training pairs", least=1e-6)
+    __pydantic_config__ = STRICT
+
+    max_tokens: int = setting(4096, "tokens of either side of a batch, with padding, over all processes", ge=1)
+    num_train_epochs: float = setting(20, "passes over the training pairs", ge=1e-6)
     max_steps: int = setting(-1, "steps, each of one batch; -1: as num_train_epochs says")
     optim: str = setting("adamw_torch_fused", "muon: Muon for matrices, AdamW for the rest; or one of transformers'")
-    muon_lr_scale: float = setting(1.0, "a step of Muon in those of AdamW", least=0)
-    learning_rate: float = setting(3e-3, "peak learning rate, after the warm-up", least=0)
+    muon_lr_scale: float = setting(1.0, "a step of Muon in those of AdamW", ge=0)
+    learning_rate: float = setting(3e-3, "peak learning rate, after the warm-up", ge=0)
     lr_scheduler_type: str = setting(
         "inverse_sqrt", "after the warm-up: inverse_sqrt falls as 1/sqrt(step), linear straight to 0"
     )
-    warmup_steps: float = setting(200, "steps until the peak learning rate; below 1 a share of all", least=0)
-    weight_decay: float = setting(0.0, "share of each weight, times the learning rate, taken off in a step", least=0)
-    adam_beta2: float = setting(0.98, "decay of AdamW's second moment", least=0, most=BELOW_1)
+    warmup_steps: float = setting(200, "steps until the peak learning rate; below 1 a share of all", ge=0)
+    weight_decay: float = setting(0.0, "share of each weight, times the learning rate, taken off in a step", ge=0)
+    adam_beta2: float = setting(0.98, "decay of AdamW's second moment", ge=0, lt=1)
     label_smoothing_factor: float = setting(
-        0.1, "probability taken from the right token and spread over all", least=0, most=BELOW_1
+        0.1, "probability taken from the right token and spread over all", ge=0, lt=1
     )
     ema_decay: float = setting(
-        0.0, "decay, a step, of the moving average that is the finished model; 0: none", least=0, most=BELOW_1
+        0.0, "decay, a step, of the moving average that is the finished model; 0: none", ge=0, lt=1
     )
-    guided_weight: float = setting(0.0, "weight of the loss that teaches one head the word links; 0: none", least=0)
+    guided_weight: float = setting(0.0, "weight of the loss that teaches one head the word links; 0: none", ge=0)
     guided_layer: int = setting(-1, "decoder layer of that head, counted from 0; -1: the last")
     guided_head: int = setting(0, "that cross-attention head, counted from 0")
     guided_links: str | None = setting(None, "Pharaoh file of word links, a line for each pair; storybook has its own")
     gradient_accumulation_steps: int = setting(
-        1, "parts of a batch computed one after another; more needs less memory", least=1
+        1, "parts of a batch computed one after another; more needs less memory", ge=1
     )
     eval_strategy: str = setting("epoch", "when to evaluate: epoch, steps (every eval_steps) or no")
     save_strategy: str = setting("epoch", "when to write a checkpoint: epoch, steps (every save_steps) or no")
     save_total_limit: int | None = setting(2, "checkpoints that are kept; null: all")
     load_best_model_at_end: bool = setting(True, "true keeps the best evaluation's weights, false the last")
-    metric_for_best_model: typing.Literal["loss", "bleu", "chrf"] | None = setting(
+    metric_for_best_model: Literal["loss", "bleu", "chrf"] | None = setting(
         "loss", "what is best: loss, bleu or chrf"
     )
-    patience: int = setting(0, "evaluations without a gain before training stops; 0: never", least=0)
-    on_bad_loss: typing.Literal["stop", "skip"] = setting(
+    patience: int = setting(0, "evaluations without a gain before training stops; 0: never", ge=0)
+    on_bad_loss: Literal["stop", "skip"] = setting(
         "stop", "a batch whose gradient is NaN or infinite: stop, or skip it"
     )
-    resume: bool | typing.Literal["force"] = setting(
+    resume: bool | Literal["force"] = setting(
         False, "true resumes the newest checkpoint; force: on changed data too"
     )
     seed: int = setting(
-        0, "of the weights, the order of batches, dropout, and of storybook's sentences", least=0, most=2**32 - 1
+        0, "of the weights, the order of batches, dropout, and of storybook's sentences", ge=0, le=2**32 - 1
     )
     bf16: bool | None = setting(None, "bfloat16; null: where it is faster than float32")
-    cpu_processes: int = setting(0, "processes without a GPU; 0: chosen by the processor and max_tokens", least=0)
+    cpu_processes: int = setting(0, "processes without a GPU; 0: chosen by the processor and max_tokens", ge=0)
     logging_steps: float = setting(50, "steps between two lines")
     report_to: str | list[str] | None = setting("none", "where to plot curves live: tensorboard, wandb ...")
 
 
 @dataclass(frozen=True)
 class RunConfig:
+    __pydantic_config__ = STRICT
+
     name: str
-    data: DataConfig
+    data: DataConfig = DataConfig()
     tokenizer: TokenizerConfig = TokenizerConfig()
     model: ModelConfig = ModelConfig()
     training: Mapping[str, Any] = field(default_factory=dict)
@@ -229,10 +224,6 @@ class RunConfig:
         return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True)
 
 
-SECTIONS = {"data": DataConfig, "tokenizer": TokenizerConfig, "model": ModelConfig, "evaluation": EvaluationConfig,
-            "generation": GenerationSection}
-
-
 def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
     """Read a configuration file, or a packaged one by name, and lay `section.key=value` overrides over it; what both
     leave out is as in configs/reference.yaml.
@@ -241,70 +232,22 @@ def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
     """
     path, where = Path(name_or_path), name_or_path
     tree = read_settings(path if path.is_file() else _packaged(name_or_path), where=where, expected=EXPECTED)
-    rename_old_keys(tree, where=where)  # before as well: an override may have the present name
     override(tree, overrides, example="data.path=mine.tsv")
-    rename_old_keys(tree, where=where)
-    tree.setdefault("name", path.stem)
-    check_keys(tree, [item.name for item in fields(RunConfig)], where=where)
-    sections = {name: _build(cls, tree.get(name), name, where) for name, cls in SECTIONS.items()}
-    _check_data(sections["data"], tree.get("data") or {}, where)
-    sections["tokenizer"] = _check_start(tree, sections["model"], sections["tokenizer"], where)
-    training = check_type(tree.get("training") or {}, dict, "training")
-    ours = {key: value for key, value in training.items() if key in TrainingFields.__dataclass_fields__}
+    tree = {"name": path.stem} | {key: part for key, part in tree.items() if part is not None}  # a section may be empty
+    config = checked(RunConfig, tree, where=where)
     for key, instead in NO_EFFECT.items():
-        if key in training:
+        if key in config.training:
             raise wrong(f"training.{key} in {where} has no effect: {instead}")
-    settings = vars(_build(TrainingFields, ours, "training", where))
-    settings |= {key: value for key, value in training.items() if key not in ours}
-    return RunConfig(check_type(tree["name"], str, "name"), training=settings, **sections)
+    ours = {key: value for key, value in config.training.items() if key in TrainingFields.__dataclass_fields__}
+    ours = vars(checked(TrainingFields, ours, where=where, section="training"))
+    _check_data(config.data, tree.get("data", {}), where)
+    tokenizer = _check_start(tree, config.model, config.tokenizer, where)
+    return replace(config, training={**config.training, **ours}, tokenizer=tokenizer)
 
 
 def load_record(run_yaml: Path) -> RunConfig:
-    """What a run was trained with; also where an earlier version wrote it, which had other keys and joined nothing."""
-    tree, where = read_settings(run_yaml, expected=EXPECTED), str(run_yaml)
-    rename_old_keys(tree, where=None)
-    given = {name: check_type(tree.get(name) or {}, dict, name) for name in (*SECTIONS, "training")}
-    given["data"].setdefault("joined", 0.0)
-    if given["model"].get("init_from") and "d_model" in given["model"]:  # which a model that is fine-tuned keeps
-        given["model"] = {key: value for key, value in given["model"].items() if key not in SHAPE}
-        given["tokenizer"] = {"vocab_size": None}
-    sections = {
-        name: _build(cls, {key: value for key, value in given[name].items() if key in keys}, name, where)
-        for name, cls in SECTIONS.items() if (keys := [item.name for item in fields(cls)])
-    }
-    return RunConfig(str(tree.get("name")), training=given["training"], **sections)
-
-
-def rename_old_keys(tree: dict[str, Any], *, where: str | None) -> None:
-    """Give keys of version 0.1 their present names, in place.
-
-    UserError for a setting that is gone, where it is on and `where` names the file that asks for it.
-    """
-    sections = {name: part for name, part in tree.items() if isinstance(part, dict)}
-    data, training, evaluation = (sections.get(name, {}) for name in ("data", "training", "evaluation"))
-    corpora = data["corpora"] if isinstance(data.get("corpora"), list) else []
-    parts = [data, *(one for one in corpora if isinstance(one, dict))]
-    for section, old, new in ((training, "guided_alignment", "guided_weight"), (evaluation, "pairs", "eval_samples"),
-                              *((part, "on_bad", "on_invalid") for part in parts)):  # fmt: skip
-        if old in section:
-            section[new] = section.pop(old)
-    for part in parts:
-        part |= {key: "error" for key in ("on_invalid", "duplicates") if part.get(key) == "refuse"}
-    if isinstance(metric := training.get("metric_for_best_model"), str):
-        training["metric_for_best_model"] = metric.removeprefix("eval_")
-    if scale := training.pop("muon", None):
-        training |= {"optim": "muon", "muon_lr_scale": scale}
-    elif scale == 0 and training.get("optim") == "muon":
-        training["optim"] = TrainingFields.optim
-    for name, key, instead in GONE:
-        if sections.get(name, {}).pop(key, None) and where:
-            raise wrong(f"{name}.{key} in {where} is gone: {instead}")
-
-
-RENAMED = {
-    "multi30k-en-de-taught": "multi30k-en-de-distilled", "multi30k-en-fr-taught": "multi30k-en-fr-distilled",
-    "storybook-aligned": "storybook-guided",
-}  # fmt: skip
+    """What a run was trained with."""
+    return load_config(str(run_yaml))
 
 
 def packaged_names() -> list[str]:
@@ -313,8 +256,6 @@ def packaged_names() -> list[str]:
 
 
 def _packaged(name: str) -> Traversable:
-    if name in RENAMED:
-        raise wrong(f"the recipe {name} is called {RENAMED[name]} now")
     if name not in (names := [*packaged_names(), REFERENCE]):
         raise wrong(
             f"no configuration {name!r}: neither a YAML file nor the name of a packaged one{nearest(name, names)}"
@@ -328,36 +269,13 @@ def notes_on(name: str) -> str | None:
     return notes.read_text("utf-8") if notes.is_file() else None
 
 
-def _build(cls: type, section: Any, name: str, where: str) -> Any:
-    """A section as its dataclass; UserError for a key, a type or a value that it has not."""
-    section = {} if section is None else section
-    if not isinstance(section, dict):
-        raise wrong(f"{name} in {where} is {section!r}, expected a section of key: value lines")
-    hints = typing.get_type_hints(cls)
-    check_keys(section, list(hints), prefix=f"{name}.", where=where)
-    if isinstance(section.get("corpora"), list):
-        corpora = [_build(CorpusConfig, one, f"data.corpora[{index}]", where)
-                   for index, one in enumerate(section["corpora"])]  # fmt: skip
-        section = section | {"corpora": corpora}
-    values = {key: check_type(value, hints[key], f"{name}.{key}") for key, value in section.items()}
-    for item in fields(cls):
-        value, bounds = values.get(item.name), item.metadata
-        if value is None and item.default is MISSING:
-            raise wrong(f"{where} has no {name}.{item.name}; add it")
-        if bounds and isinstance(value, int | float) and not bounds["least"] <= value <= bounds["most"]:
-            least, most = bounds["least"], bounds["most"]
-            expected = f"a number from {least} to {most}" if most < sys.float_info.max else f"at least {least}"
-            raise wrong(f"{name}.{item.name} is {value}, expected {expected}")
-    return cls(**values)
-
-
 def _check_start(tree: dict[str, Any], model: ModelConfig, tokenizer: TokenizerConfig, where: str) -> TokenizerConfig:
     """The tokenizer's settings, by default those of the model to start from; UserError for what that one decides."""
     if not model.init_from:
         if model.lora:
             raise wrong(f"model.lora is {model.lora} without model.init_from=FOLDER, the trained model to adapt")
         if tokenizer.vocab_size is None:
-            raise wrong("tokenizer.vocab_size is null, expected int")
+            raise wrong(f"tokenizer.vocab_size in {where} is null, expected a whole number")
         return tokenizer
     if given := [key for key in SHAPE if key in tree["model"]]:
         raise wrong(
@@ -380,24 +298,3 @@ def _check_data(data: DataConfig, section: Mapping[str, Any], where: str) -> Non
     for part in data.parts():
         if not part.targets or data.source in part.targets:
             raise wrong(f"data.target is {part.target}, expected languages other than {data.source}")
-
-
-def check_type(value: Any, hint: Any, key: str) -> Any:
-    """`value` as `hint` wants it; a float field takes an int."""
-    options = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
-    for option in options:
-        origin = typing.get_origin(option) or option
-        if origin is typing.Literal and value in typing.get_args(option):
-            return value
-        if type(value) is origin and (origin is not list or {*map(type, value)} <= {*typing.get_args(option)}):
-            return value
-    if float in options and type(value) is int:
-        return float(value)
-    expected = " or ".join(_spell(option) for option in options)
-    raise wrong(f"{key} is {value!r} ({type(value).__name__}), expected {expected}")
-
-
-def _spell(hint: Any) -> str:
-    if typing.get_origin(hint) is typing.Literal:
-        return " or ".join(map(repr, typing.get_args(hint)))
-    return "null" if hint is type(None) else getattr(hint, "__name__", str(hint))

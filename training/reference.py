@@ -28,7 +28,7 @@ def lines() -> Iterator[str]:
         note = "these, and most fields of transformers' Seq2SeqTrainingArguments" if section == "training" else ""
         yield f"{section}:{' ' * (COMMENTS - len(section) - 1)}# {note}" if note else f"{section}:"
         for one in fields(cls):
-            yield f"{f'  {one.name}: {spelled(one.default)}':<{COMMENTS}}# {one.metadata['help']}"
+            yield f"{f'  {one.name}: {spelled(one.default)}':<{COMMENTS}}# {one.metadata['description']}"
 
 
 def spelled(value: object) -> str:

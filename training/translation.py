@@ -28,10 +28,7 @@ def translate_pairs(
     Raises UserError for a language or an option that the model does not have, and where `raw` for a source of more
     tokens than it has positions.
     """
-    try:
-        options = DecodingOptions(num_beams=num_beams, max_new_tokens=max_new_tokens)
-    except ValueError as error:
-        raise UserError(str(error), exit_code=2) from None
+    options = DecodingOptions(num_beams=num_beams, max_new_tokens=max_new_tokens)
     texts = [""] * len(pairs)
     for languages in dict.fromkeys(map(_languages, pairs)):
         places = [place for place, pair in enumerate(pairs) if _languages(pair) == languages]

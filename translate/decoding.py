@@ -3,12 +3,12 @@
 Keyword arguments in Python, the command line, request bodies and the page all use this table.
 """
 
-from __future__ import annotations
-
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, make_dataclass
 from typing import Any
+
+from seq2see.errors import UserError
+from seq2see.validation import STRICT, checked
 
 MOST_BEAMS = 64
 MOST_POSITIONS = 2**15  # tokens, for a model without a position table
@@ -17,37 +17,35 @@ SHORT = 64  # tokens; shorter sentences are never split, however short those in 
 SAMPLING = {"temperature": 1.0, "top_k": 0, "top_p": 1.0}  # one of them turns on sampling; the defaults
 
 
-def option(kind: type, least: float, most: float, description: str) -> Any:
-    return field(default=None, metadata={"type": kind, "ge": least, "le": most, "description": description})
+def option(least: float, most: float, description: str) -> Any:
+    return field(default=None, metadata={"ge": least, "le": most, "description": description})
 
 
 @dataclass(frozen=True)
 class DecodingOptions:
-    """How to search for translations; None: as the checkpoint says.  ValueError, of one line, if out of bounds.
+    """How to search for translations; None: as the checkpoint says.  UserError if one is out of bounds.
 
     Samples depend on `seed`, the source and the number of the alternative alone.  Every hypothesis begins with the ids
     of `prefix`, the language tag and the caller's prefix; `GenerationDefaults.resolve` sets it.
     """
 
-    alternatives: int | None = option(int, 1, MOST_BEAMS, "hypotheses for each text, best first")
-    num_beams: int | None = option(int, 1, MOST_BEAMS, "beam width; 1 is greedy search")
-    max_new_tokens: int | None = option(int, 1, MOST_POSITIONS, "tokens of a hypothesis, including its tag and </s>")
-    length_penalty: float | None = option(float, -10, 10, "values above 1 favour longer hypotheses")
-    repetition_penalty: float | None = option(float, 0.1, 10, "values above 1 penalise tokens already written")
-    no_repeat_ngram_size: int | None = option(int, 0, 100, "size of n-grams that must not repeat; 0: no limit")
-    temperature: float | None = option(float, 0.01, 100, "sampling temperature")
-    top_k: int | None = option(int, 0, 2**20, "sample from the k most probable tokens; 0: from all")
-    top_p: float | None = option(float, 0.001, 1, "sample from the smallest set of tokens with this total probability")
-    seed: int | None = option(int, 0, 2**53 - 1, "random seed: the same seed gives the same samples")
+    alternatives: int | None = option(1, MOST_BEAMS, "hypotheses for each text, best first")
+    num_beams: int | None = option(1, MOST_BEAMS, "beam width; 1 is greedy search")
+    max_new_tokens: int | None = option(1, MOST_POSITIONS, "tokens of a hypothesis, including its tag and </s>")
+    length_penalty: float | None = option(-10, 10, "values above 1 favour longer hypotheses")
+    repetition_penalty: float | None = option(0.1, 10, "values above 1 penalise tokens already written")
+    no_repeat_ngram_size: int | None = option(0, 100, "size of n-grams that must not repeat; 0: no limit")
+    temperature: float | None = option(0.01, 100, "sampling temperature")
+    top_k: int | None = option(0, 2**20, "sample from the k most probable tokens; 0: from all")
+    top_p: float | None = option(0.001, 1, "sample from the smallest set of tokens with this total probability")
+    seed: int | None = option(0, 2**53 - 1, "random seed: the same seed gives the same samples")
     prefix: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        for one in OPTIONS.values():
-            value = getattr(self, one.name)
-            if value is not None:
-                check(one.name, value)
+        checked(Bounds, {name: getattr(self, name) for name in OPTIONS})
         if self.sampling and self.num_beams not in (None, 1):
-            raise ValueError(f"num_beams {self.num_beams}: sampling (temperature, top_k, top_p) has no beams")
+            raise UserError(f"num_beams is {self.num_beams}, but sampling (temperature, top_k, top_p) has no beams",
+                            exit_code=2)
 
     @property
     def sampling(self) -> bool:
@@ -63,18 +61,10 @@ class DecodingOptions:
         return float(max(tokens, 1) ** (1.0 if self.length_penalty is None else self.length_penalty))
 
 
-OPTIONS = {one.name: one for one in dataclasses.fields(DecodingOptions) if one.metadata}
+OPTIONS = {one.name: one for one in fields(DecodingOptions) if one.metadata}
+Bounds = make_dataclass("Bounds", [(name, one.type, field(metadata=one.metadata)) for name, one in OPTIONS.items()],
+                        namespace={"__pydantic_config__": STRICT})
 NO_OPTIONS = DecodingOptions()
-
-
-def check(name: str, value: Any, *, most: float | None = None) -> None:
-    """ValueError if a value has the wrong type or is out of bounds (or above `most`)."""
-    bounds = OPTIONS[name].metadata
-    highest = bounds["le"] if most is None else most
-    fits = type(value) is int or (bounds["type"] is float and type(value) is float)
-    if not (fits and bounds["ge"] <= value <= highest):
-        kind = "a whole number" if bounds["type"] is int else "a number"
-        raise ValueError(f"{name} {value!r}: expected {kind} from {bounds['ge']:g} to {highest:g}")
 
 
 @dataclass(frozen=True)
@@ -103,14 +93,15 @@ class GenerationDefaults:
         return frozenset([ids] if isinstance(ids, int) else ids or ())
 
     def resolve(self, options: DecodingOptions = NO_OPTIONS, *, first: int | None = None) -> DecodingOptions:
-        """The caller's options, with the checkpoint's defaults for None; ValueError for more tokens than positions.
+        """The caller's options, with the checkpoint's defaults for None; UserError for more tokens than positions.
 
         `first` is the id that every hypothesis must begin with (a language tag), instead of the checkpoint's default.
         Sampling is the caller's choice: a checkpoint that samples by default is searched instead.  There are at least
         as many beams as alternatives.
         """
-        if options.max_new_tokens is not None:
-            check("max_new_tokens", options.max_new_tokens, most=self.positions)
+        asked = options.max_new_tokens
+        if asked and self.positions and asked > self.positions:
+            raise UserError(f"max_new_tokens is {asked}, expected at most {self.positions}", exit_code=2)
         given = {name: value for name, value in self.config.items() if value is not None}
         first = given.get("forced_bos_token_id") if first is None else first
         longest = min(self.positions or DEFAULT_LENGTH, given.get("max_length", DEFAULT_LENGTH + 1) - 1, MOST_POSITIONS)
@@ -124,7 +115,7 @@ class GenerationDefaults:
         return DecodingOptions(
             alternatives=alternatives,
             num_beams=1 if options.sampling else max(either("num_beams", 1), alternatives),
-            max_new_tokens=options.max_new_tokens or longest,
+            max_new_tokens=asked or longest,
             length_penalty=either("length_penalty", 1.0),
             repetition_penalty=either("repetition_penalty", 1.0),
             no_repeat_ngram_size=either("no_repeat_ngram_size", 0),

@@ -172,10 +172,8 @@ class Translator(LoadedCheckpoint):
             UserError: a language that the model does not have, or an option out of bounds.
         """
         texts = list(text) if isinstance(text, Iterable) and not isinstance(text, str) else [text]
-        with _option_errors():
-            decoding = DecodingOptions(**options)
         job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, keep=keep,
-                           options=decoding)
+                           options=DecodingOptions(**options))
         while job.work:
             job.advance(by_group(job.work, itemgetter(1), lambda alike, members: self.engine_for(alike).translate(
                 [ids for ids, _ in members], alike)))
@@ -189,9 +187,7 @@ class Translator(LoadedCheckpoint):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
         source, target = self._pair(source, target)
         tag = self.tag(target)
-        with _option_errors():
-            options = self.defaults.resolve(options, first=tag)
-            usual = self.defaults.resolve(first=tag)
+        options, usual = self.defaults.resolve(options, first=tag), self.defaults.resolve(first=tag)
         seen = self.seen_words(source)
         segments = SegmentTranslator(self.codec, self.defaults, source, target, options,
                                      Protection(characters(seen) if seen else None))
@@ -383,12 +379,3 @@ class Translator(LoadedCheckpoint):
         if target not in self.codec.tags:
             raise UserError(f"the tokenizer has no target language {target!r}; it has {', '.join(self.codec.tags)}")
         return self.codec.tags[target]
-
-
-@contextmanager
-def _option_errors() -> Iterator[None]:
-    """Turn an option's ValueError into a UserError."""
-    try:
-        yield
-    except ValueError as error:
-        raise UserError(str(error), exit_code=2) from None

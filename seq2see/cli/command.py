@@ -28,9 +28,10 @@ PACKAGE_OF = {
     **{name: name for name in (
         "torch", "transformers", "tokenizers", "datasets", "filelock", "accelerate", "matplotlib", "sacrebleu",
         "sacremoses", "sentencepiece", "protobuf", "regex", "sentencex", "numpy", "safetensors", "huggingface_hub",
+        "pydantic",
     )},
     "yaml": "pyyaml",
-    **dict.fromkeys(("gradio", "fastapi", "jinja2", "starlette", "pydantic", "uvicorn",
+    **dict.fromkeys(("gradio", "fastapi", "jinja2", "starlette", "uvicorn",
                      "uvloop", "prometheus_client", "py3langid"), "'seq2see[serve]'"),
     **dict.fromkeys(("ray", "cloudpickle"), "'seq2see[ray]'"),
     "ctranslate2": "'seq2see[fast]'",

@@ -21,10 +21,7 @@ def run(args: argparse.Namespace) -> None:
         raise UserError(f"heads are measured on storybook, English to French, and {args.run} does not translate it")
     if not translator.language_pairs:
         print(f"{args.run} does not name its languages: assuming English to French", file=sys.stderr)
-    if args.json:
-        print("--json FILE is called --out FILE now", file=sys.stderr)
-    name = args.out or args.json
-    out = Path(name) if name else None
+    out = Path(args.out) if args.out else None
     if out is not None:
         _check_writable(out)
     report = measure_heads(translator, limit=args.sentences)

@@ -268,7 +268,6 @@ def add_heads(verbs: Verbs) -> None:
     add_model(verb)
     verb.add_argument("--out", metavar="FILE",
                       help="write all figures to this file, as JSON; the page shows RUN/heads.json as badges")
-    verb.add_argument("--json", metavar="FILE", help=argparse.SUPPRESS)  # the name of --out in 0.1
     verb.add_argument("--sentences", type=whole_number(50), metavar="N",
                       help="use at most N sentences for choosing and N for reporting (all)")
     add_device(verb)

@@ -17,7 +17,9 @@ from pydantic_core import ValidationError, from_json
 from starlette.datastructures import MutableHeaders
 from starlette.types import Receive, Scope, Send
 
+from seq2see.errors import UserError
 from seq2see.streams import is_utf16
+from seq2see.validation import refusal
 from ...translate.decoding import OPTIONS, DecodingOptions
 from ..api_errors import APIError
 from ..service import Service
@@ -87,17 +89,14 @@ class Options(Body):
     def options(self) -> DecodingOptions:
         try:
             return DecodingOptions(**{name: getattr(self, name) for name in OPTIONS})
-        except ValueError as error:
+        except UserError as error:
             raise APIError(400, "invalid", str(error)) from None
 
 
-def _field(type: Any, ge: float, le: float, description: str) -> Any:
-    return Annotated[type, Field(ge=ge, le=le), as_whole] | None, Field(default=None, description=description)
-
-
 # The fields of DecodingOptions as fields of a body.
-OptionFields: Any = create_model(
-    "OptionFields", __base__=Options, **{name: _field(**one.metadata) for name, one in OPTIONS.items()})
+FIELDS: dict[str, Any] = {name: (Annotated[one.type, as_whole], Field(default=None, **one.metadata))
+                          for name, one in OPTIONS.items()}
+OptionFields: Any = create_model("OptionFields", __base__=Options, **FIELDS)
 
 
 def refuse_utf16(data: bytes) -> None:
@@ -106,13 +105,10 @@ def refuse_utf16(data: bytes) -> None:
 
 
 def bad_request(error: ValidationError | RequestValidationError) -> APIError:
-    """Pydantic's first error as one line: the field and the problem, never its content."""
-    first = error.errors()[0]
-    place = ".".join(str(part)[:40] for part in first["loc"][isinstance(error, RequestValidationError):])
-    known = {"missing": "missing" if place else "the body is empty", "extra_forbidden": "unknown field",
-             "model_attributes_type": "expected a JSON object"}
-    said = known.get(first["type"], first["msg"])
-    return APIError(400, "bad_request", f"{place}: {said}" if place else said)
+    """Pydantic's first error as one line: the key and the problem, never its value, which may be the user's text."""
+    errors = [one | {"loc": one["loc"][isinstance(error, RequestValidationError):]} for one in error.errors()]
+    key, _, problem = refusal(errors)
+    return APIError(400, "bad_request", f"{key or 'the body'}: {problem}")
 
 
 def key_wanted(service: Service) -> list[Any]:

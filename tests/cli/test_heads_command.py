@@ -172,9 +172,8 @@ def test_heads_of_any_encoder_decoder(quick, story, tmp_path, command):
     tokenizer = tiny.foreign_tokenizer([text for one in story.test for text in (one.source, one.target)], tokens=900)
     model = tiny.foreign_model("t5", vocab_size=len(tokenizer))
     run, file = tiny.save(tmp_path / "t5", model, tokenizer), tmp_path / "heads.json"
-    code, _, err = command("heads", run, "--sentences", 60, "--json", file)
+    code, _, err = command("heads", run, "--sentences", 60, "--out", file)
     assert code == 0 and f"{run} does not name its languages: assuming English to French\n" in err
-    assert "--json FILE is called --out FILE now\n" in err
     heads = {tuple(row["head"]) for row in json.loads(file.read_text("utf-8"))["heads"]}
     assert heads == {(part, layer, head) for part in ("encoder", "decoder", "cross")
                      for layer in range(2) for head in range(2)}  # fmt: skip

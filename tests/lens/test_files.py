@@ -65,13 +65,13 @@ def test_an_archive_of_something_else_is_refused(trace, tmp_path, change):
 
 
 @pytest.mark.parametrize(("spoil", "why"), [
-    (lambda record: record["source"][0].update(special=None), "special holds"),
+    (lambda record: record["source"][0].update(special=None), r"source\[0\].special is null, expected true or false"),
     (lambda record: record["source"][0].update(word=99), "a token is of word 99, its text has"),
     (lambda record: record.update(top=[]), "top has 0 entries, expected 17"),
     (lambda record: record["top"][0][0].update(log_prob=0.5), "a probability above 1"),
     (lambda record: record["source_ids"].append(5), "source_ids has"),
     (lambda record: record.update(given=10**6), "given is 1000000, of 17 steps"),
-    (lambda record: record.update(engine_log_prob=float("nan")), "engine_log_prob holds 'nan'"),
+    (lambda record: record.update(engine_log_prob=float("nan")), "engine_log_prob is NaN, expected a finite number"),
     (lambda record: record.update(source_text="\ud800" + record["source_text"][1:]), "lone surrogate"),
     (lambda record: record["log_probs"].__setitem__(0, float("nan")), "NaN, infinity or numbers beyond"),
     (lambda record: record["cross"]["raw"][0][0][0].__setitem__(0, 2), "does not sum to 1"),

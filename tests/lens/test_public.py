@@ -11,7 +11,3 @@ def test_every_public_name_is_there_once_and_type_checkers_are_told_the_same_hom
     typed = {name.asname: (f"{'.' * (node.level - 1)}{node.module}", name.name) for node in tree
              if isinstance(node, ast.ImportFrom) and node.level for name in node.names}
     assert typed == {name: (module, name) for name, module in lens._HOME_OF.items()}
-
-
-def test_a_name_of_0_1_still_works():
-    assert lens.with_confidence is lens.with_calibration

@@ -45,7 +45,7 @@ def spoilt(change):
     (spoilt(lambda record: record.update(version=2)), "another format or version"),
     (spoilt(lambda record: record["moments"].reverse()), "its steps are"),
     (spoilt(lambda record: record["moments"][1].update(traces=[])), "different sentences or heads"),
-    (spoilt(lambda record: record["moments"][0].update(loss="low")), "loss holds 'low'"),
+    (spoilt(lambda record: record["moments"][0].update(loss="low")), 'loss is "low", expected a number'),
     (spoilt(lambda record: record["moments"][0]["traces"][0]["cross"]["raw"][0][0][0].__setitem__(0, 300)),
      "does not sum to 1"),
     (spoilt(lambda record: record["moments"][0]["traces"][0].pop("target")), "target"),

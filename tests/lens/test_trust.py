@@ -1,7 +1,7 @@
 """Figures of trust: tau as the textbooks have it, no error for the truth, and no figure of what it was chosen on."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,16 +40,6 @@ def test_a_record_tells_how_many_words_its_taus_compare(planted):
     assert f", tau over {trust.words} words of at least 0.05 nats." in trust.line("raw", "cross", "predicts", (1, 0))
     assert silent.words == 0 and {one.tau for one in (*silent.maps, silent.random)} == {None}
     assert "tau" not in silent.line("raw", "cross", "predicts", (1, 0))
-
-
-def test_a_record_of_before_keeps_its_errors_and_loses_its_taus(trust):
-    old = json.loads(json.dumps(asdict(trust)))
-    del old["words"]
-    for one in (old["random"], *old["best"], *old["maps"]):
-        del one["supervised"]
-    read = Trust.from_plain(old)
-    assert [one.aer for one in read.maps] == [one.aer for one in trust.maps]
-    assert {one.tau for one in (*read.maps, *read.best, read.random)} == {None}
 
 
 def test_a_layer_that_contains_a_head_trained_with_gold_links_is_labelled_so(planted):

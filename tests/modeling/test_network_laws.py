@@ -19,7 +19,7 @@ TIGHT = {"atol": 1e-5, "rtol": 1e-4}
     ({"d_model": 3, "encoder_attention_heads": 3, "decoder_attention_heads": 1}, "expected an even number, got 3"),
     ({"encoder_layers": 20_000}, "encoder_layers: expected 1 to 256, got 20000"),
     ({"dropout": 1}, "dropout: expected a probability from 0 to below 1, got 1"),
-    ({"activation_function": "sine"}, "expected one of relu, gelu, gelu_new, silu, got sine"),
+    ({"activation_function": "sine"}, "expected one of ('relu', 'gelu', 'gelu_new', 'silu'), got sine"),
     ({"eos_token_id": [2, 8_000]}, "eos_token_id: expected 0 to 7999 (below vocab_size), got [2, 8000]"),
     ({"language_pairs": [["en"]]}, 'expected pairs of codes such as ["en", "fr"], got [\'en\']'),
     ({"supervised_heads": [[9, 0]]}, "supervised_heads: expected [layer, head] below [4, 4], got [9, 0]"),

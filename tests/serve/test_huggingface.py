@@ -66,7 +66,7 @@ def test_the_clients_health_and_info(live):
 @pytest.mark.parametrize(("path", "text", "parameters", "status", "error"), [
     ("", "x" * 5001, {}, 400, "a text has 5001 characters: at most 5000 are allowed"),
     ("", TEXT, {"src_lang": "en", "tgt_lang": "zz"}, 400, "zz is not supported; choose fr, de"),
-    ("", TEXT, {"generate_parameters": {"beams": 2}}, 400, "parameters.generate_parameters.beams: unknown field"),
+    ("", TEXT, {"generate_parameters": {"beams": 2}}, 400, "parameters.generate_parameters.beams: unknown key"),
     ("/models/other", TEXT, {}, 404, ""),
 ])  # fmt: skip
 def test_the_client_shows_the_error(live, path, text, parameters, status, error):

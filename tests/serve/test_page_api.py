@@ -43,7 +43,7 @@ def test_gradios_client_looks(client, translator):
 
 
 @pytest.mark.parametrize(("name", "args", "error"), [
-    ("/translate", (5,), "text: Input should be a valid string"),
+    ("/translate", (5,), "text: expected a text"),
     ("/translate", (TEXT, "en", "zz"), "zz is not supported; choose fr, de"),
     ("/translate", (TEXT, "en", "fr", 9), "at most 5"),
     ("/look", (TEXT, "en", "fr", 3), "layer: expected a whole number from -1 to 2"),

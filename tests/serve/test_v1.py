@@ -105,9 +105,9 @@ def test_what_a_client_keeps_stays_in_text_and_html(live):
 @pytest.mark.parametrize(("path", "fields", "error"), [
     ("translate", {"texts": ["a"], "keep": "["}, "keep is not a regular expression"),
     ("translate", {"texts": ["a" * 900], "keep": "(?:a|aa)+c"}, "keep takes more than 0.5 s"),
-    ("translate", {"texts": ["a"], "keep": "a" * 1_001}, "keep: String should have at most 1000"),
-    ("translate", {"texts": ["a", 2]}, "texts.1: Input should be a valid string"),
-    ("translate", {"texts": ["a"], "num_beams": True}, "num_beams: Input should be a valid integer"),
+    ("translate", {"texts": ["a"], "keep": "a" * 1_001}, "keep: expected at most 1000 characters"),
+    ("translate", {"texts": ["a", 2]}, "texts[1]: expected a text"),
+    ("translate", {"texts": ["a"], "num_beams": True}, "num_beams: expected a whole number"),
     ("translate", {"texts": ["a"], "num_beams": 9}, "num_beams 9: at most 8"),
     ("look", {"text": "  "}, "the text has no words"),
     ("look", {"text": "a " * 501}, "looking inside takes at most 1000"),

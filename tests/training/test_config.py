@@ -11,7 +11,6 @@ import yaml
 
 from seq2see.cli.parser import recipes
 from seq2see.errors import UserError
-from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.config import (
     DataConfig,
     EvaluationConfig,
@@ -20,7 +19,6 @@ from seq2see.training.config import (
     TokenizerConfig,
     TrainingFields,
     load_config,
-    load_record,
     packaged_names,
 )
 from seq2see.training.reference import reference
@@ -43,24 +41,11 @@ def test_overrides_lie_over_the_file_and_what_is_resolved_reads_back_the_same(tm
     assert load_config(str(path)) == config
 
 
-def test_keys_of_earlier_versions_work(tmp_path):
-    old = ["data.on_bad=skip", "data.duplicates=refuse", "training.muon=2", "training.guided_alignment=0.2",
-           "evaluation.pairs=7", "tokenizer.bpe_dropout=0", "training.r_drop=0", "data.teacher=null"]  # fmt: skip
-    new = ["data.on_invalid=skip", "data.duplicates=error", "training.optim=muon", "training.muon_lr_scale=2",
-           "training.guided_weight=0.2", "evaluation.eval_samples=7"]  # fmt: skip
-    assert load_config("storybook", old) == load_config("storybook", new)
-    assert load_config("storybook", ["training.muon=0"]).training["optim"] == Seq2SeeTrainingArguments.optim
-    (tmp_path / "old.yaml").write_text("data: {path: storybook, on_bad: skip}\n", "utf-8")
-    assert load_config(str(tmp_path / "old.yaml"), ["data.on_invalid=error"]).data.on_invalid == "error"
-    (tmp_path / "run.yaml").write_text(
-        "name: old\ndata: {teacher: runs/x, corpora: [{path: storybook, target: fr, on_bad: refuse}]}\n"
-        "tokenizer: {bpe_dropout: 0.1}\ntraining: {r_drop: 1, muon: 1.5, metric_for_best_model: eval_loss}\n"
-        "evaluation: {pairs: 7}\n", "utf-8",
-    )  # fmt: skip
-    record = load_record(tmp_path / "run.yaml")
-    assert record.data.corpora[0].on_invalid == "error" and record.data.joined == 0
-    assert record.evaluation.eval_samples == 7
-    assert record.training == {"optim": "muon", "muon_lr_scale": 1.5, "metric_for_best_model": "loss"}
+def test_a_setting_that_is_gone_is_a_key_like_any_other(tmp_path):
+    """There was no public release before, whose files could have it."""
+    for key in ("data.on_bad=skip", "data.teacher=x", "tokenizer.bpe_dropout=0", "evaluation.pairs=7", "sections=1"):
+        with pytest.raises(UserError, match=f"^{key.partition('=')[0]} in storybook: unknown key"):
+            load_config("storybook", [key])
 
 
 @pytest.mark.parametrize("name", packaged_names())
@@ -84,30 +69,38 @@ def test_the_reference_is_what_is_generated_and_its_values_are_the_defaults():
 
 
 @pytest.mark.parametrize(("override", "message"), [
-    ("data.pth=x", "unknown key data.pth .*did you mean data.path"),
-    ("modle.d_model=3", "unknown key modle .*did you mean model"),
-    ("training.lerning_rate=1", "unknown key training.lerning_rate .*did you mean training.learning_rate"),
-    ("model.d_model=wide", r"model.d_model is 'wide' \(str\), expected int"),
-    ("model.dropout=true", r"model.dropout is True \(bool\), expected float"),
-    ("tokenizer.vocab_size=null", "tokenizer.vocab_size is null, expected int"),
-    ("data.on_invalid=ignore", "data.on_invalid is 'ignore' .*expected 'error' or 'skip'"),
+    ("data.pth=x", "data.pth in .*: unknown key; did you mean data.path"),
+    ("modle.d_model=3", "^modle in .*: unknown key; did you mean model"),
+    ("training.lerning_rate=1", "training.lerning_rate in .*: unknown key; did you mean training.learning_rate"),
+    ("model.d_model=wide", 'model.d_model in storybook is "wide", expected a whole number'),
+    ("model.dropout=true", "model.dropout in storybook is true, expected a number"),
+    ("tokenizer.vocab_size=null", "tokenizer.vocab_size in storybook is null, expected a whole number"),
+    ("data.on_invalid=ignore", "data.on_invalid in .* is \"ignore\", expected 'error' or 'skip'"),
     ("data.target=en", "data.target is en, expected languages other than en"),
-    ("data.val_fraction=2", "data.val_fraction is 2.0, expected a number from 1e-06 to 0.99"),
-    ("generation.num_beams=65", "generation.num_beams is 65, expected a number from 1 to 64"),
-    ("generation.length_penalty=nan", "generation.length_penalty is 'nan'"),
+    ("data.val_fraction=2", "data.val_fraction in .* is 2, expected below 1"),
+    ("generation.num_beams=65", "generation.num_beams in .* is 65, expected at most 64"),
+    ("generation.length_penalty=nan", 'generation.length_penalty in .* is "nan", expected a number'),
     ("data.path=", "storybook has no data.path; add it"),
     ("epochs", "'epochs' is not key=value"),
     ("model.d_model=[1", "is not YAML"),
-    ("training.cpu_processes=-1", "training.cpu_processes is -1, expected at least 0"),
-    ("training.ema_decay=1", "training.ema_decay is .*, expected "),
-    ("training.learning_rate=.nan", "training.learning_rate is .*, expected "),
-    ("training.seed=4294967296", "training.seed is .*, expected "),
-    ("training.metric_for_best_model=accuracy", "training.metric_for_best_model is .*, expected "),
+    ("training.cpu_processes=-1", "training.cpu_processes in .* is -1, expected at least 0"),
+    ("training.ema_decay=1", "training.ema_decay in .* is 1, expected below 1"),
+    ("training.learning_rate=.nan", "training.learning_rate in .* is NaN, expected a finite number"),
+    ("training.seed=4294967296", "training.seed in .* is 4294967296, expected at most 4294967295"),
+    ("training.metric_for_best_model=accuracy", "metric_for_best_model in .*, expected 'loss', 'bleu' or 'chrf'"),
     ("training.report_to=tensorbord", "training section: tensorbord .*only .*tensorboard"),
     ("training.per_device_train_batch_size=8", "training.per_device_train_batch_size .* no effect: .*max_tokens"),
     ("training.resume_from_checkpoint=x", "no effect: use training.resume=true"),
     ("model.init_from=runs/x", "model.encoder_layers .* no effect beside .*; leave out encoder_layers, "),
-    ("data.teacher=runs/x", "data.teacher in storybook is gone: use seq2see distil TEACHER... .*--out FOLDER"),
+    ("training.resume=perhaps", "training.resume in .* is \"perhaps\", expected true or false or 'force'"),
+    ("data.path=5", "data.path in .* is 5, expected a text or a list, such as"),
+    ("data.path=[a, 5]", r"data.path\[1\] in .* is 5, expected a text"),
+    ("data=5", "data in storybook is 5, expected key: value lines"),
+    ("training=[1]", r"training in storybook is \[1\], expected key: value lines"),
+    ("name=3", "name in storybook is 3, expected a text"),
+    ("data.corpora=[{pth: a, target: fr}]", r"data.corpora\[0\].pth in .*: .*; did you mean data.corpora\[0\].path"),
+    ("data.corpora=[3]", r"data.corpora\[0\] in .* is 3, expected key: value lines"),
+    ('data.path="\\ud800"', "storybook is no JSON: .* surrogates not allowed"),
 ])  # fmt: skip
 def test_mistakes_name_the_mend(override, message):
     with pytest.raises(UserError, match=message) as caught:

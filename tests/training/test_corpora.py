@@ -79,9 +79,9 @@ def test_a_share_is_of_the_same_sentences_in_each_language(folder, share):
 
 
 @pytest.mark.parametrize(("overrides", "message"), [
-    (["data.corpora=[{path: a.tsv, target: fr, share: 0}]"], r"data.corpora\[0\].share is 0"),
+    (["data.corpora=[{path: a.tsv, target: fr, share: 0}]"], r"data.corpora\[0\].share in .* is 0, expected at least"),
     (["data.corpora=[{path: a.tsv, target: fr}]", "data.path=b.tsv"], "data.path in .* has no effect beside"),
-    (["data.corpora=[{path: a.tsv}]"], r"has no data.corpora\[0\].target"),
+    (["data.corpora=[{path: a.tsv}]"], r"data.corpora\[0\].target in .*: missing"),
     (["data.path=a.tsv", "data.varied=0.1"], "data.varied in .* has no effect without data.corpora"),
 ])  # fmt: skip
 def test_mistakes_are_told(tmp_path, overrides, message):

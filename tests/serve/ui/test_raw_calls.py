@@ -29,7 +29,7 @@ def ask(alone, route, body):
 
 @pytest.mark.parametrize(("route", "body", "told"), [
     ("look", ASK | {"text": 3}, "text: "), ("look", ASK | {"text": "cat " * 1000}, "characters"),
-    ("look", ASK | {"num_beams": 10**6}, "num_beams"), ("look", ASK | {"more": 1}, "unknown field"),
+    ("look", ASK | {"num_beams": 10**6}, "num_beams"), ("look", ASK | {"more": 1}, "unknown key"),
     ("nothing", {}, "no such route"), ("look", [], "expected"), ("inside", {"question": {"tool": "x"}}, "tool"),
     ("inside", {"question": {"tool": "layers", "text": "x" * 1001, "translation": "y"}}, "1000"),
 ])  # fmt: skip
