@@ -12,7 +12,7 @@ from seq2see.training.config import DataConfig, load_record
 from seq2see.training.evaluation import labels, print_comparison, print_scores, scores_of
 from seq2see.training.metrics import compare
 from seq2see.training.pairs import ALL, Pair, load_split
-from seq2see.training.progress import say
+from seq2see.training.progress import report
 from seq2see.training.reading import is_nowhere, is_table
 from seq2see.training.translation import pipeline, translate_pairs
 from seq2see.translate import Translator
@@ -39,13 +39,13 @@ def run(args: argparse.Namespace) -> int:
         pairs = [pair for pair in load_split(read, split, seed=seed) if pair.target_language == target]
         if not pairs:
             raise UserError(f"{one.path} has no pairs in {split} to score")
-        say(f"{data.source}-{target}: scoring {len(pairs)} pairs of {one.path}, {split}")
+        report(f"{data.source}-{target}: scoring {len(pairs)} pairs of {one.path}, {split}")
         hypotheses = translations(model, pairs, args)
         result[name] = scores_of(one, split, pairs, hypotheses, seed=seed) | pipeline(model, raw=args.raw)
         if not args.json:
             print_scores(name if data.corpora else f"{data.source}-{target}", result[name])
         if other:
-            say(f"{data.source}-{target}: the same pairs with {args.against}")
+            report(f"{data.source}-{target}: the same pairs with {args.against}")
             theirs = translations(other, pairs, args)
             compared = compare(hypotheses, theirs, [pair.target for pair in pairs])
             result[name]["against"] = {"model": str(args.against), **compared}

@@ -1,8 +1,4 @@
-"""A few of the damages that two benchmarks do by the thousand: to a checkpoint's files, and to trainings."""
-
-import json
-import subprocess
-import sys
+"""A few of the damages to a checkpoint's files that a benchmark does by the thousand."""
 
 import pytest
 
@@ -21,13 +17,3 @@ def test_damaged_files_are_named_or_a_line_or_no_harm(imported, manifest, tmp_pa
         assert not said.startswith("FAULT"), (name, how, place, said)
         assert not manifest or (said.startswith("refused") and name in said)
         (folder / name).write_bytes(whole[name])
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-def test_killed_trainings_end_with_the_same_weights(root):
-    # It forks itself, which the many threads of a process of tests do not allow.
-    command = [sys.executable, root / "benchmarks/kill_training.py", "--trials", "1", "--pairs", "0"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stderr[-3000:]
-    [row] = json.loads(done.stdout.splitlines()[-1])["rows"]
-    assert row["ours"] == 1 and row["kills"] >= 1
