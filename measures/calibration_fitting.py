@@ -53,8 +53,7 @@ from ..lens.teacher_forcing import eval_mode, forced_batches
 from ..tokenizer.encoding import encode_target
 from ..training.checkpoints import find_record
 from ..training.config import DataConfig, TrainingFields, load_record
-from ..training.pairs import ALL, Pair, load_split, sentence_key
-from ..training.pairs import place as hash_fraction
+from ..training.pairs import ALL, Pair, hash_fraction, load_split, sentence_key
 from ..training.reading import find_part, is_nowhere, is_table
 from ..translate.loaded_checkpoint import fingerprint
 from ..translate.measurements import NOTHING

@@ -19,7 +19,7 @@ from seq2see.errors import UserError
 from seq2see.json_files import read_json
 from ..lens import alignment_choice, calibration, replay, roles, trust
 from ..training.moments import FOLDER, MOMENTS
-from ..training.progress import duration, say
+from ..training.progress import duration, report
 from ..translate.loaded_checkpoint import fingerprint
 from ..translate.translator import Translator
 from .aligner import Aligner, fit_to_stories, settings_of, storybook, trained_on_storybook
@@ -62,7 +62,7 @@ class Measure:
             count = min(self.most, int(self.few * CAUTION * (seconds - took) / took))
         if count < self.least:
             raise UserError(f"{self.least} {self.unit} take longer than the {max(seconds, 0):.1f} s available")
-        say(f"{self.name}: {count} {self.unit}, about {duration(took * count / self.few)}")
+        report(f"{self.name}: {count} {self.unit}, about {duration(took * count / self.few)}")
         return self.take(count)
 
 
@@ -70,21 +70,21 @@ def measure_run(run: Path) -> None:
     """Measure a finished run of `seq2see train`, save the results in it, and remove the weights of its moments."""
     seconds = SHARE * read_json(run / "metrics.json")["training"]["seconds"]
     ends = time.monotonic() + seconds
-    say(f"measuring {run} for at most {duration(seconds)}; the model itself is finished")
+    report(f"measuring {run} for at most {duration(seconds)}; the model itself is finished")
     try:
         translator = Translator.from_pretrained(run, engine="torch")
         measures = [*measures_of(translator, run), *replay_of(translator, run)]
     except Exception as error:
         measures = []
-        say(f"nothing was measured ({reason_of(error)})")
+        report(f"nothing was measured ({reason_of(error)})")
     for number, measure in enumerate(measures):
         try:
             save = measure.within((ends - time.monotonic()) / (len(measures) - number))
             save(run / measure.file)
-            say(f"wrote {run / measure.file}")
+            report(f"wrote {run / measure.file}")
         except Exception as error:
             later = f"; to measure it: {measure.command}" if measure.command else ""
-            say(f"not measured: {measure.name} ({reason_of(error)}){later}")
+            report(f"not measured: {measure.name} ({reason_of(error)}){later}")
     show_measurements(run)
     shutil.rmtree(run / FOLDER, ignore_errors=True)
 

@@ -25,7 +25,7 @@ from .finetuning import start_from
 from .guided_alignment import guides_of, training_links
 from .joining import JoinedPairs
 from .pairs import Corpus, Texts
-from .progress import say, watched
+from .progress import report, watched
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def learn_tokenizer(config: RunConfig, corpus: Corpus) -> Seq2SeeTokenizer:
     code = [Path(inspect.getfile(item)).read_text("utf-8") for item in made_by]
     texts = Texts(corpus.train)
     total = 2 * min(len(texts.pairs), texts.most)
-    say(f"vocabulary of {size:,} tokens")
+    report(f"vocabulary of {size:,} tokens")
     folder = get_or_build(
         corpus.train.folder / f"tokenizer-{fingerprint(code, tokenizers.__version__, size, languages)}",
         lambda folder: train_tokenizer(

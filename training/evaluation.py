@@ -21,7 +21,7 @@ from .checkpoints import find_record
 from .config import DataConfig, RunConfig, load_record
 from .metrics import compare, pronoun_accuracy, score, tokenized_bleu
 from .pairs import ALL, Corpus, Pair, evenly_spaced, load_split
-from .progress import say
+from .progress import report
 from .reading import VALIDATION, book, is_nowhere, is_table, read_lines
 from .translation import pipeline, translate_pairs
 
@@ -135,11 +135,11 @@ def evaluate(models: Sequence[tuple[str, Translator]], on: EvaluationData, *, ra
         pairs = [pair for pair in load_split(read, on.split, seed=on.seed) if pair.target_language == target]
         if not pairs:
             raise UserError(f"{one.path} has no pairs in {on.split} to score")
-        say(f"{direction}: scoring {len(pairs)} pairs of {one.path}, {on.split}")
+        report(f"{direction}: scoring {len(pairs)} pairs of {one.path}, {on.split}")
         hypotheses = translations(own, pairs, raw=raw, num_beams=num_beams)
         row = scores_of(one, on.split, pairs, hypotheses, seed=on.seed) | pipeline(own, raw=raw)
         for name, other in others:
-            say(f"{direction}: the same pairs with {name}")
+            report(f"{direction}: the same pairs with {name}")
             theirs = translations(other, pairs, raw=raw, num_beams=num_beams)
             row["against"] = {"model": name, **compare(hypotheses, theirs, [pair.target for pair in pairs])}
         yield label if on.data.corpora else target, row
