@@ -15,6 +15,7 @@ class EarlyStopping(EarlyStoppingCallback):
 
     def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
         super().on_train_begin(args, state, control, **kwargs)
-        vars(self).update(state.stateful_callbacks[type(self).__name__]["attributes"])
+        for name, value in state.stateful_callbacks[type(self).__name__]["attributes"].items():
+            setattr(self, name, value)
         if self.early_stopping_patience_counter >= self.early_stopping_patience:
             control.should_training_stop = True
