@@ -33,12 +33,12 @@ window.parts = (name) => [...document.querySelectorAll(`.s2s:not(.s2s-first) ${n
 window.timed = (done, act = () => {}) => new Promise((resolve, reject) => {
   const began = performance.now(), limit = began + 120000;
   act();
-  const look = () => {
+  const poll = () => {
     if (done()) requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - began)));
     else if (performance.now() > limit) reject(new Error("nothing came"));
-    else requestAnimationFrame(look);
+    else requestAnimationFrame(poll);
   };
-  look();
+  poll();
 });
 window.mapped = () => part(".tgt .w") && part(".grid2, .lined") && !part(".texts.working, .mapbox.stale");
 window.complete = () => mapped() && part(".word .needed");

@@ -193,7 +193,7 @@ def our_command(contender: Contender, bench: Bench, output: Path, seed: int) -> 
         f"training.output_dir={output / 'run'}", f"training.max_steps={WARM_UP + bench.steps}",
         f"training.seed={seed}", "training.use_cpu=true", "training.logging_steps=1", "training.disable_tqdm=true",
         "training.eval_strategy=no", "training.save_strategy=no", "training.load_best_model_at_end=false",
-        "evaluation.num_beams=1", "evaluation.max_length=8",
+        "generation.num_beams=1", "generation.max_length=8",
     ]  # fmt: skip
 
 

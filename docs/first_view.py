@@ -38,13 +38,13 @@ def reply(service: Service, model: str) -> dict[str, Any]:
     """The answer to the first sentence, its twin beside it, without what the explorer does not draw."""
     (text, _), (twin, _), *_ = sentences()
 
-    async def look(text: str, **more: Any) -> dict[str, Any]:
+    async def ask(text: str, **more: Any) -> dict[str, Any]:
         body = LookBody(text=text, source=SOURCE, target=TARGET, model=model, maps=list(KINDS), **more)
         found: dict[str, Any] = json.loads(await look_reply(service, body, Caller("first view")))
         return found
 
     async def both() -> tuple[dict[str, Any], dict[str, Any]]:
-        return await look(text, evidence=True, others=[twin]), await look(twin)
+        return await ask(text, evidence=True, others=[twin]), await ask(twin)
 
     found, other = asyncio.run(both())
     [found["twin"]] = other["traces"]

@@ -79,10 +79,10 @@ def opened(browser: Browser, url: str, *, width: int, height: int) -> Iterator[P
 
 
 def keep(tab: Page, name: str) -> None:
-    told = PngInfo()
-    told.add_text("first view", mark())
+    metadata = PngInfo()
+    metadata.add_text("first view", mark())
     with Image.open(io.BytesIO(tab.screenshot())) as picture:
-        picture.convert("RGB").save(DOCS / name, optimize=True, pnginfo=told)
+        picture.convert("RGB").save(DOCS / name, optimize=True, pnginfo=metadata)
         print(f"docs/{name}: {picture.width} x {picture.height}, {(DOCS / name).stat().st_size / 1000:.0f} kB")
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # isort: off
-    from .alignment import AlignmentChoice as AlignmentChoice
+    from ..tokenizer.encoding import encode_source as encode_source, encode_target as encode_target
+    from .alignment_choice import AlignmentChoice as AlignmentChoice
     from .beams import BeamTree as BeamTree, beam_tree as beam_tree
     from .by_words import Unit as Unit, WordMap as WordMap, word_map as word_map
     from .calibration import Calibration as Calibration, Calibrator as Calibrator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from .faithfulness import measure_trust as measure_trust
     from .alignment_fitting import fit_alignment as fit_alignment
     from .hooks import Head as Head, all_heads as all_heads
-    from .intervals import Agreement as Agreement, agreement as agreement
+    from .intervals import Estimate as Estimate, agreement as agreement
     from .interventions import (
         Recording as Recording, ablate as ablate, mean_outputs as mean_outputs, patch as patch, record as record,
         steer as steer,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from .plot import save_plot as save_plot
     from .probabilities import Outlook as Outlook, outlook as outlook, with_calibration as with_calibration
     from .summary import sink_shares as sink_shares, summarise as summarise
-    from .teacher_forcing import encode_source as encode_source, encode_target as encode_target
     from .terminal import to_terminal as to_terminal
     from .trace import Trace as Trace
     from .trace_data import Candidate as Candidate
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     # isort: on
 
 _NAMES_IN = {
-    "alignment": "AlignmentChoice",
+    ".tokenizer.encoding": "encode_source encode_target",  # beside this folder
+    "alignment_choice": "AlignmentChoice",
     "beams": "BeamTree beam_tree",
     "by_words": "Unit WordMap word_map",
     "calibration": "Calibration Calibrator",
@@ -55,7 +56,7 @@ _NAMES_IN = {
     "faithfulness": "measure_trust",
     "alignment_fitting": "fit_alignment",
     "hooks": "Head all_heads",
-    "intervals": "Agreement agreement",
+    "intervals": "Estimate agreement",
     "interventions": "Recording ablate mean_outputs patch record steer",
     "logits": "LogitLens logit_lens",
     "maps": "Picture picture",
@@ -63,7 +64,6 @@ _NAMES_IN = {
     "plot": "save_plot",
     "probabilities": "Outlook outlook with_calibration",
     "summary": "sink_shares summarise",
-    "teacher_forcing": "encode_source encode_target",
     "terminal": "to_terminal",
     "trace": "Trace",
     "trace_data": "Candidate",
@@ -79,4 +79,4 @@ __all__ = [*_HOME_OF]
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    return getattr(import_module(f".{_HOME_OF[name]}", __name__), name)

@@ -8,8 +8,8 @@ import numpy as np
 from seq2see.errors import UserError
 from ..tokenizer.links import Link, Links
 from ..tokenizer.words import Word
-from .alignment import RULES, AlignmentChoice, Rule, evidence, linked, map_names, shares
-from .intervals import Agreement, error_rate, group_numbers, summed
+from .alignment_choice import RULES, AlignmentChoice, Rule, evidence, linked, map_names, shares
+from .intervals import Estimate, error_rate, group_numbers, summed
 from .kinds import MapName, Rows
 from .trace import Trace
 
@@ -29,7 +29,7 @@ class Tried:
 
     choice: AlignmentChoice
     aer: float
-    halves: Agreement | None = None
+    halves: Estimate | None = None
 
 
 def fit_alignment(
@@ -68,9 +68,9 @@ class GoldSentences:
     def fit(self, *, fitted_on: str, guided: bool = False, fingerprint: str = "") -> AlignmentChoice:
         """The best candidate, with its error here: see `fit_alignment`."""
         best = min([*self.try_maps(), *self.try_weights()], key=lambda tried: tried.aer)
-        error = best.halves or self.agreement(best.choice)
-        return replace(best.choice, fitted_on=fitted_on, sentences=error.sentences, aer=error.aer, low=error.low,
-                       high=error.high, guided=guided, fingerprint=fingerprint)
+        aer, low, high = best.halves or self.agreement(best.choice)["aer"]
+        return replace(best.choice, fitted_on=fitted_on, sentences=len(self.gold), aer=aer, low=low, high=high,
+                       guided=guided, fingerprint=fingerprint)
 
     def try_maps(self) -> list[Tried]:
         """Every map of every view and row meaning, each with its best rule and threshold."""
@@ -97,9 +97,9 @@ class GoldSentences:
             for n in np.flatnonzero(own):
                 total[n] = tally(self._combined(choice, self.shares[n])[None], self.gold[n], WAYS)[0]
         way = int(error_rate(total.sum(0)).argmin())
-        (rule, threshold), error = WAYS[way], summed(total[:, way], groups=self.groups)
+        (rule, threshold), error = WAYS[way], summed(total[:, way], groups=self.groups)["aer"]
         choice = replace(self._fitted_to(slice(None), view), rule=rule, threshold=threshold)
-        return Tried(choice, error.aer, error)
+        return Tried(choice, error.value, error)
 
     def _fitted_to(self, part: slice | np.ndarray, view: str) -> AlignmentChoice:
         """The maps of a view, weighted on a part of the sentences; the rule is not chosen yet."""
@@ -110,8 +110,8 @@ class GoldSentences:
         rounded = tuple(round(float(weight), 4) for weight in weights)
         return AlignmentChoice(view, "predicts", tuple(self.names[view, "predicts"]), "all", 0.5, weights=rounded)
 
-    def agreement(self, choice: AlignmentChoice) -> Agreement:
-        """The error of a choice on these sentences, with its interval."""
+    def agreement(self, choice: AlignmentChoice) -> dict[str, Estimate]:
+        """The error, precision and recall of a choice on these sentences, with its interval."""
         asked = choice.view, choice.rows
         if asked not in self.names or not set(choice.maps) <= set(self.names[asked]):
             raise UserError(f"these sentences were not traced with all of: {choice.describe()}")

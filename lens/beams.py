@@ -10,8 +10,9 @@ import torch
 from transformers import LogitsProcessor, LogitsProcessorList, PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from ..tokenizer.encoding import decode_target, encode_source
 from .pausing import pause
-from .teacher_forcing import cut_at_end, decode_target, encode_source, end_ids, eval_mode
+from .teacher_forcing import cut_at_end, end_ids, eval_mode
 
 # K beams, V vocabulary, t steps
 

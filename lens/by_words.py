@@ -81,7 +81,7 @@ def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "p
     return WordMap(kind, view, rows, *both, by_units(trace.maps(kind, view), *both))
 
 
-def looked_at(
+def top_source_words(
     trace: TraceData, *, layer: int, head: int | None
 ) -> list[tuple[str, float, list[tuple[str, float]]]]:
     """For each predicted word and `</s>`: its probability (calibrated if the trace is), and the three source words with

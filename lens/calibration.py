@@ -7,7 +7,7 @@ top of that it may be overconfident or underconfident.  Both are corrected, in t
     p' =  u ** (1 / T) / sum of the same     temperature scaling (Guo et al. 2017)
 
 Both keep the order of the tokens.  A network's smoothing is not quite even: with e = 1 instead of the training's, each
-token loses the probability of one drawn at random.  `measures/calibration.py` chooses e and fits T.
+token loses the probability of one drawn at random.  `measures/calibration_fitting.py` chooses e and fits T.
 """
 
 import math
@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from .intervals import Figure
+from .intervals import Estimate
 from .plain_json import Count, Measurement, Number, Share
 
 # N steps, V vocabulary
@@ -81,8 +81,8 @@ class Reliability:
     the mean negative log-likelihood of a reference token in nats, with 95 % intervals."""
 
     calibrator: Calibrator
-    ece: Figure
-    nll: Figure
+    ece: Estimate
+    nll: Estimate
     bins: tuple[Bin, ...]
 
 

@@ -14,10 +14,11 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from ..tokenizer.encoding import encode_source
 from ..tokenizer.words import split_words, token_spans
 from .hooks import capture, laid_out_otherwise, layers_of, replaced
 from .pausing import pause
-from .teacher_forcing import encode_source, eval_mode
+from .teacher_forcing import eval_mode
 
 # L layers, N words, D model width, V vocabulary
 

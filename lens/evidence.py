@@ -16,12 +16,13 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from ..tokenizer.encoding import decode_target, encode_source
 from ..tokenizer.words import split_words
 from .by_words import Unit, units
 from .calibration import log_sum
 from .hooks import Head, all_heads
 from .interventions import ablate, patch, record
-from .teacher_forcing import decode_target, encode_source, eval_mode, forced_batches
+from .teacher_forcing import eval_mode, forced_batches
 from .trace import Trace
 from .word_erasure import without
 
@@ -30,6 +31,7 @@ from .word_erasure import without
 CANDIDATES = 8  # alternatives that are completed for each word
 LIKELY = 0.5  # chance of a next token from which a word is completed with it
 LONGEST = 6  # tokens of a word that is completed
+RARE = 5e-4  # chance of a token below which it is not asked whether it goes on with a word
 MOST_LOG_ODDS = 500.0  # of a word that nothing competes with
 CERTAIN = 0.995 / 0.005  # odds that count as certain: no change beyond them matters
 
@@ -139,12 +141,14 @@ class _Weighing:
                 for log_odds, steps, others in found]
 
     def _other(self, unit: Unit, source: Ids, best: list[int]) -> "_Beginning | None":
-        """The beginning of what takes a unit's place, where the most probable token is another than the unit's."""
+        """The beginning of what takes a unit's place, where the most probable token is another than the unit's, or goes
+        on with it."""
         ids = self.trace.target_ids
         if any(self.before.best[step] != ids[step] for step in unit.pieces):
             return None  # a beam search or a prefix chose it, not the single steps
-        step = next((step for step in unit.pieces if best[step] != ids[step]), None)
-        return None if step is None else _begun(self.tokenizer, self.trace, source, unit, step, best[step])
+        steps = [step for step in (*unit.pieces, unit.pieces[-1] + 1)
+                 if step < len(ids) and self.before.best[step] == ids[step] != best[step]]
+        return _begun(self.tokenizer, self.trace, source, unit, steps[0], best[steps[0]]) if steps else None
 
     def _named(self, unit: Unit, other: "_Beginning") -> str | None:
         """What is written instead; None for the same word, in other tokens or another case."""
@@ -258,30 +262,40 @@ def spelt_candidates(
     for unit in units(trace.target, trace.target_words):
         if unit.word is None:
             continue
-        start, reached, first = unit.pieces[0], 0.0, float(trace.shown.log_probs[unit.pieces[0]])
+        found, start, log_prob_T = begun[unit.word], unit.pieces[0], trace.shown.log_probs
         for step in unit.pieces:
-            begun[unit.word] += [
-                _begun(tokenizer, trace, trace.source_ids, unit, step, one.id, log_prob=reached + one.log_prob,
-                       first=first if step > start else one.log_prob)
-                for one in trace.shown.top[step] if one.id != trace.target_ids[step]]
-            reached += float(trace.shown.log_probs[step])
-        begun[unit.word] = sorted(_ended(begun[unit.word]), key=lambda one: -one.log_prob)[:CANDIDATES]
+            reached = float(log_prob_T[start:step].sum())
+            if step > start:  # the word that ends before this token
+                ids, end = list(trace.target_ids[start:step]), reached + math.log(ending(tokenizer, trace, unit, step))
+                found.append(_Beginning(trace.source_ids, trace.target_ids[:start], ids, end, float(log_prob_T[start]),
+                                        whole=True))
+            other = [_begun(tokenizer, trace, trace.source_ids, unit, step, one.id, log_prob=reached + one.log_prob,
+                            first=float(log_prob_T[start]) if step > start else one.log_prob)
+                     for one in trace.shown.top[step] if one.id != trace.target_ids[step]]
+            found += [one for one in other if not one.whole]
+        found[:] = sorted(found, key=lambda one: -one.log_prob)[:CANDIDATES]
     with eval_mode(model):
         complete(model, tokenizer, [one for word in begun for one in word], language=trace.target_language,
                  shown=shown_by(trace))
     return [_merged(tokenizer, word) for word in begun]
 
 
-def _ended(begun: Sequence[_Beginning]) -> list[_Beginning]:
-    """The same, but those that end before their last token, and so are the same word, as one with their sum."""
-    found: dict[tuple[int, ...], _Beginning] = {}
-    for one in begun:
-        if not one.whole:
-            continue
-        same = found.setdefault(tuple(one.ids), one)
-        if same is not one:
-            same.log_prob = float(np.logaddexp(same.log_prob, one.log_prob))
-    return [*found.values(), *(one for one in begun if not one.whole)]
+def ends(tokenizer: PreTrainedTokenizerBase, trace: Trace) -> list[float]:
+    """For each word of the translation the chance that it ends where it does, and is not the beginning of another."""
+    return [round(ending(tokenizer, trace, unit, unit.pieces[-1] + 1), 4)
+            for unit in units(trace.target, trace.target_words) if unit.word is not None]
+
+
+def ending(tokenizer: PreTrainedTokenizerBase, trace: Trace, unit: Unit, step: int) -> float:
+    """The chance that no token at `step` goes on with the unit's tokens before it; the RARE ones are not asked."""
+    if step >= len(trace.target_ids) or trace.logits is None:
+        return 1.0
+    prob_V = np.exp(shown_by(trace)(trace.logits[step].astype(np.float32)[None])[0].astype(np.float64))
+    start = unit.pieces[0]
+    word = _Beginning(trace.source_ids, trace.target_ids[:start], list(trace.target_ids[start:step]))
+    asked = np.flatnonzero(prob_V > RARE).tolist()
+    on = sum(prob_V[id] for id in asked if _goes_on(tokenizer, word, id, trace.target_language))
+    return max(1 - on / prob_V[asked].sum(), 1e-12)
 
 
 def _merged(tokenizer: PreTrainedTokenizerBase, begun: Sequence[_Beginning]) -> list[dict[str, Any]]:

@@ -21,9 +21,11 @@ from .by_words import units
 from .files import NEEDED, plain
 from .kinds import KINDS, Kind, Rows
 from .maps import picture
+from .palette import COLOURS, HEADS, RAMPS, css_variables
 from .probabilities import TEMPERATURES, log_sums
 from .roles import Roles
 from .trace_data import TraceData
+from .views import VIEW
 from .wording import labels
 
 CELLS_DRAWN = 8_000_000  # weights (32 MB); with more a browser becomes slow
@@ -81,9 +83,10 @@ def measured_record(roles: Roles, effects: dict[str, Any] | None) -> dict[str, A
 def script() -> str:
     """The explorer's JavaScript, which defines the function `explorer` in the scope it runs in.
 
-    Each module of `drawing/` keeps its own scope and takes its imports from the modules before it.
+    Each module of `drawing/` keeps its own scope and takes its imports from the modules before it.  `data.js` is no
+    file, but what `shared_data` gives.
     """
-    done: dict[str, str] = {}
+    done = {"data": f"const s2s_data = {as_data(shared_data())};"}
 
     def add(name: str) -> None:
         text = asset(f"{name}.js")
@@ -99,13 +102,22 @@ def script() -> str:
     return "\n".join([*done.values(), "const { explorer } = s2s_explorer;"])
 
 
+def shared_data() -> dict[str, Any]:
+    """What the scripts have from Python: the colours, and what views are called."""
+    views = {name: {"title": one.title, "summary": one.summary, "heads": one.heads} for name, one in VIEW.items()}
+    return {"COLOURS": COLOURS, "RAMPS": RAMPS, "HEADS": HEADS, "VIEWS": views}
+
+
 def style() -> str:
-    """The explorer's CSS, including its two fonts."""
+    """The explorer's CSS, including its two fonts and its colours."""
     home = files("seq2see.lens").joinpath("drawing")
     faces = "".join(
         f"@font-face {{ font-family: 'Seq2See Sans'; font-weight: {weight}; src: url(data:font/woff2;base64,"
         f"{base64.b64encode(home.joinpath(f'sans-{weight}.woff2').read_bytes()).decode()}) }}\n" for weight in WEIGHTS)
-    return faces + "\n".join(asset(f"{name}.css") for name in STYLES)
+    pages = " ".join(f"--s2s-{theme}-page: {colours['page']};" for theme, colours in COLOURS.items())  # of the body
+    colours = {":root": pages, ".s2s": css_variables("light"), ".s2s[data-theme=dark]": css_variables("dark")}
+    rules = (f"{where} {{ {declarations} }}" for where, declarations in colours.items())
+    return faces + "\n".join([*rules, *(asset(f"{name}.css") for name in STYLES)])
 
 
 def asset(name: str) -> str:

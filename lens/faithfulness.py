@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..tokenizer.links import Links
-from .alignment import drops_by_words, map_names, shares
+from .alignment_choice import drops_by_words, map_names, shares
 from .alignment_fitting import check_links, tally
-from .intervals import Figure, error_rate, middle, resampled
+from .intervals import Estimate, error_rate, middle, resampled
 from .kinds import MapName, Rows
 from .trace import Trace
 from .trust import NOISE, Key, MapTrust, Trust
@@ -82,14 +82,14 @@ class Tallied:
         drawn, words_N = resampled(len(self.words_N2), groups), self.words_N2[:, 0]
         found = []
         for m, key in enumerate(self.keys):
-            aer: Figure | None = None
-            tau: Figure | None = None
+            aer: Estimate | None = None
+            tau: Estimate | None = None
             if self.counts_MN4 is not None:
                 counts_N4 = self.counts_MN4[m]
-                aer = _figure(error_rate(counts_N4.sum(0)), error_rate(drawn @ counts_N4))
+                aer = _estimate(error_rate(counts_N4.sum(0)), error_rate(drawn @ counts_N4))
             if words_N.any() and key[0] != "left_out":
                 taus_N = self.taus_MN[m]
-                tau = _figure(taus_N.sum() / words_N.sum(), drawn @ taus_N / np.maximum(drawn @ words_N, 1))
+                tau = _estimate(taus_N.sum() / words_N.sum(), drawn @ taus_N / np.maximum(drawn @ words_N, 1))
             found.append(MapTrust(*key, aer, tau, _holds(key, supervised)))
         return found
 
@@ -100,8 +100,8 @@ def _holds(key: Key, heads: Collection[MapName]) -> bool:
     return any(head[: len(name)] == name or (VIEW[view].through_layers and head[:1] < name) for head in heads if name)
 
 
-def _figure(value: Any, drawn: np.ndarray) -> Figure:
-    return Figure(*(round(float(part), 5) for part in (value, *middle(drawn))))
+def _estimate(value: Any, drawn: np.ndarray) -> Estimate:
+    return Estimate(*(round(float(part), 5) for part in (value, *middle(drawn))))
 
 
 def _chance_last(per_map: np.ndarray) -> np.ndarray:

@@ -9,10 +9,10 @@ the sure (Och and Ney 2003, "A Systematic Comparison of Various Statistical Alig
 Counts are summed over the corpus, so that a long sentence weighs more than a short one.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -23,12 +23,36 @@ from ..tokenizer.links import Link, Links
 DRAWS = 1000  # resampled corpora of an interval
 
 
-class Figure(NamedTuple):
-    """A measure and its 95 % interval."""
+class Estimate(NamedTuple):
+    """A measured value and its two ends: a 95 % bootstrap interval (`of`), or the lowest and the highest of several
+    seeds (`seeds`)."""
 
     value: float
     low: float
     high: float
+
+    @classmethod
+    def of(cls, values: np.ndarray | Sequence[float], groups: Sequence[str] | np.ndarray | None = None) -> Self:
+        """A mean and its interval, over `groups`; NaN without values."""
+        values = np.asarray(values, dtype=float)
+        if not len(values):
+            return cls(math.nan, math.nan, math.nan)
+        groups = np.arange(len(values)).astype(str) if groups is None else groups
+        return cls(float(values.mean()), *interval(values, groups))
+
+    @classmethod
+    def seeds(cls, values: np.ndarray | Sequence[float]) -> Self:
+        """A mean over seeds, with the lowest and the highest of them."""
+        values = np.asarray(values, dtype=float)
+        return cls(float(values.mean()), float(values.min()), float(values.max()))
+
+    def written(self, number: Callable[[float], str]) -> str:
+        """For readers, by a function that writes a number: `0.5 (0.2 to 0.7)`, or once if all three read the same."""
+        value, low, high = map(number, self)
+        return value if low == value == high else f"{value} ({low} to {high})"
+
+    def __format__(self, spec: str) -> str:
+        return self.written(lambda part: "–" if math.isnan(part) else format(part, spec).replace("-", "−"))
 
 
 def resampled(count: int, groups: Sequence[str] | None = None, *, seed: int = 0) -> np.ndarray:
@@ -69,29 +93,7 @@ def interval(values: np.ndarray, groups: Sequence[str] | np.ndarray) -> tuple[fl
     return middle((drawn @ sums) / (drawn @ counts))
 
 
-def mean_figure(values: np.ndarray, groups: Sequence[str] | np.ndarray) -> Figure:
-    """A mean and its interval, over `groups`."""
-    return Figure(float(values.mean()), *interval(values, groups))
-
-
 # --- alignment error
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Alignment error rate (Och and Ney 2003, section 4.2) with its 95 % bootstrap interval, precision and recall over
-    `sentences`; all from 0 to 1."""
-
-    aer: float
-    low: float
-    high: float
-    precision: float
-    recall: float
-    sentences: int
-
-    def __str__(self) -> str:
-        return (f"AER {100 * self.aer:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f}),"
-                f" precision {100 * self.precision:.1f}, recall {100 * self.recall:.1f}, {self.sentences} sentences")
 
 
 def counts(found: Iterable[Link], gold: Links) -> np.ndarray:
@@ -107,10 +109,26 @@ def error_rate(counts_4: np.ndarray) -> np.ndarray:
     return np.where(found + sure > 0, rate, 0.0)
 
 
+def precision(counts_4: np.ndarray) -> np.ndarray:
+    """The share of found links that are possible, of counts [...,4]; 0 if none is found."""
+    found, _, _, found_possible = np.moveaxis(counts_4, -1, 0)
+    return np.asarray(found_possible / np.maximum(found, 1))
+
+
+def recall(counts_4: np.ndarray) -> np.ndarray:
+    """The share of sure links that are found, of counts [...,4]; 0 if there is none."""
+    _, sure, found_sure, _ = np.moveaxis(counts_4, -1, 0)
+    return np.asarray(found_sure / np.maximum(sure, 1))
+
+
+RATES = {"aer": error_rate, "precision": precision, "recall": recall}
+
+
 def agreement(
     found: Sequence[Iterable[Link]], gold: Sequence[Links], *, groups: Sequence[str] | None = None, seed: int = 0
-) -> Agreement:
-    """The agreement of links (source word, target word) with gold links, over sentences.
+) -> dict[str, Estimate]:
+    """The alignment error rate (Och and Ney 2003, section 4.2), precision and recall of links (source word, target
+    word) over sentences: `aer`, `precision` and `recall`, from 0 to 1, with 95 % bootstrap intervals.
 
     `groups` says which sentences are variants of one: those are resampled together.  ValueError without sentences, or
     if there are not as many of each.
@@ -121,13 +139,10 @@ def agreement(
     return summed(counts_N4, groups=groups, seed=seed)
 
 
-def summed(counts_N4: np.ndarray, *, groups: Sequence[str] | None = None, seed: int = 0) -> Agreement:
+def summed(counts_N4: np.ndarray, *, groups: Sequence[str] | None = None, seed: int = 0) -> dict[str, Estimate]:
     """`agreement` from counts."""
-    low, high = middle(error_rate(resampled(len(counts_N4), groups, seed=seed) @ counts_N4))
-    total: Any = counts_N4.sum(0)
-    found, sure, found_sure, found_possible = total.tolist()
-    return Agreement(float(error_rate(total)), low, high, found_possible / max(found, 1), found_sure / max(sure, 1),
-                     len(counts_N4))
+    total_4, drawn_D4 = counts_N4.sum(0), resampled(len(counts_N4), groups, seed=seed) @ counts_N4
+    return {name: Estimate(float(rate(total_4)), *middle(rate(drawn_D4))) for name, rate in RATES.items()}
 
 
 # --- ROC AUC
@@ -141,10 +156,10 @@ def roc_auc(margins_N: np.ndarray, is_first_N: np.ndarray) -> float:
     """
     if is_first_N.all() or not is_first_N.any():
         raise ValueError("expected choices of both answers")
-    return float(_pairs_told_apart(margins_N[None], is_first_N).mean())
+    return float(_pairs_in_order(margins_N[None], is_first_N).mean())
 
 
-def _pairs_told_apart(margins_SN: np.ndarray, is_first_N: np.ndarray) -> np.ndarray:
+def _pairs_in_order(margins_SN: np.ndarray, is_first_N: np.ndarray) -> np.ndarray:
     """[first, second]: for each pair of sentences the share of margins [S,N] that put it in the right order."""
     more = np.zeros((is_first_N.sum(), (~is_first_N).sum()))
     for leaning_N in np.where(is_first_N, margins_SN, -margins_SN):
@@ -160,7 +175,7 @@ def roc_auc_interval(margins: np.ndarray, is_first_N: np.ndarray, groups: Sequen
     exact bound for n independent pairs, no two of one group, that are all right: 0.025^(1/n) (Clopper and Pearson
     1934).  Likewise the upper end.
     """
-    more = _pairs_told_apart(np.atleast_2d(margins), is_first_N)
+    more = _pairs_in_order(np.atleast_2d(margins), is_first_N)
     drawn = resampled(len(is_first_N), groups)
     ours, others = drawn[:, is_first_N], drawn[:, ~is_first_N]
     pairs = ours.sum(1) * others.sum(1)

@@ -11,9 +11,9 @@ from weakref import WeakKeyDictionary
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from ..tokenizer.encoding import encode_source, encode_target
 from .hooks import Head, intervened
 from .interventions import mean_outputs
-from .teacher_forcing import encode_source, encode_target
 from .trace_data import TraceData
 from .weights import checksum
 

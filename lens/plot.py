@@ -17,6 +17,7 @@ from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
 from .kinds import Kind, Rows
 from .maps import Picture, facts, picture
+from .palette import COLOURS, RAMPS
 from .trace import Trace
 from .views import VIEW
 from .wording import printable
@@ -24,10 +25,7 @@ from .wording import printable
 SUFFIXES = (".png", ".svg")
 CELLS_DRAWN = 40_000  # of one map; with more, labels and cells are illegible
 LONGEST = 24  # letters of a label
-INK, SOFT, LINE = "#1b2430", "#5b6878", "#d9e0e8"
-# The ramps of drawing/colour.js: lightness distinguishes the values.  Below 0 the hue differs.
-BLUES = ["#fafbfd", "#cddff3", "#8bb9e2", "#4889cb", "#1c579e", "#082854"]
-OCHRES = ["#fafbfd", "#f6dcc4", "#e7ab7a", "#cf7a35"]
+INK, SOFT, LINE = (COLOURS["light"][name] for name in ("ink", "soft", "line"))
 STYLE = {
     "font.family": ["DejaVu Sans", "Noto Sans", "Noto Sans Devanagari", "Noto Sans CJK SC", "sans-serif"],
     "text.color": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "axes.edgecolor": LINE,
@@ -138,9 +136,9 @@ def ramp(low: float, high: float) -> list[tuple[float, ...]]:
     with IMPORTS:
         from matplotlib.colors import LinearSegmentedColormap
 
-    blues, ochres = (LinearSegmentedColormap.from_list("", list(colours)) for colours in (BLUES, OCHRES))
+    blues, oranges = (LinearSegmentedColormap.from_list("", RAMPS["light"][name]) for name in ("blue", "orange"))
     largest = max(high, -low)
-    return [(ochres if value < 0 else blues)(abs(value) / largest) for value in np.linspace(low, high, 512)]
+    return [(oranges if value < 0 else blues)(abs(value) / largest) for value in np.linspace(low, high, 512)]
 
 
 def _name(axes: Any, drawn: Picture, cell: float) -> None:

@@ -1,6 +1,6 @@
 """Teacher forcing: one pass over a source and a given translation, which predicts every step at once.
 
-Also what everything that runs a model needs: texts to ids and back, batches of bounded size, eval mode.  Works on
+Also what everything that runs a model needs: batches of bounded size, eval mode, checks.  Works on
 Seq2See and on transformers' encoder-decoders of text; `hooks.py` names the families that support interventions.
 """
 
@@ -14,8 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, StoppingCriteria, StoppingCriteriaList
 
 from seq2see.errors import UserError
-from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from ..tokenizer.words import refuse_surrogates
+from ..tokenizer.encoding import decode_target
 from .pausing import pause
 
 # B sentences, S source tokens, T decoder steps
@@ -23,35 +22,6 @@ from .pausing import pause
 CELLS_AT_ONCE = 1_000_000  # cells of one head's three maps in one batch: bounds memory to a few hundred megabytes
 LOGITS_AT_ONCE = 2**24  # logits of one batch: 64 MiB in float32
 ROWS = 64  # sentences of a batch by length
-
-
-def encode_source(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
-    """Source text to ids, `</s>` included.  Special tokens typed by a user are plain text."""
-    if isinstance(tokenizer, Seq2SeeTokenizer):
-        return tokenizer.encode_source(text)
-    refuse_surrogates(text)
-    return tokenizer(text, split_special_tokens=True)["input_ids"]
-
-
-def encode_target(tokenizer: PreTrainedTokenizerBase, text: str, *, language: str, first: int | None) -> list[int]:
-    """A translation to ids, up to its `</s>`, beginning with `first` if generation must begin with it.
-
-    mBART-25's tokenizer puts the language after `</s>`; generation starts from it, so it is not a step.
-    """
-    if isinstance(tokenizer, Seq2SeeTokenizer):
-        return tokenizer.encode_target(text, language=language)
-    refuse_surrogates(text)
-    ids: list[int] = tokenizer(text_target=text, split_special_tokens=True)["input_ids"]
-    if tokenizer.eos_token_id in ids:
-        ids = ids[: ids.index(tokenizer.eos_token_id) + 1]
-    return ids if first is None or ids[0] == first else [first, *ids]
-
-
-def decode_target(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
-    """Target ids to text, without tags and special tokens."""
-    if isinstance(tokenizer, Seq2SeeTokenizer):
-        return tokenizer.decode_text(ids)
-    return str(tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
 
 def cut_at_end(ids: Sequence[int], end: Collection[int]) -> tuple[int, ...]:

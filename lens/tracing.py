@@ -16,6 +16,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from ..tokenizer.encoding import decode_target, encode_source, encode_target
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from ..tokenizer.words import TokenSpan, token_spans
 from .kinds import KINDS, Kind
@@ -23,10 +24,7 @@ from .teacher_forcing import (
     check_lengths,
     check_list,
     check_model,
-    decode_target,
     decoder_start,
-    encode_source,
-    encode_target,
     eval_with_eager_attention,
     forced_batches,
 )

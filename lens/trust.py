@@ -15,7 +15,7 @@ A view has many maps.  The best one is chosen on other sentences than those it i
 
 from dataclasses import dataclass
 
-from .intervals import Figure
+from .intervals import Estimate
 from .kinds import Kind, MapName, Rows, place_of
 from .plain_json import Count, Measurement
 
@@ -28,7 +28,7 @@ UNMEASURABLE = "measured for cross-attention only: gold links and erasure say no
 Key = tuple[str, Rows, MapName]  # view, row meaning, map
 
 
-def _said(aer: Figure | None, tau: Figure | None, aer_form: str, tau_form: str) -> str:
+def _said(aer: Estimate | None, tau: Estimate | None, aer_form: str, tau_form: str) -> str:
     figures = aer_form.format(*(100 * part for part in aer)) if aer else "", tau_form.format(*tau) if tau else ""
     return ", ".join(filter(None, figures)).replace("-0.00", "0.00")
 
@@ -42,8 +42,8 @@ class MapTrust:
     view: str
     rows: Rows
     map: MapName
-    aer: Figure | None
-    tau: Figure | None
+    aer: Estimate | None
+    tau: Estimate | None
     supervised: bool = False
 
     def __str__(self) -> str:

@@ -33,12 +33,15 @@ OF_ALL_LAYERS: dict[Kind, str] = {"encoder": SUMS_TO_ONE, "cross": TOGETHER, "de
 
 @dataclass(frozen=True)
 class View:
-    """What a view shows, what the number in a cell is, and what a row of each kind sums to.
+    """What a view is called and shows, in a few words for the page and, with its paper, in the terminal and pictures;
+    what the number in a cell is, and what a row of each kind sums to.
 
     `heads`: every head has its own map, else every layer.  `shares`: cells are shares, at most 1.  `through_layers`:
     a layer's map is about all layers up to it.
     """
 
+    title: str
+    summary: str
     about: str
     cell: str
     sums: dict[Kind, str]
@@ -49,20 +52,24 @@ class View:
 
 VIEW: dict[str, View] = {
     "raw": View(
+        "Attention weights", "Where the head looked. Every row adds up to 100%.",
         "the weights themselves: where the head looked, not why the model chose its words", "weight",
         dict.fromkeys(KINDS, SUMS_TO_ONE), heads=True,
     ),
     "norm": View(
+        "Weighted by signal", "A long look at a weak signal counts for little.",
         "how long the vector is that came from there: weight, value and output projection (Kobayashi et al. 2020)",
         "length of the vector", dict.fromkeys(KINDS, "Lengths of vectors: rows do not sum to 1."), heads=True,
         shares=False,
     ),
     "rollout": View(
+        "Rollout", "Traces the weights back through all layers.",
         "where the content of a state comes from through all layers up to this one, if each passes on half of the mean"
         " of its heads and half of its residual (Abnar and Zuidema 2020)", "share", OF_ALL_LAYERS,
         through_layers=True,
     ),
     "mixing": View(
+        "Mixing (ALTI)", "What really arrived, within one layer.",
         "each token's share of the attention block's output, within this layer (ALTI, Ferrando et al. 2022)",
         "share", {
             "encoder": SUMS_TO_ONE, "decoder": SUMS_TO_ONE,
@@ -70,10 +77,12 @@ VIEW: dict[str, View] = {
         },
     ),
     "contributions": View(
+        "Contributions (ALTI+)", "Traces what really arrived, through all layers.",
         "each token's contribution to a state through all layers up to this one (ALTI+, Ferrando et al. 2022)", "share",
         OF_ALL_LAYERS, through_layers=True,
     ),
     "left_out": View(
+        "Leave a word out", "How much worse a word fits when a source word is erased.",
         "how much less probable each token of the translation becomes when a source word is left out",
         "fall in log-probability, nats",
         dict.fromkeys(KINDS, "Nats, not shares: below 0 the token is more probable without the word."), shares=False,

@@ -14,10 +14,11 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from ..tokenizer.encoding import encode_source, encode_target
 from ..tokenizer.words import split_words
 from .interventions import steer
 from .kinds import Kind
-from .teacher_forcing import Pausing, cut_at_end, decoder_start, encode_source, encode_target, end_ids, eval_mode
+from .teacher_forcing import Pausing, cut_at_end, decoder_start, end_ids, eval_mode
 from .trace import Trace
 from .tracing import trace_hypotheses
 

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from ..tokenizer.encoding import encode_source
 from ..tokenizer.words import Word
-from .teacher_forcing import chosen_log_probs, encode_source, eval_mode, forced_batches
+from .teacher_forcing import chosen_log_probs, eval_mode, forced_batches
 from .trace_data import TraceData
 
 CLOSING = ("Po", "Pe", "Pf")  # the Unicode categories of marks that may follow a word without a space

@@ -56,7 +56,7 @@ class Said:
         return Pair(self.en, self.fr if language == "fr" else self.hi, "en", language)
 
 
-def say(
+def translated(
     subject: Subject, what: tuple[str, str, str], frame: str, name: tuple[str, str], *, idiom: bool
 ) -> tuple[str, str, str]:
     """A sentence in the three languages."""
@@ -77,8 +77,8 @@ def sentences() -> Iterable[Said]:
         if "NAME" not in frame and name is not NAMES[0]:
             continue
         for adjective in ADJECTIVES:
-            yield Said(*say(subject, adjective, frame, name, idiom=False), None, False)
+            yield Said(*translated(subject, adjective, frame, name, idiom=False), None, False)
         idiom = subject in TASKS
         what = IDIOM if idiom else LITERAL
-        yield Said(*say(subject, what, frame, name, idiom=idiom), "figurative" if idiom else "literal",
+        yield Said(*translated(subject, what, frame, name, idiom=idiom), "figurative" if idiom else "literal",
                    number % HELD_OUT == 0)  # fmt: skip

@@ -21,13 +21,13 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from ..lens.hooks import Head
+from ..lens.intervals import Estimate
 from ..lens.kinds import KINDS
-from .interval import Interval, written
+from ..lens.palette import COLOURS
+from .figures import written
 
-INK, SOFT, LINE = "#1b2430", "#5b6878", "#d9e0e8"
-BLUE, ORANGE, GREEN, PURPLE, RED = "#1f5fae", "#ad4c08", "#2f7d4f", "#7b4fa6", "#b3344a"
-PALETTE = {INK: "ink", SOFT: "soft", LINE: "line", BLUE: "blue", ORANGE: "orange", GREEN: "green", PURPLE: "purple",
-           RED: "red"}  # fmt: skip
+NAMES = ("ink", "soft", "line", "blue", "orange", "green", "purple", "red")
+INK, SOFT, LINE, BLUE, ORANGE, GREEN, PURPLE, RED = (COLOURS["light"][name] for name in NAMES)
 WIDTH = 6.6  # inches of a picture: the column of the page
 STYLE = {
     "font.family": ["DejaVu Sans", "Verdana", "Noto Sans", "Noto Sans Devanagari", "sans-serif"],
@@ -43,7 +43,7 @@ STYLE = {
 }  # fmt: skip
 
 
-Values = Sequence[Any] | np.ndarray  # numbers or Intervals
+Values = Sequence[Any] | np.ndarray  # numbers or Estimates
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ Panel = Curves | Bars | Map
 
 def ends(values: Values) -> np.ndarray:
     """[3,N]: each value with its low and high end; a number is its own."""
-    return np.array([(one.value, one.low, one.high) if isinstance(one, Interval) else (one,) * 3 for one in values]).T
+    return np.array([(one.value, one.low, one.high) if isinstance(one, Estimate) else (one,) * 3 for one in values]).T
 
 
 def head_map(title: str, heads: Sequence[Head], values: Sequence[float], *, texts: Sequence[str] = (),
@@ -189,7 +189,8 @@ def to_svg(panels: Sequence[Panel], *, name: str, title: str) -> str:
     svg = re.sub(r"\s*\n\s*", "\n", svg)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", svg)
-    for colour, variable in PALETTE.items():
+    for variable in NAMES:
+        colour = COLOURS["light"][variable]
         svg = re.sub(colour, f"var(--{variable}, {colour})", svg, flags=re.IGNORECASE)
     opening = f'role="img" aria-label="{html.escape(title)}">'
     svg = re.sub(r'<svg [^>]*?viewBox="([^"]+)"[^>]*>', lambda tag: f'<svg viewBox="{tag[1]}" {opening}', svg, count=1,

@@ -13,14 +13,14 @@ from transformers import PreTrainedModel
 
 from ..lens import add_views, trace_texts
 from ..lens.choices import Choice, MinimalPairs
-from ..lens.heads import LEAST, Measured, RoleScore, measure
 from ..lens.hooks import Stack, supervised_heads
+from ..lens.intervals import Estimate
+from ..lens.role_scores import LEAST, Measured, RoleScore, measure
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
 from ..measures.gold import groups_of, in_halves, minimal_pairs, pronoun_choice, to_gold
 from ..storybook import StoryPair
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from .interval import Interval
 from .lesson import Check, Table
 from .workbench import Workbench
 
@@ -97,14 +97,14 @@ class Pronouns:
         """In which pairs the model prefers the receiver's correct pronoun."""
         return self.patching.margins() > 0
 
-    def flip_rate(self, **what: object) -> Interval:
+    def flip_rate(self, **what: object) -> Estimate:
         """The share of correct pronouns that flip when `what` is patched from the other sentence."""
         flipped_P = self.patching.margins(**what) < 0  # type: ignore[arg-type]
         groups = [self.groups[receiver] for (receiver, _), right in zip(self.pairs, self.right_P, strict=True) if right]
-        return Interval.of(flipped_P[self.right_P], groups)
+        return Estimate.of(flipped_P[self.right_P], groups)
 
     def flips_by_layer(self, stack: Stack, layers: int,
-                       where: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, list[Interval]]:
+                       where: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, list[Estimate]]:
         """The same for the states at some positions of each pair, by name and layer."""
         return {name: [self.flip_rate(layers=[(stack, layer)], where=[{stack: list(one)} for one in of])
                        for layer in range(layers)] for name, of in where.items()}
@@ -138,7 +138,7 @@ def role_table(caption: str, roles: Iterable[RoleScore], names: Mapping[str, str
     return Table(
         caption, ("role", "head", "share of its attention", "uniform", "best fixed position", "wrong nouns"),
         [((names or {}).get(one.role, one.role), f"{one.head}{one.supervision}",
-          f"{Interval(one.score, one.low, one.high):.1%}",
+          f"{Estimate(one.score, one.low, one.high):.1%}",
           *("–" if share is None else f"{share:.1%}" for share in (one.uniform, one.positional, one.rival)))
          for one in roles], folded)
 
@@ -156,5 +156,5 @@ def named(one: RoleScore | None) -> str:
         return "Not decidable here: the role does not occur, or an uninformed baseline already looks there."
     return (f"The best head, {NAMES[one.head.kind].lower()} layer {one.head.layer}, head {one.head.head}"
             f"{one.supervision},"
-            f" gives {Interval(one.score, one.low, one.high):.0%} of its attention there; the best baseline gives"
+            f" gives {Estimate(one.score, one.low, one.high):.0%} of its attention there; the best baseline gives"
             f" {one.baseline:.0%}.")

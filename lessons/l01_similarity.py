@@ -11,8 +11,9 @@ import torch
 from transformers import PreTrainedModel
 
 from ..lens.hooks import all_sites, replaced
-from ..lens.teacher_forcing import chosen_log_probs, encode_source, eval_with_eager_attention, forced_pass
-from .interval import rank_correlation
+from ..lens.teacher_forcing import chosen_log_probs, eval_with_eager_attention, forced_pass
+from ..tokenizer.encoding import encode_source
+from .figures import rank_correlation
 from .lesson import Check, Checks, Curves, Exhibits, Figures, Map, Table, Workbench
 
 # N vectors, D width, B batch, T tokens, H heads, E size of one head

@@ -3,7 +3,8 @@
 import numpy as np
 import torch
 
-from ..lens.teacher_forcing import encode_source, eval_with_eager_attention, forced_pass
+from ..lens.teacher_forcing import eval_with_eager_attention, forced_pass
+from ..tokenizer.encoding import encode_source
 from . import lookup
 from .by_hand import softmax
 from .lesson import Check, Checks, Curves, Exhibits, Figures, Map, Table, Workbench, over_seeds

@@ -4,7 +4,8 @@ import numpy as np
 import torch
 
 from ..lens.hooks import capture
-from ..lens.teacher_forcing import encode_source, eval_with_eager_attention
+from ..lens.teacher_forcing import eval_with_eager_attention
+from ..tokenizer.encoding import encode_source
 from .by_hand import softmax
 from .lesson import Check, Checks, Curves, Exhibits, Figures, Table, Workbench, over_seeds
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from .lesson import Bars, Check, Checks, Curves, Exhibits, Figures, Interval, Look, Table, Workbench, over_seeds
+from .lesson import Bars, Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench, over_seeds
 from .small import Recipe, SmallModel, Task, compare, in_rows, open_mask, task_of, test_loss
 
 # S source tokens, T target tokens
@@ -32,7 +32,7 @@ def measure(bench: Workbench) -> Figures:
     ended = [float(curve[:, -POINTS // 10 :].mean()) for curve in losses]
     return Figures(
         steps=len(masked.runs[0].losses), curves=dict(zip(NAMES, losses, strict=True)), ended=ended,
-        collapse=ended[1] / ended[0], seen=[one.loss for one in both], hidden=Interval.seeds(hidden),
+        collapse=ended[1] / ended[0], seen=[one.loss for one in both], hidden=Estimate.seeds(hidden),
         exact=[one.exact for one in both], share=plain.exact.value / (masked.exact.value or math.nan),
         chrf=[one.chrf for one in both], source=task.test[0].source, written=[one.sample for one in both],
         **passes(masked.runs[0].model, task, bench.pick(20, 3)),

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from ..lens.heads import RoleScore, heads_of_roles
 from ..lens.hooks import AttentionSite, attention_sites, capture
-from ..lens.teacher_forcing import encode_source, eval_with_eager_attention
+from ..lens.role_scores import RoleScore, heads_of_roles
+from ..lens.teacher_forcing import eval_with_eager_attention
 from ..measures.gold import in_halves
 from ..storybook import HARD
+from ..tokenizer.encoding import encode_source
 from .held_out import clearest, measured_on, named, role_checks, role_table
-from .lesson import Bars, Check, Checks, Exhibits, Figures, Interval, Look, Workbench
+from .lesson import Bars, Check, Checks, Estimate, Exhibits, Figures, Look, Workbench
 from .small import Recipe, compare
 
 # H heads, T tokens, E size of one head, D width
@@ -100,7 +101,7 @@ def claims(f: Figures) -> Checks:
 
 def exhibits(f: Figures) -> Exhibits:
     names = [f"{ROLES[one.role]} ({one.head}{', supervised' * one.supervised})" for one in f.roles]
-    attention = {"attention": [Interval(one.score, one.low, one.high) for one in f.roles],
+    attention = {"attention": [Estimate(one.score, one.low, one.high) for one in f.roles],
                  "best baseline": [one.baseline for one in f.roles]}  # fmt: skip
     return [
         role_table(f"Attention from *it*, on {f.sentences} unseen sentences", f.roles, ROLES),

@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from ..lens.teacher_forcing import encode_source, encode_target
 from ..measures.gold import in_halves
 from ..modeling.positions import sinusoids
 from ..storybook import StoryPair
+from ..tokenizer.encoding import encode_source, encode_target
 from .lesson import Bars, Check, Checks, Exhibits, Figures, Look, Map, Table, Workbench
 from .small import Recipe, compare, task_of
 

@@ -9,7 +9,7 @@ import torch
 
 from ..storybook import StoryPair
 from ..training.metrics import score
-from .lesson import Bars, Check, Checks, Curves, Exhibits, Figures, Interval, Table, Workbench, over_seeds
+from .lesson import Bars, Check, Checks, Curves, Estimate, Exhibits, Figures, Table, Workbench, over_seeds
 from .recurrent import RecurrentTranslator
 from .small import LAYERS, LONGEST, Network, Recipe, SmallModel, Task, compare, task_of, translate
 
@@ -36,7 +36,7 @@ def measure(bench: Workbench) -> Figures:
         influence[network] = np.array([influences(bench, run.model, task) for run in one.runs])  # [seeds,lengths]
         texts = [translate(run.model, task.tokenizer, [row.source for row in rows], longest=2 * LONGEST)
                  for run in one.runs]  # fmt: skip
-        double[network] = Interval.seeds([score(text, [row.target for row in rows]).chrf for text in texts])
+        double[network] = Estimate.seeds([score(text, [row.target for row in rows]).chrf for text in texts])
         sizes.append(sum(weight.numel() for weight in one.runs[0].model.parameters()))
     single, exact = ({network: getattr(one, name) for network, one in compared.items()} for name in ("chrf", "exact"))
     fall = {network: single[network].value - double[network].value for network in NETWORKS}

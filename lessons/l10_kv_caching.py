@@ -11,7 +11,7 @@ from torch import nn
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
 from ..lens.hooks import attention_sites, replaced
-from ..lens.teacher_forcing import encode_source
+from ..tokenizer.encoding import encode_source
 from ..training.batching import pad
 from .lesson import Check, Checks, Curves, Exhibits, Figures, Look, Table, Workbench
 from .workbench import one_thread

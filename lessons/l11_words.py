@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lens.embeddings import Contextual, analogy, contextual, distances, static
-from ..lens.teacher_forcing import encode_source
 from ..storybook import StoryPair
 from ..storybook.senses import SENSES
+from ..tokenizer.encoding import encode_source
 from ..tokenizer.words import split_words
-from .lesson import Bars, Check, Checks, Curves, Exhibits, Figures, Interval, Look, Table, Workbench
+from .lesson import Bars, Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench
 
 # L layers, N words or occurrences, D model width
 
@@ -107,7 +107,7 @@ def occurring(bench: Workbench, stories: Sequence[StoryPair]) -> list[tuple[str,
     return made
 
 
-def disambiguated(bench: Workbench) -> tuple[dict[str, Interval], int]:
+def disambiguated(bench: Workbench) -> tuple[dict[str, Estimate], int]:
     """By stage, the share of occurrences disambiguated correctly; and how many there were."""
     trained = [story for story in bench.corpus.train if story.kind == "sense"][: bench.pick(REMEMBERED, 60)]
     remembered = occurring(bench, trained)
@@ -115,7 +115,7 @@ def disambiguated(bench: Workbench) -> tuple[dict[str, Interval], int]:
     asked = [one for one in asked if any(one[0] == other[0] for other in remembered)]
     layers = len(asked[0][3].layers)
 
-    def share(stage: int) -> Interval:
+    def share(stage: int) -> Estimate:
         def vector(one: Contextual) -> np.ndarray:
             return one.without_position if stage < 0 else one.layers[stage]
 
@@ -124,13 +124,13 @@ def disambiguated(bench: Workbench) -> tuple[dict[str, Interval], int]:
             known = [(vector(other[3]), other[1]) for other in remembered if other[0] == word]
             says = nearest_meaning(vector(vectors), np.stack([v for v, _ in known]), np.array([m for _, m in known]))
             right.append(says if second else 1 - says)
-        return Interval.of(right, [group for _, _, group, _ in asked])
+        return Estimate.of(right, [group for _, _, group, _ in asked])
 
     names = ("static", "with its position", *(f"after layer {layer}" for layer in range(layers - 1)))
     return {name: share(stage - 1) for stage, name in enumerate(names)}, len(asked)
 
 
-def overlapping(alike_NN: np.ndarray, near_NN: np.ndarray) -> tuple[Interval, float, np.ndarray]:
+def overlapping(alike_NN: np.ndarray, near_NN: np.ndarray) -> tuple[Estimate, float, np.ndarray]:
     """How many of the words used most alike are nearest too, and by chance; mean cosine by decile of likeness."""
     count = min(NEAREST, len(near_NN) - 1)
     tops = [np.argsort(9 * np.eye(len(like_NN)) - like_NN, axis=1, kind="stable")[:, :count]
@@ -139,7 +139,7 @@ def overlapping(alike_NN: np.ndarray, near_NN: np.ndarray) -> tuple[Interval, fl
     pairs = np.triu_indices(len(near_NN), 1)
     order = np.argsort(alike_NN[pairs], kind="stable")
     deciles = np.array([near_NN[pairs][part].mean() for part in np.array_split(order, 10)])
-    return Interval.of(shared_N), count / (len(near_NN) - 1), deciles
+    return Estimate.of(shared_N), count / (len(near_NN) - 1), deciles
 
 
 def relation(bench: Workbench, text: str) -> dict[str, float]:

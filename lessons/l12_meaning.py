@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from ..tokenizer.tokenization_seq2see import train_tokenizer
 from ..training.pairs import Pair
 from .cake import IDIOM, LITERAL, Said, sentences
-from .lesson import Bars, Check, Checks, Exhibits, Figures, Interval, Table, Workbench, over_seeds
+from .lesson import Bars, Check, Checks, Estimate, Exhibits, Figures, Table, Workbench, over_seeds
 from .small import LEARNING_RATE, TRANSFORMER, Recipe, SmallTransformer, learn, translate
 
 # B sentences, S tokens, D width
@@ -104,7 +104,7 @@ def claims(f: Figures) -> Checks:
 
 
 def exhibits(f: Figures) -> Exhibits:
-    rows = [(f"{kind}, {stage}", language, *(Interval.seeds(of[k, s, n]) for of in f.shares))
+    rows = [(f"{kind}, {stage}", language, *(Estimate.seeds(of[k, s, n]) for of in f.shares))
             for k, kind in enumerate(KINDS) for s, stage in enumerate(STAGES)
             for n, language in enumerate(LANGUAGES.values())]  # fmt: skip
     names = [f"{language}, {kind}" for kind in KINDS for language in LANGUAGES.values()]

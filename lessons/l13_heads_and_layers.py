@@ -6,17 +6,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lens import all_heads, mean_outputs
-from ..lens.heads import RoleScore, heads_of_roles, roles_of_heads
 from ..lens.hooks import Head
 from ..lens.interventions import ablate
 from ..lens.kinds import KINDS, Kind
+from ..lens.role_scores import RoleScore, heads_of_roles, roles_of_heads
 from ..lens.summary import spread
 from ..lens.teacher_forcing import chosen_log_probs, eval_mode, forced_batches
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
+from .figures import written
 from .held_out import clearest, groups, ids_of, measured, named, role_checks, role_table, traces
-from .interval import written
-from .lesson import Check, Checks, Curves, Exhibits, Figures, Interval, Look, Table, Workbench, columns_of, head_map
+from .lesson import Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench, columns_of, head_map
 
 # L layers, N sentences, B batch, T tokens
 
@@ -25,7 +25,7 @@ SENTENCES = 100  # on which heads are ablated
 TEXT = "The owl lent the ladder to the crow. It was grateful."
 
 
-def reach(some: Sequence[Trace], kind: Kind, of: Sequence[str], name: str) -> tuple[list[Interval], list[Interval]]:
+def reach(some: Sequence[Trace], kind: Kind, of: Sequence[str], name: str) -> tuple[list[Estimate], list[Estimate]]:
     """Means over heads of `lens.spread`'s "distance" or "across": by layer, and the change from layer to layer.
     Texts of one sentence have no "across"."""
     spreads = [spread(trace, kind) for trace in some]
@@ -48,7 +48,7 @@ def measure(bench: Workbench) -> Figures:
     reached = {name: {kind: reach(traces(bench)[1], kind, groups(bench), name) for kind in KINDS}
                for name in ("distance", "across")}
     steps = {name: {kind: of[1] for kind, of in by_kind.items()} for name, by_kind in reached.items()}
-    having, lacking = (Interval.of([cost.value for head, cost in zip(heads, costs, strict=True)
+    having, lacking = (Estimate.of([cost.value for head, cost in zip(heads, costs, strict=True)
                                     if bool(by_head.get(head)) is wanted]) for wanted in (True, False))
     costly = max(range(len(heads)), key=lambda i: costs[i].value)
     places = {name: next((one for one in best if one.head.kind == "encoder" and one.role == name), None)
@@ -70,16 +70,16 @@ def measure(bench: Workbench) -> Figures:
     )  # fmt: skip
 
 
-def ablations(bench: Workbench, heads: Sequence[Head]) -> list[Interval]:
+def ablations(bench: Workbench, heads: Sequence[Head]) -> list[Estimate]:
     """What a token of the correct translation loses in log-probability without each head, over sentences."""
     known, asked = (half[: bench.pick(SENTENCES, 12)] for half in traces(bench))
     means = mean_outputs(bench.model, *ids_of(known))
-    bench.say("ablating each head")
+    bench.report_progress("ablating each head")
     whole = np.array([trace.log_probs[1:].mean() for trace in asked])
     costs = []
     for head in heads:
         with ablate(bench.model, [head], replace="mean", means=means):
-            costs.append(Interval.of(whole - log_probs(bench, asked), groups(bench)[: len(asked)]))
+            costs.append(Estimate.of(whole - log_probs(bench, asked), groups(bench)[: len(asked)]))
     return costs
 
 
@@ -97,7 +97,7 @@ def claims(f: Figures) -> Checks:
     def always(one: RoleScore | None) -> list[Check]:
         return [Check(one.score if one else math.nan, "≥", ALWAYS, "share of its attention"), *role_checks(one)]
 
-    def rises(steps: dict[Kind, list[Interval]]) -> list[Check]:
+    def rises(steps: dict[Kind, list[Estimate]]) -> list[Check]:
         return [Check(min((step.low for step in of), default=math.nan), ">", 0, f"lowest end of a step, {kind}:")
                 for kind, of in steps.items()]
 
@@ -113,7 +113,7 @@ def claims(f: Figures) -> Checks:
 
 
 def exhibits(f: Figures) -> Exhibits:
-    def by_layer(values: Sequence[Interval]) -> str:
+    def by_layer(values: Sequence[Estimate]) -> str:
         return " → ".join(written(one.value, ".2f") for one in values)
 
     costs = [max(cost.value, 0) for cost in f.costs]

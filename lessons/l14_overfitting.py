@@ -33,7 +33,7 @@ def measure(bench: Workbench) -> Figures:
         runs = [trained(bench, recipe, seed) for seed in bench.seeds]
         steps, known = tuple(runs[0].models), task.train[: recipe.pairs or None]
         pairs[name] = len(known)
-        rows[name] = np.array([[look_at(model, task, known[:200], bench.pick(40, 4)) for model in run.models.values()]
+        rows[name] = np.array([[model_row(model, task, known[:200], bench.pick(40, 4)) for model in run.models.values()]
                                for run in runs])
     by_column = {column: {name: of[:, :, number] for name, of in rows.items()} for number, column in enumerate(COLUMNS)}
     return summarised(by_column, pairs, steps)
@@ -56,8 +56,8 @@ def summarised(by_column: dict[str, dict[str, np.ndarray]], pairs: dict[str, int
     )  # fmt: skip
 
 
-def look_at(model: SmallModel, task: Task, seen: Sequence[StoryPair], traced: int) -> list[float]:
-    """The COLUMNS of one model."""
+def model_row(model: SmallModel, task: Task, seen: Sequence[StoryPair], traced: int) -> list[float]:
+    """One model's value of each of COLUMNS."""
     assert isinstance(model, SmallTransformer)
     texts = translate(model, task.tokenizer, [story.source for story in task.test])
     pronoun = pronoun_accuracy(task.test, texts)["easy"]["pronoun"] / 100

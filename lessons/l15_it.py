@@ -7,11 +7,11 @@ import numpy as np
 
 from ..lens import all_heads, mean_outputs
 from ..lens.choices import Ablations, Choice, margins
-from ..lens.heads import heads_of_roles
 from ..lens.hooks import Head
+from ..lens.role_scores import heads_of_roles
 from ..tokenizer.words import token_spans
 from .held_out import Pronouns, clearest, ids_of, measured, named, pronouns, role_checks, role_table
-from .lesson import SENTENCE, Check, Checks, Curves, Exhibits, Figures, Interval, Look, Table, Workbench, head_map
+from .lesson import SENTENCE, Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench, head_map
 
 # L layers, H heads, N sentences, P pairs
 
@@ -44,11 +44,11 @@ SHOWN = (Pronouns.flip_rate,)
 def measure(bench: Workbench) -> Figures:
     dev, test = pronouns(bench)
     heads = all_heads(bench.model)
-    bench.say("patching each head from one sentence into another")
+    bench.report_progress("patching each head from one sentence into another")
     on_dev = [dev.flip_rate(heads=[head]).value for head in heads]
     best = [int(i) for i in np.argsort(-np.nan_to_num(on_dev), kind="stable")[:FEW]]
     flipped = [test.flip_rate(heads=[head]) for head in heads]
-    bench.say("ablating each head")
+    bench.report_progress("ablating each head")
     step = math.ceil(len(test.choices) / bench.pick(200, 16))
     right, costs, whole = ablated(bench, heads, dev.choices, test.choices[::step], test.groups[::step])
     by_place = test.flips_by_layer("encoder", bench.model.config.encoder_layers, places(bench, test))
@@ -69,23 +69,23 @@ def measure(bench: Workbench) -> Figures:
 
 def ablated(
     bench: Workbench, heads: Sequence[Head], dev: Sequence[Choice], test: Sequence[Choice], of: Sequence[str]
-) -> tuple[list[Interval], list[Interval], float]:
+) -> tuple[list[Estimate], list[Estimate], float]:
     """The shares of correct pronouns without each head, the losses this means, and the share with all heads."""
     ablations = Ablations(bench.model, test, mean_outputs(bench.model, *ids_of(dev)))
     whole = ablations.margins() > 0
     without = [ablations.margins([head]) > 0 for head in heads]
-    return ([Interval.of(right, of) for right in without],
-            [Interval.of(whole.astype(float) - right, of) for right in without], float(whole.mean()))
+    return ([Estimate.of(right, of) for right in without],
+            [Estimate.of(whole.astype(float) - right, of) for right in without], float(whole.mean()))
 
 
-def both_right(bench: Workbench, pronoun: Pronouns, family: str) -> Interval:
+def both_right(bench: Workbench, pronoun: Pronouns, family: str) -> Estimate:
     """The share of pairs of variants of a sentence, with different pronouns, in which both are correct."""
     numbers = [i for i, story in enumerate(pronoun.stories) if story.family == family]
     right = dict(zip(numbers, margins(bench.model, [pronoun.choices[i] for i in numbers]) > 0, strict=True))
     both = [(pronoun.groups[a], right[a] and right[b]) for a in numbers for b in numbers
             if a < b and pronoun.groups[a] == pronoun.groups[b]
             and pronoun.choices[a].right != pronoun.choices[b].right]
-    return Interval.of([hit for _, hit in both], [group for group, _ in both])
+    return Estimate.of([hit for _, hit in both], [group for group, _ in both])
 
 
 def claims(f: Figures) -> Checks:

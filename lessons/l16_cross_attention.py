@@ -8,16 +8,16 @@ import numpy as np
 import torch
 
 from ..lens import all_heads, mean_outputs, trace_texts
-from ..lens.alignment import drops_by_words
+from ..lens.alignment_choice import drops_by_words
 from ..lens.by_words import word_map
-from ..lens.heads import heads_of_roles
 from ..lens.hooks import replaced
 from ..lens.interventions import ablate, other_values
 from ..lens.kinds import Kind
+from ..lens.role_scores import heads_of_roles
 from ..lens.teacher_forcing import by_length, eval_mode, forced_pass
 from ..tokenizer.words import split_words
 from .held_out import groups, ids_of, measured, named, role_checks, traces
-from .lesson import SENTENCE, TRANSLATION, Bars, Check, Checks, Exhibits, Figures, Interval, Look, Map, Table, Workbench
+from .lesson import SENTENCE, TRANSLATION, Bars, Check, Checks, Estimate, Exhibits, Figures, Look, Map, Table, Workbench
 
 # B sentences, S source tokens, T decoder steps, D model width, H heads, E size of one head
 
@@ -54,10 +54,10 @@ def measure(bench: Workbench) -> Figures:
     conditions = all_conditions(bench, *dev)
     right = {}
     for name, condition in conditions.items():
-        bench.say(name)
+        bench.report_progress(name)
         seeds = bench.seeds[: None if name == SHUFFLED else 1]
         found_SN = np.stack([correct(bench, *test, condition, bench.seed(seed)) for seed in seeds])
-        right[name] = Interval.of(found_SN.mean(0), groups(bench)[: found_SN.shape[1]])
+        right[name] = Estimate.of(found_SN.mean(0), groups(bench)[: found_SN.shape[1]])
     alone = max(right[PREFIX_ALONE].high, right[SOURCE_ALONE].high)
     return Figures(
         **one_step(bench), next=NEXT, wanted=ASKED, sentences=len(test[0]), right=right,

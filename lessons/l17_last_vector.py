@@ -11,7 +11,7 @@ from ..lens.hooks import capture
 from ..lens.teacher_forcing import eval_mode, forced_batches
 from ..lens.trace import Trace
 from .held_out import Pronouns, groups, ids_of, pronouns, traces_with_views
-from .lesson import Bars, Check, Checks, Curves, Exhibits, Figures, Interval, Look, Table, Workbench, columns_of
+from .lesson import Bars, Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench, columns_of
 
 # B sentences, T decoder steps, S source tokens, L decoder layers, D model width, V vocabulary
 
@@ -61,7 +61,7 @@ def measure(bench: Workbench) -> Figures:
     return Figures(
         off=off, stages=["before any layer", *(f"after layer {layer}" for layer in layers)],
         read=columns_of(read, of), coming=coming, gains=columns_of(np.diff(to_come, axis=1), of),
-        owed=dict(zip(PARTS, parts, strict=False)), visible=parts[3], begin=Interval.of(read[:, 0], of),
+        owed=dict(zip(PARTS, parts, strict=False)), visible=parts[3], begin=Estimate.of(read[:, 0], of),
         end=coming[-1].value, own=parts[0][-1], seen=parts[3][-1], most=MOST, shares=[one.value for one in coming],
         flips=flips, alone=flips[PLACES[0]], earlier=[one.value for one in flips[PLACES[1]]],
         look=Look(kind="decoder", layer=layers[-1]),
@@ -90,7 +90,7 @@ def first_states(bench: Workbench, some: Sequence[Trace]) -> tuple[list[list[int
     return says, off
 
 
-def by_place(bench: Workbench, pronoun: Pronouns) -> dict[str, list[Interval]]:
+def by_place(bench: Workbench, pronoun: Pronouns) -> dict[str, list[Estimate]]:
     """For each of PLACES, the pronouns that flip with these states of another sentence, by decoder layer."""
     last = [len(pronoun.choices[receiver].prefix_ids) for receiver, _ in pronoun.pairs]
     steps: list[list[Sequence[int]]] = [[[t] for t in last], [range(t) for t in last], [range(t + 1) for t in last]]

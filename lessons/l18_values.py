@@ -14,9 +14,9 @@ from ..lens.kinds import KINDS, Kind
 from ..lens.teacher_forcing import eval_mode, eval_with_eager_attention, forced_pass
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
+from .figures import rank_correlation
 from .held_out import groups, traces_with_views
-from .interval import rank_correlation
-from .lesson import SENTENCE, TRANSLATION, Bars, Check, Checks, Exhibits, Figures, Interval, Look, Table, Workbench
+from .lesson import SENTENCE, TRANSLATION, Bars, Check, Checks, Estimate, Exhibits, Figures, Look, Table, Workbench
 
 # L layers, H heads, R rows, C columns, N cells: a head and a column; T steps, V vocabulary
 
@@ -42,7 +42,7 @@ def measure(bench: Workbench) -> Figures:
     some = traces_with_views(bench)
     of = groups(bench)[: len(some)]
     tested = some[: bench.pick(SENTENCES, 2)]
-    bench.say(f"silencing values, one by one, in {len(tested)} sentences")
+    bench.report_progress(f"silencing values, one by one, in {len(tested)} sentences")
     kinds, cells = {}, 0
     for kind in KINDS:
         orders = []
@@ -53,10 +53,10 @@ def measure(bench: Workbench) -> Figures:
             cells += len(effect_N)
         weights_N, lengths_N = np.array(orders).T
         kinds[kind] = {
-            "other first": Interval.of([other_first(trace, kind) for trace in some], of),
-            "by weight": Interval.of(weights_N, of[: len(tested)]),
-            "by length": Interval.of(lengths_N, of[: len(tested)]),
-            "gain": Interval.of(lengths_N - weights_N, of[: len(tested)]),
+            "other first": Estimate.of([other_first(trace, kind) for trace in some], of),
+            "by weight": Estimate.of(weights_N, of[: len(tested)]),
+            "by length": Estimate.of(lengths_N, of[: len(tested)]),
+            "gain": Estimate.of(lengths_N - weights_N, of[: len(tested)]),
         }  # fmt: skip
     by_figure = {name: {kind: kinds[kind][name] for kind in KINDS} for name in kinds["encoder"]}
     return Figures(

@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Literal
 
+from ..lens.intervals import Estimate
 from .drawing import Bars, Curves, Map, Panel, head_map
-from .interval import Interval, columns_of, over_seeds, spelled
+from .figures import columns_of, over_seeds, spelled
 from .workbench import Workbench
 
 __all__ = [
-    "Bars", "Check", "Checks", "Curves", "Exhibits", "Figures", "Interval", "Look", "Map", "SENTENCE", "TRANSLATION",
+    "Bars", "Check", "Checks", "Curves", "Exhibits", "Figures", "Estimate", "Look", "Map", "SENTENCE", "TRANSLATION",
     "Table", "Workbench", "columns_of", "head_map", "over_seeds",
 ]  # fmt: skip
 

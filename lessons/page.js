@@ -1,6 +1,6 @@
 // Light or dark as the system has it, or as the reader chooses, or as the page around it is; on paper always light, with
 // every listing open.  What is wider than its place is a stop of the Tab key, so that the arrow keys scroll it, and says
-// what it is.  In a frame, the page around it has the address: it is told of each link to a lesson, and tells back.
+// what it is.  In a frame, the page around it has the address: it gets each link to a lesson, and sends back.
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");

@@ -17,7 +17,7 @@ from importlib.resources import files
 from string import Formatter
 from typing import Any
 
-from .interval import written
+from .figures import written
 
 SECTIONS = ("Claims", "What was done", "What came out", "Try next")
 SLIPS = "Common slips"

@@ -29,7 +29,7 @@ from typing import Any
 from seq2see import __version__
 from .contents import CHAPTERS, load, number_of
 from .drawing import to_svg
-from .interval import spelled, to_data
+from .figures import spelled, to_data
 from .lesson import Table, count, word_of
 from .prose import fill, read_prose
 from .workbench import Workbench
@@ -45,7 +45,7 @@ def collect(bench: Workbench, names: list[str], *, command: str) -> dict[str, An
     for place, name in enumerate(names, 1):
         print(f"[{place}/{len(names)}] lesson {number_of(name)}", file=sys.stderr, flush=True)
         lessons.append(run_lesson(bench, name))
-        bench.say(f"{lessons[-1]['verdict']['word']} ({lessons[-1]['seconds']:.1f} s)")
+        bench.report_progress(f"{lessons[-1]['verdict']['word']} ({lessons[-1]['seconds']:.1f} s)")
     numbers = {lesson["number"] for lesson in lessons}
     chapters = [{"title": chapter.title, "about": chapter.about,
                  "lessons": [number_of(name) for name in chapter.names if number_of(name) in numbers]}

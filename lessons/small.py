@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from ..lens.intervals import Estimate
 from ..lens.teacher_forcing import by_length
 from ..modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration, attention, layers, modeling_seq2see
 from ..storybook import StoryPair
@@ -28,7 +29,6 @@ from ..training.cache import fingerprint
 from ..training.metrics import score
 from ..training.pairs import Pair
 from . import recurrent
-from .interval import Interval
 from .recurrent import RecurrentTranslator
 from .workbench import Workbench
 
@@ -91,9 +91,9 @@ class Compared:
     chrF2; `loss` on the test, in nats; `sample`, the first seed's translation of the first test sentence."""
 
     runs: list[Trained]
-    exact: Interval
-    chrf: Interval
-    loss: Interval
+    exact: Estimate
+    chrf: Estimate
+    loss: Estimate
     sample: str
 
 
@@ -192,7 +192,7 @@ def learn(
 
     def train_small(name: str, seed: int, given: str) -> list[Any]:
         bench.seed(seed)
-        bench.say(f"training {name}, seed {seed}")
+        bench.report_progress(f"training {name}, seed {seed}")
         model = new()
         return [fit(model, pairs, tokenizer, steps=steps, seed=seed, learning_rate=rate)
                 for pairs, steps, rate in stages]  # fmt: skip
@@ -296,8 +296,8 @@ def compare(bench: Workbench, **recipes: Recipe) -> dict[str, Compared]:
         scores = [score(text, targets) for text in texts]
         losses = [test_loss(run.model, in_rows(task.test, 1), task.tokenizer) for run in runs]
         compared[name] = Compared(
-            runs, Interval.seeds([one.exact_match / 100 for one in scores]),
-            Interval.seeds([one.chrf for one in scores]), Interval.seeds(losses), texts[0][0])
+            runs, Estimate.seeds([one.exact_match / 100 for one in scores]),
+            Estimate.seeds([one.chrf for one in scores]), Estimate.seeds(losses), texts[0][0])
     return compared
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from ..measures.alignment import settings_of
+from ..measures.aligner import settings_of
 from ..modeling.loading import load_checkpoint
 from ..storybook import Storybook, generate
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
@@ -87,7 +87,7 @@ class Workbench:
         folder = self.shelf / f"{function.__module__.rpartition('.')[2]}-{function.__name__}-{key}"
         return torch.load(get_or_build(folder, make) / "kept.pt", weights_only=True)
 
-    def say(self, text: str) -> None:
+    def report_progress(self, text: str) -> None:
         """A line of progress."""
         print(f"    {text}", file=sys.stderr, flush=True)
 

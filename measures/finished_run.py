@@ -17,18 +17,18 @@ from pathlib import Path
 
 from seq2see.errors import UserError
 from seq2see.json_files import read_json
-from ..lens import alignment, calibration, replay, roles, trust
+from ..lens import alignment_choice, calibration, replay, roles, trust
 from ..training.moments import FOLDER, MOMENTS
-from ..training.progress import duration, say
+from ..training.progress import duration, report
 from ..translate.loaded_checkpoint import fingerprint
 from ..translate.translator import Translator
-from .alignment import Aligner, fit_to_stories, settings_of, storybook, trained_on_storybook
-from .calibration import SENTENCES, calibrate
-from .card import show_measurements
-from .faithfulness import measure_on_stories
+from .aligner import Aligner, fit_to_stories, settings_of, storybook, trained_on_storybook
+from .calibration_fitting import SENTENCES, calibrate
+from .card_sections import show_measurements
 from .gold import in_halves
-from .heads import measure_roles, save_report
-from .replay import kept_moments, make_replay
+from .held_out_faithfulness import measure_on_stories
+from .pronoun_heads import measure_roles, save_report
+from .training_replay import kept_moments, make_replay
 
 SHARE = 0.2  # of the training time
 CAUTION = 0.8  # share of the remaining time to plan for, from an estimate on a few sentences
@@ -62,7 +62,7 @@ class Measure:
             count = min(self.most, int(self.few * CAUTION * (seconds - took) / took))
         if count < self.least:
             raise UserError(f"{self.least} {self.unit} take longer than the {max(seconds, 0):.1f} s available")
-        say(f"{self.name}: {count} {self.unit}, about {duration(took * count / self.few)}")
+        report(f"{self.name}: {count} {self.unit}, about {duration(took * count / self.few)}")
         return self.take(count)
 
 
@@ -70,21 +70,21 @@ def measure_run(run: Path) -> None:
     """Measure a finished run of `seq2see train`, save the results in it, and remove the weights of its moments."""
     seconds = SHARE * read_json(run / "metrics.json")["training"]["seconds"]
     ends = time.monotonic() + seconds
-    say(f"measuring {run} for at most {duration(seconds)}; the model itself is finished")
+    report(f"measuring {run} for at most {duration(seconds)}; the model itself is finished")
     try:
         translator = Translator.from_pretrained(run, engine="torch")
         measures = [*measures_of(translator, run), *replay_of(translator, run)]
     except Exception as error:
         measures = []
-        say(f"nothing was measured ({reason_of(error)})")
+        report(f"nothing was measured ({reason_of(error)})")
     for number, measure in enumerate(measures):
         try:
             save = measure.within((ends - time.monotonic()) / (len(measures) - number))
             save(run / measure.file)
-            say(f"wrote {run / measure.file}")
+            report(f"wrote {run / measure.file}")
         except Exception as error:
             later = f"; to measure it: {measure.command}" if measure.command else ""
-            say(f"not measured: {measure.name} ({reason_of(error)}){later}")
+            report(f"not measured: {measure.name} ({reason_of(error)}){later}")
     show_measurements(run)
     shutil.rmtree(run / FOLDER, ignore_errors=True)
 
@@ -110,15 +110,15 @@ def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:
     yield Measure("calibration", calibration.FILE, lambda count: calibrate(translator, str(run), limit=count).save,
                   few=60, least=80, most=SENTENCES, command=f"seq2see calibrate {run}")
     if trained_on_storybook(settings):
-        book, aligner = storybook(settings), Aligner(translator)
-        half = min(map(len, in_halves(book.test)))
-        yield Measure("word links", alignment.FILE,
-                      lambda count: fit_to_stories(aligner, run, book.val[:count]).save,
-                      few=24, least=48, most=len(book.val), command=f"seq2see align {run} --fit")
+        stories, aligner = storybook(settings), Aligner(translator)
+        half = min(map(len, in_halves(stories.test)))
+        yield Measure("word links", alignment_choice.FILE,
+                      lambda count: fit_to_stories(aligner, run, stories.val[:count]).save,
+                      few=24, least=48, most=len(stories.val), command=f"seq2see align {run} --fit")
         yield Measure("faithfulness", trust.FILE,
-                      lambda count: measure_on_stories(aligner, run, *in_halves(book.test, count)).save,
+                      lambda count: measure_on_stories(aligner, run, *in_halves(stories.test, count)).save,
                       few=12, least=48, most=half, command=f"seq2see align {run} --trust")
         yield Measure("head roles", roles.FILE,
-                      lambda count: partial(save_report, measure_roles(translator, *in_halves(book.test, count))[0]
+                      lambda count: partial(save_report, measure_roles(translator, *in_halves(stories.test, count))[0]
                                             | {"weights": fingerprint(run)}),
                       few=50, least=100, most=half, command=f"seq2see heads {run} --out {run / roles.FILE}")

@@ -13,8 +13,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..lens.choices import Choice
 from ..lens.roles import GoldPair, GoldPronoun
-from ..lens.teacher_forcing import encode_source, encode_target
 from ..storybook import StoryPair, generate
+from ..tokenizer.encoding import encode_source, encode_target
 from ..tokenizer.words import split_words
 
 OTHER = {"il": "elle", "elle": "il", "ils": "elles", "elles": "ils"}

@@ -38,7 +38,7 @@ from ..training.finishing import write_json
 from ..training.storybook_run import is_finished
 from ..translate.loaded_checkpoint import fingerprint, model_files
 from ..translate.translator import Translator
-from .card import show_measurements
+from .card_sections import show_measurements
 from .examples import SENTENCES
 
 ROOT = Path(__file__).resolve().parent.parent

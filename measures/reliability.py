@@ -17,7 +17,7 @@ from ..lens.calibration import (
     Reliability,
     SentenceCalibration,
 )
-from ..lens.intervals import Figure, mean_figure, middle, resampled
+from ..lens.intervals import Estimate, middle, resampled
 from ..training.curve import BLUE, GREY, ORANGE, STYLE
 
 # N tokens, S sentences, B bins, D resampled sets of sentences
@@ -54,11 +54,11 @@ def reliability(calibrator: Calibrator, *, confidence_N: np.ndarray, right_N: np
     an ECE slightly above 0, and resampling adds a little more.
     """
     ece, bins = calibration_error(confidence_N, right_N, sentence_N)
-    return Reliability(calibrator, ece, mean_figure(nll_N, sentence_N), bins)
+    return Reliability(calibrator, ece, Estimate.of(nll_N, sentence_N), bins)
 
 
 def calibration_error(confidence_N: np.ndarray, right_N: np.ndarray,
-                      group_N: np.ndarray) -> tuple[Figure, tuple[Bin, ...]]:
+                      group_N: np.ndarray) -> tuple[Estimate, tuple[Bin, ...]]:
     """The ECE of confidences, and its bins; what has one number in `group_N` is resampled together."""
     members = [one for one in np.array_split(np.argsort(confidence_N, kind="stable"), BINS) if len(one)]
     bins = tuple(Bin(len(one), float(confidence_N[one].mean()), float(right_N[one].mean())) for one in members)
@@ -68,7 +68,7 @@ def calibration_error(confidence_N: np.ndarray, right_N: np.ndarray,
     times_DG = resampled(groups)
     ece_D = np.abs(times_DG @ gap_GB).sum(1) / (times_DG @ np.bincount(group_N, minlength=groups))
     ece = sum(one.size * abs(one.right - one.confidence) for one in bins) / len(confidence_N)
-    return Figure(ece, *middle(ece_D)), bins
+    return Estimate(ece, *middle(ece_D)), bins
 
 
 def draw_reliability(path: Path, languages: Mapping[str, LanguageCalibration]) -> None:
@@ -76,11 +76,11 @@ def draw_reliability(path: Path, languages: Mapping[str, LanguageCalibration]) -
     drawn without a display and in a fixed style."""
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # no messages about its font cache
     import matplotlib.style
-    from matplotlib.figure import Figure as Canvas
+    from matplotlib.figure import Figure
     from matplotlib.ticker import PercentFormatter
 
     with matplotlib.style.context(["default", STYLE]):
-        canvas = Canvas(figsize=(max(4.2 * len(languages), 5), 4.6), dpi=100, layout="constrained")
+        canvas = Figure(figsize=(max(4.2 * len(languages), 5), 4.6), dpi=100, layout="constrained")
         axes = canvas.subplots(1, len(languages), squeeze=False, sharey=True)[0]
         for axis, (language, measured) in zip(axes, languages.items(), strict=True):
             axis.plot([0, 1], [0, 1], color=GREY, linestyle=(0, (2, 2)), linewidth=1.2, zorder=1)
@@ -103,7 +103,7 @@ def calibration_section(calibration: Calibration) -> str:
     """The figures and the plot, as the model card shows them."""
     rows = ["| language | tokens | ECE | ECE, calibrated |", "| --- | --- | --- | --- |"]
     for language, measured in calibration.languages.items():
-        before, after = (_interval(measured.ways[way].ece) for way in ("raw", measured.way))
+        before, after = (f"{measured.ways[way].ece:.2%}" for way in ("raw", measured.way))
         rows.append(f"| {language} | {measured.tokens:,} | {before} | {after} |")
     return CARD.format(measured_on=calibration.measured_on, tokens="\n".join(rows), picture=PICTURE,
                        sentences=sentence_section(calibration))
@@ -137,10 +137,6 @@ def _verdict(language: str, found: SentenceCalibration) -> str:
                  if one.bands[-1].size else "") for one in found.checks if one.decides and not one.holds]
     return f"{begin}not shown: {'; '.join(faults) or 'nothing to check it on'}. Expected at least {LEAST_SURE}, and a" \
            f" difference of at most {100 * MOST_OFF:.0f} points."
-
-
-def _interval(figure: Figure) -> str:
-    return "{:.2%} ({:.2%} to {:.2%})".format(*figure)
 
 
 def describe(calibration: Calibration) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
-from seq2see.lens.alignment import FILE as ALIGNMENT
+from seq2see.lens.alignment_choice import FILE as ALIGNMENT
 from seq2see.training.storybook_run import is_finished
 
 SENTENCE = "The cat did not cross the street because it was too tired."

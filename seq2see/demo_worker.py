@@ -18,10 +18,10 @@ from seq2see.atomic import atomic_write
 from seq2see.demo_run import SENTENCE, end_with_parent
 from seq2see.errors import UserError
 from seq2see.lens.by_words import word_map
-from seq2see.lens.teacher_forcing import encode_source
 from seq2see.lens.tracing import trace_hypotheses
 from seq2see.lens.what_if import generate
 from seq2see.lens.wording import printable
+from seq2see.tokenizer.encoding import encode_source
 from seq2see.training.storybook_run import is_finished, train_storybook
 
 EVERY = 1.0  # seconds between records, plus ten times the time of a record: at most a tenth of the training
@@ -58,13 +58,13 @@ class ProgressReporter(TrainerCallback):
         began = time.monotonic()
         if began < self.next:
             return
-        record = self.of_training(state) | look(kwargs["model"], kwargs["processing_class"])
+        record = self.of_training(state) | translation_now(kwargs["model"], kwargs["processing_class"])
         atomic_write(self.path, json.dumps(record, ensure_ascii=False))
         now = time.monotonic()
         self.next = now + EVERY + SLOWER * (now - began)
 
     def on_train_end(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
-        record = {"state": "measuring"} | look(kwargs["model"], kwargs["processing_class"])
+        record = {"state": "measuring"} | translation_now(kwargs["model"], kwargs["processing_class"])
         atomic_write(self.path, json.dumps(self.of_training(state) | record, ensure_ascii=False))
 
     def of_training(self, state: TrainerState) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class ProgressReporter(TrainerCallback):
                 "losses": self.losses[::thin]}  # fmt: skip
 
 
-def look(model: PreTrainedModel, tokenizer: Any) -> dict[str, Any]:
+def translation_now(model: PreTrainedModel, tokenizer: Any) -> dict[str, Any]:
     """The greedy translation of the sentence with the current weights, and every head of its cross-attention."""
     tag = tokenizer.tag_id("fr")
     source = encode_source(tokenizer, SENTENCE)
@@ -95,9 +95,9 @@ def look(model: PreTrainedModel, tokenizer: Any) -> dict[str, Any]:
 
 def fit(run: Path) -> None:
     """Fit the word alignment from raw weights on storybook's validation set, and save it in the run."""
-    from seq2see.lens.alignment import FILE
+    from seq2see.lens.alignment_choice import FILE
     from seq2see.lens.alignment_fitting import fit_alignment
-    from seq2see.measures.alignment import Aligner, settings_of, storybook, texts_and_links
+    from seq2see.measures.aligner import Aligner, settings_of, storybook, texts_and_links
     from seq2see.measures.gold import groups_of
     from seq2see.translate.loaded_checkpoint import fingerprint
     from seq2see.translate.translator import Translator

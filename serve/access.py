@@ -13,7 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from seq2see.settings_file import read_text, wrong
-from .errors import APIError
+from .api_errors import APIError
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection

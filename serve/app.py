@@ -17,13 +17,13 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 
 from seq2see import __version__
+from .api_errors import APIError
 from .dialects import huggingface, inside, lessons, libretranslate, v1
 from .dialects.bodies import ERRORS, bad_request
-from .errors import APIError
 from .request_checks import RequestChecks
 from .service import Service
 from .ui import text_of
-from .ui.place import add_page
+from .ui.mounting import add_page
 
 CODES = {404: "not_found", 405: "method_not_allowed"}
 

@@ -19,8 +19,8 @@ from ..translate.decoding import DecodingOptions
 from ..translate.loaded_checkpoint import ModelChanged
 from ..translate.results import EngineOutput, Ids, Wanted
 from ..translate.segment_translator import Work
-from .errors import APIError
-from .metrics import Metrics
+from .api_errors import APIError
+from .server_metrics import Metrics
 
 WORKER = "seq2see-worker"  # name of the threads, by which the server finds those still working at shutdown
 Translate = Callable[[list[Ids], DecodingOptions, Wanted], list[EngineOutput]]

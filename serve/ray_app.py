@@ -17,6 +17,7 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ray import serve
@@ -27,9 +28,9 @@ from starlette.applications import Starlette
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
 from ..translate.translator import EngineName, Translator
+from .api_errors import APIError
 from .app import make_app
 from .batcher import busy_error
-from .errors import APIError
 from .replicated import Replica, Replicated
 from .settings import ServerSettings, read_settings
 
@@ -67,11 +68,19 @@ class ByRay(Replicated):
         raise APIError(503, "engine_lost", "the engine failed twice: try again in a few seconds", retry_after=5)
 
 
-door = Starlette()  # where requests enter from Ray, one per process: made before the application
+ingress = Starlette()  # gets Ray's requests, one per process: made before the application is
+
+
+def page_module() -> ModuleType:
+    """Gradio, where it is needed.  Not imported in the class: Ray pickles what that names, and cannot pickle a lock."""
+    with IMPORTS:
+        from .ui import page
+
+        return page
 
 
 @serve.deployment(num_replicas=1, max_ongoing_requests=1_000)
-@serve.ingress(lambda: door)
+@serve.ingress(lambda: ingress)
 class Front:
     """The server without its engines."""
 
@@ -79,11 +88,9 @@ class Front:
         service = ByRay(engines, settings)
         await service.begin()
         app = make_app(service, host="0.0.0.0")
-        door.mount("/", app)
+        ingress.mount("/", app)
         if settings.page:
-            with IMPORTS:
-                from .ui import page
-
+            page = page_module()
             self._open = contextlib.AsyncExitStack()
             blocks = await asyncio.to_thread(page.build_page, service)
             await self._open.enter_async_context(page.shown(app, blocks, service))

@@ -19,8 +19,8 @@ from .settings import ServerSettings
 WITHIN = "the front"
 
 
-def card(translator: Translator) -> SimpleNamespace:
-    """What the front knows of a model, with the attributes of a `Translator`."""
+def proxy_of(translator: Translator) -> SimpleNamespace:
+    """A stand-in for a remote `Translator`: those of its attributes that the front reads."""
     engine = SimpleNamespace(name=translator.engine.name, precision=translator.engine.precision)
     known = translator.measurements
     measurements = SimpleNamespace(roles=known.roles, pronoun_effects=known.pronoun_effects)
@@ -35,7 +35,7 @@ class Replica:
         self.service = Service(models, settings, access=AccessControl())  # the front asks for keys and counts texts
 
     async def describe(self) -> dict[str, SimpleNamespace]:
-        return {name: card(one) for name, one in self.service.models.items()}
+        return {name: proxy_of(one) for name, one in self.service.models.items()}
 
     async def call(self, method: str, *arguments: Any, client: str = "", **request: Any) -> Any:
         """Call a method of the service for the client of an address; raises its APIError."""

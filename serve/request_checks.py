@@ -17,8 +17,8 @@ from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from .api_errors import APIError
 from .batcher import busy_error
-from .errors import APIError
 from .service import Service
 
 PAGE = "/ui"

@@ -27,10 +27,10 @@ from ..translate.loaded_checkpoint import ModelChanged
 from ..translate.results import Translation
 from ..translate.translator import Format, Translator
 from .access import AccessControl, Caller, read_keys
+from .api_errors import APIError
 from .batcher import WORKER, Batcher
-from .errors import APIError
-from .languages import Detection, detect, find_language
-from .metrics import Metrics
+from .language_detection import Detection, detect, find_language
+from .server_metrics import Metrics
 from .settings import ServerSettings
 from .turns import Turns
 
@@ -219,7 +219,7 @@ class Service:
 
     async def _translate_and_look(self, text: str, *, client: str, alternative: int, views: Sequence[str],
                                   evidence: bool, **request: Unpack[RequestOptions]) -> tuple[Translation, list[Trace]]:
-        self.check_look(text)
+        self.check_look_size(text)
         [result] = await self._translate([text], **request)
         if not result.hypotheses:
             raise APIError(400, "blank_text", "the text has no words, so there is no translation to look at")
@@ -227,13 +227,13 @@ class Service:
         if evidence or "left_out" in views:
             check_passes(self.models[name], [(part.source_text, part.text) for part in result.parts],
                          language=result.source_language, evidence=evidence, most=self.settings.look_tokens)
-        return result, await self._look(client, name, lambda translator: translator.look(
+        return result, await self._in_turn(client, name, lambda translator: translator.look(
             [result], alternative=alternative, views=views))
 
     async def _examine(self, _: str, work: Callable[[Translator], Result], *, client: str, model: str | None) -> Result:
-        return await self._look(client, self.model_for(model, None, None), work)
+        return await self._in_turn(client, self.model_for(model, None, None), work)
 
-    async def _look(self, client: str, name: str, work: Callable[[Translator], Result]) -> Result:
+    async def _in_turn(self, client: str, name: str, work: Callable[[Translator], Result]) -> Result:
         """In turns with others: each works on a twin, which it may leave changed while others go on."""
         def with_twin() -> Result:
             with self.models[name].twin() as translator:
@@ -286,7 +286,7 @@ class Service:
             if value is not None and value > most:
                 raise APIError(400, f"{name}_too_large", f"{name} {value}: at most {most} are allowed")
 
-    def check_look(self, *texts: str, target_ids: Sequence[int] | None = None) -> None:
+    def check_look_size(self, *texts: str, target_ids: Sequence[int] | None = None) -> None:
         """APIError (400) for texts or tokens that are too many to look inside: maps grow with the square."""
         tokens, limit = len(target_ids or ()), self.settings.new_tokens
         if tokens > limit:

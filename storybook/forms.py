@@ -8,7 +8,7 @@ from .controls import owned
 from .families import LENT
 from .lexicon import DESCRIPTIONS, NAMES, UNGRADED, pick, repeats
 from .phrases import NounPhrase, Phrase, StoryPair, Token, compose, linked, new_id, realise
-from .plain import (
+from .plain_sentences import (
     ANIMATE,
     INTRANSITIVE,
     PEOPLE,
@@ -19,8 +19,8 @@ from .plain import (
     event,
     existence,
     quality,
+    random_phrase,
     said_to_be,
-    say,
     simple,
     somebody,
     where,
@@ -35,14 +35,14 @@ def listing(rng: Random, split: str) -> Phrase:
     if rng.random() < 0.3:
         doing = rng.choice(INTRANSITIVE)
         chosen = rng.sample(pick(rng.choice(("animal", "person"))), rng.randint(2, 3))
-        doers = conjoined([say(rng, noun, split, plural=False, new=new, bare=True) for noun in chosen])
+        doers = conjoined([random_phrase(rng, noun, split, plural=False, new=new, bare=True) for noun in chosen])
         return clause(doers, doing.verb)
     plain = rng.choice([p for p in TRANSITIVE if p.verb.en[0] in ("buy", "sell", "see", "find", "look", "draw", "eat")])
     kind = rng.choice(plain.objects).kind  # things of a kind: no one lists a feather, a sailor and a lighthouse
     alike = [noun for noun in plain.objects if noun.kind == kind]
     many = rng.choice((2, 2, 3, 3, 4))
     chosen = rng.sample(alike, many)
-    things = conjoined([say(rng, noun, split, part="patient", new=new, bare=many > 2) for noun in chosen])
+    things = conjoined([random_phrase(rng, noun, split, part="patient", new=new, bare=many > 2) for noun in chosen])
     return clause(somebody(rng, plain.subjects, split), plain.verb, things)
 
 
@@ -73,7 +73,7 @@ def question(rng: Random, split: str) -> Phrase:
     """*Did the cat see the bird?*, *Where is the key?*, *Who found the ladder?*, *Is the dog tired?*"""
     draw = rng.random()
     noun = rng.choice(pick("animal tool container vehicle person"))
-    subject = say(rng, noun, split, plural=rng.random() < 0.2, new=False)
+    subject = random_phrase(rng, noun, split, plural=rng.random() < 0.2, new=False)
     tense = rng.choice(("past", "present"))
     if draw < 0.2:
         return compose("where/1 @be/2 $N = où/1 @être/2 $N", N=subject, subject=subject, tense=tense)
@@ -85,14 +85,15 @@ def question(rng: Random, split: str) -> Phrase:
         return replace(phrase, en=[be, *subject.en, *rest])
     plain = rng.choice([p for p in TRANSITIVE if not p.verb.state])
     plural = False if plain.verb.en[0] in SINGLY else None
-    asked_of = say(rng, rng.choice(plain.objects), split, part="patient", plural=plural)
+    asked_of = random_phrase(rng, rng.choice(plain.objects), split, part="patient", plural=plural)
     if draw < 0.55:
         who = linked("who", "qui")
         return clause(NounPhrase(who.en, who.fr), plain.verb, asked_of)
     form = rng.choice((Form(), Form(), Form("present"), Form(modal="can")))
     form = Form() if form.modal and plain.verb.en[0] in UNWILLING else form
     doer = rng.choice([noun for noun in plain.subjects if noun is not asked_of.noun])
-    return clause(say(rng, doer, split, part="agent", new=False), plain.verb, asked_of, form=form, question=True)
+    agent = random_phrase(rng, doer, split, part="agent", new=False)
+    return clause(agent, plain.verb, asked_of, form=form, question=True)
 
 
 # After an object *and* would first be read as adding another object, hence the comma.
@@ -116,7 +117,7 @@ def joined(rng: Random, split: str) -> Phrase:
         return compose("$A while/1 $B = $A pendant/1 que/1 $B", A=said, B=during)
     if draw < 0.3:
         weather = rng.choice(("rains/3 ,/4 $E = si/1 il/2 pleut/3 ,/4 $E", "snows/3 ,/4 $E = si/1 il/2 neige/3 ,/4 $E"))
-        who = say(rng, rng.choice(ANIMATE), split, part="agent", new=False)
+        who = random_phrase(rng, rng.choice(ANIMATE), split, part="agent", new=False)
         who = name(*rng.choice(NAMES), part="agent") if rng.random() < 0.3 else who
         phrase = compose(f"if/1 it/2 {weather}", E=clause(who, rng.choice(_SHELTERING), form=Form("future")))
         phrase.en[1].role = "weather"
@@ -138,11 +139,11 @@ def giving(rng: Random, split: str) -> Phrase:
     """*Anna gave the red book to her brother.*"""
     verb = rng.choice(verbs("transfer", "give ~ to, show ~ to, send ~ to, lend ~ to, sell ~ to"))
     giver = somebody(rng, PEOPLE, split)
-    thing = say(rng, rng.choice(LENT if verb.en[0] == "lend" else pick("food tool")), split, part="patient")
+    thing = random_phrase(rng, rng.choice(LENT if verb.en[0] == "lend" else pick("food tool")), split, part="patient")
     if giver.person == 3 and giver.noun and rng.random() < 0.3:
         taker = owned(rng, giver, rng.choice(pick("kin")), split)
     else:
-        taker = say(rng, rng.choice(PEOPLE), split, plural=False)
+        taker = random_phrase(rng, rng.choice(PEOPLE), split, plural=False)
     taker.head.part = "recipient"
     return clause(giver, verb, thing, taker)
 
@@ -156,7 +157,7 @@ _SELVES = {"they": "themselves", "she": "herself", "he": "himself", "it": "itsel
 
 def mirrored(rng: Random, split: str) -> Phrase:
     """*The cat washed itself. Anna hid herself behind the house.*"""
-    who = say(rng, rng.choice(ANIMATE), split, part="agent", new=False)
+    who = random_phrase(rng, rng.choice(ANIMATE), split, part="agent", new=False)
     if rng.random() < 0.2:
         who = name(*rng.choice(NAMES), part="agent")
     done = clause(who, rng.choice(_MIRRORED))

@@ -59,7 +59,7 @@ def pytest_collection_finish() -> None:
     """Have Python's collector pass over what is imported by now, which takes 0.4 s; each training has it collect."""
     gc.freeze()
     gc.enable()
-    atexit.register(gc.freeze)
+    atexit.register(gc.freeze)  # as seq2see/cli/command.py, for the same reason
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -199,7 +199,7 @@ def stand_ins(once: Any, finished_run: Path, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture(scope="session")
-def book(once: Any) -> Any:
+def stories(once: Any) -> Any:
     """The built-in corpus of seed 0."""
     from seq2see.storybook import generate
 

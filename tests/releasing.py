@@ -12,7 +12,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 SMALL = [
     "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
     "model.encoder_attention_heads=2", "model.decoder_attention_heads=2", "model.encoder_ffn_dim=32",
-    "model.decoder_ffn_dim=32", "model.max_position_embeddings=256", "evaluation.max_length=24",
+    "model.decoder_ffn_dim=32", "model.max_position_embeddings=256", "generation.max_length=24",
     "evaluation.eval_samples=4",
     "training.max_steps=8", "training.max_tokens=300", "training.guided_weight=0", "training.use_cpu=true",
     "data.val_fraction=0.1", "data.varied=0",

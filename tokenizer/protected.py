@@ -3,7 +3,7 @@
 What is not language (`SHAPES`: addresses, files, placeholders, code, quantities with a unit; words with letters that
 the model never saw) stays exactly the same in a translation.  Marks go round the model: those that it never saw, or
 that wrap a word, are left out of what it reads and placed around the same words again.  So do emoji, tags, and white
-space other than a single space.  `reading.py` says how.
+space other than a single space.  `model_input.py` says how.
 
 To protect anything else, give a pattern (`keeping`), or replace it by a private-use character.
 """

@@ -25,7 +25,7 @@ from .finetuning import start_from
 from .guided_alignment import guides_of, training_links
 from .joining import JoinedPairs
 from .pairs import Corpus, Texts
-from .progress import say, watched
+from .progress import report, watched
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def learn_tokenizer(config: RunConfig, corpus: Corpus) -> Seq2SeeTokenizer:
     code = [Path(inspect.getfile(item)).read_text("utf-8") for item in made_by]
     texts = Texts(corpus.train)
     total = 2 * min(len(texts.pairs), texts.most)
-    say(f"vocabulary of {size:,} tokens")
+    report(f"vocabulary of {size:,} tokens")
     folder = get_or_build(
         corpus.train.folder / f"tokenizer-{fingerprint(code, tokenizers.__version__, size, languages)}",
         lambda folder: train_tokenizer(
@@ -81,8 +81,8 @@ def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: 
     """Say how the model translates, before the Trainer fills in what is unset."""
     tokenizer.tgt_lang = config.data.targets[0]
     model.config.blank_token_ids = tokenizer.blank_token_ids
-    beams = config.evaluation.num_beams
-    only_with_beams = {"early_stopping": True, "length_penalty": config.evaluation.length_penalty} if beams > 1 else {}
+    beams = config.generation.num_beams
+    only_with_beams = {"early_stopping": True, "length_penalty": config.generation.length_penalty} if beams > 1 else {}
     model.generation_config = GenerationConfig(
         pad_token_id=model.config.pad_token_id,
         bos_token_id=model.config.bos_token_id,
@@ -90,7 +90,7 @@ def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: 
         decoder_start_token_id=model.config.decoder_start_token_id,
         forced_bos_token_id=tokenizer.tag_id(config.data.targets[0]),
         num_beams=beams,
-        max_length=min(config.evaluation.max_length, model.config.max_position_embeddings),
+        max_length=min(config.generation.max_length, model.config.max_position_embeddings),
         **only_with_beams,
     )
 

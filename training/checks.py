@@ -10,7 +10,7 @@ from seq2see.folders import local_folder
 from seq2see.json_files import read_json
 from seq2see.vetting import vet
 from .config import DataConfig, RunConfig, load_config
-from .progress import is_first, say
+from .progress import is_first, report
 from .reading import Fault, find_part, locate
 
 
@@ -24,7 +24,7 @@ def check_command(args: argparse.Namespace) -> RunConfig:
     for part in config.data.parts():
         if locate(part)[0] in ("files", "folder", "nowhere"):
             check_first_rows(part)
-    say(f"run folder {config.output}; loading PyTorch and transformers")
+    report(f"run folder {config.output}; loading PyTorch and transformers")
     return config
 
 

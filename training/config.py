@@ -31,7 +31,7 @@ SHAPE = (  # of a new model; one that is fine-tuned keeps its own
 NO_EFFECT = {  # settings of transformers that people know, by what is used instead
     **dict.fromkeys(("per_device_train_batch_size", "per_device_eval_batch_size"), "use training.max_tokens"),
     "predict_with_generate": "every evaluation translates evaluation.eval_samples pairs",
-    "generation_num_beams": "evaluations are greedy, and evaluation.num_beams is of the finished model",
+    "generation_num_beams": "evaluations are greedy, and generation.num_beams is of the finished model",
     "resume_from_checkpoint": "use training.resume=true",
     "data_seed": "use training.seed, which sets the order of batches too",
 }
@@ -127,7 +127,13 @@ class ModelConfig:
 @dataclass(frozen=True)
 class EvaluationConfig:
     eval_samples: int = setting(200, "validation pairs translated greedily at each evaluation", ge=1)
-    num_beams: int = setting(4, "beams of the finished model", ge=1, le=64)  # as vetting.py has it
+
+
+@dataclass(frozen=True)
+class GenerationSection:
+    """How the finished model translates unless a call says otherwise: what its generation_config.json has."""
+
+    num_beams: int = setting(4, "default beam width of the finished model", ge=1, le=64)  # as vetting.py has it
     length_penalty: float = setting(1.0, "above 1 favours longer translations", ge=-10, le=10)
     max_length: int = setting(256, "tokens of the longest translation, with start and tag", ge=3)
     shortlist: int = setting(0, "target tokens for each source token that CTranslate2 chooses among; 0: all", ge=0)
@@ -198,6 +204,7 @@ class RunConfig:
     model: ModelConfig = ModelConfig()
     training: Mapping[str, Any] = field(default_factory=dict)
     evaluation: EvaluationConfig = EvaluationConfig()
+    generation: GenerationSection = GenerationSection()
 
     @property
     def output(self) -> Path:

@@ -15,7 +15,7 @@ from pathlib import Path
 from seq2see.errors import UserError
 from .cache import cache_folder, fingerprint, get_or_build
 from .config import DataConfig
-from .pairs import Corpus, Pair, StoredPairs, load_pairs, load_split, pair_writer, place, sentence_key
+from .pairs import Corpus, Pair, StoredPairs, hash_fraction, load_pairs, load_split, pair_writer, sentence_key
 from .progress import watched
 from .reading import find_part
 from .variation import varied
@@ -82,5 +82,5 @@ def repeated(pairs: Sequence[Pair], share: float) -> Iterator[Pair]:
     for _ in range(whole):
         yield from pairs
     for pair in pairs if fraction else ():
-        if place(f"share {sentence_key(pair.source)}") < fraction:
+        if hash_fraction(f"share {sentence_key(pair.source)}") < fraction:
             yield pair

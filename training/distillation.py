@@ -27,7 +27,7 @@ from .cache import cache_folder, fingerprint, get_or_build
 from .config import DataConfig
 from .corpora import load_corpus
 from .pairs import Pair, visible
-from .progress import say
+from .progress import report
 from .translation import translate_pairs
 
 PART = 1_000  # pairs that are translated and kept at a time
@@ -58,7 +58,7 @@ def distil(teachers: Sequence[str], data: DataConfig, out: Path, *, device: torc
                 for pair in pairs]  # fmt: skip
         if rows:
             atomic_write(out / f"{split}.jsonl", "".join(f"{row}\n" for row in rows))
-            say(f"{out / split}.jsonl: {len(rows):,} pairs")
+            report(f"{out / split}.jsonl: {len(rows):,} pairs")
 
 
 def load_teacher(folder: Path, data: DataConfig) -> tuple[Path, PreTrainedModel, Seq2SeeTokenizer]:
@@ -85,6 +85,6 @@ def translated(
         part = pairs[start : start + PART]
         key = fingerprint(decides, [(pair.source, pair.target_language) for pair in part])
         kept = get_or_build(cache_folder() / f"distilled-{key}", partial(write, part=part))
-        say(f"{folder} translated pairs {start + 1:,} to {start + len(part):,} of {len(pairs):,}")
+        report(f"{folder} translated pairs {start + 1:,} to {start + len(part):,} of {len(pairs):,}")
         texts = json.loads((kept / "texts.json").read_text("utf-8"))
         yield from (replace(pair, target=text) for pair, text in zip(part, texts, strict=True) if visible(text))

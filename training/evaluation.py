@@ -1,4 +1,5 @@
-"""`seq2see evaluate RUN [--data PATH] [--split NAME] [--to LANGUAGE]`: BLEU and chrF, and what storybook can tell.
+"""BLEU and chrF of a finished run, and of any model in `seq2see evaluate`, also beside another model's; on storybook
+the scores of its families.
 
 Tokenised references and storybook's stories are found by a pair's row: pairs may have been left out, by cleaning or
 because there are many.
@@ -7,16 +8,21 @@ because there are many.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
 from ..translate import Translator
-from .config import DataConfig, RunConfig
-from .metrics import pronoun_accuracy, score, tokenized_bleu
-from .pairs import Corpus, Pair, evenly_spaced, load_split
-from .reading import VALIDATION, book, read_lines
+from ..translate.devices import Device
+from ..translate.translator import EngineName
+from .checkpoints import find_record
+from .config import DataConfig, RunConfig, load_record
+from .metrics import compare, pronoun_accuracy, score, tokenized_bleu
+from .pairs import ALL, Corpus, Pair, evenly_spaced, load_split
+from .progress import report
+from .reading import VALIDATION, book, is_nowhere, is_table, read_lines
 from .translation import pipeline, translate_pairs
 
 ENGINES = {"ctranslate2": "CTranslate2", "torch": "PyTorch"}
@@ -74,6 +80,125 @@ def tokenized_references(data: DataConfig, split: str, pairs: list[Pair]) -> lis
             raise UserError(f"{path} has {len(lines)} lines, fewer than the text has pairs")
         return [lines[pair.row] for pair in pairs]
     return None
+
+
+# --- `seq2see evaluate`
+
+
+def load_on_one_engine(names: Sequence[str], *, engine: EngineName, device: Device) -> list[Translator]:
+    """The models on one engine, so that a difference between them is not one of rounding."""
+    models = [Translator.from_pretrained(name, engine=engine, device=device) for name in names]
+    if len({model.engine.name for model in models}) > 1:
+        models = [Translator.from_pretrained(name, engine="torch", device=device) for name in names]
+    return models
+
+
+@dataclass(frozen=True)
+class EvaluationData:
+    """What models are scored on: `split` of each of `corpora`, which have one target language each.  A corpus stands
+    beside the data set that it is read from: one that is a part of the run's data is split as that is, by `seed`."""
+
+    data: DataConfig
+    corpora: tuple[tuple[DataConfig, DataConfig], ...]  # the data set, and the corpus in it
+    split: str
+    seed: int
+
+
+def evaluation_data(model: Translator, *, path: str | None, split: str | None, source: str | None,
+                    target: str | None) -> EvaluationData:
+    """The data to score a run on: its own (its run.yaml), or those at `path`; of these one language pair, if asked for.
+
+    UserError for data that do not exist, and for a language that the run was not trained on.
+    """
+    data, whole, seed = _data_of(model, path=path, source=source, target=target)
+    one_each = [(part, replace(part, target=one)) for part in data.parts() for one in part.targets
+                if target in (None, one)]
+    corpora = tuple((part if data.corpora else whole or one, one) for part, one in one_each)
+    tables = path and any(is_table(one) for _, one in corpora)
+    return EvaluationData(data, corpora, split or (ALL if tables else "test"), seed)
+
+
+def evaluate(models: Sequence[tuple[str, Translator]], on: EvaluationData, *, raw: bool,
+             num_beams: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The scores of the first named model on each corpus, by the corpus's name or, where there is one data set, by
+    target language; "against" compares them with those of the second, if there is one, on the same pairs.
+
+    UserError, before anything is translated, for a language pair that a model does not translate.
+    """
+    for target in dict.fromkeys(target for _, one in on.corpora for target in one.targets):
+        for _, model in models:
+            check_language_pair(model, on.data.source, target)
+    (_, own), *others = models
+    for (read, one), label in zip(on.corpora, labels([one for _, one in on.corpora]), strict=True):
+        [target] = one.targets
+        direction = f"{on.data.source}-{target}"
+        pairs = [pair for pair in load_split(read, on.split, seed=on.seed) if pair.target_language == target]
+        if not pairs:
+            raise UserError(f"{one.path} has no pairs in {on.split} to score")
+        report(f"{direction}: scoring {len(pairs)} pairs of {one.path}, {on.split}")
+        hypotheses = translations(own, pairs, raw=raw, num_beams=num_beams)
+        row = scores_of(one, on.split, pairs, hypotheses, seed=on.seed) | pipeline(own, raw=raw)
+        for name, other in others:
+            report(f"{direction}: the same pairs with {name}")
+            theirs = translations(other, pairs, raw=raw, num_beams=num_beams)
+            row["against"] = {"model": name, **compare(hypotheses, theirs, [pair.target for pair in pairs])}
+        yield label if on.data.corpora else target, row
+
+
+def check_language_pair(model: Translator, source: str, target: str) -> None:
+    """UserError for a pair that the model does not translate."""
+    pairs = model.language_pairs
+    if pairs and (source, target) not in pairs:
+        known = ", ".join(f"{of} to {to}" for of, to in pairs)
+        raise UserError(f"{model.name} does not translate {source} to {target}; it has {known}")
+    model.tag(target)  # UserError for a language that its tokenizer does not have
+
+
+def translations(model: Translator, pairs: list[Pair], *, raw: bool, num_beams: int | None) -> list[str]:
+    """The translation of each source; a UserError names the model."""
+    try:
+        return translate_pairs(model, pairs, raw=raw, num_beams=num_beams)
+    except UserError as error:
+        raise UserError(f"{model.name}: {error}", exit_code=error.exit_code) from None
+
+
+def _data_of(model: Translator, *, path: str | None, source: str | None,
+             target: str | None) -> tuple[DataConfig, DataConfig | None, int]:
+    """The data; the full data of the run, if they are a part of them; and the run's seed.
+
+    Nothing is filtered out of other data, whatever the run filters out of its own.
+    """
+    own, folder = None, model.folder
+    assert folder is not None
+    if record := find_record(folder, "run.yaml"):
+        config = load_record(record)
+        data, seed = config.data, config.training.get("seed", 0)
+    elif path:
+        pairs = model.language_pairs or [("en", "fr")]
+        data, seed = DataConfig(path=path, source=pairs[0][0], target=[target for _, target in pairs]), 0
+    else:
+        raise UserError(f"{folder} has no run.yaml that names its training data; give --data PATH", exit_code=2)
+    if not path:
+        own = None if data.corpora else data
+    else:
+        longest = max(data.max_characters, DataConfig.max_characters)
+        data = replace(data, path=path, corpora=None, folder=None, target=data.targets,
+                       max_characters=longest, on_invalid="error", duplicates="keep")
+    data = replace(data, source=source or data.source, target=data.target if data.corpora else target or data.target)
+    if data.corpora and target and target not in data.targets:
+        raise UserError(f"{folder} was not trained to translate to {target}; choose {', '.join(data.targets)}",
+                        exit_code=2)
+    if own and (own.source != data.source or not set(data.targets) <= set(own.targets)):
+        own = None
+    if nowhere := [part.path for part in data.parts() if is_nowhere(part)]:
+        raise UserError(
+            f"--data {nowhere[0]} does not exist; give a file or folder, storybook, or a Hub dataset as owner/name"
+            if path else f"{folder} was trained on {nowhere[0]}, which does not exist here; give --data PATH"
+        )
+    return data, own, seed
+
+
+# --- as people read them
 
 
 def print_scores(name: str, row: Mapping[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """FaultTolerantTrainer: transformers' Seq2SeqTrainer, which survives kills, signals, full disks and bad batches.
 
-- A checkpoint is put in place whole (checkpoints.py), and resuming goes on exactly: also at the very end of a training,
-  and in the count of evaluations that brought no gain.
-- A signal has a checkpoint written before the training stops (stopping.py).
+- A checkpoint appears complete or not at all (checkpoints.py), and resuming is exact: also at the very end of a
+  training, and in the count of evaluations without a gain (stopping.py).
+- After a signal a checkpoint is written before the training stops (signals.py).
 - A gradient with NaN or infinity never reaches the weights: it stops the training, or its batch is left out.
 """
 
@@ -15,21 +15,22 @@ from typing import Any
 
 import torch
 from tqdm.auto import tqdm
-from transformers import EarlyStoppingCallback, Seq2SeqTrainer, TrainerCallback, TrainerState
+from transformers import Seq2SeqTrainer, TrainerCallback, TrainerControl, TrainerState
 from transformers.trainer_callback import ExportableState
 from transformers.trainer_utils import rotate_checkpoints
 
 from seq2see.errors import UserError, as_user_error
 from .arguments import Seq2SeeTrainingArguments
 from .checkpoints import SAVING, begin, put_in_place
-from .stopping import Stopper
+from .signals import StopOnSignal
+from .stopping import EarlyStopping
 
 
 class FaultTolerantTrainer(Seq2SeqTrainer, TrainerCallback):
     """A trainer that is one of its own callbacks.
 
-    It overrides two private methods of transformers: `_run_epoch`, without which a run that is resumed where it had
-    ended takes another step, and `_save_checkpoint`, which writes in place.
+    It overrides two private methods of transformers: `_run_epoch`, since a run that is resumed where it had ended would
+    take another step, and `_save_checkpoint`, which writes in place.
     """
 
     args: Seq2SeeTrainingArguments
@@ -37,13 +38,14 @@ class FaultTolerantTrainer(Seq2SeqTrainer, TrainerCallback):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.left_out = False  # whether this step's gradient never reached the weights
-        self.patience = EarlyStoppingCallback(self.args.patience) if self.args.patience else None
-        self.stopper = Stopper(self.accelerator)
-        for callback in filter(None, (self.patience, self.stopper, self)):
-            self.add_callback(callback)
+        self.on_signal = StopOnSignal(self.accelerator)
+        self.add_callback(self)  # before EarlyStopping, for which it completes the state
+        if self.args.patience:
+            self.add_callback(EarlyStopping(self.args.patience))
+        self.add_callback(self.on_signal)
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
-        with self.stopper.listening():
+        with self.on_signal.listening():
             return super().train(*args, **kwargs)
 
     def on_pre_optimizer_step(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
@@ -72,21 +74,17 @@ class FaultTolerantTrainer(Seq2SeqTrainer, TrainerCallback):
         best = Path(self.args.output_dir) / f"checkpoint-{self.state.best_global_step}"
         return str(best) if best.is_dir() else self.state.best_model_checkpoint
 
-    def on_train_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
-        """Count evaluations without a gain on from where they were, and find the best checkpoint."""
-        kept = self.state.stateful_callbacks
+    def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+        """Complete the state of a checkpoint that was written without a callback of now, and find the best one."""
         for callback in self.callback_handler.callbacks:
             if isinstance(callback, ExportableState):
-                kept.setdefault(type(callback).__name__, callback.state())
-        if self.patience:
-            vars(self.patience).update(kept[EarlyStoppingCallback.__name__]["attributes"])
-        self.state.best_model_checkpoint = self.best_checkpoint()
+                state.stateful_callbacks.setdefault(type(callback).__name__, callback.state())
+        state.best_model_checkpoint = self.best_checkpoint()
+        if state.global_step >= state.max_steps:
+            control.should_training_stop = True
 
     def _run_epoch(self, **kwargs: Any) -> None:
-        stopped = self.patience and self.patience.early_stopping_patience_counter >= self.args.patience
-        if stopped or self.state.global_step >= self.state.max_steps:
-            self.control.should_training_stop = True
-        else:
+        if not self.control.should_training_stop:
             super()._run_epoch(**kwargs)
 
     def _save_checkpoint(self, model: torch.nn.Module, trial: Any) -> None:

@@ -21,7 +21,7 @@ from .checkpoints import find_record
 from .config import VOCABULARY, RunConfig, load_record
 from .corpora import load_corpus
 from .pairs import Corpus, Texts
-from .progress import say
+from .progress import report
 
 BYTES = 256
 
@@ -39,7 +39,7 @@ def start_from(config: RunConfig, corpus: Corpus) -> tuple[Seq2SeeTokenizer, Pre
         grow_embedding(model, tokenizer, grown)
         tokenizer = grown
     elif config.tokenizer.vocab_size not in (None, len(tokenizer)):
-        say(
+        report(
             f"tokenizer.vocab_size has no effect: {folder} writes {', '.join(config.data.targets)} already and keeps"
             f" its {len(tokenizer):,} tokens"
         )
@@ -69,7 +69,7 @@ def old_texts(folder: Path, tokenizer: Seq2SeeTokenizer) -> list[str]:
             reason = str(error)
     else:
         reason = f"{folder} has no run.yaml that names it"
-    say(
+    report(
         f"the data that model.init_from was trained on cannot be read ({reason}): the new vocabulary is learnt from the"
         " new text and the old tokens, and may split old words more; to avoid that, restore the data and start again"
     )

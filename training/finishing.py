@@ -23,7 +23,7 @@ from .hub import push_run
 from .joining import JoinedPairs
 from .lora import merge_adapter
 from .pairs import Pair
-from .progress import say
+from .progress import report
 from .shortlist import write_shortlist
 from .trainer import Seq2SeeTrainer
 
@@ -45,9 +45,9 @@ def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> No
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
         write_json(folder / "seen_words.json", seen_words(corpus.train, start=start))
-        if config.evaluation.shortlist:
+        if config.generation.shortlist:
             pairs = EncodedPairs(corpus.train, tokenizer, max_length=model.config.max_position_embeddings)
-            write_shortlist(folder, pairs, size=config.evaluation.shortlist)
+            write_shortlist(folder, pairs, size=config.generation.shortlist)
         write_manifest(folder)
     rows = [{"path": data.path, "target": data.target, "pairs": len(part.train), "val": len(part.val)}
             for data, part in corpus.parts]  # fmt: skip
@@ -72,7 +72,7 @@ def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> No
                    label_smoothing=trainer.args.label_smoothing_factor)  # fmt: skip
         card = model_card(config, metrics, folder=output, supervised=model.config.supervised_heads or ())
         (folder / "README.md").write_text(card, "utf-8")
-    say(f"finished in {seconds:.0f} s, evaluations and saves among them: {output}")
+    report(f"finished in {seconds:.0f} s, evaluations and saves among them: {output}")
     for split, row in metrics["evaluation"].items():
         print_scores(f"{output} {split}", row)
     if trainer.hub_model_id:

@@ -8,7 +8,7 @@ from huggingface_hub import HfApi
 
 from seq2see.errors import UserError
 from .arguments import Seq2SeeTrainingArguments
-from .progress import say
+from .progress import report
 
 NOT_OF_A_RUN = ["checkpoint-*", "ctranslate2-*", "moments/*", ".*"]
 
@@ -33,7 +33,7 @@ def push_run(folder: Path, repository: str, arguments: Seq2SeeTrainingArguments)
         )
     except Exception as error:  # as above
         options = "".join(f" --exclude '{pattern}'" for pattern in NOT_OF_A_RUN)
-        say(
+        report(
             f"{folder} was not pushed to the Hub ({reason(error)}), and is kept here; to push it:"
             f" hf upload {repository} {folder} .{options}"
         )

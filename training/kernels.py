@@ -136,7 +136,7 @@ def fast_kernels(model: PreTrainedModel) -> Iterator[None]:
     if ours:
         model.set_attn_implementation(SHORT_ATTENTION)
     for module in replaced:
-        module.__class__ = ByteDropout
+        module.__class__ = ByteDropout  # a new module would have to take over hooks and mode, and know its parent
     try:
         yield
     finally:

@@ -26,7 +26,7 @@ from seq2see.errors import UserError
 from .cache import cache_folder, fingerprint, get_or_build
 from .config import DataConfig
 from .offensive import is_offensive
-from .progress import say, watched
+from .progress import report, watched
 from .reading import Fault, Part, find_part, is_header, is_table
 
 COLUMNS = datasets.Features(
@@ -237,7 +237,7 @@ def load_split(data: DataConfig, split: str, *, seed: int = 0) -> list[Pair]:
     if part is not None:
         skipped = Counter[str]()
         pairs = list(clean(data, part, skipped))
-        tell(part.where, skipped)
+        report_skipped(part.where, skipped)
         return pairs
     sides = SIDES if data.test_fraction else ("train", "val")
     if split not in sides:
@@ -247,14 +247,14 @@ def load_split(data: DataConfig, split: str, *, seed: int = 0) -> list[Pair]:
             f"{remedy if split == 'test' else ''}"
         )
     corpus = load_pairs(data, seed=seed)
-    tell(str(data.path), corpus.skipped)
+    report_skipped(str(data.path), corpus.skipped)
     return list(getattr(corpus, split))
 
 
-def tell(where: str, skipped: Mapping[str, int]) -> None:
-    """Say what cleaning left out."""
+def report_skipped(where: str, skipped: Mapping[str, int]) -> None:
+    """A line for each reason why cleaning left out pairs, with their number."""
     for fault, count in skipped.items():
-        say(f"{where}: left out {count} pairs: {fault}")
+        report(f"{where}: left out {count} pairs: {fault}")
 
 
 def _store(folder: Path, data: DataConfig, train: Part, val: Part | None) -> None:
@@ -282,7 +282,7 @@ def _side(source: str, fractions: Mapping[str, float]) -> str:
     Case and punctuation do not make another sentence of it: what was trained as *Go!* is not tested as *Go.*  An emoji
     does (or another symbol of Unicode's category So).
     """
-    drawn = place(sentence_key(source))
+    drawn = hash_fraction(sentence_key(source))
     for side, fraction in fractions.items():
         if drawn < fraction:
             return side
@@ -296,6 +296,6 @@ def sentence_key(source: str) -> str:
     return "".join(kept) or source
 
 
-def place(text: str) -> float:
-    """A number from 0 to below 1 that is this text's own."""
+def hash_fraction(text: str) -> float:
+    """A number from 0 to below 1, the same for the same text in every run."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") / 2**64

@@ -1,40 +1,40 @@
-"""All cores of a CPU at work: one process of one thread for each, faster than one process of several threads (17.7 s
-for 22.6 of 50 steps).  torchrun does the same for who asks for it.
+"""All cores of a CPU at work: one process with one thread per core, which is faster than one process with several
+threads (17.7 s instead of 22.6 for 50 steps).
 
-Not with AMX: it makes matrix products so short that what processes tell each other costs more than they spare, and one
-process of two threads is the faster one.
+Not with AMX: matrix products are then so short that communication costs more than it saves, and one process with two
+threads is the faster one.
 
 The processes train one model together, as under `torchrun`: each computes the gradients of its share of every batch.
-The first is the one that was started; the others are started here, do as it does, and say nothing.
+The first is the one that was started; torch starts the others, which do the same and print nothing.
 """
 
 from __future__ import annotations
 
-import gc
 import os
-import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from multiprocessing import get_context, parent_process
-from typing import Any
+from multiprocessing.synchronize import Semaphore
 
 import torch
 from accelerate.state import AcceleratorState
-from torch.multiprocessing.spawn import ProcessContext, ProcessException, spawn
+from accelerate.utils import patch_environment
+from torch.distributed import TCPStore
+from torch.multiprocessing.spawn import ProcessContext, ProcessException, start_processes
 
 from seq2see.errors import UserError
 from ..translate.devices import usable_cores
 from .arguments import Seq2SeeTrainingArguments
 from .config import RunConfig
-from .progress import say
-from .stopping import leave_signals_to_parent
+from .progress import report
+from .signals import ignore_signals
 
-SHARE = 512  # tokens of a batch that make another process worth its while
+SHARE = 512  # tokens of a batch that are worth another process
 MOST = 8
 DYING = 10  # seconds that a process may take to end after the others have lost it
+HOST = "127.0.0.1"
 LOOPBACK = {"linux": "lo", "darwin": "lo0"}  # the network interface that no other machine reaches
 
 
@@ -50,81 +50,77 @@ def choose_count(config: RunConfig) -> int:
 
 
 def best_threads() -> int:
-    """How many threads a process is best given, if there are the cores: told by what the processor is, as in
-    `has_fast_bfloat16`."""
+    """How many threads are best for a process, if there are the cores: by the processor, as in `has_fast_bfloat16`."""
     return 2 if torch.cpu._is_amx_tile_supported() else 1
 
 
 @contextmanager
-def on_all_cores(config: RunConfig) -> Iterator[None]:
-    """Inside, this process is the first of those that train `config` together.
+def on_all_cores(config: RunConfig, experiment: Callable[[RunConfig], object]) -> Iterator[None]:
+    """Inside, this process is the first of those that train `config` together; the others run `experiment(config)`.
 
-    Raises UserError where one of the others ends before its time.
+    Raises UserError if one of the others ends early.
     """
     count = choose_count(config)
     if count == 1:
         yield
         return
-    before, threads_before = dict(os.environ), torch.get_num_threads()
-    threads = min(best_threads(), max(1, usable_cores() // count))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    os.environ.update(
-        MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), WORLD_SIZE=str(count), LOCAL_WORLD_SIZE=str(count), RANK="0",
-        LOCAL_RANK="0", OMP_NUM_THREADS=str(threads), PYTHONWARNINGS="ignore", CUDA_VISIBLE_DEVICES="",
-    )
-    if sys.platform in LOOPBACK:
-        os.environ["GLOO_SOCKET_IFNAME"] = LOOPBACK[sys.platform]
-    torch.set_num_threads(threads)
-    say(f"starting {count} processes")
+    threads, threads_before = min(best_threads(), max(1, usable_cores() // count)), torch.get_num_threads()
+    store = TCPStore(HOST, 0, is_master=True, wait_for_workers=False)  # port 0: any free one
     ready = get_context("spawn").Semaphore(0)
-    others = spawn(follow, (config, ready), nprocs=count - 1, join=False)
+    report(f"starting {count} processes")
+    with patch_environment(
+        MASTER_ADDR=HOST, MASTER_PORT=store.port, WORLD_SIZE=count, LOCAL_WORLD_SIZE=count, RANK=0, LOCAL_RANK=0,
+        OMP_NUM_THREADS=threads, PYTHONWARNINGS="ignore", CUDA_VISIBLE_DEVICES="",
+        GLOO_SOCKET_IFNAME=LOOPBACK.get(sys.platform, ""),
+    ):  # fmt: skip
+        others = start_processes(train_along, (count, experiment, config, ready), nprocs=count - 1, join=False)
+        try:
+            torch.set_num_threads(threads)
+            with deaths_explained(others):
+                for _ in others.processes:
+                    while not ready.acquire(timeout=1):
+                        others.join(timeout=0)  # raises if one has ended
+                torch.distributed.init_process_group("gloo", store=store, rank=0, world_size=count)
+                yield
+        finally:
+            if torch.distributed.is_initialized():
+                torch.distributed.destroy_process_group()
+            AcceleratorState._reset_state(reset_partial_state=True)  # or it would say that this is one of several
+            for process in others.processes:
+                process.kill()
+                process.join()
+            torch.set_num_threads(threads_before)
+
+
+@contextmanager
+def deaths_explained(others: ProcessContext) -> Iterator[None]:
+    """Inside, one line says what happened where another process has ended, of which gloo knows a lost connection."""
     try:
-        for _ in others.processes:
-            while not ready.acquire(timeout=1):
-                if not all(process.is_alive() for process in others.processes):
-                    raise RuntimeError("a process did not start")
-        torch.distributed.init_process_group("gloo")
-        yield
-    except (RuntimeError, OSError) as error:
-        reason = why_one_ended(others)
-        if reason is None:
+        try:
+            yield
+        except (RuntimeError, OSError):
+            others.join(timeout=DYING, grace_period=1)  # raises if one has ended
             raise
+    except ProcessException as death:
+        reason = str(death).strip().splitlines()[-1]
         raise UserError(
             f"a training process ended: {reason}; possibly out of memory; go on by training.resume=true, with"
             " training.cpu_processes=1 if it happens again"
-        ) from error
-    finally:
-        if torch.distributed.is_initialized():
-            torch.distributed.destroy_process_group()
-        AcceleratorState._reset_state(reset_partial_state=True)
-        for process in others.processes:
-            process.kill()
-            process.join()
-        os.environ.clear()
-        os.environ.update(before)
-        torch.set_num_threads(threads_before)
+        ) from death
 
 
-def why_one_ended(processes: ProcessContext) -> str | None:
-    """What became of the first that has ended, or does so soon."""
-    try:
-        processes.join(timeout=DYING, grace_period=1)
-    except ProcessException as error:
-        return str(error).strip().splitlines()[-1]
-    return None
-
-
-def follow(index: int, config: RunConfig, ready: Any) -> None:
-    """What every process but the first does: the same experiment.  Signals are the first one's business."""
-    leave_signals_to_parent()
+def train_along(
+    index: int, count: int, experiment: Callable[[RunConfig], object], config: RunConfig, ready: Semaphore
+) -> None:
+    """What every process but the first does.  Signals are the first one's business."""
+    ignore_signals()
     threading.Thread(target=end_with_parent, daemon=True).start()
-    os.environ["RANK"] = os.environ["LOCAL_RANK"] = str(index + 1)
-    gc.freeze()  # what was imported is never garbage, and a training has the collector look for some
+    rank = index + 1
+    os.environ["RANK"] = os.environ["LOCAL_RANK"] = str(rank)
+    store = TCPStore(HOST, int(os.environ["MASTER_PORT"]))
     ready.release()
-    torch.distributed.init_process_group("gloo")
-    import_module("seq2see.training.run").run_experiment(config)  # which imports this module
+    torch.distributed.init_process_group("gloo", store=store, rank=rank, world_size=count)
+    experiment(config)
 
 
 def end_with_parent() -> None:

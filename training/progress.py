@@ -32,7 +32,7 @@ def is_first() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
-def say(line: str) -> None:
+def report(line: str) -> None:
     """A line to stderr, once where several processes train together."""
     if is_first():
         print(line, file=sys.stderr, flush=True)

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
-from .config import DataConfig, EvaluationConfig, ModelConfig, TokenizerConfig, TrainingFields
+from .config import DataConfig, EvaluationConfig, GenerationSection, ModelConfig, TokenizerConfig, TrainingFields
 
 SECTIONS = {
     "data": DataConfig, "tokenizer": TokenizerConfig, "model": ModelConfig, "training": TrainingFields,
-    "evaluation": EvaluationConfig,
+    "evaluation": EvaluationConfig, "generation": GenerationSection,
 }  # fmt: skip
 HEAD = """\
 # Every setting, its default and what it means. A recipe states only what differs; the command line overrides both:

@@ -13,7 +13,7 @@ from .checkpoints import newest_intact_checkpoint
 from .checks import check_output
 from .config import RunConfig, TrainingFields, load_record
 from .pairs import Corpus
-from .progress import say
+from .progress import report
 
 DATA = "data.json"  # in a run: how many pairs it is trained on, and their fingerprint
 PLACES = ("data.path", "data.folder", "data.corpora")  # what is read there, the fingerprint tells
@@ -29,15 +29,15 @@ def checkpoint_to_resume(config: RunConfig, arguments: Seq2SeeTrainingArguments,
         return None
     checkpoint, passed_over = newest_intact_checkpoint(output)
     for item in passed_over:
-        say(f"passed over {item}")
+        report(f"passed over {item}")
     if passed_over and not checkpoint:
         raise UserError(
             f"no checkpoint in {output} passes the integrity checks; fix or delete them, or start afresh with another"
             " training.output_dir"
         )
-    say(f"resuming from {checkpoint}" if checkpoint else f"no checkpoint in {output}: starting afresh")
+    report(f"resuming from {checkpoint}" if checkpoint else f"no checkpoint in {output}: starting afresh")
     if checkpoint and (wrote := len(list(checkpoint.glob("rng_state*")))) != arguments.world_size:
-        say(f"processes then {wrote}, now {arguments.world_size}: the same batches, with other dropout masks")
+        report(f"processes then {wrote}, now {arguments.world_size}: the same batches, with other dropout masks")
     if checkpoint and (output / "run.yaml").exists():
         before = resume_invariants(load_record(output / "run.yaml"))
         for name, value in resume_invariants(config).items():
@@ -78,7 +78,7 @@ def check_data(config: RunConfig, corpus: Corpus, *, force: bool) -> None:
             " training.output_dir",
             exit_code=2,
         )
-    say(f"{changed}; resuming on the changed data")
+    report(f"{changed}; resuming on the changed data")
 
 
 def data_record(corpus: Corpus) -> dict[str, Any]:

@@ -35,9 +35,9 @@ from .guided_alignment import GuidedTrainer
 from .hub import check_hub
 from .lora import add_adapter
 from .moments import KeepMoments
-from .pairs import Corpus, tell
+from .pairs import Corpus, report_skipped
 from .processes import on_all_cores
-from .progress import is_first, say
+from .progress import is_first, report
 from .reading import absolute
 from .resuming import DATA, check_data, checkpoint_to_resume, data_record
 from .trainer import Seq2SeeTrainer
@@ -56,7 +56,7 @@ def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = 
     with only_training(config.output):
         if config.training.get("push_to_hub") and is_first():
             check_hub(config.training.get("hub_token"))
-        with on_all_cores(config):
+        with on_all_cores(config, run_experiment):
             prepared = prepare(config)
             trainer = train_model(prepared, config, callbacks, moments=moments)
             saves = prepared.arguments.should_save
@@ -82,7 +82,7 @@ def prepare(config: RunConfig, *, dry_run: bool = False) -> Prepared:
         new = load_tokenizer(resolve_folder(base)).languages != tokenizer.languages  # and with them a new vocabulary
         adapter = add_adapter(model, rank=config.model.lora, train_embedding=new, base=base)
         trained = model.num_parameters(only_trainable=True)
-        say(f"LoRA of rank {config.model.lora}: {trained:,} parameters are trained, the others kept")
+        report(f"LoRA of rank {config.model.lora}: {trained:,} parameters are trained, the others kept")
     return Prepared(arguments, checkpoint, corpus, tokenizer, model, adapter)
 
 
@@ -100,14 +100,14 @@ def build_arguments(config: RunConfig) -> Seq2SeeTrainingArguments:
 
 def read_corpus(config: RunConfig, *, seed: int) -> Corpus:
     """The pairs, and a line for what there is of them and for what cleaning found."""
-    say(f"reading {config.data.where}")
+    report(f"reading {config.data.where}")
     corpus = load_corpus(config.data, seed=seed)
     test = f", {len(corpus.test)} test pairs" if corpus.test else ""
-    say(f"{len(corpus.train)} training and {len(corpus.val)} validation pairs{test} from {config.data.where}")
+    report(f"{len(corpus.train)} training and {len(corpus.val)} validation pairs{test} from {config.data.where}")
     for data, part in corpus.parts:
-        say(f"of these, from {data.where} to {', '.join(data.targets)}: {len(part.train)} training, {len(part.val)}"
+        report(f"of these, from {data.where} to {', '.join(data.targets)}: {len(part.train)} training, {len(part.val)}"
             f" validation and {len(part.test)} test pairs")  # fmt: skip
-    tell(config.data.where, corpus.skipped)
+    report_skipped(config.data.where, corpus.skipped)
     return corpus
 
 
@@ -115,10 +115,10 @@ def train_model(
     prepared: Prepared, config: RunConfig, callbacks: Sequence[TrainerCallback] = (), *, moments: int = 0
 ) -> Seq2SeeTrainer:
     arguments, corpus, tokenizer, model = prepared.arguments, prepared.corpus, prepared.tokenizer, prepared.model
-    place = arguments.device.type if arguments.world_size == 1 else f"{arguments.world_size} x {arguments.device.type}"
+    count = f"{arguments.world_size} x " if arguments.world_size > 1 else ""
     size = f"{model.num_parameters() / 1e6:.2f} M parameters, {len(tokenizer)} tokens"
     precision = "bfloat16" if arguments.bf16 else "float16" if arguments.fp16 else "float32"
-    say(f"model of {size}; training on {place}, in {precision}")
+    report(f"model of {size}; training on {count}{arguments.device.type}, in {precision}")
     positions = model.config.max_position_embeddings
     if corpus.test:  # a pair that is too long is refused now, and not when training is over
         EncodedPairs(corpus.test, tokenizer, max_length=positions)

@@ -39,8 +39,8 @@ from .metrics import score
 from .muon import Muon, grouped
 from .pace import Pace
 from .pairs import evenly_spaced
-from .progress import say
-from .stopping import leave_signals_to_parent
+from .progress import report
+from .signals import ignore_signals
 from .translation import translate_pairs
 
 
@@ -127,7 +127,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
             collate_fn=self.collate,
             num_workers=self.args.dataloader_num_workers,
             generator=torch.Generator().manual_seed(self.args.seed),  # leaves torch's own, and so dropout, alone
-            worker_init_fn=leave_signals_to_parent,
+            worker_init_fn=ignore_signals,
         )
 
     # Loss
@@ -294,11 +294,12 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
     # Between the steps
 
     def on_train_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
-        """accelerate wraps `forward` for mixed precision and would copy all logits to float32, where our loss takes
-        them as they come; the autocasting is `compute_loss_context_manager`'s."""
         super().on_train_begin(args, state, control, **kwargs)
         if remark := self.args.warm_up_remark(state.max_steps):
-            say(remark)
+            report(remark)
+        # accelerate has wrapped `forward` for mixed precision and would copy all logits to float32: our loss takes them
+        # as they are, and `compute_loss_context_manager` casts.  `unwrap_model` would leave another `forward` there,
+        # bound to this model, which copies of the model would share.
         self.model.__dict__.pop("forward", None)
         if self.resumed_from and args.ema_decay:
             self.restore_average(self.resumed_from)

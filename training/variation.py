@@ -14,7 +14,7 @@ from itertools import cycle
 from random import Random
 from unicodedata import normalize
 
-from .pairs import Pair, place, visible
+from .pairs import Pair, hash_fraction, visible
 
 EMOJI = "😀😂😍😢😡👍🙏🎉❤🔥"
 NAME = re.compile(r"\b(?:Tom|Mary|John|Jack|Bill|Ken|Jim|Bob|Mike)\b")  # Tatoeba's commonest
@@ -88,7 +88,7 @@ def _invented(draw: Random) -> str:
 
 
 def with_emoji(pair: Pair) -> Pair:
-    symbol = EMOJI[int(place(f"emoji {pair.source}") * len(EMOJI))]
+    symbol = EMOJI[int(hash_fraction(f"emoji {pair.source}") * len(EMOJI))]
     return replace(pair, source=f"{pair.source} {symbol}", target=f"{pair.target} {symbol}")
 
 
@@ -101,8 +101,8 @@ def varied(pairs: Iterable[Pair], share: float) -> Iterator[Pair]:
     """The pairs: of those that have names or numbers this share with others, and of all of them this share written in
     one of the `WAYS`, each of which is as likely as the others."""
     for pair in pairs:
-        if place(f"exchanged {pair.source} {pair.target}") < share:
+        if hash_fraction(f"exchanged {pair.source} {pair.target}") < share:
             for exchange in EXCHANGES:
                 pair = exchange(pair)
-        drawn = place(f"varied {pair.source} {pair.target}")
+        drawn = hash_fraction(f"varied {pair.source} {pair.target}")
         yield WAYS[int(drawn / share * len(WAYS))](pair) if drawn < share else pair

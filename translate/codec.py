@@ -63,11 +63,11 @@ class TokenizerCodec:
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase):
         with IMPORTS:
-            from ..lens import teacher_forcing
+            from ..tokenizer import encoding
             from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 
         self.tokenizer: Any = tokenizer
-        self._forcing = teacher_forcing  # kept: an import in `encode` would wait while another model loads
+        self._encoding = encoding  # kept: an import in `encode` would wait while another model loads
         if isinstance(tokenizer, Seq2SeeTokenizer):
             self.tags = {language: tokenizer.tag_id(language) for language in tokenizer.languages}
         else:
@@ -75,16 +75,16 @@ class TokenizerCodec:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         with as_user_error("the tokenizer cannot encode this text"):
-            return [self._forcing.encode_source(self.tokenizer, text) for text in texts]
+            return [self._encoding.encode_source(self.tokenizer, text) for text in texts]
 
     def begin(self, text: str, *, language: str) -> list[int]:
         with as_user_error("the tokenizer cannot encode this text"):
-            ids = self._forcing.encode_target(self.tokenizer, text, language=language, first=None)
+            ids = self._encoding.encode_target(self.tokenizer, text, language=language, first=None)
         ids = ids[:-1] if ids[-1] == self.tokenizer.eos_token_id else ids
         return ids[1:] if self.tags else ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        return self._forcing.decode_target(self.tokenizer, ids)
+        return self._encoding.decode_target(self.tokenizer, ids)
 
     def tokens(self) -> list[str]:
         return [str(token) for token in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))]

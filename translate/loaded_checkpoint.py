@@ -23,7 +23,7 @@ from .measurements import NOTHING, Measurements
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from ..lens.alignment import AlignmentChoice
+    from ..lens.alignment_choice import AlignmentChoice
     from ..lens.calibration import Calibration
     from ..lens.replay import Replay
     from ..lens.roles import Roles
@@ -106,7 +106,7 @@ class LoadedCheckpoint:
             loaded = self._twins.pop()
         except IndexError:
             loaded = self._twin_modules()
-        made = copy.copy(self)
+        made = copy.copy(self)  # all but these three is shared, also what a subclass has
         made._loaded, made._lock, made._twins = loaded, Lock(), []
         try:
             yield made
@@ -228,7 +228,7 @@ class LoadedCheckpoint:
     def known_choice(self) -> AlignmentChoice:
         """How links are best read off this model's maps, as far as is known."""
         with IMPORTS:
-            from ..lens.alignment import best_known
+            from ..lens.alignment_choice import best_known
             from ..lens.hooks import attention_sites
 
         sites = attention_sites(self.model)["cross"]

@@ -21,7 +21,7 @@ from ..tokenizer.protected import ANY, Protection
 from ..tokenizer.words import Word, split_words
 
 if TYPE_CHECKING:
-    from ..lens.alignment import AlignmentChoice
+    from ..lens.alignment_choice import AlignmentChoice
     from ..lens.trace import Trace
 
 Span = tuple[int, int]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from ..lens.alignment import AlignmentChoice
+    from ..lens.alignment_choice import AlignmentChoice
     from ..lens.calibration import Calibration
     from ..lens.replay import Replay
     from ..lens.roles import Noun, Roles
@@ -61,7 +61,7 @@ class Measurements:
     @property
     def alignment(self) -> AlignmentChoice | None:
         """How to derive word links from this model's maps, fitted by `seq2see align RUN --fit`."""
-        from ..lens.alignment import FILE, AlignmentChoice
+        from ..lens.alignment_choice import FILE, AlignmentChoice
 
         choice = self._beside(FILE, AlignmentChoice.load)
         return choice if choice and choice.fingerprint == self.fingerprint else None
@@ -84,9 +84,9 @@ class Measurements:
 
     def __bool__(self) -> bool:
         """Whether there is any of the files."""
-        from ..lens import alignment, calibration, replay, roles, trust
+        from ..lens import alignment_choice, calibration, replay, roles, trust
 
-        return any(map(self._paths, (one.FILE for one in (alignment, calibration, replay, roles, trust))))
+        return any(map(self._paths, (one.FILE for one in (alignment_choice, calibration, replay, roles, trust))))
 
     def _beside(self, name: str, read: Callable[[Path], Result]) -> Result | None:
         return next(map(read, self._paths(name)), None)

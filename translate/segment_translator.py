@@ -15,9 +15,9 @@ from typing import Generic, TypeVar
 import regex
 
 from seq2see.errors import UserError
+from ..tokenizer.model_input import Reading
 from ..tokenizer.plain import length
 from ..tokenizer.protected import ANY, Protection, keeping
-from ..tokenizer.reading import Reading
 from ..tokenizer.segments import Cut, clauses, count_sentences, cut_sentences, halves, sentences
 from ..tokenizer.words import refuse_surrogates
 from .codec import Codec

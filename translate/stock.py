@@ -65,7 +65,7 @@ def write(run: Path, folder: Path) -> None:
         made = Path(scratch) / "model"
         as_pegasus(model).save_pretrained(made)
         save_tokenizer(tokenizer, made, longest=model.config.max_position_embeddings)
-        (made / "README.md").write_text(card(model, name=run.resolve().name, folder=folder), "utf-8")
+        (made / "README.md").write_text(model_card(model, name=run.resolve().name, folder=folder), "utf-8")
         write_manifest(made)
         made.rename(folder)
 
@@ -106,7 +106,7 @@ def save_tokenizer(tokenizer: PreTrainedTokenizerBase, folder: Path, *, longest:
     path.write_text(json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
 
 
-def card(model: PreTrainedModel, *, name: str, folder: Path) -> str:
+def model_card(model: PreTrainedModel, *, name: str, folder: Path) -> str:
     """The README of the folder: how to load the model, and its pitfalls."""
     pairs = model.config.language_pairs or []
     languages = dict.fromkeys(language for pair in pairs for language in pair)

@@ -84,7 +84,9 @@ class TorchEngine:
                   gone: Gone | None) -> list[EngineOutput]:
         """The hypotheses for some rows, each a source and the index of the sample."""
         sources = [source for source, _ in rows]
-        searching = copy.copy(self.model)  # the same weights; unset options would come from its generation_config
+        # `generate` takes what `_settings` leaves unset from the model's generation_config and has no option not to.  A
+        # shallow copy shares the weights; to change the model itself would be seen by other threads.
+        searching = copy.copy(self.model)
         searching.generation_config = GenerationConfig()
         generate = partial(
             searching.generate,

@@ -338,7 +338,7 @@ class Translator(LoadedCheckpoint):
             UserError: a language that the model does not have or is not calibrated for; a blank or overlong text.
         """
         with IMPORTS:
-            from ..lens.teacher_forcing import encode_target
+            from ..tokenizer.encoding import encode_target
             from .scoring import score_targets
 
         if len(sources) != len(translations):

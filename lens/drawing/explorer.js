@@ -2,6 +2,7 @@
 // the reader, `actions.js` says what each control does.
 
 import { actionsOf } from "./actions.js";
+import { COLOURS } from "./data.js";
 import { dock, drawer } from "./dock.js";
 import { overGradio, overHttp } from "./engine.js";
 import { listen } from "./events.js";
@@ -61,7 +62,7 @@ export function explorer(element, settings) {
   function render() {
     const trace = traceOf(state), { settings } = context, width = find(".mapbox").clientWidth;
     root.dataset.theme = state.theme;
-    document.body.style.background = state.theme === "dark" ? "#0d1218" : "#f4f6f9";
+    document.body.style.background = COLOURS[state.theme].page;
     paint(find(".top-bar"), header(state, settings));
     const exploring = state.page === "explore";
     for (const name of [".explore", ".dockwrap"]) find(name).hidden = !exploring;

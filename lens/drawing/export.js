@@ -1,12 +1,13 @@
 // Exports a translation: the picture, the numbers, every map, the page, the same in Python.
 
 import { CARD, css } from "./colour.js";
+import { COLOURS, VIEWS } from "./data.js";
 import { toneOf } from "./map.js";
 import { html } from "./markup.js";
 import { FONT, cells } from "./small_map.js";
 import { traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
-import { VIEW_NAMES, direction, headName, number } from "./wording.js";
+import { direction, headName, number } from "./wording.js";
 
 const CELL = 26;
 
@@ -23,7 +24,7 @@ export function exported(form, context) {
 }
 
 const titleOf = ({ head, view }, trace) => `${hasHeads(view) ? headName(head, trace)
-  : direction(head.kind, trace.languages)}: ${VIEW_NAMES[view][0].toLowerCase()}`;
+  : direction(head.kind, trace.languages)}: ${VIEWS[view].title.toLowerCase()}`;
 
 // A text that a spreadsheet would run as a formula stays text.
 const quoted = (text) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : String(text)).replaceAll('"', '""')}"`;
@@ -38,13 +39,13 @@ function picture(state, trace) {
   const map = trace.map(state.head, state), { theme, view } = state;
   const left = 130, top = 120, width = left + map.columns.length * CELL + 60;
   const height = top + map.rows.length * CELL + 16;
-  const ink = theme === "dark" ? "#e8edf3" : "#16202c";
-  const say = (_, r, c) => number(view, map.at[r][c]);
+  const { ink } = COLOURS[theme];
+  const written = (_, r, c) => number(view, map.at[r][c]);
   const shares = map.at.map((row) => row.map((value) => value === null ? null : value / map.most));
   return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" fill="${ink}"
     viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="13"><rect width="${width}" height="${height}"
     fill="${css(CARD[theme])}"/><text x="16" y="26" font-size="15" font-weight="700">${titleOf(state, trace)}</text>${
-    cells(map, shares, { size: CELL, left, top, theme, tone: toneOf(state), say, numbers: true })}</svg>`;
+    cells(map, shares, { size: CELL, left, top, theme, tone: toneOf(state), written, numbers: true })}</svg>`;
 }
 
 function png(state, trace) {

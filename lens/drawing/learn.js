@@ -14,7 +14,7 @@ export function learnBar(state, settings) {
   const shape = state.playing ? "M2 1h3v10H2zM7 1h3v10H7z" : "M2 .8v10.4L11 6z";
   const pitch = state.waiting ? "Loading the recording…" : "See the heads find their roles, step by step.";
   const track = () => html`<div class="track">${lossCurve(moments, moments[last].step)}<input type="range" min="0"
-    max="1000" step="1" value="${place(moments, moment ?? last)}" data-do="seek" data-k="seek"
+    max="1000" step="1" value="${sliderPosition(moments, moment ?? last)}" data-do="seek" data-k="seek"
     aria-label="Training step" aria-valuetext="${now ? `step ${now.step}` : "fully trained"}"><span class="what2"
     aria-hidden="true">training loss</span></div>`;
   const when = () => now && moment < last ? html`Step <b>${count(now.step)}</b> of ${count(moments[last].step)}${
@@ -35,7 +35,7 @@ function momentsOf(state, { first, exampleModel }) {
 }
 
 // A moment's place on the slider is proportional to its step.
-const place = (moments, i) => Math.round(1000 * moments[i].step / moments.at(-1).step);
+const sliderPosition = (moments, i) => Math.round(1000 * moments[i].step / moments.at(-1).step);
 
 export function lossCurve(moments, end) {
   const known = moments.filter((one) => one.loss !== null), most = Math.max(...known.map((one) => one.loss), 1e-6);
@@ -113,7 +113,7 @@ export function learnActions(context) {
     },
     seek({ value }) {
       return jump((moments) => {
-        const gaps = moments.map((_, i) => Math.abs(place(moments, i) - value));
+        const gaps = moments.map((_, i) => Math.abs(sliderPosition(moments, i) - value));
         return gaps.indexOf(Math.min(...gaps));
       });
     },

@@ -9,7 +9,7 @@ export function learning(element, theme) {
   const root = element.appendChild(document.createElement("div"));
   root.className = "s2s";
   root.dataset.theme = theme;
-  return { root, show: (told) => paint(root, drawn(told || {}, theme)) };
+  return { root, show: (progress) => paint(root, drawn(progress || {}, theme)) };
 }
 
 function drawn({ state, step, steps, seconds_left: left, losses = [], sentence = "", translation = "", rows = [],

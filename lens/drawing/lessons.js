@@ -8,7 +8,7 @@ const EVERY = 3000;  // milliseconds between two looks at a run
 // Shows them once, in the page's theme; with `body` again: `run` starts a run.
 export async function lessons(element, context, body) {
   const { state } = context;
-  tell(element.querySelector("iframe"), state);
+  sendState(element.querySelector("iframe"), state);
   if (element.asked && !body) return;
   element.asked = true;
   const found = await context.engine("lessons", body ?? {}).catch((error) => ({ error: error.message }));
@@ -25,14 +25,14 @@ export async function lessons(element, context, body) {
   const frame = element.querySelector("iframe");
   if (frame) {
     frame.srcdoc = found.html.replace("<html ", `<html data-theme="${state.theme}" `);
-    frame.addEventListener("load", () => tell(frame, state));
+    frame.addEventListener("load", () => sendState(frame, state));
   }
   element.querySelector("[data-run]")?.addEventListener("click", () => lessons(element, context, { run: true }));
   if (found.running) setTimeout(() => { if (element.isConnected) lessons(element, context, {}); }, EVERY);
 }
 
-// The frame is sandboxed and has no origin: it is told the theme and the lesson of the address, and tells of its links.
-const tell = (frame, { theme }) => frame?.contentWindow?.postMessage({ theme, at: location.hash.slice(1) }, "*");
+// The frame is sandboxed and has no origin: it gets the theme and the lesson of the address, and reports its links.
+const sendState = (frame, { theme }) => frame?.contentWindow?.postMessage({ theme, at: location.hash.slice(1) }, "*");
 
 export function followLessons(element) {
   addEventListener("message", ({ data, source }) => {

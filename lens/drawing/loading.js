@@ -54,7 +54,7 @@ export function loading({ state, settings, engine, set, render }) {
       arrived(first, { changes: wish });
       const trace = traceOf(state), flip = flipOf(settings, state.text);
       if (engine && !trace.evidence) return weigh(running.signal).catch(() => {});
-      set({ busy: null, ...telling(trace) });
+      set({ busy: null, ...focusOf(trace) });
       if (engine && flip) prepare(flip.text);
     } else {
       const own = text || settings.text || first?.traces[0].source_text;
@@ -140,11 +140,11 @@ export function loading({ state, settings, engine, set, render }) {
     const answer = await ask("look", { ...about(trace), ...more }, signal).catch(quiet);
     if (answer) trace.add(answer.traces[0]);
     if (flip) prepare(flip.text, signal);
-    set({ busy: null, waited: false, ...telling(trace) });
+    set({ busy: null, waited: false, ...focusOf(trace) });
   }
 
   // The source word of the chosen word; and the head that matters most for it, unless the reader has picked one.
-  function telling(trace) {
+  function focusOf(trace) {
     const read = trace.counterpart(state.word)?.pieces[0] ?? 0, [best] = trace.mattering(state.word);
     const free = best && !state.pinned && hasHeads(state.view);
     return free ? { read, head: { kind: best.kind, layer: best.layer, head: best.head } } : { read };

@@ -1,19 +1,20 @@
 // The large map: its heading, sentence, tools and cells, a grid that can be walked with the keyboard.
 
 import { gradient, headColour, headDashes, inkOn, shade } from "./colour.js";
+import { VIEWS } from "./data.js";
 import { html, icon, isNarrow, opener, paint, segment, tipped } from "./markup.js";
 import { FONT, SHOWN, draw, pixels } from "./small_map.js";
 import { isOld, looking, traceOf } from "./state.js";
 import { hasHeads, nameOf } from "./trace.js";
 import { same } from "./texts.js";
 import { inLanguage } from "./languages.js";
-import { SUPERVISED, TECHNICAL, VIEW_NAMES, amount, averageOf, capital, columnSentence, count, direction, elided, nats,
+import { SUPERVISED, TECHNICAL, amount, averageOf, capital, columnSentence, count, direction, elided, nats,
   number, outcome, percent, placeOf, reading, roleName, roleTip, rowSentence } from "./wording.js";
 
 export function mapTools(state) {
   const choice = (label, name, options, tip) => segment(label, "set", name, options, state[name], tip);
   const menu = (name, label) => opener(state, name, html`${label}${icon("down")}`, html`class="tool second box"`);
-  const view = VIEW_NAMES[state.view][0].toLowerCase().replace("(alti+)", "(ALTI+)");
+  const view = VIEWS[state.view].title.toLowerCase().replace("(alti+)", "(ALTI+)");
   return html`${menu("show", html`<span>Show: <b>${view}</b></span>`)}
     ${choice("Display", "as", [["map", "Map"], ["lines", "Lines"]])}
     ${state.as === "lines" && hasHeads(state.view) && choice("Heads drawn", "overlay", [["one", "This head"],

@@ -10,9 +10,9 @@ function escaped(value) {
   return value == null || value === false ? "" : String(value).replace(/[&<>"']/g, (mark) => ESCAPES[mark]);
 }
 
-const told = (before, value) => value === false && / aria-\w+="$/.test(before) ? "false" : escaped(value);
+const rendered = (before, value) => value === false && / aria-\w+="$/.test(before) ? "false" : escaped(value);
 export const html = (parts, ...values) =>
-  new Markup(parts.reduce((text, part, i) => text + told(parts[i - 1], values[i - 1]) + part));
+  new Markup(parts.reduce((text, part, i) => text + rendered(parts[i - 1], values[i - 1]) + part));
 
 const PATHS = {
   down: "m4 6 4 4 4-4", left: "m10 3.5-4.5 4.5L10 12.5", right: "m6 3.5 4.5 4.5L6 12.5", close: "m4 4 8 8M12 4l-8 8",

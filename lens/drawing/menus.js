@@ -1,10 +1,11 @@
 // The menus: Show, Export, Alternatives, languages, models.
 
+import { VIEWS } from "./data.js";
 import { html, paint, putAt, segment } from "./markup.js";
 import { traceOf } from "./state.js";
-import { VIEWS } from "./trace.js";
+import { OFFERED } from "./trace.js";
 import { inLanguage, language, pairName } from "./languages.js";
-import { VIEW_NAMES, chance, percent, times } from "./wording.js";
+import { chance, percent, times } from "./wording.js";
 
 // One setting: its label, then the control; a `div` for several controls.
 const setting = (label, control, tag = "label") =>
@@ -24,12 +25,12 @@ const MENUS = {
   show(state, settings) {
     const trace = traceOf(state), { trust, calibrated } = trace.record;
     const view = (id) => {
-      const [name, about] = VIEW_NAMES[id], best = trust?.best.find((one) => one.view === id);
+      const { title, summary } = VIEWS[id], best = trust?.best.find((one) => one.view === id);
       return item(html`data-set="view" data-value="${id}" data-k="view-${id}"`, state.view === id,
-        html`${two(name, best?.aer ? percent(best.aer[0]) : "")}<small>${about}</small>`);
+        html`${two(title, best?.aer ? percent(best.aer[0]) : "")}<small>${summary}</small>`);
     };
     return html`<div class="mh"><span>What a cell shows</span><span>${trust ? "Dictionary error, best map" : ""}</span>
-    </div>${VIEWS.filter((id) => trace.holds(id) || settings.engine).map(view)}
+    </div>${OFFERED.filter((id) => trace.holds(id) || settings.engine).map(view)}
     ${seg("Rows stand for the word", "set", "rows", [["predicts", "being written"], ["reads", "just read"]],
       state.rows)}
     ${state.view === "raw" && seg("Colours run to", "set", "scale", [["full", "100%"],

@@ -32,13 +32,14 @@ export const draw = (canvas, image) =>
   Object.assign(canvas, { width: image.width, height: image.height }).getContext("2d").putImageData(image, 0, 0);
 
 // Labels and cells as SVG.  `values` [row][column], from -1 to 1: below 0 in orange.
-export function cells({ rows, columns, mirrored }, values, { size, left, top, theme, tone, say, numbers, tilt = -46 }) {
+export function cells({ rows, columns, mirrored }, values, options) {
+  const { size, left, top, theme, tone, written, numbers, tilt = -46 } = options;
   const x = (c) => left + (mirrored ? columns.length - 1 - c : c) * size, y = (r) => top + r * size;
   const column = (one, c) => html`<text
     transform="translate(${x(c + 0.6)} ${top - 6}) rotate(${tilt})">${elided(one.label, 14)}</text>`;
   const square = (value, r, c) => {
     if (value === null) return "";
-    const colour = shade(value, tone, theme), said = say(value, r, c);
+    const colour = shade(value, tone, theme), said = written(value, r, c);
     const number = html`<text x="${x(c) + size / 2}" y="${y(r + 0.66)}" text-anchor="middle" font-size="11"
       fill="${inkOn(colour)}">${said}</text>`;
     return html`<rect x="${x(c)}" y="${y(r)}" width="${size - 1}" height="${size - 1}" rx="2"
@@ -78,5 +79,5 @@ function smallMap(title, map, theme, size) {
   return html`<figure><figcaption>${title}</figcaption><svg class="small"
     width="${Math.ceil(left + map.columns.length * size + right)}" height="${Math.ceil(top + map.rows.length * size)}"
     role="img" aria-label="${title}">${
-    cells(map, map.at, { size, left, top, theme, tone: "blue", say: percent, tilt: -65 })}</svg></figure>`;
+    cells(map, map.at, { size, left, top, theme, tone: "blue", written: percent, tilt: -65 })}</svg></figure>`;
 }

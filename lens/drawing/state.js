@@ -1,6 +1,6 @@
 // The state of the page in one object, and its address.
 
-import { KINDS, VIEWS } from "./trace.js";
+import { KINDS, OFFERED } from "./trace.js";
 
 export const START = {
   page: "explore", theme: "light",
@@ -43,7 +43,7 @@ export function keepTheme(theme) {
 // The page of an address, which is its part after #, as browsers do not send it.
 export const pageOf = ({ hash }) => /^#lesson(s|-\d+)$/.test(hash) ? "lessons" : "explore";
 
-const ALLOWED = { view: VIEWS, unit: ["words", "tokens"], as: ["map", "lines"], overlay: ["one", "all"],
+const ALLOWED = { view: OFFERED, unit: ["words", "tokens"], as: ["map", "lines"], overlay: ["one", "all"],
   rows: ["predicts", "reads"], theme: ["light", "dark"] };
 
 // The part of an address that opens the same sentence, word and head.

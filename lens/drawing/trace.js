@@ -1,10 +1,11 @@
 // A trace as `/v1/look` sends it: its words, its maps, and the evidence for each word.  Draws nothing.
 
+import { VIEWS } from "./data.js";
 import { isRightToLeft, language } from "./languages.js";
 
 export const KINDS = ["cross", "decoder", "encoder"];
-export const VIEWS = ["raw", "norm", "rollout", "contributions", "left_out"];
-export const hasHeads = (view) => view === "raw" || view === "norm";
+export const OFFERED = ["raw", "norm", "rollout", "contributions", "left_out"];
+export const hasHeads = (view) => VIEWS[view].heads;
 export const nameOf = ({ kind, layer, head }) => `${kind}.${layer}.${head}`;
 export function headOf(name) {
   const [kind, layer, head] = name.split(".");
@@ -75,7 +76,7 @@ export class Trace {
   // --- words and tokens
 
   // Python counts code points, JavaScript UTF-16 units: the JavaScript position of code point n.
-  place(side, n) {
+  codeUnit(side, n) {
     const text = side === "source" ? this.source : this.target;
     const add = (all, letter) => [...all, all.at(-1) + letter.length];
     return this.once(`places ${side}`, () => [...text].reduce(add, [0]))[n];
@@ -84,7 +85,7 @@ export class Trace {
   units(side, unit) {
     const { [side]: tokens, labels, words } = this.record;
     const token = (one, i) => ({ ...one, text: labels[side][i], label: labels[side][i], pieces: [i] });
-    const word = (one, i) => ({ ...one, start: this.place(side, one.start), end: this.place(side, one.end),
+    const word = (one, i) => ({ ...one, start: this.codeUnit(side, one.start), end: this.codeUnit(side, one.end),
       label: this.label(one, side, i) });
     return this.once(`${side} ${unit}`, () => unit === "tokens" ? tokens.map(token) : words[side].map(word));
   }

@@ -81,7 +81,8 @@ function choices(trace, unit, temperature, raw) {
   const logOf = (i) => isRaw ? record.top[step][i].log_prob : record.calibrated.top[step][i], best = logOf(0);
   const warm = (log) => temperature === 1 || at < 0 ? Math.exp(log)
     : Math.exp((log - best) / temperature - record.log_sums[step][at]);
-  const own = { text: unit.label, chosen: true,
+  const ends = trace.evidence?.ends?.[unit.word] ?? 1;
+  const own = { text: unit.label, chosen: true, whole: ends > 0.995,
     p: trace.chance(unit, shown) / Math.exp(shown.log_probs[step]) * warm(shown.log_probs[step]) };
   const spelt = !raw && unit.word !== null && trace.evidence?.candidates[unit.word];
   const bySpelling = (one) => ({ text: bare(one.text), whole: one.whole,
@@ -103,7 +104,7 @@ function candidates(state, trace, unit, settings) {
   const width = (p) => Math.max(0.8, Math.min(100, 100 * p)).toFixed(1);
   const bar = (p) => html`<span class="bar2"><i style="width:${width(p)}%"></i></span><small>${chance(p)}</small>`;
   const isSame = (one) => !one.chosen && one.whole && one.text === unit.label;
-  const name = (one) => html`${elided(one.text, 12)}${one.chosen || one.whole ? "" : "…"}${
+  const name = (one) => html`${elided(one.text, 12)}${one.whole ? "" : "…"}${
     isSame(one) ? html` <small>in other tokens</small>` : ""}`;
   const row = (one) => html`<span ${inLanguage(code)}>${name(one)}</span>${bar(one.p)}`;
   const button = (one) => html`<button data-says="candidate" data-force="${one.text}" data-k="force-${one.text}" ${tipped(

@@ -31,7 +31,7 @@ export const times = (fall) => Math.abs(fall) < 0.14 ? html`just as likely`
 const lower = (fall) => Math.abs(fall) < 0.14 ? html`about the same`
   : html`<b>${ratio(fall)}×</b> ${fall > 0 ? "lower" : "higher"}`;
 
-// --- languages, kinds of attention, views
+// --- languages, kinds of attention
 
 export function direction(kind, [source, target]) {
   const from = language(source, "Source"), to = language(target, "Translation");
@@ -45,14 +45,6 @@ export const TECHNICAL = { cross: "cross-attention", decoder: "decoder self-atte
   encoder: "encoder self-attention" };
 export const placeOf = ({ layer, head }) => `layer ${layer + 1}, head ${head + 1}`;
 export const headName = (head, { languages }) => `${direction(head.kind, languages)}, ${placeOf(head)}`;
-
-export const VIEW_NAMES = {
-  raw: ["Attention weights", "Where the head looked. Every row adds up to 100%."],
-  norm: ["Weighted by signal", "A long look at a weak signal counts for little."],
-  rollout: ["Rollout", "Traces the weights back through all layers."],
-  contributions: ["Contributions (ALTI+)", "Traces what really arrived, through all layers."],
-  left_out: ["Leave a word out", "How much worse a word fits when a source word is erased."],
-};
 
 // --- roles: name, caption under a thumbnail, and where the attention goes
 

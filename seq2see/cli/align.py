@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seq2see.errors import UserError
-from seq2see.measures.pairs import LinkedFiles, read_pairs
+from seq2see.measures.parallel_files import LinkedFiles, read_pairs
 from seq2see.streams import LINES_CHECKED, only_results_on_stdout
 from seq2see.tokenizer.links import to_pharaoh
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 def run(args: argparse.Namespace) -> None:
     """`args.run`, `args.src`, `args.tgt`, `args.links`, `args.fit`, `args.trust`, `args.source`, `args.target`."""
     check(args)
-    from seq2see.lens.alignment import FILE  # these import torch, which takes seconds
+    from seq2see.lens.alignment_choice import FILE  # these import torch, which takes seconds
     from seq2see.lens.trust import FILE as TRUST
-    from seq2see.measures.alignment import Aligner, fit
-    from seq2see.measures.faithfulness import measure
+    from seq2see.measures.aligner import Aligner, fit
+    from seq2see.measures.held_out_faithfulness import measure
     from seq2see.training.checkpoints import find_record
     from seq2see.translate import Translator
 

@@ -10,8 +10,8 @@ def run(args: argparse.Namespace) -> None:
     """Fit on the files `args.data` or on the run's own held-out pairs, and measure on `args.check` or on a part of the
     same."""
     from seq2see.lens.calibration import FILE
-    from seq2see.measures.calibration import calibrate
-    from seq2see.measures.card import show_measurements
+    from seq2see.measures.calibration_fitting import calibrate
+    from seq2see.measures.card_sections import show_measurements
     from seq2see.measures.reliability import PICTURE, describe
     from seq2see.translate import Translator
 

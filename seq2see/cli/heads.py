@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
-from seq2see.lens.heads import LEAST, RoleScore
-from seq2see.measures.heads import Control, measure_heads, save_report
+from seq2see.lens.role_scores import LEAST, RoleScore
+from seq2see.measures.pronoun_heads import Control, measure_heads, save_report
 from seq2see.translate import Translator
 from seq2see.translate.loaded_checkpoint import fingerprint
 

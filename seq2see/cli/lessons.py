@@ -13,7 +13,7 @@ from seq2see.folders import LESSONS_PAGE
 from seq2see.lessons.contents import chosen
 from seq2see.lessons.record import collect
 from seq2see.lessons.workbench import Workbench
-from seq2see.measures.alignment import settings_of
+from seq2see.measures.aligner import settings_of
 from seq2see.pretrained import check_packaged, home_of, is_packaged, packaged_folder
 from seq2see.training.storybook_run import is_finished
 
@@ -22,7 +22,7 @@ DEFAULT_RUN = Path("runs/storybook")
 
 def run(args: argparse.Namespace) -> None:
     """The command: `args.number` (None: all), `args.out`, `args.run` (None: see `set_up`), `args.quick`."""
-    from seq2see.lessons.page import page
+    from seq2see.lessons.lesson_page import page
 
     names = chosen(args.number)
     html, data = places(args.out, args.number)

@@ -11,11 +11,11 @@ def run(args: argparse.Namespace) -> int:
     `args.no_measures`."""
     config = check_command(args)
     from seq2see.measures.finished_run import measure_run  # these import torch, which takes seconds
-    from seq2see.measures.replay import can_be_replayed
+    from seq2see.measures.training_replay import can_be_replayed
     from seq2see.training.checkpoints import numbered
     from seq2see.training.moments import MOMENTS
     from seq2see.training.preview import preview
-    from seq2see.training.progress import is_first, say
+    from seq2see.training.progress import is_first, report
     from seq2see.training.run import run_experiment
 
     gc.freeze()  # what was imported stays: every full collection would search a million objects
@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
         run_experiment(config, moments=MOMENTS if not args.no_measures and can_be_replayed(config) else 0)
     except (KeyboardInterrupt, SystemExit) as stopped:
         how = "to continue" if numbered(config.output) else "no checkpoint was written yet; to start over"
-        say(f"stopped; {how}, repeat the command with training.resume=true (run folder {config.output})")
+        report(f"stopped; {how}, repeat the command with training.resume=true (run folder {config.output})")
         if isinstance(stopped, SystemExit):
             raise
         return 130

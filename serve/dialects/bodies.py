@@ -21,7 +21,7 @@ from seq2see.errors import UserError
 from seq2see.streams import is_utf16
 from seq2see.validation import refusal
 from ...translate.decoding import OPTIONS, DecodingOptions
-from ..errors import APIError
+from ..api_errors import APIError
 from ..service import Service
 
 # As in JSON Schema, 4.0 is an integer; a string or `true` is not.

@@ -1,4 +1,5 @@
-"""`/v1/inside`: analyses of one translation for the explorer's lab, computed by `lens`.
+"""Questions about one translation, computed by `lens`: those of `/v1/inside`, for the explorer's lab, and `/v1/look`'s
+without some heads.
 
 A question contains the text and its translation; the trace is recomputed each time, so the server is stateless.
 """
@@ -7,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,7 +26,10 @@ from ...lens.explorer import trace_record
 from ...lens.kinds import Kind
 from ...lens.trace import Trace
 from ...lens.wording import label
+from ...translate.decoding import OPTIONS, DecodingOptions
+from ...translate.results import Translation
 from ...translate.translator import Translator
+from ..api_errors import APIError
 from ..service import Service
 from .bodies import GIVEN, TARGET_IDS, Body, From0, JSONRoute, TargetIds, key_wanted
 
@@ -214,6 +220,31 @@ def load_checkpoint(folder: Path, changed: int) -> Translator:
     return Translator.from_pretrained(folder, engine="torch")
 
 
+@contextmanager
+def without_heads(
+    translator: Translator, text: str, heads: Sequence[tuple[Kind, int, int]], *, source: str | None,
+    target: str | None, prefix: str, options: DecodingOptions,
+) -> Iterator[tuple[Translator, Translation, Translation]]:
+    """The question of `/v1/look`'s field `without`: the model, in which these heads are replaced by their means until
+    the end of the block, its translation of the text, and its translation with every head.
+
+    Both are by PyTorch with the same options: int8 weights may write something else than these do with every head.
+    """
+    with IMPORTS:
+        from ...lens.interventions import ablate
+        from ...lens.means import head_means  # these import torch
+
+    given = {name: getattr(options, name) for name in OPTIONS}
+    with translator.by_torch() as model:
+        translate = partial(model, text, source=source, target=target, prefix=prefix, **given)
+        whole = translate()
+        if not whole.hypotheses:
+            raise APIError(400, "blank_text", "the text has no words, so no head is needed for its translation")
+        means, _ = head_means(model.model, model.tokenizer, model.look(whole)[0], model.folder)
+        with ablate(model.model, heads, replace="mean", means=means):
+            yield model, translate(), whole
+
+
 AnyQuestion = Annotated[
     ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion | ReplayQuestion,
     Field(discriminator="tool"),
@@ -237,8 +268,8 @@ def router(service: Service) -> APIRouter:
                              "response depends on the tool.")
     async def inside(body: InsideBody, request: Request) -> Response:
         caller, question = service.access.authenticate(request), body.question
-        service.check_look(question.text, question.translation, getattr(question, "other", ""),
-                           target_ids=question.target_ids)
+        service.check_look_size(question.text, question.translation, getattr(question, "other", ""),
+                                target_ids=question.target_ids)
         model = service.model_for(question.model, question.source, question.target)
         found = await service.examine(
             question.text, lambda translator: json.dumps(question.answer(translator), ensure_ascii=False),

@@ -17,8 +17,8 @@ from starlette.types import Receive, Scope, Send
 
 from seq2see.languages import NAMES
 from ...translate.decoding import DecodingOptions
-from ..errors import APIError
-from ..languages import Detection
+from ..api_errors import APIError
+from ..language_detection import Detection
 from ..request_checks import replay_body
 from ..service import Service
 from .bodies import Body, From0, JSONRoute, Text, Texts, by_kind, key_wanted, refuse_utf16

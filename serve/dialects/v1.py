@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
@@ -17,17 +16,17 @@ from ...lens.trace import Trace
 from ...lens.views import ViewName
 from ...tokenizer.protected import LONGEST_PATTERN, Protection
 from ...tokenizer.words import TokenSpan
-from ...translate.decoding import OPTIONS
 from ...translate.marks import words_shown
 from ...translate.measurements import NOTHING
 from ...translate.results import Hypothesis, Translation
 from ...translate.translator import Translator
 from ..access import Caller
-from ..errors import APIError
-from ..languages import other_language
+from ..api_errors import APIError
+from ..language_detection import other_language
 from ..service import Service, bounded, check_passes
 from ..settings import ServerSettings
 from .bodies import GIVEN, TARGET_IDS, From0, JSONRoute, OptionFields, Pair, TargetIds, key_wanted
+from .inside import without_heads
 
 HeadName = Annotated[tuple[Kind, From0, From0], Strict(False)]  # JSON has no tuple
 
@@ -150,7 +149,8 @@ class OneTrace(BaseModel):
                                   "words.target: ln(P / (1 - P)), P the calibrated chance of the whole word.  heads, "
                                   "erased (one per source word) and others: log_odds without them, steps (where they "
                                   "change most) and instead (the word that would be written).  candidates: per word, "
-                                  "with the product of token probabilities")
+                                  "with the product of token probabilities.  ends: per word, the chance that "
+                                  "it does not go on")
     maps: dict[str, dict[str, Map]] = Field(
         description="by kind and view: encoder [L,H,S,S], decoder [L,H,T,T], cross [L,H,T,S], raw rows sum to 1; "
                     "rollout and contributions have no H; left_out is cross [T, source words]")
@@ -224,8 +224,7 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
         if not found and (body.evidence or "left_out" in body.views):
             check_passes(translator, [(body.text, body.translation or body.text)], language=body.source or "",
                          evidence=body.evidence, most=settings.look_tokens)
-        looked = found or (_looked_at(translator, body) if body.translation is not None else
-                           _without_heads(translator, body, settings))
+        looked = found or _asked_of_model(translator, body, settings)
         records = [_one_trace(translator, one, body) for one in looked.traces]
         parts = looked.translation.parts if looked.translation else ()
         for record, trace, part in zip(records, looked.traces, parts, strict=False):
@@ -241,7 +240,7 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
 
     if found and not body.evidence:
         return await asyncio.to_thread(finish, service.models[model])
-    service.check_look(body.text, body.translation or "", *body.others, target_ids=body.target_ids)
+    service.check_look_size(body.text, body.translation or "", *body.others, target_ids=body.target_ids)
     return await service.examine(body.text, finish, caller=caller, model=model, options=request["options"],
                                  prefix=body.prefix)
 
@@ -264,33 +263,15 @@ def _languages(body: LookBody) -> tuple[str | None, ...]:
     return tuple(None if code == "auto" else code for code in (body.source, body.target))
 
 
-def _looked_at(translator: Translator, body: LookBody) -> Looked:
-    """The trace of the given translation."""
-    assert body.translation is not None
+def _asked_of_model(translator: Translator, body: LookBody, settings: ServerSettings) -> Looked:
+    """The trace of the given translation or, if there is none, the translation without some heads."""
     source, target = _languages(body)
-    return Looked([translator.look_at(body.text, body.translation, source=source, target=target, views=body.views,
-                                      target_ids=body.target_ids, given=body.given)])
-
-
-def _without_heads(translator: Translator, body: LookBody, settings: ServerSettings) -> Looked:
-    """The translation without some heads, and with every head by the same engine and options: int8 weights may write
-    something else than these do with every head."""
-    with IMPORTS:
-        from ...lens.interventions import ablate
-        from ...lens.means import head_means  # these import torch
-
-    source, target = _languages(body)
-    within = bounded(body.options(), translator, settings)
-    options = {name: getattr(within, name) for name in OPTIONS}
-    with translator.by_torch() as same:
-        translate = partial(same, body.text, source=source, target=target, prefix=body.prefix, **options)
-        whole = translate()
-        if not whole.hypotheses:
-            raise APIError(400, "blank_text", "the text has no words, so no head is needed for its translation")
-        means, _ = head_means(same.model, same.tokenizer, same.look(whole)[0], same.folder)
-        with ablate(same.model, body.without, replace="mean", means=means):
-            result = translate()
-            return Looked(same.look(result, alternative=body.alternative, views=body.views), result, whole)
+    if body.translation is not None:
+        return Looked([translator.look_at(body.text, body.translation, source=source, target=target, views=body.views,
+                                          target_ids=body.target_ids, given=body.given)])
+    with without_heads(translator, body.text, body.without, source=source, target=target, prefix=body.prefix,
+                       options=bounded(body.options(), translator, settings)) as (model, result, whole):
+        return Looked(model.look(result, alternative=body.alternative, views=body.views), result, whole)
 
 
 def _as_sent(words: dict[str, list[dict[str, Any]]], trace: Trace, part: Translation, target: str) -> dict[str, Any]:
@@ -332,8 +313,8 @@ def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str
     if not body.evidence:
         return found
     with IMPORTS:
-        from ...lens.alignment import counterparts
-        from ...lens.evidence import effects, spelt_candidates
+        from ...lens.alignment_choice import counterparts
+        from ...lens.evidence import effects, ends, spelt_candidates
         from ...lens.means import head_means
         from ...lens.views import add_views
 
@@ -344,6 +325,7 @@ def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str
         found["evidence"] = effects(model, tokenizer, trace, means=means, others=body.others) | {
             "averaged_over": sentences,  # 0: this one only
             "candidates": spelt_candidates(model, tokenizer, trace),
+            "ends": ends(tokenizer, trace),
             "links": counterparts(viewed, choice),
         }
     return found

@@ -19,12 +19,12 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
-from ...lens.by_words import looked_at
+from ...lens.by_words import top_source_words
+from ..api_errors import APIError
 from ..dialects import inside, lessons, v1
 from ..dialects.bodies import bad_request
 from ..dialects.v1 import LookBody
-from ..errors import APIError
-from ..metrics import Metrics
+from ..server_metrics import Metrics
 from ..service import Service
 from .calls import REFUSALS
 
@@ -104,7 +104,8 @@ def add_api(service: Service) -> None:
             for name, value, count in (("layer", layer, layers), ("head", head, heads)):
                 if type(value) is not int or not -1 <= value < count:
                     raise APIError(400, "bad_request", f"{name}: expected a whole number from -1 to {count - 1}")
-        words = [one for trace in traces for one in looked_at(trace, layer=layer, head=None if head == -1 else head)]
+        chosen = None if head == -1 else head
+        words = [one for trace in traces for one in top_source_words(trace, layer=layer, head=chosen)]
         which = f"the mean of {heads} heads" if head == -1 else f"head {head}"
         return {
             "translation": found.text,

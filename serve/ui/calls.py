@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import from_json
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..errors import APIError
+from ..api_errors import APIError
 from ..request_checks import PAGE, replay_body
 
 if TYPE_CHECKING:

@@ -100,7 +100,7 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
     def about() -> dict[str, Any]:
         return settings_of(service, api=api, learning=learning() if learning and not service.ready else None)
 
-    def look() -> tuple[Any, Any]:
+    def refresh() -> tuple[Any, Any]:
         return gr.update(settings=about()), gr.update(active=not service.ready)
 
     with gr.Blocks(title="Seq2See", analytics_enabled=False, fill_width=True) as blocks:
@@ -111,7 +111,7 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
                            apply_default_css=False, css=style() + text_of("gradio.css"), settings=about())
         if learning:  # open and later tabs learn when the model is ready
             timer = gr.Timer(SECONDS)
-            gr.on([blocks.load, timer.tick], look, None, [explorer, timer], show_progress="hidden", queue=False,
+            gr.on([blocks.load, timer.tick], refresh, None, [explorer, timer], show_progress="hidden", queue=False,
                   api_visibility="private")
     return blocks
 

@@ -13,7 +13,7 @@ from seq2see.lens import trace_texts
 from seq2see.lens.roles import read_roles
 from seq2see.lens.summary import mean_spread, spread
 from seq2see.measures import gold
-from seq2see.measures.heads import reach
+from seq2see.measures.pronoun_heads import reach
 from seq2see.storybook import generate
 from seq2see.tokenizer import train_tokenizer
 from seq2see.tokenizer.words import split_words
@@ -30,8 +30,8 @@ def story():
 @pytest.fixture
 def quick(story, monkeypatch):
     monkeypatch.setattr(gold, "generate", lambda: story)
-    monkeypatch.setattr("seq2see.measures.heads.TRANSLATED", 4)
-    monkeypatch.setattr("seq2see.measures.heads.LARGEST", 1)
+    monkeypatch.setattr("seq2see.measures.pronoun_heads.TRANSLATED", 4)
+    monkeypatch.setattr("seq2see.measures.pronoun_heads.LARGEST", 1)
 
 
 def contrast(story):

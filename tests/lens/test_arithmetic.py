@@ -8,7 +8,7 @@ from seq2see.lens import trace_hypotheses
 from seq2see.lens.arithmetic import arithmetic
 from seq2see.lens.hooks import STEERING, attention_sites
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.teacher_forcing import encode_target
+from seq2see.tokenizer.encoding import encode_target
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ from seq2see.lens.calibration import (
     SentenceCalibrator,
     SentenceCheck,
 )
-from seq2see.lens.intervals import Figure
+from seq2see.lens.intervals import Estimate
 from seq2see.lens.probabilities import TEMPERATURES, log_sums
 
 # N steps, V vocabulary
@@ -75,7 +75,7 @@ def test_probabilities_sum_to_1_and_keep_their_order(
 
 
 def made(temperature: float = 0.9) -> Calibration:
-    figure = Figure(0.1, 0.05, 0.2)
+    figure = Estimate(0.1, 0.05, 0.2)
     ways = {way: Reliability(Calibrator(0.1, temperature), figure, figure, (Bin(5, 0.5, 0.4), Bin(5, 0.9, 1.0)))
             for way in WAYS}
     check = SentenceCheck("dev.tsv", True, Bin(60, 0.8, 0.8), (Bin(10, 0.1, 0.1), Bin(50, 0.9, 0.9)))

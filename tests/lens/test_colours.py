@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pytest
 
-from seq2see.lens import explorer
+from seq2see.lens import palette
 
 SEES = {
     "all": np.eye(3),
@@ -31,11 +31,21 @@ def lab(rgb: np.ndarray, sees: np.ndarray) -> np.ndarray:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
+def channels(code: str) -> np.ndarray:
+    return np.array([int(code[i : i + 2], 16) for i in (1, 3, 5)])
+
+
 def ramps(theme: str) -> dict[str, list[np.ndarray]]:
-    """The ramps of colour.js, by name."""
-    table = explorer.asset("colour.js").partition(f"  {theme}: {{")[2].partition("},")[0]
-    return {name: [np.array([int(code[i : i + 2], 16) for i in (0, 2, 4)]) for code in re.findall(r"#(\w{6})", row)]
-            for name, row in re.findall(r'(\w+): "([^"]+)"', table)}
+    return {name: list(map(channels, ramp)) for name, ramp in palette.RAMPS[theme].items()}
+
+
+def test_every_colour_of_the_page_the_lessons_and_the_pictures_stands_in_one_file(root):
+    drawn = [*root.glob("lens/drawing/*.*s"), *root.glob("serve/ui/*.css"), root / "serve/ui/starting.html",
+             *root.glob("lens/*.py"), *root.glob("lessons/*.py"), *root.glob("lessons/*.?s*")]
+    named = {path.name for path in drawn if re.search(r"#[0-9a-fA-F]{6}\b", path.read_text("utf-8"))}
+    assert named == {"palette.py"}
+    used = {name for path in drawn for name in re.findall(r"var\(--([\w-]+)\)", path.read_text("utf-8"))}
+    assert palette.COLOURS["light"].keys() == palette.COLOURS["dark"].keys() <= used | {"purple", "red"}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -50,17 +60,16 @@ def test_more_weight_is_further_from_the_page(theme, sees):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("sees", ["all", "no red", "no green"])
-def test_the_tones_are_told_apart(theme, sees):
+def test_the_tones_are_distinct(theme, sees):
     middle = [lab(ramp[4], SEES[sees]) for ramp in ramps(theme).values()]
     assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(middle, 2)) > JUST
 
 
-@pytest.mark.parametrize(("theme", "card"), [("light", "ffffff"), ("dark", "161d27")])
+@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("sees", SEES)
-def test_heads_that_are_overlaid_are_told_apart(theme, card, sees):
-    table = explorer.asset("colour.js").partition("const HEADS")[2]
-    codes = re.findall(r"#(\w{6})", re.search(rf'{theme}: "([^"]+)"', table)[1])
+def test_heads_that_are_overlaid_are_distinct(theme, sees):
+    codes = palette.HEADS[theme]
     assert len(codes) == 8
-    *heads, page = [lab([int(code[i : i + 2], 16) for i in (0, 2, 4)], SEES[sees]) for code in (*codes, card)]
+    *heads, page = [lab(channels(code), SEES[sees]) for code in (*codes, palette.COLOURS[theme]["card"])]
     assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(heads, 2)) > 10 * JUST
     assert min(abs(one[0] - page[0]) for one in heads) > 10 * JUST

@@ -6,7 +6,7 @@ import torch
 
 from seq2see.errors import UserError
 from seq2see.lens.embeddings import analogy, contextual, distances, neighbours, project, static
-from seq2see.lens.teacher_forcing import encode_source
+from seq2see.tokenizer.encoding import encode_source
 from seq2see.tokenizer.words import token_spans
 
 HERE = "The cat did not cross the street."

@@ -7,10 +7,11 @@ import torch
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens.by_words import units
-from seq2see.lens.evidence import _log_odds, effects, patched_odds, spelt_candidates
+from seq2see.lens.evidence import _log_odds, effects, ends, patched_odds, spelt_candidates
 from seq2see.lens.hooks import Head, attention_sites
 from seq2see.lens.means import head_means
-from seq2see.lens.teacher_forcing import decoder_start, encode_source
+from seq2see.lens.teacher_forcing import decoder_start
+from seq2see.tokenizer.encoding import encode_source
 
 
 def logits(model, source_ids, target_ids):
@@ -83,6 +84,11 @@ def test_the_odds_of_a_certain_word_are_exact():
 @pytest.fixture(scope="module")
 def everyday():
     return Translator.from_pretrained("everyday", engine="torch")
+
+
+@pytest.fixture(scope="module")
+def storybook():
+    return Translator.from_pretrained("storybook", engine="torch")
 
 
 def looked(translator, text):
@@ -159,6 +165,28 @@ def test_a_candidate_s_probability_is_the_product_over_its_tokens(everyday):
                     assert one["probability"] == pytest.approx(float(np.prod(steps)), rel=1e-2)
                     checked += 1
     assert checked > 2
+
+
+def test_a_word_that_goes_on_is_another_word(storybook):
+    """*tasses* for *tasse*, without a head; and what is only the beginning of words is known as that."""
+    trace = looked(storybook, "I want a cup of tea.")
+    with storybook.inside() as (model, tokenizer):
+        means, _ = head_means(model, tokenizer, trace, storybook.folder)
+        heads, chances = effects(model, tokenizer, trace, means=means)["heads"], ends(tokenizer, trace)
+    number = next(i for i, word in enumerate(trace.target_words) if word.text == "tasse")
+    at = next(i for i, unit in enumerate(units(trace.target, trace.target_words)) if unit.word == number)
+    instead = {(one["kind"], one["layer"], one["head"]): one["instead"][at] for one in heads}
+    assert instead["cross", 1, 3] == instead["decoder", 0, 1] == "tasses"
+    assert chances[number] == pytest.approx(0.90, abs=0.02) and chances[0] > 0.995
+
+
+def test_a_candidate_that_ends_early_has_all_that_may_follow_it(storybook):
+    trace = looked(storybook, "The flowers are beautiful but they are dry.")
+    with storybook.inside() as (model, tokenizer):
+        words = spelt_candidates(model, tokenizer, trace)
+    [early] = [one for word, spelt in zip(trace.target_words, words, strict=True) if word.text == "neavaient"
+               for one in spelt if one["text"] == "ne"]
+    assert early["whole"] and early["probability"] == pytest.approx(0.78, abs=0.02)
 
 
 def test_patched_odds_are_those_of_the_other_text_s_head():

@@ -16,8 +16,8 @@ from seq2see.lens.embeddings import contextual
 from seq2see.lens.hooks import attention_sites
 from seq2see.lens.interventions import ablate, steer
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.teacher_forcing import encode_source, encode_target
 from seq2see.modeling.loading import load_checkpoint
+from seq2see.tokenizer.encoding import encode_source, encode_target
 
 TEXTS = [SENTENCES[0], "A box!"], ["Le chat n'a pas traversé.", "La boîte"]
 

@@ -11,7 +11,8 @@ from seq2see.errors import UserError
 from seq2see.lens import VIEWS, ablate, add_views, all_heads, contextual, logit_lens, patch, record, trace_hypotheses
 from seq2see.lens.hooks import Steering, all_sites, attention_sites, capture, intervened, replaced, steered
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.teacher_forcing import encode_source, eval_mode, forced_pass
+from seq2see.lens.teacher_forcing import eval_mode, forced_pass
+from seq2see.tokenizer.encoding import encode_source
 
 SOURCE, TARGET = "The cat did not cross.", [7, 9, 8, 2]
 
@@ -81,16 +82,16 @@ def hooks_of(model):
 def test_nothing_is_left_by_whatever_looks_inside_even_after_an_error(any_model):
     model, tokenizer = any_model
 
-    def look():
+    def use_everything():
         [trace] = trace_hypotheses(model, tokenizer, [SOURCE], [TARGET])
         contextual(model, tokenizer, SOURCE, "cat", language="en")
         logit_lens(model, tokenizer, [trace])
         add_views(model, tokenizer, [trace], views=VIEWS)
         return trace
 
-    trace = look()  # transformers leaves hooks of its own
+    trace = use_everything()  # transformers leaves hooks of its own
     before, weights = hooks_of(model), {name: weight.clone() for name, weight in model.state_dict().items()}
-    look()
+    use_everything()
     with pytest.raises((IndexError, RuntimeError)):
         add_views(model, tokenizer, [replace(trace, target_ids=(10**6,) * len(TARGET))], views=VIEWS)
     with pytest.raises(UserError), ablate(model, [("encoder", 0, 0), ("encoder", 0, 9)]):

@@ -14,13 +14,8 @@ from seq2see.lens.choices import Choice, MinimalPairs, margins
 from seq2see.lens.hooks import all_heads, attention_sites, layers_of
 from seq2see.lens.interventions import ablate, mean_outputs, other_values, patch, record, silenced
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.teacher_forcing import (
-    encode_source,
-    encode_target,
-    eval_with_eager_attention,
-    forced_pass,
-    real_positions,
-)
+from seq2see.lens.teacher_forcing import eval_with_eager_attention, forced_pass, real_positions
+from seq2see.tokenizer.encoding import encode_source, encode_target
 
 TARGETS = [[5, 6, 7, 8, 2], [9, 10, 2]]
 SOURCE, TARGET = "The cat did not cross the street.", "Le chat n'a pas traversé la rue."

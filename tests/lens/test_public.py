@@ -8,6 +8,6 @@ from seq2see import lens
 def test_every_public_name_is_there_once_and_type_checkers_are_told_the_same_homes(root):
     assert len(lens.__all__) == len(set(lens.__all__)) and all(hasattr(lens, name) for name in lens.__all__)
     tree = ast.walk(ast.parse((root / "lens" / "__init__.py").read_text("utf-8")))
-    told = {name.asname: (node.module, name.name) for node in tree if isinstance(node, ast.ImportFrom) and node.level
-            for name in node.names}
-    assert told == {name: (module, name) for name, module in lens._HOME_OF.items()}
+    typed = {name.asname: (f"{'.' * (node.level - 1)}{node.module}", name.name) for node in tree
+             if isinstance(node, ast.ImportFrom) and node.level for name in node.names}
+    assert typed == {name: (module, name) for name, module in lens._HOME_OF.items()}

@@ -23,7 +23,8 @@ def test_every_name_that_a_script_imports_is_exported():
     for name, text in scripts.items():
         for imported, source in drawing.IMPORT.findall(text):
             names = {one.split(" as ")[0].strip() for one in imported.split(",") if one.strip()}
-            assert names <= set(drawing.EXPORT.findall(scripts[source])), f"{name}.js, from {source}.js"
+            exported = drawing.shared_data() if source == "data" else drawing.EXPORT.findall(scripts[source])
+            assert names <= set(exported), f"{name}.js, from {source}.js"
 
 
 def cells(drawing, trace, kind):

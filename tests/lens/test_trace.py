@@ -12,8 +12,8 @@ from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses, trace_texts
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.maps import facts
-from seq2see.lens.teacher_forcing import encode_source
 from seq2see.lens.trace_data import TOP
+from seq2see.tokenizer.encoding import encode_source
 
 SOURCES = [SENTENCES[0], "The box.", SENTENCES[2]]
 CLOSE = {"rtol": 0, "atol": 1e-5}

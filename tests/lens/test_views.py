@@ -8,9 +8,10 @@ from tiny import SENTENCES
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
 from seq2see.lens.attention_blocks import blocks_of, shares_of_block
+from seq2see.lens.explorer import script
 from seq2see.lens.hooks import all_sites
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.views import VIEWS, add_views
+from seq2see.lens.views import VIEW, VIEWS, add_views
 from seq2see.lens.word_erasure import without
 from seq2see.tokenizer.words import split_words
 
@@ -25,6 +26,13 @@ def seen(uneven_model):
     model, tokenizer = uneven_model
     traces = trace_hypotheses(model, tokenizer, SOURCES, TARGETS, source_language="en", views=VIEWS)
     return traces, model, tokenizer
+
+
+def test_what_views_are_called_is_said_once_and_reaches_the_page(root):
+    scripts = "".join(path.read_text("utf-8") for path in root.glob("lens/drawing/*.js"))
+    for name, view in VIEW.items():
+        assert f'"{name}": {{"title": "{view.title}", "summary": "{view.summary}"' in script()
+        assert f'"{view.title}"' not in scripts and view.summary not in scripts
 
 
 def inside(model, tokenizer, *, number):

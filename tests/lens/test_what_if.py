@@ -11,8 +11,8 @@ from seq2see.lens.beams import beam_tree
 from seq2see.lens.hooks import STEERED, STEERING, all_heads, attention_sites
 from seq2see.lens.interventions import ablate, steer
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.teacher_forcing import encode_source
 from seq2see.lens.what_if import WhatIf
+from seq2see.tokenizer.encoding import encode_source
 
 CLOSE = {"rtol": 0, "atol": 2e-5}
 TARGET = [5, 6, 7, 8, 2]

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seq2see.lens.heads import RoleScore
 from seq2see.lens.hooks import Head
+from seq2see.lens.intervals import Estimate
 from seq2see.lens.kinds import KINDS
+from seq2see.lens.role_scores import RoleScore
 from seq2see.lessons import contents
 from seq2see.lessons import l02_attention as attention
 from seq2see.lessons import l07_many_heads as heads
@@ -16,11 +17,10 @@ from seq2see.lessons import l13_heads_and_layers as layers
 from seq2see.lessons import l14_overfitting as overfitting
 from seq2see.lessons import l15_it as it
 from seq2see.lessons import l16_cross_attention as crossing
-from seq2see.lessons.interval import Interval
 from seq2see.lessons.lesson import Figures, word_of
 
-LITTLE, HALF, MUCH = Interval(0.05, 0.02, 0.08), Interval(0.5, 0.45, 0.55), Interval(0.97, 0.95, 1.0)
-UP, DOWN = Interval(0.2, 0.1, 0.3), Interval(-0.2, -0.3, -0.1)
+LITTLE, HALF, MUCH = Estimate(0.05, 0.02, 0.08), Estimate(0.5, 0.45, 0.55), Estimate(0.97, 0.95, 1.0)
+UP, DOWN = Estimate(0.2, 0.1, 0.3), Estimate(-0.2, -0.3, -0.1)
 FALLS = "does not hold here"
 ROLE = RoleScore(Head("cross", 1, 2), "antecedent", 0.6, 0.55, 0.65, 0.1, 0.2, None, 100, True, {})
 WEAK, BEATEN = replace(ROLE, score=0.25, low=0.2, high=0.3), replace(ROLE, rival=0.55)
@@ -108,9 +108,9 @@ CASES: dict[str, tuple[Figures, list[tuple[str, dict[str, Any]]]]] = {
         ("same", {"same": 0.9}), ("faster", {"times": (1.0, 1.2)}), ("flat", {"growth": (4.0, 9.0)}),
         ("decoder", {"decoder": 0.1}), ("decoder", {"runs": [1, 9]}),
     ]),
-    "l11_words": (Figures(first=HALF, last=MUCH, overlap=Interval(0.6, 0.5, 0.7), overlap_chance=0.1, right=0.9), [
-        ("static", {"first": Interval(0.6, 0.5, 0.7)}), ("context", {"last": Interval(0.7, 0.6, 0.8)}),
-        ("alike", {"overlap": Interval(0.3, 0.2, 0.4)}), ("alike", {"overlap_chance": 0.55}),
+    "l11_words": (Figures(first=HALF, last=MUCH, overlap=Estimate(0.6, 0.5, 0.7), overlap_chance=0.1, right=0.9), [
+        ("static", {"first": Estimate(0.6, 0.5, 0.7)}), ("context", {"last": Estimate(0.7, 0.6, 0.8)}),
+        ("alike", {"overlap": Estimate(0.3, 0.2, 0.4)}), ("alike", {"overlap_chance": 0.55}),
         ("analogy", {"right": 0.2}),
     ]),
     "l12_meaning": (Figures(idiom=shares(0, 0, 0, 0.95), cake=shares(1, 1, 1, 0.05),
@@ -120,7 +120,7 @@ CASES: dict[str, tuple[Figures, list[tuple[str, dict[str, Any]]]]] = {
     ]),
     "l13_heads_and_layers": (Figures(
         having=24, count=24, places={"next": ROLE, "end": ROLE}, antecedent=ROLE,
-        steps={"distance": STEPS, "across": STEPS}, roled=UP, unroled=Interval(0.0, 0.0, 0.0)), [
+        steps={"distance": STEPS, "across": STEPS}, roled=UP, unroled=Estimate(0.0, 0.0, 0.0)), [
         ("focus", {"having": 23}), ("next", {"places": {"next": WEAK, "end": ROLE}}),
         ("end", {"places": {"next": ROLE, "end": WEAK}}), ("antecedent", {"antecedent": BEATEN}),
         ("wider", {"steps": {"distance": STEPS | {"decoder": [UP, DOWN]}, "across": STEPS}}),
@@ -139,7 +139,7 @@ CASES: dict[str, tuple[Figures, list[tuple[str, dict[str, Any]]]]] = {
     ]),
     "l15_it": (Figures(worst=0.95, asked=ROLE, turned=MUCH, cost=UP, last=LAST), [
         ("flips", {"worst": 0.5}), ("looks", {"asked": BEATEN}), ("sufficient", {"turned": HALF}),
-        ("necessary", {"cost": Interval(0.1, -0.1, 0.3)}), ("state", {"last": LAST | {"it": LITTLE}}),
+        ("necessary", {"cost": Estimate(0.1, -0.1, 0.3)}), ("state", {"last": LAST | {"it": LITTLE}}),
     ]),
     "l16_cross_attention": (Figures(asked="cross", costly="cross", alignment=ROLE, destroyed=DESTROYED, gain=0.5), [
         ("asks", {"asked": "the"}), ("asks", {"costly": "the"}), ("asks", {"alignment": BY_PLACE}),
@@ -154,7 +154,7 @@ CASES: dict[str, tuple[Figures, list[tuple[str, dict[str, Any]]]]] = {
     "l18_values": (Figures(off=1e-6, by_figure={"other first": OTHER_FIRST, "gain": GAIN}), [
         ("sum", {"off": 1.0}),
         ("other", {"by_figure": {"other first": OTHER_FIRST | {"cross": LITTLE}, "gain": GAIN}}),
-        ("effect", {"by_figure": {"other first": OTHER_FIRST, "gain": GAIN | {"decoder": Interval(0.1, -0.1, 0.3)}}}),
+        ("effect", {"by_figure": {"other first": OTHER_FIRST, "gain": GAIN | {"decoder": Estimate(0.1, -0.1, 0.3)}}}),
     ]),
 }  # fmt: skip
 
@@ -177,7 +177,7 @@ def test_every_claim_holds_and_falls_alone(name: str) -> None:
 
 def test_heads_and_layers_that_could_not_be_measured_are_not_decidable() -> None:
     figures, _ = CASES["l13_heads_and_layers"]
-    unknown = {"antecedent": None, "unroled": Interval.of([]), "steps": {"distance": dict.fromkeys(KINDS, []),
+    unknown = {"antecedent": None, "unroled": Estimate.of([]), "steps": {"distance": dict.fromkeys(KINDS, []),
                                                                          "across": STEPS}}
     found = words(layers, figures, **unknown)
     assert {key for key, word in found.items() if word == "not decidable here"} == {"antecedent", "matter", "wider"}

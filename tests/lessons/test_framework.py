@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 import torch
 
+from seq2see.lens.intervals import Estimate
 from seq2see.lessons import contents, prose
-from seq2see.lessons.interval import Interval, spelled, to_data
+from seq2see.lessons.figures import spelled, to_data
 from seq2see.lessons.lesson import Check, word_of
 from seq2see.lessons.workbench import Workbench
 from seq2see.storybook import generate
@@ -63,7 +64,7 @@ def test_a_check_says_what_was_measured_and_which_threshold_was_moved() -> None:
 
 
 def test_placeholders_take_figures() -> None:
-    figures = SimpleNamespace(share=-0.5, part=Interval(0.5, 0.25, 1.0), rows=[0.1, 0.2], by={"a": 1.0}, none=math.nan)
+    figures = SimpleNamespace(share=-0.5, part=Estimate(0.5, 0.25, 1.0), rows=[0.1, 0.2], by={"a": 1.0}, none=math.nan)
     assert prose.fill("{share:.0%}, {part:.0%}, {part.value:.2f}", figures) == "−50%, 50% (25% to 100%), 0.50"
     assert prose.fill("{rows:.1f}; {rows[1]:.0%}; {by:.0f}", figures) == "0.1, 0.2; 20%; a 1"
     assert prose.fill("A – b: {none:.0%}.", figures) == "A – b: –. (–: could not be measured here.)"
@@ -73,17 +74,17 @@ def test_placeholders_take_figures() -> None:
 
 @pytest.mark.parametrize("value, text", [
     (-12345, "−12,345"), (np.bool_(False), "no"), (0.25, "0.250"), (1e-6, "1.0e−06"), (math.nan, "–"),
-    (np.float32(2.0), "2.00"), (Interval(0.5, 0.25, 1.0), "0.500 (0.250 to 1.00)"), (Interval(2.0, 2.0, 2.0), "2.00"),
+    (np.float32(2.0), "2.00"), (Estimate(0.5, 0.25, 1.0), "0.500 (0.250 to 1.00)"), (Estimate(2.0, 2.0, 2.0), "2.00"),
 ])  # fmt: skip
 def test_figures_as_text(value: Any, text: str) -> None:
     assert spelled(value) == text
 
 
 def test_an_interval_counts_variants_of_a_sentence_as_one() -> None:
-    alone, together = Interval.of([0, 1] * 20), Interval.of([0, 1] * 20, ["a", "b"] * 20)
+    alone, together = Estimate.of([0, 1] * 20), Estimate.of([0, 1] * 20, ["a", "b"] * 20)
     assert alone.value == together.value == 0.5
     assert (together.low, together.high) == (0, 1) and 0 < alone.low < alone.high < 1
-    assert f"{Interval.of([]):.0%}" == "–"
+    assert f"{Estimate.of([]):.0%}" == "–"
 
 
 @dataclass(frozen=True)

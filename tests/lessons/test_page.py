@@ -15,8 +15,8 @@ from seq2see.cli import command as cli
 from seq2see.cli import lessons as command
 from seq2see.errors import UserError
 from seq2see.lessons import record
-from seq2see.lessons.drawing import Bars, to_svg
-from seq2see.lessons.page import page, text
+from seq2see.lessons.drawing import INK, Bars, to_svg
+from seq2see.lessons.lesson_page import page, text
 from seq2see.lessons.workbench import Workbench
 from seq2see.manifest import write_manifest
 from seq2see.serve.dialects.lessons import Lessons
@@ -66,7 +66,7 @@ def test_pictures_take_their_colours_from_the_page(made: dict[str, Any]) -> None
     for lesson in made["lessons"]:
         left = re.findall(r"(?<!, )#[0-9a-fA-F]{6}", lesson["svg"])  # after a comma: where the page has no such name
         assert not left, set(left)
-        assert "var(--ink, #1b2430)" in lesson["svg"]
+        assert f"var(--ink, {INK})" in lesson["svg"]
 
 
 def test_ids_are_unique_and_links_lead_somewhere(made: dict[str, Any]) -> None:

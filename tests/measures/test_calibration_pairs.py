@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from seq2see import Translator
-from seq2see.measures.calibration import Corpus, calibration_pairs
+from seq2see.measures.calibration_fitting import Corpus, calibration_pairs
 from seq2see.pretrained import HOME
 from seq2see.training.config import load_config, load_record
 from seq2see.training.reading import book

@@ -1,7 +1,7 @@
 """Measurements in the model card."""
 
 from seq2see.lens.trust import FILE, Trust
-from seq2see.measures.card import show_measurements
+from seq2see.measures.card_sections import show_measurements
 from seq2see.pretrained import HOME
 
 

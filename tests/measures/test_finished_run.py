@@ -12,7 +12,7 @@ import torch
 
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration, Translator
 from seq2see.errors import UserError
-from seq2see.measures import alignment, calibration, finished_run
+from seq2see.measures import aligner, calibration_fitting, finished_run
 from seq2see.measures.finished_run import Measure, measure_run
 from seq2see.storybook import Storybook, generate
 from seq2see.tokenizer import train_tokenizer
@@ -55,7 +55,7 @@ def test_where_too_few_fit_none_are_measured(clock: SimpleNamespace, given: floa
 
 
 @pytest.fixture(scope="module")
-def book() -> Storybook:
+def stories() -> Storybook:
     """Some of storybook's sentences: of the test part contrasts, with all their variants."""
     whole = generate(train_size=1)
     contrasts = sorted((one for one in whole.test if one.kind == "contrast"), key=lambda one: str(one.contrast_key))
@@ -63,9 +63,9 @@ def book() -> Storybook:
 
 
 @pytest.fixture(scope="module")
-def trained(book: Storybook, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trained(stories: Storybook, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run of storybook that took 1,000 seconds, and a folder for moments, of which there is none."""
-    texts = [text for one in book.test for text in (one.source, one.target)]
+    texts = [text for one in stories.test for text in (one.source, one.target)]
     tokenizer = train_tokenizer(texts, vocab_size=900, languages=["fr"])
     torch.manual_seed(0)
     model = Seq2SeeForConditionalGeneration(Seq2SeeConfig(
@@ -88,17 +88,17 @@ def run(trained: Path, tmp_path: Path) -> Path:
 
 
 def test_all_is_measured_of_these_weights_and_says_on_how_many_sentences(
-    run: Path, book: Storybook, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    run: Path, stories: Storybook, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(alignment, "generate", lambda seed: book)
-    fitted, held = ([(one.source, one.target) for one in part] for part in (book.val, book.test[:60]))
-    corpus = calibration.Corpus("storybook", ("en", "fr"), fitted, held, True)
-    monkeypatch.setattr(calibration, "calibration_pairs", lambda *_, **__: ([corpus], "pairs"))
-    monkeypatch.setattr(calibration, "SENTENCES", 60)
+    monkeypatch.setattr(aligner, "generate", lambda seed: stories)
+    fitted, held = ([(one.source, one.target) for one in part] for part in (stories.val, stories.test[:60]))
+    corpus = calibration_fitting.Corpus("storybook", ("en", "fr"), fitted, held, True)
+    monkeypatch.setattr(calibration_fitting, "calibration_pairs", lambda *_, **__: ([corpus], "pairs"))
+    monkeypatch.setattr(calibration_fitting, "SENTENCES", 60)
     monkeypatch.setattr(finished_run, "SHARE", 1000.0)  # there is time for all
     measure_run(run)
     translator = Translator.from_pretrained(run, engine="torch")
-    half = min(map(len, finished_run.in_halves(book.test)))
+    half = min(map(len, finished_run.in_halves(stories.test)))
     assert translator.alignment and translator.alignment.sentences == 50
     assert translator.trust and (translator.trust.sentences, translator.trust.chosen_on) == (half, half)
     report = json.loads((run / "heads.json").read_text("utf-8"))

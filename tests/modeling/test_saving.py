@@ -1,4 +1,4 @@
-"""Saving and loading: equal logits with and without the package, tied weights once, and a door that refuses."""
+"""Saving and loading: equal logits with and without the package, tied weights once, and what is refused."""
 
 import json
 import math

@@ -8,7 +8,7 @@ from typing import Any
 
 from side import Records, Side, tensors
 
-BRIEF = ["evaluation.num_beams=1", "evaluation.max_length=8"]
+BRIEF = ["generation.num_beams=1", "generation.max_length=8"]
 SMALL = [*BRIEF, "data.val_fraction=0.1", "training.max_tokens=256"]
 TABLE = ["tokenizer.vocab_size=500", "model.encoder_layers=2", "model.decoder_layers=2", "training.warmup_steps=10"]
 MEASURED = ("replay.json.gz", "alignment.json", "trust.json", "heads.json")

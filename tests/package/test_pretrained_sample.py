@@ -16,8 +16,8 @@ import pytest
 from seq2see import Translator
 from seq2see.lens import Calibrator, trace_texts, with_calibration
 from seq2see.lens.calibration import Calibration
-from seq2see.lens.heads import measure
 from seq2see.lens.hooks import Head
+from seq2see.lens.role_scores import measure
 from seq2see.measures.gold import in_halves, to_gold
 from seq2see.measures.reliability import reliability
 from seq2see.pretrained import HOME, NAMES
@@ -35,7 +35,7 @@ def sample(stories: list) -> list:
 
 
 @pytest.fixture(scope="module", params=NAMES)
-def model(request, book) -> SimpleNamespace:
+def model(request, stories) -> SimpleNamespace:
     folder: Path = HOME / request.param
     if not folder.is_dir():
         pytest.skip(f"this checkout ships no {request.param}")
@@ -43,7 +43,7 @@ def model(request, book) -> SimpleNamespace:
     return SimpleNamespace(
         folder=folder, translator=Translator.from_pretrained(folder, engine="torch"),
         scores=next(evaluation[name] for name in ("test", "storybook en-fr test") if name in evaluation),
-        stories=in_halves(book.test)[1],  # of which roles are reported
+        stories=in_halves(stories.test)[1],  # of which roles are reported
     )
 
 

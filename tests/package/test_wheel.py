@@ -94,7 +94,7 @@ def workplace(run, tmp_path_factory):
     pairs = [f"The {a} cat sees {n} boats.\tLe chat {b} voit {n} bateaux.\n" for a, b in words for n in range(2, 22)]
     (folder / "pairs.tsv").write_text("".join(pairs), "utf-8")
     small = ["model.d_model=32", "model.encoder_layers=1", "model.decoder_layers=1", "tokenizer.vocab_size=400",
-             "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "evaluation.max_length=12"]  # fmt: skip
+             "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "generation.max_length=12"]  # fmt: skip
     run("seq2see", "train", "storybook", "data.path=pairs.tsv", "data.val_fraction=0.1", *small,
         "training.max_steps=2", "training.output_dir=runs/storybook", "--no-measures", folder=folder)  # fmt: skip
     return folder

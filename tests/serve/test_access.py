@@ -11,7 +11,7 @@ import yaml
 from seq2see.errors import UserError
 from seq2see.serve import access as access_module
 from seq2see.serve.access import AccessControl, Caller, read_keys
-from seq2see.serve.errors import APIError
+from seq2see.serve.api_errors import APIError
 from seq2see.serve.settings import ServerSettings, read_settings
 
 KEY = "correct-horse-battery"

@@ -6,9 +6,9 @@ import threading
 import pytest
 from serving import Panic
 
+from seq2see.serve.api_errors import APIError
 from seq2see.serve.batcher import Batcher
-from seq2see.serve.errors import APIError
-from seq2see.serve.metrics import Metrics
+from seq2see.serve.server_metrics import Metrics
 from seq2see.translate.decoding import DecodingOptions
 from seq2see.translate.results import Hypothesis
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from seq2see.serve.errors import APIError
-from seq2see.serve.languages import find_language
+from seq2see.serve.api_errors import APIError
+from seq2see.serve.language_detection import find_language
 
 FIELD = {"/translate": "q", "/detect": "q", "/": "inputs", "/v1/translate": "texts", "/v1/look": "text"}
 JSON = {"Content-Type": "application/json"}

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from serving import running
 
-from seq2see.serve.errors import APIError
+from seq2see.serve.api_errors import APIError
 from seq2see.serve.replicated import Replica, Replicated
 
 TEXT = "The cat did not cross."

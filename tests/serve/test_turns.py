@@ -8,7 +8,7 @@ import pytest
 
 from seq2see.lens.pausing import Stopped, pause
 from seq2see.serve import turns as turns_module
-from seq2see.serve.errors import APIError
+from seq2see.serve.api_errors import APIError
 from seq2see.serve.turns import Turns
 
 pytestmark = pytest.mark.anyio
@@ -26,7 +26,7 @@ def turns(monkeypatch):
     made.close()
 
 
-def look(turns, name, passes):
+def take_turns(turns, name, passes):
     """A look of so many passes, each of which waits for the gate and then is written down."""
     def work():
         for _ in range(passes):
@@ -44,7 +44,7 @@ async def arrive(turns, *looks):
     turns.gate.clear()
     tasks = []
     for name, passes in looks:
-        tasks.append(look(turns, name, passes))
+        tasks.append(take_turns(turns, name, passes))
         await asyncio.sleep(0.05)
     turns.gate.set()
     return tasks
@@ -99,20 +99,20 @@ async def test_what_nobody_waits_for_stops_at_its_next_pass_and_leaves_no_trace(
         if not turns._present:
             break
     assert not turns._present and not turns._spent and turns._running is None
-    assert await look(turns, "c", 2) == "c"
+    assert await take_turns(turns, "c", 2) == "c"
 
 
 async def test_too_many_are_refused_and_places_are_free_again(turns):
     turns.most = 2
     turns.gate.clear()
-    two = [look(turns, name, 1) for name in "ab"]
+    two = [take_turns(turns, name, 1) for name in "ab"]
     await asyncio.sleep(0.05)
     with pytest.raises(APIError) as refused:
-        await look(turns, "c", 1)
+        await take_turns(turns, "c", 1)
     assert (refused.value.status, refused.value.code, turns.full) == (503, "queue_full", True)
     turns.gate.set()
     assert await asyncio.gather(*two) == ["a", "b"]
-    assert await look(turns, "c", 1) == "c"
+    assert await take_turns(turns, "c", 1) == "c"
 
 
 async def test_an_error_reaches_the_caller_and_the_next_goes_on(turns):
@@ -122,7 +122,7 @@ async def test_an_error_reaches_the_caller_and_the_next_goes_on(turns):
 
     with pytest.raises(ValueError, match="told"):
         await turns.run("a", work)
-    assert await look(turns, "b", 1) == "b"
+    assert await take_turns(turns, "b", 1) == "b"
 
 
 async def test_closing_stops_all(turns):

@@ -9,8 +9,8 @@ from seq2see.tokenizer.words import split_words
 
 
 @pytest.fixture(scope="module")
-def pairs(book: Storybook) -> list[StoryPair]:
-    return [*book.train, *book.val, *book.test]
+def pairs(stories: Storybook) -> list[StoryPair]:
+    return [*stories.train, *stories.val, *stories.test]
 
 
 @cache

@@ -20,7 +20,7 @@ GENDERS = {
 
 
 @pytest.fixture(scope="module", params=["de", "es"])
-def book(request):
+def stories(request):
     return in_language(request.param, train_size=1500)
 
 
@@ -77,10 +77,10 @@ def test_sentences_that_were_read_by_hand(language):
         assert told[source] == target
 
 
-def test_it_is_a_pure_function_whose_splits_share_no_sentence(book):
-    again = in_language(book.test[0].target_language, train_size=1500)
-    assert again == book
-    train, val, test = ({pair.source for pair in part} for part in (book.train, book.val, book.test))
+def test_it_is_a_pure_function_whose_splits_share_no_sentence(stories):
+    again = in_language(stories.test[0].target_language, train_size=1500)
+    assert again == stories
+    train, val, test = ({pair.source for pair in part} for part in (stories.train, stories.val, stories.test))
     assert (len(train), len(val), len(test)) == (1500, 100, 400)
     assert not train & val and not train & test and not val & test
     assert not train & {pair.source for pair in generate(train_size=100).test}

@@ -18,9 +18,9 @@ SEEN = 5
 
 
 def test_generation_is_a_pure_function_of_seed_and_size():
-    book = generate(seed=3, train_size=1234)
-    assert book == generate(seed=3, train_size=1234) and len(book.train) == 1234
-    assert book.train != generate(seed=4, train_size=1234).train
+    stories = generate(seed=3, train_size=1234)
+    assert stories == generate(seed=3, train_size=1234) and len(stories.train) == 1234
+    assert stories.train != generate(seed=4, train_size=1234).train
 
 
 def test_no_sentence_occurs_twice_and_seeds_translate_it_alike(pairs):
@@ -40,9 +40,9 @@ def test_sentences_are_written_as_sentences(pairs):
         assert 3 <= len(words(pair.source)) <= 40 and 3 <= len(words(pair.target, "fr")) <= 40
 
 
-def test_held_out_combinations_are_not_in_training_and_every_test_sentence_has_one(book):
-    trained = frozenset[tuple[str, ...]]().union(*(pair.combinations for pair in book.train))
-    for split, part, other in (("val", book.val, "test"), ("test", book.test, "val")):
+def test_held_out_combinations_are_not_in_training_and_every_test_sentence_has_one(stories):
+    trained = frozenset[tuple[str, ...]]().union(*(pair.combinations for pair in stories.train))
+    for split, part, other in (("val", stories.val, "test"), ("test", stories.test, "val")):
         for pair in part:
             new = pair.combinations - trained
             assert new, pair.source
@@ -50,16 +50,16 @@ def test_held_out_combinations_are_not_in_training_and_every_test_sentence_has_o
             assert any(split_of_combination(combination) == split for combination in new)
 
 
-def test_combinations_tell_what_the_sentence_says(book):
+def test_combinations_tell_what_the_sentence_says(stories):
     """Read off the English text: no noun pair of a test contrast is in a training sentence with any of its verbs."""
     verbs = ("chased", "fled", "attacked", "stalked", "hunted", "avoided", "feared", "gave", "took", "lent", "borrowed")
     trained = set()
-    for pair in book.train:
+    for pair in stories.train:
         found = words(pair.source)
         nouns = frozenset(word for word in found if word in NOUNS and NOUNS[word].kind == "animal")
         trained |= {(verb, nouns) for verb in verbs if verb in found and len(nouns) == 2}
     checked = 0
-    for pair in book.test:
+    for pair in stories.test:
         if pair.family in ("chase", "give", "lend"):
             found = words(pair.source)
             nouns = frozenset(word for word in found if word in NOUNS and NOUNS[word].kind == "animal")
@@ -93,16 +93,16 @@ def test_what_a_pattern_leaves_out_is_no_combination():
     assert compose("$A ./1", **slots).combinations == {("describes", "old", "cat")}
 
 
-def test_a_scene_without_a_person_is_about_nobody(book):
-    nobody = [pair for pair in book.train if re.match("The (?:boat reached|bat slept|seal swam)", pair.source)]
+def test_a_scene_without_a_person_is_about_nobody(stories):
+    nobody = [pair for pair in stories.train if re.match("The (?:boat reached|bat slept|seal swam)", pair.source)]
     assert nobody and all(not pair.combinations for pair in nobody)
 
 
-def test_every_word_of_val_and_test_is_known_from_training(book):
+def test_every_word_of_val_and_test_is_known_from_training(stories):
     for language in ("en", "fr"):
-        texts = [(pair.source if language == "en" else pair.target) for pair in book.train]
+        texts = [(pair.source if language == "en" else pair.target) for pair in stories.train]
         seen = Counter(word.lower() for text in texts for word in words(text, language))
-        for pair in (*book.val, *book.test):
+        for pair in (*stories.val, *stories.test):
             for word in words(pair.source if language == "en" else pair.target, language):
                 assert seen[word.lower()] >= SEEN, (word, pair.source)
 
@@ -160,11 +160,12 @@ def test_a_predicate_word_by_word_has_no_other_links(pairs):
     assert found and all(sum(link.startswith("hated-") for link in links) == 1 for links in found)
 
 
-def test_idioms_stand_apart_in_contrast_and_every_word_is_linked(book):
-    assert not {pair.source for pair in book.idioms} & {pair.source for pair in (*book.train, *book.val, *book.test)}
+def test_idioms_stand_apart_in_contrast_and_every_word_is_linked(stories):
+    others = {pair.source for pair in (*stories.train, *stories.val, *stories.test)}
+    assert not others & {pair.source for pair in stories.idioms}
     meaning: dict[tuple[str, str], str] = {}
     sets: dict[str | None, list[str]] = defaultdict(list)
-    for pair in book.idioms:
+    for pair in stories.idioms:
         sets[pair.contrast_key].append(pair.family)
         assert meaning.setdefault((pair.source, pair.target_language), pair.target) == pair.target
         assert {i for i, _ in pair.links} == set(range(len(words(pair.source))))

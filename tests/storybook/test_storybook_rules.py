@@ -57,10 +57,10 @@ def gender_of(word: str) -> str:
     return next(noun.gender for noun in NOUNS.values() if word in (noun.en, noun.en_plural))
 
 
-def test_nouns_of_a_contrast_differ_in_gender_and_play_both_roles(book):
+def test_nouns_of_a_contrast_differ_in_gender_and_play_both_roles(stories):
     roles: dict[str, set[bool]] = defaultdict(set)
     orders = Counter()
-    for pair in contrasts(book.train):
+    for pair in contrasts(stories.train):
         assert set(genders(pair)) == {"m", "f"}
         meant = words(pair.source)[pair.antecedents[0].noun]
         roles[pair.family, meant].add(first_role(pair))
@@ -71,8 +71,8 @@ def test_nouns_of_a_contrast_differ_in_gender_and_play_both_roles(book):
         assert min(counts) > 0.9 * max(counts), name
 
 
-def test_contrast_sets_hold_both_answers(book):
-    for part in (book.train, book.val, book.test):
+def test_contrast_sets_hold_both_answers(stories):
+    for part in (stories.train, stories.val, stories.test):
         sets: dict[str, list[bool]] = defaultdict(list)
         for pair in contrasts(part):
             assert pair.contrast_key is not None
@@ -104,10 +104,10 @@ RULES: dict[str, Feature] = {
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_no_rule_of_few_cues_scores_above_60_percent(book, rule):
+def test_no_rule_of_few_cues_scores_above_60_percent(stories, rule):
     """Over all families, and in each; what the rule has never seen it answers as training does most."""
     for families in (HARD, *((name,) for name in HARD)):
-        train, test = ([p for p in contrasts(part) if p.family in families] for part in (book.train, book.test))
+        train, test = ([p for p in contrasts(part) if p.family in families] for part in (stories.train, stories.test))
         seen = fitted(train, RULES[rule], first_role)
         fallback = Counter(first_role(pair) for pair in train)
         guesses = [(seen.get(RULES[rule](pair)) or fallback).most_common(1)[0][0] for pair in test]
@@ -115,9 +115,9 @@ def test_no_rule_of_few_cues_scores_above_60_percent(book, rule):
         assert right <= 0.6, families
 
 
-def test_an_ngram_classifier_scores_at_most_60_percent(book):
+def test_an_ngram_classifier_scores_at_most_60_percent(stories):
     """Logistic regression on 1- to 3-grams of the English sentence."""
-    train, test = contrasts(book.train), contrasts(book.test)
+    train, test = contrasts(stories.train), contrasts(stories.test)
     vectorizer = CountVectorizer(ngram_range=(1, 3), token_pattern=r"[\w']+|[.,]", binary=True)
     model = LogisticRegression(max_iter=300).fit(
         vectorizer.fit_transform([pair.source for pair in train]), [first_role(pair) for pair in train]
@@ -129,9 +129,9 @@ def test_an_ngram_classifier_scores_at_most_60_percent(book):
         assert right[[pair.family == name for pair in test]].mean() <= 0.6, name
 
 
-def test_verb_with_predicate_does_decide(book):
+def test_verb_with_predicate_does_decide(stories):
     """The families are not noise: the two words together give the role nearly always, but for the connective's."""
-    train, test = ([p for p in contrasts(part) if p.family != "connective"] for part in (book.train, book.test))
+    train, test = ([p for p in contrasts(part) if p.family != "connective"] for part in (stories.train, stories.test))
     seen = fitted(train, lambda pair: (pair.family, verb(pair), predicate(pair)), first_role)
     known = [pair for pair in test if seen[pair.family, verb(pair), predicate(pair)]]
     right = [seen[p.family, verb(p), predicate(p)].most_common(1)[0][0] == first_role(p) for p in known]

@@ -28,7 +28,7 @@ SHAPE = [  # what a model that is fine-tuned has already
 ]  # fmt: skip
 SETTINGS = [
     "training.max_tokens=300", "training.num_train_epochs=2", "training.use_cpu=true", "training.ema_decay=0.9",
-    "evaluation.eval_samples=10", "evaluation.max_length=20", "evaluation.num_beams=1", "data.val_fraction=0.1",
+    "evaluation.eval_samples=10", "generation.max_length=20", "generation.num_beams=1", "data.val_fraction=0.1",
 ]  # fmt: skip
 
 

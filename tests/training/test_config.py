@@ -14,6 +14,7 @@ from seq2see.errors import UserError
 from seq2see.training.config import (
     DataConfig,
     EvaluationConfig,
+    GenerationSection,
     ModelConfig,
     TokenizerConfig,
     TrainingFields,
@@ -25,7 +26,7 @@ from seq2see.training.run import build_arguments
 
 SECTIONS = {
     "data": DataConfig, "tokenizer": TokenizerConfig, "model": ModelConfig, "evaluation": EvaluationConfig,
-    "training": TrainingFields,
+    "generation": GenerationSection, "training": TrainingFields,
 }
 DEFAULTS = {section: {item.name: item.default for item in fields(cls)} for section, cls in SECTIONS.items()}
 
@@ -77,8 +78,8 @@ def test_the_reference_is_what_is_generated_and_its_values_are_the_defaults():
     ("data.on_invalid=ignore", "data.on_invalid in .* is \"ignore\", expected 'error' or 'skip'"),
     ("data.target=en", "data.target is en, expected languages other than en"),
     ("data.val_fraction=2", "data.val_fraction in .* is 2, expected below 1"),
-    ("evaluation.num_beams=65", "evaluation.num_beams in .* is 65, expected at most 64"),
-    ("evaluation.length_penalty=nan", 'evaluation.length_penalty in .* is "nan", expected a number'),
+    ("generation.num_beams=65", "generation.num_beams in .* is 65, expected at most 64"),
+    ("generation.length_penalty=nan", 'generation.length_penalty in .* is "nan", expected a number'),
     ("data.path=", "storybook has no data.path; add it"),
     ("epochs", "'epochs' is not key=value"),
     ("model.d_model=[1", "is not YAML"),

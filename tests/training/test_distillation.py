@@ -17,7 +17,7 @@ from .conftest import train
 
 QUICK = [
     "training.eval_strategy=no", "training.save_strategy=no", "training.load_best_model_at_end=false",
-    "training.patience=0", "evaluation.max_length=12", "training.ema_decay=0",
+    "training.patience=0", "generation.max_length=12", "training.ema_decay=0",
 ]  # fmt: skip
 
 

@@ -14,7 +14,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seq2see import Translator
-from seq2see.cli import evaluate
 from seq2see.cli.command import main
 from seq2see.errors import UserError
 from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
@@ -40,9 +39,9 @@ def measured(monkeypatch) -> list[Pair]:
         seen.extend(pairs)
         return [pair.target for pair in pairs]
 
-    for module in (evaluation, evaluate):
-        monkeypatch.setattr(module, "translate_pairs", translate)
-    monkeypatch.setattr(evaluation, "pipeline", lambda translator: {})
+    pipeline = evaluation.pipeline
+    monkeypatch.setattr(evaluation, "translate_pairs", translate)
+    monkeypatch.setattr(evaluation, "pipeline", lambda model, **how: pipeline(model, **how) if model else {})
     return seen
 
 
@@ -91,12 +90,12 @@ def test_pairs_split_off_train_have_no_references(tmp_path, measured):
     assert set(scores) == {"val", "test"} and not any("bleu_lc_tok" in row for row in scores.values())
 
 
-def test_storybook_s_stories_stay_beside_their_pairs(book, measured, monkeypatch):
+def test_storybook_s_stories_stay_beside_their_pairs(stories, measured, monkeypatch):
     monkeypatch.setattr(evaluation, "FINAL_PAIRS", 100)
-    monkeypatch.setattr("seq2see.storybook.generate", lambda seed: book)
+    monkeypatch.setattr("seq2see.storybook.generate", lambda seed: stories)
     data = DataConfig("storybook", max_characters=60, on_invalid="skip")
     val, test = (load_split(data, split) for split in ("val", "test"))
-    assert 100 < len(val) < len(book.val) and 100 < len(test) < len(book.test)
+    assert 100 < len(val) < len(stories.val) and 100 < len(test) < len(stories.test)
     corpus = Corpus(train=None, val=val, test=[], skipped={}, fingerprint="")  # type: ignore[arg-type]
     scores = evaluate_run(None, RunConfig("x", data), corpus)  # type: ignore[arg-type]
     for row in scores.values():
@@ -169,7 +168,7 @@ def test_of_a_table_all_is_measured_or_the_part_that_is_named(run, tmp_path, mea
 
 def test_as_many_beams_search_as_are_asked_for(run, tmp_path, monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr(evaluate, "translate_pairs", lambda model, pairs, num_beams, raw:
+    monkeypatch.setattr(evaluation, "translate_pairs", lambda model, pairs, num_beams, raw:
                         asked.append(num_beams) or [pair.target for pair in pairs])  # fmt: skip
     table = write_table(tmp_path / "other.tsv", LINES)
     evaluated(run, capsys, "--data", table, "--num-beams", "3")
@@ -259,7 +258,7 @@ def test_another_model_is_scored_on_the_same_pairs(run, tmp_path, monkeypatch, c
     worse = tmp_path / "worse"
     shutil.copytree(run, worse)
     said = {str(run): lambda pair: pair.target, str(worse): lambda pair: pair.target[:-2]}
-    monkeypatch.setattr(evaluate, "translations", lambda model, pairs, args: list(map(said[model.name], pairs)))
+    monkeypatch.setattr(evaluation, "translations", lambda model, pairs, **_: list(map(said[model.name], pairs)))
     table = write_table(tmp_path / "other.tsv", LINES)
     alone, _ = evaluated(worse, capsys, "--data", table)
     result, _ = evaluated(run, capsys, "--data", table, "--against", worse)

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 import torch
 from filelock import FileLock
+from transformers import Seq2SeqTrainer
 
 from seq2see.errors import UserError
 from seq2see.training import checkpoints
 from seq2see.training.checkpoints import newest_intact_checkpoint
+from seq2see.training.guided_alignment import GuidedTrainer
 from tests.full_disk import files_of_at_most
 from .conftest import last_error, train
 
@@ -83,6 +85,13 @@ def test_weights_that_are_not_finite_are_never_saved(make_trainer):
     with pytest.raises(UserError, match="checkpoint-4 was not written: .*not finite"):
         trainer.train()
     assert [item.name for item in Path(trainer.args.output_dir).iterdir()] == ["checkpoint-2"]
+
+
+def test_two_private_methods_of_transformers_are_overridden_and_no_more():
+    ours = [kind for kind in GuidedTrainer.__mro__ if kind.__module__.startswith("seq2see.")]
+    overridden = {name for kind in ours for name in vars(kind) if name.startswith("_") and not name.startswith("__")
+                  and hasattr(Seq2SeqTrainer, name)}  # fmt: skip
+    assert len(ours) == 3 and overridden == {"_run_epoch", "_save_checkpoint"}
 
 
 def test_two_trainings_do_not_share_a_folder(toy, tmp_path, capsys, monkeypatch):
@@ -165,6 +174,15 @@ def test_evaluations_without_a_gain_are_counted_over_an_interruption(make_traine
         resumed = make_trainer(**settings)
         resumed.train(resume_from_checkpoint=f"{trainer.args.output_dir}/checkpoint-{step}")
         assert resumed.state.global_step == trainer.state.global_step == 4
+
+
+def test_a_run_that_was_trained_without_patience_may_be_resumed_with_it(make_trainer):
+    settings = {"eval_strategy": "steps", "eval_steps": 1, "save_strategy": "steps", "save_steps": 1,
+                "load_best_model_at_end": True, "learning_rate": 0.0, "save_total_limit": None}  # fmt: skip
+    make_trainer(**settings, max_steps=2).train()
+    resumed = make_trainer(**settings, max_steps=50, patience=3)
+    resumed.train(resume_from_checkpoint=f"{resumed.args.output_dir}/checkpoint-2")
+    assert resumed.state.global_step == 5 and resumed.state.stateful_callbacks["EarlyStopping"]
 
 
 # Batches that would spoil the weights

@@ -8,7 +8,7 @@ import torch
 from seq2see import Translator
 from seq2see.cli.command import main
 from seq2see.lens.replay import FILE, load_replay
-from seq2see.measures.replay import look
+from seq2see.measures.training_replay import trace_sentences
 from seq2see.training.moments import FOLDER, KeepMoments, load_moment, moments, moments_of
 from .conftest import SETTINGS, SHAPE
 
@@ -71,5 +71,5 @@ def test_a_finished_run_has_the_replay_of_its_training_if_there_was_time(
     assert [moment.step for moment in replay.moments] == sorted(moments(8, 18))
     assert len({moment.traces[0].log_prob for moment in replay.moments}) == len(replay.moments)
     translator = Translator.from_pretrained(run, engine="torch")
-    for kept, trace in zip(replay.moments[-1].traces, look(translator), strict=True):
+    for kept, trace in zip(replay.moments[-1].traces, trace_sentences(translator), strict=True):
         assert kept.target_ids == trace.target_ids and kept.log_prob == pytest.approx(trace.log_prob, abs=1e-4)

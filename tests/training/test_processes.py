@@ -38,20 +38,28 @@ def test_the_count_follows_cores_processor_and_batches(machine, cores, amx, toke
 
 
 @pytest.mark.parametrize(("cores", "amx", "threads"), [(2, True, 1), (4, False, 1), (4, True, 2)])
-def test_two_processes_share_the_cores(machine, monkeypatch, cores, amx, threads):
-    """What the second is told is what the first has, and afterwards all is as it was."""
-    before, environment = torch.get_num_threads(), dict(os.environ)
-    told = []
+def test_two_processes_share_the_cores_and_the_caller_keeps_its_environment(machine, monkeypatch, cores, amx, threads):
+    """The second inherits the number of threads that the first has, and no port is another program's."""
+    inherited = []
 
-    def start(follow, arguments, *, nprocs, join):
-        told.append(os.environ["OMP_NUM_THREADS"])
+    def start(*args, **kwargs):
+        inherited.append((os.environ["OMP_NUM_THREADS"], os.environ["RANK"], os.environ["MASTER_PORT"]))
         return SimpleNamespace(processes=[])
 
     machine(cores, amx=amx)
-    monkeypatch.setattr(processes, "spawn", start)
-    monkeypatch.setattr(torch.distributed, "init_process_group", lambda backend: None)
-    with on_all_cores(load_config("storybook", ["training.cpu_processes=2"])):
-        assert (told, torch.get_num_threads()) == ([str(threads)], threads)
+    for name in ("MASTER_PORT", "MEANWHILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    before, environment = torch.get_num_threads(), dict(os.environ)
+    monkeypatch.setattr(processes, "start_processes", start)
+    monkeypatch.setattr(torch.distributed, "init_process_group", lambda backend, **how: None)
+    for _ in range(2):
+        with on_all_cores(load_config("storybook", ["training.cpu_processes=2"]), print):
+            os.environ["MEANWHILE"] = "stays"
+            assert torch.get_num_threads() == threads
+    assert [row[:2] for row in inherited] == [(str(threads), "0")] * 2
+    assert all(int(port) > 0 for *_, port in inherited)
+    assert os.environ.pop("MEANWHILE") == "stays"
     assert (torch.get_num_threads(), dict(os.environ)) == (before, environment)
 
 

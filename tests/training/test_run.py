@@ -29,7 +29,7 @@ from .conftest import last_error, train
 def run(tmp_path_factory, toy_file) -> Path:
     """A finished run on the toy language, translations longer than the positions asked for, and under a umask."""
     folder = tmp_path_factory.mktemp("toy") / "run"
-    settings = ["evaluation.num_beams=4", "evaluation.max_length=256", "model.max_position_embeddings=64"]
+    settings = ["generation.num_beams=4", "generation.max_length=256", "model.max_position_embeddings=64"]
     before = os.umask(0o027)
     try:
         assert train(f"data.path={toy_file}", f"training.output_dir={folder}", *settings) == 0

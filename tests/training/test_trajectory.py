@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from torch.multiprocessing.spawn import spawn
+from torch.multiprocessing.spawn import start_processes
 from torch.nn import functional as F
 
 from seq2see.training import processes
@@ -111,10 +111,10 @@ def test_processes_of_our_own_give_the_same_model_too_though_one_is_killed(run, 
     capsys.readouterr()
 
     def start(*args, **kwargs):
-        started.append(spawn(*args, **kwargs))
+        started.append(start_processes(*args, **kwargs))
         return started[-1]
 
-    monkeypatch.setattr(processes, "spawn", start)
+    monkeypatch.setattr(processes, "start_processes", start)
     at(5, lambda: started[0].processes[0].kill())
     where = [f"data.path={toy_file}", f"training.output_dir={two}"]
     assert train(*STEPS, *where, *settings, "training.cpu_processes=2") == 1

@@ -4,7 +4,6 @@ The engines here write what a model might."""
 
 import asyncio
 import contextlib
-import copy
 import json
 from dataclasses import replace
 
@@ -44,16 +43,23 @@ class Copying:
         return Hypothesis.from_engine((*options.prefix, *ids), -1.0 - rank, end=ids[-1:], options=options)
 
 
+class WithEngine(Translator):
+    """A translator with another engine, whose model says that it may be given so many sentences at once."""
+
+    def __init__(self, original, engine, together):
+        vars(self).update(vars(original))
+        self.engine, self.together = engine, together
+
+    @property
+    def defaults(self):
+        usual = super().defaults
+        return replace(usual, config={**usual.config, "source_sentences": self.together})
+
+
 @pytest.fixture
 def made(translator):
-    """A translator whose engine writes as told; the model says that it may be given three sentences at once."""
-
     def make(write, *, together=3):
-        told = copy.copy(translator)
-        told.engine = Copying(translator.codec, write)
-        config = {**translator.defaults.config, "source_sentences": together}
-        told.__class__ = type("Told", (Translator,), {"defaults": replace(translator.defaults, config=config)})
-        return told
+        return WithEngine(translator, Copying(translator.codec, write), together)
 
     return make
 

@@ -9,7 +9,7 @@ import serving
 import tiny
 
 from seq2see import Translator
-from seq2see.lens.alignment import FILE as ALIGNMENT
+from seq2see.lens.alignment_choice import FILE as ALIGNMENT
 from seq2see.lens.roles import FILE as ROLES
 from seq2see.lens.trust import FILE as TRUST
 from seq2see.translate import loaded_checkpoint

@@ -13,7 +13,7 @@ from tiny import SENTENCES, calibrate_by_hand
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import Calibrator
-from seq2see.lens.teacher_forcing import encode_target
+from seq2see.tokenizer.encoding import encode_target
 from seq2see.translate import scoring
 
 SOURCES = [SENTENCES[0], "The box.", "An owl lent 12 ladders.", SENTENCES[2], "The cat."]

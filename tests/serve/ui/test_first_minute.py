@@ -11,7 +11,7 @@ from serving import running
 
 from seq2see.serve.app import make_app
 from seq2see.serve.service import Service
-from seq2see.serve.ui.place import loading
+from seq2see.serve.ui.mounting import loading
 
 WEIGHTS = [round(255 * number / 5) for number in range(6)]
 RECORD = {

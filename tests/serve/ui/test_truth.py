@@ -166,8 +166,9 @@ class Case:
 
     def writes(self, unit, said, text=None, off=None):
         """Whether, at this word, the model would write what is said, and another word than it wrote."""
-        best = {step: self.step(step, text=text, off=off)[1] for step in unit["pieces"]}
-        step = next((step for step in unit["pieces"] if best[step] != self.target[step]), None)
+        steps = [*unit["pieces"], unit["pieces"][-1] + 1]  # after its last token it may go on
+        best = {step: self.step(step, text=text, off=off)[1] for step in steps if step < len(self.target)}
+        step = next((step for step in best if best[step] != self.target[step]), None)
         if step is None or said.casefold() == unit["text"].casefold():
             return False
         if said == ENDS:
@@ -338,6 +339,8 @@ class Page:
         text, said = re.fullmatch(r"(.+?) ((?:over |under )?[\d.]+%)", said).groups()
         if "chosen" in (one.get_attribute("class") or ""):
             assert within(said, self.before)
+            goes_on = self.goes_on(self.unit["pieces"][-1] + 1)
+            assert goes_on > 0.002 if text.endswith("…") else goes_on < 0.01
             return self.hides_nothing()
         if text == "end":
             return None
@@ -378,13 +381,19 @@ class Page:
         before, reached = decode(ids[: steps[0]]), 1.0
         for step in steps:
             if decode(ids[:step])[len(before):].strip() == text:
-                cut = len(decode(ids[:step]))
-                p, _ = self.case.step(step)
-                likely = p.topk(30)
-                return reached * sum(float(chance) for chance, id in zip(*likely, strict=True)
-                                     if not decode([*ids[:step], int(id)])[cut:][:1].isalnum())
+                return reached * (1 - self.goes_on(step))
             reached *= self.case.of_token(step)
         return math.nan
+
+    def goes_on(self, step):
+        """The chance that the token at this step goes on with the word before it."""
+        ids, decode = self.case.target, self.case.net.decode
+        if step >= len(ids):
+            return 0.0
+        p, _ = self.case.step(step)
+        cut = len(decode(ids[:step]))
+        return sum(float(p[id]) for id in (p > 1e-5).nonzero().flatten().tolist()
+                   if decode([*ids[:step], id])[cut:][:1].isalnum())
 
     def completed(self, ids, start, before):
         """The chance of the tokens from `start` to the end of the first word."""

@@ -13,7 +13,7 @@ from seq2see.folders import local_folder
 from seq2see.pretrained import is_packaged
 from seq2see.settings_file import parse_yaml
 from ..lens import VIEWS, Trace, trace_texts
-from ..lens.alignment import FILE, AlignmentChoice, naive_choice
+from ..lens.alignment_choice import FILE, AlignmentChoice, naive_choice
 from ..lens.alignment_fitting import check_links, fit_alignment
 from ..lens.hooks import attention_sites, supervised_heads
 from ..storybook import Storybook, StoryPair, generate
@@ -23,7 +23,7 @@ from ..training.checkpoints import find_record
 from ..translate.loaded_checkpoint import fingerprint
 from ..translate.translator import Translator
 from .gold import groups_of
-from .pairs import LinkedFiles, TextPair, read_pairs
+from .parallel_files import LinkedFiles, TextPair, read_pairs
 
 AT_ONCE = 64  # sentence pairs traced together
 

@@ -5,50 +5,23 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..lens.intervals import interval
+from ..lens.intervals import Estimate
 
 DIGITS = 6  # significant ones that JSON keeps of a figure
 
 
-@dataclass(frozen=True)
-class Interval:
-    """A mean with its ends: a 95 % bootstrap interval (`of`), or the lowest and highest seed (`seeds`)."""
-
-    value: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, values: np.ndarray | Sequence[float], groups: Sequence[str] | None = None) -> Interval:
-        """The mean and its bootstrap interval; variants of one sentence share a group and are resampled together."""
-        values = np.asarray(values, dtype=float)
-        if not len(values):
-            return cls(math.nan, math.nan, math.nan)
-        return cls(float(values.mean()), *interval(values, groups or [str(i) for i in range(len(values))]))
-
-    @classmethod
-    def seeds(cls, values: np.ndarray | Sequence[float]) -> Interval:
-        values = np.asarray(values, dtype=float)
-        return cls(float(values.mean()), float(values.min()), float(values.max()))
-
-    def __format__(self, spec: str) -> str:
-        value, low, high = (written(part, spec) for part in (self.value, self.low, self.high))
-        return value if low == value == high else f"{value} ({low} to {high})"
-
-
-def columns_of(values_NK: np.ndarray, groups: Sequence[str] | None = None) -> list[Interval]:
+def columns_of(values_NK: np.ndarray, groups: Sequence[str] | None = None) -> list[Estimate]:
     """The interval of each column, over rows."""
-    return [Interval.of(column, groups) for column in np.asarray(values_NK, dtype=float).T]
+    return [Estimate.of(column, groups) for column in np.asarray(values_NK, dtype=float).T]
 
 
-def over_seeds(values: np.ndarray | Sequence[Any]) -> list[Interval]:
+def over_seeds(values: np.ndarray | Sequence[Any]) -> list[Estimate]:
     """The spread over seeds of [..., seeds], as a list over the first axis."""
-    return [Interval.seeds(row) for row in np.asarray(values, dtype=float)]
+    return [Estimate.seeds(row) for row in np.asarray(values, dtype=float)]
 
 
 def rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
@@ -64,10 +37,12 @@ def written(value: Any, spec: str = "") -> str:
     """As `format`, for all that lessons hold: sequences are joined by commas, NaN is a dash, minus a true minus."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {written(item, spec)}" for key, item in value.items())
+    if isinstance(value, Estimate):
+        return value.written(lambda part: written(part, spec))
     if isinstance(value, np.ndarray | list | tuple):
         return ", ".join(written(item, spec) for item in value)
-    if isinstance(value, str | Interval):
-        return format(value, "" if isinstance(value, str) else spec)
+    if isinstance(value, str):
+        return value
     if isinstance(value, float | np.floating) and math.isnan(value):
         return "–"
     return format(value, spec).replace("-", "−") if spec else spelled(value)
@@ -81,8 +56,10 @@ def spelled(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}".replace("-", "−")
+    if isinstance(value, Estimate):
+        return value.written(spelled)
     if not isinstance(value, float):
-        return format(value)  # an interval too
+        return format(value)
     size = abs(value)
     if math.isnan(value):
         return "–"
@@ -101,6 +78,8 @@ def to_data(value: Any) -> Any:
         return {field.name: to_data(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, np.ndarray | np.generic):
         return to_data(value.tolist())
+    if isinstance(value, Estimate):
+        return to_data(value._asdict())
     if isinstance(value, Mapping):
         return {str(key): to_data(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

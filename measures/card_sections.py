@@ -4,7 +4,7 @@ from pathlib import Path
 
 from seq2see.atomic import atomic_write
 from ..lens import calibration, trust
-from ..lens.intervals import Figure
+from ..lens.intervals import Estimate
 from ..lens.kinds import place_of
 from ..lens.trust import MapTrust
 from .reliability import PICTURE, calibration_section, draw_reliability
@@ -56,6 +56,6 @@ def _place(one: MapTrust) -> str:
     return ", ".join(place_of(one.map) + ["supervised"] * one.supervised)
 
 
-def _spelled(figure: Figure | None, form: str) -> str:
+def _spelled(figure: Estimate | None, form: str) -> str:
     return "{} [{}, {}]".format(*map(form.format, figure)) if figure else ""
 

@@ -16,16 +16,16 @@ from seq2see.errors import UserError
 from seq2see.folders import local_folder
 from seq2see.json_files import read_json
 from ..lens.replay import Moment, Replay, load_replay, shape_of
-from ..lens.teacher_forcing import encode_source
 from ..lens.trace import Trace
 from ..lens.tracing import trace_hypotheses
+from ..tokenizer.encoding import encode_source
 from ..training.config import RunConfig
 from ..training.moments import load_moment, moments_of
 from ..training.progress import watched
 from ..translate.decoding import DecodingOptions
 from ..translate.loaded_checkpoint import fingerprint
 from ..translate.translator import Translator
-from .alignment import settings_of
+from .aligner import settings_of
 
 SENTENCES = (  # with words of storybook only
     "The cat did not cross the street because it was too tired.",
@@ -54,8 +54,8 @@ def make_replay(translator: Translator, run: Path, *, count: int) -> Replay:
     found = []
     for step in watched(chosen, "replaying the training, moments", len(chosen)):
         load_moment(then.model, files[step])
-        found.append(moment(step, log, look(then)))
-    found.append(moment(last, log, look(translator)))
+        found.append(moment(step, log, trace_sentences(then)))
+    found.append(moment(last, log, trace_sentences(translator)))
     earlier = moments_before(run, like=found[-1])
     begun = earlier[-1].step if earlier else 0
     return Replay(fingerprint(run), (*earlier, *(replace(one, step=begun + one.step) for one in found)))
@@ -83,7 +83,7 @@ def kept_moments(run: Path) -> tuple[int, dict[int, Path]]:
     return last, {step: file for step, file in moments_of(run).items() if step < last}
 
 
-def look(translator: Translator) -> tuple[Trace, ...]:
+def trace_sentences(translator: Translator) -> tuple[Trace, ...]:
     """Traces of the sentences as the model translates them now, each unsplit."""
     model, tokenizer = translator.model, translator.tokenizer
     options = translator.defaults.resolve(DecodingOptions(num_beams=1, max_new_tokens=MOST_TOKENS),

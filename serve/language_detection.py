@@ -15,7 +15,7 @@ import regex
 
 from seq2see.importing import IMPORTS
 from ..tokenizer.protected import ANY
-from .errors import APIError
+from .api_errors import APIError
 
 NO_LANGUAGE = "zxx"  # the detector's code for text that is none
 LONGEST = 2_000  # characters examined; more makes no difference

@@ -11,8 +11,8 @@ from safetensors.torch import save_file
 from seq2see import Translator
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.replay import FILE, SHADES, load_replay
-from seq2see.measures import replay as making
-from seq2see.measures.replay import MOST_TOKENS, SENTENCES, can_be_replayed, make_replay
+from seq2see.measures import training_replay
+from seq2see.measures.training_replay import MOST_TOKENS, SENTENCES, can_be_replayed, make_replay
 from seq2see.training.config import load_config
 from seq2see.training.moments import FOLDER, load_moment, moments, moments_of
 from seq2see.translate.loaded_checkpoint import fingerprint
@@ -77,8 +77,8 @@ def test_a_run_trained_on_begins_with_the_replay_of_its_start(run: Path, tmp_pat
 def test_of_more_moments_than_there_is_time_for_every_so_many_are_taken(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "look", lambda translator: ())
-    monkeypatch.setattr(making, "load_moment", lambda model, file: None)
+    monkeypatch.setattr(training_replay, "trace_sentences", lambda translator: ())
+    monkeypatch.setattr(training_replay, "load_moment", lambda model, file: None)
     for step in moments(1000, 18):
         (run / FOLDER / f"{step}.safetensors").touch()
     record(run, steps=1000)  # as before runs told which step was kept

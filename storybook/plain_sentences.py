@@ -78,7 +78,7 @@ _FORMS = (
 _NOBODYS = ("star", "cloud", "mountain", "valley")
 
 
-def say(
+def random_phrase(
     rng: Random, noun: Noun, split: str, *, part: str | None = None, negated: bool = False, plural: bool | None = None,
     new: bool | None = None, det: str | None = None, bare: bool = False,
 ) -> NounPhrase:  # fmt: skip
@@ -128,7 +128,7 @@ def somebody(
         return stranger(rng.choice(("he", "she", "they", "they")))
     if draw < 0.36 and first:
         return conjoined([name(*named_) for named_ in rng.sample(NAMES, 2)])
-    return say(rng, rng.choice(nouns), split, part="agent", new=new, bare=bare)
+    return random_phrase(rng, rng.choice(nouns), split, part="agent", new=new, bare=bare)
 
 
 def _form(rng: Random, verb: Verb) -> Form:
@@ -175,7 +175,8 @@ def event(
         definite = plain.verb.group in ("meet", "cross") and plain.verb.en[0] not in _FREELY
         new = False if no and (definite or not direct) else None
         plural = False if plain.verb.en[0] in SINGLY else None
-        thing = say(rng, noun, split, part="patient", negated=no and direct, new=new, plural=plural, bare=bare)
+        thing = random_phrase(rng, noun, split, part="patient", negated=no and direct, new=new, plural=plural,
+                              bare=bare)
         return clause(subject, plain.verb, thing, form=said)
 
 
@@ -198,7 +199,7 @@ _SPOTS: _Spots = (  # for small things
 def where(rng: Random, split: str, spots: _Spots = _SCENES, *, bare: bool = False) -> Phrase:
     pattern, nouns = rng.choice(spots)
     det = "the" if pattern.startswith("at/") else None  # at a market is sur un marché, at a farm dans une ferme
-    return compose(pattern, N=say(rng, rng.choice(nouns), split, plural=False, det=det, bare=bare))
+    return compose(pattern, N=random_phrase(rng, rng.choice(nouns), split, plural=False, det=det, bare=bare))
 
 
 def simple(rng: Random, split: str) -> Phrase:
@@ -258,10 +259,10 @@ def quality(rng: Random, split: str) -> Phrase:
         who, noun = name(*rng.choice(NAMES)), None
     else:
         noun = rng.choice(SIGHTS)
-        who = say(rng, noun, split, new=False)
+        who = random_phrase(rng, noun, split, new=False)
         looks = fitting(noun, tuple(a for a in DESCRIPTIONS[noun.kind] if a in lexicon.COMPARATIVES), split)
         peer = rng.choice([o for o in pick(noun.kind) if o is not noun])
-        other = say(rng, peer, split, new=False)
+        other = random_phrase(rng, peer, split, new=False)
         looks = tuple(a for a in _fresh(_fresh(looks, who), other) if suits(a, peer))
         if looks and rng.random() < 0.25:
             adjective = rng.choice(looks)
@@ -290,6 +291,6 @@ def existence(rng: Random, split: str) -> Phrase:
         phrase = compose(pattern, N=there, W=place, subject=there, tense=tense)
         there.en[0].ids |= phrase.fr[1].ids
         return phrase
-    there = say(rng, noun, split, new=True, plural=plural)
+    there = random_phrase(rng, noun, split, new=True, plural=plural)
     pattern = f"there/1 @be/2 $N $W = il/1 y/1 {has}/2 $N $W"
     return compose(pattern, N=there, W=place, subject=there, tense=tense)

@@ -13,10 +13,10 @@ from ..lens.trust import FILE, Trust
 from ..storybook import StoryPair
 from ..tokenizer.links import Links
 from ..translate.loaded_checkpoint import fingerprint
-from .alignment import Aligner, linked_pairs, output_path, settings_of, storybook, texts_and_links
-from .card import show_measurements
+from .aligner import Aligner, linked_pairs, output_path, settings_of, storybook, texts_and_links
+from .card_sections import show_measurements
 from .gold import groups_of, in_halves
-from .pairs import LinkedFiles, TextPair
+from .parallel_files import LinkedFiles, TextPair
 
 LEAST = 300  # sentences for reporting
 Half = tuple[list[TextPair], list[Links] | None]

@@ -6,7 +6,8 @@ from starlette.datastructures import URL
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from ..errors import APIError
+from ...lens.palette import css_of_both
+from ..api_errors import APIError
 from ..request_checks import PAGE
 from . import text_of
 
@@ -38,4 +39,5 @@ async def loading(scope: Scope, receive: Receive, send: Send) -> None:
     error = APIError(503, "loading", "the server is loading: try again in a few seconds", retry_after=5)
     if "text/html" not in Request(scope).headers.get("accept", ""):
         raise error
-    await HTMLResponse(text_of("starting.html"), error.status)(scope, receive, send)
+    starting = text_of("starting.html").replace("COLOURS", css_of_both())
+    await HTMLResponse(starting, error.status)(scope, receive, send)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seq2see.serve.languages import other_language
+from seq2see.serve.language_detection import other_language
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 FOREIGN = {

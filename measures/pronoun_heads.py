@@ -26,16 +26,16 @@ from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from ..lens import trace_texts
 from ..lens.choices import Ablations, MinimalPairs
-from ..lens.heads import heads_of_roles, measure, roles_of_heads
 from ..lens.hooks import Head, all_heads, supervised_heads
-from ..lens.intervals import Figure, mean_figure, roc_auc, roc_auc_interval
+from ..lens.intervals import Estimate, roc_auc, roc_auc_interval
 from ..lens.interventions import ablate, mean_outputs
 from ..lens.kinds import KINDS
+from ..lens.role_scores import heads_of_roles, measure, roles_of_heads
 from ..lens.summary import Spread, mean_spread, spread
-from ..lens.teacher_forcing import encode_source, encode_target
 from ..lens.trace import Trace
 from ..storybook import StoryPair
 from ..storybook.senses import noun_forms
+from ..tokenizer.encoding import encode_source, encode_target
 from ..translate.translator import Translator
 from .gold import groups_of, halves, minimal_pairs, pronoun_choice, to_gold
 
@@ -54,12 +54,12 @@ class Half:
     """The contrast sentences of one half: their choices, which ones are *il*, and the minimal pairs among them."""
 
     def __init__(self, translator: Translator, stories: Sequence[StoryPair], means: Mapping[Head, torch.Tensor]):
-        told = [story for story in stories if story.kind == "contrast"]  # in others a single word may decide
-        made = [pronoun_choice(story, translator.model, translator.tokenizer) for story in told]
+        contrasts = [story for story in stories if story.kind == "contrast"]  # in others a single word may decide
+        made = [pronoun_choice(story, translator.model, translator.tokenizer) for story in contrasts]
         choices = [one for _, one in made]
         self.is_il = np.array([name == "il" for name, _ in made])
         self.ablations = Ablations(translator.model, choices, means)
-        pairs = minimal_pairs(told, choices)
+        pairs = minimal_pairs(contrasts, choices)
         if not pairs or self.is_il.all() or not self.is_il.any():
             raise UserError(f"of {len(stories)} sentences no two differ in the pronoun and have as many tokens for this"
                             " model: take more of them, --sentences 300, or a vocabulary with tokens for French words")
@@ -67,7 +67,7 @@ class Half:
         self.pair_is_il = self.is_il[[a for a, _ in pairs]]
         self.own = self.pairs.margins()
         self._flipped: dict[tuple[Head, ...], np.ndarray] = {}
-        self.groups = groups_of(told)  # variants of a sentence
+        self.groups = groups_of(contrasts)  # variants of a sentence
         self.pair_groups = [self.groups[a] for a, _ in pairs]
 
     def auc(self, heads: Sequence[Head] = ()) -> float:
@@ -78,18 +78,18 @@ class Half:
         """The interval of the mean of `auc` over some sets."""
         return roc_auc_interval(np.stack(list(map(self.ablations.margins, sets))), self.is_il, self.groups)
 
-    def auc_figure(self, heads: Sequence[Head]) -> Figure:
-        return Figure(self.auc(heads), *self.auc_interval(heads))
+    def auc_estimate(self, heads: Sequence[Head]) -> Estimate:
+        return Estimate(self.auc(heads), *self.auc_interval(heads))
 
     def without(self, heads: Sequence[Head] = ()) -> dict[str, Any]:
         """The effect of ablating these heads: the mean drop of the margin, log p(right) - log p(wrong); the AUC of il
         and elle; how often each is right."""
         margins = self.ablations.margins(heads)
         sides = {"il": self.is_il, "elle": ~self.is_il}
-        return {"drop": estimate(self.ablations.margins() - margins, self.groups), "apart": self.auc_figure(heads),
+        return {"drop": estimate(self.ablations.margins() - margins, self.groups), "apart": self.auc_estimate(heads),
                 "right": {name: estimate(margins > 0, self.groups, side) for name, side in sides.items()}}
 
-    def flip_rates(self, heads: Sequence[Head]) -> dict[str, Figure | None]:
+    def flip_rates(self, heads: Sequence[Head]) -> dict[str, Estimate | None]:
         """The share of right pronouns, for each of them, that flips if these heads are patched from the other sentence;
         None if none was right."""
         flips = self._flips(heads)
@@ -101,7 +101,7 @@ class Half:
         flips = self._flips(heads)[self.own > 0]
         return float(flips.mean()) if len(flips) else 0.0
 
-    def flip_figure(self, *sets: Sequence[Head]) -> Figure | None:
+    def flip_estimate(self, *sets: Sequence[Head]) -> Estimate | None:
         """The mean of `flip_share` over some sets; None if none was right."""
         return estimate(np.mean(list(map(self._flips, sets)), axis=0), self.pair_groups, self.own > 0)
 
@@ -112,20 +112,20 @@ class Half:
         return self._flipped[key]
 
 
-def estimate(values: np.ndarray, groups: Sequence[str], which: np.ndarray | None = None) -> Figure | None:
+def estimate(values: np.ndarray, groups: Sequence[str], which: np.ndarray | None = None) -> Estimate | None:
     """The mean of some values and its bootstrap interval over groups of sentences; None without values."""
     which = np.ones(len(values), dtype=bool) if which is None else which
     if not which.any():
         return None
     chosen = values[which].astype(float)
-    return mean_figure(chosen, np.array(groups)[which])
+    return Estimate.of(chosen, np.array(groups)[which])
 
 
 def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any]:
     """The full report of `seq2see heads`, as plain data."""
-    _say("generating storybook")
+    _show_progress("generating storybook")
     dev_stories, test_stories = halves(limit)
-    _say("reading attention")
+    _show_progress("reading attention")
     report, test, traces = measure_roles(translator, dev_stories, test_stories)
     dev, every = Half(translator, dev_stories, test.ablations.means), all_heads(translator.model)
     chrf = _chrf(translator, test_stories[:TRANSLATED], every, test.ablations.means)
@@ -140,7 +140,7 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
         "spread": list(map(mean_spread, spreads)),
         "reach": [row for each in spreads for row in reach(each, groups)],
     }
-    _say("")
+    _show_progress("")
     return report
 
 
@@ -208,10 +208,10 @@ def reach(each: Sequence[Spread], groups: Sequence[str]) -> list[dict[str, Any]]
 
 def _chrf(
     translator: Translator, stories: Sequence[StoryPair], every: Sequence[Head], means: Mapping[Head, torch.Tensor]
-) -> dict[Head | None, Figure | None]:
+) -> dict[Head | None, Estimate | None]:
     """Mean chrF of greedily translated sentences with each head replaced by its mean, and (None) without ablation."""
     sources, groups = [story.source for story in stories], groups_of(stories)
-    found: dict[Head | None, Figure | None] = {}
+    found: dict[Head | None, Estimate | None] = {}
     for head in _progress([None, *every], "translating without each head"):
         with ablate(translator.model, [head] if head else [], replace="mean", means=means):
             results = translator(sources, source="en", target="fr", num_beams=1)
@@ -240,9 +240,9 @@ class Control:
     """
 
     alike: Alike
-    effect: Figure
-    mean: Figure | None
-    most: Figure | None
+    effect: Estimate
+    mean: Estimate | None
+    most: Estimate | None
     draws: int
     possible: int
     p: float
@@ -273,10 +273,10 @@ def control(
     sets = [tuple(sorted(head for part in one for head in part)) for one in parts]
     found, itself = np.array(list(map(effect, sets))), tuple(sorted(chosen))
     own = effect(itself)
-    mean = Figure(float(found.mean()), *interval(sets)) if sets else None
-    most = Figure(float(found.max()), *interval([sets[int(found.argmax())]])) if sets else None
+    mean = Estimate(float(found.mean()), *interval(sets)) if sets else None
+    most = Estimate(float(found.max()), *interval([sets[int(found.argmax())]])) if sets else None
     p = (1 + int((found >= own - 1e-12).sum())) / (1 + len(found))
-    return Control(alike, Figure(own, *interval([itself])), mean, most, len(found), possible, p)
+    return Control(alike, Estimate(own, *interval([itself])), mean, most, len(found), possible, p)
 
 
 def _cell(head: Head, alike: Alike) -> tuple[str, int]:
@@ -295,7 +295,7 @@ def _needed(every: Sequence[Head], dev: Half, test: Half) -> dict[str, Any]:
         return 1 - high, 1 - low
 
     return {
-        "set": chosen, **test.without(chosen), "turned": test.flip_figure(chosen),
+        "set": chosen, **test.without(chosen), "turned": test.flip_estimate(chosen),
         "holds": test.auc() > NEEDED >= test.auc(chosen), "limit": NEEDED,
         "controls": _controls(chosen, every, lambda sampled: 1 - test.auc(sampled), confused, "ablating other sets"),
     }
@@ -307,12 +307,12 @@ def _enough(every: Sequence[Head], dev: Half, test: Half) -> dict[str, Any]:
     chosen = next((one for one in sets if dev.flip_share(one) >= ENOUGH), sets[-1])
 
     def share(some: Sequence[Set]) -> tuple[float, float]:
-        found = test.flip_figure(*some)
+        found = test.flip_estimate(*some)
         return (found.low, found.high) if found else (0.0, 1.0)  # unknown if no pronoun was right
 
     return {
-        "set": chosen, "turned": test.flip_rates(chosen), "share": test.flip_figure(chosen),
-        "apart": test.auc_figure(chosen),
+        "set": chosen, "turned": test.flip_rates(chosen), "share": test.flip_estimate(chosen),
+        "apart": test.auc_estimate(chosen),
         "holds": test.flip_share(chosen) >= ENOUGH,
         "controls": _controls(chosen, every, test.flip_share, share, "patching other sets"),
     }
@@ -324,7 +324,7 @@ def _controls(chosen: Sequence[Head], every: Sequence[Head], effect: Callable[[S
             for alike in _progress(("layers", "kinds", "any"), title)]
 
 
-def _say(what: str) -> None:
+def _show_progress(what: str) -> None:
     if sys.stderr.isatty():
         print(f"\r\x1b[K{what}", end="", file=sys.stderr, flush=True)
 

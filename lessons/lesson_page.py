@@ -9,6 +9,8 @@ import shlex
 from importlib.resources import files
 from typing import Any
 
+from ..lens.palette import css_of_both
+
 KINDS = {"holds": "holds", "does not hold here": "not", "not decidable here": "open"}
 FIGURE = re.compile(r"[−+±<>≈~]?\s?\d[\d,.\s%×e±−–-]*\S{0,3}")
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
@@ -25,7 +27,7 @@ def page(record: dict[str, Any]) -> str:
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<title>Attention, measured · Seq2See lessons</title><style>{asset("page.css")}</style></head>
+<title>Attention, measured · Seq2See lessons</title><style>{css_of_both()}{asset("page.css")}</style></head>
 <body>{head(record)}<main>{contents(record, lessons)}{body}</main>{foot(record)}
 <script>{asset("page.js")}</script></body></html>
 """
@@ -77,7 +79,7 @@ def article(lesson: dict[str, Any], record: dict[str, Any]) -> str:
 <h4>What came out</h4><ul class="findings">{findings}</ul>
 <div class="tables">{"".join(table(item) for item in lesson["tables"])}</div>
 <h4>The lines that matter</h4>{listings(lesson["code"])}
-<h4>Try next</h4><p>{text(lesson["try"])}</p>{look(lesson["look"], record)}
+<h4>Try next</h4><p>{text(lesson["try"])}</p>{look_command(lesson["look"], record)}
 {f'<h4>Common slips</h4><ul class="findings">{slips}</ul>' if slips else ""}</article>"""
 
 
@@ -90,7 +92,7 @@ def listings(code: list[dict[str, Any]]) -> str:
     )
 
 
-def look(look: dict[str, Any] | None, record: dict[str, Any]) -> str:
+def look_command(look: dict[str, Any] | None, record: dict[str, Any]) -> str:
     """The command that opens the lesson's map."""
     if look is None:
         return ""

@@ -49,17 +49,17 @@ from ..lens.calibration import (
     sentence_inputs,
     unsmoothed,
 )
-from ..lens.teacher_forcing import encode_target, eval_mode, forced_batches
+from ..lens.teacher_forcing import eval_mode, forced_batches
+from ..tokenizer.encoding import encode_target
 from ..training.checkpoints import find_record
 from ..training.config import DataConfig, TrainingFields, load_record
-from ..training.pairs import ALL, Pair, load_split, sentence_key
-from ..training.pairs import place as hash_fraction
+from ..training.pairs import ALL, Pair, hash_fraction, load_split, sentence_key
 from ..training.reading import find_part, is_nowhere, is_table
 from ..translate.loaded_checkpoint import fingerprint
 from ..translate.measurements import NOTHING
 from ..translate.translator import Translator
-from .alignment import language_pair, output_path
-from .pairs import TextPair
+from .aligner import language_pair, output_path
+from .parallel_files import TextPair
 from .reliability import reliability
 
 # N tokens of some sentences, V vocabulary, G temperatures tried

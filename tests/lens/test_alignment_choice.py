@@ -10,7 +10,7 @@ import tiny
 
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, trace_texts
-from seq2see.lens.alignment import (
+from seq2see.lens.alignment_choice import (
     AlignmentChoice,
     best_known,
     counterparts,
@@ -21,7 +21,7 @@ from seq2see.lens.alignment import (
     shares,
 )
 from seq2see.lens.alignment_fitting import WAYS, GoldSentences, check_links, fit_alignment, regression
-from seq2see.lens.intervals import Figure, agreement, error_rate, resampled, summed
+from seq2see.lens.intervals import Estimate, agreement, error_rate, resampled, summed
 from seq2see.lens.trust import MapTrust, Trust
 from seq2see.tokenizer.links import Links, from_pharaoh, read_pharaoh, to_pharaoh
 from seq2see.tokenizer.words import split_words
@@ -47,22 +47,24 @@ def test_aer_of_a_case_worked_out_by_hand():
     """
     gold, found = from_pharaoh("0-0 1-1 3-3 2p2"), [(0, 0), (1, 1), (2, 2), (3, 2)]
     measured = agreement([found], [gold])
-    assert (measured.aer, measured.precision, measured.recall) == pytest.approx((2 / 7, 3 / 4, 2 / 3))
-    assert measured.low == measured.high == pytest.approx(2 / 7)  # one sentence, drawn again and again
+    assert list(measured) == ["aer", "precision", "recall"]
+    for one, expected in zip(measured.values(), (2 / 7, 3 / 4, 2 / 3), strict=True):
+        assert one == pytest.approx([expected] * 3)  # one sentence, drawn again and again
 
 
 def test_aer_is_of_the_corpus_not_the_mean_of_its_sentences():
     gold = [Links(frozenset({(0, 0)})), Links(frozenset((i, i) for i in range(9)))]
     measured = agreement([[], [(i, i) for i in range(9)]], gold)
-    assert measured.aer == pytest.approx(1 - 18 / 19)
-    assert measured.low == 0 and measured.high == 1  # only the first, only the second: rare, but 25 % of the draws
-    assert agreement([[]], [Links(frozenset())]).aer == 0
+    assert measured["aer"].value == pytest.approx(1 - 18 / 19)
+    assert measured["aer"][1:] == (0, 1)  # only the first, only the second: rare, but 25 % of the draws
+    assert measured["precision"].value == 1 and measured["recall"] == pytest.approx((9 / 10, 0, 1))
+    assert set(agreement([[]], [Links(frozenset())]).values()) == {(0, 0, 0)}
 
 
 def test_an_interval_leaves_out_a_fortieth_of_the_resampled_corpora_at_each_end():
     right_N = np.random.default_rng(0).integers(20, 40, 100)
     counts_N4 = np.stack([np.full(100, 50), np.full(100, 45), right_N, right_N + 5], axis=-1)
-    measured = summed(counts_N4)
+    measured = summed(counts_N4)["aer"]
     errors = error_rate(resampled(100) @ counts_N4)
     assert [(errors < measured.low).mean(), (errors > measured.high).mean()] == pytest.approx([0.025] * 2, abs=2e-3)
 
@@ -71,11 +73,10 @@ def test_variants_of_a_sentence_are_drawn_together():
     right = np.random.default_rng(0).random(200) < 0.7
     found, gold = [[(0, int(not one))] for one in right], [Links(frozenset({(0, 0)}))] * 200
     names = [str(number) for number in range(200)]
-    alone = agreement(found, gold)
     twice = agreement(found * 2, gold * 2, groups=names * 2)
-    assert (twice.aer, twice.low, twice.high, twice.sentences) == (alone.aer, alone.low, alone.high, 400)
-    apart = agreement(found * 2, gold * 2)
-    assert (twice.high - twice.low) / (apart.high - apart.low) == pytest.approx(2**0.5, rel=0.1)
+    assert twice == agreement(found, gold)
+    grouped, ungrouped = twice["aer"], agreement(found * 2, gold * 2)["aer"]
+    assert (grouped.high - grouped.low) / (ungrouped.high - ungrouped.low) == pytest.approx(2**0.5, rel=0.1)
 
 
 def test_pharaoh_goes_round_and_names_what_is_wrong(tmp_path):
@@ -143,7 +144,7 @@ def test_a_choice_in_tokens_and_in_a_batch_gives_the_same_error(traces):
     tried = [*sentences.try_maps()[::7], *sentences.try_weights()]
     assert {one.choice.view for one in tried} == set(VIEWS)
     for one in tried[:-3]:
-        assert one.halves or one.aer == pytest.approx(sentences.agreement(one.choice).aer)
+        assert one.halves or one.aer == pytest.approx(sentences.agreement(one.choice)["aer"].value)
     means = [AlignmentChoice(view, "predicts", tuple(map_names(traces[0])[view, "predicts"][:3]), *way)
              for view, way in itertools.product(("raw", "contributions", "left_out"), WAYS[::4])]
     for choice in (*means, *(one.choice for one in tried)):
@@ -177,7 +178,7 @@ def test_the_error_told_of_weights_is_that_of_sentences_apart(traces, tmp_path, 
         choice, aer=None, low=None, high=None, sentences=0, fingerprint="")
     assert (choice.aer, choice.low, choice.high, choice.sentences) == (
         best.aer, best.halves.low, best.halves.high, 2)
-    assert sentences.agreement(choice).aer != choice.aer, "of weights that know all of these sentences"
+    assert sentences.agreement(choice)["aer"].value != choice.aer, "of weights that know all of these sentences"
     assert "on the 2 sentences of two sentences, cross-validated over two halves" in choice.describe()
     choice.save(tmp_path / "alignment.json")
     assert AlignmentChoice.load(tmp_path / "alignment.json") == choice and choice.weights
@@ -192,7 +193,7 @@ def test_variants_of_a_sentence_are_in_one_half(traces):
                  for t, truth in zip(two, gold, strict=True)]
         found = [replace(other, rule=rule, threshold=threshold).links(t)
                  for t, other in zip(two, parts[::-1], strict=True)]
-        assert weighed.halves == replace(agreement(found, gold), sentences=4)
+        assert weighed.halves == agreement(found, gold)["aer"]
     assert GoldSentences(four[:2], twice[:2], ["a", "a"]).try_weights() == []
 
 
@@ -254,7 +255,7 @@ def test_links_are_the_choices_with_their_shares(trace):
 
 
 def test_what_was_fitted_goes_before_what_was_measured_and_that_before_a_guess():
-    random, *best = (MapTrust(view, "predicts", name, Figure(aer, aer, aer), None) for view, name, aer in (
+    random, *best = (MapTrust(view, "predicts", name, Estimate(aer, aer, aer), None) for view, name, aer in (
         ("random", (), 0.9), ("norm", (0, 1), 0.3), ("raw", (1, 0), 0.2), ("left_out", (), 0.1)))
     trust = Trust("some sentences", 300, 200, random, tuple(best), maps=())
     fitted = AlignmentChoice("raw", "reads", ((2, 1),), "both", 0.2, "the fit", 9, 0.1, 0.05, 0.15)
