@@ -91,7 +91,7 @@ def settings(**fields: Any) -> str:
 
 def recipe(**fields: Any) -> str:
     with pytest.raises(UserError) as refused:
-        load_config("storybook", [f"evaluation.{key}={json.dumps(value)}" for key, value in fields.items()])
+        load_config("storybook", [f"generation.{key}={json.dumps(value)}" for key, value in fields.items()])
     return str(refused.value)
 
 
@@ -103,7 +103,7 @@ def test_every_way_in_tells_it_in_the_same_words(value: Any, problem: str) -> No
     """Except that an answer over HTTP, which others may see, does not repeat what was sent."""
     shown = json.dumps(value)
     assert options(num_beams=value) == f"num_beams is {shown}, {problem}"
-    assert recipe(num_beams=value) == f"evaluation.num_beams in storybook is {shown}, {problem}"
+    assert recipe(num_beams=value) == f"generation.num_beams in storybook is {shown}, {problem}"
     assert settings(beams=value) == f"beams in the command line is {shown}, {problem}"
     assert body(num_beams=value) == f"num_beams: {problem}"
 

@@ -11,6 +11,7 @@ import yaml
 
 from seq2see.cli.parser import recipes
 from seq2see.errors import UserError
+from seq2see.pretrained import NAMES, home_of
 from seq2see.training.config import (
     DataConfig,
     EvaluationConfig,
@@ -19,6 +20,7 @@ from seq2see.training.config import (
     TokenizerConfig,
     TrainingFields,
     load_config,
+    load_record,
     packaged_names,
 )
 from seq2see.training.reference import reference
@@ -46,6 +48,12 @@ def test_a_setting_that_is_gone_is_a_key_like_any_other(tmp_path):
     for key in ("data.on_bad=skip", "data.teacher=x", "tokenizer.bpe_dropout=0", "evaluation.pairs=7", "sections=1"):
         with pytest.raises(UserError, match=f"^{key.partition('=')[0]} in storybook: unknown key"):
             load_config("storybook", [key])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_record_of_a_packaged_model_has_the_present_keys(name):
+    """What continues, evaluates or calibrates it reads its settings there."""
+    assert load_record(home_of(name) / "run.yaml").training["seed"] is not None
 
 
 @pytest.mark.parametrize("name", packaged_names())

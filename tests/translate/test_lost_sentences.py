@@ -210,7 +210,8 @@ def test_a_look_shows_the_text_as_it_was_sent(made):
     text = "The cat Zqxv991925 did not cross {x} 😀."
 
     async def look():
-        service = Service({"x": made(lambda read, rank: read.replace("Zqxv991925", "Zqxv5"))}, ServerSettings(texts_per_minute=0))
+        model = made(lambda read, rank: read.replace("Zqxv991925", "Zqxv5"))
+        service = Service({"x": model}, ServerSettings(texts_per_minute=0))
         try:
             body = LookBody(text=text, source="en", target="fr", maps=["cross"])
             return json.loads(await look_reply(service, body, Caller("test")))
