@@ -136,7 +136,7 @@ class ModelConfig:
 @dataclass(frozen=True)
 class EvaluationConfig:
     eval_samples: int = setting(200, "validation pairs translated greedily at each evaluation", least=1)
-    num_beams: int = setting(4, "beams of the finished model", least=1, most=64)  # as vetting.py has it
+    num_beams: int = setting(4, "beams of the finished model", least=1, most=64)  # as decoding.py has it
     length_penalty: float = setting(1.0, "above 1 favours longer translations", least=-10, most=10)
     max_length: int = setting(256, "tokens of the longest translation, with start and tag", least=3)
     shortlist: int = setting(0, "target tokens for each source token that CTranslate2 chooses among; 0: all", least=0)
