@@ -17,7 +17,7 @@ from seq2see.errors import UserError
 from ..tokenizer.words import split_words, token_spans
 from .hooks import capture, laid_out_otherwise, layers_of, replaced
 from .pausing import pause
-from .teacher_forcing import encode_source, eval_mode
+from .teacher_forcing import encode_source, eval_mode, of_source
 
 # L layers, N words, D model width, V vocabulary
 
@@ -59,7 +59,7 @@ def contextual(
     words = split_words(text, language=language)
     number = _find(word, [one.text for one in words], text)
     ids = encode_source(tokenizer, text)
-    tokens = token_spans(tokenizer, ids, text, language=language)
+    tokens = token_spans(of_source(tokenizer), ids, text, language=language)
     chosen = [i for i, span in enumerate(tokens) if span.word == number]
     if not chosen:
         raise UserError(f"the word {words[number].text!r} has no tokens of its own: choose another")
@@ -204,7 +204,8 @@ def _ranked(
     near_V = matrix_VD @ vector.to(matrix_VD.dtype)
     if by == "cosine":
         near_V = near_V / (matrix_VD.norm(dim=-1) * vector.norm()).clamp(min=1e-12)
-    names = tokenizer.convert_ids_to_tokens(list(range(min(len(tokenizer), len(matrix_VD)))))
+    reader = of_source(tokenizer) if side == "source" else tokenizer
+    names = reader.convert_ids_to_tokens(list(range(min(len(tokenizer), len(matrix_VD)))))
     hidden = _special_ids(tokenizer) | left_out
     order = [i for i in near_V.argsort(descending=True, stable=True).tolist()
              if i < len(names) and i not in hidden and not _is_byte(str(names[i]))]

@@ -11,7 +11,13 @@ from unicodedata import normalize
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
-from transformers import PreTrainedModel, PreTrainedTokenizerBase, StoppingCriteria, StoppingCriteriaList
+from transformers import (
+    MarianTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    StoppingCriteria,
+    StoppingCriteriaList,
+)
 
 from seq2see.errors import UserError
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
@@ -31,6 +37,17 @@ def encode_source(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
         return tokenizer.encode_source(text)
     refuse_surrogates(text)
     return tokenizer(text, split_special_tokens=True)["input_ids"]
+
+
+def of_source(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
+    """The tokenizer that names and decodes source ids.  It is another one for a Marian with two vocabularies, whose own
+    tokenizer decodes the target's alone."""
+    if not (isinstance(tokenizer, MarianTokenizer) and tokenizer.separate_vocabs):
+        return tokenizer
+    source = object.__new__(MarianTokenizer)  # a copy would read its files again
+    names = {id: token for token, id in tokenizer.encoder.items()}
+    source.__dict__ = {**vars(tokenizer), "decoder": names, "separate_vocabs": False}
+    return source
 
 
 def encode_target(tokenizer: PreTrainedTokenizerBase, text: str, *, language: str, first: int | None) -> list[int]:

@@ -29,6 +29,7 @@ from .teacher_forcing import (
     encode_target,
     eval_with_eager_attention,
     forced_batches,
+    of_source,
 )
 from .trace import Trace
 from .trace_data import TOP, Candidate
@@ -76,6 +77,7 @@ def trace_hypotheses(
     start = str(tokenizer.convert_ids_to_tokens(decoder_start(model)))
     traces = []
     with eval_with_eager_attention(model):
+        reader = of_source(tokenizer)
         for batch, output, _ in forced_batches(model, source_ids, target_ids, output_attentions=True):
             tokens, steps = [len(source_ids[i]) for i in batch], [len(target_ids[i]) for i in batch]
             sizes = {"encoder": (tokens, tokens), "decoder": (steps, steps), "cross": (steps, tokens)}
@@ -86,7 +88,7 @@ def trace_hypotheses(
                 traces.append(Trace(
                     source_text=sources[i],
                     target_text=target_text,
-                    source=tuple(token_spans(tokenizer, source_ids[i], sources[i], language=source_language)),
+                    source=tuple(token_spans(reader, source_ids[i], sources[i], language=source_language)),
                     target=tuple(target),
                     inputs=(TokenSpan(start, None, 0, 0, True), *target[:-1]),
                     source_ids=tuple(source_ids[i]),

@@ -1,8 +1,8 @@
 """Loads checkpoints: any encoder-decoder of transformers by its own `from_pretrained`, with its gaps closed.
 
-transformers silently replaces missing tensors by random numbers, takes any amount of memory and tells of a fault in a page of
-traceback.  `load_checkpoint` refuses weights that are missing or not finite and a model that does not fit into memory,
-in one line that names the file and the tensor.
+transformers silently replaces missing tensors by random numbers, takes any amount of memory and reports a fault as a
+page of traceback.  `load_checkpoint` refuses weights that are missing or not finite and a model that does not fit into
+memory, in one line that names the file and the tensor.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,8 +29,9 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
     """Load an encoder-decoder in float32 and evaluation mode.
 
     Args:
-        name: a folder written by `save_pretrained`, or a Hub id.  Its weights are safetensors or, where there are none, a
-            `pytorch_model.bin`, of which torch reads the tensors alone; whole or in shards, in any floating-point type.
+        name: a folder written by `save_pretrained`, or a Hub id.  Its weights are safetensors or, where there are none,
+            a `pytorch_model.bin`, of which torch reads the tensors alone; whole or in shards, in any floating-point
+            type.
         trust_remote_code: run the model code in the folder.  Never read from a file.
 
     Raises:
@@ -82,7 +83,7 @@ def _described(config: PreTrainedConfig, *, trust_remote_code: bool) -> PreTrain
 
 
 def _read_whole(weights: Iterable[Path]) -> int:
-    """The bytes of the largest file that is not mapped into memory but read: a pickle of the format before PyTorch 1.6."""
+    """The bytes of the largest file that is read, not mapped into memory: a pickle of the format before PyTorch 1.6."""
     return max((path.stat().st_size for path in weights if path.suffix == ".bin" and not is_zipfile(path)), default=0)
 
 
@@ -119,10 +120,10 @@ def load_config(folder: Path, *, trust_remote_code: bool = False) -> PreTrainedC
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=trust_remote_code)
     except Exception as error:  # each model type raises its own errors
         raise UserError(f"{path}: {_first_line(error, last=isinstance(error, StrictDataclassError))}") from error
-    if not config.is_encoder_decoder:
-        raise UserError(
-            f"{path}: {config.model_type} is not an encoder-decoder; expected one, such as Seq2See, Marian, BART or T5"
-        )
+    known = trust_remote_code or type(config) in AutoModelForSeq2SeqLM._model_mapping
+    if not (config.is_encoder_decoder and known):
+        raise UserError(f"{path}: {config.model_type} is not an encoder-decoder of text; expected one, such as Seq2See,"
+                        " Marian, BART or T5")
     config.transformers_weights = None  # the weights that are loaded are those that `weight_files` names
     return config
 

@@ -16,6 +16,10 @@ LESSONS_PAGE = "index.html"  # `seq2see lessons` writes it to its folder, and a 
 # would match half.
 _FILES = ["*.json", "*.safetensors", "*.spm", "*.model", "*.txt", "*.md", "*.yaml"]
 _PICKLED = ["pytorch_model.bin", "pytorch_model-*.bin"]  # downloaded only where there are no safetensors
+_ELSEWHERE = {  # files for which transformers would load other weights than `weight_files` names
+    "adapter_config.json": "merge the adapter into its base model",
+    ".metadata": "save the model with save_pretrained: the weights of a distributed training are read by unpickling",
+}
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # in the order in which transformers looks for them
 
 
@@ -90,8 +94,9 @@ def check_folder(folder: Path) -> dict[str, Any]:
     """
     path = folder / "config.json"
     check_packaged(folder) if is_packaged(folder) else check_manifest(folder)
-    if (folder / "adapter_config.json").is_file():
-        raise UserError(f"{folder} has an adapter_config.json: merge the adapter into its base model")
+    for name, remedy in _ELSEWHERE.items():
+        if (folder / name).exists():
+            raise UserError(f"{folder} has {name}: {remedy}")
     if not path.is_file():
         raise UserError(f"{folder} has no config.json: it is empty, incomplete, or not a checkpoint")
     config = read_json(path)

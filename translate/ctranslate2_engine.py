@@ -40,7 +40,8 @@ class CTranslate2Engine:
 
     name = "ctranslate2"
 
-    def __init__(self, folder: Path, *, defaults: GenerationDefaults, precision: str, threads: int, device: str = "cpu"):
+    def __init__(self, folder: Path, *, defaults: GenerationDefaults, precision: str, threads: int,
+                 device: str = "cpu"):
         self.precision = precision
         self.threads = threads
         self.end = defaults.end

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
-from seq2see.json_files import read_json
 from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import check_manifest, sha256, write_manifest
 from seq2see.pretrained import is_packaged
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 # The model types exported to CTranslate2.  Those laid out as BART: whether a layer norm comes before each block, and
-# whether one follows the embeddings.  CTranslate2 reads that in the configuration, where transformers 5 no longer has it.
+# whether one follows the embeddings.  CTranslate2 reads that in the configuration, where transformers 5 has it no more.
 LIKE_BART = {
     "bart": (False, True), "blenderbot": (True, False), "m2m_100": (True, False), "marian": (False, False),
     "mbart": (True, True), "pegasus": (True, False), "plbart": (False, True),
@@ -204,7 +203,7 @@ def special_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> M
 
 
 def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> list[str]:
-    """A name for each of the model's ids, without spaces: the tokenizer's, or `<id ID>` where it has none of its own."""
+    """A name for each of the model's ids, without spaces: the tokenizer's, or `<id-ID>` where it has none."""
     known = min(size, len(tokenizer))
     names: dict[str, int] = {}
     for id, token in enumerate([*tokenizer.convert_ids_to_tokens(range(known)), *[None] * (size - known)]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -145,13 +145,21 @@ class LoadedCheckpoint:
     def _tokenizer_of_folder(self) -> PreTrainedTokenizerBase:
         assert self.folder is not None
         with IMPORTS:
+            from ..modeling.loading import load_config
             from .tokenizer_files import build_tokenizer
 
+            load_config(self.folder, trust_remote_code=self._trusted)  # UserError, by its type, for another model
             return build_tokenizer(self.folder, str(self._config["model_type"]), trust_remote_code=self._trusted)
 
     def check_files(self) -> None:
         """ModelChanged if the checkpoint's files have changed since they were opened."""
-        if self.folder is not None and _checksums(self.folder) != self._files:
+        if self.folder is None:
+            return
+        try:
+            unchanged = _checksums(self.folder) == self._files
+        except (UserError, OSError):  # files are missing
+            unchanged = False
+        if not unchanged:
             raise ModelChanged
 
     @property

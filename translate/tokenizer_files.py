@@ -1,7 +1,7 @@
 """The tokenizer of a checkpoint, from its files.
 
-Where a vocabulary is missing transformers fails far from the cause or, for tokenizers that it builds itself (T5, BART, NLLB),
-makes one of a few special tokens in silence.  Here the missing file is named.
+Where a vocabulary is missing, transformers fails far from the cause or, for tokenizers that it builds itself (T5, BART,
+NLLB), silently makes one of a few special tokens.  Here the missing file is named.
 """
 
 from __future__ import annotations
@@ -53,6 +53,6 @@ def _refuse_missing(folder: Path, kind: type | None, settings: dict[str, Any]) -
     whole = expected.pop("tokenizer_file", None)
     missing = [name for name in expected.values() if not (folder / name).is_file()]
     if missing:
-        instead = f", or {whole}" if whole else ""
-        raise UserError(f"the tokenizer in {folder} cannot be built: {' and '.join(missing)}{instead} is missing: copy it from"
-                        " where the model came from")
+        lacks = " and ".join(missing) + (f", or {whole}," if whole else "")
+        raise UserError(f"the tokenizer in {folder} cannot be built: {lacks} is missing; copy it from where the model"
+                        " came from")

@@ -4,6 +4,7 @@ specific to storybook."""
 import argparse
 import dataclasses
 import json
+from functools import partial
 from typing import Any
 
 from seq2see.errors import UserError
@@ -58,9 +59,10 @@ def run(args: argparse.Namespace) -> int:
 def opened(args: argparse.Namespace) -> tuple[Translator, Translator | None]:
     """The model and, if asked for, the one to compare it with, on one engine: what is compared is not rounding."""
     names = [args.run, *([args.against] if args.against else [])]
-    models = [Translator.from_pretrained(name, engine=args.engine, device=args.device) for name in names]
+    opened_by = partial(Translator.from_pretrained, device=args.device, trust_remote_code=args.trust_remote_code)
+    models = [opened_by(name, engine=args.engine) for name in names]
     if len({model.engine.name for model in models}) > 1:
-        models = [Translator.from_pretrained(name, engine="torch", device=args.device) for name in names]
+        models = [opened_by(name, engine="torch") for name in names]
     return models[0], models[1] if args.against else None
 
 
