@@ -3,6 +3,7 @@
     python benchmarks/inference.py RUN --text FILE         FILE: source sentences, one per line (optionally .gz)
     python benchmarks/inference.py RUN --recipe RUN2 ...   RUN2: the recommended recipe, against RUN
     python benchmarks/inference.py --quick                 storybook: a few sentences, one round
+    python benchmarks/inference.py --shapes                models shaped as OPUS-MT and NLLB, with random weights
 
 *greedy vs hf*, *beam vs hf*: the whole set, strings to strings, in int8; the peer is a MarianMTModel with the same
 layers, widths, activation and vocabulary, in batches of 32 and 64 sentences sorted by length, with eager attention and
@@ -11,8 +12,12 @@ strings to strings, compared with CTranslate2 from tokens to tokens.  *torch vs 
 *recipe*: another run compared with this one, as in *greedy vs hf* and *beam vs hf*.  *cold start*: from `python -c` to
 the first translation, with an existing CTranslate2 export.
 
-The peer has random weights and is forced to end each sentence at the length of ours.  Every contender is a separate
-process with one or two threads (CTranslate2: one per concurrent sentence); they take turns; medians count.
+With `--shapes` the peers have the same model, `generate` in float32 and batches of 32; all translations have the same
+length.  *vs generate*, *vs bare*: the whole set, greedy and with four beams.  *memory*: the peak of the process
+of `generate`, compared with ours.
+
+The peer of a RUN has random weights and is forced to end each sentence at the length of ours.  Every contender is a
+separate process with one or two threads (CTranslate2: one per concurrent sentence); they take turns; medians count.
 """
 
 from __future__ import annotations
@@ -37,7 +42,11 @@ SINGLES = 100  # sentences of the latency row
 WANTED = {
     "greedy vs hf": (4.0, 5.0), "beam vs hf": (4.0, 5.0), "latency vs hf": (7.0, None), "ready tokens": (0.95, 0.95),
     "torch vs hf": (1.5, None), "recipe": (1.5, 1.5), "cold start": (1.0, None),
+    "vs generate": (2.5, 2.5), "vs bare": (0.85, 0.85), "memory": (1.0, 1.0),
 }  # fmt: skip
+SHAPES = ("opus-mt", "nllb")
+SHAPED = 64  # sentences for these
+LENGTH = 24  # tokens of their translations
 
 COLD = {
     "fast": """
@@ -59,6 +68,7 @@ print(tokenizer.decode(ids[0]))
 def main() -> None:
     parser = arguments(__doc__, run=True, text=True)
     parser.add_argument("--recipe", help="another run to compare with this one")
+    parser.add_argument("--shapes", nargs="*", choices=SHAPES, help="random models of these shapes (all), not RUN")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.work:
@@ -67,7 +77,12 @@ def main() -> None:
     rounds = 1 if args.quick else ROUNDS
     rows: list[dict[str, Any]] = []
     texts: list[str] = []
-    if is_trained(args.run):
+    if args.shapes is not None:
+        texts = sentences(args.text)[: 4 if args.quick else SHAPED]
+        for shape in args.shapes or SHAPES:
+            with tempfile.TemporaryDirectory() as scratch:
+                rows += measure_shape(shape, Path(scratch) / shape, texts, rounds)
+    elif is_trained(args.run):
         texts = sentences(args.text)[: 64 if args.quick else None]
         with tempfile.TemporaryDirectory() as scratch:
             marian = make_marian(args.run, Path(scratch) / "marian")
@@ -95,6 +110,86 @@ def make_marian(run: str, folder: Path) -> str:
     return str(folder)
 
 
+def make_shape(shape: str, folder: Path, texts: Sequence[str], **smaller: int) -> str:
+    """The folder of a random model of a published shape, with its family's tokenizer, learnt from the texts, and its
+    export."""
+    import torch
+    from transformers import AutoModelForSeq2SeqLM, M2M100Config, MarianConfig
+
+    from seq2see.translate.export import exported
+
+    folder.mkdir()
+    heads = {"encoder_layers": 6, "decoder_layers": 6, "scale_embedding": True, "max_position_embeddings": 512}
+    if shape == "opus-mt":  # 74 million parameters
+        size = learn_marian(texts, folder, size=58_101)
+        config = MarianConfig(**{**heads, "vocab_size": size, "d_model": 512, "encoder_ffn_dim": 2048,
+            "decoder_ffn_dim": 2048, "encoder_attention_heads": 8, "decoder_attention_heads": 8, "eos_token_id": 0,
+            "pad_token_id": size - 1, "decoder_start_token_id": size - 1, "forced_eos_token_id": None,
+            "activation_function": "swish", **smaller})  # fmt: skip
+    else:  # 307 million parameters: those of NLLB-200 in a network of half its depth and vocabulary
+        learn_nllb(texts, folder)
+        config = M2M100Config(**{**heads, "vocab_size": 128_112, "d_model": 1024, "encoder_ffn_dim": 4096,
+            "decoder_ffn_dim": 4096, "encoder_attention_heads": 16, "decoder_attention_heads": 16,
+            "activation_function": "relu", **smaller})  # fmt: skip
+    torch.manual_seed(0)
+    model = AutoModelForSeq2SeqLM.from_config(config)
+    if shape == "opus-mt":
+        model.get_input_embeddings().weight.data[config.pad_token_id] = 0
+        model.generation_config.bad_words_ids = [[config.pad_token_id]]
+    model.generation_config.suppress_tokens = [config.eos_token_id]  # all translations have the same length
+    model.save_pretrained(folder)
+    del model
+    exported(folder, quantization="int8")
+    return str(folder)
+
+
+def learn_marian(texts: Sequence[str], folder: Path, *, size: int) -> int:
+    """Write the files of a MarianTokenizer of so many tokens, most of which no text has."""
+    import sentencepiece
+
+    for side in ("source", "target"):
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter([*texts]), model_prefix=str(folder / side), vocab_size=2_000, hard_vocab_limit=False,
+            bos_id=-1, eos_id=-1, unk_id=0, minloglevel=2)  # fmt: skip
+        (folder / f"{side}.model").rename(folder / f"{side}.spm")
+    learnt = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.spm"))
+    tokens = ["</s>", "<unk>", *map(learnt.id_to_piece, range(1, len(learnt)))]
+    tokens += [*(f"<unused{i}>" for i in range(size - len(tokens) - 1)), "<pad>"]
+    (folder / "vocab.json").write_text(json.dumps({token: id for id, token in enumerate(tokens)}), "utf-8")
+    (folder / "tokenizer_config.json").write_text('{"source_lang": "en", "target_lang": "fr"}', "utf-8")
+    return size
+
+
+def learn_nllb(texts: Sequence[str], folder: Path) -> None:
+    """Write the tokenizer.json of an NllbTokenizer from English to French."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    from transformers import NllbTokenizer
+
+    learnt = Tokenizer(models.BPE())
+    learnt.pre_tokenizer = pre_tokenizers.Metaspace()
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    learnt.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=2_000, special_tokens=special))
+    core = json.loads(learnt.to_str())["model"]
+    NllbTokenizer(vocab=core["vocab"], merges=[tuple(pair) for pair in core["merges"]], src_lang="eng_Latn",
+                  tgt_lang="fra_Latn").save_pretrained(folder)
+
+
+def measure_shape(shape: str, folder: Path, texts: list[str], rounds: int) -> Iterator[dict[str, Any]]:
+    model = make_shape(shape, folder, texts)
+    common = {"run": model, "threads": 2, "texts": texts, "longest": LENGTH}
+    workers = {"ours": Worker(kind="ours", engine="ctranslate2", **common), "bare": Worker(kind="bare", **common),
+               "generate": Worker(kind="generate", **common)}
+    for beams in (1, BEAMS):
+        found = in_turn(list(workers), rounds, lambda name, beams=beams: workers[name].ask("all", beams=beams))
+        for peer in ("generate", "bare"):
+            yield {"shape": shape, **row(f"vs {peer}", 2, beams, found["ours"], found[peer], len(texts))}
+    ours, peer = (workers[name].ask("peak") for name in ("ours", "generate"))
+    yield {"shape": shape, "name": "memory", "ours": round(ours, 2), "peer": round(peer, 2), "unit": "GB",
+           "ratio": round(peer / ours, 2), "wanted": WANTED["memory"][1]}
+    for worker in workers.values():
+        worker.process.communicate()
+
+
 class Worker:
     """A contender in a separate process, which works on request."""
 
@@ -116,7 +211,7 @@ def answer(job: dict[str, Any]) -> None:
     import torch
 
     torch.set_num_threads(job["threads"])
-    contender = {"ours": Ours, "bare": Bare, "marian": Marian}[job.pop("kind")](**job)
+    contender = {"ours": Ours, "bare": Bare, "marian": Marian, "generate": Generate}[job.pop("kind")](**job)
     for line in sys.stdin:
         what, request = json.loads(line)
         print(json.dumps(getattr(contender, what)(**request)), flush=True)
@@ -179,14 +274,17 @@ def cold_start(runs: Mapping[str, str], text: str, rounds: int) -> dict[str, Any
 
 
 class Ours:
-    def __init__(self, run: str, engine: Any, threads: int, texts: list[str]):
+    def __init__(self, run: str, engine: Any, threads: int, texts: list[str], longest: int | None = None):
         from seq2see import Translator
 
         self.translator = Translator.from_pretrained(run, engine=engine, threads=threads)
-        self.texts = texts
+        self.texts, self.longest = texts, longest
 
     def all(self, beams: int) -> float:
-        return timed(lambda: self.translator(self.texts, num_beams=beams))
+        return timed(lambda: self.translator(self.texts, num_beams=beams, max_new_tokens=self.longest))
+
+    def peak(self) -> float:
+        return peak()
 
     def lengths(self, beams: int) -> list[int]:
         return [len(one.hypotheses[0].token_ids) for one in self.translator(self.texts, num_beams=beams)]
@@ -199,24 +297,25 @@ class Ours:
 class Bare:
     """CTranslate2 from tokens to tokens, with the same options."""
 
-    def __init__(self, run: str, threads: int, texts: list[str]):
+    def __init__(self, run: str, threads: int, texts: list[str], longest: int | None = None):
         from seq2see import Translator
         from seq2see.translate.ctranslate2_engine import BATCH_TOKENS
+        from seq2see.translate.decoding import DecodingOptions
 
         ours = Translator.from_pretrained(run, engine="ctranslate2", threads=threads)
         engine: Any = ours.engine
-        work = ours.prepare(texts).work
+        work = ours.prepare(texts, options=DecodingOptions(max_new_tokens=longest)).work
         self.translator, self.options = engine.translator, work[0][1]
         self.sources = [[engine.tokens[id] for id in ids] for ids, _ in work]
         self.prefix = [engine.tokens[id] for id in self.options.prefix]
-        self.use_vmap, self.batch = engine.use_vmap, BATCH_TOKENS
+        self.use_vmap, self.batch, self.never = engine.use_vmap, BATCH_TOKENS, engine.never
 
     def all(self, beams: int) -> float:
         return timed(lambda: [one.hypotheses for one in self.translator.translate_batch(
             self.sources, target_prefix=[self.prefix] * len(self.sources), beam_size=beams,
             length_penalty=self.options.length_penalty, max_decoding_length=self.options.max_new_tokens,
             max_input_length=0, max_batch_size=self.batch, batch_type="tokens", return_scores=True,
-            return_end_token=True, use_vmap=self.use_vmap,
+            return_end_token=True, use_vmap=self.use_vmap, suppress_sequences=self.never,
         )])  # fmt: skip
 
 
@@ -268,6 +367,40 @@ class Marian:
             )  # fmt: skip
             found.update(zip(batch, self.tokenizer.batch_decode(ids, skip_special_tokens=True), strict=True))
         return [found[index] for index in indices]
+
+
+class Generate:
+    """`generate` with any model, in batches of 32 sentences sorted by length."""
+
+    def __init__(self, run: str, threads: int, texts: list[str], longest: int):
+        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+        self.model = AutoModelForSeq2SeqLM.from_pretrained(run).eval()
+        self.tokenizer = AutoTokenizer.from_pretrained(run)
+        self.texts, self.longest = sorted(texts, key=len), longest
+
+    def all(self, beams: int) -> float:
+        return timed(lambda: self.translate(beams))
+
+    def peak(self) -> float:
+        return peak()
+
+    def translate(self, beams: int) -> list[str]:
+        found: list[str] = []
+        language = getattr(self.tokenizer, "tgt_lang", None)
+        first = self.tokenizer.convert_tokens_to_ids(language) if language else None
+        for begin in range(0, len(self.texts), BATCHES[0]):
+            inputs = self.tokenizer(self.texts[begin : begin + BATCHES[0]], padding=True, return_tensors="pt")
+            ids = self.model.generate(**inputs, num_beams=beams, max_length=self.longest + 1, forced_bos_token_id=first)
+            found += self.tokenizer.batch_decode(ids, skip_special_tokens=True)
+        return found
+
+
+def peak() -> float:
+    """The most memory that this process has had, in GB."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
 
 
 class EndAt:

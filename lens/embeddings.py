@@ -14,7 +14,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from ..tokenizer.encoding import encode_source
+from ..tokenizer.encoding import encode_source, of_source
 from ..tokenizer.words import split_words, token_spans
 from .hooks import capture, laid_out_otherwise, layers_of, replaced
 from .pausing import pause
@@ -60,7 +60,7 @@ def contextual(
     words = split_words(text, language=language)
     number = _find(word, [one.text for one in words], text)
     ids = encode_source(tokenizer, text)
-    tokens = token_spans(tokenizer, ids, text, language=language)
+    tokens = token_spans(of_source(tokenizer), ids, text, language=language)
     chosen = [i for i, span in enumerate(tokens) if span.word == number]
     if not chosen:
         raise UserError(f"the word {words[number].text!r} has no tokens of its own: choose another")
@@ -205,7 +205,8 @@ def _ranked(
     near_V = matrix_VD @ vector.to(matrix_VD.dtype)
     if by == "cosine":
         near_V = near_V / (matrix_VD.norm(dim=-1) * vector.norm()).clamp(min=1e-12)
-    names = tokenizer.convert_ids_to_tokens(list(range(min(len(tokenizer), len(matrix_VD)))))
+    reader = of_source(tokenizer) if side == "source" else tokenizer
+    names = reader.convert_ids_to_tokens(list(range(min(len(tokenizer), len(matrix_VD)))))
     hidden = _special_ids(tokenizer) | left_out
     order = [i for i in near_V.argsort(descending=True, stable=True).tolist()
              if i < len(names) and i not in hidden and not _is_byte(str(names[i]))]

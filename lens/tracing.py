@@ -16,7 +16,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from ..tokenizer.encoding import decode_target, encode_source, encode_target
+from ..tokenizer.encoding import decode_target, encode_source, encode_target, of_source
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from ..tokenizer.words import TokenSpan, token_spans
 from .kinds import KINDS, Kind
@@ -74,6 +74,7 @@ def trace_hypotheses(
     start = str(tokenizer.convert_ids_to_tokens(decoder_start(model)))
     traces = []
     with eval_with_eager_attention(model):
+        reader = of_source(tokenizer)
         for batch, output, _ in forced_batches(model, source_ids, target_ids, output_attentions=True):
             tokens, steps = [len(source_ids[i]) for i in batch], [len(target_ids[i]) for i in batch]
             sizes = {"encoder": (tokens, tokens), "decoder": (steps, steps), "cross": (steps, tokens)}
@@ -84,7 +85,7 @@ def trace_hypotheses(
                 traces.append(Trace(
                     source_text=sources[i],
                     target_text=target_text,
-                    source=tuple(token_spans(tokenizer, source_ids[i], sources[i], language=source_language)),
+                    source=tuple(token_spans(reader, source_ids[i], sources[i], language=source_language)),
                     target=tuple(target),
                     inputs=(TokenSpan(start, None, 0, 0, True), *target[:-1]),
                     source_ids=tuple(source_ids[i]),

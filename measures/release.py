@@ -25,11 +25,11 @@ from safetensors.torch import load_file, save_file
 
 from seq2see import __version__
 from seq2see.errors import UserError
+from seq2see.folders import check_folder, weight_files
 from seq2see.json_files import read_json
 from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import write_manifest
 from seq2see.pretrained import HOME, NAMES
-from seq2see.vetting import vet, weight_files
 from ..training.card import packaged_card
 from ..training.checkpoints import open_to_others
 from ..training.config import load_record
@@ -53,7 +53,7 @@ def release(run: Path, name: str, *, commit: str, home: Path = HOME) -> Path:
     """Write the folder `home/name`, replacing an earlier one; UserError if the run cannot be released."""
     if not is_finished(run):
         raise UserError(f"{run} is not a finished run: it needs model.safetensors and metrics.json")
-    vet(run)
+    check_folder(run)
     with tempfile.TemporaryDirectory(prefix=".release-", dir=home) as scratch:
         made = Path(scratch) / name
         made.mkdir()

@@ -1,17 +1,14 @@
-"""Loads checkpoints with strict checks.
+"""Loads checkpoints: any encoder-decoder of transformers by its own `from_pretrained`, with its gaps closed.
 
-`from_pretrained` is lenient: missing tensors are silently replaced by random numbers, and a config may request any
-amount of memory.  `load_checkpoint` takes the same folders and refuses invalid ones in one line that names the file and
-the tensor.  It supports any transformers encoder-decoder, not only Seq2See.
-
-Files are vetted before transformers opens any (`seq2see/vetting.py`); then the model is built on the meta device and
-compared with the stored tensors; then it is loaded and tested with one prediction.
+transformers silently replaces missing tensors by random numbers, takes any amount of memory and reports a fault as a
+page of traceback.  `load_checkpoint` refuses weights that are missing or not finite and a model that does not fit into
+memory, in one line that names the file and the tensor.
 """
 
-import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from zipfile import is_zipfile
 
 import torch
 from huggingface_hub.errors import StrictDataclassError
@@ -21,8 +18,9 @@ from transformers.utils import logging
 
 from seq2see.errors import UserError
 from seq2see.folders import RUNS as RUNS
+from seq2see.folders import check_folder, weight_files
 from seq2see.folders import resolve_folder as resolve_folder
-from seq2see.vetting import read_header, vet, weight_files
+from seq2see.memory import check_memory
 
 LARGEST = 1e12  # larger weights come from flipped bits, not from training: their squares overflow
 
@@ -31,26 +29,31 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
     """Load an encoder-decoder in float32 and evaluation mode.
 
     Args:
-        name: a folder written by `save_pretrained`, or a Hub id.
+        name: a folder written by `save_pretrained`, or a Hub id.  Its weights are safetensors or, where there are none,
+            a `pytorch_model.bin`, of which torch reads the tensors alone; whole or in shards, in any floating-point
+            type.
         trust_remote_code: run the model code in the folder.  Never read from a file.
 
     Raises:
-        UserError: no such folder; a damaged or invalid file; not an encoder-decoder; tensors that are missing,
-            unexpected, not finite, or of the wrong shape or type.
+        UserError: no such folder; a damaged or invalid file; not an encoder-decoder; too large for the memory; tensors
+            that are missing, not finite, or of the wrong shape.
     """
     folder = resolve_folder(name, trust_remote_code=trust_remote_code)
-    vet(folder)
-    config = _load_config(folder, trust_remote_code=trust_remote_code)
+    check_folder(folder)
+    config = load_config(folder, trust_remote_code=trust_remote_code)
+    weights = weight_files(folder)
     try:
         with _transformers_quiet():
-            described = _described(folder, config, trust_remote_code=trust_remote_code)
+            described = _described(config, trust_remote_code=trust_remote_code)
+            check_memory(4 * described.num_parameters() + _read_whole(weights), f"the model in {folder}")
             model, report = AutoModelForSeq2SeqLM.from_pretrained(
                 folder,
                 config=config,
                 dtype=torch.float32,
                 attn_implementation="sdpa" if described._supports_sdpa else "eager",  # only eager: FSMT, LED, NLLB-MoE
-                use_safetensors=True,
                 local_files_only=True,
+                weights_only=True,
+                ignore_mismatched_sizes=True,  # refused below, by name
                 output_loading_info=True,
                 trust_remote_code=trust_remote_code,
             )
@@ -58,10 +61,11 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
         raise
     except Exception as error:  # transformers may raise anything for a damaged or foreign folder
         raise UserError(
-            f"the model in {folder} cannot be loaded, possibly incomplete: {_first_line(error)}"
+            f"the model in {folder} cannot be loaded from {weights[0].name}, possibly incomplete: {_first_line(error)}"
         ) from error
     _refuse(folder, "tensors are missing", report["missing_keys"])
-    _refuse(folder, "tensors do not belong to this model", report["unexpected_keys"])
+    _refuse(folder, "tensors have the wrong shape", (f"{name} (expected {list(wanted)}, got {list(stored)})"
+                                                     for name, stored, wanted in report["mismatched_keys"]))
     wild = (name for name, tensor in model.state_dict().items() if not (tensor.abs() < LARGEST).all())
     _refuse(folder, f"tensors hold NaN, infinity or numbers beyond {LARGEST:g}", wild)
     model.eval()
@@ -69,27 +73,18 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
     return model
 
 
-def _described(folder: Path, config: PreTrainedConfig, *, trust_remote_code: bool) -> PreTrainedModel:
-    """The model of a config on the meta device; UserError if its shapes do not match the stored weights."""
-    stored = {name: shape for path in weight_files(folder) for name, shape in read_header(path).items()}
+def _described(config: PreTrainedConfig, *, trust_remote_code: bool) -> PreTrainedModel:
+    """The model of a config on the meta device, which takes no memory."""
     with torch.device("meta"), no_init_weights():
         described: PreTrainedModel = AutoModelForSeq2SeqLM.from_config(
             config, attn_implementation="eager", trust_remote_code=trust_remote_code
         )
-    wanted = {name: list(weight.shape) for name, weight in described.named_parameters()}
-    _refuse(folder, "tensors have the wrong shape", (
-        f"{name} (expected {shape}, got {stored[name]})"
-        for name, shape in wanted.items() if stored.get(name, shape) != shape))
-    for what, asked, found, room in (
-        ("tensors", len(wanted), len(stored), 100),
-        ("numbers", described.num_parameters(), sum(map(math.prod, stored.values())), 2**20),
-    ):
-        # A shared tensor, such as the embedding of source, target and output, is stored once and counted up to four
-        # times.
-        if asked > 4 * found + room:
-            path = folder / "config.json"
-            raise UserError(f"{path} describes a model of {asked:,} {what}; the weights have {found:,}")
     return described
+
+
+def _read_whole(weights: Iterable[Path]) -> int:
+    """The bytes of the largest file that is read, not mapped into memory: a pickle of the format before PyTorch 1.6."""
+    return max((path.stat().st_size for path in weights if path.suffix == ".bin" and not is_zipfile(path)), default=0)
 
 
 def _predict_something(folder: Path, model: PreTrainedModel) -> None:
@@ -118,16 +113,18 @@ def _transformers_quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def _load_config(folder: Path, *, trust_remote_code: bool) -> PreTrainedConfig:
+def load_config(folder: Path, *, trust_remote_code: bool = False) -> PreTrainedConfig:
+    """The config of an encoder-decoder; UserError for another model, by its type."""
     path = folder / "config.json"
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=trust_remote_code)
     except Exception as error:  # each model type raises its own errors
         raise UserError(f"{path}: {_first_line(error, last=isinstance(error, StrictDataclassError))}") from error
-    if not config.is_encoder_decoder:
-        raise UserError(
-            f"{path}: {config.model_type} is not an encoder-decoder; expected one, such as Seq2See, Marian, BART or T5"
-        )
+    known = trust_remote_code or type(config) in AutoModelForSeq2SeqLM._model_mapping
+    if not (config.is_encoder_decoder and known):
+        raise UserError(f"{path}: {config.model_type} is not an encoder-decoder of text; expected one, such as Seq2See,"
+                        " Marian, BART or T5")
+    config.transformers_weights = None  # the weights that are loaded are those that `weight_files` names
     return config
 
 

@@ -1,18 +1,26 @@
-"""Where a checkpoint is: a local or packaged folder, or a download from the Hub; names of what verbs write.  Imports
-nothing heavy."""
+"""Where a checkpoint is: a local or packaged folder, or a download from the Hub; what lies in it; names of what verbs
+write.  Imports nothing heavy."""
 
 import re
 from pathlib import Path
+from typing import Any
 
 from seq2see.errors import UserError, nearest
-from seq2see.pretrained import NAMES, packaged_folder
+from seq2see.json_files import read_json
+from seq2see.manifest import check_manifest
+from seq2see.pretrained import NAMES, check_packaged, is_packaged, packaged_folder
 
 RUNS = "runs"  # where `seq2see train` puts runs, below the current folder
 LESSONS_PAGE = "index.html"  # `seq2see lessons` writes it to its folder, and a server shows it
 # What a checkpoint needs: text and tensors, no code, and no sub-folders such as an export, of which these patterns
 # would match half.
 _FILES = ["*.json", "*.safetensors", "*.spm", "*.model", "*.txt", "*.md", "*.yaml"]
-PICKLES = ["pytorch_model.bin", "pytorch_model-*.bin"]  # weights that only `seq2see export --format safetensors` opens
+_PICKLED = ["pytorch_model.bin", "pytorch_model-*.bin"]  # downloaded only where there are no safetensors
+_ELSEWHERE = {  # files for which transformers would load other weights than `weight_files` names
+    "adapter_config.json": "merge the adapter into its base model",
+    ".metadata": "save the model with save_pretrained: the weights of a distributed training are read by unpickling",
+}
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # in the order in which transformers looks for them
 
 
 def local_folder(name: str | Path) -> Path | None:
@@ -49,12 +57,14 @@ def advice(name: str | Path) -> str:
                                                f" package, or train one: seq2see train {recipe}")
 
 
-def resolve_folder(name: str | Path, *, trust_remote_code: bool = False, pickles: bool = False) -> Path:
+def resolve_folder(name: str | Path, *, trust_remote_code: bool = False) -> Path:
     """The local folder of a checkpoint: `name` itself, a packaged model's, or the download of a Hub id.
+
+    Models are loaded from folders only: given an id whose weights are pickled, transformers would ask a service on the
+    Hub to convert them.
 
     Args:
         trust_remote_code: download code too.
-        pickles: download weights that are pickled too.
 
     Raises:
         UserError: there is no such folder, and the Hub has no such model or cannot be reached.
@@ -64,9 +74,54 @@ def resolve_folder(name: str | Path, *, trust_remote_code: bool = False, pickles
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
+    def download(*wanted: str) -> Path:
+        return Path(snapshot_download(str(name), allow_patterns=[*wanted], ignore_patterns="*/*"))
+
     try:
-        wanted = [*_FILES, *["*.py"] * trust_remote_code, *PICKLES * pickles]
-        return Path(snapshot_download(str(name), allow_patterns=wanted, ignore_patterns="*/*"))
+        folder = download(*_FILES, *["*.py"] * trust_remote_code)
+        return folder if any(folder.glob("*.safetensors")) else download(*_PICKLED)
     except (HfHubHTTPError, HFValidationError, OSError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise UserError(f"there is no folder {name}, and it cannot be downloaded from the Hub: {reason}") from error
+
+
+def check_folder(folder: Path) -> dict[str, Any]:
+    """The config.json of a checkpoint.
+
+    Raises:
+        UserError: the folder is no checkpoint of transformers, or a packaged model or one of our runs of which a file
+            has changed.
+    """
+    path = folder / "config.json"
+    check_packaged(folder) if is_packaged(folder) else check_manifest(folder)
+    for name, remedy in _ELSEWHERE.items():
+        if (folder / name).exists():
+            raise UserError(f"{folder} has {name}: {remedy}")
+    if not path.is_file():
+        raise UserError(f"{folder} has no config.json: it is empty, incomplete, or not a checkpoint")
+    config = read_json(path)
+    if not isinstance(config.get("model_type"), str):
+        raise UserError(f"{path} has no model_type: expected the config of a transformers model")
+    return config
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The files of the weights that transformers loads, whole or in shards: safetensors first, else a pickle.
+
+    Raises:
+        UserError: there are none, or an index of shards is not valid.
+    """
+    for whole in _WEIGHTS:
+        index = folder / f"{whole}.index.json"
+        if (folder / whole).is_file():
+            return [folder / whole]
+        if index.is_file():
+            shards = read_json(index).get("weight_map")
+            if not isinstance(shards, dict) or not all(isinstance(one, str) for one in shards.values()):
+                raise UserError(f"{index} is not a valid weight index: expected a weight_map from tensors to files")
+            found = [folder / shard for shard in sorted(set(shards.values()))]
+            for shard in found:
+                if not shard.is_file():
+                    raise UserError(f"{shard} is missing: the checkpoint is incomplete; copy it again")
+            return found
+    raise UserError(f"{folder} has no weights: expected {' or '.join(_WEIGHTS)}")

@@ -10,12 +10,15 @@ change a file can also update its checksum.  The rules:
 
 import hashlib
 import json
+import time
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from seq2see.errors import UserError
 
 NAME = "manifest.json"
+RECENT = 2_000_000_000  # nanoseconds: within the grain of a file system's clock, a change may leave the time as it is
 NOTES = ("*.md", "*.png", "*.yaml", "metrics.json", "alignment.json", "trust.json", NAME)
 
 
@@ -37,6 +40,8 @@ def check_manifest(folder: Path, *, remedy: str = "") -> None:
         return
     try:
         content = json.loads(path.read_text("utf-8"))
+        if not {"sha256", "of_these_sums"} & set(content):
+            return  # another tool's file of that name
         checksums = dict(content["sha256"])
         names_are_plain = all(Path(name).name == name for name in checksums)
         whole = content["of_these_sums"] == _checksum_of(checksums) and names_are_plain
@@ -60,5 +65,14 @@ def _checksum_of(checksums: dict[str, str]) -> str:
 
 
 def sha256(path: Path) -> str:
+    """The checksum of a file, computed once for as long as the file is unchanged: weights may have gigabytes."""
+    state = path.stat()
+    if time.time_ns() - max(state.st_mtime_ns, state.st_ctime_ns) < RECENT:
+        return _sha256.__wrapped__(path)
+    return _sha256(path, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+
+
+@lru_cache(maxsize=1_024)
+def _sha256(path: Path, *state: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -5,7 +5,7 @@ Special tokens that a user types are plain text.
 
 from collections.abc import Sequence
 
-from transformers import PreTrainedTokenizerBase
+from transformers import MarianTokenizer, PreTrainedTokenizerBase
 
 from .tokenization_seq2see import Seq2SeeTokenizer
 from .words import refuse_surrogates
@@ -38,3 +38,14 @@ def decode_target(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.decode_text(ids)
     return str(tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+
+def of_source(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
+    """The tokenizer that names and decodes source ids.  It is another one for a Marian with two vocabularies, whose own
+    tokenizer decodes the target's alone."""
+    if not (isinstance(tokenizer, MarianTokenizer) and tokenizer.separate_vocabs):
+        return tokenizer
+    source = object.__new__(MarianTokenizer)  # a copy would read its files again
+    names = {id: token for token, id in tokenizer.encoder.items()}
+    source.__dict__ = {**vars(tokenizer), "decoder": names, "separate_vocabs": False}
+    return source

@@ -6,9 +6,7 @@ import argparse
 from pathlib import Path
 
 from seq2see.errors import UserError
-from seq2see.folders import local_folder
-from seq2see.json_files import read_json
-from seq2see.vetting import vet
+from seq2see.folders import check_folder, local_folder
 from .config import DataConfig, RunConfig, load_config
 from .progress import is_first, report
 from .reading import Fault, find_part, locate
@@ -49,7 +47,6 @@ def check_output(output: Path) -> None:
 
 def check_start(folder: Path) -> None:
     """UserError where the folder is no Seq2See model."""
-    vet(folder)
-    kind = read_json(folder / "config.json")["model_type"]
+    kind = check_folder(folder)["model_type"]
     if kind != "seq2see":
         raise UserError(f"model.init_from={folder} is a {kind} model; give a Seq2See model's folder")

@@ -133,7 +133,7 @@ class EvaluationConfig:
 class GenerationSection:
     """How the finished model translates unless a call says otherwise: what its generation_config.json has."""
 
-    num_beams: int = setting(4, "default beam width of the finished model", ge=1, le=64)  # as vetting.py has it
+    num_beams: int = setting(4, "default beam width of the finished model", ge=1, le=64)  # as decoding.py has it
     length_penalty: float = setting(1.0, "above 1 favours longer translations", ge=-10, le=10)
     max_length: int = setting(256, "tokens of the longest translation, with start and tag", ge=3)
     shortlist: int = setting(0, "target tokens for each source token that CTranslate2 chooses among; 0: all", ge=0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,11 +86,14 @@ def tokenized_references(data: DataConfig, split: str, pairs: list[Pair]) -> lis
 # --- `seq2see evaluate`
 
 
-def load_on_one_engine(names: Sequence[str], *, engine: EngineName, device: Device) -> list[Translator]:
+def load_on_one_engine(
+    names: Sequence[str], *, engine: EngineName, device: Device, trust_remote_code: bool = False
+) -> list[Translator]:
     """The models on one engine, so that a difference between them is not one of rounding."""
-    models = [Translator.from_pretrained(name, engine=engine, device=device) for name in names]
+    load = partial(Translator.from_pretrained, device=device, trust_remote_code=trust_remote_code)
+    models = [load(name, engine=engine) for name in names]
     if len({model.engine.name for model in models}) > 1:
-        models = [Translator.from_pretrained(name, engine="torch", device=device) for name in names]
+        models = [load(name, engine="torch") for name in names]
     return models
 
 

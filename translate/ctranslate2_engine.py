@@ -1,9 +1,10 @@
-"""The fast engine: CTranslate2, on a CPU or a CUDA GPU, for the models it supports (Seq2See and Marian).
+"""The fast engine: CTranslate2, on a CPU or a CUDA GPU, for the models it supports (see `export.py`).
 
 It has one global seed, so samples would depend on the batch: it only searches.
 """
 
 import gc
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +14,9 @@ from typing import Any
 import ctranslate2
 
 from seq2see.errors import as_user_error
-from .decoding import DecodingOptions
+from seq2see.memory import check_memory
+from .decoding import DecodingOptions, GenerationDefaults
+from .export import VOCABULARY
 from .results import EngineOutput, Hypothesis, Ids, Wanted
 
 BATCH_TOKENS = 512  # source tokens in one batch, including padding; more exceed the CPU cache, especially with beams
@@ -29,8 +32,7 @@ class CTranslate2Engine:
 
     Args:
         folder: an export of `export.py` that has passed its manifest check.
-        tokens: the vocabulary, by id, with the names in the export.
-        end: the ids that end a hypothesis.
+        defaults: the checkpoint's, of which it uses those that are no options.
         precision: of the export's weights: int8, float32.
         threads: sentences are sharded among them; each sentence runs on one.
         device: cpu or cuda.
@@ -38,13 +40,18 @@ class CTranslate2Engine:
 
     name = "ctranslate2"
 
-    def __init__(self, folder: Path, *, tokens: Sequence[str], end: frozenset[int], precision: str, threads: int,
+    def __init__(self, folder: Path, *, defaults: GenerationDefaults, precision: str, threads: int,
                  device: str = "cpu"):
         self.precision = precision
         self.threads = threads
-        self.end = end
-        self.tokens = tokens
-        self.ids = {token: id for id, token in enumerate(tokens)}
+        self.end = defaults.end
+        self.forced_end: int | None = defaults.config.get("forced_eos_token_id")
+        self.tokens: list[str] = json.loads((folder / VOCABULARY).read_text("utf-8"))  # their names, by id
+        self.ids = {token: id for id, token in enumerate(self.tokens)}
+        self.ends = [self.tokens[id] for id in sorted(self.end)]
+        self.never = [[self.tokens[id] for id in ids] for ids in never(defaults.config)
+                      if all(id < len(self.tokens) for id in ids)]
+        check_memory((folder / "model.bin").stat().st_size, f"the model in {folder}")
         self.use_vmap = (folder / "vmap.txt").is_file()  # a shortlist, see shortlist.py
         with as_user_error(f"CTranslate2 cannot load {folder}; remove that folder"):
             self.translator = ctranslate2.Translator(
@@ -72,19 +79,33 @@ class CTranslate2Engine:
             length_penalty=options.length_penalty,
             repetition_penalty=options.repetition_penalty,
             no_repeat_ngram_size=options.no_repeat_ngram_size,
-            max_decoding_length=options.max_new_tokens,
+            max_decoding_length=options.max_new_tokens - self._forces_end(options),
+            min_decoding_length=0,  # as `generate`: a translation may end at once
             max_input_length=0,  # no silent truncation: the translator splits or refuses longer texts
             max_batch_size=BATCH_TOKENS,
             batch_type="tokens",
             return_scores=True,
             return_end_token=True,
             use_vmap=self.use_vmap,
+            end_token=self.ends,
+            suppress_sequences=self.never,
         )
-        found = [tuple(Hypothesis.from_engine(tuple(map(self.ids.__getitem__, tokens)), score, end=self.end,
-                                              options=options)
+        found = [tuple(self._hypothesis(tokens, score, options)
                        for tokens, score in zip(one.hypotheses, one.scores, strict=True))
                  for one in results]
         return self._rescored(sources, found) if options.penalised else found
+
+    def _hypothesis(self, tokens: Sequence[str], score: float, options: DecodingOptions) -> Hypothesis:
+        """One that reaches the limit of length ends there where the checkpoint says so, as under `generate`: the forced
+        `</s>` is no choice, so its log-probability is 0."""
+        ids = tuple(map(self.ids.__getitem__, tokens))
+        if self._forces_end(options) and ids[-1] not in self.end:
+            score *= options.normaliser(len(ids)) / options.normaliser(len(ids) + 1)
+            ids = (*ids, self.forced_end)
+        return Hypothesis.from_engine(ids, score, end=self.end, options=options)
+
+    def _forces_end(self, options: DecodingOptions) -> bool:
+        return self.forced_end is not None and options.max_new_tokens > max(1, len(options.prefix))
 
     def _rescored(self, sources: Sequence[Ids], found: Sequence[EngineOutput]) -> list[EngineOutput]:
         """With the model's own log-probabilities, which the search has changed."""
@@ -100,9 +121,13 @@ class CTranslate2Engine:
         return [tuple(replace(one, log_prob=next(log_probs)) for one in each) for each in found]
 
 
+def never(config: Mapping[str, Any]) -> list[list[int]]:
+    """The sequences of ids that a generation_config.json forbids; as under `generate`, an end cannot be forbidden."""
+    ends = config.get("eos_token_id")
+    every = [*(config.get("bad_words_ids") or ()), *([id] for id in config.get("suppress_tokens") or ())]
+    return [ids for ids in every if ids not in [[end] for end in (ends if isinstance(ends, list) else [ends])]]
+
+
 def unsupported_options(config: Mapping[str, Any]) -> list[str]:
     """The settings of a generation_config.json that CTranslate2 would silently ignore."""
-    pad = config.get("pad_token_id")
-    neutral = {"min_length": 0, "bad_words_ids": [[pad]]}  # Marian's; the export excludes it
-    names = ("bad_words_ids", "suppress_tokens", "begin_suppress_tokens", "min_length")
-    return [name for name in names if config.get(name) not in (None, [], neutral.get(name))]
+    return [name for name in ("begin_suppress_tokens", "min_length") if config.get(name)]

@@ -1,4 +1,4 @@
-"""A checkpoint in CTranslate2's format, or as a Hugging Face Inference Endpoint: `seq2see export RUN --format NAME`.
+"""A checkpoint in CTranslate2's format: `seq2see export RUN`.
 
 `exported` creates the CTranslate2 export when a model is first used: beside the checkpoint or, if that folder is not
 writable, in the user's cache.  Its name contains a hash of the weights, so changed weights are exported again; so is an
@@ -13,23 +13,30 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
-from seq2see.json_files import read_json
 from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import check_manifest, sha256, write_manifest
 from seq2see.pretrained import is_packaged
-from seq2see.vetting import vet
-from .loaded_checkpoint import load, model_files
+from .loaded_checkpoint import LoadedCheckpoint, model_files
 
 if TYPE_CHECKING:
     from ctranslate2.converters.transformers import BartLoader
+    from ctranslate2.specs.transformer_spec import TransformerSpec
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-KINDS = ("seq2see", "marian")  # model types exported to CTranslate2
+# The model types exported to CTranslate2.  Those laid out as BART: whether a layer norm comes before each block, and
+# whether one follows the embeddings.  CTranslate2 reads that in the configuration, where transformers 5 has it no more.
+LIKE_BART = {
+    "bart": (False, True), "blenderbot": (True, False), "m2m_100": (True, False), "marian": (False, False),
+    "mbart": (True, True), "pegasus": (True, False), "plbart": (False, True),
+}  # fmt: skip
+LIKE_T5 = ("t5", "mt5", "umt5")
+VOCABULARY = "shared_vocabulary.json"  # in an export: the name of each id
 SHORTLIST = "shortlist.json"
 # Injective: no two tokens get the same name.
 _NAMES = str.maketrans({" ": "▁", "▁": "\\▁", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
@@ -84,23 +91,25 @@ def write(run: Path, folder: Path, *, quantization: str) -> None:
     """Convert the checkpoint into `folder`, which appears once it is complete; UserError for an unsupported model."""
     try:
         with IMPORTS:
-            from ctranslate2.converters.transformers import MarianMTLoader
+            import ctranslate2  # noqa: F401
     except ImportError as error:
         raise UserError("exporting needs CTranslate2: pip install 'seq2see[fast]'") from error
 
-    vet(run)
-    kind = read_json(run / "config.json").get("model_type")
-    if kind not in KINDS:
-        raise NotForCTranslate2(f"{run} is a {kind} model; only {' and '.join(KINDS)} models can be exported")
-    model, tokenizer = load(run)
-    # CTranslate2's own converter would load the model a second time, without our checks.
-    loader = seq2see_loader() if kind == "seq2see" else MarianMTLoader()
+    checkpoint = LoadedCheckpoint(str(run), run, device="cpu")
+    if reason := why_not(checkpoint):
+        raise NotForCTranslate2(reason)
+    model, tokenizer = checkpoint.model.requires_grad_(False), checkpoint.tokenizer
     with tempfile.TemporaryDirectory(prefix=".ctranslate2-", dir=folder.parent) as scratch:
         made, vmap = Path(scratch) / "model", Path(scratch) / "vmap.txt"
-        listed = write_vocabulary_map(run, tokenizer.convert_ids_to_tokens(range(len(tokenizer))), vmap)
         try:
-            spec = loader(model.requires_grad_(False), tokenizer)
-            if listed:
+            # CTranslate2's own converter would load the model a second time, without our checks.
+            spec = specification(model)
+            names = vocabulary(tokenizer, spec.get_source_vocabulary_size()[0])
+            spec.register_source_vocabulary(names)
+            spec.register_target_vocabulary(names)
+            for role, id in special_ids(model, tokenizer).items():
+                setattr(spec.config, role, names[id])
+            if write_vocabulary_map(run, names, vmap):
                 spec.register_vocabulary_mapping(str(vmap))
             spec.validate()
             spec.optimize(quantization=quantization)
@@ -115,6 +124,38 @@ def write(run: Path, folder: Path, *, quantization: str) -> None:
             if not is_intact(folder):
                 shutil.rmtree(folder, ignore_errors=True)
                 made.rename(folder)
+
+
+def why_not(checkpoint: LoadedCheckpoint) -> str | None:
+    """Why CTranslate2 cannot have a checkpoint, as far as its settings tell; None if it can."""
+    if checkpoint.model_type not in ("seq2see", *LIKE_BART, *LIKE_T5):
+        return f"CTranslate2 does not support {checkpoint.name}, a {checkpoint.model_type} model"
+    if checkpoint.separate_vocabularies:
+        return f"CTranslate2 does not support {checkpoint.name}, whose source and target have vocabularies of their own"
+    return None
+
+
+def specification(model: PreTrainedModel) -> TransformerSpec:
+    """The model's weights in CTranslate2's layout."""
+    with IMPORTS:
+        from ctranslate2.converters.transformers import BartLoader, M2M100Loader, T5Loader, UMT5Loader
+        from ctranslate2.specs.model_spec import OPTIONAL
+
+    kind, config = model.config.model_type, model.config
+    if kind == "seq2see":
+        return seq2see_loader().get_model_spec(model)
+    if kind in LIKE_T5:
+        spec = (UMT5Loader if kind == "umt5" else T5Loader)().get_model_spec(model)
+        scaled = config.scale_decoder_outputs if kind == "t5" else kind == "umt5"
+        spec.decoder.scale_outputs = config.d_model**-0.5 if scaled else OPTIONAL
+        return spec
+    config.normalize_before, config.normalize_embedding = LIKE_BART[kind]
+    if kind != "m2m_100":
+        return BartLoader().get_model_spec(model)
+    spec = M2M100Loader().get_model_spec(model)
+    for side, module in (spec.encoder, model.model.encoder), (spec.decoder, model.model.decoder):
+        side.position_encodings.encodings = module.embed_positions.weights[config.pad_token_id + 1 :]
+    return spec
 
 
 def seq2see_loader() -> BartLoader:
@@ -140,9 +181,6 @@ def seq2see_loader() -> BartLoader:
             self.set_linear(spec.decoder.projection, model.lm_head)
             return spec
 
-        def get_vocabulary(self, model: Any, tokenizer: Any) -> list[str]:
-            return list(map(spaceless, super().get_vocabulary(model, tokenizer)))
-
         def set_common_layers(self, spec: Any, module: Any) -> None:
             spec.scale_embeddings = module.embedder.scale
             spec.position_encodings.encodings = module.embedder.positions.table_PD
@@ -153,21 +191,44 @@ def seq2see_loader() -> BartLoader:
     return Seq2SeeLoader()
 
 
+def special_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Mapping[str, int]:
+    """The ids that CTranslate2 must know, by their names in its configuration; ValueError if there are none."""
+    defaults = model.generation_config
+    start = defaults.bos_token_id if defaults.decoder_start_token_id is None else defaults.decoder_start_token_id
+    ends = defaults.eos_token_id if isinstance(defaults.eos_token_id, list) else [defaults.eos_token_id]
+    if start is None or ends[0] is None:
+        raise ValueError("it does not say which token begins or ends a translation")
+    unknown = ends[0] if tokenizer.unk_token_id is None else tokenizer.unk_token_id
+    return {"decoder_start_token": start, "bos_token": start, "eos_token": ends[0], "unk_token": unknown}
+
+
+def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> list[str]:
+    """A name for each of the model's ids, without spaces: the tokenizer's, or `<id-ID>` where it has none."""
+    known = min(size, len(tokenizer))
+    names: dict[str, int] = {}
+    for id, token in enumerate([*tokenizer.convert_ids_to_tokens(range(known)), *[None] * (size - known)]):
+        name = spaceless(str(token))
+        names[f"<id-{id}>" if token is None or name in names else name] = id
+    if len(names) < size:
+        raise ValueError("its tokenizer gives several tokens one name")
+    return list(names)
+
+
 def spaceless(token: str) -> str:
     """The name of a token in CTranslate2's vocabulary, without spaces."""
     return token.translate(_NAMES)
 
 
-def write_vocabulary_map(run: Path, tokens: Sequence[str], path: Path) -> bool:
+def write_vocabulary_map(run: Path, names: Sequence[str], path: Path) -> bool:
     """Write the run's shortlist to `path`; False if it has none, UserError if it is invalid.
 
     A line has a source token, a tab, and its candidate target tokens, separated by spaces; the line with an empty
-    source token lists those that are always candidates.  So a token must not contain spaces.
+    source token lists those that are always candidates.  So a name must not contain spaces.
     """
     try:
         content = json.loads((run / SHORTLIST).read_text("utf-8"))
-        rows = [("", content["always"]), *((tokens[int(key)], ids) for key, ids in content["candidates"].items())]
-        named = [(spaceless(source), [spaceless(tokens[id]) for id in ids]) for source, ids in rows]
+        rows = [("", content["always"]), *((names[int(key)], ids) for key, ids in content["candidates"].items())]
+        named = [(source, [names[id] for id in ids]) for source, ids in rows]
     except FileNotFoundError:
         return False
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -12,10 +12,10 @@ from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, Self
 
 from seq2see.errors import UserError, as_user_error
+from seq2see.folders import check_folder, weight_files
 from seq2see.importing import IMPORTS
 from seq2see.json_files import read_json
 from seq2see.manifest import sha256
-from seq2see.vetting import vet
 from .decoding import GenerationDefaults
 from .devices import Device, torch_device
 from .measurements import NOTHING, Measurements
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
-PARTS = (  # of a model
-    "config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer*.json", "special_tokens_map.json",
-    "added_tokens.json", "vocab.json", "target_vocab.json", "merges.txt", "*.spm", "*.model",
+PARTS = (  # of a model, besides its weights
+    "config.json", "tokenizer*.json", "special_tokens_map.json", "added_tokens.json", "vocab*.json", "vocab*.txt",
+    "target_vocab.json", "merges.txt", "*.spm", "*.model", "*.bin.index.json", "*.safetensors.index.json",
     "shortlist.json",
 )  # fmt: skip
 
@@ -68,13 +68,12 @@ class LoadedCheckpoint:
         self._files: dict[str, str] = {}
         self._config: dict[str, Any] = {}
         if folder is not None:
-            vet(folder)
-            self._config = _read(folder / "config.json")
+            self._config = check_folder(folder)
             self._generation = _read(folder / "generation_config.json")
             words = _read(folder / "seen_words.json")
             self._seen_words = {language: frozenset(known) for language, known in words.items()}
             self._files = _checksums(folder)
-        self.measured_files = Measurements(folder, _fingerprint(self._files))  # of the weights in the folder
+        self.measured_files = Measurements(folder, fingerprint(folder) if folder else "")  # of the weights there
         self._loading = RLock()  # one thread loads, the others wait
         self._lock = Lock()  # looking inside switches the attention implementation of the shared model
         self._twins: list[Loaded] = []  # not in use
@@ -86,8 +85,8 @@ class LoadedCheckpoint:
 
     @property
     def tokenizer(self) -> PreTrainedTokenizerBase:
-        """The transformers tokenizer; loaded with the model."""
-        return self._load()[1]
+        """The transformers tokenizer; loaded on first use, without the model."""
+        return self._loaded[1] if self._loaded else self._tokenizer_of_folder
 
     @contextmanager
     def inside(self) -> Iterator[Loaded]:
@@ -127,21 +126,52 @@ class LoadedCheckpoint:
                 assert self.folder is not None
                 self.check_files()
                 device = torch_device(self.device)
-                model, tokenizer = load(self.folder, trust_remote_code=self._trusted)
-                loaded = model.to(device), tokenizer
+                loaded = self._model_of_folder().to(device), self.tokenizer
                 self.check_files()  # they may have changed while loading
                 self._checksum = checksum(loaded[0])
                 self._loaded = loaded
             return self._loaded
 
+    def _model_of_folder(self) -> PreTrainedModel:
+        assert self.folder is not None
+        with IMPORTS:  # while a model loads too: transformers uses process-wide switches, and imports more of itself
+            from ..modeling.loading import load_checkpoint
+
+            model = load_checkpoint(self.folder, trust_remote_code=self._trusted)
+        check_sizes(model, self.tokenizer, name=str(self.folder))
+        return model
+
+    @cached_property
+    def _tokenizer_of_folder(self) -> PreTrainedTokenizerBase:
+        assert self.folder is not None
+        with IMPORTS:
+            from ..modeling.loading import load_config
+            from .tokenizer_files import build_tokenizer
+
+            load_config(self.folder, trust_remote_code=self._trusted)  # UserError, by its type, for another model
+            return build_tokenizer(self.folder, str(self._config["model_type"]), trust_remote_code=self._trusted)
+
     def check_files(self) -> None:
         """ModelChanged if the checkpoint's files have changed since they were opened."""
-        if self.folder is not None and _checksums(self.folder) != self._files:
+        if self.folder is None:
+            return
+        try:
+            unchanged = _checksums(self.folder) == self._files
+        except (UserError, OSError):  # files are missing
+            unchanged = False
+        if not unchanged:
             raise ModelChanged
 
     @property
     def model_type(self) -> str:
         return str(self._config.get("model_type"))
+
+    @cached_property
+    def separate_vocabularies(self) -> bool:
+        """Whether source and target have different tokens for the same ids (some Marian)."""
+        if self.folder is None:
+            return bool(getattr(self.tokenizer, "separate_vocabs", False))
+        return bool(_read(self.folder / "tokenizer_config.json").get("separate_vocabs"))
 
     @property
     def defaults(self) -> GenerationDefaults:
@@ -154,8 +184,19 @@ class LoadedCheckpoint:
 
     @cached_property
     def _defaults_of_files(self) -> GenerationDefaults:
-        """generation_config.json overrides config.json, where older checkpoints have these settings."""
-        return GenerationDefaults({**self._config, **self._generation}, self._config.get("max_position_embeddings"))
+        """Those that the loaded model will have: of generation_config.json or, in older folders, of config.json."""
+        if self.folder is None or self.model_type == "seq2see":
+            return GenerationDefaults({**self._config, **self._generation}, self._config.get("max_position_embeddings"))
+        with IMPORTS:
+            from transformers import GenerationConfig
+
+            from ..modeling.loading import load_config
+
+        config = load_config(self.folder, trust_remote_code=self._trusted)
+        with as_user_error(f"the decoding options in {self.folder} cannot be read"):
+            found = (GenerationConfig.from_pretrained(self.folder, local_files_only=True) if self._generation else
+                     GenerationConfig.from_model_config(config))
+        return GenerationDefaults(vars(found), getattr(config, "max_position_embeddings", None))
 
     @cached_property
     def language_pairs(self) -> list[tuple[str, str]]:
@@ -237,15 +278,10 @@ class LoadedCheckpoint:
 
 
 def fingerprint(folder: Path) -> str:
-    """Identifies the weights in a folder: the beginning of the SHA-256 of its safetensors files."""
-    return _fingerprint(_checksums(folder))
-
-
-def _fingerprint(checksums: Mapping[str, str]) -> str:
+    """Identifies the weights in a folder: the beginning of the SHA-256 of its files of weights."""
     digest = hashlib.sha256()
-    for name, checksum in sorted(checksums.items()):
-        if name.endswith(".safetensors"):
-            digest.update(bytes.fromhex(checksum))
+    for path in sorted(weight_files(folder)):
+        digest.update(bytes.fromhex(sha256(path)))
     return digest.hexdigest()[:16]
 
 
@@ -261,24 +297,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def model_files(run: Path) -> list[Path]:
     """The files that a model is loaded from, without its generation settings."""
-    return sorted(path for part in PARTS for path in run.glob(part))
-
-
-def load(folder: Path, *, trust_remote_code: bool = False) -> Loaded:
-    """A checkpoint in torch, with its transformers tokenizer; UserError if either cannot be read or they do not
-    match."""
-    with IMPORTS:  # while a model loads too: transformers uses process-wide switches, and imports more of itself
-        from transformers import AutoTokenizer
-
-        from ..modeling.loading import load_checkpoint
-        from ..tokenizer.tokenization_seq2see import load_tokenizer
-
-        model = load_checkpoint(folder, trust_remote_code=trust_remote_code)
-        with as_user_error(f"the tokenizer in {folder} cannot be read"):
-            tokenizer: PreTrainedTokenizerBase = load_tokenizer(folder) if model.config.model_type == "seq2see" else (
-                AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code, local_files_only=True))
-    check_sizes(model, tokenizer, name=str(folder))
-    return model, tokenizer
+    return sorted({path for part in PARTS for path in run.glob(part)} | {*weight_files(run)})
 
 
 def check_sizes(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, name: str) -> None:

@@ -18,7 +18,7 @@ from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
 from seq2see.json_files import read_json
 from seq2see.manifest import write_manifest
-from .loaded_checkpoint import load
+from .loaded_checkpoint import LoadedCheckpoint
 
 if TYPE_CHECKING:
     import torch
@@ -57,7 +57,8 @@ TAGS = """\
 
 def write(run: Path, folder: Path) -> None:
     """Convert the checkpoint into `folder`, which appears once it is complete; UserError for another type of model."""
-    model, tokenizer = load(run)
+    checkpoint = LoadedCheckpoint(str(run), run)
+    model, tokenizer = checkpoint.model, checkpoint.tokenizer
     kind = model.config.model_type
     if kind != "seq2see":
         raise UserError(f"{run} is a {kind} model, not a seq2see model: transformers loads it without export")

@@ -31,7 +31,7 @@ from ..tokenizer.protected import Protection
 from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device, ctranslate2_finds, usable_cores
-from .export import KINDS, NotForCTranslate2, exported, spaceless
+from .export import NotForCTranslate2, exported, why_not
 from .loaded_checkpoint import LoadedCheckpoint, check_sizes
 from .marks import Alignment
 from .results import Engine, Translation
@@ -91,7 +91,7 @@ class Translator(LoadedCheckpoint):
         folder = resolve_folder(name, trust_remote_code=trust_remote_code)
         translator = cls.__new__(cls)
         LoadedCheckpoint.__init__(translator, str(name), folder, trusted=trust_remote_code, device=device)
-        fast = translator.model_type in KINDS and not trust_remote_code and find_spec("ctranslate2") is not None
+        fast = not trust_remote_code and find_spec("ctranslate2") is not None and not why_not(translator)
         if engine == "ctranslate2" or (engine == "auto" and fast and ctranslate2_finds(device)):
             try:
                 translator._use_ctranslate2(folder, precision, threads or usable_cores())
@@ -114,12 +114,12 @@ class Translator(LoadedCheckpoint):
         unsupported = unsupported_options(self.defaults.config)
         if unsupported:
             raise NotForCTranslate2(f"CTranslate2 does not support {', '.join(unsupported)}, which {self.name} sets")
+        if reason := why_not(self):
+            raise NotForCTranslate2(reason)
         export = exported(folder, quantization=precision)
-        ours = self.model_type == "seq2see"
-        self.codec = Seq2SeeCodec(folder) if ours else TokenizerCodec(self.tokenizer)
-        names = list(map(spaceless, self.codec.tokens())) if ours else self.codec.tokens()
-        self.engine = CTranslate2Engine(export, tokens=names, end=self.defaults.end, precision=precision,
-                                        threads=threads, device=ctranslate2_device(self.device))
+        self.codec = Seq2SeeCodec(folder) if self.model_type == "seq2see" else TokenizerCodec(self.tokenizer)
+        self.engine = CTranslate2Engine(export, defaults=self.defaults, precision=precision, threads=threads,
+                                        device=ctranslate2_device(self.device))
         self.check_files()  # the export must be of these files
 
     @cached_property

@@ -80,6 +80,8 @@ def add_engine(verb: Parser) -> None:
         "--engine", choices=("auto", "ctranslate2", "torch"), default="auto",
         help="auto: CTranslate2 in int8 if it is installed and supports the model, otherwise PyTorch (%(default)s)",
     )  # fmt: skip
+    verb.add_argument("--trust-remote-code", action="store_true",
+                      help="run the Python files of the model's folder; never read from a file")
     add_device(verb)
 
 

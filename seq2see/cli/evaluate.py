@@ -11,7 +11,8 @@ def run(args: argparse.Namespace) -> int:
     """`args.run`, `args.against`, `args.data`, `args.split`, `args.source`, `args.target`, `args.num_beams`,
     `args.raw`, `args.engine`, `args.device` and `args.json`; the last line on stdout is one JSON object."""
     names = [args.run, *([args.against] if args.against else [])]
-    models = load_on_one_engine(names, engine=args.engine, device=args.device)
+    models = load_on_one_engine(names, engine=args.engine, device=args.device,
+                                trust_remote_code=args.trust_remote_code)
     on = evaluation_data(models[0], path=args.data, split=args.split, source=args.source, target=args.target)
     result: dict[str, Any] = {"run": str(args.run), "data": on.data.path or on.data.where, "split": on.split,
                               "source": on.data.source}

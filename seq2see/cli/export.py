@@ -6,20 +6,20 @@ from pathlib import Path
 
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
-from seq2see.translate import convert, export, stock
+from seq2see.translate import export, stock
 
 
 def run(args: argparse.Namespace) -> None:
     """`args.run`, `args.format`, `args.quantization`, `args.out` (None: beside the checkpoint)."""
-    model = resolve_folder(args.run, pickles=args.format == "safetensors")
+    model = resolve_folder(args.run)
     out = made = Path(args.out) if args.out else None
     try:
         if out:
             make_room(out)
-        if args.format in ("transformers", "safetensors"):
+        if args.format == "transformers":
             made = out or model / args.format
             make_room(made)
-            (stock if args.format == "transformers" else convert).write(model, made)
+            stock.write(model, made)
         elif out:
             export.write(model, out, quantization=args.quantization)
         else:

@@ -32,7 +32,8 @@ def run(args: argparse.Namespace) -> None:
         wanted = ", ".join(f"{suffix} ({what})" for suffix, what in FILES.items())
         raise UserError(f"--out {out}: the name must end in one of {wanted}", exit_code=2)
     check_text(args.text)  # before the model is loaded
-    translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device)
+    translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device,
+                                            trust_remote_code=args.trust_remote_code)
     result = translator(args.text, source=args.source, target=args.target, num_beams=args.num_beams,
                         alternatives=args.alternative + 1)
     if not result.hypotheses:

@@ -301,9 +301,8 @@ def add_export(verbs: Verbs) -> None:
     )
     add_model(verb)
     verb.add_argument(
-        "--format", choices=("ctranslate2", "transformers", "safetensors"), default="ctranslate2",
-        help="transformers: a Pegasus model, which needs no code of ours; safetensors: converts a model that has only a"
-        " pytorch_model.bin, such as most of OPUS-MT (%(default)s)",
+        "--format", choices=("ctranslate2", "transformers"), default="ctranslate2",
+        help="transformers: a Pegasus model, which needs no code of ours (%(default)s)",
     )
     verb.add_argument("--quantization", choices=("int8", "float32"), default="int8",
                       help="type of the weights, for ctranslate2 (%(default)s)")

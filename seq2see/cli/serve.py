@@ -19,7 +19,8 @@ def run(args: argparse.Namespace) -> None:
     if settings.page:
         import seq2see.serve.ui.page  # noqa: F401  (fails on a missing gradio before a model is loaded)
     loaders = {
-        name: partial(Translator.from_pretrained, run, engine=args.engine, device=args.device)
+        name: partial(Translator.from_pretrained, run, engine=args.engine, device=args.device,
+                      trust_remote_code=args.trust_remote_code)
         for name, run in _names(args.run).items()
     }
     Server(loaders, host=args.host, port=args.port, settings=settings).run()

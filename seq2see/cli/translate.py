@@ -24,7 +24,8 @@ def run(args: argparse.Namespace) -> None:
     """
     groups = windows(stdin(), check_text)
     with only_results_on_stdout():
-        translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device)
+        translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device,
+                                                trust_remote_code=args.trust_remote_code)
     settings = {"source": args.source, "target": args.target, "num_beams": args.num_beams, "keep": args.keep}
     translator([], **settings)  # a wrong language or pattern is an error even without input
     if args.calibrated:

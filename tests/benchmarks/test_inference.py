@@ -34,3 +34,19 @@ def test_the_peer_ends_each_sentence_where_ours_did(bench, tmp_path, beams):
     assert written == [lengths[index] for index in order]
     for contender in (ours, bench.Bare(str(run), threads=1, texts=texts)):
         assert contender.all(beams=beams) > 0
+
+
+@pytest.mark.parametrize("shape", ["opus-mt", "nllb"])
+def test_shapes_write_as_much_as_their_peers(bench, tmp_path, shape):
+    pytest.importorskip("ctranslate2")
+    sizes = {"d_model": 16, "encoder_ffn_dim": 16, "decoder_ffn_dim": 16, "encoder_layers": 1, "decoder_layers": 1}
+    run = bench.make_shape(shape, tmp_path / shape, tiny.SENTENCES, **sizes)
+    common = {"run": run, "threads": 1, "texts": tiny.SENTENCES[:3], "longest": 7}
+    ours, peer = bench.Ours(engine="ctranslate2", **common), bench.Generate(**common)
+    assert ours.translator.engine.name == "ctranslate2"
+    assert all(len(one.hypotheses[0].token_ids) == 7 for one in ours.translator(common["texts"], max_new_tokens=7))
+    written, decode = [], peer.tokenizer.batch_decode
+    peer.tokenizer.batch_decode = lambda ids, **how: (written.extend(ids.tolist()), decode(ids, **how))[1]
+    peer.translate(2)
+    assert [len(row) - 1 for row in written] == [7] * 3
+    assert all(one.all(beams=2) > 0 for one in (ours, peer, bench.Bare(**common))) and ours.peak() > 0

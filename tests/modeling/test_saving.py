@@ -66,13 +66,12 @@ DAMAGES = [
     (lambda f: _edit_weights(f, lambda w: w.pop(NAME)), f"tensors are missing: {NAME}"),
     (lambda f: _edit_weights(f, lambda w: w.update({NAME: torch.zeros(3, 3)})),
      f"wrong shape: {NAME} (expected [24, 16], got [3, 3])"),
-    (lambda f: _edit_weights(f, lambda w: w.update(extra=torch.zeros(1))), "do not belong to this model: extra"),
     (lambda f: _edit_weights(f, lambda w: w[NAME].fill_(math.nan)), f"infinity or numbers beyond 1e+12: {NAME}"),
     (lambda f: _edit_weights(f, lambda w: w[NAME][0].fill_(-3e38)), f"beyond 1e+12: {NAME}"),
     (lambda f: os.truncate(f / "model.safetensors", 20_000), "possibly incomplete"),
-    (lambda f: (f / "model.safetensors").unlink(), "has no model.safetensors"),
-    (lambda f: _edit_config(f, d_model=8_192, vocab_size=2**20), "wrong shape: model.decoder.layer_norm.bias"),
-    (lambda f: _edit_config(f, encoder_layers=256), "config.json describes a model of 4,"),
+    (lambda f: (f / "model.safetensors").unlink(), "has no weights: expected model.safetensors"),
+    (lambda f: _edit_config(f, d_model=8_192, vocab_size=2**22), "GB of memory"),
+    (lambda f: _edit_config(f, encoder_layers=256), "tensors are missing: model.encoder.layers.1"),
 ]  # fmt: skip
 
 
@@ -103,7 +102,7 @@ def test_nothing_is_unpickled(saved, tmp_path):
         (folder / name).write_bytes(pickle.dumps(Evil(sentinel)))
     load_checkpoint(folder)
     (folder / "model.safetensors").unlink()
-    with pytest.raises(UserError, match="has no model.safetensors"):
+    with pytest.raises(UserError, match="cannot be loaded from pytorch_model.bin"):
         load_checkpoint(folder)
     assert not sentinel.exists()
 

@@ -14,11 +14,10 @@ import pytest
 from seq2see import Translator, load_checkpoint, pretrained
 from seq2see.cli.parser import build_parser, parse
 from seq2see.errors import UserError
-from seq2see.folders import local_folder, resolve_folder
+from seq2see.folders import check_folder, local_folder, resolve_folder
 from seq2see.manifest import check_manifest
 from seq2see.pretrained import NAMES
 from seq2see.translate.export import exported, weights_hash
-from seq2see.vetting import vet
 
 pytest.importorskip("ctranslate2")
 SHIPPED = pretrained.HOME
@@ -156,12 +155,12 @@ def test_any_file_that_is_damaged_or_missing_is_refused_by_name_with_what_restor
                        lambda path, whole: path.unlink()):  # fmt: skip
             damage(path, whole)
             with pytest.raises(UserError) as told:
-                vet(home / "everyday")
-            vet(home / "storybook")
+                check_folder(home / "everyday")
+            check_folder(home / "storybook")
             assert str(path) in str(told.value) and f"restore the packaged model everyday: {RESTORE}" in str(told.value)
             assert "delete" not in str(told.value)
         path.write_bytes(whole)
-    vet(home / "everyday")
+    check_folder(home / "everyday")
 
 
 def test_an_export_or_a_model_that_is_not_there_is_refused(home, command):
