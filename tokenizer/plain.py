@@ -28,7 +28,8 @@ _ODD = regex.compile(
     rf"|(?P<apostrophe>{APOSTROPHE})", regex.V1)
 _ODD_ASCII = regex.compile(r"[\x00-\x1f\x7f&]|\.\.|[!?]{2}")
 DOTS = "..."
-_READ_AS = {"invisible": "", "asks": "?", "shouts": "!", "space": " ", "dots": DOTS, "range": "-", "dash": "—", "apostrophe": "'"}
+_READ_AS = {"invisible": "", "asks": "?", "shouts": "!", "space": " ", "dots": DOTS, "range": "-", "dash": "—",
+            "apostrophe": "'"}
 _COUNTERPARTS = str.maketrans({
     "‐": "-", "‑": "-", "‒": "-", "−": "-", "―": "—", "‘": "'", "’": "'", "ʼ": "'", "′": "'", "´": "'", "“": '"',
     "”": '"', "„": '"', "″": '"', "«": '"', "»": '"', "。": ".", "、": ",", "،": ",", "؛": ";", "؟": "?",

@@ -85,13 +85,13 @@ SHAPES = (
     # 9 a.m.
     rf"(?P<number>(?<![\w.,])[-−+]?\d{{1,3}}(?:[\x20\u00a0\u202f\u2009]\d{{3}})+(?:{_ODD_GAP}?\p{{Sc}})?(?![\w.,]*\d))",
     # 1 250 €
-    r"(?<!\S)(?-i:--[a-z]+(?:-[a-z]+)*(?:=[\w./-]*\w)?|-[a-z])(?![\w-])",  # --force -v
+    r"(?<![^\s(“\"])(?-i:--[a-z]+(?:-[a-z]+)*(?:=[\w./-]*\w)?|-[a-z])(?![\w-])",  # --force -v
     r"\p{Co}",
 )
 _PROTECTED = regex.compile("|".join(SHAPES), regex.IGNORECASE | regex.VERBOSE)
 # A quick check: a text without any of these has none of the shapes.
 _SIGN = re.compile(r"[+|@{%/\\$#_<&`\[©®\u203c-\u3299\ue000-\uf8ff\U0001f000-\U0010ffff]"
-                   r"|\.\w|www|[:;][^\s\"”]|\d[ \u00a0\u202f\u2009](?:[^\W\d]|\d{3})|\d[^\W\d]|(?<!\S)-|\d[ \u00a0\u202f\u2009]?[°º]")
+                   r"|\.\w|www|[:;][^\s\"”]|(?<!\w)-|\d[^\W\d]|\d[ \u00a0\u202f\u2009](?:[^\W\d]|\d{3}|[°º])|\d[°º]")
 _SMILES = regex.compile(_FACE, regex.IGNORECASE)
 _LETTERS = r"[\p{L}\p{M}\p{Nd}\p{Nl}]+"
 _WORD = regex.compile(rf"{_LETTERS}(?:[-'’‑·]{_LETTERS})*")

@@ -242,10 +242,10 @@ class _Placing:
         self.source_end = len(self.source.rstrip())
 
     def place(self, part: Part) -> Span:
-        """Of a part without stand-in: beside the words that a mark stands around; at the next gap for white space;
-        otherwise after the same share of words as in the source, or at an end if it is there in the source."""
+        """Of a part without stand-in: beside the words that a mark stands around or after; at the next gap for white
+        space; otherwise after the same share of words as in the source, or at an end if it is there in the source."""
         inside = self.reading._stands_at(part)
-        if inside and (part.is_beside or part.is_second or part.kind == "mark" and part.end < self.source_end):
+        if inside and (part.is_beside or part.is_second):
             place = self._around(inside)[not part.opens]
             return place, place
         if part.kind == "space":
@@ -256,6 +256,8 @@ class _Placing:
         elif (mark := self.source[part.end]) in _ENDS_CLAUSE and (
                 self.source.count(mark) == self.translation.count(mark)):
             place = self._same(mark, self.source.count(mark, 0, part.end))
+        elif inside and part.kind == "mark":
+            place = self._around(inside)[1]
         return place, place
 
     def _same(self, mark: str, number: int) -> int:

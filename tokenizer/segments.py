@@ -22,7 +22,7 @@ from .protected import ANY, EMOJI, Part, Protection, Span
 _LINE_BREAK = re.compile(  # also as it is written in code; arrows of a path through menus
     r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|(?<![:\\])(?:\\[nrt])+(?![a-z0-9_])|(?<=\s)[→⇒➔➜▶›](?=\s)"
     r"|(?<=[^\W\d_]\s)>(?=\s[^\W\d_]))")
-_CODE = r"(?:[A-Z]{1,3}(?:\ @\w+)?|[a-z]|\w+\([\w/-]{2,}\)!?|[A-Z][\w-]*-by):"  # a label that is no word: Q: fix(api):
+_CODE = r"(?:[A-Z]{1,3}(?:\ @[\w@]+)?|[a-z]|\w+\([\w/-]{2,}\)!?|[A-Z][\w-]*-by):"  # a label that is no word: Q: f(api):
 _MARKS = re.compile(  # of lists, headings, quotations and speech
     rf"\s*(?:(?:[-*•>#–—]+|\d+[.)]|[A-Za-z]\)|[a-z]\.|{_CODE})(?:\s+|\Z))*")
 _AFTER = regex.compile(r"\s*:\s+|\s+(?=\p{Lu})")  # separates a URL from a sentence
@@ -242,7 +242,7 @@ def _cells(line: str, protection: Protection) -> list[str]:
         return _TABS.split(line)
     if protection.known is None or not _MAY_CUT.search(line):
         return [line]
-    cuts = [found.span("cut") for found in _CELLS.finditer(protection.masked(line, "x")) if found["cut"]]
+    cuts = [found.span("cut") for found in _CELLS.finditer(protection.masked(line, "@")) if found["cut"]]
     places = [0, *(place for span in cuts for place in span), len(line)]
     return [line[start:end] for start, end in pairwise(places)]
 
