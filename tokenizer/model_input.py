@@ -44,14 +44,21 @@ _AT_LETTERS = regex.compile(rf"(?<=[{_SPACED}])\p{{Nd}}+|\p{{Nd}}+(?=[{_SPACED}]
 _BETWEEN_THOUSANDS = regex.compile(r"(?<=\p{Nd})[.,'’\s](?=\p{Nd}{3}(?!\p{Nd}))")
 _WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[\w\p{M}]+(?:[-'’‑][\w\p{M}]+)*")
 _FORM = regex.compile(r"[\w\p{M}]+")  # of a word: without what is elided before it
+_DIGITS_BEFORE = regex.compile(r"\d{1,30}\Z")
+_FIRST = regex.compile(r"(?r)\p{L}+")  # of two words, read backwards
 _TRAILS = re.compile(r"(?:\.\.+|…)\s*\Z")
 _MARKS = re.compile(r"\s*[!?][\s!?.…]*\Z")  # instead of an ellipsis
+_RUN = re.compile(r"[!?]+")
+_LAST_RUN = re.compile(r"[!?]{2,}\Z")
+_ENDING = re.compile(r"(?<![.!?…\s])(\s?)[\s.!?…]*\Z")
 _RANGE = re.compile(r"(?<=\d)-(?=\d)")
+_TORN = regex.compile(r"(?<=\d)\s+(?=\d)")  # a range without its dash
 _GAP = re.compile(r"\s+")
 _NAMES = ("Anna", "Paul", "Laura", "David", "Julia", "Simon", "Emma", "Victor", "Oscar", "Nina")
 _OTHER_NUMBERS = ("25", "40", "60", "15", "75", "24", "50", "30", "12", "20")
 _CLOSING = ".,;:!?)…"
 _ENDS_CLAUSE = ",;:"
+ARTICLE = 3  # letters that it has at most
 MOST_CARE = 2
 MOST_ASIDES = 8  # in a segment; marks around other words are placed by the share of words
 
@@ -83,8 +90,10 @@ class Reading:
         """
         parts = protection.parts(text)
         if care:
-            numbers = (Part(one.span(), "number") for one in _NUMBER.finditer(protection.masked(text)))
-            parts = sorted([*parts, *without(parts, numbers)], key=lambda part: part.start)
+            numbers = without(parts, (Part(one.span(), "number") for one in _NUMBER.finditer(protection.masked(text))))
+            beside = {place for number in numbers for place in number.span}  # this white space comes back with them
+            others = (part for part in parts if part.kind != "space" or beside.isdisjoint(part.span))
+            parts = sorted([*others, *numbers], key=lambda part: part.start)
         if breaks:
             parts = without([Part(one, "space") for one in breaks], parts)
         if not parts and not breaks:
@@ -126,9 +135,13 @@ class Reading:
     @cached_property
     def asides(self) -> dict[Span, str]:
         """What marks stand around, as the model reads it: to translate alone, to find it in the translation."""
-        spans = dict.fromkeys(part.inside for part in self.parts if part.inside and part.kind == "mark")
-        read = {span: self._read(span) for span in spans if not self._is_whole(span)}
+        spans = dict.fromkeys(self._stands_at(part) for part in self.parts if part.kind == "mark" or part.is_second)
+        read = {span: self._read(span) for span in spans if span and not self._is_whole(span)}
         return dict(islice(((span, text) for span, text in read.items() if any(map(str.isalnum, text))), MOST_ASIDES))
+
+    def _stands_at(self, part: Part) -> Span | None:
+        """What a mark stands around; the first of two words with a slash between them."""
+        return _FIRST.search(self.text, 0, part.start).span() if part.is_second else part.inside
 
     @property
     def bracketed(self) -> list[Span]:
@@ -141,11 +154,20 @@ class Reading:
             translation = translation.replace(DOTS, "…")
         if "–" in self.text:
             translation = _RANGE.sub("–", translation)
+        translation = self._marked(translation)
         trailing = _TRAILS.search(self.text)
         if not trailing or not translation.strip():
             return translation
         ends = _MARKS.search(translation) if not _MARKS.search(self.text) else None
         return translation[: ends.start() if ends else None].rstrip().rstrip(".…") + trailing[0]
+
+    def _marked(self, translation: str) -> str:
+        """The translation with the runs of marks (`?!`) of the text, which the model reads as one."""
+        own, last = _RUN.findall(self.protection.masked(self.text)), _LAST_RUN.search(self.text.rstrip())
+        if max(map(len, own), default=0) > 1 and len(own) == len(_RUN.findall(translation)):
+            runs = iter(own)
+            return _RUN.sub(lambda _: next(runs), translation)
+        return _ENDING.sub(rf"\g<1>{last[0]}", translation, count=1) if last else translation
 
     def _is_whole(self, span: Span) -> bool:
         """Whether a span holds all words of the text."""
@@ -193,6 +215,7 @@ def _changed(source: str, translation: str) -> bool:
     """Whether a translation has other numbers, letters attached to more of them, or fewer of their signs."""
     return (_numbers(source) != _numbers(translation)
             or not _numbers(translation, _AT_LETTERS) <= _numbers(source, _AT_LETTERS)
+            or len(_RANGE.findall(source)) > 0 == len(_RANGE.findall(translation)) < len(_TORN.findall(translation))
             or any(not char.isalnum() and source.count(char) > translation.count(char)
                    for number in _NUMBER.findall(source) for char in set(number) - _ELSEWHERE))
 
@@ -219,10 +242,11 @@ class _Placing:
         self.source_end = len(self.source.rstrip())
 
     def place(self, part: Part) -> Span:
-        """Of a part without stand-in: beside the words that a mark stands around; at the next gap for white space;
-        otherwise after the same share of words as in the source, or at an end if it is there in the source."""
-        if part.inside and part.kind == "mark":
-            place = self._around(part.inside)[not part.opens]
+        """Of a part without stand-in: beside the words that a mark stands around or after; at the next gap for white
+        space; otherwise after the same share of words as in the source, or at an end if it is there in the source."""
+        inside = self.reading._stands_at(part)
+        if inside and (part.is_beside or part.is_second):
+            place = self._around(inside)[not part.opens]
             return place, place
         if part.kind == "space":
             return self._gap(part)
@@ -232,6 +256,8 @@ class _Placing:
         elif (mark := self.source[part.end]) in _ENDS_CLAUSE and (
                 self.source.count(mark) == self.translation.count(mark)):
             place = self._same(mark, self.source.count(mark, 0, part.end))
+        elif inside and part.kind == "mark":
+            place = self._around(inside)[1]
         return place, place
 
     def _same(self, mark: str, number: int) -> int:
@@ -254,7 +280,9 @@ class _Placing:
         """The gap between words of the translation for white space of the source; each gap serves once."""
         if not self.gaps:
             return (self._end(part.start),) * 2
-        place = self._end(part.start)
+        number = _DIGITS_BEFORE.search(self.source, 0, part.start)
+        found = _found(number[0], self.translation) if number else []
+        place = found[0][1] if len(found) == 1 else self._end(part.start)
         return self.gaps.pop(min(range(len(self.gaps)), key=lambda number: abs(self.gaps[number][0] - place)))
 
     def _around(self, inside: Span) -> Span:
@@ -275,6 +303,9 @@ class _Placing:
         starts = range(len(forms) - size + 1) if size and any(weights) else ()
         best = max(starts, key=lambda start: (sum(weights[start : start + size]), -abs(start - first)), default=None)
         if best is None:
+            if _FORM.fullmatch(self.source, *inside) and inside[1] - inside[0] > ARTICLE:
+                first = next((number for number in range(first, len(forms))
+                              if forms[number][1] - forms[number][0] > ARTICLE), first)
             last = min(first + max(1, round(count * len(forms) / max(len(self.words), 1))), len(forms))
             return forms[first][0], forms[last - 1][1]
         kept = [number for number in range(best, best + size) if weights[number]]
@@ -282,7 +313,7 @@ class _Placing:
 
     def put(self, text: str, place: Span, part: Part) -> str:
         """Insert a part with the surrounding white space of the source, if there is any."""
-        if part.kind == "space" or (part.inside and part.kind == "mark"):
+        if part.kind == "space" or part.is_beside:
             return text[: place[0]] + self._written(part) + text[place[1] :]
         start, end = _blank_about(text, place[0])[0], _blank_about(text, place[1])[1]
         own = text[start : place[0]], text[place[1] : end]
@@ -292,7 +323,7 @@ class _Placing:
         is_new = place[0] == place[1]
         needs = is_new and start > 0, is_new and text[end : end + 1] not in _CLOSING
         may_touch = not is_new or part.kind == "mark" or not any(map(str.isalnum, words))
-        glued = (may_touch and self.source[max(part.start - 1, 0) : part.start].isalnum(),
+        glued = ((may_touch or not words[0].isalnum()) and self.source[max(part.start - 1, 0) : part.start].isalnum(),
                  may_touch and self.source[part.end : part.end + 1].isalnum())
         left, right = ("" if stuck else (space or mine) if mine else (space or " ") if need else ""
                        for stuck, space, mine, need in zip(glued, spaces, own, needs, strict=True))

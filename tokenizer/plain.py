@@ -23,11 +23,13 @@ APOSTROPHE = r"&(?i:apos|rsquo|lsquo|\#0?39|\#x27|\#821[67]);"
 RANGE = rf"(?<=\w{INVISIBLE}*)–(?={INVISIBLE}*\w)"  # 9–10
 _ODD = regex.compile(
     rf"(?P<invisible>{INVISIBLE}+)|(?P<space>(?!\ ){SPACE})|(?P<dots>\.{{2,}})|(?P<range>{RANGE})"
+    rf"|(?P<asks>!*+\?[!?]+|!++\?)|(?P<shouts>!{{2,}})"
     rf"|(?P<dash>&[nm]dash;|(?<={SPACE})–(?={SPACE}))"
     rf"|(?P<apostrophe>{APOSTROPHE})", regex.V1)
-_ODD_ASCII = regex.compile(r"[\x00-\x1f\x7f&]|\.\.")
+_ODD_ASCII = regex.compile(r"[\x00-\x1f\x7f&]|\.\.|[!?]{2}")
 DOTS = "..."
-_READ_AS = {"invisible": "", "space": " ", "dots": DOTS, "range": "-", "dash": "—", "apostrophe": "'"}
+_READ_AS = {"invisible": "", "asks": "?", "shouts": "!", "space": " ", "dots": DOTS, "range": "-", "dash": "—",
+            "apostrophe": "'"}
 _COUNTERPARTS = str.maketrans({
     "‐": "-", "‑": "-", "‒": "-", "−": "-", "―": "—", "‘": "'", "’": "'", "ʼ": "'", "′": "'", "´": "'", "“": '"',
     "”": '"', "„": '"', "″": '"', "«": '"', "»": '"', "。": ".", "、": ",", "،": ",", "؛": ";", "؟": "?",

@@ -42,9 +42,10 @@ _ODD_GAP = r"(?:[\x20\u00a0\u202f\u2009]|&(?:nbsp|thinsp|\#160);)"
 _UNIT = r"""(?:(?:da|[µμnmcdhkMGT])?(?:[mglLWVΩ]|Pa|Hz|Wh|Ah|bar|mol|cal|eV)|[µμnm]s|[kMGT]i?(?:[bBNJ]|bit|bps)|[ht]
     |(?<=\s)s|min|ha|ft|lbs?|oz|yd|mi|gal|mph|kph|rpm|fps|[dp]pi|px|ppm|psi|dB|atm|[°º][CFK]|%%
     |&(?:euro|pound|yen|cent);)[²³]?"""
+_FACE = rf"{EMOJI}|(?<!\w)(?:[:;][-']?[)(DP*|/]+|<3)(?!\w)"
 # Each alternative can begin only where no other match of it can: time is linear in the text.
 SHAPES = (
-    rf"(?P<mark>{EMOJI}|(?<!\w)(?:[:;][-']?[)(DP*|/]+|<3)(?!\w))",  # 😀 :-)
+    rf"(?P<mark>{_FACE})",  # 😀 :-)
     r"(?P<tag></?[a-z0-9][^<>\n]*>|<[%?!][^<>\n]*>|&lt;/?[a-z0-9][^<>&\n]*&gt;|\{%[^{}\n]*%\}|\{/\w+\}|\[/\w+\]"
     r"|\{(?P<name>\w+)\}(?=(?-i:\p{Lu})|[^{}\n]*\{/(?P=name)\})|\[(?P<name>\w+)\](?=[^\[\]\n]*\[/(?P=name)\])"
     r"|(?<![:\\])(?-i:(?:\\[nrt])++(?![a-z0-9_]))|(?<![\w&])&(?=\p{L}+(?![\w;&]))|(?<!\w)_(?=\p{L}++(?!\w)(?![^\n_]*_)))",
@@ -59,9 +60,9 @@ SHAPES = (
     r"(?<![\w+])(?-i:[A-Z]\w*(?:\+[A-Z0-9]\w*)+)(?![\w+])",  # Ctrl+O
     r"(?<![\w&])\#(?=\w*[\p{L}_])\w+",  # #travel #ff0000
     rf"(?<![\w$])\$[a-z_][\w.]*\b(?:{_STEP})*",  # $name $HOME/music
-    r"(?<!\w)@[\w-]++(?:\.(?-i:[a-z0-9_])[\w-]*+)*(?:/[\w.-]+)?\b",  # @user @john.doe
+    r"(?<!\w)@:?[\w-]++(?:\.(?-i:[a-z0-9_])[\w-]*+)*(?:/[\w.-]+)?\b",  # @user @john.doe
     r"(?<![\w:.)\]]):[a-z_][\w-]*\b:?",  # :name
-    r"(?<!\w)__\w+?__(?!\w) | (?<![\w-])(?=[a-z0-9-]+_)[\w-]*[a-z0-9]\b",  # __count__ snake_case
+    r"(?<!\w)__(?!_)\w+?__(?!\w) | (?<![\w-])(?=[a-z0-9-]+_)[\w-]*[a-z0-9]\b",  # __count__ snake_case
     r"(?<![\w%])%(?:\(\w+\)|\d+\$)?[-+\#0]*\d*(?:\.\d+)?[hlqjzt]*[diouxXeEfFgGcrsan@](?:%%)?(?!\w)"
     r"|(?<![\w%])%L?\d{1,2}(?!\w)",  # %s %d%% %n %1
     rf"(?<![\w+.-])(?:[a-z][a-z0-9+.-]*+://|www\.|(?:[a-z0-9-]++\.){{1,9}}[a-z]{{2,}}+/){_ADDRESS}",
@@ -78,16 +79,20 @@ SHAPES = (
     rf"(?<![\w/.<])(?:{_STEP}(?:{_STEP})++/?|{_STEP}/|/[\w@%+~-]+\.{_EXTENSION})",
     rf"(?<![\w/.-])(?:[\w.-]++/){{1,99}}[\w-]++\.{_EXTENSION}",
     r"(?<!\w)[a-z]\w{0,5}(?:\+\+|\#)(?!\w)",  # C++
-    rf"(?P<number>(?<![\w.,'’])\d+['’′]\d+(?:[\"”″]|'')|(?<![\w.,])[-−+]?{_NUMBER}(?:\x20?[-–×x]\x20?{_NUMBER})?{_ODD_GAP}?"
+    rf"(?P<number>(?<![\w.,'’])\d+['’′]\d+(?:[\"”″]|'')|(?<![\w.,])[-−+]?{_NUMBER}(?:\x20?[-–×x]\x20?{_NUMBER}){{0,3}}{_ODD_GAP}?"
     rf"(?-i:{_UNIT}(?:/{_UNIT})?)(?![\w'’-]))",  # 5'6" 30 cm
     r"(?P<number>(?<![\w.,:])\d{1,2}(?:[:.]\d\d)?[\x20\u00a0\u202f]?[ap](?:m|\.\x20?m(?:\.(?!\s+(?-i:\p{Lu})|\W*\Z))?)(?!\w))",
     # 9 a.m.
+    rf"(?P<number>(?<![\w.,])[-−+]?\d{{1,3}}(?:[\x20\u00a0\u202f\u2009]\d{{3}})+(?:{_ODD_GAP}?\p{{Sc}})?(?![\w.,]*\d))",
+    # 1 250 €
+    r"(?<![^\s(“\"])(?-i:--[a-z]+(?:-[a-z]+)*(?:=[\w./-]*\w)?|-[a-z])(?![\w-])",  # --force -v
     r"\p{Co}",
 )
 _PROTECTED = regex.compile("|".join(SHAPES), regex.IGNORECASE | regex.VERBOSE)
 # A quick check: a text without any of these has none of the shapes.
 _SIGN = re.compile(r"[+|@{%/\\$#_<&`\[©®\u203c-\u3299\ue000-\uf8ff\U0001f000-\U0010ffff]"
-                   r"|\.\w|www|[:;][^\s\"”]|\d[ \u00a0\u202f\u2009]?[^\W\d]|\d[ \u00a0\u202f\u2009]?[°º]")
+                   r"|\.\w|www|[:;][^\s\"”]|(?<!\w)-|\d[^\W\d]|\d[ \u00a0\u202f\u2009](?:[^\W\d]|\d{3}|[°º])|\d[°º]")
+_SMILES = regex.compile(_FACE, regex.IGNORECASE)
 _LETTERS = r"[\p{L}\p{M}\p{Nd}\p{Nl}]+"
 _WORD = regex.compile(rf"{_LETTERS}(?:[-'’‑·]{_LETTERS})*")
 _LAST_WORD = regex.compile(rf"(?r){_LETTERS}\s*")  # read backwards
@@ -99,7 +104,7 @@ _WRAPPED = regex.compile(  # emphasis; quotation marks around a word or a phrase
     |(?<!\w)(?P<open>["“„”«‹]\x20?)(?P<inside>\w[^"“„”«»‹›\n.!?,;:]{0,60})(?P<close>\x20?["“”»›])(?!\w)
     |(?<!\w)(?P<open>['‘‚])(?P<inside>\w[\w-]*\w)(?P<close>['‘’])(?!\w)
     |(?P<open>[(\[{]{1,3}\x20?)(?P<inside>[^()\[\]{}\n]*?)(?P<close>\x20?[)\]}]{1,3})""", regex.VERBOSE)
-_MAY_WRAP = re.compile(r"""(?<!\w)["“„”«‹'‘‚_]|[*~(\[{]""")
+_MAY_WRAP = re.compile(r"""(?<!\w)["“„”«‹'‘‚_]|[*~(\[{]|[^\W\d]/[^\W\d]""")
 _LAYOUT = regex.compile(rf"(?<=\S)(?:{SPACE}{{2,}}|(?!\ ){SPACE})(?=\S)", regex.V1)
 _BETWEEN = regex.compile(RANGE, regex.V1)
 _HAS_LAYOUT = re.compile(r"\s\s|[^\S ]|[&+]")  # or a sign for *and*
@@ -116,7 +121,9 @@ _BRACKETS = frozenset("([{")
 _AT_WORDS = frozenset("™®©℠&_")  # marks that belong to the word that they touch
 _AND = {"de": "und", "en": "and", "es": "y", "fr": "et"}
 _SIGN_FOR_AND = regex.compile(r"(?<=\p{L}\ )(?:&(?:amp;)?|\+)(?=\ \p{L})", regex.IGNORECASE)
-_MONEY = regex.compile(rf"\p{{Sc}}\x20?{_NUMBER}|{_NUMBER}\x20?\p{{Sc}}", regex.VERBOSE)
+_MONEY = regex.compile(rf"[\p{{Sc}}\p{{Sm}}§]\x20?{_NUMBER}|{_NUMBER}\x20?\p{{Sc}}", regex.VERBOSE)  # also ≈ 20, §3
+_PAIR = regex.compile(  # work/life, but not his/her
+    r"(?<![\w/])(?=\p{L}{4}|\p{L}{3}/\p{L}{4})\p{L}{3,}+(?P<aside>/(?P<inside>\p{L}{3,}+))(?![\w/])")
 
 
 @dataclass(frozen=True)
@@ -140,6 +147,16 @@ class Part:
     @property
     def end(self) -> int:
         return self.span[1]
+
+    @property
+    def is_second(self) -> bool:
+        """Whether it is the second word of two with a slash between them."""
+        return self.kind == "aside" and self.inside is not None and self.inside[1] == self.end
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether it is a mark that touches what it stands before or after."""
+        return self.kind == "mark" and self.inside is not None and (self.opens or self.inside[1] == self.start)
 
 
 @dataclass(frozen=True)
@@ -187,6 +204,9 @@ class Protection:
         if self.known is not None and (_MAY_WRAP.search(bare) or not self.known.issuperset(bare)):
             wraps = self._inside(bare, list(_wraps(bare, (0, len(bare)), self.known)))
             parts = wraps + without(wraps, parts)
+            if self.asides:
+                pairs = (Part(one.span("aside"), "aside", one.span("inside")) for one in _PAIR.finditer(bare))
+                parts += without(parts, pairs)
             money = (Part(one.span(), "number") for one in _MONEY.finditer(bare) if not self.known.issuperset(one[0]))
             parts += without(parts, money)
             parts += without(parts, self._symbols(bare, self.known))
@@ -201,9 +221,9 @@ class Protection:
         """The spans of a text that must not change, without numbers."""
         return [part.span for part in self.shapes(text)]
 
-    def masked(self, text: str) -> str:
-        """The text at the same length, with underscores for protected parts, so that no sentence ends inside them."""
-        return _filled(text, self.shapes(text), "_")
+    def masked(self, text: str, filler: str = "_") -> str:
+        """The text at the same length, with a filler for protected parts, so that no sentence ends inside them."""
+        return _filled(text, self.shapes(text), filler)
 
     def has_words(self, text: str) -> bool:
         """Whether there is anything to translate: an unprotected letter."""
@@ -331,8 +351,9 @@ def _attached(part: Part, text: str) -> Part:
 
 
 def _paired(text: str, shapes: Sequence[Part]) -> list[Part]:
-    """The shapes, with tags around what they enclose, and trademark signs after their words."""
-    parts, opened = list(shapes), dict[str, list[int]]()
+    """The shapes, with tags around what they enclose, in one part with it if it is not read; trademark signs and emoji
+    after their words."""
+    parts, opened, since = list(shapes), dict[str, list[int]](), 0
     for number, part in enumerate(parts):
         tag = _TAG.match(text, part.start) if part.kind == "mark" else None
         if part.kind == "mark" and text[part.start] in _AT_WORDS:
@@ -342,10 +363,18 @@ def _paired(text: str, shapes: Sequence[Part]) -> list[Part]:
         elif tag and (numbers := opened.get(tag["name"].lower())):
             first = numbers.pop()
             inside = parts[first].end, part.start
-            if text[slice(*inside)].strip():
+            inner = parts[first + 1]
+            if inner == parts[number - 1] and text[slice(*inside)].strip() == text[slice(*inner.span)]:
+                whole = replace(inner, span=(parts[first].start, part.end))
+                parts[first : number + 1] = [whole] * (number + 1 - first)
+            elif text[slice(*inside)].strip():
                 parts[first] = replace(parts[first], inside=inside, opens=True)
                 parts[number] = replace(part, inside=inside)
-    return parts
+        elif part.kind == "mark" and _SMILES.match(text, part.start):
+            if text[part.start - 1 : part.start].isspace() and _WORD.search(text, since, part.start):
+                parts[number] = replace(part, inside=(since, part.start - 1))
+            since = part.end
+    return list(dict.fromkeys(parts))
 
 
 def _is_name(text: str, inside: Span, start: int) -> bool:

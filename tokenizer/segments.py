@@ -22,16 +22,30 @@ from .protected import ANY, EMOJI, Part, Protection, Span
 _LINE_BREAK = re.compile(  # also as it is written in code; arrows of a path through menus
     r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|(?<![:\\])(?:\\[nrt])+(?![a-z0-9_])|(?<=\s)[→⇒➔➜▶›](?=\s)"
     r"|(?<=[^\W\d_]\s)>(?=\s[^\W\d_]))")
-_MARKS = re.compile(r"\s*(?:(?:[-*•>#–—]+|\d+[.)])\s+)*")  # of lists, headings, quotations and speech
+_CODE = r"(?:[A-Z]{1,3}(?:\ @[\w@]+)?|[a-z]|\w+\([\w/-]{2,}\)!?|[A-Z][\w-]*-by):"  # a label that is no word: Q: f(api):
+_MARKS = re.compile(  # of lists, headings, quotations and speech
+    rf"\s*(?:(?:[-*•>#–—]+|\d+[.)]|[A-Za-z]\)|[a-z]\.|{_CODE})(?:\s+|\Z))*")
 _AFTER = regex.compile(r"\s*:\s+|\s+(?=\p{Lu})")  # separates a URL from a sentence
 _SPACE = re.compile(r"[^\S\x00-\x7f]")
 _BLANK = regex.compile(rf"(?:{INVISIBLE}|[\s\x1c-\x1f])+", regex.V1)
+_HEAD = regex.compile(rf"{_BLANK.pattern}|[-–—]+\s+", regex.V1)  # white space, or a dash of speech inside a tag
 _ELLIPSIS = regex.compile(r"…(?=['\"”’»)]*\s+['\"“‘«(¿¡]*[\p{Lu}\p{Lo}])")  # ends a sentence
-_EMOJI_END = regex.compile(rf"\w\s+\w+\W*{EMOJI}\s+(?=\p{{Lu}}|[-–—]\s)")  # so does an emoji after some words
+_EMOJI_END = regex.compile(rf"\w\s+\w+\W*{EMOJI}\s+(?=\p{{Lu}})")  # so does an emoji after some words
+_MAY_CUT = re.compile(r":[\s*]|:\Z|\s[-–—―&]|\||___|\.{5}")
+_ABBREVIATED = regex.compile(  # St. in; e.g. near
+    r"\b(?:\p{Lu}[b-df-hj-np-tv-xz]{1,3}|\p{L}\.\p{L})\.\K\s+(?=\p{Ll})")
 _TABS = re.compile(r"(?<=[^\t])(\t+)(?=[^\t])")
+_NAMED = r"(?:[^\s:;,.!?|\"“”]|[:.](?=[^\s:.]))+"  # a word before a colon
+_LABEL = rf"{_NAMED}(?:\ {_NAMED}){{0,2}}"
+_CELLS = regex.compile(  # what stands between parts of a line: columns, blanks to fill in, dashes, the colons of labels
+    rf"""\([^()]*\)|\{{[^{{}}]*\}}|"[^"]*"|“[^“”]*”
+    |(?P<cut>\s*(?:(?<!\S)\|+(?!\S)|_{{3,}}|\.{{5,}})\s*|(?<=;)\s+(?={_LABEL}:(?:\s|$)))
+    |(?P<cut>(?<=\S)\s+(?:[-–—―]|&[nm]dash;)\s+)(?=\S)(?!(?<=\d\s+\S\s+)\d)
+    |(?:^|(?<=[;.!?…|_\s]\s))(?!{_CODE})
+     (?:{_NAMED}(?P<cut>:\*{{0,3}}(?:\s+|$))|{_LABEL}(?P<cut>:(?:\s+|$))(?![\p{{Cf}}]*["“«„]))""", regex.VERBOSE)
 _DOTS = re.compile(r"\.\.|…")
-_TRAILING = regex.compile(r"(?<=\w(?:\.\.+|…)['\"”’»)]*\s+)(?=\w)")  # where a sentence trails off
-_CLAUSES = (regex.compile(r"(?<=[.!?…;:,–—]['\"”’»)]*)(?=\s)|(?=\s[-–—―]\s)"),)
+_TRAILING = regex.compile(r"(?<=\w(?:(?:\.\.+|…)['\"”’»)]*\s+|…))(?=\w)")  # where a sentence trails off
+_CLAUSES = (regex.compile(r"(?<=[.!?…;:,–—]['\"”’»)]*)(?=\s)"),)
 _PLACES = (  # where a text may be split in two, best places first
     regex.compile(r"(?<=[.!?…。！？।॥]['\"”’»)]*)\s*(?=\s|\p{Lo})"),
     regex.compile(r"(?<=[,;:،؛、，；：–—])\s*(?=\s|\p{Lo})"),
@@ -186,7 +200,7 @@ def _unmarked(text: str, start: int, end: int, parts: Sequence[Part]) -> tuple[i
     starts = {part.start: part for part in parts if part.kind == "mark"}
     ends = {part.end: part for part in starts.values()}
     head, tail = [(start, _NO_PART)], [(end, _NO_PART)]
-    while start < end and ((blank := _BLANK.match(text, start)) or start in starts):
+    while start < end and ((blank := _HEAD.match(text, start)) or start in starts):
         part = _NO_PART if blank else starts[start]
         start = blank.end() if blank else part.end
         head.append((start, part))
@@ -210,7 +224,7 @@ def _parts(text: str, language: str, together: int, protection: Protection) -> I
         whole = len(sentences) != 1 or protection.known is None or not _DOTS.search(sentences[0])
         return ["".join(sentences)] if whole else _TRAILING.split(sentences[0])
 
-    for line in (cell for row in _LINE_BREAK.split(text) for cell in _cells(row)):
+    for line in (cell for row in _LINE_BREAK.split(text) for cell in _cells(row, protection)):
         joined: list[str] = []
         for sentence in _sentences(line, language, protection):
             refers = bool(joined) and protection.has_words(joined[-1]) and refers_back(sentence, language=language)
@@ -221,9 +235,16 @@ def _parts(text: str, language: str, together: int, protection: Protection) -> I
         yield from of_one(joined)
 
 
-def _cells(line: str) -> list[str]:
-    """A row of a table, cell by cell: a line with tabs at several places."""
-    return _TABS.split(line) if len(_TABS.findall(line)) > 1 else [line]
+def _cells(line: str, protection: Protection) -> list[str]:
+    """A line in the parts that stand alone, and what separates them: the cells of a table, a label and what it labels,
+    parts between dashes."""
+    if len(_TABS.findall(line)) > 1:
+        return _TABS.split(line)
+    if protection.known is None or not _MAY_CUT.search(line):
+        return [line]
+    cuts = [found.span("cut") for found in _CELLS.finditer(protection.masked(line, "@")) if found["cut"]]
+    places = [0, *(place for span in cuts for place in span), len(line)]
+    return [line[start:end] for start, end in pairwise(places)]
 
 
 def _sentences(text: str, language: str, protection: Protection) -> list[str]:
@@ -232,6 +253,7 @@ def _sentences(text: str, language: str, protection: Protection) -> list[str]:
     ends = set(accumulate(map(len, segment(language, shown)))) | {0, len(text)}
     if not text.isascii():
         ends |= {match.end() for match in _EMOJI_END.finditer(text)}
+    ends -= {place for match in _ABBREVIATED.finditer(text) for place in match.span()}
     return [text[begin:end] for begin, end in pairwise(sorted(ends))]
 
 

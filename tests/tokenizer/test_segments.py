@@ -5,14 +5,17 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seq2see.tokenizer.plain import characters
+from seq2see.tokenizer.protected import ANY, Protection
 from seq2see.tokenizer.segments import count_sentences, cut_sentences, halves, refers_back
 
+SEEN = Protection(characters(frozenset(['"', "...", "—"])))
 TEXTS = st.text(st.sampled_from("aBC .!?-*1):{}\n\r\t\u00a0\u202f\u3000,;é\u0301你。।x'”\u2028\u200b😀"), max_size=40)
 
 
-@given(TEXTS, st.sampled_from(["en", "zh", "hi", "xx", ""]), st.integers(1, 3))
-def test_nothing_is_lost(text, language, together):
-    cut = cut_sentences(text, language=language, together=together)
+@given(TEXTS, st.sampled_from(["en", "zh", "hi", "xx", ""]), st.integers(1, 3), st.sampled_from([ANY, SEEN]))
+def test_nothing_is_lost(text, language, together, protection):
+    cut = cut_sentences(text, language=language, together=together, protection=protection)
     assert cut.join(cut.segments) == text
     assert all(segment and segment == segment.strip() for segment in cut.segments)
     assert not any(regex.search(r"[\n\r\u2028]", segment) for segment in cut.segments)
@@ -29,6 +32,33 @@ def test_a_mark_before_a_sentence_is_nothing_to_translate(mark):
     text = f"An owl. The cat.\n{mark}The dog ran."
     cut = cut_sentences(text, language="en")
     assert cut.segments == ("An owl.", "The cat.", "The dog ran.") and cut.join(cut.segments) == text
+
+
+@pytest.mark.parametrize(("text", "segments"), [
+    ("Name: Tom Lee", ["Name", "Tom Lee"]), ("- Full name:", ["Full name"]),
+    ("Is it? Answer: no.", ["Is it?", "Answer", "no."]),
+    ("Size: big; colour of it: red", ["Size", "big;", "colour of it", "red"]),
+    ("**Note:** it is red", ["Note", "it is red"]), ("My dog: {x} is here", ["My dog", "{x} is here"]),
+    ("Q: Why?\nA: So.", ["Why?", "So."]), ("fix(api): go", ["go"]), ("Signed-off-by: Al", ["Al"]), ("PS: go", ["go"]),
+    ("RT @x: go", ["go"]), ("[12:04] Mary: go", ["Mary", "go"]), ("a) go\nb. run\nA) sit", ["go", "run", "sit"]),
+    ("A. Lee ran.", ["A. Lee ran."]), ("I see only one thing: rain.", ["I see only one thing: rain."]),
+    ('He said: "No."', ['He said: "No."']), ('LATE: "No."', ["LATE", '"No."']),
+    ("{{ a | b }}{c - d} go", ["{{ a | b }}{c - d} go"]),
+    ("| Name | My age |\n|:--|--:|\n| Al | 5 |", ["Name", "My age", "Al"]),
+    ("a big cat – red — old - shy", ["a big cat", "red", "old", "shy"]),
+    ("(red – or not) he ran", ["(red – or not) he ran"]), ("pages 5 - 10 now", ["pages 5 - 10 now"]),
+    ("well-known", ["well-known"]),
+    ("My name ______ Date: ......... go", ["My name", "Date", "go"]), ("Wait…what?!", ["Wait…", "what?!"]),
+    ("5th St. in Rome, e.g. here. Mr. and Mrs. Lee.", ["5th St. in Rome, e.g. here.", "Mr. and Mrs. Lee."]),
+    ("<i>- Is he?</i>", ["Is he?"]),
+])  # fmt: skip
+def test_parts_of_a_line_that_stand_alone(text, segments):
+    cut = cut_sentences(text, language="en", protection=SEEN)
+    assert list(cut.segments) == segments and cut.join(cut.segments) == text
+
+
+def test_a_model_that_reads_all_marks_reads_dashes_and_labels():
+    assert cut_sentences("Note: a cat – a big one – ran.", language="en").whole
 
 
 @given(TEXTS)
