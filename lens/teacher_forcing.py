@@ -14,6 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, StoppingCriteria, StoppingCriteriaList
 
 from seq2see.errors import UserError
+from ..tokenizer.tagging import Tagging, bare, first_ids
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from ..tokenizer.words import refuse_surrogates
 from .pausing import pause
@@ -25,22 +26,29 @@ LOGITS_AT_ONCE = 2**24  # logits of one batch: 64 MiB in float32
 ROWS = 64  # sentences of a batch by length
 
 
-def encode_source(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
-    """Source text to ids, `</s>` included.  Special tokens typed by a user are plain text."""
+def encode_source(tokenizer: PreTrainedTokenizerBase, text: str, *, tagging: Tagging | None = None) -> list[int]:
+    """Source text to ids, `</s>` included.  Special tokens typed by a user are plain text.
+
+    `tagging` says how a foreign model is told its languages; None: as its tokenizer is set.
+    """
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.encode_source(text)
     refuse_surrogates(text)
-    return tokenizer(text, split_special_tokens=True)["input_ids"]
+    return tagging.encode(tokenizer, text) if tagging else tokenizer(text, split_special_tokens=True)["input_ids"]
 
 
 def encode_target(tokenizer: PreTrainedTokenizerBase, text: str, *, language: str, first: int | None) -> list[int]:
-    """A translation to ids, up to its `</s>`, beginning with `first` if generation must begin with it.
+    """A translation to ids, up to its `</s>`, beginning with the tag of its language or, where a model has no such
+    tags, with `first` if generation must begin with it.
 
     mBART-25's tokenizer puts the language after `</s>`; generation starts from it, so it is not a step.
     """
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.encode_target(text, language=language)
     refuse_surrogates(text)
+    tag = first_ids(tokenizer).get(language)
+    if tag is not None:  # and not by the tokenizer, which other threads use for other languages
+        return [tag, *bare(tokenizer, text), tokenizer.eos_token_id]
     ids: list[int] = tokenizer(text_target=text, split_special_tokens=True)["input_ids"]
     if tokenizer.eos_token_id in ids:
         ids = ids[: ids.index(tokenizer.eos_token_id) + 1]

@@ -9,6 +9,7 @@ ProphetNet return something else and are refused.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,9 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from ..tokenizer.tagging import Tagging, first_ids, tagging
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from ..tokenizer.words import TokenSpan, token_spans
+from ..tokenizer.words import TokenSpan, split_words, token_spans
 from .kinds import KINDS, Kind
 from .teacher_forcing import (
     check_lengths,
@@ -70,7 +72,8 @@ def trace_hypotheses(
     check_list(sources, "sources")
     if len(sources) != len(target_ids) or not all(target_ids):
         raise ValueError(f"expected a non-empty target a source: {len(sources)} sources, {len(target_ids)} targets")
-    source_ids = [encode_source(tokenizer, text) for text in sources]
+    tags = tagging(model.config, tokenizer, source_language, target_language)
+    source_ids = [encode_source(tokenizer, text, tagging=tags) for text in sources]
     check_lengths(model, source_ids, side="source")
     check_lengths(model, target_ids, side="target")
     start = str(tokenizer.convert_ids_to_tokens(decoder_start(model)))
@@ -86,7 +89,8 @@ def trace_hypotheses(
                 traces.append(Trace(
                     source_text=sources[i],
                     target_text=target_text,
-                    source=tuple(token_spans(tokenizer, source_ids[i], sources[i], language=source_language)),
+                    source=tuple(source_spans(tokenizer, source_ids[i], sources[i], language=source_language,
+                                              tags=tags)),
                     target=tuple(target),
                     inputs=(TokenSpan(start, None, 0, 0, True), *target[:-1]),
                     source_ids=tuple(source_ids[i]),
@@ -119,12 +123,26 @@ def trace_texts(
     check_list(sources, "sources")
     check_list(targets, "targets")
     first = model.generation_config.forced_bos_token_id
-    tagged = first is not None or isinstance(tokenizer, Seq2SeeTokenizer)
+    tagged = (first is not None or isinstance(tokenizer, Seq2SeeTokenizer)
+              or target_language in first_ids(tokenizer))
     ids = [encode_target(tokenizer, text, language=target_language, first=first) for text in targets]
     return trace_hypotheses(
         model, tokenizer, sources, ids, given=int(tagged), source_language=source_language,
         target_language=target_language, engine="", precision="", model_name=model_name, views=views,
     )
+
+
+def source_spans(
+    tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], text: str, *, language: str, tags: Tagging
+) -> list[TokenSpan]:
+    """`token_spans` of a source; the tag and the task prefix before the text count as special tokens."""
+    count, shift, words = len(tags.before), len(tags.prefix), len(split_words(tags.prefix, language=language))
+    names = tokenizer.convert_ids_to_tokens(list(ids[:count]))
+    spans = token_spans(tokenizer, ids[count:], tags.prefix + text, language=language)
+    own = [replace(one, word=None if one.word is None else one.word - words, start=one.start - shift,
+                   end=one.end - shift) if one.end > shift or one.special and one.start >= shift
+           else TokenSpan(one.text, None, 0, 0, True) for one in spans]
+    return [*(TokenSpan(str(name), None, 0, 0, True) for name in names), *own]
 
 
 def _steps(tokenizer: PreTrainedTokenizerBase, logits_TV: torch.Tensor, chosen: Sequence[int]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from ..tokenizer.tagging import tagging
 from ..tokenizer.words import Word
 from .teacher_forcing import chosen_log_probs, encode_source, eval_mode, forced_batches
 from .trace_data import TraceData
@@ -40,8 +41,9 @@ def log_prob_drops(
     """
     found = [np.zeros((len(trace.target), len(trace.source_words)), dtype=np.float32) for trace in traces]
     cells = [(number, w) for number, trace in enumerate(traces) for w in range(len(trace.source_words))]
-    sources = [encode_source(tokenizer, without(traces[number].source_text, traces[number].source_words[w]))
-               for number, w in cells]
+    tags = [tagging(model.config, tokenizer, one.source_language, one.target_language) for one in traces]
+    sources = [encode_source(tokenizer, without(traces[number].source_text, traces[number].source_words[w]),
+                             tagging=tags[number]) for number, w in cells]
     targets = [traces[number].target_ids for number, _ in cells]
     with eval_mode(model):
         for batch, output, target_BT in forced_batches(model, sources, targets):

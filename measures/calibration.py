@@ -344,7 +344,8 @@ def _forced(translator: Translator, languages: Languages, pairs: Sequence[TextPa
     first = next(iter(translator.defaults.resolve(first=translator.tag(languages[1])).prefix), None)
     most, groups = translator.defaults.positions or math.inf, dict[str, int]()
     found = []
-    for (text, translation), ids in zip(pairs, translator.codec.encode([pair[0] for pair in pairs]), strict=True):
+    encoded = translator.codec.encode([pair[0] for pair in pairs], source=languages[0], target=languages[1])
+    for (text, translation), ids in zip(pairs, encoded, strict=True):
         target = encode_target(translator.tokenizer, translation, language=languages[1], first=first)
         if max(len(ids), len(target)) <= most:
             group = groups.setdefault(sentence_key(text), len(groups))

@@ -10,13 +10,10 @@ from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from seq2see.errors import UserError
-
 if TYPE_CHECKING:
     from langcodes import Language
 
 NEAREST = 3  # languages that an error names
-MOST_CHOICES = 12  # of one name, that an error lists
 SAME = 1  # CLDR's distance of two codes for one language: `cmn` and `zh`, `nb` and `no`; others are 8 or more apart
 OWN = {"ns": "nso"}  # M2M-100's code for Northern Sotho
 
@@ -39,33 +36,44 @@ def language_name(code: str) -> str:
     return found.simplify_script().display_name() if found and found.is_valid() else code
 
 
-def find_code(asked: str, known: Sequence[str]) -> str:
-    """The one of a model's codes that a code or an English name means; the model's own code is taken at once.
+@lru_cache(maxsize=4096)
+def codes_of(asked: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of a model's codes that a code or an English name means: one, none, or the choices that it leaves.
 
-    UserError, of one line: several codes fit, or none does.
+    The model's own code means itself, whatever it says elsewhere.
     """
     if asked in known:
-        return asked
+        return (asked,)
     same = [code for code in known if _folded(asked) in (_folded(code), language_name(code).casefold())]
-    fitting = same or _fitting(asked, known)
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        more = f" and {len(fitting) - MOST_CHOICES} more" if len(fitting) > MOST_CHOICES else ""
-        choices = f"{_listed(fitting[:MOST_CHOICES])}{more}"
-        raise UserError(f"the language {asked[:40]!r} is several of the model's: choose {choices}", exit_code=2)
-    nearest = _listed(_nearest(asked, known))
-    which = "it has" if len(known) <= NEAREST else f"the nearest of its {len(known)} are"
-    raise UserError(f"the model has no language {asked[:40]!r}: {which} {nearest}", exit_code=2)
+    return tuple(same or _fitting(asked, known))
+
+
+def nearest(asked: str, known: Sequence[str]) -> list[str]:
+    """The three codes nearest to one that is not among them: those of the same language, then those that are spelt
+    most like it, themselves or by their names."""
+    spelt = {_folded(asked), language_name(asked).casefold()}
+
+    def likeness(code: str) -> float:
+        own = _folded(code), language_name(code).casefold()
+        alike = max(SequenceMatcher(None, one, other).ratio() for one in spelt for other in own)
+        return alike + (iso(code) == iso(asked))
+
+    return sorted(known, key=likeness, reverse=True)[:NEAREST]
+
+
+def with_names(codes: Iterable[str]) -> str:
+    """The codes, each with its name: `fra_Latn (French), deu_Latn (German)`."""
+    names = {code: language_name(code) for code in codes}
+    return ", ".join(code if name == code else f"{code} ({name})" for code, name in names.items())
+
+
+def is_group(code: str) -> bool:
+    """Whether a code says no single language: `mul`, `roa`, and what is no code, as OPUS-MT's `ROMANCE`."""
+    return language_name(code).endswith(" languages") or language_name(code) == code
 
 
 def _folded(code: str) -> str:
     return code.casefold().replace("_", "-")
-
-
-def _listed(codes: Iterable[str]) -> str:
-    names = {code: language_name(code) for code in codes}
-    return ", ".join(code if name == code else f"{code} ({name})" for code, name in names.items())
 
 
 @cache
@@ -134,15 +142,3 @@ def _narrowed(wanted: Language, found: Sequence[tuple[str, Language]]) -> list[s
         lambda one: True,
     )
     return next(filter(None, ([code for code, one in found if fits(one)] for fits in ways)), [])
-
-
-def _nearest(asked: str, known: Sequence[str]) -> list[str]:
-    """The codes of the same language, then those that are spelt most like it, themselves or by their names."""
-    spelt = {_folded(asked), language_name(asked).casefold()}
-
-    def likeness(code: str) -> float:
-        own = _folded(code), language_name(code).casefold()
-        alike = max(SequenceMatcher(None, one, other).ratio() for one in spelt for other in own)
-        return alike + (iso(code) == iso(asked))
-
-    return sorted(known, key=likeness, reverse=True)[:NEAREST]

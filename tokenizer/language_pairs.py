@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import groupby, product
+from operator import itemgetter
 from typing import Any, overload
 
 from seq2see.errors import UserError
-from .language_codes import find_code
+from .language_codes import codes_of, is_group, nearest, with_names
 
 Pair = tuple[str, str]
 Codes = tuple[str, ...]
 MOST_LISTED = 1_000  # pairs that an answer lists one by one
-MOST_SHOWN = 12  # pairs that a line of text lists
+MOST_SHOWN = 12  # pairs or languages that a line of text lists
+MOST_LETTERS = 60  # of the code or name of a language
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +34,8 @@ class LanguagePairs(Sequence[Pair]):
     @classmethod
     def of(cls, pairs: Iterable[Sequence[str]]) -> LanguagePairs:
         """These pairs, in this order."""
-        targets: dict[str, list[str]] = {}
-        for source, target in pairs:
-            targets.setdefault(source, []).append(target)
-        return cls(tuple(((source,), tuple(dict.fromkeys(own))) for source, own in targets.items()))
+        return cls(tuple(((source,), tuple(target for _, target in own))
+                         for source, own in groupby(dict.fromkeys(map(tuple, pairs)), key=itemgetter(0))))
 
     @classmethod
     def union(cls, several: Iterable[LanguagePairs]) -> LanguagePairs:
@@ -54,8 +54,11 @@ class LanguagePairs(Sequence[Pair]):
     def targets_of(self, source: str) -> Codes:
         return tuple(dict.fromkeys(code for sources, targets in self.products if source in sources for code in targets))
 
-    def sources_of(self, target: str) -> Codes:
-        return tuple(dict.fromkeys(code for sources, targets in self.products if target in targets for code in sources))
+    def sources_to(self, target: str | None) -> Codes:
+        """The sources of a target language, given by code or name; of any for None."""
+        to = None if target is None else codes_of(target[:MOST_LETTERS], self.targets)[:1]
+        return tuple(dict.fromkeys(code for sources, targets in self.products if to is None or {*to} & {*targets}
+                                   for code in sources))
 
     def fitting(self, source: str | None, target: str | None) -> Pair | None:
         """The first pair of these languages, None for any; no pair of a language with itself where another fits."""
@@ -73,17 +76,47 @@ class LanguagePairs(Sequence[Pair]):
     def find(self, source: str | None, target: str | None) -> Pair:
         """The pair that these codes or names of languages mean, None for the default.
 
-        UserError: an unknown or ambiguous language, a pair that there is not, or no target where there is no default.
+        UserError, of one line: an unknown or ambiguous language, a pair that there is not, or no target where there is
+        no default.
         """
-        of, to = (code and find_code(code, codes) for code, codes in ((source, self.sources), (target, self.targets)))
-        if to is None and not self.default and len(self.targets) > 1:
-            raise UserError(f"the model translates to {len(self.targets)} languages: choose one with --to or target=,"
-                            f" such as {', '.join(self.targets[:3])}", exit_code=2)
+        if target is None and not self.default:
+            raise UserError(f"this model translates to {len(self.targets)} languages: choose one (--to, target=), such"
+                            f" as {', '.join(self.targets[:3])}", exit_code=2)
+        return self._find(source, target)
+
+    def has(self, source: str | None, target: str | None) -> bool:
+        """Whether there is a pair of these languages, None for any."""
+        try:
+            self._find(source, target)
+        except UserError:
+            return False
+        return True
+
+    def _find(self, source: str | None, target: str | None) -> Pair:
+        of, to = self._code("from", source, self.sources), self._code("to", target, self.targets)
         pair = self.fitting(of, to)
         if pair is None:
-            asked = " ".join(f"{side} {code}" for side, code in (("from", of), ("to", to)) if code)
+            asked = " ".join(f"{side} {code}" for side, code in (("from", of), ("to", to)) if code is not None)
             raise UserError(f"this model does not translate {asked}; choose {self}")
         return pair
+
+    def _code(self, side: str, asked: str | None, known: Codes) -> str | None:
+        if asked is None:
+            return None
+        asked = asked[:MOST_LETTERS]
+        codes = codes_of(asked, known)
+        if len(codes) == 1:
+            return codes[0]
+        if codes:
+            more = f" and {len(codes) - MOST_SHOWN} more" if len(codes) > MOST_SHOWN else ""
+            choices = with_names(codes[:MOST_SHOWN])
+            raise UserError(f"{asked} is several languages of this model; choose {choices}{more}")
+        if len(known) == 1 and is_group(known[0]) and not is_group(asked):
+            return known[0]  # which does not name its languages
+        if len(self) <= MOST_SHOWN:
+            raise UserError(f"this model does not translate {side} {asked}; choose {self}")
+        raise UserError(f"this model does not translate {side} {asked}: the nearest of its {len(known)} languages are"
+                        f" {with_names(nearest(asked, known))}")
 
     def listed(self) -> list[list[str]] | None:
         """The pairs one by one, as JSON has them; None for too many."""

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 Ids = tuple[int, ...]
 TASK = re.compile(r"translation_(.+)_to_(.+)")
-BEFORE = re.compile(r">>(\S+)<<")
-BEFORE_T5 = re.compile(r"<2([a-z]{2,3}(?:[-_]\w+)*)>")
+MARIAN = re.compile(r">>(\S+)<<")
+MADLAD = re.compile(r"<2([a-z]{2,3}(?:[-_]\w+)*)>")
 BESIDE = re.compile(r"__([a-z]{2,3})__|([a-z]{2,3}_(?:[A-Z][a-z]{3}|[A-Z]{2}))")
+T5 = ("t5", "mt5", "umt5")
+STARTS_FROM_TAG = ("MBartTokenizer", "MBartTokenizerFast")  # of 25 languages: its decoder starts from the tag
 
 
 @dataclass(frozen=True)
@@ -51,31 +53,36 @@ class Tagging:
 
 @dataclass(frozen=True)
 class _Tags:
-    """Of a tokenizer: the ids by language of those that stand beside the source, and of those before it; the ids that
-    it puts around every text by itself."""
+    """Of a tokenizer: the ids by language of the tags that stand beside a source, of Marian's and of MADLAD's before
+    it; and the ids that the tokenizer puts before and after every source by itself."""
 
     beside: dict[str, int]
-    before: dict[str, int]
+    marian: dict[str, int]
+    madlad: dict[str, int]
     frame: tuple[Ids, Ids]
+
+    def before(self, config: Any) -> dict[str, int]:
+        """The tags before a source; in a tokenizer of another family `<2fr>` means something else."""
+        return self.madlad if getattr(config, "model_type", "") in T5 else self.marian
 
 
 _known: WeakKeyDictionary[PreTrainedTokenizerBase, _Tags] = WeakKeyDictionary()
 
 
 def tagging(config: Any, tokenizer: PreTrainedTokenizerBase, source: str, target: str) -> Tagging:
-    """For the source and target code, as `language_pairs` has them; languages that the model has no tag for, or "",
-    leave it as its tokenizer is set."""
-    tags = _tags(config, tokenizer)
+    """For a source and a target of `language_pairs`; a language that the model has no tag for leaves it as its
+    tokenizer is set."""
+    tags = _tags(tokenizer)
     own = {id: tags.beside.get(source, id) for id in tags.beside.values()}
     before, after = (tuple(own.get(id, id) for id in ids) for ids in tags.frame)
-    if target in tags.before:
-        before = (tags.before[target], *before)
-    return Tagging(task_prefix(config, source, target), before, after, tags.beside.get(target))
+    if tag := tags.before(config).get(target):
+        before = (tag, *before)
+    return Tagging(task_prefix(config, source, target), before, after, first_ids(tokenizer).get(target))
 
 
-def first_ids(config: Any, tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
-    """The ids that a translation begins with, by target language; empty if the model has none."""
-    return _tags(config, tokenizer).beside
+def first_ids(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
+    """The ids that translations begin with, by target language; empty if the model has none."""
+    return {} if type(tokenizer).__name__ in STARTS_FROM_TAG else _tags(tokenizer).beside
 
 
 def task_prefix(config: Any, source: str, target: str) -> str:
@@ -92,15 +99,18 @@ def language_pairs(config: Any, tokenizer: PreTrainedTokenizerBase) -> LanguageP
     """What the model translates; empty if neither its tokenizer nor its configuration says it."""
     if tasks := _tasks(config):
         return LanguagePairs.of(tasks)
-    tags, kept = _tags(config, tokenizer), tokenizer.init_kwargs
+    tags, kept = _tags(tokenizer), tokenizer.init_kwargs
     source, target = kept.get("source_lang"), kept.get("target_lang")  # Marian's
-    if tags.before:
-        return LanguagePairs((((source,) if source else tuple(tags.before), tuple(tags.before)),), default=False)
-    if tags.beside:
-        declared = kept.get("tgt_lang")
-        sources = _begun(tags.beside, tokenizer.src_lang)
-        return LanguagePairs(((sources, _begun(tags.beside, declared)),), default=declared in tags.beside)
-    return LanguagePairs.of([(source, target)] if source and target else [])
+    if before := tuple(tags.before(config)):
+        return LanguagePairs((((source,) if source else before, before),), default=len(before) == 1)
+    if not tags.beside:
+        return LanguagePairs.of([(source, target)] if source and target else [])
+    target, targets = kept.get("tgt_lang"), [*tags.beside]
+    if type(tokenizer).__name__ in STARTS_FROM_TAG:
+        start = getattr(config, "decoder_start_token_id", None)
+        targets = [code for code, id in tags.beside.items() if id == start] or targets
+    return LanguagePairs(((_begun(tags.beside, tokenizer.src_lang), _begun(targets, target)),),
+                         default=target in targets or len(targets) == 1)
 
 
 def bare(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
@@ -119,17 +129,16 @@ def _tasks(config: Any) -> dict[tuple[str, str], str]:
             if (found := TASK.fullmatch(name)) and isinstance(task, dict) and task.get("prefix")}
 
 
-def _tags(config: Any, tokenizer: PreTrainedTokenizerBase) -> _Tags:
+def _tags(tokenizer: PreTrainedTokenizerBase) -> _Tags:
     found = _known.get(tokenizer)
     if found is None:
-        beside, before, model_type = {}, {}, getattr(config, "model_type", "")
         if hasattr(tokenizer, "src_lang"):
-            beside = _coded(BESIDE, {str(one): int(id) for id, one in tokenizer.added_tokens_decoder.items()})
-        elif model_type == "marian":
-            before = _coded(BEFORE, tokenizer.get_vocab())
-        elif model_type in ("t5", "mt5", "umt5"):
-            before = _coded(BEFORE_T5, tokenizer.get_vocab())
-        found = _known[tokenizer] = _Tags(beside, before, _frame(tokenizer))
+            added = {str(token): int(id) for id, token in tokenizer.added_tokens_decoder.items()}
+            found = _Tags(_coded(BESIDE, added), {}, {}, _frame(tokenizer))
+        else:
+            known = tokenizer.get_vocab()
+            found = _Tags({}, _coded(MARIAN, known), _coded(MADLAD, known), _frame(tokenizer))
+        _known[tokenizer] = found
     return found
 
 

@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 import regex
 
 from seq2see.errors import UserError
+from ..tokenizer.language_codes import iso
 from ..tokenizer.plain import length
 from ..tokenizer.protected import ANY, Protection, keeping
 from ..tokenizer.reading import Reading
@@ -206,7 +207,8 @@ class SegmentTranslator:
         If every hypothesis has lost or added a sentence, or lost a clause or protected text, translate again: sentence
         by sentence, in halves, or with other stand-ins for protected text.
         """
-        ids, *asides = self.codec.encode([reading.model_input, *reading.asides.values()])
+        ids, *asides = self.codec.encode([reading.model_input, *reading.asides.values()],
+                                         source=self.source, target=self.target)
         longest = self.defaults.source_tokens
         if longest is not None and len(ids) > longest:
             try:
@@ -256,7 +258,7 @@ class SegmentTranslator:
         """A translation as part of a sentence: with a small letter first where the source has one, but a German noun.
         """
         word = translation.partition(" ")[0]
-        begins = first.islower() and word.istitle() and (self.target != "de" or len(word) <= 3)
+        begins = first.islower() and word.istitle() and (iso(self.target) != "de" or len(word) <= 3)
         return translation[:1].lower() + translation[1:] if begins else translation
 
     def _distinct(self, hypotheses: Iterable[Hypothesis]) -> EngineOutput:

@@ -23,6 +23,7 @@ from ...lens.explorer import trace_record
 from ...lens.kinds import Kind
 from ...lens.trace import Trace
 from ...lens.wording import label
+from ...tokenizer.tagging import tagging
 from ...translate.translator import Translator
 from ..service import Service
 from .bodies import GIVEN, TARGET_IDS, Body, From0, JSONRoute, TargetIds, key_wanted
@@ -103,9 +104,10 @@ class TreeQuestion(Question):
         with IMPORTS:
             from ...lens.beams import beam_tree  # imports torch
 
-        first = translator.tag(self.target or "")
+        source, target = translator.pair(self.source, self.target)
         with translator.inside() as (model, tokenizer):
-            found = beam_tree(model, tokenizer, self.text, num_beams=self.num_beams, first=first)
+            found = beam_tree(model, tokenizer, self.text, num_beams=self.num_beams, first=translator.tag(target),
+                              tagging=tagging(model.config, tokenizer, source, target))
         return {
             "steps": [[[label(node.text), node.parent, node.log_prob, node.score] for node in step]
                       for step in found.steps],
