@@ -110,8 +110,7 @@ def linked_pairs(files: LinkedFiles, aligner: "Aligner") -> tuple[list[TextPair]
 def language_pair(translator: Translator, source: str | None, target: str | None) -> tuple[str, str]:
     """The model's first language pair that matches the request; UserError if there is none."""
     translator([], source=source, target=target)  # UserError for a wrong language before any file is read
-    pairs = translator.language_pairs or [(source or "", target or "")]
-    return next(pair for pair in pairs if source in (None, pair[0]) and target in (None, pair[1]))
+    return translator.pair(source, target)
 
 
 class Aligner:

@@ -168,8 +168,8 @@ def calibration_pairs(
 ) -> tuple[list[Corpus], str]:
     """The corpora, and a name for what is measured on; see `calibrate`."""
     languages = language_pair(translator, source, target)
-    wanted = [pair for pair in translator.language_pairs or [languages]
-              if pair[0] == languages[0] and target in (None, pair[1])]
+    targets = translator.language_pairs.targets_of(languages[0]) if target is None else ()
+    wanted = [(languages[0], each) for each in targets] or [languages]
     checked = [Corpus(Path(path).name, pair, [], _shuffled(_single(pairs)), decides=True)
                for path in check for pair, pairs in _of_file(path, wanted).items()]
     corpora = []

@@ -67,9 +67,10 @@ def with_names(codes: Iterable[str]) -> str:
     return ", ".join(code if name == code else f"{code} ({name})" for code, name in names.items())
 
 
-def is_group(code: str) -> bool:
-    """Whether a code says no single language: `mul`, `roa`, and what is no code, as OPUS-MT's `ROMANCE`."""
-    return language_name(code).endswith(" languages") or language_name(code) == code
+def is_language(asked: str) -> bool:
+    """Whether a code or an English name says a single language, unlike `mul`, `roa` and OPUS-MT's `ROMANCE`."""
+    found = _meant(asked)
+    return found is not None and not found.display_name().endswith(" languages")
 
 
 def _folded(code: str) -> str:
@@ -96,10 +97,13 @@ def _language(code: str) -> Language | None:
     return found.update_dict({"language": _two_letters().get(found.language, found.language)})
 
 
-def _named(name: str) -> Language | None:
-    """The language of this English name."""
+def _meant(asked: str) -> Language | None:
+    """The language of a code or an English name."""
     from langcodes import Language
 
+    found, name = _language(asked), asked
+    if found and found.is_valid():
+        return found
     if not name.strip() or "(" in name:  # it would be read without what is in brackets
         return None
     try:
@@ -114,8 +118,7 @@ def _fitting(asked: str, known: Sequence[str]) -> list[str]:
     from langcodes import tag_distance
     from langcodes.data_dicts import MACROLANGUAGES
 
-    wanted = _language(asked)
-    wanted = wanted if wanted and wanted.is_valid() else _named(asked)
+    wanted = _meant(asked)
     if wanted is None:
         return []
     every = [(code, one) for code in known if (one := _language(code)) and _script_fits(wanted, one)]

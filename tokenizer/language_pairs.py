@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any, overload
 
 from seq2see.errors import UserError
-from .language_codes import codes_of, is_group, nearest, with_names
+from .language_codes import codes_of, is_language, nearest, with_names
 
 Pair = tuple[str, str]
 Codes = tuple[str, ...]
@@ -111,7 +111,7 @@ class LanguagePairs(Sequence[Pair]):
             more = f" and {len(codes) - MOST_SHOWN} more" if len(codes) > MOST_SHOWN else ""
             choices = with_names(codes[:MOST_SHOWN])
             raise UserError(f"{asked} is several languages of this model; choose {choices}{more}")
-        if len(known) == 1 and is_group(known[0]) and not is_group(asked):
+        if len(known) == 1 and is_language(asked) and not is_language(known[0]):
             return known[0]  # which does not name its languages
         if len(self) <= MOST_SHOWN:
             raise UserError(f"this model does not translate {side} {asked}; choose {self}")

@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from seq2see.errors import UserError
+from seq2see.tokenizer.language_pairs import LanguagePairs
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import DataConfig, load_record
 from seq2see.training.evaluation import labels, print_comparison, print_scores, scores_of
@@ -66,11 +67,10 @@ def opened(args: argparse.Namespace) -> tuple[Translator, Translator | None]:
 
 def check(model: Translator, source: str, target: str) -> None:
     """UserError, before anything is translated, for a pair that the model does not translate."""
-    pairs = model.language_pairs
-    if pairs and (source, target) not in pairs:
-        known = ", ".join(f"{of} to {to}" for of, to in pairs)
-        raise UserError(f"{model.name} does not translate {source} to {target}; it has {known}")
-    model.tag(target)  # UserError for a language that its tokenizer does not have
+    try:
+        model.tag(model.pair(source, target)[1])  # which its tokenizer must have too
+    except UserError as error:
+        raise UserError(f"{model.name}: {error}", exit_code=error.exit_code) from None
 
 
 def translations(model: Translator, pairs: list[Pair], args: argparse.Namespace) -> list[str]:
@@ -92,8 +92,8 @@ def data_of(model: Translator, args: argparse.Namespace) -> tuple[DataConfig, Da
         config = load_record(record)
         data, seed = config.data, config.training.get("seed", 0)
     elif args.data:
-        pairs = model.language_pairs or [("en", "fr")]
-        data, seed = DataConfig(path=args.data, source=pairs[0][0], target=[target for _, target in pairs]), 0
+        pairs = model.language_pairs or LanguagePairs.of([("en", "fr")])
+        data, seed = DataConfig(path=args.data, source=pairs.sources[0], target=[*pairs.targets]), 0
     else:
         raise UserError(f"{folder} has no run.yaml that names its training data; give --data PATH", exit_code=2)
     if not args.data:

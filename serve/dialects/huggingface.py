@@ -73,7 +73,7 @@ class Info(BaseModel):
     model_id: str
     model_pipeline_tag: Literal["translation"] = "translation"
     language_pairs: list[Pair] | None = Field(description="source and target; null for more than 1,000: see languages")
-    languages: list[Languages] = Field(description="the same, compactly")
+    languages: list[Languages] = Field(description="the same, every source of each by every target of it")
     engine: str
     precision: str
     max_client_batch_size: int = Field(description="maximum texts per request")

@@ -171,7 +171,7 @@ class OneModel(BaseModel):
     name: str
     language_pairs: list[Pair] | None = Field(description="source and target; empty if the checkpoint does not name "
                                               "them; null for more than 1,000: see languages")
-    languages: list[Languages] = Field(description="the same, compactly")
+    languages: list[Languages] = Field(description="the same, every source of each by every target of it")
     engine: str
     precision: str
 
