@@ -85,7 +85,7 @@ def trace_hypotheses(
             maps = {kind: _maps(model, kind, output.get(f"{kind}_attentions"), *sizes[kind]) for kind in KINDS}
             for b, i in enumerate(batch):
                 target_text = decode_target(tokenizer, target_ids[i])
-                target = token_spans(tokenizer, list(target_ids[i]), target_text, language=target_language)
+                target = target_spans(tokenizer, target_ids[i], target_text, language=target_language)
                 traces.append(Trace(
                     source_text=sources[i],
                     target_text=target_text,
@@ -138,11 +138,24 @@ def source_spans(
     """`token_spans` of a source; the tag and the task prefix before the text count as special tokens."""
     count, shift, words = len(tags.before), len(tags.prefix), len(split_words(tags.prefix, language=language))
     names = tokenizer.convert_ids_to_tokens(list(ids[:count]))
-    spans = token_spans(tokenizer, ids[count:], tags.prefix + text, language=language)
-    own = [replace(one, word=None if one.word is None else one.word - words, start=one.start - shift,
-                   end=one.end - shift) if one.end > shift or one.special and one.start >= shift
-           else TokenSpan(one.text, None, 0, 0, True) for one in spans]
-    return [*(TokenSpan(str(name), None, 0, 0, True) for name in names), *own]
+    given = [TokenSpan(str(name), None, 0, 0, True) for name in names]
+    for one in token_spans(tokenizer, ids[count:], tags.prefix + text, language=language):
+        if one.end <= shift and not one.special and (one.word is None or one.word < words) and shift:
+            given.append(TokenSpan(one.text, None, 0, 0, True))
+        else:
+            word = None if one.word is None else one.word - words
+            given.append(replace(one, word=word, start=max(0, one.start - shift), end=max(0, one.end - shift)))
+    return given
+
+
+def target_spans(
+    tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], text: str, *, language: str
+) -> list[TokenSpan]:
+    """`token_spans` of a translation; the tag of its language counts as a special token."""
+    tagged = ids[0] in first_ids(tokenizer).values()
+    names = tokenizer.convert_ids_to_tokens(list(ids[:tagged]))
+    return [*(TokenSpan(str(name), None, 0, 0, True) for name in names),
+            *token_spans(tokenizer, list(ids[tagged:]), text, language=language)]
 
 
 def _steps(tokenizer: PreTrainedTokenizerBase, logits_TV: torch.Tensor, chosen: Sequence[int]) -> dict[str, Any]:

@@ -136,7 +136,7 @@ def nllb(folder: Path, source: str | None = None, target: str | None = None) -> 
     core = json.loads(learnt.to_str())["model"]
     tokenizer = NllbTokenizer(vocab=core["vocab"], merges=[tuple(one) for one in core["merges"]], src_lang=source,
                               tgt_lang=target)
-    return save(folder, _m2m_100(tokenizer), tokenizer)
+    return save(folder, _m2m_100(len(tokenizer)), tokenizer)
 
 
 def m2m_100(folder: Path) -> Path:
@@ -146,13 +146,13 @@ def m2m_100(folder: Path) -> Path:
     tokens = ["<s>", "<pad>", "</s>", "<unk>", *_tokens(model)]
     (folder / "vocab.json").write_text(json.dumps({token: id for id, token in enumerate(tokens)}), "utf-8")
     tokenizer = M2M100Tokenizer(str(folder / "vocab.json"), str(folder / "sentencepiece.bpe.model"))
-    return save(folder, _m2m_100(tokenizer), tokenizer)
+    return save(folder, _m2m_100(tokenizer.vocab_size + 108), tokenizer)
 
 
-def _m2m_100(tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
+def _m2m_100(vocab_size: int) -> PreTrainedModel:
     torch.manual_seed(0)
     model = M2M100ForConditionalGeneration(M2M100Config(
-        vocab_size=len(tokenizer) + 8, d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+        vocab_size=vocab_size, d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
         decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=64, pad_token_id=1,
         bos_token_id=0, eos_token_id=2, decoder_start_token_id=2,
     ))  # fmt: skip
@@ -167,7 +167,7 @@ def mbart_50(folder: Path) -> Path:
     model = MBartForConditionalGeneration(MBartConfig(
         vocab_size=len(tokenizer), d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
         decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=64, pad_token_id=1,
-        bos_token_id=0, eos_token_id=2, decoder_start_token_id=2,
+        bos_token_id=0, eos_token_id=2, decoder_start_token_id=2, forced_eos_token_id=None,
     ))  # fmt: skip
     return save(folder, spread_out(model), tokenizer)
 

@@ -99,11 +99,18 @@ def _language(code: str) -> Language | None:
 
 def _meant(asked: str) -> Language | None:
     """The language of a code or an English name."""
-    from langcodes import Language
-
-    found, name = _language(asked), asked
+    found = _language(asked)
     if found and found.is_valid():
         return found
+    named = _named(asked)
+    rough = named and _named(asked[:-1]) == named and named.display_name().casefold() != asked.casefold()
+    return None if rough else named
+
+
+def _named(name: str) -> Language | None:
+    """The language of the longest English name that this one begins with: for ROMANCE the Romany of the Roma."""
+    from langcodes import Language
+
     if not name.strip() or "(" in name:  # it would be read without what is in brackets
         return None
     try:

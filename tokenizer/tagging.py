@@ -25,7 +25,7 @@ Ids = tuple[int, ...]
 TASK = re.compile(r"translation_(.+)_to_(.+)")
 MARIAN = re.compile(r">>(\S+)<<")
 MADLAD = re.compile(r"<2([a-z]{2,3}(?:[-_]\w+)*)>")
-BESIDE = re.compile(r"__([a-z]{2,3})__|([a-z]{2,3}_(?:[A-Z][a-z]{3}|[A-Z]{2}))")
+BESIDE = re.compile(r"([a-z]{2,3}_(?:[A-Z][a-z]{3}|[A-Z]{2}))")
 T5 = ("t5", "mt5", "umt5")
 STARTS_FROM_TAG = ("MBartTokenizer", "MBartTokenizerFast")  # of 25 languages: its decoder starts from the tag
 
@@ -133,8 +133,9 @@ def _tags(tokenizer: PreTrainedTokenizerBase) -> _Tags:
     found = _known.get(tokenizer)
     if found is None:
         if hasattr(tokenizer, "src_lang"):
+            named = getattr(tokenizer, "lang_code_to_id", None)  # M2M-100 and mBART-50 list them
             added = {str(token): int(id) for id, token in tokenizer.added_tokens_decoder.items()}
-            found = _Tags(_coded(BESIDE, added), {}, {}, _frame(tokenizer))
+            found = _Tags(dict(named or _coded(BESIDE, added)), {}, {}, _frame(tokenizer))
         else:
             known = tokenizer.get_vocab()
             found = _Tags({}, _coded(MARIAN, known), _coded(MADLAD, known), _frame(tokenizer))
@@ -144,8 +145,7 @@ def _tags(tokenizer: PreTrainedTokenizerBase) -> _Tags:
 
 def _coded(form: re.Pattern[str], vocabulary: dict[str, int]) -> dict[str, int]:
     """The language codes of the tokens of this form, in order of their ids."""
-    named = sorted((id, next(filter(None, found.groups()))) for token, id in vocabulary.items()
-                   if (found := form.fullmatch(token)))
+    named = sorted((id, found[1]) for token, id in vocabulary.items() if (found := form.fullmatch(token)))
     return {code: id for id, code in named}
 
 

@@ -5,7 +5,8 @@ import sys
 from itertools import product
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from seq2see.errors import UserError
 from seq2see.tokenizer.language_pairs import LanguagePairs
