@@ -11,6 +11,7 @@ from transformers import LogitsProcessor, LogitsProcessorList, PreTrainedModel, 
 
 from seq2see.errors import UserError
 from ..tokenizer.encoding import decode_target, encode_source
+from ..tokenizer.tagging import Tagging
 from .pausing import pause
 from .teacher_forcing import cut_at_end, end_ids, eval_mode
 
@@ -83,16 +84,17 @@ def beam_tree(
     *,
     num_beams: int = 4,
     first: int | None = None,
+    tagging: Tagging | None = None,
 ) -> BeamTree:
     """Translates a text by beam search and records the search: what generation itself sees before each step.
 
-    `first` is the id that hypotheses must begin with (a language tag) if it is not the checkpoint's default.  Other
-    options are the checkpoint's.  UserError for fewer than 2 beams.
+    `first` is the id that hypotheses must begin with (a language tag) if it is not the checkpoint's default, `tagging`
+    how the source says its languages.  Other options are the checkpoint's.  UserError for fewer than 2 beams.
     """
     if num_beams < 2:
         raise UserError(f"num_beams {num_beams}: a tree needs at least 2", exit_code=2)
     watching = _Watching()
-    ids_1S = torch.tensor([encode_source(tokenizer, source)], device=model.device)
+    ids_1S = torch.tensor([encode_source(tokenizer, source, tagging=tagging)], device=model.device)
     forced = {} if first is None else {"forced_bos_token_id": first}
     with eval_mode(model), torch.no_grad():
         output = model.generate(

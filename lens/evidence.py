@@ -17,6 +17,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
 from ..tokenizer.encoding import decode_target, encode_source
+from ..tokenizer.tagging import tagging
 from ..tokenizer.words import split_words
 from .by_words import Unit, units
 from .calibration import log_sum
@@ -62,7 +63,7 @@ def effects(
             with ablate(model, [head], replace="mean", means=means):
                 heads += [head._asdict() | one for one in weigh.changes([trace.source_ids])]
         texts = [without(trace.source_text, word) for word in trace.source_words] + list(others)
-        changed = weigh.changes([encode_source(tokenizer, text) for text in texts])
+        changed = weigh.changes([_source_ids(model, tokenizer, trace, text) for text in texts])
     words = len(trace.source_words)
     return {"log_odds": _rounded(weigh.before.log_odds), "heads": heads, "erased": changed[:words],
             "others": changed[words:]}
@@ -83,7 +84,7 @@ def patched_odds(
 
     UserError if the other text has another number of tokens.
     """
-    ids = encode_source(tokenizer, other)
+    ids = _source_ids(model, tokenizer, trace, other)
     if len(ids) != len(trace.source_ids):
         raise UserError(f"patching needs equal lengths: the texts have {len(trace.source_ids)} and {len(ids)} tokens")
     weigh, donor, found = _Weighing(model, tokenizer, trace), record(model, [ids], [trace.target_ids]), []
@@ -92,6 +93,12 @@ def patched_odds(
             [after] = weigh.odds([trace.source_ids])
         found.append(head._asdict() | {"log_odds": _rounded(after.log_odds)})
     return found
+
+
+def _source_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, text: str) -> list[int]:
+    """Of another source text in the languages of a trace."""
+    tags = tagging(model.config, tokenizer, trace.source_language, trace.target_language)
+    return encode_source(tokenizer, text, tagging=tags)
 
 
 class _Odds(NamedTuple):

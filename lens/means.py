@@ -12,6 +12,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..tokenizer.encoding import encode_source, encode_target
+from ..tokenizer.tagging import tagging
 from .hooks import Head, intervened
 from .interventions import mean_outputs
 from .trace_data import TraceData
@@ -34,7 +35,8 @@ def head_means(
     if not texts:
         return mean_outputs(model, [trace.source_ids], [trace.target_ids]), 0
     first = trace.target_ids[0] if trace.given and trace.target[0].special else None  # a tag, no prefix
-    sources = tuple(tuple(encode_source(tokenizer, source)) for source, _ in texts)
+    tags = tagging(model.config, tokenizer, trace.source_language, trace.target_language)
+    sources = tuple(tuple(encode_source(tokenizer, source, tagging=tags)) for source, _ in texts)
     targets = tuple(tuple(encode_target(tokenizer, target, language=trace.target_language, first=first))
                     for _, target in texts)
     return (mean_outputs if intervened(model) else _kept)(model, sources, targets), len(texts)

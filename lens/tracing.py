@@ -9,6 +9,7 @@ ProphetNet return something else and are refused.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
 from ..tokenizer.encoding import decode_target, encode_source, encode_target, of_source
+from ..tokenizer.tagging import Tagging, first_ids, tagging
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from ..tokenizer.words import TokenSpan, token_spans
+from ..tokenizer.words import TokenSpan, split_words, token_spans
 from .kinds import KINDS, Kind
 from .teacher_forcing import (
     check_lengths,
@@ -68,7 +70,8 @@ def trace_hypotheses(
     check_list(sources, "sources")
     if len(sources) != len(target_ids) or not all(target_ids):
         raise ValueError(f"expected a non-empty target a source: {len(sources)} sources, {len(target_ids)} targets")
-    source_ids = [encode_source(tokenizer, text) for text in sources]
+    tags = tagging(model.config, tokenizer, source_language, target_language)
+    source_ids = [encode_source(tokenizer, text, tagging=tags) for text in sources]
     check_lengths(model, source_ids, side="source")
     check_lengths(model, target_ids, side="target")
     start = str(tokenizer.convert_ids_to_tokens(decoder_start(model)))
@@ -81,11 +84,12 @@ def trace_hypotheses(
             maps = {kind: _maps(model, kind, output.get(f"{kind}_attentions"), *sizes[kind]) for kind in KINDS}
             for b, i in enumerate(batch):
                 target_text = decode_target(tokenizer, target_ids[i])
-                target = token_spans(tokenizer, list(target_ids[i]), target_text, language=target_language)
+                target = target_spans(tokenizer, target_ids[i], target_text, language=target_language)
                 traces.append(Trace(
                     source_text=sources[i],
                     target_text=target_text,
-                    source=tuple(token_spans(reader, source_ids[i], sources[i], language=source_language)),
+                    source=tuple(source_spans(reader, source_ids[i], sources[i], language=source_language,
+                                              tags=tags)),
                     target=tuple(target),
                     inputs=(TokenSpan(start, None, 0, 0, True), *target[:-1]),
                     source_ids=tuple(source_ids[i]),
@@ -118,12 +122,39 @@ def trace_texts(
     check_list(sources, "sources")
     check_list(targets, "targets")
     first = model.generation_config.forced_bos_token_id
-    tagged = first is not None or isinstance(tokenizer, Seq2SeeTokenizer)
+    tagged = (first is not None or isinstance(tokenizer, Seq2SeeTokenizer)
+              or target_language in first_ids(tokenizer))
     ids = [encode_target(tokenizer, text, language=target_language, first=first) for text in targets]
     return trace_hypotheses(
         model, tokenizer, sources, ids, given=int(tagged), source_language=source_language,
         target_language=target_language, engine="", precision="", model_name=model_name, views=views,
     )
+
+
+def source_spans(
+    tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], text: str, *, language: str, tags: Tagging
+) -> list[TokenSpan]:
+    """`token_spans` of a source; the tag and the task prefix before the text count as special tokens."""
+    count, shift, words = len(tags.before), len(tags.prefix), len(split_words(tags.prefix, language=language))
+    names = tokenizer.convert_ids_to_tokens(list(ids[:count]))
+    given = [TokenSpan(str(name), None, 0, 0, True) for name in names]
+    for one in token_spans(tokenizer, ids[count:], tags.prefix + text, language=language):
+        if one.end <= shift and not one.special and (one.word is None or one.word < words) and shift:
+            given.append(TokenSpan(one.text, None, 0, 0, True))
+        else:
+            word = None if one.word is None else one.word - words
+            given.append(replace(one, word=word, start=max(0, one.start - shift), end=max(0, one.end - shift)))
+    return given
+
+
+def target_spans(
+    tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], text: str, *, language: str
+) -> list[TokenSpan]:
+    """`token_spans` of a translation; the tag of its language counts as a special token."""
+    tagged = ids[0] in first_ids(tokenizer).values()
+    names = tokenizer.convert_ids_to_tokens(list(ids[:tagged]))
+    return [*(TokenSpan(str(name), None, 0, 0, True) for name in names),
+            *token_spans(tokenizer, list(ids[tagged:]), text, language=language)]
 
 
 def _steps(tokenizer: PreTrainedTokenizerBase, logits_TV: torch.Tensor, chosen: Sequence[int]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
 from ..tokenizer.encoding import encode_source, encode_target
+from ..tokenizer.tagging import tagging
 from ..tokenizer.words import split_words
 from .interventions import steer
 from .kinds import Kind
@@ -81,9 +82,11 @@ class WhatIf:
     ) -> Trace:
         tag = self._begun("")
         prefix_ids = list(begun) or tag
+        tags = tagging(self.model.config, self.tokenizer, self.source_language, self.target_language)
+        source_ids = encode_source(self.tokenizer, source, tagging=tags)
         with within or nullcontext():
-            target_ids = generate(self.model, encode_source(self.tokenizer, source), prefix_ids=prefix_ids,
-                                  num_beams=self.num_beams, forced=prefix_ids == tag)
+            target_ids = generate(self.model, source_ids, prefix_ids=prefix_ids, num_beams=self.num_beams,
+                                  forced=prefix_ids == tag)
             return self._trace(source, target_ids, given=len(prefix_ids))
 
     def _begun(self, prefix: str) -> list[int]:

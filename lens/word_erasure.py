@@ -11,6 +11,7 @@ import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..tokenizer.encoding import encode_source
+from ..tokenizer.tagging import tagging
 from ..tokenizer.words import Word
 from .teacher_forcing import chosen_log_probs, eval_mode, forced_batches
 from .trace_data import TraceData
@@ -41,8 +42,9 @@ def log_prob_drops(
     """
     found = [np.zeros((len(trace.target), len(trace.source_words)), dtype=np.float32) for trace in traces]
     cells = [(number, w) for number, trace in enumerate(traces) for w in range(len(trace.source_words))]
-    sources = [encode_source(tokenizer, without(traces[number].source_text, traces[number].source_words[w]))
-               for number, w in cells]
+    tags = [tagging(model.config, tokenizer, one.source_language, one.target_language) for one in traces]
+    sources = [encode_source(tokenizer, without(traces[number].source_text, traces[number].source_words[w]),
+                             tagging=tags[number]) for number, w in cells]
     targets = [traces[number].target_ids for number, _ in cells]
     with eval_mode(model):
         for batch, output, target_BT in forced_batches(model, sources, targets):

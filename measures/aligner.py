@@ -16,9 +16,10 @@ from ..lens import VIEWS, Trace, trace_texts
 from ..lens.alignment_choice import FILE, AlignmentChoice, naive_choice
 from ..lens.alignment_fitting import check_links, fit_alignment
 from ..lens.hooks import attention_sites, supervised_heads
+from ..lens.tracing import target_spans
 from ..storybook import Storybook, StoryPair, generate
 from ..tokenizer.links import Links, read_pharaoh
-from ..tokenizer.words import Word, split_words, token_spans
+from ..tokenizer.words import Word, split_words
 from ..training.checkpoints import find_record
 from ..translate.loaded_checkpoint import fingerprint
 from ..translate.translator import Translator
@@ -109,8 +110,7 @@ def linked_pairs(files: LinkedFiles, aligner: "Aligner") -> tuple[list[TextPair]
 def language_pair(translator: Translator, source: str | None, target: str | None) -> tuple[str, str]:
     """The model's first language pair that matches the request; UserError if there is none."""
     translator([], source=source, target=target)  # UserError for a wrong language before any file is read
-    pairs = translator.language_pairs or [(source or "", target or "")]
-    return next(pair for pair in pairs if source in (None, pair[0]) and target in (None, pair[1]))
+    return translator.pair(source, target)
 
 
 class Aligner:
@@ -157,7 +157,7 @@ class Aligner:
         )
         for number, (trace, (_, target)) in enumerate(zip(traces, pairs, strict=True)):
             if trace.target_text != target:  # a tokenizer may normalise it, and so change its words
-                tokens = tuple(token_spans(self.tokenizer, list(trace.target_ids), target, language=self.target))
+                tokens = tuple(target_spans(self.tokenizer, trace.target_ids, target, language=self.target))
                 traces[number] = replace(trace, target_text=target, target=tokens,
                                          inputs=(trace.inputs[0], *tokens[:-1]))
         return traces

@@ -168,8 +168,8 @@ def calibration_pairs(
 ) -> tuple[list[Corpus], str]:
     """The corpora, and a name for what is measured on; see `calibrate`."""
     languages = language_pair(translator, source, target)
-    wanted = [pair for pair in translator.language_pairs or [languages]
-              if pair[0] == languages[0] and target in (None, pair[1])]
+    targets = translator.language_pairs.targets_of(languages[0]) if target is None else ()
+    wanted = [(languages[0], each) for each in targets] or [languages]
     checked = [Corpus(Path(path).name, pair, [], _shuffled(_single(pairs)), decides=True)
                for path in check for pair, pairs in _of_file(path, wanted).items()]
     corpora = []
@@ -344,7 +344,8 @@ def _forced(translator: Translator, languages: Languages, pairs: Sequence[TextPa
     first = next(iter(translator.defaults.resolve(first=translator.tag(languages[1])).prefix), None)
     most, groups = translator.defaults.positions or math.inf, dict[str, int]()
     found = []
-    for (text, translation), ids in zip(pairs, translator.codec.encode([pair[0] for pair in pairs]), strict=True):
+    encoded = translator.codec.encode([pair[0] for pair in pairs], source=languages[0], target=languages[1])
+    for (text, translation), ids in zip(pairs, encoded, strict=True):
         target = encode_target(translator.tokenizer, translation, language=languages[1], first=first)
         if max(len(ids), len(target)) <= most:
             group = groups.setdefault(sentence_key(text), len(groups))

@@ -5,7 +5,6 @@ Detection uses py3langid: naive Bayes over 139 languages, 5 MB, needs only numpy
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -14,8 +13,8 @@ from typing import Any
 import regex
 
 from seq2see.importing import IMPORTS
+from ..tokenizer.language_codes import iso
 from ..tokenizer.protected import ANY
-from .api_errors import APIError
 
 NO_LANGUAGE = "zxx"  # the detector's code for text that is none
 LONGEST = 2_000  # characters examined; more makes no difference
@@ -25,7 +24,7 @@ FEWEST = 5        # and if so many letters are left without them
 SURE = 0.5        # probability from which that other language is named
 UNDETERMINED = "und"
 CHINESE = {"yue": "zh", "wuu": "zh"}  # in writing the detector mistakes one for another
-ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}  # LibreTranslate's own codes
+ALIASES = {"pb": "pt-BR", "zt": "zh-Hant", "auto": "auto"}  # LibreTranslate's own codes
 _CASELESS = regex.compile(r"\p{Lo}")
 _NO_NAME = regex.compile(r"(?<![\p{L}_])(?!\p{Lu})[\p{L}\p{M}'’]+")  # words that do not begin with a capital
 
@@ -41,7 +40,7 @@ class Detection:
 def detect(text: str, served: Iterable[str]) -> list[Detection]:
     """The served languages, most probable first.  A text without letters has no language: all get 0."""
     known = dict(_identifier().rank(text[:LONGEST])) if any(map(str.isalpha, text[:LONGEST])) else {}
-    codes = {one: re.split("[-_]", one)[0].lower() for one in served}  # `zh` for `zh-Hans`
+    codes = {one: iso(one) for one in served}  # `zh` for `zh-Hans`
     ranked = sorted(codes, key=lambda one: -known.get(codes[one], 0.0))
     return [Detection(round(100 * float(known.get(codes[one], 0.0)), 1), one) for one in ranked]
 
@@ -53,7 +52,7 @@ def other_language(text: str, source: str) -> str | None:
     None in doubt: for names, URLs and marks, which belong to no language, and if the detector does not know the source.
     The words that are no names must agree, for an English sentence may be full of Polish ones.
     """
-    whole, own = ANY.masked(text[:LONGEST]).replace("_", " "), re.split("[-_]", source)[0].lower()
+    whole, own = ANY.masked(text[:LONGEST]).replace("_", " "), iso(source)
     words = " ".join(_NO_NAME.findall(whole))
     if sum(map(str.isalpha, words)) < FEWEST and not _CASELESS.search(words):
         return None
@@ -62,18 +61,6 @@ def other_language(text: str, source: str) -> str | None:
     if likeliest in (own, NO_LANGUAGE) or probability >= UNLIKELY or without_names >= DOUBTFUL:
         return None
     return CHINESE.get(likeliest, str(likeliest)) if sureness >= SURE else UNDETERMINED
-
-
-def find_language(code: str, known: Iterable[str]) -> str:
-    """The known language for a code: `EN`, `en-US` and `en_XX` are `en`; any code if the models name no languages.
-    APIError (400) for an unsupported one."""
-    languages = {one.casefold().replace("_", "-"): one for one in known}
-    normal = ALIASES.get(code.casefold(), code).casefold().replace("_", "-")
-    found = languages.get(normal) or languages.get(normal.partition("-")[0]) if languages else code
-    if found is None:
-        raise APIError(400, "unknown_language",
-                      f"{code[:20]} is not supported; choose {', '.join(languages.values())}")
-    return found
 
 
 @cache

@@ -108,12 +108,13 @@ class Server(uvicorn.Server):
         """UserError if a model cannot translate."""
         for name, load in self.loaders.items():
             translator = load()
-            result = translator(SELF_TEST, max_new_tokens=8)
+            source, target = translator.language_pairs.fitting(None, None) or (None, None)
+            result = translator(SELF_TEST, source=source, target=target, max_new_tokens=8)
             if not result.hypotheses or not math.isfinite(result.hypotheses[0].score):
                 raise UserError(
                     f"{name} cannot translate: its probabilities are NaN or infinite; check that it was trained")
             self.service.add(name, translator)
-        if len({source for source, _ in self.service.language_pairs}) > 1:
+        if len(self.service.language_pairs.sources) > 1:
             self.service.detect(SELF_TEST)  # warm-up: half a second
 
     def _announce(self) -> None:
@@ -124,8 +125,7 @@ class Server(uvicorn.Server):
 
     def _about(self) -> str:
         """The models with their languages, and whether an API key is required."""
-        models = [f"{name} ({', '.join(f'{source} to {target}' for source, target in one.language_pairs) or 'any'})"
-                  for name, one in self.service.models.items()]
+        models = [f"{name} ({one.language_pairs or 'any'})" for name, one in self.service.models.items()]
         keys = f"API keys: {'on' if self.service.access.keys else 'off'}"
         served = f"; {'models' if len(models) > 1 else 'model'}: {', '.join(models)}" if models else ""
         return f"{served}; {keys}"

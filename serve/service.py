@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from seq2see.errors import UserError
 from ..lens.pausing import Stopped, pausing
+from ..tokenizer.language_pairs import LanguagePairs
 from ..tokenizer.words import split_words
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
 from ..translate.loaded_checkpoint import ModelChanged
@@ -29,7 +30,7 @@ from ..translate.translator import Format, Translator
 from .access import AccessControl, Caller, read_keys
 from .api_errors import APIError
 from .batcher import WORKER, Batcher
-from .language_detection import Detection, detect, find_language
+from .language_detection import ALIASES, Detection, detect
 from .server_metrics import Metrics
 from .settings import ServerSettings
 from .turns import Turns
@@ -104,13 +105,13 @@ class Service:
             raise APIError(503, "loading", "the server is loading: try again in a few seconds", retry_after=5)
 
     @property
-    def language_pairs(self) -> list[tuple[str, str]]:
-        """The distinct (source, target) pairs of all models."""
-        return list(dict.fromkeys(pair for one in self.models.values() for pair in one.language_pairs))
+    def language_pairs(self) -> LanguagePairs:
+        """The (source, target) pairs of all models."""
+        return LanguagePairs.union(one.language_pairs for one in self.models.values())
 
     def detect(self, text: str) -> list[Detection]:
         """The source languages that a text may be in, most probable first."""
-        return detect(text, (source for source, _ in self.language_pairs))
+        return detect(text, self.language_pairs.sources)
 
     def is_full(self, *, looks: bool) -> bool:
         """Whether there is no room, whichever model a request is for."""
@@ -180,18 +181,11 @@ class Service:
 
     async def _translate(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None,
                          model: str | None = None, **request: Any) -> list[Translation]:
-        models = self.named(model).values()
-        pairs = [pair for one in models for pair in one.language_pairs]
-        if source is not None and source.casefold() == "auto":
-            source = None
-        try:
-            source, target = (code and find_language(code, [pair[side] for pair in pairs])
-                              for side, code in enumerate((source, target)))
-        except APIError as error:
-            if all(one.language_pairs for one in models):  # otherwise one model may accept any language
-                raise APIError(400, error.code, f"{error.message}; the pairs are {_listed(pairs)}") from None
+        source, target = (None if code is None else ALIASES.get(code.casefold(), code) for code in (source, target))
+        source = None if source == "auto" else source
         self.model_for(model, source, target)
-        sources = [source or await self._detected(text, [a for a, b in pairs if target in (None, b)]) for text in texts]
+        known = [code for one in self.named(model).values() for code in one.language_pairs.sources_to(target)]
+        sources = [source or await self._detected(text, known) for text in texts]
         groups = {source: [text for text, one in zip(texts, sources, strict=True) if one == source]
                   for source in sources}
         answers = await asyncio.gather(*(
@@ -255,11 +249,13 @@ class Service:
         """The name of the requested model, or of the first with the language pair."""
         models = self.named(model)
         for name, one in models.items():
-            pairs = one.language_pairs
-            if not pairs or any(source in (None, a) and target in (None, b) for a, b in pairs):
+            if not one.language_pairs or one.language_pairs.has(source, target):
                 return name
-        known = _listed([pair for one in models.values() for pair in one.language_pairs])
-        raise APIError(400, "unknown_language", f"this language pair is not supported; choose {known}")
+        try:
+            LanguagePairs.union(one.language_pairs for one in models.values()).find(source, target)
+        except UserError as error:
+            raise APIError(400, "unknown_language", str(error)) from None
+        raise APIError(400, "unknown_language", "no model translates between these languages")
 
     async def _detected(self, text: str, languages: Sequence[str]) -> str | None:
         """The most likely of the languages; None if there are none."""
@@ -318,10 +314,6 @@ def check_passes(translator: Translator, segments: Sequence[tuple[str, str]], *,
     if cost > most:
         raise APIError(400, "text_too_long", f"to leave out each word, the model would read {cost:,} tokens: at most"
                        f" {most:,} are allowed; send a shorter text or shorter sentences")
-
-
-def _listed(pairs: Sequence[tuple[str, str]]) -> str:
-    return ", ".join(f"{source} to {target}" for source, target in dict.fromkeys(pairs))
 
 
 def as_api_error(error: BaseException) -> APIError:

@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
+from seq2see.tokenizer.language_pairs import LanguagePairs
 from seq2see.translate.decoding import NO_OPTIONS, GenerationDefaults
 from seq2see.translate.results import Hypothesis, Translation
 from seq2see.translate.segment_translator import Job
@@ -35,7 +36,7 @@ class Stub:
     folder = None
 
     def __init__(self, *, pairs=(("en", "fr"), ("de", "fr"), ("en", "de")), threads=1):
-        self.language_pairs = list(pairs)
+        self.language_pairs = LanguagePairs.of(pairs)
         self.threads = threads
         self.gate = threading.Event()
         self.entered = threading.Event()

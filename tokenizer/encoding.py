@@ -7,26 +7,34 @@ from collections.abc import Sequence
 
 from transformers import MarianTokenizer, PreTrainedTokenizerBase
 
+from .tagging import Tagging, bare, first_ids
 from .tokenization_seq2see import Seq2SeeTokenizer
 from .words import refuse_surrogates
 
 
-def encode_source(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
-    """Source text to ids, `</s>` included."""
+def encode_source(tokenizer: PreTrainedTokenizerBase, text: str, *, tagging: Tagging | None = None) -> list[int]:
+    """Source text to ids, `</s>` included.
+
+    `tagging` says how a foreign model is told its languages; None: as its tokenizer is set.
+    """
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.encode_source(text)
     refuse_surrogates(text)
-    return tokenizer(text, split_special_tokens=True)["input_ids"]
+    return tagging.encode(tokenizer, text) if tagging else tokenizer(text, split_special_tokens=True)["input_ids"]
 
 
 def encode_target(tokenizer: PreTrainedTokenizerBase, text: str, *, language: str, first: int | None) -> list[int]:
-    """A translation to ids, up to its `</s>`, beginning with `first` if generation must begin with it.
+    """A translation to ids, up to its `</s>`, beginning with the tag of its language or, where a model has no such
+    tags, with `first` if generation must begin with it.
 
     mBART-25's tokenizer puts the language after `</s>`; generation starts from it, so it is not a step.
     """
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.encode_target(text, language=language)
     refuse_surrogates(text)
+    tag = first_ids(tokenizer).get(language)
+    if tag is not None:  # and not by the tokenizer, which other threads use for other languages
+        return [tag, *bare(tokenizer, text), tokenizer.eos_token_id]
     ids: list[int] = tokenizer(text_target=text, split_special_tokens=True)["input_ids"]
     if tokenizer.eos_token_id in ids:
         ids = ids[: ids.index(tokenizer.eos_token_id) + 1]
@@ -37,7 +45,8 @@ def decode_target(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str
     """Target ids to text, without tags and special tokens."""
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.decode_text(ids)
-    return str(tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+    tagged = bool(ids) and ids[0] in first_ids(tokenizer).values()  # M2M-100 does not always know it as special
+    return str(tokenizer.decode(list(ids[tagged:]), skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
 
 def of_source(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:

@@ -23,6 +23,7 @@ from unicodedata import category, normalize
 import regex
 
 from seq2see.errors import UserError
+from .language_codes import iso
 from .plain import RANGE, SPACE, counterpart, plain
 
 Span = tuple[int, int]
@@ -175,7 +176,7 @@ class Protection:
     @property
     def conjunction(self) -> str:
         """The word for a sign between words; empty if the language is not known."""
-        return _AND.get(self.language, "")
+        return _AND.get(iso(self.language), "")
 
     def shapes(self, text: str) -> Sequence[Part]:
         """The parts that are not language, in order."""

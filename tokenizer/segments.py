@@ -16,6 +16,7 @@ from unicodedata import category, normalize
 import regex
 from sentencex import segment
 
+from .language_codes import iso
 from .plain import INVISIBLE
 from .protected import ANY, EMOJI, Part, Protection, Span
 
@@ -132,7 +133,7 @@ def cut_sentences(text: str, *, language: str, together: int = 1, protection: Pr
 def refers_back(sentence: str, *, language: str) -> bool:
     """Whether a sentence may need the one before; False for languages not listed here."""
     words = islice(_WORD.finditer(normalize("NFC", sentence)), EARLY)
-    return any(word.group().casefold() in _PRONOUNS.get(language, ()) for word in words)
+    return any(word.group().casefold() in _PRONOUNS.get(iso(language), ()) for word in words)
 
 
 def halves(text: str, *, protection: Protection = ANY) -> Cut:
@@ -250,7 +251,7 @@ def _cells(line: str, protection: Protection) -> list[str]:
 def _sentences(text: str, language: str, protection: Protection) -> list[str]:
     """Sentences by sentencex, with all spaces as ASCII, since some others (`C\u00a0.`) make it panic."""
     shown = protection.masked(_ELLIPSIS.sub(".", _SPACE.sub(" ", text)))
-    ends = set(accumulate(map(len, segment(language, shown)))) | {0, len(text)}
+    ends = set(accumulate(map(len, segment(iso(language), shown)))) | {0, len(text)}
     if not text.isascii():
         ends |= {match.end() for match in _EMOJI_END.finditer(text)}
     ends -= {place for match in _ABBREVIATED.finditer(text) for place in match.span()}

@@ -56,9 +56,12 @@ _CLITIC = rf"(?:{_TO_IT}|{_HYPHEN}{_PRONOUN}(?=(?:{_HYPHEN}{_PRONOUN}){{0,2}}{_N
 _FRENCH_WORD = rf"{_LETTER}+(?:(?!{_CLITIC})(?:{_JOINER}|{_DECIMAL}){_LETTER}+)*"
 
 
+_FRENCH = regex.compile(r"fra?(?:[-_]|$)")  # codes: fr, fr-CA, fr_XX, fra_Latn
+
+
 @cache
 def _pattern(language: str) -> regex.Pattern:
-    if language == "fr":
+    if _FRENCH.match(language):
         clitic = rf"(?<=[\p{{L}}\p{{M}}]){_CLITIC}"
         parts = [_FRENCH_WHOLE, _ABBREVIATION, _ELIDED, clitic, _FRENCH_WORD, _OTHER]
     else:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
+from ..tokenizer.language_pairs import LanguagePairs
 from ..translate import Translator
 from ..translate.devices import Device
 from ..translate.translator import EngineName
@@ -151,11 +152,10 @@ def evaluate(models: Sequence[tuple[str, Translator]], on: EvaluationData, *, ra
 
 def check_language_pair(model: Translator, source: str, target: str) -> None:
     """UserError for a pair that the model does not translate."""
-    pairs = model.language_pairs
-    if pairs and (source, target) not in pairs:
-        known = ", ".join(f"{of} to {to}" for of, to in pairs)
-        raise UserError(f"{model.name} does not translate {source} to {target}; it has {known}")
-    model.tag(target)  # UserError for a language that its tokenizer does not have
+    try:
+        model.tag(model.pair(source, target)[1])  # which its tokenizer must have too
+    except UserError as error:
+        raise UserError(f"{model.name}: {error}", exit_code=error.exit_code) from None
 
 
 def translations(model: Translator, pairs: list[Pair], *, raw: bool, num_beams: int | None) -> list[str]:
@@ -178,8 +178,8 @@ def _data_of(model: Translator, *, path: str | None, source: str | None,
         config = load_record(record)
         data, seed = config.data, config.training.get("seed", 0)
     elif path:
-        pairs = model.language_pairs or [("en", "fr")]
-        data, seed = DataConfig(path=path, source=pairs[0][0], target=[target for _, target in pairs]), 0
+        pairs = model.language_pairs or LanguagePairs.of([("en", "fr")])
+        data, seed = DataConfig(path=path, source=pairs.sources[0], target=[*pairs.targets]), 0
     else:
         raise UserError(f"{folder} has no run.yaml that names its training data; give --data PATH", exit_code=2)
     if not path:

@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 import regex
 
 from seq2see.errors import UserError
+from ..tokenizer.language_codes import iso
 from ..tokenizer.model_input import Reading
 from ..tokenizer.plain import length
 from ..tokenizer.protected import ANY, Protection, keeping
@@ -209,7 +210,8 @@ class SegmentTranslator:
         If every hypothesis has lost or added a sentence, or lost a clause or protected text, translate again: sentence
         by sentence, in halves, or with other stand-ins for protected text.
         """
-        ids, *asides = self.codec.encode([reading.model_input, *reading.asides.values()])
+        ids, *asides = self.codec.encode([reading.model_input, *reading.asides.values()],
+                                         source=self.source, target=self.target)
         longest = self.defaults.source_tokens
         if longest is not None and len(ids) > longest:
             try:
@@ -266,7 +268,7 @@ class SegmentTranslator:
         """
         word = translation.partition(" ")[0]
         is_capitalised = word != "I" and word[:1].isupper() and word[1:] == word[1:].lower()
-        begins = first.islower() and is_capitalised and (self.target != "de" or len(word) <= 3)
+        begins = first.islower() and is_capitalised and (iso(self.target) != "de" or len(word) <= 3)
         return translation[:1].lower() + translation[1:] if begins else translation
 
     def _distinct(self, hypotheses: Iterable[Hypothesis]) -> EngineOutput:

@@ -3,7 +3,7 @@
 import { dockActions } from "./dock.js";
 import { copy, exported } from "./export.js";
 import { isNarrow } from "./markup.js";
-import { keepTheme, sideOf, toAddress, traceOf } from "./state.js";
+import { keepLanguage, keepTheme, sideOf, toAddress, traceOf } from "./state.js";
 import { tour } from "./tour.js";
 import { hasHeads, headOf } from "./trace.js";
 
@@ -11,6 +11,10 @@ export function actionsOf(context) {
   const { state, settings, root, set, open, again } = context;
   const search = (options) => { set({ options }); again(); };
   const retranslate = ({ dataset }) => { set({ [dataset.do]: dataset.value || null, menu: null }); again(); };
+  const translateBetween = (button) => {
+    if (button.dataset.value) keepLanguage(button.dataset.value);
+    retranslate(button);
+  };
   return {
     edit: () => set({ editing: true, draft: state.text, menu: null }),
     copy: (button) => copied(root, button, state.reply?.translation?.text || traceOf(state)?.target || ""),
@@ -36,7 +40,7 @@ export function actionsOf(context) {
     },
     prefix: (input) => open(state.text, { prefix: input.value.trim() || null, menu: null }),
     unforce: () => open(state.text),
-    source: retranslate, target: retranslate, model: retranslate,
+    source: translateBetween, target: translateBetween, model: retranslate,
     export(button) { set({ menu: null }); exported(button.dataset.value, context); },
     again,
     cancel: context.cancel,

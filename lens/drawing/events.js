@@ -2,7 +2,7 @@
 
 import { clicksOf, pickHead, pickRow, pickWord } from "./actions.js";
 import { cellAt } from "./map.js";
-import { walk } from "./menus.js";
+import { sift, walk } from "./menus.js";
 import { chosenOf, traceOf } from "./state.js";
 import { same } from "./texts.js";
 import { headOf } from "./trace.js";
@@ -36,6 +36,7 @@ function listenToClicks(context) {
   });
   const given = ({ target, type }) => {
     const { dataset, value, checked } = target;
+    if (dataset.find !== undefined) return sift(target.closest(".pop"), target);
     if ((target.type === "range") !== (type === "input")) return;  // a slider acts while it moves
     if (dataset.toggle) set({ [dataset.toggle]: checked });
     else if (dataset.note) note(dataset.note, value.trim());

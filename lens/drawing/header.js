@@ -1,6 +1,6 @@
 // The header: name, pages, model, tour, light or dark.
 
-import { pairName } from "./languages.js";
+import { pairNames } from "./languages.js";
 import { html, icon, opener, tipped } from "./markup.js";
 import { count } from "./wording.js";
 
@@ -34,5 +34,5 @@ const modelOf = (state, settings) =>
 function modelTip(model, many) {
   if (!model?.weights) return "The model that wrote this translation";
   const size = count(+(model.weights / 1e6).toPrecision(3)), choose = many ? " Choose another model here." : "";
-  return `${size} million weights. Translates ${model.pairs.map(pairName).join(", ")}.${choose}`;
+  return `${size} million weights. Translates ${pairNames(model)}.${choose}`;
 }

@@ -2,9 +2,9 @@
 
 import { VIEWS } from "./data.js";
 import { html, paint, putAt, segment } from "./markup.js";
-import { traceOf } from "./state.js";
+import { recentLanguages, traceOf } from "./state.js";
 import { OFFERED } from "./trace.js";
-import { inLanguage, language, pairName } from "./languages.js";
+import { inLanguage, isMany, language, pairNames, sourcesOf, targetsOf } from "./languages.js";
 import { chance, percent, times } from "./wording.js";
 
 // One setting: its label, then the control; a `div` for several controls.
@@ -20,6 +20,16 @@ const tick = (state, name, label) => setting(label, html`<input type="checkbox" 
 const number = (options, name, label, range) => setting(label, html`<input type="number" ${range}
   value="${options[name] ?? ""}" data-do="option" data-name="${name}" data-k="o-${name}">`);
 const two = (left, right) => html`<span class="two"><b>${left}</b><small>${right}</small></span>`;
+
+// The items of a menu of languages; with many of them a field to search in, those chosen lately, and then by name.
+function languages(name, codes, chosen, about) {
+  const entry = (code) => choice(name, code, chosen === code, two(language(code), about(code)));
+  if (!isMany(codes)) return codes.map(entry);
+  const recent = recentLanguages().filter((code) => codes.includes(code));
+  const rest = codes.filter((code) => !recent.includes(code)).sort((a, b) => language(a).localeCompare(language(b)));
+  return [html`<input type="search" data-find data-k="find" aria-label="Find a language"
+    placeholder="Find a language">`, ...[...recent, ...rest].map(entry)];
+}
 
 const MENUS = {
   show(state, settings) {
@@ -72,23 +82,18 @@ const MENUS = {
   },
   model(state, settings) {
     const current = traceOf(state)?.record.model || state.model;
-    const pairsOf = ({ pairs }) => pairs.map(pairName).join(", ");
     const sizeOf = ({ weights }) => weights ? `${(weights / 1e6).toPrecision(2)} million weights` : "";
     return settings.models.map((one) => choice("model", one.name, one.name === current,
-      html`${two(one.name, sizeOf(one))}<small>${pairsOf(one) || "the languages of its checkpoint"}</small>`));
+      html`${two(one.name, sizeOf(one))}<small>${pairNames(one) || "the languages of its checkpoint"}</small>`));
   },
   from(state, settings) {
-    const codes = [...new Set(settings.models.flatMap((one) => one.pairs.map(([source]) => source)))];
-    return [...codes.map((code) => choice("source", code, state.source === code, language(code, code))),
+    return [...languages("source", sourcesOf(settings.models), state.source, () => ""),
       choice("source", "", !state.source, "Find out by itself")];
   },
   to(state, settings) {
-    const all = settings.models.flatMap(({ name, pairs }) =>
-      pairs.map(([source, target]) => ({ source, target, name })));
-    const pairs = all.filter((one) => !state.source || one.source === state.source);
-    const models = (code) => pairs.filter(({ target }) => target === code).map(({ name }) => name).join(", ");
-    return [...new Set(pairs.map(({ target }) => target))].map((code) =>
-      choice("target", code, state.target === code, two(language(code, code), models(code))));
+    const models = (code) => settings.models.filter((one) => targetsOf([one], state.source).includes(code));
+    return languages("target", targetsOf(settings.models, state.source), state.target,
+      (code) => models(code).map(({ name }) => name).join(", "));
   },
 };
 
@@ -104,16 +109,27 @@ export function showMenu(root, state, settings) {
   const at = button.getBoundingClientRect(), height = pop.offsetHeight;
   putAt(pop, at.left, at.bottom + 6 + height < innerHeight || at.top < height ? at.bottom + 6 : at.top - height - 6);
   if (was === state.menu) return;
-  (pop.querySelector("[aria-checked=true]") || pop.querySelector("[role^=menuitem], input, button"))?.focus();
+  (pop.querySelector("[data-find]") || pop.querySelector("[aria-checked=true]") || pop.querySelector("[role^=menuitem], input, button"))?.focus();
 }
 
-// Arrow keys move among the items.
+// Shows only the languages whose name or code has what is searched for.
+export function sift(menu, { value }) {
+  const wanted = value.trim().toLowerCase();
+  for (const one of menu.querySelectorAll("[role^=menuitem]")) {
+    one.hidden = !`${one.textContent} ${one.dataset.value}`.toLowerCase().includes(wanted);
+  }
+}
+
+// Arrow keys move among the items; Enter takes the first that a search has left.
 export function walk(menu, event) {
   const { target, key } = event;
-  const items = [...menu.querySelectorAll("[role^=menuitem], input, .seg button")];
+  const items = [...menu.querySelectorAll("[role^=menuitem]:not([hidden]), input, .seg button")];
+  if (key === "Enter" && target.matches("[data-find]")) {
+    return menu.querySelector("[role^=menuitem]:not([hidden])")?.click();
+  }
   const at = items.indexOf(menu.getRootNode().activeElement);
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[key];
-  const typing = target.matches("input[type=text], input[type=number]") && (key === "Home" || key === "End");
+  const typing = target.matches("input:is([type=text], [type=number], [type=search])") && (key === "Home" || key === "End");
   if (to === undefined || typing) return;
   event.preventDefault();
   items[(to + items.length) % items.length].focus();

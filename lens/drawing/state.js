@@ -40,6 +40,16 @@ export function keepTheme(theme) {
   try { localStorage.setItem("s2s-theme", theme); } catch { /* as above */ }
 }
 
+// The languages chosen lately, latest first: kept likewise.
+const RECENT = 5;
+export function recentLanguages() {
+  try { return JSON.parse(localStorage.getItem("s2s-languages")) || []; } catch { return []; }
+}
+export function keepLanguage(code) {
+  const recent = [...new Set([code, ...recentLanguages()])].slice(0, RECENT);
+  try { localStorage.setItem("s2s-languages", JSON.stringify(recent)); } catch { /* as above */ }
+}
+
 // The page of an address, which is its part after #, as browsers do not send it.
 export const pageOf = ({ hash }) => /^#lesson(s|-\d+)$/.test(hash) ? "lessons" : "explore";
 

@@ -17,6 +17,8 @@ export const LEAST = 0.001;
 export const ENDS = "the translation ends";  // what is written in place of a word, where that is `</s>`
 export const CERTAIN = 0.995;
 const MOST = 3;  // heads that are shown as those that matter
+// Tags of languages: ours and MADLAD's, Marian's, M2M-100's, and those of NLLB and mBART.
+const TAG = /^(?:<2([\w-]+)>|>>(\S+)<<|__([a-z]{2,3})__|([a-z]{2,3}_(?:[A-Z][a-z]{3}|[A-Z]{2})))$/;
 const PRONOUN = { fr: /^(il|elle|ils|elles)$/i, de: /^(er|sie|es)$/i, es: /^(él|ella|ellos|ellas)$/i };
 
 function numbers({ shape, data }) {
@@ -92,8 +94,10 @@ export class Trace {
 
   label({ text, special }, side, i) {
     if (!special) return text;
-    const tag = /^<2(\w+)>$/.exec(text);
-    return tag ? `to ${language(tag[1])}` : side === "inputs" && i === 0 ? "start" : "end";
+    const tag = TAG.exec(text), code = tag && (tag[1] || tag[2] || tag[3] || tag[4]);
+    if (code) return side === "source" && (tag[3] || tag[4]) ? `from ${language(code)}` : `to ${language(code)}`;
+    if (side === "source" && !/^<.*>$/.test(text)) return text;  // of a task prefix
+    return side === "inputs" && i === 0 ? "start" : "end";
   }
 
   rows(kind, unit, rows = "predicts") {

@@ -61,9 +61,10 @@ def add_model(verb: Parser, kind: str = "any encoder-decoder of transformers") -
                       help=f"{ANY_MODEL}; {kind} ({DEFAULT})")
 
 
-def add_languages(verb: Parser) -> None:
-    verb.add_argument("--from", dest="source", metavar="LANGUAGE", help="source language (the model's first)")
-    verb.add_argument("--to", dest="target", metavar="LANGUAGE", help="target language (the model's first)")
+def add_languages(verb: Parser, to_help: str = "target language, likewise (the model's first)") -> None:
+    verb.add_argument("--from", dest="source", metavar="LANGUAGE",
+                      help="source language: the model's code (fra_Latn), fr, fra or French (the model's first)")
+    verb.add_argument("--to", dest="target", metavar="LANGUAGE", help=to_help)
 
 
 def add_files(verb: Parser) -> None:

@@ -177,7 +177,7 @@ def add_translate(verbs: Verbs) -> None:
                     "Writes each line as soon as it is ready, in input order. Empty lines stay empty.")
     add_model(verb)
     add_engine(verb)
-    add_languages(verb)
+    add_languages(verb, "target language, likewise (the model's first); with several, fr,de, each has a column")
     add_beams(verb)
     verb.add_argument("--keep", metavar="REGEX", default="",
                       help="keep what this regular expression matches as it is, beside what is protected anyway")

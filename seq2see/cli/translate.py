@@ -17,7 +17,7 @@ WORDS_SHOWN = 60  # characters of unknown words
 
 def run(args: argparse.Namespace) -> None:
     """`args.run`, `args.engine`, `args.source`, `args.target`, `args.num_beams`, `args.keep`, `args.calibrated`;
-    writes a line for each line read.
+    writes a line for each line read, with a column for each target.
 
     Whatever has arrived is translated immediately: a slow writer at the other end of a pipe sees its lines come back,
     and a file goes through in large batches.  At the end stderr says how many lines are doubtful.
@@ -26,27 +26,40 @@ def run(args: argparse.Namespace) -> None:
     with only_results_on_stdout():
         translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device,
                                                 trust_remote_code=args.trust_remote_code)
-    settings = {"source": args.source, "target": args.target, "num_beams": args.num_beams, "keep": args.keep}
-    translator([], **settings)  # a wrong language or pattern is an error even without input
-    if args.calibrated:
-        check_calibrated(translator, args.source, args.target)
+    targets = [None] if args.target is None else [one.strip() for one in args.target.split(",")]
+    options = {"source": args.source, "num_beams": args.num_beams, "keep": args.keep}
+    for target in targets:
+        translator([], target=target, **options)  # a wrong language or pattern is an error even without input
+        if args.calibrated:
+            check_calibrated(translator, args.source, target)
     remarks = Remarks()
+
+    def translated(texts: list[str]) -> list[tuple[Translation, ...]]:
+        """For each text its translations, one to each target."""
+        return [*zip(*(translator(texts, target=target, **options) for target in targets), strict=True)]
+
     for lines in groups:
-        results = line_by_line(lambda texts: translator(texts, **settings), lines)
-        for (number, _), result in zip(lines, results, strict=True):
+        for (number, _), results in zip(lines, line_by_line(translated, lines), strict=True):
+            columns = [one_line(result, alone=len(targets) == 1) for result in results]
             if args.calibrated:
-                sys.stdout.write(f"{chance(result)}\t")
-            sys.stdout.write(" ".join(result.text.splitlines()) + "\n" if result.hypotheses else result.text + "\n")
-            remarks.note(number, result)
+                columns = [f"{chance(result)}\t{text}" for result, text in zip(results, columns, strict=True)]
+            sys.stdout.write("\t".join(columns) + "\n")
+            for result in results:
+                remarks.note(number, result)
         sys.stdout.flush()
     remarks.print()
 
 
+def one_line(result: Translation, *, alone: bool) -> str:
+    """The translation without line breaks and, beside others in columns, without TABs; a text without words as it is.
+    """
+    text = " ".join(result.text.splitlines()) if result.hypotheses else result.text
+    return text if alone else text.replace("\t", " ")
+
+
 def check_calibrated(translator: Translator, source: str | None, target: str | None) -> None:
     """UserError, before any line is read, if the model has no chance of a whole translation to that language."""
-    fitting = [pair for pair in translator.language_pairs or [("", "")]
-               if source in (None, pair[0]) and target in (None, pair[1])]
-    target = fitting[0][1]
+    _, target = translator.pair(source, target)
     if not translator.calibration or not translator.calibration.sentence_calibrator(target):
         raise UserError(f"{translator.name} has no chance of a translation to {target} that holds: see Calibration in"
                         " its README.md, or measure a run of your own with seq2see calibrate RUN")

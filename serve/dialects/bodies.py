@@ -6,7 +6,7 @@ A JSON body must be UTF-8 with exactly the documented types (no number from a st
 lone surrogates, NaN or deep nesting; any other gets status 400.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from fastapi import Security
 from fastapi.exceptions import RequestValidationError
@@ -20,6 +20,7 @@ from starlette.types import Receive, Scope, Send
 from seq2see.errors import UserError
 from seq2see.streams import is_utf16
 from seq2see.validation import refusal
+from ...tokenizer.language_pairs import LanguagePairs
 from ...translate.decoding import OPTIONS, DecodingOptions
 from ..api_errors import APIError
 from ..service import Service
@@ -35,6 +36,17 @@ TargetIds = Annotated[list[From0], Field(min_length=1)]
 TARGET_IDS = "the tokens of this translation, as its trace has them: it is not cut into tokens again"
 GIVEN = "how many of target_ids were forced, as its trace has it"
 Texts = Annotated[list[str], Field(min_length=1), Tag("list")]
+
+
+class Languages(BaseModel):
+    """Every source of these into every target."""
+
+    sources: list[str]
+    targets: list[str]
+
+    @classmethod
+    def of(cls, pairs: LanguagePairs) -> list[Self]:
+        return [cls(sources=[*sources], targets=[*targets]) for sources, targets in pairs.products]
 
 
 class Error(BaseModel):

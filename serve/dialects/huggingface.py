@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from seq2see import __version__
 from ...translate.decoding import DecodingOptions
 from ..service import Service
-from .bodies import Body, JSONRoute, OptionFields, Pair, Text, Texts, as_whole, by_kind, key_wanted
+from .bodies import Body, JSONRoute, Languages, OptionFields, Pair, Text, Texts, as_whole, by_kind, key_wanted
 
 
 class Generation(OptionFields):
@@ -72,7 +72,8 @@ class Info(BaseModel):
 
     model_id: str
     model_pipeline_tag: Literal["translation"] = "translation"
-    language_pairs: list[Pair]
+    language_pairs: list[Pair] | None = Field(description="source and target; null for more than 1,000: see languages")
+    languages: list[Languages] = Field(description="the same, every source of each by every target of it")
     engine: str
     precision: str
     max_client_batch_size: int = Field(description="maximum texts per request")
@@ -89,8 +90,9 @@ def router(service: Service) -> APIRouter:
     async def info(model: str | None = None) -> Info:
         service.check_ready()
         name, one = next(iter(service.named(model).items()))
-        return Info(model_id=name, language_pairs=[list(pair) for pair in one.language_pairs], engine=one.engine.name,
-                    precision=one.engine.precision, max_client_batch_size=service.settings.texts,
+        return Info(model_id=name, language_pairs=one.language_pairs.listed(),
+                    languages=Languages.of(one.language_pairs), engine=one.engine.name, precision=one.engine.precision,
+                    max_client_batch_size=service.settings.texts,
                     max_input_length=service.settings.characters, version=__version__)
 
     @routes.get("/models/{model:path}/health", summary="Whether a model is ready")

@@ -26,6 +26,7 @@ from ...lens.explorer import trace_record
 from ...lens.kinds import Kind
 from ...lens.trace import Trace
 from ...lens.wording import label
+from ...tokenizer.tagging import tagging
 from ...translate.decoding import OPTIONS, DecodingOptions
 from ...translate.results import Translation
 from ...translate.translator import Translator
@@ -109,9 +110,10 @@ class TreeQuestion(Question):
         with IMPORTS:
             from ...lens.beams import beam_tree  # imports torch
 
-        first = translator.tag(self.target or "")
+        source, target = translator.pair(self.source, self.target)
         with translator.inside() as (model, tokenizer):
-            found = beam_tree(model, tokenizer, self.text, num_beams=self.num_beams, first=first)
+            found = beam_tree(model, tokenizer, self.text, num_beams=self.num_beams, first=translator.tag(target),
+                              tagging=tagging(model.config, tokenizer, source, target))
         return {
             "steps": [[[label(node.text), node.parent, node.log_prob, node.score] for node in step]
                       for step in found.steps],

@@ -15,7 +15,8 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from starlette.types import Receive, Scope, Send
 
-from seq2see.languages import NAMES
+from ...tokenizer.language_codes import language_name
+from ...tokenizer.language_pairs import MOST_LISTED
 from ...translate.decoding import DecodingOptions
 from ..api_errors import APIError
 from ..language_detection import Detection
@@ -77,7 +78,8 @@ class Translated(BaseModel):
 class Language(BaseModel):
     code: str
     name: str
-    targets: list[str] = Field(description="available target languages, possibly none")
+    targets: list[str] | None = Field(default=None, description="available target languages, possibly none; left out "
+                                      "where there are more than 1,000 pairs and this language has all targets")
 
 
 class AnyEncoding(JSONRoute):
@@ -141,12 +143,15 @@ def router(service: Service) -> APIRouter:
             return service.detect(body.q)
 
     @routes.head("/languages", include_in_schema=False)
-    @routes.get("/languages", summary="Source languages and their targets", response_model=list[Language])
-    async def languages() -> list[dict[str, Any]]:
+    @routes.get("/languages", summary="Source languages and their targets", response_model=list[Language],
+                response_model_exclude_none=True)
+    async def languages() -> list[Language]:
         service.check_ready()
         pairs = service.language_pairs  # clients look up the names of targets too, so targets have entries
-        return [{"code": code, "name": NAMES.get(code, code), "targets": [to for start, to in pairs if start == code]}
-                for code in dict.fromkeys([*(start for start, _ in pairs), *(to for _, to in pairs)])]
+        every = pairs.targets if len(pairs) > MOST_LISTED else None
+        found = {code: pairs.targets_of(code) for code in dict.fromkeys([*pairs.sources, *pairs.targets])}
+        return [Language(code=code, name=language_name(code), targets=None if own == every else [*own])
+                for code, own in found.items()]
 
     @routes.head("/health", include_in_schema=False)
     @routes.get("/health", summary="Whether the server is ready to translate")

@@ -25,7 +25,7 @@ from ..api_errors import APIError
 from ..language_detection import other_language
 from ..service import Service, bounded, check_passes
 from ..settings import ServerSettings
-from .bodies import GIVEN, TARGET_IDS, From0, JSONRoute, OptionFields, Pair, TargetIds, key_wanted
+from .bodies import GIVEN, TARGET_IDS, From0, JSONRoute, Languages, OptionFields, Pair, TargetIds, key_wanted
 from .inside import without_heads
 
 HeadName = Annotated[tuple[Kind, From0, From0], Strict(False)]  # JSON has no tuple
@@ -169,7 +169,9 @@ class LookReply(BaseModel):
 
 class OneModel(BaseModel):
     name: str
-    language_pairs: list[Pair] = Field(description="source and target; empty if the checkpoint does not name them")
+    language_pairs: list[Pair] | None = Field(description="source and target; empty if the checkpoint does not name "
+                                              "them; null for more than 1,000: see languages")
+    languages: list[Languages] = Field(description="the same, every source of each by every target of it")
     engine: str
     precision: str
 
@@ -201,8 +203,8 @@ def router(service: Service) -> APIRouter:
     @routes.get("/models", summary="The served models")
     async def models() -> ModelsReply:
         return ModelsReply(models=[
-            OneModel(name=name, language_pairs=[list(pair) for pair in one.language_pairs], engine=one.engine.name,
-                     precision=one.engine.precision)
+            OneModel(name=name, language_pairs=one.language_pairs.listed(), languages=Languages.of(one.language_pairs),
+                     engine=one.engine.name, precision=one.engine.precision)
             for name, one in service.models.items()
         ])  # fmt: skip
 

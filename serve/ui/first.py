@@ -59,12 +59,12 @@ def all_right(translator: Translator) -> bool:
 
 def settings_of(service: Service, *, api: str | None, learning: dict[str, Any] | None = None) -> dict[str, Any]:
     """The explorer's settings: models, limits, examples, and what it shows first."""
-    limits, models = service.settings, service.models
+    limits, models, pairs = service.settings, service.models, service.language_pairs
     chosen = example_model(service)
     first = first_view(models[chosen]) if chosen else None
     return {
         "api": api,
-        "models": [{"name": name, "pairs": [list(pair) for pair in one.language_pairs], "weights": weights(one)}
+        "models": [{"name": name, "languages": one.language_pairs.products, "weights": weights(one)}
                    for name, one in models.items()],
         "characters": limits.characters,
         "alternatives": limits.alternatives,
@@ -73,7 +73,7 @@ def settings_of(service: Service, *, api: str | None, learning: dict[str, Any] |
         "pairLanguages": [SOURCE, TARGET] if chosen else None,
         "exampleModel": chosen,
         "first": first,
-        "text": sentences()[0][0] if not first and any(pair[0] == SOURCE for pair in service.language_pairs) else None,
+        "text": sentences()[0][0] if not first and SOURCE in pairs.sources and pairs.default else None,
         "learning": learning,
     }  # fmt: skip
 

@@ -7,9 +7,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from seq2see.serve.api_errors import APIError
-from seq2see.serve.language_detection import find_language
-
 FIELD = {"/translate": "q", "/detect": "q", "/": "inputs", "/v1/translate": "texts", "/v1/look": "text"}
 JSON = {"Content-Type": "application/json"}
 
@@ -42,18 +39,6 @@ def test_what_is_no_body_is_400_and_utf_16_is_told_as_such(client, path):
             answers.append(client.post(path, files={"q": (None, "The cat.".encode(encoding))}))
         for answer in answers:
             assert (answer.status_code, told(answer)["error"]) == (400, "the body is UTF-16: send UTF-8")
-
-
-@pytest.mark.parametrize(("code", "found"), [
-    ("EN", "en"), ("en-US", "en"), ("en_XX", "en"), ("ZH_hans", "zh-Hans"), ("zh", None), ("", None), ("eng", None),
-])  # fmt: skip
-def test_a_language_is_known_however_it_is_written_or_else_named(code, found):
-    assert find_language(code, []) == code, "a checkpoint need not name its languages"
-    if found:
-        assert find_language(code, ["en", "zh-Hans"]) == found
-    else:
-        with pytest.raises(APIError, match=f"{code} is not supported; choose en, zh-Hans".strip()):
-            find_language(code, ["en", "zh-Hans"])
 
 
 # --- whatever is sent

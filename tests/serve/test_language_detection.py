@@ -35,7 +35,8 @@ def test_short_texts_names_and_addresses_are_not(text):
 
 
 def test_in_doubt_nothing_is_said():
-    assert other_language("Où est la gare ?", "") is None and other_language("Où est la gare ?", "eng_Latn") is None
+    assert other_language("Où est la gare ?", "") is None and other_language("Où est la gare ?", "ROMANCE") is None
+    assert other_language("Où est la gare ?", "eng_Latn") == "fr"
     assert other_language("Où est la gare ?", "en-US") == "fr"
     assert other_language("Mi casa es su casa.", "en") == "und", "Spanish or one of its neighbours"
 

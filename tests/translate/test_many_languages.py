@@ -1,42 +1,184 @@
-"""A model of many languages: the pair that its tokenizer names is the one it translates, and no other is pretended."""
+"""Models of many languages: all pairs, by any name of a language; what transformers writes, whoever else translates."""
 
 import json
+import re
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import tiny
-from transformers import M2M100ForConditionalGeneration, NllbTokenizer
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from seq2see import Translator
 from seq2see.errors import UserError
+from seq2see.tokenizer.tagging import new_task_prefix, tagging
+
+HUB = Path(__file__).resolve().parents[3] / "shared" / "hub"
+TAGS = [">>fra<<", ">>deu<<", ">>srp_Cyrl<<", ">>srp_Latn<<"]
+TASKS = {f"translation_en_to_{code}": f"translate English to {name}: " for code, name in (("fr", "French"),
+                                                                                         ("de", "German"))}
+TWO = "The cat did not cross the street. The box was too big."
 
 
-@pytest.fixture
-def nllb(tmp_path):
-    """The folder of a random NLLB from German to Chinese, and what transformers has it write."""
-    folder = tiny.nllb(tmp_path / "nllb", "deu_Latn", "zho_Hans")
-    model, tokenizer = M2M100ForConditionalGeneration.from_pretrained(folder), NllbTokenizer.from_pretrained(folder)
-    theirs = model.generate(**tokenizer(tiny.SENTENCES[0], return_tensors="pt"), num_beams=1, max_new_tokens=9,
-                            forced_bos_token_id=tokenizer.convert_tokens_to_ids("zho_Hans"))
-    return folder, tuple(theirs[0, 1:].tolist())
+def marian(folder):
+    folder.mkdir()
+    model = tiny.opus_mt(folder, tags=TAGS, source_lang="en", target_lang="mul")
+    loaded = AutoModelForSeq2SeqLM.from_pretrained(model)  # in safetensors
+    (folder / "pytorch_model.bin").unlink()
+    loaded.save_pretrained(folder)
+    return folder
 
 
-def test_it_writes_what_transformers_has_it_write(nllb):
-    folder, theirs = nllb
-    translator = Translator.from_pretrained(folder)
-    assert translator.language_pairs == [("deu_Latn", "zho_Hans")]
-    result = translator(tiny.SENTENCES[0], num_beams=1, max_new_tokens=9)
-    assert (result.source_language, result.target_language) == ("deu_Latn", "zho_Hans")
-    assert result.hypotheses[0].token_ids == theirs
+FAMILIES = {  # what makes one, a pair as a user says it and as the model does, and how many pairs it has
+    "nllb": (tiny.nllb, ("en", "French"), ("eng_Latn", "fra_Latn"), 202**2),
+    "m2m_100": (tiny.m2m_100, ("eng", "fr"), ("en", "fr"), 100**2),
+    "mbart_50": (tiny.mbart_50, ("English", "fra"), ("en_XX", "fr_XX"), 52**2),
+    "marian": (marian, ("en", "fr"), ("en", "fra"), 4),
+    "t5": (lambda folder: tiny.t5(folder, **TASKS), ("en", "French"), ("en", "fr"), 2),
+    "madlad": (lambda folder: tiny.t5(folder, tags=["<2en>", "<2fr>", "<2de>"]), ("en", "fra"), ("en", "fr"), 9),
+}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    made = tmp_path_factory.mktemp("families")
+    return {name: make(made / name) for name, (make, *_) in FAMILIES.items()}
+
+
+def theirs(folder, text, source, target):
+    """What transformers has the model read and write, as its documentation says."""
+    name = folder.name
+    beside = {"src_lang": source} if name in ("nllb", "m2m_100", "mbart_50") else {}
+    tokenizer, model = AutoTokenizer.from_pretrained(folder, **beside), AutoModelForSeq2SeqLM.from_pretrained(folder)
+    before = {"marian": f">>{target}<< ", "t5": TASKS["translation_en_to_fr"], "madlad": f"<2{target}> "}.get(name, "")
+    tag = {"nllb": target, "m2m_100": f"__{target}__", "mbart_50": target}.get(name)
+    forced = {"forced_bos_token_id": tokenizer.convert_tokens_to_ids(tag)} if tag else {}
+    read = tokenizer(before + text, return_tensors="pt")
+    written = model.generate(**read, num_beams=1, max_new_tokens=9, **forced)
+    return read["input_ids"][0].tolist(), tuple(written[0, 1:].tolist())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_all_pairs_are_there_and_it_writes_what_transformers_has_it_write(folders, family):
+    folder, (_, asked, pair, count) = folders[family], FAMILIES[family]
+    translator = Translator.from_pretrained(folder, engine="torch")
+    assert len(translator.language_pairs) == count and pair in translator.language_pairs
+    text = tiny.SENTENCES[0]
+    result = translator(text, source=asked[0], target=asked[1], num_beams=1, max_new_tokens=9)
+    read, written = theirs(folder, text, *pair)
+    assert (result.source_language, result.target_language) == pair
+    assert translator.codec.encode([text], source=pair[0], target=pair[1]) == [read]
+    assert result.hypotheses[0].token_ids[: len(written)] == written
+    given = result.hypotheses[0].given
+    assert given == (1 if family in ("nllb", "m2m_100", "mbart_50") else 0)
     [trace] = translator.look(result)
-    assert trace.given == 1 and len(trace.target) == len(theirs)
-    begun = translator(tiny.SENTENCES[0], prefix="The box", num_beams=1, max_new_tokens=20)
-    assert begun.text.startswith("The box") and begun.hypotheses[0].token_ids[0] == theirs[0]
+    assert trace.source_ids == tuple(read) and trace.target_ids == result.hypotheses[0].token_ids
+    assert trace.given == given and trace.log_prob == pytest.approx(result.hypotheses[0].log_prob, abs=0.1)
+    assert trace.target_text in (result.text, "") and not {"fr", "fra"} & {*re.split(r"\W|_", trace.target_text)}
+    assert [one.special for one in trace.target[:given]] == [True] * given
+    [score] = translator.score([text], ["The box."], source=asked[0], target=asked[1])
+    again = translator.look_at(text, "The box.", source=asked[0], target=asked[1])
+    assert score.log_prob == pytest.approx(again.log_prob, abs=1e-3) and again.given == given
 
 
-def test_a_pair_that_its_tokenizer_does_not_name_is_refused(nllb):
-    with pytest.raises(UserError, match="choose deu_Latn to zho_Hans"):
-        Translator.from_pretrained(nllb[0])("The cat.", target="fra_Latn")
-    path = nllb[0] / "tokenizer_config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"src_lang": None, "tgt_lang": None}))
-    with pytest.raises(UserError, match=r'can be used: set it in .*tokenizer_config.json, as "src_lang"'):
-        Translator.from_pretrained(nllb[0])("The cat.")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_tags_and_prefixes_stand_before_every_segment_and_are_no_words_of_it(folders, family):
+    _, asked, pair, _ = FAMILIES[family]
+    translator = Translator.from_pretrained(folders[family], engine="torch")
+    result = translator(TWO, source=asked[0], target=asked[1], num_beams=1, max_new_tokens=5)
+    assert len(result.parts) == 2
+    tags = tagging(translator.config, translator.tokenizer, *pair)
+    traces = translator.look(result, views=("raw", "left_out"))
+    for trace, part in zip(traces, result.parts, strict=True):
+        ids = tags.encode(translator.tokenizer, part.source_text)
+        assert trace.source_ids == tuple(ids)
+        words = [trace.source_text[word.start : word.end] for word in trace.source_words]
+        assert words == ["The", "cat", "did", "not", "cross", "the", "street", "."] or words[1] == "box"
+        own = [one for one in trace.source if one.word is not None]
+        assert own[0].word == 0 and {one.word for one in own} <= set(range(len(words)))
+        assert all(words[one.word].startswith(one.text.strip("▁ ")) for one in own[:1])
+        assert all(0 <= one.start <= one.end <= len(trace.source_text) for one in own)
+        given = trace.source[: trace.source.index(own[0])]
+        assert given and all(one.special and one.end == 0 for one in given)
+        shown = "".join(one.text for one in given)
+        assert {"nllb": "eng_Latn", "m2m_100": "__en__", "mbart_50": "en_XX", "marian": ">>fra<<", "madlad": "<2fr>",
+                "t5": "translateEnglishtoFrench:"}[family] == shown.replace("▁", "").replace(" ", "")
+
+
+def test_many_threads_of_many_languages_do_not_disturb_each_other(folders):
+    translator = Translator.from_pretrained(folders["nllb"], engine="torch")
+    codes = ["eng_Latn", "fra_Latn", "deu_Latn", "zho_Hans"]
+    pairs = [(a, b) for a in codes for b in codes] * 8
+
+    def both(pair):
+        ids = translator.codec.encode(["The cat."], source=pair[0], target=pair[1])
+        return ids, translator.codec.begin("The", language=pair[1])
+
+    alone = list(map(both, pairs))
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(both, pairs)) == alone
+    assert len({str(one) for one, _ in alone}) == len(codes)
+
+
+def test_the_pair_that_a_tokenizer_names_is_the_default_and_without_one_a_target_is_asked_for(folders, tmp_path):
+    named = Translator.from_pretrained(tiny.nllb(tmp_path / "named", "deu_Latn", "zho_Hans"))
+    assert named.language_pairs[0] == named.pair(None, None) == ("deu_Latn", "zho_Hans")
+    assert named.pair("fr", None) == ("fra_Latn", "zho_Hans") and len(named.language_pairs) == 202**2
+    files = {path.name: path.read_bytes() for path in folders["nllb"].iterdir()}
+    translator = Translator.from_pretrained(folders["nllb"])
+    for call in (translator, lambda text, **asked: translator.look_at(text, "x", **asked)):
+        with pytest.raises(UserError, match="translates to 202 languages: choose one"):
+            call("The cat.")
+        with pytest.raises(UserError, match="zh is several languages of this model; choose zho_Hans"):
+            call("The cat.", target="zh")
+        with pytest.raises(UserError, match="not translate to Frensh: the nearest of its 202 languages are fra_Latn"):
+            call("The cat.", target="Frensh")
+    assert translator.pair(None, "fr") == ("eng_Latn", "fra_Latn"), "NLLB's own default source"
+    assert {path.name: path.read_bytes() for path in folders["nllb"].iterdir()} == files, "nothing is edited"
+
+
+def test_a_forced_prefix_follows_the_tag(folders):
+    translator = Translator.from_pretrained(folders["nllb"])
+    begun = translator("The cat.", target="fr", prefix="The box", num_beams=1, max_new_tokens=20)
+    assert begun.text.startswith("The box")
+    assert begun.hypotheses[0].token_ids[0] == translator.tokenizer.convert_tokens_to_ids("fra_Latn")
+
+
+@pytest.mark.parametrize(("family", "target", "said"), [
+    ("marian", "sr", r"sr is several languages of this model; choose srp_Cyrl \(Serbian \(Cyrillic\)\), srp_Latn"),
+    ("marian", None, "translates to 4 languages"), ("t5", "es", "choose en to de, en to fr"),
+])  # fmt: skip
+def test_what_else_is_refused(folders, family, target, said):
+    with pytest.raises(UserError, match=said):
+        Translator.from_pretrained(folders[family], engine="torch")("The cat.", target=target)
+
+
+def test_a_prefix_for_what_is_yet_to_be_learnt_is_in_english():
+    assert new_task_prefix("fr", "deu_Latn") == "translate French to German: "
+
+
+@pytest.mark.skipif(not HUB.is_dir(), reason="the files of the Hub are not part of the project")
+def test_the_files_of_the_hub(tmp_path):
+    """NLLB's configuration, which names no pair, beside a small vocabulary; OPUS-MT's tokenizer as it is."""
+    folder = tiny.nllb(tmp_path / "nllb")
+    own, real = (json.loads((path / "config.json").read_text()) for path in (folder, HUB / "nllb-200-1.3B"))
+    sizes = {name: own[name] for name in own if "layer" in name or "dim" in name or "heads" in name or name in (
+        "d_model", "vocab_size", "max_position_embeddings", "dtype")}
+    real.pop("num_hidden_layers")  # another name of encoder_layers
+    (folder / "config.json").write_text(json.dumps(real | sizes))
+    for name in ("generation_config.json", "special_tokens_map.json"):
+        shutil.copy(HUB / "nllb-200-1.3B" / name, folder)
+    settings = json.loads((HUB / "nllb-200-1.3B" / "tokenizer_config.json").read_text())
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    codes = json.loads((folder / "special_tokens_map.json").read_text())["additional_special_tokens"]
+    translator = Translator.from_pretrained(folder, engine="torch")
+    assert {*translator.language_pairs.targets} == {*codes} and len(codes) == 202
+    for target in ("fr", "deu", "Hindi"):
+        assert translator("The cat.", source="en", target=target, max_new_tokens=4).source_language == "eng_Latn"
+    tokenizer = AutoTokenizer.from_pretrained(HUB / "opus-mt-tc-big-fr-en")
+    config = json.loads((HUB / "opus-mt-tc-big-fr-en" / "config.json").read_text())
+    model = tiny.foreign_model("marian", vocab_size=config["vocab_size"])
+    both = Translator(model, tokenizer)
+    assert both.language_pairs == [("fr", "en")] and both.pair("French", "eng") == ("fr", "en")
+    assert both.codec.encode(["Le chat."], source="fr", target="en") == [tokenizer("Le chat.")["input_ids"]]
