@@ -248,9 +248,10 @@ class Service:
     def model_for(self, model: str | None, source: str | None, target: str | None) -> str:
         """The name of the requested model, or of the first with the language pair."""
         models = self.named(model)
-        for name, one in models.items():
-            if not one.language_pairs or one.language_pairs.has(source, target):
-                return name
+        fitting = [name for name, one in models.items()
+                   if not one.language_pairs or one.language_pairs.has(source, target)]
+        if fitting:  # first one that has these codes, then any that has these languages
+            return next((name for name in fitting if models[name].language_pairs.fitting(source, target)), fitting[0])
         try:
             LanguagePairs.union(one.language_pairs for one in models.values()).find(source, target)
         except UserError as error:

@@ -94,7 +94,8 @@ def _language(code: str) -> Language | None:
         found = Language.get(OWN.get(code, _folded(code).removesuffix("-xx")), normalize=False)  # mBART has fr_XX
     except LanguageTagError:
         return None
-    return found.update_dict({"language": _two_letters().get(found.language, found.language)})
+    language = found.language or "und"
+    return found.update_dict({"language": _two_letters().get(language, language)})
 
 
 def _meant(asked: str) -> Language | None:
@@ -130,11 +131,11 @@ def _fitting(asked: str, known: Sequence[str]) -> list[str]:
         return []
     every = [(code, one) for code in known if (one := _language(code)) and _script_fits(wanted, one)]
     same = [(code, one) for code, one in every if one.language == wanted.language]
-    members = [(code, one) for code, one in every if MACROLANGUAGES.get(one.language) == wanted.language]
+    members = [(code, one) for code, one in every if MACROLANGUAGES.get(one.language or "") == wanted.language]
     if same or len(members) > 1:
         return _narrowed(wanted, same or members)
     return _narrowed(wanted, [(code, one) for code, one in every
-                              if tag_distance(one.language or "und", wanted.language) <= SAME])
+                              if tag_distance(one.language or "und", wanted.language or "und") <= SAME])
 
 
 def _script_fits(wanted: Language, one: Language) -> bool:

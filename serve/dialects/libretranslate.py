@@ -25,6 +25,7 @@ from ..service import Service
 from .bodies import Body, From0, JSONRoute, Text, Texts, by_kind, key_wanted, refuse_utf16
 
 MOST_FIELDS = 100
+MOST_TARGETS = 30  # of a language, that are listed where there are many languages
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 FOUR_WAYS = "As JSON, a form, a multipart form or query parameters; a list of texts only as JSON."
 KEY: Any = Field(default=None, description="the API key, if the server requires one")
@@ -79,7 +80,7 @@ class Language(BaseModel):
     code: str
     name: str
     targets: list[str] | None = Field(default=None, description="available target languages, possibly none; left out "
-                                      "where there are more than 1,000 pairs and this language has all targets")
+                                      "where there are more than 1,000 pairs, for languages with more than 30")
 
 
 class AnyEncoding(JSONRoute):
@@ -148,10 +149,10 @@ def router(service: Service) -> APIRouter:
     async def languages() -> list[Language]:
         service.check_ready()
         pairs = service.language_pairs  # clients look up the names of targets too, so targets have entries
-        every = pairs.targets if len(pairs) > MOST_LISTED else None
-        found = {code: pairs.targets_of(code) for code in dict.fromkeys([*pairs.sources, *pairs.targets])}
-        return [Language(code=code, name=language_name(code), targets=None if own == every else [*own])
-                for code, own in found.items()]
+        most = MOST_TARGETS if len(pairs) > MOST_LISTED else len(pairs)
+        found = ((code, pairs.targets_of(code)) for code in dict.fromkeys([*pairs.sources, *pairs.targets]))
+        return [Language(code=code, name=language_name(code), targets=[*own] if len(own) <= most else None)
+                for code, own in found]
 
     @routes.head("/health", include_in_schema=False)
     @routes.get("/health", summary="Whether the server is ready to translate")

@@ -64,6 +64,16 @@ def test_the_language_is_the_one_asked_for(run, translator):
     assert (code, out) == (1, "") and "choose en to fr, en to de" in err and err.count("\n") == 1
 
 
+def test_each_of_several_targets_has_a_column_in_the_order_asked_for(run, translator):
+    texts = ["The cat.", "", "12345", "An owl\tlent."]
+    own = [[" ".join(one.text.split()) for one in translator(texts, target=code)] for code in ("de", "fr")]
+    code, out, err = run("\n".join(texts) + "\n", "--from", "English", "--to", "German,fra")
+    columns = [[" ".join(cell.split()) for cell in line.split("\t")] for line in out.splitlines()]
+    assert (code, columns) == (0, [list(both) for both in zip(*own, strict=True)])
+    code, out, err = run("The cat.\n", "--to", "fr,Frensh")
+    assert (code, out) == (1, "") and "does not translate to Frensh; choose en to fr, en to de" in err
+
+
 def test_what_a_pattern_matches_stays(run):
     code, out, _ = run("The Zqxv did not cross.\n", "--keep", r"Zq\w+")
     assert code == 0 and "Zqxv" in out

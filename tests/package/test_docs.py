@@ -91,7 +91,8 @@ def folder(tmp_path, monkeypatch):
     hub = tmp_path / "Helsinki-NLP" / "opus-mt-en-fr"
     hub.mkdir(parents=True)
     tiny.opus_mt(hub)
-    tiny.nllb(tmp_path / "nllb", "eng_Latn", "fra_Latn")
+    for name in ("nllb", "facebook/nllb-200-distilled-600M"):
+        tiny.nllb(tmp_path / name)
     for name in ("storybook", "finetune", "mine"):
         run = shutil.copytree(home_of("storybook"), tmp_path / "runs" / name)
         settings = yaml.safe_load((run / "run.yaml").read_text("utf-8"))

@@ -65,7 +65,7 @@ def test_the_clients_health_and_info(live):
 
 @pytest.mark.parametrize(("path", "text", "parameters", "status", "error"), [
     ("", "x" * 5001, {}, 400, "a text has 5001 characters: at most 5000 are allowed"),
-    ("", TEXT, {"src_lang": "en", "tgt_lang": "zz"}, 400, "zz is not supported; choose fr, de"),
+    ("", TEXT, {"src_lang": "en", "tgt_lang": "zz"}, 400, "does not translate to zz; choose en to fr, en to de"),
     ("", TEXT, {"generate_parameters": {"beams": 2}}, 400, "parameters.generate_parameters.beams: unknown key"),
     ("/models/other", TEXT, {}, 404, ""),
 ])  # fmt: skip

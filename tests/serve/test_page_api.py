@@ -44,7 +44,7 @@ def test_gradios_client_looks(client, translator):
 
 @pytest.mark.parametrize(("name", "args", "error"), [
     ("/translate", (5,), "text: expected a text"),
-    ("/translate", (TEXT, "en", "zz"), "zz is not supported; choose fr, de"),
+    ("/translate", (TEXT, "en", "zz"), "does not translate to zz; choose en to fr, en to de"),
     ("/translate", (TEXT, "en", "fr", 9), "at most 5"),
     ("/look", (TEXT, "en", "fr", 3), "layer: expected a whole number from -1 to 2"),
     ("/look", (TEXT, "en", "fr", -1, 10**9), "head: expected a whole number from -1 to 1"),

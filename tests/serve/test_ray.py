@@ -52,7 +52,7 @@ def test_it_translates_looks_and_refuses(cluster, translator):
     [trace] = httpx.post(f"{cluster}/v1/look", json=sent, timeout=120).json()["traces"]
     assert trace["target_text"] == expected and len(trace["evidence"]["log_odds"]) == len(trace["words"]["target"])
     answer = httpx.post(f"{cluster}/translate", json={"q": TEXT, "source": "en", "target": "zz"}, timeout=60)
-    assert answer.status_code == 400 and answer.json()["error"].startswith("zz is not supported")
+    assert answer.status_code == 400 and answer.json()["error"].startswith("this model does not translate to zz")
     assert "Seq2See" in httpx.get(f"{cluster}/ui/", timeout=60).text
 
 

@@ -66,7 +66,7 @@ def test_each_dialect_and_the_page_answer(url, translator):
                                ("/v1/translate", {"texts": [TEXT], "model": "other"}, 404)):
         assert httpx.post(url + path, json=body).status_code == status
     page = httpx.get(f"{url}/ui/", headers={"Accept-Encoding": "identity"}).text
-    assert '"pairs":[["en","fr"],["en","de"]]' in page.replace(": ", ":").replace(", ", ",")
+    assert '"languages":[[["en"],["fr","de"]]]' in page.replace(": ", ":").replace(", ", ",")
 
 
 def test_what_is_asked_of_the_front_is_counted_there(translator):

@@ -173,7 +173,7 @@ def test_nothing_that_was_measured_is_said_of_a_model_without_heads(app):
 @pytest.mark.parametrize(("more", "error"), [
     ({"text": " "}, "the text has no words, so no head is needed"), ({"num_beams": 9}, "num_beams 9: at most 8"),
     ({"prefix": "x" * 5001}, "a prefix has 5001 characters"), ({"max_new_tokens": 513}, "max_new_tokens 513: at most"),
-    ({"without": [["cross", 9, 0]]}, "there is no cross layer 9"), ({"target": "xx"}, "not supported"),
+    ({"without": [["cross", 9, 0]]}, "there is no cross layer 9"), ({"target": "xx"}, "does not translate to xx"),
     ({"alternative": 1}, "there is no alternative 1"),
 ])  # fmt: skip
 def test_what_cannot_be_switched_off_is_told_in_one_line(app, more, error):
