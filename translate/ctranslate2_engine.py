@@ -79,7 +79,7 @@ class CTranslate2Engine:
             length_penalty=options.length_penalty,
             repetition_penalty=options.repetition_penalty,
             no_repeat_ngram_size=options.no_repeat_ngram_size,
-            max_decoding_length=(options.max_new_tokens or 0) - self._forces_end(options),
+            max_decoding_length=(options.max_new_tokens or 0) - (self._end_to_force(options) is not None),
             min_decoding_length=0,  # as `generate`: a translation may end at once
             max_input_length=0,  # no silent truncation: the translator splits or refuses longer texts
             max_batch_size=BATCH_TOKENS,
@@ -99,13 +99,15 @@ class CTranslate2Engine:
         """One that reaches the limit of length ends there where the checkpoint says so, as under `generate`: the forced
         `</s>` is no choice, so its log-probability is 0."""
         ids = tuple(map(self.ids.__getitem__, tokens))
-        if self._forces_end(options) and ids[-1] not in self.end and self.forced_end is not None:
+        forced = self._end_to_force(options)
+        if forced is not None and ids[-1] not in self.end:
             score *= options.normaliser(len(ids)) / options.normaliser(len(ids) + 1)
-            ids = (*ids, self.forced_end)
+            ids = (*ids, forced)
         return Hypothesis.from_engine(ids, score, end=self.end, options=options)
 
-    def _forces_end(self, options: DecodingOptions) -> bool:
-        return self.forced_end is not None and (options.max_new_tokens or 0) > max(1, len(options.prefix))
+    def _end_to_force(self, options: DecodingOptions) -> int | None:
+        """None also where there is no room for it."""
+        return self.forced_end if (options.max_new_tokens or 0) > max(1, len(options.prefix)) else None
 
     def _rescored(self, sources: Sequence[Ids], found: Sequence[EngineOutput]) -> list[EngineOutput]:
         """With the model's own log-probabilities, which the search has changed."""

@@ -70,7 +70,7 @@ DAMAGES = [
     (lambda f: _edit_weights(f, lambda w: w[NAME][0].fill_(-3e38)), f"beyond 1e+12: {NAME}"),
     (lambda f: os.truncate(f / "model.safetensors", 20_000), "possibly incomplete"),
     (lambda f: (f / "model.safetensors").unlink(), "has no weights: expected model.safetensors"),
-    (lambda f: _edit_config(f, d_model=8_192, vocab_size=2**22), "GB of memory"),
+    (lambda f: _edit_config(f, encoder_ffn_dim=24 * 2), "wrong shape: model.encoder.layers.0.fc1"),
     (lambda f: _edit_config(f, encoder_layers=256), "tensors are missing: model.encoder.layers.1"),
 ]  # fmt: skip
 

@@ -76,7 +76,7 @@ def family(name, *, ends):
         if bias is not None:
             bias[0, end] = 4.0
         else:
-            model.get_output_embeddings().weight.data[end] *= 3
+            model.get_output_embeddings().weight.data[end] *= -3 if name.startswith("M2M") else 4
     return model, tokenizer
 
 

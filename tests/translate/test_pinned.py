@@ -12,7 +12,7 @@ from seq2see import Translator
 from seq2see.lens.alignment_choice import FILE as ALIGNMENT
 from seq2see.lens.roles import FILE as ROLES
 from seq2see.lens.trust import FILE as TRUST
-from seq2see.translate import loaded_checkpoint
+from seq2see.modeling import loading
 from seq2see.translate.loaded_checkpoint import ModelChanged
 
 pytest.importorskip("ctranslate2")
@@ -81,7 +81,7 @@ def test_files_put_back_and_notes_laid_beside_change_nothing(run, others):
 
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
 def test_files_that_change_while_they_are_loaded_are_not_taken(run, others, engine, monkeypatch):
-    load = loaded_checkpoint.load
+    load = loading.load_checkpoint
 
     def slow(*args, **kwargs):
         loaded = load(*args, **kwargs)
@@ -89,7 +89,7 @@ def test_files_that_change_while_they_are_loaded_are_not_taken(run, others, engi
         return loaded
 
     translator = Translator.from_pretrained(run, engine="ctranslate2") if engine == "ctranslate2" else None
-    monkeypatch.setattr(loaded_checkpoint, "load", slow)
+    monkeypatch.setattr(loading, "load_checkpoint", slow)
     with pytest.raises(ModelChanged):
         if translator:
             translator.look(translator(TEXT))
