@@ -10,6 +10,7 @@ The first is the one that was started; torch starts the others, which do the sam
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
@@ -67,6 +68,7 @@ def on_all_cores(config: RunConfig, experiment: Callable[[RunConfig], object]) -
     threads, threads_before = min(best_threads(), max(1, usable_cores() // count)), torch.get_num_threads()
     store = TCPStore(HOST, 0, is_master=True, wait_for_workers=False)  # port 0: any free one
     ready = get_context("spawn").Semaphore(0)
+    logging.getLogger(start_processes.__module__).setLevel(logging.ERROR)  # one line, `deaths_explained`, is enough
     report(f"starting {count} processes")
     with patch_environment(
         MASTER_ADDR=HOST, MASTER_PORT=store.port, WORLD_SIZE=count, LOCAL_WORLD_SIZE=count, RANK=0, LOCAL_RANK=0,

@@ -13,8 +13,12 @@ from pathlib import Path
 
 import psutil
 import pytest
+import torch
 
+from seq2see.errors import UserError
 from seq2see.training.checkpoints import newest_intact_checkpoint, numbered
+from seq2see.training.config import load_config
+from seq2see.training.processes import on_all_cores
 from .conftest import train
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks after importing torch")
@@ -32,9 +36,13 @@ RANDOM = [  # everything that resuming has to bring back: averages (see SETTINGS
 def command(words: list[str], log: Path) -> None:
     """`seq2see train` as the first process of a group, its output in a file."""
     os.setsid()
+    redirect(log)
+    sys.exit(train(*words))
+
+
+def redirect(log: Path) -> None:
     for stream in (1, 2):
         os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
-    sys.exit(train(*words))
 
 
 @pytest.fixture
@@ -80,23 +88,62 @@ def test_killed_at_random_moments_it_ends_with_the_same_weights(start, tmp_path)
         assert (run / name).read_bytes() == (whole / name).read_bytes(), log
 
 
-@pytest.mark.parametrize(("number", "to_all", "code"), [
-    (signal.SIGINT, True, 130), (signal.SIGTERM, False, 143), (signal.SIGKILL, False, -signal.SIGKILL),
-])  # fmt: skip
-def test_two_processes_stop_together(start, tmp_path, number, to_all, code):
-    """At Ctrl-C, which the terminal sends to both; at SIGTERM to the first alone; and when the first is killed."""
+def test_two_processes_stop_together(start, tmp_path):
+    """At Ctrl-C, which the terminal sends to both: the first alone hears of it."""
     run = tmp_path / "run"
     first = start(run, "training.cpu_processes=2", "training.num_train_epochs=1000")
     wait_for(run / "checkpoint-3", first)
-    others = psutil.Process(first.pid).children(recursive=True)
-    assert any("spawn_main" in " ".join(other.cmdline()) for other in others)
-    (os.killpg if to_all else os.kill)(first.pid, number)
+    others = processes_of(first)
+    os.killpg(first.pid, signal.SIGINT)
     first.join(60)
     log = (tmp_path / "run.log").read_text("utf-8")
-    assert first.exitcode == code, log
-    assert not psutil.wait_procs(others, timeout=15)[1]
+    assert first.exitcode == 130, log
+    assert others and not psutil.wait_procs(others, timeout=15)[1]
     checkpoint, passed_over = newest_intact_checkpoint(run)
     assert checkpoint and not passed_over and "Traceback" not in log
-    if number != signal.SIGKILL:
-        assert f"{number.name}: stopping after this step, with a checkpoint" in log
-        assert log.splitlines()[-1].startswith("stopped; to continue, ")
+    assert "SIGINT: stopping after this step, with a checkpoint" in log
+    assert log.splitlines()[-1].startswith("stopped; to continue, ")
+
+
+def pause(config: object) -> None:
+    """For an experiment in which the processes do not hear of each other."""
+    time.sleep(600)
+
+
+def first_of(count: int, log: Path) -> None:
+    """The first of some processes: it waits for the others."""
+    redirect(log)
+    os.environ.pop("RANK", None)
+    config = load_config("storybook", ["training.use_cpu=true", f"training.cpu_processes={count}"])
+    try:
+        with on_all_cores(config, pause):
+            torch.distributed.barrier()
+    except UserError as error:
+        print(error, flush=True)
+
+
+@pytest.mark.parametrize(("count", "killed"), [(2, 0), (3, 2)])
+def test_all_end_with_the_first_or_another_and_one_line_says_why(tmp_path, count, killed):
+    log = tmp_path / "log"
+    first = FORKS.Process(target=first_of, args=(count, log))
+    first.start()
+    while len(others := processes_of(first)) < count - 1 or not all(is_connected(other) for other in others):
+        assert first.is_alive()
+        time.sleep(0.1)
+    os.kill([first, *others][killed].pid, signal.SIGKILL)
+    first.join(30)
+    assert not first.is_alive() and not psutil.wait_procs(others, timeout=15)[1]
+    said = log.read_text("utf-8").splitlines()
+    assert len(said) == 1 + bool(killed), said
+    if killed:
+        assert said[1].startswith("a training process ended: process 1 terminated with signal SIGKILL")
+        assert "training.resume=true" in said[1] and "training.cpu_processes=1" in said[1]
+
+
+def processes_of(first) -> list[psutil.Process]:
+    """Those that train along, not multiprocessing's own helper."""
+    return [child for child in psutil.Process(first.pid).children() if "spawn_main" in " ".join(child.cmdline())]
+
+
+def is_connected(process: psutil.Process) -> bool:
+    return any(one.status == psutil.CONN_ESTABLISHED for one in process.net_connections("tcp"))
