@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Sequence
 
 from seq2see.cli.lines import line_by_line, stdin, windows
 from seq2see.errors import UserError
@@ -44,8 +45,7 @@ def run(args: argparse.Namespace) -> None:
             if args.calibrated:
                 columns = [f"{chance(result)}\t{text}" for result, text in zip(results, columns, strict=True)]
             sys.stdout.write("\t".join(columns) + "\n")
-            for result in results:
-                remarks.note(number, result)
+            remarks.note(number, results)
         sys.stdout.flush()
     remarks.print()
 
@@ -80,12 +80,13 @@ class Remarks:
         self.counts: Counter[str] = Counter()
         self.first: dict[str, str] = {}
 
-    def note(self, number: int, result: Translation) -> None:
+    def note(self, number: int, results: Sequence[Translation]) -> None:
+        """Of the translations of a line, one to each target."""
         self.lines = number
-        if result.unknown_words:
-            words = ", ".join(dict.fromkeys(word.text for word in result.unknown_words))
+        if unknown := [word.text for result in results for word in result.unknown_words or ()]:
+            words = ", ".join(dict.fromkeys(unknown))
             self._count(UNKNOWN, f"line {number:,}: {words[:WORDS_SHOWN]}{'…' * (len(words) > WORDS_SHOWN)}")
-        if result.hypotheses and not result.hypotheses[0].finished:
+        if any(result.hypotheses and not result.hypotheses[0].finished for result in results):
             self._count(CUT_OFF, f"line {number:,}")
 
     def _count(self, what: str, where: str) -> None:
