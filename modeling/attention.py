@@ -7,8 +7,9 @@ found.  The dot product of a query and a key is their score; the softmax turns a
 to 1; the output is the weighted sum of values.
 
 One class serves all three uses.  In the encoder a sentence attends to itself in both directions.  In the decoder the
-target attends to itself, backwards only (the causal mask).  In cross-attention the queries come from the target, and
-keys and values from the encoded source.  The three differ in their inputs, not in the computation.
+target attends to itself, backwards only (the causal mask, which modeling_seq2see.py makes with transformers).  In
+cross-attention the queries come from the target, and keys and values from the encoded source.  The three differ in
+their inputs, not in the computation.
 
 `attend` is the formula itself, the one to read, and the only implementation that can return its weights.  The fast
 kernels (sdpa, flash, flex) compute the same sum without materialising the weights.

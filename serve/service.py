@@ -15,14 +15,12 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from seq2see.errors import UserError
 from ..lens.pausing import Stopped, pausing
 from ..tokenizer.language_pairs import LanguagePairs
-from ..tokenizer.words import split_words
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
 from ..translate.loaded_checkpoint import ModelChanged
 from ..translate.results import Translation
@@ -31,6 +29,7 @@ from .access import AccessControl, Caller, read_keys
 from .api_errors import APIError
 from .batcher import WORKER, Batcher
 from .language_detection import ALIASES, Detection, detect
+from .limits import bounded, check_look_size, check_passes, check_size
 from .server_metrics import Metrics
 from .settings import ServerSettings
 from .turns import Turns
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 MOST_LOOKS = 32  # running and waiting: a class that clicks at once
-HEADS = 64  # of a model, about
 LONG_TEXT = 1_000  # characters; longer texts are prepared in a thread, to keep the event loop free
 OUTCOMES = {500: "failed", 504: "late"}  # of requests that end with an error, for the metrics; otherwise "refused"
 log = logging.getLogger("seq2see.serve")
@@ -154,7 +152,7 @@ class Service:
         Every exception leaves as an APIError, except cancellation.
         """
         self.check_ready()
-        self._check(texts, options, prefix)
+        check_size(texts, options, prefix, limits=self.settings)
         self.access.check_rate(caller, len(texts))
         began, outcome = time.perf_counter(), "done"
         try:
@@ -213,7 +211,7 @@ class Service:
 
     async def _translate_and_look(self, text: str, *, client: str, alternative: int, views: Sequence[str],
                                   evidence: bool, **request: Unpack[RequestOptions]) -> tuple[Translation, list[Trace]]:
-        self.check_look_size(text)
+        check_look_size(text, limits=self.settings)
         [result] = await self._translate([text], **request)
         if not result.hypotheses:
             raise APIError(400, "blank_text", "the text has no words, so there is no translation to look at")
@@ -263,58 +261,6 @@ class Service:
         if len(set(languages)) < 2:
             return languages[0] if languages else None
         return (await _in(self._threads, lambda: detect(text, languages)))[0].language
-
-    # --- limits
-
-    def _check(self, texts: Sequence[str], options: DecodingOptions, prefix: str) -> None:
-        """APIError (400) for a request over a limit."""
-        limits = self.settings
-        if not texts:
-            raise APIError(400, "no_text", "there is no text to translate")
-        if len(texts) > limits.texts:
-            raise APIError(400, "too_many_texts", f"{len(texts)} texts: at most {limits.texts} are allowed")
-        for what, longest in (("text", max(map(len, texts))), ("prefix", len(prefix))):
-            if longest > limits.characters:
-                raise APIError(400, f"{what}_too_long",
-                              f"a {what} has {longest} characters: at most {limits.characters} are allowed")
-        found = limits.alternatives if options.sampling else min(limits.alternatives, limits.beams)  # each takes a beam
-        for name, most in (("num_beams", limits.beams), ("alternatives", found), ("max_new_tokens", limits.new_tokens)):
-            value = getattr(options, name)
-            if value is not None and value > most:
-                raise APIError(400, f"{name}_too_large", f"{name} {value}: at most {most} are allowed")
-
-    def check_look_size(self, *texts: str, target_ids: Sequence[int] | None = None) -> None:
-        """APIError (400) for texts or tokens that are too many to look inside: maps grow with the square."""
-        tokens, limit = len(target_ids or ()), self.settings.new_tokens
-        if tokens > limit:
-            raise APIError(400, "text_too_long", f"target_ids has {tokens} tokens: at most {limit} are allowed")
-        longest, most = max(map(len, texts)), self.settings.look_characters
-        if longest > most:
-            message = f"a text has {longest} characters: looking inside takes at most {most}"
-            raise APIError(400, "text_too_long", message)
-
-
-def bounded(options: DecodingOptions, translator: Translator, settings: ServerSettings) -> DecodingOptions:
-    """The options, with the checkpoint's defaults capped at the server's limits."""
-    usual = translator.defaults.resolve()
-    most: dict[str, Any] = {"max_new_tokens": settings.new_tokens}
-    if not options.sampling:
-        most["num_beams"] = settings.beams
-    return replace(options, **{name: limit for name, limit in most.items()
-                               if getattr(options, name) is None and getattr(usual, name) > limit})
-
-
-def check_passes(translator: Translator, segments: Sequence[tuple[str, str]], *, language: str, evidence: bool,
-                 most: int) -> None:
-    """APIError (400) for segments, each with its translation, whose words would take too long to leave out one by one:
-    each takes a pass that reads all tokens of both again, and `evidence` as many more as there are heads."""
-    cost = 0
-    for source, translation in segments:
-        passes = len(split_words(source, language=language)) + evidence * HEADS
-        cost += passes * sum(map(len, translator.codec.encode([source, translation])))
-    if cost > most:
-        raise APIError(400, "text_too_long", f"to leave out each word, the model would read {cost:,} tokens: at most"
-                       f" {most:,} are allowed; send a shorter text or shorter sentences")
 
 
 def as_api_error(error: BaseException) -> APIError:

@@ -2,6 +2,7 @@
 
 import { VIEWS } from "./data.js";
 import { isRightToLeft, language } from "./languages.js";
+import { MOST, matters } from "./mattering.js";
 
 export const KINDS = ["cross", "decoder", "encoder"];
 export const OFFERED = ["raw", "norm", "rollout", "contributions", "left_out"];
@@ -11,12 +12,10 @@ export function headOf(name) {
   const [kind, layer, head] = name.split(".");
   return { kind, layer: +layer, head: +head };
 }
-const HALVED = Math.LN2;  // nats by which the log-odds of a word must change without a head for it to matter
 // Chances beyond these are shown as “over 99%” and “under 0.1%”, and a change beyond them does not matter.
 export const LEAST = 0.001;
 export const ENDS = "the translation ends";  // what is written in place of a word, where that is `</s>`
 export const CERTAIN = 0.995;
-const MOST = 3;  // heads that are shown as those that matter
 // Tags of languages: ours and MADLAD's, Marian's, M2M-100's, and those of NLLB and mBART.
 const TAG = /^(?:<2([\w-]+)>|>>(\S+)<<|__([a-z]{2,3})__|([a-z]{2,3}_(?:[A-Z][a-z]{3}|[A-Z]{2})))$/;
 const PRONOUN = { fr: /^(il|elle|ils|elles)$/i, de: /^(er|sie|es)$/i, es: /^(él|ella|ellos|ellas)$/i };
@@ -219,7 +218,6 @@ export class Trace {
 const chanceOf = (logOdds) => 1 / (1 + Math.exp(-logOdds));
 const logOddsOf = (chance) => Math.log(chance / (1 - chance));
 const bounded = (logOdds) => Math.min(Math.max(logOdds, logOddsOf(LEAST)), logOddsOf(CERTAIN));
-export const matters = ({ instead, drop }) => instead !== null || Math.abs(drop) >= HALVED;
 // Another word first, then what lowers a chance, then what raises it.
 const byEffect = (a, b) => (b.instead !== null) - (a.instead !== null) || b.drop - a.drop;
 

@@ -3,9 +3,10 @@
 import { headRow } from "./heads.js";
 import { inLanguage } from "./languages.js";
 import { about, html, icon, listed, slide, tipped } from "./markup.js";
+import { matters } from "./mattering.js";
 import { looking, traceOf } from "./state.js";
 import { flipOf } from "./texts.js";
-import { ENDS, bare, matters } from "./trace.js";
+import { ENDS, bare } from "./trace.js";
 import { averageOf, chance, chanceRange, elided, nth, oneIn, quoted } from "./wording.js";
 
 export function wordPanel(state, settings) {

@@ -31,6 +31,7 @@ from ...translate.decoding import OPTIONS, DecodingOptions
 from ...translate.results import Translation
 from ...translate.translator import Translator
 from ..api_errors import APIError
+from ..limits import check_look_size
 from ..service import Service
 from .bodies import GIVEN, TARGET_IDS, Body, From0, JSONRoute, TargetIds, key_wanted
 
@@ -270,8 +271,8 @@ def router(service: Service) -> APIRouter:
                              "response depends on the tool.")
     async def inside(body: InsideBody, request: Request) -> Response:
         caller, question = service.access.authenticate(request), body.question
-        service.check_look_size(question.text, question.translation, getattr(question, "other", ""),
-                                target_ids=question.target_ids)
+        check_look_size(question.text, question.translation, getattr(question, "other", ""),
+                        target_ids=question.target_ids, limits=service.settings)
         model = service.model_for(question.model, question.source, question.target)
         found = await service.examine(
             question.text, lambda translator: json.dumps(question.answer(translator), ensure_ascii=False),

@@ -23,7 +23,8 @@ from ...translate.translator import Translator
 from ..access import Caller
 from ..api_errors import APIError
 from ..language_detection import other_language
-from ..service import Service, bounded, check_passes
+from ..limits import bounded, check_look_size, check_passes
+from ..service import Service
 from ..settings import ServerSettings
 from .bodies import GIVEN, TARGET_IDS, From0, JSONRoute, Languages, OptionFields, Pair, TargetIds, key_wanted
 from .inside import without_heads
@@ -242,7 +243,8 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
 
     if found and not body.evidence:
         return await asyncio.to_thread(finish, service.models[model])
-    service.check_look_size(body.text, body.translation or "", *body.others, target_ids=body.target_ids)
+    check_look_size(body.text, body.translation or "", *body.others, target_ids=body.target_ids,
+                    limits=service.settings)
     return await service.examine(body.text, finish, caller=caller, model=model, options=request["options"],
                                  prefix=body.prefix)
 

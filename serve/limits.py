@@ -1,0 +1,66 @@
+"""What a request may ask for: too many or too long texts, or too much work, are refused before it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..tokenizer.words import split_words
+from ..translate.decoding import DecodingOptions
+from ..translate.translator import Translator
+from .api_errors import APIError
+from .settings import ServerSettings
+
+HEADS = 64  # of a model, about
+
+
+def check_size(texts: Sequence[str], options: DecodingOptions, prefix: str, *, limits: ServerSettings) -> None:
+    """APIError (400) for a request over a limit."""
+    if not texts:
+        raise APIError(400, "no_text", "there is no text to translate")
+    if len(texts) > limits.texts:
+        raise APIError(400, "too_many_texts", f"{len(texts)} texts: at most {limits.texts} are allowed")
+    for what, longest in (("text", max(map(len, texts))), ("prefix", len(prefix))):
+        if longest > limits.characters:
+            raise APIError(400, f"{what}_too_long",
+                          f"a {what} has {longest} characters: at most {limits.characters} are allowed")
+    found = limits.alternatives if options.sampling else min(limits.alternatives, limits.beams)  # each takes a beam
+    for name, most in (("num_beams", limits.beams), ("alternatives", found), ("max_new_tokens", limits.new_tokens)):
+        value = getattr(options, name)
+        if value is not None and value > most:
+            raise APIError(400, f"{name}_too_large", f"{name} {value}: at most {most} are allowed")
+
+
+def check_look_size(*texts: str, target_ids: Sequence[int] | None = None, limits: ServerSettings) -> None:
+    """APIError (400) for texts or tokens that are too many to look inside: maps grow with the square."""
+    tokens, limit = len(target_ids or ()), limits.new_tokens
+    if tokens > limit:
+        raise APIError(400, "text_too_long", f"target_ids has {tokens} tokens: at most {limit} are allowed")
+    longest, most = max(map(len, texts)), limits.look_characters
+    if longest > most:
+        message = f"a text has {longest} characters: looking inside takes at most {most}"
+        raise APIError(400, "text_too_long", message)
+
+
+def bounded(options: DecodingOptions, translator: Translator, settings: ServerSettings) -> DecodingOptions:
+    """The options, with the checkpoint's defaults capped at the server's limits."""
+    usual = translator.defaults.resolve()
+    most: dict[str, Any] = {"max_new_tokens": settings.new_tokens}
+    if not options.sampling:
+        most["num_beams"] = settings.beams
+    return replace(options, **{name: limit for name, limit in most.items()
+                               if getattr(options, name) is None and getattr(usual, name) > limit})
+
+
+def check_passes(translator: Translator, segments: Sequence[tuple[str, str]], *, language: str, evidence: bool,
+                 most: int) -> None:
+    """APIError (400) for segments, each with its translation, whose words would take too long to leave out one by one:
+    each takes a pass that reads all tokens of both again, and `evidence` as many more as there are heads."""
+    cost = 0
+    for source, translation in segments:
+        passes = len(split_words(source, language=language)) + evidence * HEADS
+        cost += passes * sum(map(len, translator.codec.encode([source, translation])))
+    if cost > most:
+        raise APIError(400, "text_too_long", f"to leave out each word, the model would read {cost:,} tokens: at most"
+                       f" {most:,} are allowed; send a shorter text or shorter sentences")
