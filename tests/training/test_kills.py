@@ -29,7 +29,7 @@ A_SAVE = 0.05  # seconds, approximately
 RANDOM = [  # everything that resuming has to bring back: averages (see SETTINGS), dropout, joined texts, the best
     "model.dropout=0.3", "data.joined=0.5", "training.eval_strategy=steps", "training.eval_steps=3",
     "training.save_strategy=steps", "training.save_steps=3", "training.load_best_model_at_end=true",
-    "evaluation.eval_samples=5", "evaluation.max_length=12", "training.resume=true",
+    "training.num_train_epochs=4", "evaluation.eval_samples=5", "evaluation.max_length=12", "training.resume=true",
 ]  # fmt: skip
 
 
@@ -69,21 +69,24 @@ def wait_for(folder: Path, process) -> None:
 def test_killed_at_random_moments_it_ends_with_the_same_weights(start, tmp_path):
     """Killed inside saves, and at any moment, start and end included; pytest-randomly prints the seed."""
     whole, run = tmp_path / "whole", tmp_path / "run"
+    imported = FORKS.Process(target=int)
+    imported.start()
+    imported.join()
     began = time.perf_counter()
     start(whole).join()
     seconds, kills = time.perf_counter() - began, 0
-    for inside_a_save in (True, False, True, False):
+    for within in (A_SAVE, A_SAVE, seconds / 2, A_SAVE, seconds):
         process = start(run)
-        if inside_a_save:
+        if within == A_SAVE:
             wait_for(run / ".saving", process)
-        process.join(random.uniform(0, A_SAVE if inside_a_save else seconds))
+        process.join(random.uniform(0, within))
         process.kill()
         process.join()
         kills += process.exitcode == -signal.SIGKILL
     last = start(run, "training.dataloader_num_workers=2")
     last.join()
     log = (tmp_path / "run.log").read_text("utf-8")
-    assert kills and last.exitcode == 0, log
+    assert kills >= 2 and last.exitcode == 0, log
     for name in ("model.safetensors", f"{numbered(whole)[0].name}/raw_weights.safetensors"):
         assert (run / name).read_bytes() == (whole / name).read_bytes(), log
 
