@@ -15,6 +15,6 @@ class EarlyStopping(EarlyStoppingCallback):
 
     def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
         super().on_train_begin(args, state, control, **kwargs)
-        vars(self).update(state.stateful_callbacks[type(self).__name__]["attributes"])
+        self.__dict__.update(state.stateful_callbacks[type(self).__name__]["attributes"])
         if self.early_stopping_patience_counter >= self.early_stopping_patience:
             control.should_training_stop = True

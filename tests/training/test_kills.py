@@ -17,7 +17,6 @@ import torch
 
 from seq2see.errors import UserError
 from seq2see.training.checkpoints import newest_intact_checkpoint, numbered
-from seq2see.training.config import load_config
 from seq2see.training.processes import on_all_cores
 from .conftest import train
 
@@ -108,18 +107,23 @@ def test_two_processes_stop_together(start, tmp_path):
     assert log.splitlines()[-1].startswith("stopped; to continue, ")
 
 
-def pause(config: object) -> None:
-    """For an experiment in which the processes do not hear of each other."""
-    time.sleep(600)
+class Pausing:
+    """A configuration with which the processes that train along do not hear of the first for long."""
+
+    def __init__(self, processes: int) -> None:
+        self.training = {"use_cpu": True, "cpu_processes": processes}
+
+    @property
+    def output(self) -> None:
+        time.sleep(600)
 
 
 def first_of(count: int, log: Path) -> None:
     """The first of some processes: it waits for the others."""
     redirect(log)
     os.environ.pop("RANK", None)
-    config = load_config("storybook", ["training.use_cpu=true", f"training.cpu_processes={count}"])
     try:
-        with on_all_cores(config, pause):
+        with on_all_cores(Pausing(count)):
             torch.distributed.barrier()
     except UserError as error:
         print(error, flush=True)
