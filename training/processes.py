@@ -14,10 +14,10 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
-from multiprocessing.synchronize import Semaphore
+from importlib import import_module
+from multiprocessing import parent_process
 
 import torch
 from accelerate.state import AcceleratorState
@@ -36,6 +36,7 @@ SHARE = 512  # tokens of a batch that are worth another process
 MOST = 8
 DYING = 10  # seconds that a process may take to end after the others have lost it
 HOST = "127.0.0.1"
+STARTED = "started"  # in the store: how many of the other processes have started
 LOOPBACK = {"linux": "lo", "darwin": "lo0"}  # the network interface that no other machine reaches
 
 
@@ -56,8 +57,8 @@ def best_threads() -> int:
 
 
 @contextmanager
-def on_all_cores(config: RunConfig, experiment: Callable[[RunConfig], object]) -> Iterator[None]:
-    """Inside, this process is the first of those that train `config` together; the others run `experiment(config)`.
+def on_all_cores(config: RunConfig) -> Iterator[None]:
+    """Inside, this process is the first of those that train `config` together.
 
     Raises UserError if one of the others ends early.
     """
@@ -67,7 +68,6 @@ def on_all_cores(config: RunConfig, experiment: Callable[[RunConfig], object]) -
         return
     threads, threads_before = min(best_threads(), max(1, usable_cores() // count)), torch.get_num_threads()
     store = TCPStore(HOST, 0, is_master=True, wait_for_workers=False)  # port 0: any free one
-    ready = get_context("spawn").Semaphore(0)
     logging.getLogger(start_processes.__module__).setLevel(logging.ERROR)  # one line, `deaths_explained`, is enough
     report(f"starting {count} processes")
     with patch_environment(
@@ -75,13 +75,12 @@ def on_all_cores(config: RunConfig, experiment: Callable[[RunConfig], object]) -
         OMP_NUM_THREADS=threads, PYTHONWARNINGS="ignore", CUDA_VISIBLE_DEVICES="",
         GLOO_SOCKET_IFNAME=LOOPBACK.get(sys.platform, ""),
     ):  # fmt: skip
-        others = start_processes(train_along, (count, experiment, config, ready), nprocs=count - 1, join=False)
+        others = start_processes(train_along, (count, config), nprocs=count - 1, join=False)
         try:
             torch.set_num_threads(threads)
             with deaths_explained(others):
-                for _ in others.processes:
-                    while not ready.acquire(timeout=1):
-                        others.join(timeout=0)  # raises if one has ended
+                while store.add(STARTED, 0) < count - 1:  # counts; gloo would wait deaf to signals, and for the dead
+                    others.join(timeout=0.1)  # raises if one has ended
                 torch.distributed.init_process_group("gloo", store=store, rank=0, world_size=count)
                 yield
         finally:
@@ -111,18 +110,16 @@ def deaths_explained(others: ProcessContext) -> Iterator[None]:
         ) from death
 
 
-def train_along(
-    index: int, count: int, experiment: Callable[[RunConfig], object], config: RunConfig, ready: Semaphore
-) -> None:
-    """What every process but the first does.  Signals are the first one's business."""
+def train_along(index: int, count: int, config: RunConfig) -> None:
+    """What every process but the first does: the same experiment.  Signals are the first one's business."""
     ignore_signals()
     threading.Thread(target=end_with_parent, daemon=True).start()
     rank = index + 1
     os.environ["RANK"] = os.environ["LOCAL_RANK"] = str(rank)
     store = TCPStore(HOST, int(os.environ["MASTER_PORT"]))
-    ready.release()
+    store.add(STARTED, 1)
     torch.distributed.init_process_group("gloo", store=store, rank=rank, world_size=count)
-    experiment(config)
+    import_module("seq2see.training.run").run_experiment(config)  # here, while the first one reads the data
 
 
 def end_with_parent() -> None:

@@ -56,7 +56,7 @@ def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = 
     with only_training(config.output):
         if config.training.get("push_to_hub") and is_first():
             check_hub(config.training.get("hub_token"))
-        with on_all_cores(config, run_experiment):
+        with on_all_cores(config):
             prepared = prepare(config)
             trainer = train_model(prepared, config, callbacks, moments=moments)
             saves = prepared.arguments.should_save

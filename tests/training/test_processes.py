@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from torch.distributed import TCPStore
 
 from seq2see.training import arguments, processes
 from seq2see.training.arguments import Seq2SeeTrainingArguments, is_made_by_amd
@@ -44,6 +45,7 @@ def test_two_processes_share_the_cores_and_the_caller_keeps_its_environment(mach
 
     def start(*args, **kwargs):
         inherited.append((os.environ["OMP_NUM_THREADS"], os.environ["RANK"], os.environ["MASTER_PORT"]))
+        TCPStore("127.0.0.1", int(os.environ["MASTER_PORT"])).add(processes.STARTED, 1)
         return SimpleNamespace(processes=[])
 
     machine(cores, amx=amx)
@@ -54,7 +56,7 @@ def test_two_processes_share_the_cores_and_the_caller_keeps_its_environment(mach
     monkeypatch.setattr(processes, "start_processes", start)
     monkeypatch.setattr(torch.distributed, "init_process_group", lambda backend, **how: None)
     for _ in range(2):
-        with on_all_cores(load_config("storybook", ["training.cpu_processes=2"]), print):
+        with on_all_cores(load_config("storybook", ["training.cpu_processes=2"])):
             os.environ["MEANWHILE"] = "stays"
             assert torch.get_num_threads() == threads
     assert [row[:2] for row in inherited] == [(str(threads), "0")] * 2
