@@ -1,7 +1,6 @@
 """The verb `train`: trains and measures a model from a configuration, or previews it."""
 
 import argparse
-import gc
 
 from seq2see.training.checks import check_command
 
@@ -18,7 +17,6 @@ def run(args: argparse.Namespace) -> int:
     from seq2see.training.progress import is_first, report
     from seq2see.training.run import run_experiment
 
-    gc.freeze()  # what was imported stays: every full collection would search a million objects
     if args.dry_run:
         preview(config)
         return 0
