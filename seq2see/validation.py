@@ -58,7 +58,7 @@ def checked(kind: type[T], given: Mapping[Any, Any], *, where: str = "", section
         place = " in ".join(filter(None, (key, where)))
         raise UserError(f"{place} is {value}, {problem}" if value else f"{place}: {problem}", exit_code=2) from error
     except PydanticSerializationError as error:  # a lone surrogate, or values nested too deeply
-        raise UserError(f"{where or 'a value'} is no JSON: {error}", exit_code=2) from error
+        raise UserError(f"{where or 'a value'} has a lone surrogate, or is nested too deeply", exit_code=2) from error
 
 
 @cache

@@ -28,7 +28,7 @@ PACKAGE_OF = {
     **{name: name for name in (
         "torch", "transformers", "tokenizers", "datasets", "filelock", "accelerate", "matplotlib", "sacrebleu",
         "sacremoses", "sentencepiece", "protobuf", "regex", "sentencex", "numpy", "safetensors", "huggingface_hub",
-        "langcodes", "pydantic",
+        "langcodes", "psutil", "pydantic",
     )},
     "yaml": "pyyaml",
     **dict.fromkeys(("gradio", "fastapi", "jinja2", "starlette", "uvicorn",

@@ -135,7 +135,7 @@ def test_characters_without_a_font_are_told(look, folder, tmp_path):
     (["The cat.", "--kind", "encoder", "--layer", "2", "--out", "x.json"], 2, "no layer 2 here: expected 0 to 1"),
     (["The cat.", "--head", "2"], 2, "there is no head 2 here: expected 0 to 1"),
     (["The cat.", "--out", "no/such/x.html"], 1, "cannot write no/such/x.html (No such file or directory)"),
-    (["The cat.", "--alternative", "99"], 2, "alternatives 100: expected a whole number from 1 to 64"),
+    (["The cat.", "--alternative", "99"], 2, "alternatives is 100, expected at most 64"),
     (["12345"], 1, "the text has no words"),
     (["The cat.", "--to", "hi"], 1, "choose en to fr, en to de"),
 ])  # fmt: skip

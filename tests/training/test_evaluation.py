@@ -288,7 +288,7 @@ def test_a_baseline_of_another_pair_is_refused_by_name_before_anything_is_transl
     settings = json.loads((other / "tokenizer_config.json").read_text("utf-8"))
     (other / "tokenizer_config.json").write_text(json.dumps(settings | {"source_lang": "en", "target_lang": "de"}))
     said = refused(run, capsys, "--data", table, "--against", other)
-    assert f"{other} does not translate en to fr; it has en to de" in said and not measured
+    assert f"{other}: this model does not translate to fr; choose en to de" in said and not measured
 
 
 def test_differences_without_effect_are_significant_as_often_as_p_says(monkeypatch):

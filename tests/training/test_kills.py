@@ -28,7 +28,7 @@ A_SAVE = 0.05  # seconds, approximately
 RANDOM = [  # everything that resuming has to bring back: averages (see SETTINGS), dropout, joined texts, the best
     "model.dropout=0.3", "data.joined=0.5", "training.eval_strategy=steps", "training.eval_steps=3",
     "training.save_strategy=steps", "training.save_steps=3", "training.load_best_model_at_end=true",
-    "training.num_train_epochs=4", "evaluation.eval_samples=5", "evaluation.max_length=12", "training.resume=true",
+    "training.num_train_epochs=4", "evaluation.eval_samples=5", "generation.max_length=12", "training.resume=true",
 ]  # fmt: skip
 
 

@@ -212,7 +212,7 @@ def test_evaluate_refuses_what_it_cannot_measure(run, tmp_path, capsys):
         (tmp_path / f"test.{language}").write_text("the dog\na big cat\n")
     (tmp_path / "test.lc.norm.tok.fr").write_text("le chien\n")
     for arguments, message in (
-        ([str(run)], "no 'test'"), ([str(run), "--to", "de"], "en to de"), ([str(tmp_path / "nowhere")], "nowhere"),
+        ([str(run)], "no 'test'"), ([str(run), "--to", "de"], "does not translate to de; choose en to fr"), ([str(tmp_path / "nowhere")], "nowhere"),
         ([str(run), "--data", "no/pairs.tsv"], "--data no/pairs.tsv does not exist"),
         ([str(run), "--data", str(tmp_path)], "has 1 lines, fewer than the text has pairs"),
     ):  # fmt: skip
