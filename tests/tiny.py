@@ -16,8 +16,12 @@ from transformers import (
     BartForConditionalGeneration,
     M2M100Config,
     M2M100ForConditionalGeneration,
+    M2M100Tokenizer,
     MarianConfig,
     MarianMTModel,
+    MBart50Tokenizer,
+    MBartConfig,
+    MBartForConditionalGeneration,
     NllbTokenizer,
     PreTrainedModel,
     PreTrainedTokenizerBase,
@@ -38,7 +42,7 @@ from seq2see.lens.calibration import (
     SentenceCalibrator,
     SentenceCheck,
 )
-from seq2see.lens.intervals import Estimate
+from seq2see.lens.intervals import Figure
 from seq2see.tokenizer import train_tokenizer
 from seq2see.translate.loaded_checkpoint import fingerprint
 
@@ -95,21 +99,15 @@ def published_marian(seed: int = 0) -> tuple[PreTrainedModel, PreTrainedTokenize
     return model, tokenizer
 
 
-def opus_mt(folder: Path) -> Path:
+def opus_mt(folder: Path, *, tags: Sequence[str] = (), **languages: str) -> Path:
     """A Marian as the Hub has OPUS-MT's: weights in a pickle of the old format, each name of a tied matrix among them,
-    SentencePiece models of both languages, decoding options in config.json and no tokenizer.json."""
-    import sentencepiece
-
+    SentencePiece models of both languages, decoding options in config.json and no tokenizer.json.  `languages` are its
+    `source_lang` and `target_lang`, `tags` those of its vocabulary."""
     learned = []
     for name, texts in (("source", SENTENCES[:3]), ("target", SENTENCES[3:5])):
-        model = io.BytesIO()
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(texts * 4), model_writer=model, vocab_size=60, hard_vocab_limit=False,
-            bos_id=-1, eos_id=-1, unk_id=0, minloglevel=2)  # fmt: skip
-        (folder / f"{name}.spm").write_bytes(model.getvalue())
-        processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
-        learned += processor.id_to_piece(list(range(1, len(processor))))
-    order = ["</s>", "<unk>", *dict.fromkeys(learned), "<pad>"]
+        (folder / f"{name}.spm").write_bytes(model := _sentencepiece(texts))
+        learned += _tokens(model)
+    order = ["</s>", "<unk>", *dict.fromkeys(learned), *tags, "<pad>"]
     pad = len(order) - 1
     options = {"num_beams": 2, "max_length": 24, "bad_words_ids": [[pad]]}
     config = MarianConfig(
@@ -122,15 +120,15 @@ def opus_mt(folder: Path) -> Path:
     torch.save(weights, folder / "pytorch_model.bin", _use_new_zipfile_serialization=False)
     for name, content in (
         ("config", config.to_dict() | options),
-        ("tokenizer_config", {"source_lang": "en", "target_lang": "fr"}),
+        ("tokenizer_config", {"source_lang": "en", "target_lang": "fr"} | languages),
         ("vocab", {token: id for id, token in enumerate(order)}),
     ):
         (folder / f"{name}.json").write_text(json.dumps(content), "utf-8")
     return folder
 
 
-def nllb(folder: Path, source: str, target: str) -> Path:
-    """The folder of a random NLLB, whose tokenizer names this pair."""
+def nllb(folder: Path, source: str | None = None, target: str | None = None) -> Path:
+    """The folder of a random NLLB, whose tokenizer may name this pair."""
     learnt = Tokenizer(models.BPE())
     learnt.pre_tokenizer = pre_tokenizers.Metaspace()
     special = ["<s>", "<pad>", "</s>", "<unk>"]
@@ -138,13 +136,68 @@ def nllb(folder: Path, source: str, target: str) -> Path:
     core = json.loads(learnt.to_str())["model"]
     tokenizer = NllbTokenizer(vocab=core["vocab"], merges=[tuple(one) for one in core["merges"]], src_lang=source,
                               tgt_lang=target)
+    return save(folder, _m2m_100(len(tokenizer)), tokenizer)
+
+
+def m2m_100(folder: Path) -> Path:
+    """The folder of a random M2M-100."""
+    folder.mkdir()
+    (folder / "sentencepiece.bpe.model").write_bytes(model := _sentencepiece(SENTENCES))
+    tokens = ["<s>", "<pad>", "</s>", "<unk>", *_tokens(model)]
+    (folder / "vocab.json").write_text(json.dumps({token: id for id, token in enumerate(tokens)}), "utf-8")
+    tokenizer = M2M100Tokenizer(str(folder / "vocab.json"), str(folder / "sentencepiece.bpe.model"))
+    return save(folder, _m2m_100(tokenizer.vocab_size + 108), tokenizer)
+
+
+def _m2m_100(vocab_size: int) -> PreTrainedModel:
     torch.manual_seed(0)
     model = M2M100ForConditionalGeneration(M2M100Config(
-        vocab_size=len(tokenizer), d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+        vocab_size=vocab_size, d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
         decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=64, pad_token_id=1,
         bos_token_id=0, eos_token_id=2, decoder_start_token_id=2,
     ))  # fmt: skip
+    return spread_out(model)
+
+
+def mbart_50(folder: Path) -> Path:
+    """The folder of a random mBART-50."""
+    tokenizer = MBart50Tokenizer(vocab=[(token, -1.0) for token in ("<unk>", "<s>", "</s>", *_tokens(_sentencepiece(
+        SENTENCES)))])
+    torch.manual_seed(0)
+    model = MBartForConditionalGeneration(MBartConfig(
+        vocab_size=len(tokenizer), d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=64, pad_token_id=1,
+        bos_token_id=0, eos_token_id=2, decoder_start_token_id=2, forced_eos_token_id=None,
+    ))  # fmt: skip
     return save(folder, spread_out(model), tokenizer)
+
+
+def t5(folder: Path, *, tags: Sequence[str] = (), **tasks: str) -> Path:
+    """The folder of a random T5 with a prefix for each of its `tasks`, such as `translation_en_to_fr`; or of a MADLAD,
+    with `tags`."""
+    tokenizer = foreign_tokenizer()
+    tokenizer.add_tokens(list(tags))
+    model = foreign_model("t5", vocab_size=len(tokenizer))
+    model.config.task_specific_params = {name: {"prefix": prefix} for name, prefix in tasks.items()} or None
+    return save(folder, model, tokenizer)
+
+
+def _sentencepiece(texts: Sequence[str]) -> bytes:
+    import sentencepiece
+
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([*texts] * 4), model_writer=model, vocab_size=60, hard_vocab_limit=False,
+        bos_id=-1, eos_id=-1, unk_id=0, minloglevel=2)  # fmt: skip
+    return model.getvalue()
+
+
+def _tokens(model: bytes) -> list[str]:
+    """The vocabulary of a SentencePiece model, without `<unk>`."""
+    import sentencepiece
+
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    return list(processor.id_to_piece(list(range(1, len(processor)))))
 
 
 def foreign_model(kind: str, *, vocab_size: int = 460, seed: int = 0) -> PreTrainedModel:
@@ -210,7 +263,7 @@ def save(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBas
 
 def calibrate_by_hand(run: Path, language: str, calibrator: Calibrator) -> Calibration:
     """Leave a calibration beside a model, as if it had been fitted."""
-    figure = Estimate(0.1, 0.05, 0.2)
+    figure = Figure(0.1, 0.05, 0.2)
     ways = {way: Reliability(calibrator, figure, figure, (Bin(5, 0.5, 0.4), Bin(5, 0.9, 1.0))) for way in WAYS}
     check = SentenceCheck("dev.tsv", True, Bin(60, 0.8, 0.8), (Bin(10, 0.1, 0.1), Bin(50, 0.9, 0.9)))
     sentences = SentenceCalibration(SentenceCalibrator(0.1, 0.7, 2.0, 0.5), 100, ("dev.tsv",), (check,))

@@ -1,0 +1,154 @@
+"""Languages by code and by name: a model's own code (`fra_Latn`, `fr_XX`), ISO 639, BCP 47, or a name in English.
+
+Codes and names are those of CLDR and ISO 639, by `langcodes`, which is imported for longer codes than two letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from difflib import SequenceMatcher
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from langcodes import Language
+
+NEAREST = 3  # languages that an error names
+SAME = 1  # CLDR's distance of two codes for one language: `cmn` and `zh`, `nb` and `no`; others are 8 or more apart
+OWN = {"ns": "nso"}  # M2M-100's code for Northern Sotho
+
+
+@lru_cache(maxsize=4096)
+def iso(code: str) -> str:
+    """The ISO 639 code of the language alone, of two letters if there is one: `fr` for `fra_Latn`, `zh` for `zh_CN`;
+    what is no code as it is."""
+    if len(code) < 3:
+        return code
+    found = _language(code)
+    return (found.prefer_macrolanguage().language or code) if found else code
+
+
+@lru_cache(maxsize=4096)
+def language_name(code: str) -> str:
+    """The name in English: `French` for `fra_Latn`, `Chinese (Traditional)` for `zho_Hant`; what is no code as it is.
+    """
+    found = _language(code)
+    return found.simplify_script().display_name() if found and found.is_valid() else code
+
+
+@lru_cache(maxsize=4096)
+def codes_of(asked: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of a model's codes that a code or an English name means: one, none, or the choices that it leaves.
+
+    The model's own code means itself, whatever it says elsewhere.
+    """
+    if asked in known:
+        return (asked,)
+    same = [code for code in known if _folded(asked) in (_folded(code), language_name(code).casefold())]
+    return tuple(same or _fitting(asked, known))
+
+
+def nearest(asked: str, known: Sequence[str]) -> list[str]:
+    """The three codes nearest to one that is not among them: those of the same language, then those that are spelt
+    most like it, themselves or by their names."""
+    spelt = {_folded(asked), language_name(asked).casefold()}
+
+    def likeness(code: str) -> float:
+        own = _folded(code), language_name(code).casefold()
+        alike = max(SequenceMatcher(None, one, other).ratio() for one in spelt for other in own)
+        return alike + (iso(code) == iso(asked))
+
+    return sorted(known, key=likeness, reverse=True)[:NEAREST]
+
+
+def with_names(codes: Iterable[str]) -> str:
+    """The codes, each with its name: `fra_Latn (French), deu_Latn (German)`."""
+    names = {code: language_name(code) for code in codes}
+    return ", ".join(code if name == code else f"{code} ({name})" for code, name in names.items())
+
+
+def is_language(asked: str) -> bool:
+    """Whether a code or an English name says a single language, unlike `mul`, `roa` and OPUS-MT's `ROMANCE`."""
+    found = _meant(asked)
+    return found is not None and not found.display_name().endswith(" languages")
+
+
+def _folded(code: str) -> str:
+    return code.casefold().replace("_", "-")
+
+
+@cache
+def _two_letters() -> dict[str, str]:
+    from langcodes.data_dicts import LANGUAGE_ALPHA3
+
+    return {three: two for two, three in LANGUAGE_ALPHA3.items() if len(two) == 2}  # it has fa-AF too
+
+
+@lru_cache(maxsize=4096)
+def _language(code: str) -> Language | None:
+    """What a code says, with two letters for the language if it has them; None for what is no code."""
+    from langcodes import Language
+    from langcodes.tag_parser import LanguageTagError
+
+    try:
+        found = Language.get(OWN.get(code, _folded(code).removesuffix("-xx")), normalize=False)  # mBART has fr_XX
+    except LanguageTagError:
+        return None
+    return found.update_dict({"language": _two_letters().get(found.language, found.language)})
+
+
+def _meant(asked: str) -> Language | None:
+    """The language of a code or an English name."""
+    found = _language(asked)
+    if found and found.is_valid():
+        return found
+    named = _named(asked)
+    rough = named and _named(asked[:-1]) == named and named.display_name().casefold() != asked.casefold()
+    return None if rough else named
+
+
+def _named(name: str) -> Language | None:
+    """The language of the longest English name that this one begins with: for ROMANCE the Romany of the Roma."""
+    from langcodes import Language
+
+    if not name.strip() or "(" in name:  # it would be read without what is in brackets
+        return None
+    try:
+        return Language.find(name, language="en")
+    except LookupError:
+        return None
+
+
+def _fitting(asked: str, known: Sequence[str]) -> list[str]:
+    """The codes of a language; else those of the languages that it comprises (Norwegian, Bokmål and Nynorsk); else
+    those that are another code for it."""
+    from langcodes import tag_distance
+    from langcodes.data_dicts import MACROLANGUAGES
+
+    wanted = _meant(asked)
+    if wanted is None:
+        return []
+    every = [(code, one) for code in known if (one := _language(code)) and _script_fits(wanted, one)]
+    same = [(code, one) for code, one in every if one.language == wanted.language]
+    members = [(code, one) for code, one in every if MACROLANGUAGES.get(one.language) == wanted.language]
+    if same or len(members) > 1:
+        return _narrowed(wanted, same or members)
+    return _narrowed(wanted, [(code, one) for code, one in every
+                              if tag_distance(one.language or "und", wanted.language) <= SAME])
+
+
+def _script_fits(wanted: Language, one: Language) -> bool:
+    """Whether two languages are written alike, as far as their scripts or territories say."""
+    scripts = [of.script or (of.maximize().script if of.territory else None) for of in (wanted, one)]
+    return None in scripts or scripts[0] == scripts[1]
+
+
+def _narrowed(wanted: Language, found: Sequence[tuple[str, Language]]) -> list[str]:
+    """Those that say as much as is wanted, not more: `pt` of `pt` and `pt_BR`."""
+    ways: tuple[Callable[[Language], bool], ...] = (
+        lambda one: (one.script, one.territory) == (wanted.script, wanted.territory),
+        lambda one: one.territory == wanted.territory,
+        lambda one: one.territory is None,
+        lambda one: True,
+    )
+    return next(filter(None, ([code for code, one in found if fits(one)] for fits in ways)), [])

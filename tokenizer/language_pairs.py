@@ -1,0 +1,168 @@
+"""`LanguagePairs`: what a model translates, as products of sources and targets: 40,000 pairs in 400 codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, product
+from operator import itemgetter
+from typing import Any, overload
+
+from seq2see.errors import UserError
+from .language_codes import codes_of, is_language, nearest, with_names
+
+Pair = tuple[str, str]
+Codes = tuple[str, ...]
+MOST_LISTED = 1_000  # pairs that an answer lists one by one
+MOST_SHOWN = 12  # pairs or languages that a line of text lists
+MOST_LETTERS = 60  # of the code or name of a language
+
+
+@dataclass(frozen=True, eq=False)
+class LanguagePairs(Sequence[Pair]):
+    """Pairs of (source, target) codes, the default first; as a sequence, none of which is longer in memory than its
+    codes.
+
+    Args:
+        products: sources and targets of each: every one of the sources by every one of the targets.
+        default: whether the first target is taken where none is asked for; a model of 200 languages has none.
+    """
+
+    products: tuple[tuple[Codes, Codes], ...] = ()
+    default: bool = True
+
+    @classmethod
+    def of(cls, pairs: Iterable[Sequence[str]]) -> LanguagePairs:
+        """These pairs, in this order."""
+        return cls(tuple(((source,), tuple(target for _, target in own))
+                         for source, own in groupby(dict.fromkeys(map(tuple, pairs)), key=itemgetter(0))))
+
+    @classmethod
+    def union(cls, several: Iterable[LanguagePairs]) -> LanguagePairs:
+        """The pairs of several models."""
+        own = list(several)
+        return cls(tuple(dict.fromkeys(one for each in own for one in each.products)), all(one.default for one in own))
+
+    @property
+    def sources(self) -> Codes:
+        return tuple(dict.fromkeys(code for sources, _ in self.products for code in sources))
+
+    @property
+    def targets(self) -> Codes:
+        return tuple(dict.fromkeys(code for _, targets in self.products for code in targets))
+
+    def targets_of(self, source: str) -> Codes:
+        return tuple(dict.fromkeys(code for sources, targets in self.products if source in sources for code in targets))
+
+    def sources_to(self, target: str | None) -> Codes:
+        """The sources of a target language, given by code or name; of any for None."""
+        to = None if target is None else codes_of(target[:MOST_LETTERS], self.targets)[:1]
+        return tuple(dict.fromkeys(code for sources, targets in self.products if to is None or {*to} & {*targets}
+                                   for code in sources))
+
+    def fitting(self, source: str | None, target: str | None) -> Pair | None:
+        """The first pair of these languages, None for any; no pair of a language with itself where another fits."""
+        found = None
+        for sources, targets in self.products:
+            if source not in (None, *sources) or target not in (None, *targets):
+                continue
+            own = sources[:2] if source is None else (source,), targets[:2] if target is None else (target,)
+            for pair in product(*own):
+                if pair[0] != pair[1]:
+                    return pair
+                found = found or pair
+        return found
+
+    def find(self, source: str | None, target: str | None) -> Pair:
+        """The pair that these codes or names of languages mean, None for the default.
+
+        UserError, of one line: an unknown or ambiguous language, a pair that there is not, or no target where there is
+        no default.
+        """
+        if target is None and not self.default:
+            raise UserError(f"this model translates to {len(self.targets)} languages: choose one (--to, target=), such"
+                            f" as {', '.join(self.targets[:3])}", exit_code=2)
+        return self._find(source, target)
+
+    def has(self, source: str | None, target: str | None) -> bool:
+        """Whether there is a pair of these languages, None for any."""
+        try:
+            self._find(source, target)
+        except UserError:
+            return False
+        return True
+
+    def _find(self, source: str | None, target: str | None) -> Pair:
+        of, to = self._code("from", source, self.sources), self._code("to", target, self.targets)
+        pair = self.fitting(of, to)
+        if pair is None:
+            asked = " ".join(f"{side} {code}" for side, code in (("from", of), ("to", to)) if code is not None)
+            raise UserError(f"this model does not translate {asked}; choose {self}")
+        return pair
+
+    def _code(self, side: str, asked: str | None, known: Codes) -> str | None:
+        if asked is None:
+            return None
+        asked = asked[:MOST_LETTERS]
+        codes = codes_of(asked, known)
+        if len(codes) == 1:
+            return codes[0]
+        if codes:
+            more = f" and {len(codes) - MOST_SHOWN} more" if len(codes) > MOST_SHOWN else ""
+            choices = with_names(codes[:MOST_SHOWN])
+            raise UserError(f"{asked} is several languages of this model; choose {choices}{more}")
+        if len(known) == 1 and is_language(asked) and not is_language(known[0]):
+            return known[0]  # which does not name its languages
+        if len(self) <= MOST_SHOWN:
+            raise UserError(f"this model does not translate {side} {asked}; choose {self}")
+        raise UserError(f"this model does not translate {side} {asked}: the nearest of its {len(known)} languages are"
+                        f" {with_names(nearest(asked, known))}")
+
+    def listed(self) -> list[list[str]] | None:
+        """The pairs one by one, as JSON has them; None for too many."""
+        return [list(pair) for pair in self] if len(self) <= MOST_LISTED else None
+
+    def __str__(self) -> str:
+        if len(self) <= MOST_SHOWN:
+            return ", ".join(f"{source} to {target}" for source, target in self)
+        return ", ".join(f"{_short(sources)} to {_short(targets)}" for sources, targets in self.products[:MOST_SHOWN])
+
+    def __len__(self) -> int:
+        return sum(len(sources) * len(targets) for sources, targets in self.products)
+
+    def __iter__(self) -> Iterator[Pair]:
+        for sources, targets in self.products:
+            yield from product(sources, targets)
+
+    def __contains__(self, pair: object) -> bool:
+        match pair:
+            case (source, target):
+                return any(source in sources and target in targets for sources, targets in self.products)
+        return False
+
+    @overload
+    def __getitem__(self, index: int) -> Pair: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Pair]: ...
+    def __getitem__(self, index: int | slice) -> Pair | list[Pair]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        left = range(len(self))[index]  # IndexError beyond the last
+        for sources, targets in self.products:
+            if left < len(sources) * len(targets):
+                return sources[left // len(targets)], targets[left % len(targets)]
+            left -= len(sources) * len(targets)
+        raise AssertionError
+
+    def __eq__(self, other: Any) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        same = isinstance(other, LanguagePairs) and self.products == other.products
+        return same or (len(self) == len(other) and all(map(tuple.__eq__, self, map(tuple, other))))
+
+    def __hash__(self) -> int:
+        return hash(self.products)
+
+
+def _short(codes: Codes) -> str:
+    return ", ".join(codes) if len(codes) <= MOST_SHOWN else f"{len(codes)} languages"

@@ -1,0 +1,156 @@
+"""How a foreign model is told its languages, from its own tokenizer and configuration.
+
+    NLLB, M2M-100, mBART-50, mBART   the source's tag beside the source, the target's first in the translation
+    Marian of many targets           `>>fra<<` before the source; MADLAD, a T5, likewise `<2fr>`
+    T5                               a task prefix in words, such as `translate English to French: `
+
+    tagging(model.config, tokenizer, "eng_Latn", "fra_Latn").encode(tokenizer, "The cat.")
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from .language_codes import language_name
+from .language_pairs import Codes, LanguagePairs
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+Ids = tuple[int, ...]
+TASK = re.compile(r"translation_(.+)_to_(.+)")
+MARIAN = re.compile(r">>(\S+)<<")
+MADLAD = re.compile(r"<2([a-z]{2,3}(?:[-_]\w+)*)>")
+BESIDE = re.compile(r"([a-z]{2,3}_(?:[A-Z][a-z]{3}|[A-Z]{2}))")
+T5 = ("t5", "mt5", "umt5")
+STARTS_FROM_TAG = ("MBartTokenizer", "MBartTokenizerFast")  # of 25 languages: its decoder starts from the tag
+
+
+@dataclass(frozen=True)
+class Tagging:
+    """What stands beside the text of a pair of languages.
+
+    Args:
+        prefix: text before every source text.
+        before: ids before those of the source text.
+        after: ids after them, `</s>` among them.
+        first: the id that every translation begins with; None: the checkpoint's own.
+    """
+
+    prefix: str = ""
+    before: Ids = ()
+    after: Ids = ()
+    first: int | None = None
+
+    def encode(self, tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
+        """The ids of a source text; special tokens written in it are plain text."""
+        return [*self.before, *bare(tokenizer, self.prefix + text), *self.after]
+
+
+@dataclass(frozen=True)
+class _Tags:
+    """Of a tokenizer: the ids by language of the tags that stand beside a source, of Marian's and of MADLAD's before
+    it; and the ids that the tokenizer puts before and after every source by itself."""
+
+    beside: dict[str, int]
+    marian: dict[str, int]
+    madlad: dict[str, int]
+    frame: tuple[Ids, Ids]
+
+    def before(self, config: Any) -> dict[str, int]:
+        """The tags before a source; in a tokenizer of another family `<2fr>` means something else."""
+        return self.madlad if getattr(config, "model_type", "") in T5 else self.marian
+
+
+_known: WeakKeyDictionary[PreTrainedTokenizerBase, _Tags] = WeakKeyDictionary()
+
+
+def tagging(config: Any, tokenizer: PreTrainedTokenizerBase, source: str, target: str) -> Tagging:
+    """For a source and a target of `language_pairs`; a language that the model has no tag for leaves it as its
+    tokenizer is set."""
+    tags = _tags(tokenizer)
+    own = {id: tags.beside.get(source, id) for id in tags.beside.values()}
+    before, after = (tuple(own.get(id, id) for id in ids) for ids in tags.frame)
+    if tag := tags.before(config).get(target):
+        before = (tag, *before)
+    return Tagging(task_prefix(config, source, target), before, after, first_ids(tokenizer).get(target))
+
+
+def first_ids(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
+    """The ids that translations begin with, by target language; empty if the model has none."""
+    return {} if type(tokenizer).__name__ in STARTS_FROM_TAG else _tags(tokenizer).beside
+
+
+def task_prefix(config: Any, source: str, target: str) -> str:
+    """What the configuration of a T5 puts before a source; "" if it names no such task."""
+    return str(_tasks(config).get((source, target), ""))
+
+
+def new_task_prefix(source: str, target: str) -> str:
+    """What a T5 that is yet to learn this pair reads before a source."""
+    return f"translate {language_name(source)} to {language_name(target)}: "
+
+
+def language_pairs(config: Any, tokenizer: PreTrainedTokenizerBase) -> LanguagePairs:
+    """What the model translates; empty if neither its tokenizer nor its configuration says it."""
+    if tasks := _tasks(config):
+        return LanguagePairs.of(tasks)
+    tags, kept = _tags(tokenizer), tokenizer.init_kwargs
+    source, target = kept.get("source_lang"), kept.get("target_lang")  # Marian's
+    if before := tuple(tags.before(config)):
+        return LanguagePairs((((source,) if source else before, before),), default=len(before) == 1)
+    if not tags.beside:
+        return LanguagePairs.of([(source, target)] if source and target else [])
+    target, targets = kept.get("tgt_lang"), [*tags.beside]
+    if type(tokenizer).__name__ in STARTS_FROM_TAG:
+        start = getattr(config, "decoder_start_token_id", None)
+        targets = [code for code, id in tags.beside.items() if id == start] or targets
+    return LanguagePairs(((_begun(tags.beside, tokenizer.src_lang), _begun(targets, target)),),
+                         default=target in targets or len(targets) == 1)
+
+
+def bare(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
+    """The ids of a text alone; special tokens written in it are plain text."""
+    return list(tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"])
+
+
+def _begun(codes: Sequence[str] | dict[str, int], first: str | None) -> Codes:
+    return tuple(sorted(codes, key=lambda code: code != first))
+
+
+def _tasks(config: Any) -> dict[tuple[str, str], str]:
+    """The prefixes that a configuration names, by pair."""
+    tasks = getattr(config, "task_specific_params", None) or {}
+    return {(found[1], found[2]): task["prefix"] for name, task in tasks.items()
+            if (found := TASK.fullmatch(name)) and isinstance(task, dict) and task.get("prefix")}
+
+
+def _tags(tokenizer: PreTrainedTokenizerBase) -> _Tags:
+    found = _known.get(tokenizer)
+    if found is None:
+        if hasattr(tokenizer, "src_lang"):
+            named = getattr(tokenizer, "lang_code_to_id", None)  # M2M-100 and mBART-50 list them
+            added = {str(token): int(id) for id, token in tokenizer.added_tokens_decoder.items()}
+            found = _Tags(dict(named or _coded(BESIDE, added)), {}, {}, _frame(tokenizer))
+        else:
+            known = tokenizer.get_vocab()
+            found = _Tags({}, _coded(MARIAN, known), _coded(MADLAD, known), _frame(tokenizer))
+        _known[tokenizer] = found
+    return found
+
+
+def _coded(form: re.Pattern[str], vocabulary: dict[str, int]) -> dict[str, int]:
+    """The language codes of the tokens of this form, in order of their ids."""
+    named = sorted((id, found[1]) for token, id in vocabulary.items() if (found := form.fullmatch(token)))
+    return {code: id for id, code in named}
+
+
+def _frame(tokenizer: PreTrainedTokenizerBase) -> tuple[Ids, Ids]:
+    """The ids that the tokenizer puts before and after a source text."""
+    whole, inner = list(tokenizer("a", split_special_tokens=True)["input_ids"]), bare(tokenizer, "a")
+    at = next(i for i in range(len(whole)) if whole[i : i + len(inner)] == inner)
+    return tuple(whole[:at]), tuple(whole[at + len(inner) :])
