@@ -42,7 +42,7 @@ from seq2see.lens.calibration import (
     SentenceCalibrator,
     SentenceCheck,
 )
-from seq2see.lens.intervals import Figure
+from seq2see.lens.intervals import Estimate
 from seq2see.tokenizer import train_tokenizer
 from seq2see.translate.loaded_checkpoint import fingerprint
 
@@ -263,7 +263,7 @@ def save(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBas
 
 def calibrate_by_hand(run: Path, language: str, calibrator: Calibrator) -> Calibration:
     """Leave a calibration beside a model, as if it had been fitted."""
-    figure = Figure(0.1, 0.05, 0.2)
+    figure = Estimate(0.1, 0.05, 0.2)
     ways = {way: Reliability(calibrator, figure, figure, (Bin(5, 0.5, 0.4), Bin(5, 0.9, 1.0))) for way in WAYS}
     check = SentenceCheck("dev.tsv", True, Bin(60, 0.8, 0.8), (Bin(10, 0.1, 0.1), Bin(50, 0.9, 0.9)))
     sentences = SentenceCalibration(SentenceCalibrator(0.1, 0.7, 2.0, 0.5), 100, ("dev.tsv",), (check,))

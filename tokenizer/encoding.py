@@ -7,15 +7,18 @@ from collections.abc import Sequence
 
 from transformers import PreTrainedTokenizerBase
 
+from .tagging import Tagging
 from .tokenization_seq2see import Seq2SeeTokenizer
 from .words import refuse_surrogates
 
 
-def encode_source(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
-    """Source text to ids, `</s>` included."""
+def encode_source(tokenizer: PreTrainedTokenizerBase, text: str, *, tagging: Tagging | None = None) -> list[int]:
+    """Source text to ids, `</s>` included, with what stands beside it."""
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.encode_source(text)
     refuse_surrogates(text)
+    if tagging is not None:
+        return tagging.encode(tokenizer, text)
     return tokenizer(text, split_special_tokens=True)["input_ids"]
 
 

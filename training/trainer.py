@@ -193,8 +193,9 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
             loss = self._validation_loss(dataset)
             drawn = evenly_spaced([pair.target_language for pair in dataset.pairs], self.validation_pairs)
             wanted = [dataset.pairs[index] for index in drawn]
-            longest, positions = int(dataset.lengths().max()), self.model.config.max_position_embeddings
-            limit = min(2 * longest + 10, self.model.generation_config.max_length, positions) - 1  # less the start
+            positions = getattr(self.model.config, "max_position_embeddings", None)  # T5 has no limit
+            limits = [2 * int(dataset.lengths().max()) + 10, self.model.generation_config.max_length, positions]
+            limit = min(limit for limit in limits if limit) - 1  # less the start
             hypotheses = self._translate(wanted, max_new_tokens=limit)
         scores = score(hypotheses, [pair.target for pair in wanted])
         figures = {"loss": loss, "bleu": scores.bleu, "chrf": scores.chrf}

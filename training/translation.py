@@ -36,7 +36,7 @@ def translate_pairs(
             part = places[start : start + PART]
             sources = [pairs[place].source for place in part]
             if raw:
-                written = _whole(translator, sources, languages[1], options)
+                written = _whole(translator, sources, languages, options)
             else:
                 written = [result.text for result in translator(sources, source=languages[0], target=languages[1],
                                                                 num_beams=num_beams, max_new_tokens=max_new_tokens)]
@@ -55,9 +55,12 @@ def _languages(pair: Pair) -> tuple[str, str]:
     return pair.source_language, pair.target_language
 
 
-def _whole(translator: Translator, sources: Sequence[str], target: str, options: DecodingOptions) -> list[str]:
+def _whole(
+    translator: Translator, sources: Sequence[str], languages: tuple[str, str], options: DecodingOptions
+) -> list[str]:
     codec, defaults = translator.codec, translator.defaults
-    ids = codec.encode(sources)
+    source, target = translator.pair(*languages)
+    ids = codec.encode(sources, source=source, target=target)
     for text, one in zip(sources, ids, strict=True):
         if defaults.positions is not None and len(one) > defaults.positions:
             raise UserError(

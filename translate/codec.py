@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from seq2see.errors import UserError, as_user_error
 from seq2see.importing import IMPORTS
 from ..tokenizer.layout import END, FIRST_TAG, TAG_SLOTS, tagged_languages
+from ..tokenizer.tagging import first_ids, tagging
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -40,14 +41,18 @@ class Seq2SeeCodec:
             raise UserError(f"the tokenizer in {folder} has no {END}: it is not a Seq2See tokenizer")
         self._end = end
 
-    def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Source ids, including `</s>`.  Special tokens written in a text are plain text."""
+    def encode(self, texts: Sequence[str], *, source: str = "", target: str = "") -> list[list[int]]:
+        """Source ids of texts to translate from `source` to `target` ("": as the tokenizer is set), including `</s>`.
+        Special tokens written in a text are plain text."""
+        return self._encode(texts)
+
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False) if texts else []
         return [[*one.ids, self._end] for one in found]
 
     def begin(self, text: str, *, language: str) -> list[int]:
         """The ids of a forced prefix, without tag and `</s>`."""
-        return self.encode([text])[0][:-1]
+        return self._encode([text])[0][:-1]
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of target ids, without tags and special tokens."""
@@ -59,23 +64,25 @@ class Seq2SeeCodec:
 
 
 class TokenizerCodec:
-    """For any transformers tokenizer; otherwise like `Seq2SeeCodec`."""
+    """For any transformers tokenizer, with the configuration of its model; otherwise like `Seq2SeeCodec`."""
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase):
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, config: Any):
         with IMPORTS:
             from ..tokenizer import encoding
             from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 
         self.tokenizer: Any = tokenizer
+        self._config = config
         self._encoding = encoding  # kept: an import in `encode` would wait while another model loads
         if isinstance(tokenizer, Seq2SeeTokenizer):
             self.tags = {language: tokenizer.tag_id(language) for language in tokenizer.languages}
         else:
-            self.tags = _multilingual_tag(tokenizer)
+            self.tags = first_ids(tokenizer)
 
-    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+    def encode(self, texts: Sequence[str], *, source: str = "", target: str = "") -> list[list[int]]:
+        tags = tagging(self._config, self.tokenizer, source, target)
         with as_user_error("the tokenizer cannot encode this text"):
-            return [self._encoding.encode_source(self.tokenizer, text) for text in texts]
+            return [self._encoding.encode_source(self.tokenizer, text, tagging=tags) for text in texts]
 
     def begin(self, text: str, *, language: str) -> list[int]:
         with as_user_error("the tokenizer cannot encode this text"):
@@ -91,13 +98,3 @@ class TokenizerCodec:
 
 
 Codec = Seq2SeeCodec | TokenizerCodec
-
-
-def _multilingual_tag(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
-    """The tag of the target language that a multilingual tokenizer (NLLB, mBART, M2M-100) is set to."""
-    language = getattr(tokenizer, "tgt_lang", None)
-    if not language or not hasattr(tokenizer, "src_lang"):
-        return {}
-    known = tokenizer.get_vocab()
-    token = language if language in known else f"__{language}__"
-    return {language: known[token]} if token in known else {}

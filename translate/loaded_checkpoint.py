@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from threading import Lock, RLock
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Self
 
 from seq2see.errors import UserError, as_user_error
@@ -16,6 +17,8 @@ from seq2see.importing import IMPORTS
 from seq2see.json_files import read_json
 from seq2see.manifest import sha256
 from seq2see.vetting import vet
+from ..tokenizer.language_pairs import LanguagePairs
+from ..tokenizer.tagging import language_pairs
 from .decoding import GenerationDefaults
 from .devices import Device, torch_device
 from .measurements import NOTHING, Measurements
@@ -157,25 +160,19 @@ class LoadedCheckpoint:
         """generation_config.json overrides config.json, where older checkpoints have these settings."""
         return GenerationDefaults({**self._config, **self._generation}, self._config.get("max_position_embeddings"))
 
-    @cached_property
-    def language_pairs(self) -> list[tuple[str, str]]:
-        """The supported (source, target) pairs, the default first; empty if unknown.
+    @property
+    def config(self) -> Any:
+        """The model's configuration, by attribute: that of the loaded model or of its file."""
+        return self.model.config if self.folder is None else SimpleNamespace(**self._config)
 
-        UserError for a multilingual model (NLLB, mBART, M2M-100) that does not name a pair.
-        """
-        if self.folder is None or self.model_type == "seq2see":
-            config = self._config if self.folder else vars(self.model.config)
-            return [(source, target) for source, target in config.get("language_pairs") or []]
-        path = self.folder / "tokenizer_config.json"
-        tokenizer = _read(path)
-        for source_key, target_key in (("source_lang", "target_lang"), ("src_lang", "tgt_lang")):  # Marian's, NLLB's
-            source, target = tokenizer.get(source_key), tokenizer.get(target_key)
-            if isinstance(source, str) and isinstance(target, str):
-                return [(source, target)]
-        if "src_lang" in tokenizer:
-            raise UserError(f"{self.name} is multilingual, and one pair of its languages can be used: set it in {path},"
-                            ' as "src_lang" and "tgt_lang"')
-        return []
+    @cached_property
+    def language_pairs(self) -> LanguagePairs:
+        """The supported (source, target) pairs, the default first; empty if unknown."""
+        config = self.config
+        named = getattr(config, "language_pairs", None)
+        if named or config.model_type == "seq2see":
+            return LanguagePairs.of(named or [])
+        return language_pairs(config, self.tokenizer)
 
     def seen_words(self, language: str) -> frozenset[str] | None:
         """The words of a source language seen in training; None if unknown."""

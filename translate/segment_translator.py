@@ -206,7 +206,8 @@ class SegmentTranslator:
         If every hypothesis has lost or added a sentence, or lost a clause or protected text, translate again: sentence
         by sentence, in halves, or with other stand-ins for protected text.
         """
-        ids, *asides = self.codec.encode([reading.model_input, *reading.asides.values()])
+        ids, *asides = self.codec.encode([reading.model_input, *reading.asides.values()],
+                                         source=self.source, target=self.target)
         longest = self.defaults.source_tokens
         if longest is not None and len(ids) > longest:
             try:

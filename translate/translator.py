@@ -104,7 +104,7 @@ class Translator(LoadedCheckpoint):
         return translator
 
     def _use_torch(self) -> None:
-        self.codec: Codec = TokenizerCodec(self.tokenizer)
+        self.codec: Codec = TokenizerCodec(self.tokenizer, self.config)
         self.engine: Engine = self.torch_engine
 
     def _use_ctranslate2(self, folder: Path, precision: Precision, threads: int) -> None:
@@ -116,7 +116,7 @@ class Translator(LoadedCheckpoint):
             raise NotForCTranslate2(f"CTranslate2 does not support {', '.join(unsupported)}, which {self.name} sets")
         export = exported(folder, quantization=precision)
         ours = self.model_type == "seq2see"
-        self.codec = Seq2SeeCodec(folder) if ours else TokenizerCodec(self.tokenizer)
+        self.codec = Seq2SeeCodec(folder) if ours else TokenizerCodec(self.tokenizer, self.config)
         names = list(map(spaceless, self.codec.tokens())) if ours else self.codec.tokens()
         self.engine = CTranslate2Engine(export, tokens=names, end=self.defaults.end, precision=precision,
                                         threads=threads, device=ctranslate2_device(self.device))
@@ -185,7 +185,7 @@ class Translator(LoadedCheckpoint):
         """A call as a `Job`, for callers that batch the work of several: `engine_for(options)` translates its steps."""
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
-        source, target = self._pair(source, target)
+        source, target = self.pair(source, target)
         tag = self.tag(target)
         options, usual = self.defaults.resolve(options, first=tag), self.defaults.resolve(first=tag)
         seen = self.seen_words(source)
@@ -309,7 +309,7 @@ class Translator(LoadedCheckpoint):
             from ..lens.teacher_forcing import check_target_ids
             from ..lens.tracing import trace_hypotheses, trace_texts
 
-        source, target = self._pair(source, target)
+        source, target = self.pair(source, target)
         bare_pair(text, translation)  # UserError if one is blank
         how: dict[str, Any] = {"source_language": source, "target_language": target, "model_name": self.name,
                                "views": views}
@@ -344,7 +344,7 @@ class Translator(LoadedCheckpoint):
         if len(sources) != len(translations):
             raise UserError(f"expected a translation for each source, got {len(sources)} sources and"
                             f" {len(translations)} translations", exit_code=2)
-        source, target = self._pair(source, target)
+        source, target = self.pair(source, target)
         calibration = self.calibration if calibrated else None
         calibrator = calibration.calibrator(target) if calibration else None
         if calibrated and not calibrator:
@@ -354,23 +354,21 @@ class Translator(LoadedCheckpoint):
         first = next(iter(self.defaults.resolve(first=self.tag(target)).prefix), None)
         source_ids, target_ids = [], []
         for text, translation in map(bare_pair, sources, translations):
-            source_ids += self.codec.encode([text])
+            source_ids += self.codec.encode([text], source=source, target=target)
             check_length(text, source_ids[-1], most=self.defaults.positions)
             target_ids.append(encode_target(tokenizer, translation, language=target, first=first))
             check_length(translation, target_ids[-1], most=self.defaults.positions)
         with self._lock:
             return score_targets(model, source_ids, target_ids, given=0 if first is None else 1, calibrator=calibrator)
 
-    def _pair(self, source: str | None, target: str | None) -> tuple[str, str]:
+    def pair(self, source: str | None, target: str | None) -> tuple[str, str]:
+        """The model's codes of a source and a target language; None: its default.
+
+        They may be given by the model's own codes, by ISO 639 or by English names.  UserError for a language or pair
+        that the model does not have, for a name of several, and for no target where the model has no default one.
+        """
         pairs = self.language_pairs
-        if not pairs:
-            return source or "", target or ""
-        fitting = [pair for pair in pairs if source in (None, pair[0]) and target in (None, pair[1])]
-        if not fitting:
-            pair = " ".join(f"{side} {code}" for side, code in (("from", source), ("to", target)) if code is not None)
-            known = ", ".join(f"{a} to {b}" for a, b in pairs)
-            raise UserError(f"this model does not translate {pair}; choose {known}")
-        return fitting[0]
+        return pairs.find(source, target) if pairs else (source or "", target or "")
 
     def tag(self, target: str) -> int | None:
         """The id that a translation into `target` begins with; None: the checkpoint's default."""
