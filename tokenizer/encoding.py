@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from transformers import PreTrainedTokenizerBase
 
-from .tagging import Tagging
+from .tagging import Tagging, first_ids
 from .tokenization_seq2see import Seq2SeeTokenizer
 from .words import refuse_surrogates
 
@@ -40,4 +40,5 @@ def decode_target(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str
     """Target ids to text, without tags and special tokens."""
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.decode_text(ids)
-    return str(tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+    tagged = bool(ids) and ids[0] in first_ids(tokenizer).values()  # M2M-100 does not always know it as special
+    return str(tokenizer.decode(list(ids[tagged:]), skip_special_tokens=True, clean_up_tokenization_spaces=False))

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,12 @@ class ForeignStart:
         self.tokenizer, self.model, self.pairs = tokenizer, model, pairs
         self.first = next(iter(pairs.values()))
         _make_default(tokenizer, model, self.first)
+        tags = {target: tagging(model.config, tokenizer, *pair) for target, pair in pairs.items()}
+        forced = model.generation_config.forced_bos_token_id  # without tags: what every translation begins with (BART)
         self.encoder = TaggedEncoder(tokenizer, {
-            target: tagging(model.config, tokenizer, *pair) for target, pair in pairs.items()
+            target: replace(tag, first=forced) if tag.first is None else tag for target, tag in tags.items()
         })  # fmt: skip
-        first = self.encoder.tagging[next(iter(pairs))].first
-        if first is not None:
-            model.generation_config.forced_bos_token_id = first
+        model.generation_config.forced_bos_token_id = next(iter(self.encoder.tagging.values())).first
         self._special = {name: getattr(model.config, name, None) for name in
                          ("pad_token_id", "bos_token_id", "eos_token_id")}  # fmt: skip
         self._generation = copy.deepcopy(model.generation_config)

@@ -170,11 +170,23 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         inputs = dict(inputs)
         labels_BT = inputs.pop("labels")
         kept_BT = labels_BT != -100
-        alone = self.slices_logits and not all_logits
-        outputs = model(**inputs, **({"logits_to_keep": kept_BT} if alone else {}), use_cache=False)
-        logits_NV = outputs.logits if alone else outputs.logits[kept_BT]
+        asked = {"logits_to_keep": kept_BT} if self.slices_logits and not all_logits else {}
+        with nullcontext() if asked or all_logits else self._logits_at(kept_BT):
+            outputs = model(**inputs, **asked, use_cache=False)
+        logits_NV = outputs.logits if outputs.logits.dim() == 2 else outputs.logits[kept_BT]
         loss = smoothed_cross_entropy(logits_NV, labels_BT[kept_BT], smoothing=label_smoothing)
         return loss, kept_BT.sum(), outputs
+
+    @contextmanager
+    def _logits_at(self, kept_BT: Tensor) -> Iterator[None]:
+        """Inside, the output layer computes logits [N,V] at these positions alone, in a model that cannot be asked to;
+        where the layer is not called as a module, all of them remain."""
+        head = self.model.get_output_embeddings()
+        hook = head.register_forward_pre_hook(lambda _, inputs: (inputs[0][kept_BT],))
+        try:
+            yield
+        finally:
+            hook.remove()
 
     # Evaluation
 
