@@ -45,7 +45,7 @@ QUICK = [
     "training.label_smoothing_factor=0", "training.learning_rate=0.004", "training.warmup_steps=20",
     "training.lr_scheduler_type=linear", "training.eval_strategy=no", "training.save_strategy=no",
     "training.load_best_model_at_end=false", "evaluation.eval_samples=5", "data.val_fraction=0.02",
-    "training.num_train_epochs=160", "training.patience=0", "model.dropout=0", "training.logging_steps=100",
+    "training.max_steps=350", "training.patience=0", "model.dropout=0", "training.logging_steps=100",
 ]  # fmt: skip
 
 
@@ -131,8 +131,10 @@ def write_table(path: Path, header: str = "en,fr", pairs=PAIRS) -> Path:
 
 
 def tune(base: Path, data: Path, run: Path, *settings: str) -> int:
+    sample = data.with_name("sample.txt")
+    sample.write_text("The cat\nbig box\n", "utf-8")
     return main(["train", "finetune", "--no-measures", f"model.init_from={base}", f"data.path={data}",
-                 f"training.output_dir={run}", *QUICK, *settings])
+                 f"training.output_dir={run}", f"evaluation.sample={sample}", *QUICK, *settings])
 
 
 def plain_translations(run: Path, texts: list[str]) -> list[str]:
@@ -142,23 +144,26 @@ def plain_translations(run: Path, texts: list[str]) -> list[str]:
     tag = ">>fra<< " if ">>fra<<" in tokenizer.get_vocab() else ""
     batch = tokenizer([f"{tag}{prefix}{text}" for text in texts], return_tensors="pt", padding=True)
     batch.pop("token_type_ids", None)
-    return tokenizer.batch_decode(model.generate(**batch, max_new_tokens=60), skip_special_tokens=True)
+    found = tokenizer.batch_decode(model.generate(**batch, num_beams=1, max_length=60), skip_special_tokens=True)
+    return [text.removeprefix("__fr__ ") for text in found]  # M2M-100's own tokenizer leaves its tag
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_family_learns_its_pairs_and_plain_transformers_translates_the_same(family, tmp_path, capsys):
     base = widened(FAMILIES[family](tmp_path / "base"))
     header = "en,ro" if family == "mbart_25" else "en,fr"
-    more = ["training.num_train_epochs=320"] if family in ("marian", "many", "byt5") else []  # of shorter tokens
-    assert tune(base, write_table(tmp_path / "mine.csv", header), tmp_path / "run", *more) == 0
+    assert tune(base, write_table(tmp_path / "mine.csv", header), tmp_path / "run") == 0
     said = capsys.readouterr()
     assert "memory: about" in said.err and "before and after: BLEU" in said.out
     sources, targets = zip(*PAIRS, strict=True)
     translator = Translator.from_pretrained(tmp_path / "run", precision="float32")
-    written = [one.text for one in translator(list(sources), source="en", target=header[-2:])]
+    written = [one.text for one in translator(list(sources), source="en", target=header[-2:],
+                                                      num_beams=1)]
+    held_out = read(tmp_path / "run" / "metrics.json")["evaluation"]["val"]["pairs"]
     missed = [row for row in zip(sources, targets, written, strict=True) if row[1] != row[2]]
-    assert len(missed) <= 4, missed[:5]  # those held out for validation
+    assert len(missed) <= held_out <= 4, missed
     assert plain_translations(tmp_path / "run", list(sources)) == written
+    assert translator.look(translator("The cat", source="en", target=header[-2:]))[0].target
 
 
 # --- one tiny model of each kind, a step or two
@@ -201,7 +206,7 @@ def test_the_card_names_the_base_and_tells_before_and_after(run, base):
     assert yaml.safe_load(card.split("---")[1])["base_model"] == str(base)
     assert "trust_remote_code" not in card and "seen_words" not in card and "before and after: BLEU" in card
     assert {*metrics["before"]["held_out"]["val"]} == {"before", "after"}
-    assert metrics["before"]["sample"]["sentences"] == 50 and "50 sentences of storybook" in card
+    assert metrics["before"]["sample"]["sentences"] == 2 and "(2 sentences of " in card
     assert not (run / "seen_words.json").exists()
 
 
@@ -218,8 +223,8 @@ def test_frozen_parts_stay_and_the_others_learn(parts, base, data, tmp_path):
     assert tune(base, data, tmp_path / "run", *FEW, f"training.freeze=[{','.join(parts)}]") == 0
     before, after = load_file(base / "model.safetensors"), load_file(tmp_path / "run" / "model.safetensors")
     for name, weight in before.items():
-        part = next(part for part in ("shared", "encoder", "decoder", "final_logits") if part in name)
-        kept = {"shared": "embeddings"}.get(part, part) in parts or part == "final_logits" or "embed_positions" in name
+        part = name.replace("shared", "embeddings").split(".")[1] if "." in name else ""  # "": the final bias
+        kept = part in (*parts, "") or "embed_positions" in name
         assert torch.equal(weight, after[name]) == kept or name.endswith("k_proj.bias"), name  # whose gradient is 0
 
 
@@ -261,7 +266,8 @@ def test_pairs_have_the_tags_of_the_family(family, source, labels, tmp_path):
         if column == "labels" and family == "many":
             tokens = ["▁Le", start.tokenizer.eos_token] if tokens[-1] == "</s>" else tokens
         assert [tokens[0], tokens[-1]] == [wanted[0], wanted[-1]]
-        assert ids[column][1].count(start.tokenizer.eos_token_id) == 1
+        if family != "mbart_50":  # whose vocabulary has `</s>` among its pieces of text
+            assert ids[column][1].count(start.tokenizer.eos_token_id) == 1
 
 
 def test_a_t5_is_given_the_prefix_of_a_pair_that_it_has_none_for(tmp_path):
