@@ -1,11 +1,9 @@
-"""Tokenizer and model (a checkpoint's, the start of a fine-tuning, or new ones) and the training set."""
+"""Tokenizer and Seq2See model: a checkpoint's, the start of a fine-tuning, or new ones."""
 
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import tokenizers
 from huggingface_hub.errors import StrictDataclassError
@@ -17,40 +15,13 @@ from ..modeling.loading import load_checkpoint
 from ..tokenizer.layout import tag_slots
 from ..tokenizer.subwords import train_backend
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
-from .arguments import Seq2SeeTrainingArguments
-from .batching import EncodedPairs
 from .cache import fingerprint, get_or_build
 from .config import SHAPE, VOCABULARY, GenerationSection, RunConfig
 from .finetuning import start_from
-from .guided_alignment import guides_of, training_links
-from .joining import JoinedPairs
 from .pairs import Corpus, Texts
 from .progress import report, watched
 
-if TYPE_CHECKING:
-    from .foreign import ForeignStart
-    from .starting import Start
-
 DEFAULTS = GenerationSection()
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """All that training starts from."""
-
-    arguments: Seq2SeeTrainingArguments
-    checkpoint: Path | None
-    corpus: Corpus
-    start: Start | ForeignStart
-    adapter: Any  # peft's PeftModel around the model, or None
-
-    @property
-    def tokenizer(self) -> Any:
-        return self.start.tokenizer
-
-    @property
-    def model(self) -> PreTrainedModel:
-        return self.start.model
 
 
 def make_model(config: RunConfig, corpus: Corpus, checkpoint: Path | None) -> tuple[Seq2SeeTokenizer, PreTrainedModel]:
@@ -110,15 +81,3 @@ def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: 
         max_length=min(longest, model.config.max_position_embeddings),
         **only_with_beams,
     )
-
-
-def training_set(prepared: Prepared, config: RunConfig) -> JoinedPairs:
-    """The training pairs as tokens, with links where a head is guided, a share of them joined into texts."""
-    arguments, pairs, tokenizer = prepared.arguments, prepared.corpus.train, prepared.tokenizer
-    longest, guides = prepared.start.positions, None
-    if arguments.guided_weight:
-        guides = guides_of(pairs, training_links(config, arguments, pairs), tokenizer)
-    encoded = EncodedPairs(pairs, prepared.start.encoder, max_length=longest, guides=guides)
-    most = min(longest or arguments.max_tokens, arguments.max_tokens)
-    share = config.data.joined if prepared.start.ours else 0
-    return JoinedPairs(encoded, share=share, max_length=most, seed=arguments.seed)

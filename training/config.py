@@ -289,7 +289,8 @@ def _as_started(tree: dict[str, Any], config: RunConfig, where: str) -> RunConfi
             raise wrong(f"model.lora is {model.lora} without model.init_from=FOLDER, the trained model to adapt")
         for section, key in ((section, key) for section, keys in KEPT.items() for key in keys):
             if getattr(getattr(config, section), key) is None:
-                raise wrong(f"{section}.{key} in {where} is null, expected a number")
+                kind = "number" if key in ("dropout", "length_penalty") else "whole number"
+                raise wrong(f"{section}.{key} in {where} is null, expected a {kind}")
         return config
     if given := [key for key in SHAPE if key in tree["model"]]:
         raise wrong(

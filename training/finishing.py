@@ -14,7 +14,6 @@ from ..tokenizer.words import split_words
 from ..translate import Translator
 from .batching import EncodedPairs
 from .before import compare_with_before, print_comparison_with_before
-from .building import Prepared
 from .card import model_card
 from .checkpoints import atomic_files, find_record, step_of
 from .config import RunConfig
@@ -26,6 +25,7 @@ from .lora import merge_adapter
 from .pairs import Pair
 from .progress import report
 from .shortlist import write_shortlist
+from .starting import Prepared
 from .trainer import Seq2SeeTrainer
 
 

@@ -1,6 +1,6 @@
 """`seq2see train CONFIG [key=value ...]`: from pairs to a finished run folder.
 
-    prepare       the checkpoint to resume from, the pairs, tokenizer and model     resuming.py, corpora.py, building.py
+    prepare       the checkpoint to resume from, the pairs, tokenizer and model     resuming.py, corpora.py, starting.py
     train_model   by Seq2SeeTrainer                                                 trainer.py
     finish        evaluated, saved, with metrics, curve and card                    finishing.py
 """
@@ -25,7 +25,6 @@ from ..modeling.loading import resolve_folder
 from .arguments import Seq2SeeTrainingArguments
 from .batching import EncodedPairs
 from .before import record_before
-from .building import Prepared, training_set
 from .checkpoints import only_training
 from .checks import check_start
 from .config import RunConfig
@@ -42,7 +41,7 @@ from .processes import on_all_cores
 from .progress import is_first, report
 from .reading import absolute
 from .resuming import DATA, check_data, checkpoint_to_resume, data_record
-from .starting import open_start
+from .starting import Prepared, open_start, training_set
 from .trainer import Seq2SeeTrainer
 
 

@@ -1,7 +1,11 @@
-"""What a training starts from: new weights or a Seq2See model (`Start`), or any other encoder-decoder (foreign.py)."""
+"""What a training starts from, and its training set.
+
+New weights or a Seq2See model (`Start`), or any other encoder-decoder (foreign.py).
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +13,13 @@ from transformers import PreTrainedModel
 
 from ..modeling.loading import resolve_folder
 from ..tokenizer.tokenization_seq2see import load_tokenizer
+from .arguments import Seq2SeeTrainingArguments
+from .batching import EncodedPairs
 from .building import make_model, set_generation
 from .config import RunConfig
 from .foreign import ForeignStart
+from .guided_alignment import guides_of, training_links
+from .joining import JoinedPairs
 from .origin import model_type
 from .pair_encoding import PairEncoder
 from .pairs import Corpus
@@ -45,6 +53,25 @@ class Start:
         set_generation(self.model, self.tokenizer, config)
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """All that training starts from."""
+
+    arguments: Seq2SeeTrainingArguments
+    checkpoint: Path | None
+    corpus: Corpus
+    start: Start | ForeignStart
+    adapter: Any  # peft's PeftModel around the model, or None
+
+    @property
+    def tokenizer(self) -> Any:
+        return self.start.tokenizer
+
+    @property
+    def model(self) -> PreTrainedModel:
+        return self.start.model
+
+
 def open_start(config: RunConfig, corpus: Corpus, checkpoint: Path | None) -> Start | ForeignStart:
     """New weights, those of `model.init_from`, or those of the checkpoint to resume from."""
     folder = resolve_folder(config.model.init_from) if config.model.init_from else None
@@ -53,3 +80,15 @@ def open_start(config: RunConfig, corpus: Corpus, checkpoint: Path | None) -> St
     tokenizer, model = make_model(config, corpus, checkpoint)
     new = folder is not None and load_tokenizer(folder).languages != tokenizer.languages
     return Start(tokenizer, model, new_vocabulary=new)
+
+
+def training_set(prepared: Prepared, config: RunConfig) -> JoinedPairs:
+    """The training pairs as tokens, with links where a head is guided, a share of them joined into texts."""
+    arguments, pairs, tokenizer = prepared.arguments, prepared.corpus.train, prepared.tokenizer
+    longest, guides = prepared.start.positions, None
+    if arguments.guided_weight:
+        guides = guides_of(pairs, training_links(config, arguments, pairs), tokenizer)
+    encoded = EncodedPairs(pairs, prepared.start.encoder, max_length=longest, guides=guides)
+    most = min(longest or arguments.max_tokens, arguments.max_tokens)
+    share = config.data.joined if prepared.start.ours else 0
+    return JoinedPairs(encoded, share=share, max_length=most, seed=arguments.seed)

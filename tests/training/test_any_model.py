@@ -152,7 +152,8 @@ def plain_translations(run: Path, texts: list[str]) -> list[str]:
 def test_a_family_learns_its_pairs_and_plain_transformers_translates_the_same(family, tmp_path, capsys):
     base = widened(FAMILIES[family](tmp_path / "base"))
     header = "en,ro" if family == "mbart_25" else "en,fr"
-    assert tune(base, write_table(tmp_path / "mine.csv", header), tmp_path / "run") == 0
+    steps = 900 if family in ("t5", "byt5") else 350  # relative positions are learnt late
+    assert tune(base, write_table(tmp_path / "mine.csv", header), tmp_path / "run", f"training.max_steps={steps}") == 0
     said = capsys.readouterr()
     assert "memory: about" in said.err and "before and after: BLEU" in said.out
     sources, targets = zip(*PAIRS, strict=True)

@@ -293,7 +293,7 @@ def test_a_fine_tuned_run_records_what_was_in_force(run, toy_file, tmp_path, cap
     assert train(*settings, "training.num_train_epochs=1") == 0
     assert (tmp_path / "run" / "tokenizer.json").read_bytes() == (run / "tokenizer.json").read_bytes()
     record = read(tmp_path / "run" / "run.yaml")
-    assert record["model"] == {"init_from": str(run), "lora": None, "dropout": 0.1}
+    assert record["model"] == {"init_from": str(run), "lora": None, "dropout": None}  # null: as it was
     assert record["tokenizer"] == {"vocab_size": None}
     assert train(*settings, "training.resume=true") == 0
     assert load_checkpoint(tmp_path / "run").config.d_model == 16

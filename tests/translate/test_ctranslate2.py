@@ -212,7 +212,7 @@ def test_the_command_exports_to_a_new_folder_that_can_be_written(run, tmp_path, 
 
 
 def test_both_codecs_give_the_same_ids_and_texts(folder, translator):
-    fast, slow = Seq2SeeCodec(folder), TokenizerCodec(translator.tokenizer)
+    fast, slow = Seq2SeeCodec(folder), TokenizerCodec(translator.tokenizer, translator.config)
     texts = [*TEXTS[:-3], " two  spaces ", "<pad><s></s><2fr>", "é e\u0301 \u200b 𝔘 \t\n", "'l’été' “x” <0x41>"]
     ids = slow.encode(texts)
     assert fast.encode(texts) == ids and fast.encode([]) == []
