@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import psutil
+import psutil  # type: ignore[import-untyped]  # accelerate requires it
 import torch
 from transformers import PreTrainedModel
 
