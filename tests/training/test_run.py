@@ -166,7 +166,8 @@ def test_mistakes_are_one_line(toy_file, tmp_path, capsys, override, code, messa
 
 
 NO_LANGUAGE = {
-    "a.tsv": "question\tanswer\nHallo\tCiao\n", "b.csv": "text,label\nHello,1\n", "c.jsonl": '{"a": "Hello", "b": "Bonjour"}\n',
+    "a.tsv": "question\tanswer\nHallo\tCiao\n", "b.csv": "text,label\nHello,1\n",
+    "c.jsonl": '{"a": "Hello", "b": "Bonjour"}\n',
     "d.tsv": "en\tfr\tfr\nHello\tBonjour\tSalut\n", "e/train.tsv": "id\ttext\tlabel\n1\tHello\t0\n",
     "f/val.tsv": "de\tit\nHallo\tCiao\n", "g/dev.de": "Hallo\n",
 }  # fmt: skip
@@ -212,7 +213,8 @@ def test_evaluate_refuses_what_it_cannot_measure(run, tmp_path, capsys):
         (tmp_path / f"test.{language}").write_text("the dog\na big cat\n")
     (tmp_path / "test.lc.norm.tok.fr").write_text("le chien\n")
     for arguments, message in (
-        ([str(run)], "no 'test'"), ([str(run), "--to", "de"], "does not translate to de"), ([str(tmp_path / "nowhere")], "nowhere"),
+        ([str(run)], "no 'test'"), ([str(run), "--to", "de"], "does not translate to de"),
+        ([str(tmp_path / "nowhere")], "nowhere"),
         ([str(run), "--data", "no/pairs.tsv"], "--data no/pairs.tsv does not exist"),
         ([str(run), "--data", str(tmp_path)], "has 1 lines, fewer than the text has pairs"),
     ):  # fmt: skip
