@@ -66,7 +66,7 @@ def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: 
     tokenizer.tgt_lang = config.data.targets[0]
     model.config.blank_token_ids = tokenizer.blank_token_ids
     before, asked = model.generation_config, config.generation
-    beams = asked.num_beams or before.num_beams or DEFAULTS.num_beams
+    beams: int = asked.num_beams or before.num_beams or DEFAULTS.num_beams or 1
     penalty = before.length_penalty if asked.length_penalty is None else asked.length_penalty
     penalty = DEFAULTS.length_penalty if penalty is None else penalty
     longest = asked.max_length or before.max_length or DEFAULTS.max_length
