@@ -9,11 +9,8 @@ process and two, and 8x1 and 1x8, follow the same trajectory, and why resuming i
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import datasets
@@ -28,6 +25,7 @@ from seq2see.errors import UserError
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from ..translate.devices import usable_cores
 from .cache import fingerprint, get_or_build
+from .pair_encoding import PairEncoder
 from .pairs import ROWS, Pair, StoredPairs
 
 PAIRS_PER_WORKER = 50_000  # that make another process worth its start
@@ -85,17 +83,19 @@ class EncodedPairs(EncodedRows):
     Stored pairs are tokenised once, and the ids kept in a file beside them; others are tokenised here.
 
     Args:
+        encoder: makes the ids; or a Seq2See tokenizer, for `PairEncoder`.
+        max_length: tokens that a side may have; None: any number.
         guides: of each pair, in order, where a head is guided.
     """
 
     def __init__(
-        self, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, max_length: int,
+        self, pairs: Sequence[Pair], encoder: PairEncoder | Seq2SeeTokenizer, *, max_length: int | None,
         guides: Sequence[np.ndarray] | None = None,
     ):  # fmt: skip
-        super().__init__(token_ids(pairs, tokenizer))
+        super().__init__(token_ids(pairs, encoder if isinstance(encoder, PairEncoder) else PairEncoder(encoder)))
         self.pairs, self.guides = pairs, guides
         longest = self.lengths_N2.max(initial=0)
-        if longest > max_length:
+        if max_length is not None and longest > max_length:
             pair = pairs[int(self.lengths_N2[:, 1].argmax())]
             raise UserError(
                 f"a pair of {longest} tokens, more than the model's {max_length} positions, starts"
@@ -116,17 +116,14 @@ def encoded_rows(dataset: Any) -> Any:
     return EncodedRows(dataset.with_format("arrow")[:]) if isinstance(dataset, datasets.Dataset) else dataset
 
 
-def token_ids(pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer) -> pa.Table:
-    """The ids of pairs; of stored ones made in several processes where there are many, and kept by the tokenizer's
-    content."""
+def token_ids(pairs: Sequence[Pair], encoder: PairEncoder) -> pa.Table:
+    """The ids of pairs; of stored ones made in several processes where they are many, kept by the encoder's `key`."""
     if not isinstance(pairs, StoredPairs):
         texts = {name: [getattr(pair, name) for pair in pairs] for name in ("source", "target", "target_language")}
-        return pa.table(encode_texts(texts, tokenizer=tokenizer), IDS.arrow_schema)
+        return pa.table(encoder(texts), IDS.arrow_schema)
     workers = min(usable_cores(), len(pairs) // PAIRS_PER_WORKER)
-    code = Path(inspect.getfile(type(tokenizer))).read_text("utf-8")
-    key = fingerprint(code, "input_ids", tokenizer.backend_tokenizer.to_str())
-    folder = get_or_build(pairs.folder / f"ids-{key}", lambda folder: pairs.rows.map(
-        partial(encode_texts, tokenizer=tokenizer),
+    folder = get_or_build(pairs.folder / f"ids-{fingerprint('input_ids', encoder.key)}", lambda folder: pairs.rows.map(
+        encoder,
         batched=True,
         num_proc=workers if workers > 1 else None,
         remove_columns=pairs.rows.column_names,
@@ -138,13 +135,6 @@ def token_ids(pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer) -> pa.Table:
     ))  # fmt: skip
     parts = [pa.ipc.open_stream(pa.memory_map(str(file))).read_all() for file in sorted(folder.glob("*.arrow"))]
     return pa.concat_tables(parts)
-
-
-def encode_texts(texts: dict[str, list[str]], *, tokenizer: Seq2SeeTokenizer) -> dict[str, list[list[int]]]:
-    return {
-        "input_ids": tokenizer.encode_sources(texts["source"]),
-        "labels": tokenizer.encode_targets(texts["target"], texts["target_language"]),
-    }
 
 
 def plan_epoch(lengths: np.ndarray, *, max_tokens: int, seed: int, epoch: int) -> list[np.ndarray]:

@@ -1,11 +1,9 @@
-"""Tokenizer and model (a checkpoint's, the start of a fine-tuning, or new ones) and the training set."""
+"""Tokenizer and Seq2See model: a checkpoint's, the start of a fine-tuning, or new ones."""
 
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import tokenizers
 from huggingface_hub.errors import StrictDataclassError
@@ -17,27 +15,13 @@ from ..modeling.loading import load_checkpoint
 from ..tokenizer.layout import tag_slots
 from ..tokenizer.subwords import train_backend
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
-from .arguments import Seq2SeeTrainingArguments
-from .batching import EncodedPairs
 from .cache import fingerprint, get_or_build
-from .config import SHAPE, VOCABULARY, RunConfig
+from .config import SHAPE, VOCABULARY, GenerationSection, RunConfig
 from .finetuning import start_from
-from .guided_alignment import guides_of, training_links
-from .joining import JoinedPairs
 from .pairs import Corpus, Texts
 from .progress import report, watched
 
-
-@dataclass(frozen=True)
-class Prepared:
-    """All that training starts from."""
-
-    arguments: Seq2SeeTrainingArguments
-    checkpoint: Path | None
-    corpus: Corpus
-    tokenizer: Seq2SeeTokenizer
-    model: PreTrainedModel
-    adapter: Any  # peft's PeftModel around the model, or None
+DEFAULTS = GenerationSection()
 
 
 def make_model(config: RunConfig, corpus: Corpus, checkpoint: Path | None) -> tuple[Seq2SeeTokenizer, PreTrainedModel]:
@@ -50,7 +34,7 @@ def make_model(config: RunConfig, corpus: Corpus, checkpoint: Path | None) -> tu
     if config.model.init_from:
         return start_from(config, corpus)
     tokenizer = learn_tokenizer(config, corpus)
-    shape = {key: getattr(config.model, key) for key in (*SHAPE, "dropout")}
+    shape = {key: getattr(config.model, key) for key in SHAPE} | {"dropout": config.model.dropout}
     pairs = [[config.data.source, target] for target in config.data.targets]
     try:
         return tokenizer, Seq2SeeForConditionalGeneration(
@@ -81,8 +65,12 @@ def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: 
     """Say how the model translates, before the Trainer fills in what is unset."""
     tokenizer.tgt_lang = config.data.targets[0]
     model.config.blank_token_ids = tokenizer.blank_token_ids
-    beams = config.generation.num_beams
-    only_with_beams = {"early_stopping": True, "length_penalty": config.generation.length_penalty} if beams > 1 else {}
+    before, asked = model.generation_config, config.generation
+    beams: int = asked.num_beams or before.num_beams or DEFAULTS.num_beams or 1
+    penalty = before.length_penalty if asked.length_penalty is None else asked.length_penalty
+    penalty = DEFAULTS.length_penalty if penalty is None else penalty
+    longest = asked.max_length or before.max_length or DEFAULTS.max_length
+    only_with_beams = {"early_stopping": True, "length_penalty": penalty} if beams > 1 else {}
     model.generation_config = GenerationConfig(
         pad_token_id=model.config.pad_token_id,
         bos_token_id=model.config.bos_token_id,
@@ -90,17 +78,6 @@ def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: 
         decoder_start_token_id=model.config.decoder_start_token_id,
         forced_bos_token_id=tokenizer.tag_id(config.data.targets[0]),
         num_beams=beams,
-        max_length=min(config.generation.max_length, model.config.max_position_embeddings),
+        max_length=min(longest, model.config.max_position_embeddings),
         **only_with_beams,
     )
-
-
-def training_set(prepared: Prepared, config: RunConfig) -> JoinedPairs:
-    """The training pairs as tokens, with links where a head is guided, a share of them joined into texts."""
-    arguments, pairs, tokenizer = prepared.arguments, prepared.corpus.train, prepared.tokenizer
-    longest, guides = prepared.model.config.max_position_embeddings, None
-    if arguments.guided_weight:
-        guides = guides_of(pairs, training_links(config, arguments, pairs), tokenizer)
-    encoded = EncodedPairs(pairs, tokenizer, max_length=longest, guides=guides)
-    most = min(longest, arguments.max_tokens)
-    return JoinedPairs(encoded, share=config.data.joined, max_length=most, seed=arguments.seed)

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from seq2see import __version__
+from .before import wording_of
 from .config import RunConfig, notes_on
 from .evaluation import wording
 
@@ -18,7 +19,7 @@ CARD = """\
 {front}
 # {name}
 
-A small translation model, {source} to {targets}, made with Seq2See: an encoder-decoder Transformer of
+{what}, {source} to {targets}, {made} with Seq2See: an encoder-decoder Transformer of
 {millions:.1f} M parameters that shows what it looks at while it translates.
 
 ## Use
@@ -30,7 +31,7 @@ Figures of this one training run{pipeline}. Signatures: {signatures}
 ## Training
 {pairs:,} pairs from `{data}`; {steps:,} steps ({epochs} epochs) in {minutes:.0f} minutes. Energy was not measured.
 `run.yaml` holds the whole configuration, `metrics.json` all figures.
-{corpora}{released}{guided}
+{corpora}{before}{released}{guided}
 ![Loss and validation BLEU over the steps of the training](curve.png)
 
 {notes}
@@ -52,12 +53,12 @@ Example translations, unedited. Sentences as common as these can be in the train
 {table}"""
 
 WITH_TRANSFORMERS = """\
-With transformers alone (the model's code comes with it):
+With transformers alone{code}:
 ```python
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-tokenizer = AutoTokenizer.from_pretrained({folder!r}, trust_remote_code=True)
-model = AutoModelForSeq2SeqLM.from_pretrained({folder!r}, trust_remote_code=True)
+tokenizer = AutoTokenizer.from_pretrained({folder!r}{trust})
+model = AutoModelForSeq2SeqLM.from_pretrained({folder!r}{trust})
 output = model.generate(**tokenizer("{example}", return_tensors="pt"))
 print(tokenizer.decode(output[0], skip_special_tokens=True))
 ```
@@ -83,6 +84,15 @@ The model was trained on short sentences of one kind.  Text of other kinds, or w
 will be translated badly.
 """
 
+LIMITS_OF_FOREIGN = """\
+## Intended use
+Translating texts like those it was fine-tuned on; seeing how an encoder-decoder works by looking inside one.
+
+## Limits
+Those of the model that it was fine-tuned from, whose card and licence apply too. Texts of other kinds may be translated
+worse than by that one.
+"""
+
 RELEASED = """
 It comes with Seq2See {version}, released from commit {commit}; its seed is {seed}. The weights are stored in float16
 and loaded in float32. Scores and measurements are of the weights before rounding, which changed the log-probability
@@ -105,17 +115,19 @@ def packaged_card(config: RunConfig, metrics: Mapping[str, Any], *, name: str, s
 
 
 def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path, supervised: Sequence[Sequence[int]] = (),
-               use: str = WITH_TRANSFORMERS + WITH_SEQ2SEE, examples: str = "", released: str = "") -> str:
+               ours: bool = True, base: str | None = None, use: str = WITH_TRANSFORMERS + WITH_SEQ2SEE,
+               examples: str = "", released: str = "") -> str:
     """The card's text, of the run in that folder, with what is written of a packaged recipe in `configs/NAME.md`.
 
     `supervised` are the heads [layer, head] that were trained with gold links, by this run or the one that it started
-    from.  The licence is left to whoever publishes the model.
+    from; `ours` says that it is a Seq2See model, `base` what it was fine-tuned from.  The licence
+    is left to whoever publishes the model.
     """
     name = folder.resolve().name
     training, evaluation, data = metrics["training"], metrics["evaluation"], config.data
     front = {
         "language": [data.source, *data.targets], "pipeline_tag": "translation", "library_name": "transformers",
-        "tags": ["seq2see"], "metrics": ["bleu", "chrf"],
+        "tags": ["seq2see"], "metrics": ["bleu", "chrf"], **({"base_model": base} if base else {}),
     }  # fmt: skip
     scores = [[f"{split} ({row['pairs']})", row["bleu"], row["chrf"], f"{row['exact_match']} %"]
               for split, row in evaluation.items()]  # fmt: skip
@@ -125,8 +137,12 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path, s
     return CARD.format(
         front=f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
         name=name,
-        use=use.format(folder=str(folder), example="The cat sleeps." if data.source == "en" else "...",
-                       target=data.targets[0]),
+        what="A translation model" if base else "A small translation model",
+        made=f"fine-tuned from `{base}`" if base else "made",
+        before="".join(f"\n{line[:1].upper()}{line[1:]}.\n" for line in wording_of(metrics.get("before", {}))),
+        use=use.format(folder=str(folder), trust=", trust_remote_code=True" if ours else "",
+                       code=" (the model's code comes with it)" if ours else "",
+                       example="The cat sleeps." if data.source == "en" else "...", target=data.targets[0]),
         source=data.source,
         targets=", ".join(data.targets),
         millions=training["parameters"] / 1e6,
@@ -136,7 +152,7 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path, s
         data="`, `".join(f"{part.path}" for part in data.parts()),
         corpora="\n" + _table(["corpus", "to", "training pairs", "validation pairs"], corpora) if corpora else "",
         guided=GUIDED.format(heads=", ".join(f"{layer}.{head}" for layer, head in supervised)) if supervised else "",
-        notes=(notes_on(name) or notes_on(config.name) or LIMITS).rstrip(),
+        notes=(notes_on(name) or notes_on(config.name) or (LIMITS if ours else LIMITS_OF_FOREIGN)).rstrip(),
         version=__version__,
         examples=examples,
         released=released,

@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 
 from seq2see.errors import UserError
-from seq2see.folders import check_folder, local_folder
+from seq2see.folders import local_folder
 from .config import DataConfig, RunConfig, load_config
+from .origin import model_type
 from .progress import is_first, report
 from .reading import Fault, find_part, locate
 
@@ -16,7 +17,7 @@ def check_command(args: argparse.Namespace) -> RunConfig:
     """The configuration, after the command's first line; or a UserError: it is wrong, or a folder cannot be used."""
     config = load_config(args.config, args.overrides)
     if config.model.init_from and (folder := local_folder(config.model.init_from)):
-        check_start(folder)
+        check_start(folder, config)
     if is_first() and not args.dry_run and not config.training.get("resume"):  # which then fills the folder
         check_output(config.output)
     for part in config.data.parts():
@@ -45,8 +46,15 @@ def check_output(output: Path) -> None:
         )
 
 
-def check_start(folder: Path) -> None:
-    """UserError where the folder is no Seq2See model."""
-    kind = check_folder(folder)["model_type"]
-    if kind != "seq2see":
-        raise UserError(f"model.init_from={folder} is a {kind} model; give a Seq2See model's folder")
+def check_start(folder: Path, config: RunConfig) -> None:
+    """UserError where the model to start from decides what the configuration sets."""
+    kind = model_type(folder)
+    given = {
+        "tokenizer.vocab_size": config.tokenizer.vocab_size is not None,
+        "generation.shortlist": bool(config.generation.shortlist),
+        "training.guided_weight": bool(config.training.get("guided_weight")),
+    }
+    if kind != "seq2see" and any(given.values()):
+        named = ", ".join(key for key, is_given in given.items() if is_given)
+        raise UserError(f"{named}: of Seq2See models alone, and model.init_from={folder} is a {kind} model, which keeps"
+                        f" its vocabulary and decoding; leave out {named}", exit_code=2)  # fmt: skip

@@ -20,6 +20,8 @@ from seq2see.errors import nearest
 from seq2see.folders import RUNS
 from seq2see.settings_file import override, read_settings, wrong
 from seq2see.validation import STRICT, checked
+from .header import languages_of
+from .origin import first_pair
 
 EXPECTED = "sections such as data: and training:"
 REFERENCE = "reference"  # configs/reference.yaml: every key with its default
@@ -28,6 +30,9 @@ SHAPE = (  # of a new model; one that is fine-tuned keeps its own
     "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
     "encoder_ffn_dim", "decoder_ffn_dim", "max_position_embeddings",
 )  # fmt: skip
+KEPT = {  # of a model that is fine-tuned, where the configuration does not set them
+    "tokenizer": ("vocab_size",), "model": ("dropout",), "generation": ("num_beams", "length_penalty", "max_length"),
+}  # fmt: skip
 NO_EFFECT = {  # settings of transformers that people know, by what is used instead
     **dict.fromkeys(("per_device_train_batch_size", "per_device_eval_batch_size"), "use training.max_tokens"),
     "predict_with_generate": "every evaluation translates evaluation.eval_samples pairs",
@@ -73,7 +78,7 @@ class DataConfig:
     on_invalid: OnInvalid = setting("error", "empty, overlong or unreadable pairs: error, or skip and count them")
     duplicates: OnDuplicates = setting("keep", "copies of a pair: keep, skip, or error")
     offensive: OnOffensive = setting("keep", "skip leaves out pairs with a word of training/offensive_words.yaml")
-    joined: float = setting(0.1, "share of training pairs that are learnt in texts of 2 to 6 pairs", ge=0, le=1)
+    joined: float = setting(0.1, "share of training pairs that a Seq2See model learns in texts of 2 to 6", ge=0, le=1)
     varied: float = setting(0.0, "share of training pairs written another way; with corpora", ge=0, le=1)
 
     @property
@@ -111,7 +116,7 @@ class TokenizerConfig:
 
 @dataclass(frozen=True)
 class ModelConfig:
-    init_from: str | None = setting(None, "folder or Hub id of a Seq2See model to start from; it keeps its shape")
+    init_from: str | None = setting(None, "folder or Hub id of any encoder-decoder to start from; it keeps its shape")
     lora: int | None = setting(None, "rank of a LoRA adapter to init_from; null trains all weights", ge=1)
     d_model: int = setting(128, "width of every vector")
     encoder_layers: int = setting(4, "layers")
@@ -120,22 +125,25 @@ class ModelConfig:
     decoder_attention_heads: int = setting(4, "heads of each layer; d_model is a multiple of them")
     encoder_ffn_dim: int = setting(256, "inner width of the feed-forward layers")
     decoder_ffn_dim: int = setting(256, "inner width of the feed-forward layers")
-    dropout: float = setting(0.1, "probability that a value is set to zero in training")
+    dropout: float | None = setting(0.1, "probability that a value is set to zero in training; init_from has its own")
     max_position_embeddings: int = setting(1024, "tokens of the longest sentence")
 
 
 @dataclass(frozen=True)
 class EvaluationConfig:
     eval_samples: int = setting(200, "validation pairs translated greedily at each evaluation", ge=1)
+    sample: str | None = setting(None, "file of sentences that show what init_from forgets; null: of storybook")
 
 
 @dataclass(frozen=True)
 class GenerationSection:
-    """How the finished model translates unless a call says otherwise: what its generation_config.json has."""
+    """How the finished model translates unless a call says otherwise: what its generation_config.json has.
 
-    num_beams: int = setting(4, "default beam width of the finished model", ge=1, le=64)  # as decoding.py has it
-    length_penalty: float = setting(1.0, "above 1 favours longer translations", ge=-10, le=10)
-    max_length: int = setting(256, "tokens of the longest translation, with start and tag", ge=3)
+    A model that is fine-tuned keeps its own."""
+
+    num_beams: int | None = setting(4, "default beam width of the finished model", ge=1, le=64)  # as decoding.py has it
+    length_penalty: float | None = setting(1.0, "above 1 favours longer translations", ge=-10, le=10)
+    max_length: int | None = setting(256, "tokens of the longest translation, with start and tag", ge=3)
     shortlist: int = setting(0, "target tokens for each source token that CTranslate2 chooses among; 0: all", ge=0)
 
 
@@ -168,6 +176,9 @@ class TrainingFields:
     guided_layer: int = setting(-1, "decoder layer of that head, counted from 0; -1: the last")
     guided_head: int = setting(0, "that cross-attention head, counted from 0")
     guided_links: str | None = setting(None, "Pharaoh file of word links, a line for each pair; storybook has its own")
+    freeze: list[Literal["encoder", "decoder", "embeddings"]] | None = setting(
+        None, "parts that stay as they are: encoder, decoder, embeddings"
+    )
     gradient_accumulation_steps: int = setting(
         1, "parts of a batch computed one after another; more needs less memory", ge=1
     )
@@ -240,9 +251,9 @@ def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
             raise wrong(f"training.{key} in {where} has no effect: {instead}")
     ours = {key: value for key, value in config.training.items() if key in TrainingFields.__dataclass_fields__}
     ours = vars(checked(TrainingFields, ours, where=where, section="training"))
+    config = replace(config, data=_with_languages(tree, config))
     _check_data(config.data, tree.get("data", {}), where)
-    tokenizer = _check_start(tree, config.model, config.tokenizer, where)
-    return replace(config, training={**config.training, **ours}, tokenizer=tokenizer)
+    return _as_started(tree, replace(config, training={**config.training, **ours}), where)
 
 
 def load_record(run_yaml: Path) -> RunConfig:
@@ -269,20 +280,50 @@ def notes_on(name: str) -> str | None:
     return notes.read_text("utf-8") if notes.is_file() else None
 
 
-def _check_start(tree: dict[str, Any], model: ModelConfig, tokenizer: TokenizerConfig, where: str) -> TokenizerConfig:
-    """The tokenizer's settings, by default those of the model to start from; UserError for what that one decides."""
+def _as_started(tree: dict[str, Any], config: RunConfig, where: str) -> RunConfig:
+    """The configuration in which null is what the model to start from has; UserError for what that one decides, and
+    for null where there is none."""
+    model = config.model
     if not model.init_from:
         if model.lora:
             raise wrong(f"model.lora is {model.lora} without model.init_from=FOLDER, the trained model to adapt")
-        if tokenizer.vocab_size is None:
-            raise wrong(f"tokenizer.vocab_size in {where} is null, expected a whole number")
-        return tokenizer
+        for section, key in ((section, key) for section, keys in KEPT.items() for key in keys):
+            if getattr(getattr(config, section), key) is None:
+                kind = "number" if key in ("dropout", "length_penalty") else "whole number"
+                raise wrong(f"{section}.{key} in {where} is null, expected a {kind}")
+        return config
     if given := [key for key in SHAPE if key in tree["model"]]:
         raise wrong(
             f"model.{given[0]} in {where} has no effect beside model.init_from, whose model keeps its shape; leave"
             f" out {', '.join(given)}, as the recipe finetune does"
         )
-    return tokenizer if "vocab_size" in (tree.get("tokenizer") or {}) else replace(tokenizer, vocab_size=None)
+    if model.lora and config.training["freeze"]:
+        raise wrong(f"training.freeze in {where} has no effect beside model.lora, which trains its adapter alone")
+    sections = {}
+    for section, keys in KEPT.items():
+        unset = [key for key in keys if key not in (tree.get(section) or {})]
+        sections[section] = replace(getattr(config, section), **dict.fromkeys(unset))
+    return replace(config, **sections)
+
+
+def _with_languages(tree: dict[str, Any], config: RunConfig) -> DataConfig:
+    """The data with the languages that the header of their table names, else those of the model to start from, where
+    the configuration leaves them to them.  UserError for a model of many languages, where neither says which."""
+    data, given = config.data, {*("source", "target")} & {*(tree.get("data") or {})}
+    if data.corpora or not isinstance(data.path, str) or data.path == "storybook" or len(given) == 2:
+        return data
+    named = languages_of(Path(data.path))
+    if len(named) == 2:
+        source, target = named
+        if "target" in given and [source] == data.targets or "source" in given and target == data.source:
+            source, target = target, source
+        return replace(data, **{"source": source, "target": target} | {key: getattr(data, key) for key in given})
+    if given or not config.model.init_from:
+        return data
+    if pair := first_pair(config.model.init_from):
+        return replace(data, source=pair[0], target=pair[1])
+    raise wrong(f"nothing says which languages {data.path} is of: name its two columns by language codes, or set"
+                " data.source and data.target")  # fmt: skip
 
 
 def _check_data(data: DataConfig, section: Mapping[str, Any], where: str) -> None:

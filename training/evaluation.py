@@ -31,8 +31,11 @@ ENGINES = {"ctranslate2": "CTranslate2", "torch": "PyTorch"}
 FINAL_PAIRS = 2000  # at most so many validation pairs are translated once training is over
 
 
-def evaluate_run(translator: Translator, config: RunConfig, corpus: Corpus) -> dict[str, dict[str, Any]]:
-    """The scores of a finished run on its validation pairs and, where it has split off some itself, on test pairs."""
+def evaluate_run(
+    translator: Translator, config: RunConfig, corpus: Corpus, *, most: int = FINAL_PAIRS
+) -> dict[str, dict[str, Any]]:
+    """The scores of a finished run on its validation pairs and, where it has split off some itself, on test pairs:
+    on at most so many of each."""
     seed = config.training.get("seed", 0)
     parts = corpus.parts or [(config.data, corpus)]
     scores = {}
@@ -42,7 +45,7 @@ def evaluate_run(translator: Translator, config: RunConfig, corpus: Corpus) -> d
             if not pairs:
                 continue
             languages = [pair.target_language for pair in pairs]
-            pairs = [pairs[index] for index in evenly_spaced(languages, FINAL_PAIRS // len(parts))]
+            pairs = [pairs[index] for index in evenly_spaced(languages, max(1, most // len(parts)))]
             row = scores_of(data, split, pairs, translate_pairs(translator, pairs), seed=seed)
             scores[f"{own} {split}" if corpus.parts else split] = row | pipeline(translator)
     return scores

@@ -29,7 +29,9 @@ BYTES = 256
 def start_from(config: RunConfig, corpus: Corpus) -> tuple[Seq2SeeTokenizer, PreTrainedModel]:
     """The tokenizer and model of `model.init_from`, able to write all of `data.target`."""
     folder = resolve_folder(str(config.model.init_from))
-    model = with_dropout(load_checkpoint(folder), config.model.dropout)
+    model = load_checkpoint(folder)
+    if config.model.dropout is not None:
+        model = with_dropout(model, config.model.dropout)
     tokenizer = load_tokenizer(folder)
     languages = [*tokenizer.languages, *(item for item in config.data.targets if item not in tokenizer.languages)]
     if languages != tokenizer.languages:
@@ -51,9 +53,10 @@ def start_from(config: RunConfig, corpus: Corpus) -> tuple[Seq2SeeTokenizer, Pre
 def with_dropout(model: PreTrainedModel, p: float) -> PreTrainedModel:
     """The same weights and shape with another rate of dropout: a small corpus asks for more of it than a large one."""
     changed = copy.deepcopy(model.config)
-    changed.dropout = p
+    setattr(changed, "dropout_rate" if "dropout_rate" in vars(changed) else "dropout", p)  # T5's, others'
     fresh = type(model)(changed)
     fresh.load_state_dict(model.state_dict())
+    fresh.generation_config = model.generation_config
     return fresh
 
 

@@ -13,7 +13,7 @@ from ..modeling.loading import resolve_folder
 from ..tokenizer.words import split_words
 from ..translate import Translator
 from .batching import EncodedPairs
-from .building import Prepared, set_generation
+from .before import compare_with_before, print_comparison_with_before
 from .card import model_card
 from .checkpoints import atomic_files, find_record, step_of
 from .config import RunConfig
@@ -25,6 +25,7 @@ from .lora import merge_adapter
 from .pairs import Pair
 from .progress import report
 from .shortlist import write_shortlist
+from .starting import Prepared
 from .trainer import Seq2SeeTrainer
 
 
@@ -34,25 +35,22 @@ def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> No
     output = config.output
     seconds, best = trainer.pace.elapsed(), trainer.args.load_best_model_at_end and state.best_model_checkpoint
     kept = step_of(Path(best)) if best else None  # the step of the weights; None: the last one
-    set_generation(model, tokenizer, config)  # again: the Trainer has filled in what was unset
+    prepared.start.set_generation(config)  # again: the Trainer has filled in what was unset
     model.eval()
     with atomic_files(output) as folder:
         if prepared.adapter:
             model = merge_adapter(prepared.adapter, folder / "adapter")
-        start = resolve_folder(config.model.init_from) if config.model.init_from else None
-        for name, number in source_limits(trainer.train_dataset, start=start).items():
-            setattr(model.generation_config, name, number)  # `update` passes over what transformers does not know
+        if prepared.start.ours:
+            write_what_was_seen(folder, prepared, trainer, config)
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-        write_json(folder / "seen_words.json", seen_words(corpus.train, start=start))
-        if config.generation.shortlist:
-            pairs = EncodedPairs(corpus.train, tokenizer, max_length=model.config.max_position_embeddings)
-            write_shortlist(folder, pairs, size=config.generation.shortlist)
         write_manifest(folder)
     rows = [{"path": data.path, "target": data.target, "pairs": len(part.train), "val": len(part.val)}
             for data, part in corpus.parts]  # fmt: skip
+    translator = Translator.from_pretrained(output.resolve())
     metrics: dict[str, Any] = {
-        "evaluation": evaluate_run(Translator.from_pretrained(output.resolve()), config, corpus),
+        "evaluation": evaluate_run(translator, config, corpus),
+        "before": compare_with_before(translator, config, corpus),
         "training": {
             "steps": state.global_step,
             "kept_step": state.global_step if kept is None else kept,
@@ -70,13 +68,27 @@ def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> No
         write_json(folder / "metrics.json", metrics)
         draw_curve(folder / "curve.png", metrics["training"], name=config.name,
                    label_smoothing=trainer.args.label_smoothing_factor)  # fmt: skip
-        card = model_card(config, metrics, folder=output, supervised=model.config.supervised_heads or ())
+        card = model_card(config, metrics, folder=output, ours=prepared.start.ours, base=config.model.init_from,
+                          supervised=getattr(model.config, "supervised_heads", None) or ())
         (folder / "README.md").write_text(card, "utf-8")
     report(f"finished in {seconds:.0f} s, evaluations and saves among them: {output}")
     for split, row in metrics["evaluation"].items():
         print_scores(f"{output} {split}", row)
+    print_comparison_with_before(metrics["before"])
     if trainer.hub_model_id:
         push_run(output, trainer.hub_model_id, trainer.args)
+
+
+def write_what_was_seen(folder: Path, prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> None:
+    """The words of a Seq2See model's training pairs and, in its generation settings, how long texts were."""
+    model, tokenizer, pairs = prepared.model, prepared.tokenizer, prepared.corpus.train
+    start = resolve_folder(config.model.init_from) if config.model.init_from else None
+    for name, number in source_limits(trainer.train_dataset, start=start).items():
+        setattr(model.generation_config, name, number)  # `update` passes over what transformers does not know
+    write_json(folder / "seen_words.json", seen_words(pairs, start=start))
+    if config.generation.shortlist:
+        encoded = EncodedPairs(pairs, tokenizer, max_length=model.config.max_position_embeddings)
+        write_shortlist(folder, encoded, size=config.generation.shortlist)
 
 
 def seen_words(pairs: Iterable[Pair], *, start: Path | None = None) -> dict[str, list[str]]:

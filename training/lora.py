@@ -11,9 +11,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from torch import nn
 from transformers import PreTrainedModel
 
-MATRICES = ["q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2"]
+
+def matrices(model: PreTrainedModel) -> list[str]:
+    """The names of the linear layers inside encoder and decoder: `q_proj` ... `fc2` of most families, `q` ... `wo` of
+    T5's."""
+    output = model.get_output_embeddings()
+    found = (name.rpartition(".")[2] for name, module in model.named_modules()
+             if isinstance(module, nn.Linear) and module is not output)  # fmt: skip
+    return list(dict.fromkeys(found))
 
 
 def add_adapter(model: PreTrainedModel, *, rank: int, train_embedding: bool, base: str) -> Any:
@@ -24,7 +32,7 @@ def add_adapter(model: PreTrainedModel, *, rank: int, train_embedding: bool, bas
     from peft import LoraConfig, TaskType, get_peft_model
 
     adapter = get_peft_model(
-        model, LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=MATRICES, task_type=TaskType.SEQ_2_SEQ_LM)
+        model, LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=matrices(model), task_type=TaskType.SEQ_2_SEQ_LM)
     )
     adapter.peft_config["default"].base_model_name_or_path = base
     model.get_input_embeddings().weight.requires_grad_(train_embedding)

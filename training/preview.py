@@ -13,9 +13,9 @@ import transformers
 
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from .batching import EncodedPairs, plan_epoch
-from .building import training_set
 from .config import RunConfig
 from .run import prepare
+from .starting import training_set
 
 
 def preview(config: RunConfig) -> None:

@@ -26,9 +26,11 @@ from torch.distributed import TCPStore
 from torch.multiprocessing.spawn import ProcessContext, ProcessException, start_processes
 
 from seq2see.errors import UserError
+from seq2see.folders import resolve_folder
 from ..translate.devices import usable_cores
 from .arguments import Seq2SeeTrainingArguments
 from .config import RunConfig
+from .origin import model_type
 from .progress import report
 from .signals import ignore_signals
 
@@ -47,6 +49,8 @@ def choose_count(config: RunConfig) -> int:
     settings = config.training
     if not settings.get("use_cpu") and (torch.cuda.is_available() or torch.backends.mps.is_available()):
         return 1
+    if config.model.init_from and model_type(resolve_folder(config.model.init_from)) != "seq2see":
+        return settings.get("cpu_processes") or 1  # each would have all weights in memory
     batch = settings.get("max_tokens", Seq2SeeTrainingArguments.max_tokens)
     return settings.get("cpu_processes") or max(1, min(usable_cores() // best_threads(), batch // SHARE, MOST))
 

@@ -1,6 +1,6 @@
 """`seq2see train CONFIG [key=value ...]`: from pairs to a finished run folder.
 
-    prepare       the checkpoint to resume from, the pairs, tokenizer and model     resuming.py, corpora.py, building.py
+    prepare       the checkpoint to resume from, the pairs, tokenizer and model     resuming.py, corpora.py, starting.py
     train_model   by Seq2SeeTrainer                                                 trainer.py
     finish        evaluated, saved, with metrics, curve and card                    finishing.py
 """
@@ -22,24 +22,26 @@ from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.settings_file import check_keys
 from ..modeling.loading import resolve_folder
-from ..tokenizer.tokenization_seq2see import load_tokenizer
 from .arguments import Seq2SeeTrainingArguments
 from .batching import EncodedPairs
-from .building import Prepared, make_model, set_generation, training_set
+from .before import record_before
 from .checkpoints import only_training
 from .checks import check_start
 from .config import RunConfig
 from .corpora import load_corpus
 from .finishing import finish
+from .freezing import freeze
 from .guided_alignment import GuidedTrainer
 from .hub import check_hub
 from .lora import add_adapter
+from .memory import memory_remark
 from .moments import KeepMoments
 from .pairs import Corpus, report_skipped
 from .processes import on_all_cores
 from .progress import is_first, report
 from .reading import absolute
 from .resuming import DATA, check_data, checkpoint_to_resume, data_record
+from .starting import Prepared, open_start, training_set
 from .trainer import Seq2SeeTrainer
 
 
@@ -69,21 +71,21 @@ def prepare(config: RunConfig, *, dry_run: bool = False) -> Prepared:
     arguments = build_arguments(config)
     checkpoint = checkpoint_to_resume(config, arguments, dry_run=dry_run)
     if config.model.init_from:
-        check_start(resolve_folder(config.model.init_from))
+        check_start(resolve_folder(config.model.init_from), config)
     transformers.set_seed(arguments.seed)
     corpus = read_corpus(config, seed=arguments.seed)
     if checkpoint:
         check_data(config, corpus, force=arguments.resume == "force")
-    tokenizer, model = make_model(config, corpus, checkpoint)
-    set_generation(model, tokenizer, config)
-    adapter = None
+    start = open_start(config, corpus, checkpoint)
+    start.set_generation(config)
+    model, adapter = start.model, None
+    freeze(model, arguments.freeze or ())
     if config.model.lora:
-        base = str(config.model.init_from)
-        new = load_tokenizer(resolve_folder(base)).languages != tokenizer.languages  # and with them a new vocabulary
-        adapter = add_adapter(model, rank=config.model.lora, train_embedding=new, base=base)
+        adapter = add_adapter(model, rank=config.model.lora, train_embedding=start.new_vocabulary,
+                              base=str(config.model.init_from))  # fmt: skip
         trained = model.num_parameters(only_trainable=True)
         report(f"LoRA of rank {config.model.lora}: {trained:,} parameters are trained, the others kept")
-    return Prepared(arguments, checkpoint, corpus, tokenizer, model, adapter)
+    return Prepared(arguments, checkpoint, corpus, start, adapter)
 
 
 def build_arguments(config: RunConfig) -> Seq2SeeTrainingArguments:
@@ -114,19 +116,20 @@ def read_corpus(config: RunConfig, *, seed: int) -> Corpus:
 def train_model(
     prepared: Prepared, config: RunConfig, callbacks: Sequence[TrainerCallback] = (), *, moments: int = 0
 ) -> Seq2SeeTrainer:
-    arguments, corpus, tokenizer, model = prepared.arguments, prepared.corpus, prepared.tokenizer, prepared.model
+    arguments, corpus, start = prepared.arguments, prepared.corpus, prepared.start
+    tokenizer, model, encoder, positions = start.tokenizer, start.model, start.encoder, start.positions
     count = f"{arguments.world_size} x " if arguments.world_size > 1 else ""
     size = f"{model.num_parameters() / 1e6:.2f} M parameters, {len(tokenizer)} tokens"
     precision = "bfloat16" if arguments.bf16 else "float16" if arguments.fp16 else "float32"
     report(f"model of {size}; training on {count}{arguments.device.type}, in {precision}")
-    positions = model.config.max_position_embeddings
+    report(memory_remark(model, arguments, lora=bool(config.model.lora)))
     if corpus.test:  # a pair that is too long is refused now, and not when training is over
-        EncodedPairs(corpus.test, tokenizer, max_length=positions)
+        EncodedPairs(corpus.test, encoder, max_length=positions)
     trainer = (GuidedTrainer if arguments.guided_weight else Seq2SeeTrainer)(
         model,
         arguments,
         train_dataset=training_set(prepared, config),
-        eval_dataset=EncodedPairs(corpus.val, tokenizer, max_length=positions),
+        eval_dataset=EncodedPairs(corpus.val, encoder, max_length=positions),
         processing_class=tokenizer,
         validation_pairs=config.evaluation.eval_samples,
         callbacks=list(callbacks),
@@ -135,6 +138,8 @@ def train_model(
         if moments:
             trainer.add_callback(KeepMoments(trainer, config.output, count=moments))
         prepare_folder(config, corpus)
+        if config.model.init_from:
+            record_before(config, corpus)
     trainer.train(resume_from_checkpoint=str(prepared.checkpoint) if prepared.checkpoint else None)
     return trainer
 

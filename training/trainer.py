@@ -170,11 +170,23 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         inputs = dict(inputs)
         labels_BT = inputs.pop("labels")
         kept_BT = labels_BT != -100
-        alone = self.slices_logits and not all_logits
-        outputs = model(**inputs, **({"logits_to_keep": kept_BT} if alone else {}), use_cache=False)
-        logits_NV = outputs.logits if alone else outputs.logits[kept_BT]
+        asked = {"logits_to_keep": kept_BT} if self.slices_logits and not all_logits else {}
+        with nullcontext() if asked or all_logits else self._logits_at(kept_BT):
+            outputs = model(**inputs, **asked, use_cache=False)
+        logits_NV = outputs.logits if outputs.logits.dim() == 2 else outputs.logits[kept_BT]
         loss = smoothed_cross_entropy(logits_NV, labels_BT[kept_BT], smoothing=label_smoothing)
         return loss, kept_BT.sum(), outputs
+
+    @contextmanager
+    def _logits_at(self, kept_BT: Tensor) -> Iterator[None]:
+        """Inside, the output layer computes logits [N,V] at these positions alone, in a model that cannot be asked to;
+        where the layer is not called as a module, all of them remain."""
+        head = self.model.get_output_embeddings()
+        hook = head.register_forward_pre_hook(lambda _, inputs: (inputs[0][kept_BT],))
+        try:
+            yield
+        finally:
+            hook.remove()
 
     # Evaluation
 
@@ -193,8 +205,9 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
             loss = self._validation_loss(dataset)
             drawn = evenly_spaced([pair.target_language for pair in dataset.pairs], self.validation_pairs)
             wanted = [dataset.pairs[index] for index in drawn]
-            longest, positions = int(dataset.lengths().max()), self.model.config.max_position_embeddings
-            limit = min(2 * longest + 10, self.model.generation_config.max_length, positions) - 1  # less the start
+            positions = getattr(self.model.config, "max_position_embeddings", None)  # T5 has no limit
+            limits = [2 * int(dataset.lengths().max()) + 10, self.model.generation_config.max_length, positions]
+            limit = min(limit for limit in limits if limit) - 1  # less the start
             hypotheses = self._translate(wanted, max_new_tokens=limit)
         scores = score(hypotheses, [pair.target for pair in wanted])
         figures = {"loss": loss, "bleu": scores.bleu, "chrf": scores.chrf}

@@ -55,10 +55,11 @@ def _languages(pair: Pair) -> tuple[str, str]:
     return pair.source_language, pair.target_language
 
 
-def _whole(translator: Translator, sources: Sequence[str], languages: tuple[str, str],
-           options: DecodingOptions) -> list[str]:
+def _whole(
+    translator: Translator, sources: Sequence[str], languages: tuple[str, str], options: DecodingOptions
+) -> list[str]:
     codec, defaults = translator.codec, translator.defaults
-    source, target = languages
+    source, target = translator.pair(*languages)
     ids = codec.encode(sources, source=source, target=target)
     for text, one in zip(sources, ids, strict=True):
         if defaults.positions is not None and len(one) > defaults.positions:

@@ -14,10 +14,10 @@ from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.config import load_config
 from seq2see.training.corpora import load_corpus
 from seq2see.training.finetuning import start_from
-from seq2see.training.lora import MATRICES
 from .conftest import SETTINGS, last_error, train
 
 RANK = 3
+MATRICES = {"q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2"}
 QUICK = ["training.num_train_epochs=1", "training.ema_decay=0.5", "training.learning_rate=0.02",
          "training.warmup_steps=1"]  # fmt: skip
 

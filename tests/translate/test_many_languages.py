@@ -125,7 +125,10 @@ def test_the_pair_that_a_tokenizer_names_is_the_default_and_without_one_a_target
     named = Translator.from_pretrained(tiny.nllb(tmp_path / "named", "deu_Latn", "zho_Hans"))
     assert named.language_pairs[0] == named.pair(None, None) == ("deu_Latn", "zho_Hans")
     assert named.pair("fr", None) == ("fra_Latn", "zho_Hans") and len(named.language_pairs) == 202**2
-    files = {path.name: path.read_bytes() for path in folders["nllb"].iterdir() if path.is_file()}
+    def contents():
+        return {path.name: path.read_bytes() for path in folders["nllb"].iterdir() if path.is_file()}
+
+    files = contents()
     translator = Translator.from_pretrained(folders["nllb"])
     for call in (translator, lambda text, **asked: translator.look_at(text, "x", **asked)):
         with pytest.raises(UserError, match="translates to 202 languages: choose one"):
@@ -135,7 +138,7 @@ def test_the_pair_that_a_tokenizer_names_is_the_default_and_without_one_a_target
         with pytest.raises(UserError, match="not translate to Frensh: the nearest of its 202 languages are fra_Latn"):
             call("The cat.", target="Frensh")
     assert translator.pair(None, "fr") == ("eng_Latn", "fra_Latn"), "NLLB's own default source"
-    assert {path.name: path.read_bytes() for path in folders["nllb"].iterdir() if path.is_file()} == files, "nothing is edited"
+    assert contents() == files, "nothing is edited"
 
 
 def test_a_forced_prefix_follows_the_tag(folders):

@@ -1,0 +1,125 @@
+"""What the model that a training starts from can do: its scores on the held-out pairs, and its translations of a fixed
+sample, which the finished model is later compared with.
+
+A fine-tuned model may forget what it could do before.  The sample shows how much: sentences of other kinds than the
+training pairs, which both models translate; chrF of the later translations against the earlier ones is 100 where
+nothing has changed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from seq2see.atomic import atomic_write
+from seq2see.errors import UserError
+from ..storybook import in_language
+from ..tokenizer.language_codes import iso
+from ..translate import Translator
+from .config import RunConfig
+from .evaluation import evaluate_run
+from .metrics import score
+from .pairs import Corpus, Pair, evenly_spaced
+from .progress import report
+from .reading import read_lines
+from .translation import translate_pairs
+
+FILE = "before.json"  # in a run
+SENTENCES = 50  # of the sample, for each language pair
+MOST_PAIRS = 4  # a model of more language pairs translates the sample in that which it is trained on
+STORYBOOK = ("fr", "de", "es")  # beside English, the languages of the built-in corpus
+
+
+def record_before(config: RunConfig, corpus: Corpus) -> None:
+    """Write the record into the run folder, and print the scores."""
+    path = config.output / FILE
+    if path.exists():  # of a training that was interrupted
+        return
+    base = Translator.from_pretrained(str(config.model.init_from))
+    record: dict[str, Any] = {"evaluation": {}, "sample": []}
+    try:
+        record["evaluation"] = evaluate_run(base, config, corpus, most=config.evaluation.eval_samples)
+    except UserError as error:  # a language that it is yet to learn
+        report(f"before: not scored, {error}")
+    for split, row in record["evaluation"].items():
+        report(f"before: BLEU {row['bleu']}, chrF2 {row['chrf']} on {row['pairs']} pairs ({split})")
+    for source, target in _pairs_to_keep(base, config):
+        pairs = [Pair(text, "", source, target) for text in sample(config, source)]
+        for pair, text in zip(pairs, translate_pairs(base, pairs), strict=True):
+            record["sample"].append([source, target, pair.source, text])
+    atomic_write(path, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+
+
+def compare_with_before(translator: Translator, config: RunConfig, corpus: Corpus) -> dict[str, Any]:
+    """Scores before and after, by split, and the chrF2 and the share of equal translations of the sample; empty of a
+    model that is new."""
+    path = config.output / FILE
+    if not path.exists():
+        return {}
+    record = json.loads(path.read_text("utf-8"))
+    found: dict[str, Any] = {}
+    if before := record["evaluation"]:
+        after = evaluate_run(translator, config, corpus, most=config.evaluation.eval_samples)
+        names = ("bleu", "chrf", "exact_match", "pairs")
+        found["held_out"] = {split: {"before": {name: row[name] for name in names},
+                                     "after": {name: after[split][name] for name in names}}
+                             for split, row in before.items()}  # fmt: skip
+    if rows := record["sample"]:
+        pairs = [Pair(text, earlier, source, target) for source, target, text, earlier in rows]
+        scores = score(translate_pairs(translator, pairs), [pair.target for pair in pairs])
+        where = config.evaluation.sample or "storybook"
+        found["sample"] = {"sentences": len(pairs), "where": where, "chrf": round(scores.chrf, 2),
+                           "equal": round(scores.exact_match, 2)}  # fmt: skip
+    return found
+
+
+def print_comparison_with_before(found: dict[str, Any]) -> None:
+    for line in wording_of(found):
+        print(line)
+    sys.stdout.flush()
+
+
+def wording_of(found: dict[str, Any]) -> list[str]:
+    """The comparison as people read it, a line each."""
+    lines = []
+    for split, row in found.get("held_out", {}).items():
+        before, after = row["before"], row["after"]
+        lines.append(f"{split} ({after['pairs']} pairs), before and after: BLEU {before['bleu']} and {after['bleu']},"
+                     f" chrF2 {before['chrf']} and {after['chrf']}, exact match {before['exact_match']} % and"
+                     f" {after['exact_match']} %")  # fmt: skip
+    if row := found.get("sample"):
+        lines.append(f"what it could do before ({row['sentences']} sentences of {row['where']}): {row['equal']} % are"
+                     f" translated as before; chrF2 {row['chrf']} against those translations (100: nothing changed)")
+    return lines
+
+
+def sample(config: RunConfig, source: str) -> list[str]:
+    """At most `SENTENCES` sentences in a language, of `evaluation.sample` or of the built-in corpus, which has English,
+    French, German and Spanish; none in other languages."""
+    if config.evaluation.sample:
+        lines = [line.strip() for line in read_lines(Path(config.evaluation.sample)) if line.strip()]
+        texts = list(map(str, lines))
+    elif (language := iso(source)) == "en":
+        texts = [pair.source for pair in in_language(STORYBOOK[0], seed=0).test]
+    elif language in STORYBOOK:
+        texts = [pair.target for pair in in_language(language, seed=0).test]
+    else:
+        report(f"no sample of sentences in {source} to tell what is forgotten; give evaluation.sample=FILE")
+        return []
+    return [texts[index] for index in evenly_spaced([source] * len(texts), SENTENCES)]
+
+
+def _pairs_to_keep(base: Translator, config: RunConfig) -> Sequence[tuple[str, str]]:
+    """The language pairs whose translations are kept for comparison: all of a model of few, with the source language of
+    the sample; else those that are trained, where the model has them."""
+    trained = [(config.data.source, target) for target in config.data.targets]
+    known = base.language_pairs
+    if not known:
+        return trained
+    if len(known) <= MOST_PAIRS:
+        own = [pair for pair in known if not config.evaluation.sample or iso(pair[0]) == iso(config.data.source)]
+        return own
+    return [pair for pair in trained if known.has(*pair)]
