@@ -34,7 +34,7 @@ from .freezing import freeze
 from .guided_alignment import GuidedTrainer
 from .hub import check_hub
 from .lora import add_adapter
-from .memory import memory_remark
+from .memory_need import memory_remark
 from .moments import KeepMoments
 from .pairs import Corpus, report_skipped
 from .processes import on_all_cores

@@ -27,8 +27,8 @@ MAY_IMPORT = {
     "storybook": {"storybook", "tokenizer"},
     "training": {
         "training", "translate", "storybook", "tokenizer", "modeling", "atomic", "configs", "errors",
-        "folders", "json_files", "languages", "manifest", "pretrained", "settings_file", "streams", "validation",
-        "__version__",
+        "folders", "json_files", "languages", "manifest", "memory", "pretrained", "settings_file", "streams",
+        "validation", "__version__",
     },
     "measures": {
         "measures", "translate", "storybook", "training", "lens", "tokenizer", "modeling", "atomic", "errors",

@@ -322,6 +322,6 @@ def test_contradictions_and_unknown_languages_are_one_line(family, header, asked
 
 
 def test_what_does_not_fit_is_said_with_what_to_change(base, data, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("seq2see.training.memory.free_memory", lambda device: 0.0)
+    monkeypatch.setattr("seq2see.training.memory_need.free_memory", lambda device: 0.0)
     assert tune(base, data, tmp_path / "run", *FEW) == 0
     assert "may not fit: set model.lora=8, training.gradient_accumulation_steps=4" in capsys.readouterr().err
