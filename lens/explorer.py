@@ -49,7 +49,7 @@ def trace_record(trace: TraceData, *, kinds: Sequence[Kind] = KINDS) -> dict[str
     return plain(trace) | numbers | sums | {
         "log_prob": trace.log_prob,
         "confidence": trace.confidence,
-        "labels": {side: labels(tokens) for side, tokens in sides.items()},
+        "labels": {side: labels(tokens, source=side == "source") for side, tokens in sides.items()},
         "words": {side: _words(trace, tokens, side) for side, tokens in sides.items()},
         "maps": maps,
     }

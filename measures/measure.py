@@ -81,7 +81,7 @@ def measures_of(
         return Result(found, found.save)
 
     most = max((len(part) for one in corpora for part in (one.fitted, one.held)), default=0)
-    yield Measure("calibration", calibration.FILE, calibration_on, few=60, least=80, most=min(most, SENTENCES),
+    yield Measure("calibration", calibration.FILE, calibration_on, few=60, least=60, most=min(most, SENTENCES),
                   command=command)
     languages = english_to_french(translator)
     if languages and (list(data) == [STORYBOOK] or (not data and trained_on_storybook(_settings(translator)))):
@@ -104,7 +104,7 @@ def _settings(translator: Translator) -> dict:
 
 def _on_stories(translator: Translator, aligner: Aligner, stories: Storybook, *, full: bool,
                 command: str) -> Iterator[Measure]:
-    half = min(map(len, in_halves(stories.test)))
+    half = max(map(len, in_halves(stories.test)))
 
     def links_on(count: int) -> Result:
         found = fit_to_stories(aligner, stories.val[:count])

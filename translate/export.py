@@ -2,7 +2,7 @@
 
 `exported` creates the CTranslate2 export when a model is first used: beside the checkpoint or, if that folder is not
 writable or is a download, in the user's cache.  Its name contains a hash of the weights, so changed weights are
-exported again; so is an export that fails its manifest check, since CTranslate2 may load damaged files without an error.
+exported again; so is an export that fails its manifest check: CTranslate2 may load damaged files without an error.
 """
 
 from __future__ import annotations
