@@ -37,7 +37,7 @@ def special_label(text: str, *, source: bool) -> str:
     return f"from {name}" if source and beside else f"to {name}"
 
 
-def labels(tokens: Sequence[TokenSpan], *, source: bool) -> list[str]:
+def labels(tokens: Sequence[TokenSpan], *, source: bool = False) -> list[str]:
     """The tokens of a text, the `source` or the translation, as they are shown: one that continues the word of the
     token before it begins with `·`."""
     words = [None, *(token.word for token in tokens)]

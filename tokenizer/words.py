@@ -110,11 +110,11 @@ def token_spans(
     Tokens that spell one character byte by byte all have the span of that character.  White space at the edges belongs
     to no span; a token of only spaces belongs to the word after it.  A token across several words belongs to the first.
     """
-    names, readable = vocabulary_names(tokenizer, ids), token_names(tokenizer, ids)
+    readable = token_names(tokenizer, ids)
     added = {i for i, token in tokenizer.added_tokens_decoder.items() if token.special}
     special = (added | set(tokenizer.all_special_ids)) - {tokenizer.unk_token_id}  # <unk> represents characters
     plain = [int(i) for i in ids if int(i) not in special]
-    shown = {int(i) for i, name in zip(ids, names, strict=True) if _shows(name)}
+    shown = {int(i) for i, name in zip(ids, readable, strict=True) if _shows(name)}
     silent = {i for i in set(plain) - shown if not _decode(tokenizer, [i]).strip()}
     spans = _own_offsets(tokenizer, plain, text)
     if spans is None:
@@ -174,7 +174,7 @@ def _byte_names(tokenizer: "PreTrainedTokenizerBase") -> dict[str, int]:
     characters are themselves."""
     if type(tokenizer).__name__ == "ByT5Tokenizer":
         return {chr(byte): byte for byte in range(256)}
-    spelt = tokenizer.is_fast and '"ByteLevel"' in str(getattr(tokenizer.backend_tokenizer, "decoder", None))
+    spelt = tokenizer.is_fast and "ByteLevel" in str(getattr(tokenizer.backend_tokenizer, "decoder", None))
     return _byte_level() if spelt else {}
 
 
@@ -187,8 +187,10 @@ def _byte_level() -> dict[str, int]:
 
 
 def _shows(name: str) -> bool:
-    """Whether a token is certainly not white space, by its name in the vocabulary: much faster than decoding it."""
-    return not name.startswith("<0x") and any(c.isascii() and c.isalnum() for c in name)
+    """Whether a token is certainly not white space, by its name: much faster than decoding it."""
+    if name.startswith("<0x"):
+        return name[3] in "89ABCDEF"  # of a character beyond ASCII
+    return any(c.isascii() and c.isalnum() for c in name)
 
 
 def _decode(tokenizer: "PreTrainedTokenizerBase", ids: list[int]) -> str:
