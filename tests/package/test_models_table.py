@@ -19,10 +19,8 @@ from seq2see.measures.measure import Measure, measures_of
 
 pytestmark = pytest.mark.docs
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "models.md"
-ROWS = {
-    row[0]: row[1:]
-    for row in (re.split(r" *\| *", line.strip("| \n")) for line in PAGE.read_text("utf-8").splitlines() if line.startswith("|"))
-}
+CELLS = [re.split(r" *\| *", line.strip("| ")) for line in PAGE.read_text("utf-8").splitlines() if line[:1] == "|"]
+ROWS = {family: cells for family, *cells in CELLS}
 [(_, COLUMNS), _, *FAMILIES] = ROWS.items()
 
 
