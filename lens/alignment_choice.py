@@ -67,7 +67,7 @@ class AlignmentChoice(Measurement):
     weights: tuple[Number, ...] = ()
     fingerprint: str = ""
 
-    what, command = "alignment choice", "seq2see align RUN --fit"
+    what, command = "alignment choice", "seq2see measure RUN"
 
     def links(self, trace: Trace) -> frozenset[Link]:
         """The links (source word, target word) of a trace.  UserError where it lacks the view, layer or head."""

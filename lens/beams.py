@@ -12,6 +12,7 @@ from transformers import LogitsProcessor, LogitsProcessorList, PreTrainedModel, 
 from seq2see.errors import UserError
 from ..tokenizer.encoding import decode_target, encode_source
 from ..tokenizer.tagging import Tagging
+from ..tokenizer.words import token_names
 from .pausing import pause
 from .teacher_forcing import cut_at_end, end_ids, eval_mode
 
@@ -117,7 +118,7 @@ def beam_tree(
         total = before + float(log_probs_KV[seen.index(ids[:-1]), ids[-1]])
         if total < -1e8:
             return None
-        return Node(ids[-1], str(tokenizer.convert_ids_to_tokens(ids[-1])), parent if t > 0 else None, total,
+        return Node(ids[-1], token_names(tokenizer, ids[-1:])[0], parent if t > 0 else None, total,
                     total / (t + 1) ** penalty if ended else None)
 
     end = end_ids(model)

@@ -175,7 +175,7 @@ class Calibration(Measurement):
     weights: str = ""
 
     header = {"format": "seq2see-calibration", "version": 3}
-    what, command = "calibration", "seq2see calibrate RUN"
+    what, command = "calibration", "seq2see measure RUN"
 
     def calibrator(self, language: str) -> Calibrator | None:
         """The calibrator of a target language; None if it was not measured."""

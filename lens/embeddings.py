@@ -15,7 +15,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
 from ..tokenizer.encoding import encode_source, of_source
-from ..tokenizer.words import split_words, token_spans
+from ..tokenizer.words import split_words, token_names, token_spans
 from .hooks import capture, laid_out_otherwise, layers_of, replaced
 from .pausing import pause
 from .teacher_forcing import eval_mode
@@ -120,7 +120,7 @@ def _token_ids(tokenizer: PreTrainedTokenizerBase, word: str) -> list[int]:
         raise UserError("expected a word, got nothing", exit_code=2)
     special = _special_ids(tokenizer)
     ids = [i for i in encode_source(tokenizer, word.strip()) if i not in special or i == tokenizer.unk_token_id]
-    names = [str(tokenizer.convert_ids_to_tokens(i)) for i in ids]
+    names = token_names(tokenizer, ids)
     if not ids or tokenizer.unk_token_id in ids or any(_is_byte(name) for name in names):
         raise UserError(f"the word {word!r} is not in the vocabulary: choose one from the training data")
     return ids
@@ -192,7 +192,7 @@ def analogy(
     answer = _token_ids(tokenizer, expected)
     if len(answer) != 1:
         raise UserError(f"{expected!r} is {len(answer)} tokens here, and only single tokens are ranked", exit_code=2)
-    name = str(tokenizer.convert_ids_to_tokens(answer[0]))
+    name = token_names(tokenizer, answer[:1])[0]
     return ranked[:count], next(one.rank for one in ranked if one.text == name)
 
 
@@ -206,7 +206,7 @@ def _ranked(
     if by == "cosine":
         near_V = near_V / (matrix_VD.norm(dim=-1) * vector.norm()).clamp(min=1e-12)
     reader = of_source(tokenizer) if side == "source" else tokenizer
-    names = reader.convert_ids_to_tokens(list(range(min(len(tokenizer), len(matrix_VD)))))
+    names = token_names(reader, range(min(len(tokenizer), len(matrix_VD))))
     hidden = _special_ids(tokenizer) | left_out
     order = [i for i in near_V.argsort(descending=True, stable=True).tolist()
              if i < len(names) and i not in hidden and not _is_byte(str(names[i]))]

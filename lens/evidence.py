@@ -18,7 +18,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from seq2see.errors import UserError
 from ..tokenizer.encoding import decode_target, encode_source
 from ..tokenizer.tagging import tagging
-from ..tokenizer.words import split_words
+from ..tokenizer.words import split_words, token_names
 from .by_words import Unit, units
 from .calibration import log_sum
 from .hooks import Head, all_heads
@@ -207,7 +207,7 @@ class _Beginning:
         before, both = (decode_target(tokenizer, [*ids]) for ids in (self.before, [*self.before, *self.ids]))
         added = both[len(before):]
         if not added.strip():
-            return str(tokenizer.convert_ids_to_tokens(self.ids[0]))
+            return token_names(tokenizer, self.ids[:1])[0]
         joined = before[-1:].isalnum() and added[:1].isalnum()
         return ("·" if joined else "") + added.strip()
 

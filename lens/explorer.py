@@ -49,7 +49,7 @@ def trace_record(trace: TraceData, *, kinds: Sequence[Kind] = KINDS) -> dict[str
     return plain(trace) | numbers | sums | {
         "log_prob": trace.log_prob,
         "confidence": trace.confidence,
-        "labels": {side: labels(tokens) for side, tokens in sides.items()},
+        "labels": {side: labels(tokens, source=side == "source") for side, tokens in sides.items()},
         "words": {side: _words(trace, tokens, side) for side, tokens in sides.items()},
         "maps": maps,
     }
@@ -137,8 +137,8 @@ def to_html(
 ) -> str:
     """A whole page that works offline, from a file, and in a sandboxed frame; user text enters it as JSON data only.
 
-    It opens at the given map.  `unseen` are source words that were not in training, `roles` come from `seq2see heads`.
-    UserError for a missing map, or more weights than a browser can draw.
+    It opens at the given map.  `unseen` are source words that were not in training, `roles` are those of
+    `seq2see measure`.  UserError for a missing map, or more weights than a browser can draw.
     """
     start = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
     cells = sum(maps.size for kind in KINDS for maps in getattr(trace, kind).values())

@@ -15,7 +15,7 @@ from .summary import sink_shares, uniform_map
 from .trace_data import TraceData
 from .trust import UNMEASURED
 from .views import VIEW, WITH_HEADS, check_views
-from .wording import ABOUT, LEFT_OUT, NAMES, column_meaning, label, labels, printable, row_meaning
+from .wording import ABOUT, LEFT_OUT, NAMES, column_meaning, label, labels, printable, row_meaning, special_label
 
 # R rows, C columns
 
@@ -105,14 +105,14 @@ def picture(
         at = (layer,) if head is None else (layer, head)
         cells, even = (by_units(one, row_units, column_units) for one in (maps[at], uniform_map(trace, kind)))
         cells[even == 0] = np.nan  # masked
-        columns = _names(trace.column_tokens(kind), column_units, words=words)
+        columns = _names(trace.column_tokens(kind), column_units, words=words, source=kind != "decoder")
         end, tags, punctuation = sink_shares(trace, kind, view=view)[at]
         whose = "this head's attention" if view == "raw" else "this map"
         sinks = (f"{end:.0%} of {whose} is on the closing </s>, {tags:.0%} on tags and the start, "
                  f"{punctuation:.0%} on punctuation")
     return Picture(
         view, kind, layer, head, layers, heads, words, cells,
-        _names(trace.row_tokens(kind, rows=rows), row_units, words=words), columns,
+        _names(trace.row_tokens(kind, rows=rows), row_units, words=words, source=kind == "encoder"), columns,
         row_meaning(kind, view, rows=rows, words=words), column_meaning(kind, view, words=words), sinks,
         UNMEASURED if trace.trust is None else trace.trust.line(view, kind, rows, at),
     )  # fmt: skip
@@ -130,8 +130,10 @@ def _drops(trace: TraceData, kind: Kind, layer: int | None, head: int | None) ->
     return trace.left_out
 
 
-def _names(tokens: tuple[TokenSpan, ...], units: tuple[Unit, ...], *, words: bool) -> tuple[str, ...]:
-    return tuple([label(unit.text) for unit in units] if words else labels(tokens))
+def _names(tokens: tuple[TokenSpan, ...], units: tuple[Unit, ...], *, words: bool, source: bool) -> tuple[str, ...]:
+    if not words:
+        return tuple(labels(tokens, source=source))
+    return tuple(special_label(unit.text, source=source) if unit.special else label(unit.text) for unit in units)
 
 
 def facts(trace: TraceData) -> str:

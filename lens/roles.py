@@ -155,7 +155,7 @@ def _cells(
     return np.outer([unit.word in row_words for unit in rows], [unit.word in column_words for unit in columns])
 
 
-# --- the report of `seq2see heads RUN --out RUN/heads.json`, for badges beside the maps
+# --- the report of `seq2see measure`, for badges beside the maps
 
 
 @dataclass(frozen=True)

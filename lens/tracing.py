@@ -20,7 +20,7 @@ from seq2see.errors import UserError
 from ..tokenizer.encoding import decode_target, encode_source, encode_target, of_source
 from ..tokenizer.tagging import Tagging, first_ids, tagging
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from ..tokenizer.words import TokenSpan, split_words, token_spans
+from ..tokenizer.words import TokenSpan, split_words, token_names, token_spans
 from .kinds import KINDS, Kind
 from .teacher_forcing import (
     check_lengths,
@@ -180,8 +180,7 @@ def candidates(
 ) -> tuple[tuple[Candidate, ...], ...]:
     """The K best tokens of each step."""
     unique = id_TK.unique().tolist()
-    names = dict(zip(unique, tokenizer.convert_ids_to_tokens(unique), strict=True))
-    names = {id: name or f"<{id}>" for id, name in names.items()}  # where the embeddings are padded
+    names = dict(zip(unique, token_names(tokenizer, unique), strict=True))
     rows = zip(id_TK.tolist(), log_prob_TK.tolist(), strict=True)
     return tuple(tuple(map(Candidate, ids, [names[id] for id in ids], values)) for ids, values in rows)
 

@@ -22,7 +22,7 @@ from .plain_json import Count, Measurement
 FILE = "trust.json"  # beside the run it was measured on
 NOISE = 0.05  # nats; the order of smaller erasure drops is not compared
 POOR = 0.2  # AER from which a map should not be read as an alignment
-UNMEASURED = "how far to trust this is not measured for this model: seq2see align RUN --trust measures it"
+UNMEASURED = "how far to trust this is not measured for this model: seq2see measure measures it"
 UNMEASURABLE = "measured for cross-attention only: gold links and erasure say nothing about this kind of attention"
 
 Key = tuple[str, Rows, MapName]  # view, row meaning, map
@@ -83,7 +83,7 @@ class Trust(Measurement):
     weights: str = ""
     words: Count = 0
 
-    indent, what, command = None, "record of faithfulness", "seq2see align RUN --trust"
+    indent, what, command = None, "record of faithfulness", "seq2see measure RUN"
 
     def of(self, view: str, rows: Rows, name: MapName) -> MapTrust | None:
         """The figures of one map; None where it was not measured."""

@@ -1,7 +1,9 @@
 """What is said of kinds of attention, rows and columns, in the terminal and in a picture."""
 
+import re
 from collections.abc import Sequence
 
+from ..tokenizer.language_codes import language_name
 from ..tokenizer.words import TokenSpan
 from .kinds import Kind, Rows
 
@@ -12,6 +14,8 @@ ABOUT: dict[Kind, str] = {
     "decoder": "where each step looked in what was already written",
 }
 LEFT_OUT = "Source words left out"
+# The tags of languages, as the page has them (drawing/trace.js); the latter two stand beside a source of that language.
+TAG = re.compile(r"<2([\w-]+)>|>>(\S+)<<|__([a-z]{2,3})__|([a-z]{2,3}_(?:[A-Z][a-z]{3}|[A-Z]{2}))")
 
 
 def printable(text: str) -> str:
@@ -24,11 +28,22 @@ def label(text: str) -> str:
     return printable(text).replace(" ", "▁")
 
 
-def labels(tokens: Sequence[TokenSpan]) -> list[str]:
-    """The tokens of a text as they are shown: one that continues the word of the token before it begins with `·`."""
+def special_label(text: str, *, source: bool) -> str:
+    """A special token as it is shown: a language tag, of the `source` or of the translation, by what it says."""
+    tag = TAG.fullmatch(text)
+    if tag is None:
+        return label(text)
+    beside, name = tag[3] or tag[4], language_name(next(filter(None, tag.groups())))
+    return f"from {name}" if source and beside else f"to {name}"
+
+
+def labels(tokens: Sequence[TokenSpan], *, source: bool = False) -> list[str]:
+    """The tokens of a text, the `source` or the translation, as they are shown: one that continues the word of the
+    token before it begins with `·`."""
     words = [None, *(token.word for token in tokens)]
     continues = (token.word is not None and token.word == before for token, before in zip(tokens, words, strict=False))
-    return [("·" if goes_on else "") + label(token.text) for token, goes_on in zip(tokens, continues, strict=True)]
+    return [special_label(token.text, source=source) if token.special else ("·" if goes_on else "") + label(token.text)
+            for token, goes_on in zip(tokens, continues, strict=True)]
 
 
 def row_meaning(kind: Kind, view: str, *, rows: Rows, words: bool) -> str:

@@ -1,10 +1,7 @@
 """Fits and measures the calibration of a model (`lens/calibration.py`) on sentence pairs that it was not trained on.
 
 With teacher forcing, the model predicts each token of a reference and is right if its most probable token is the
-reference's (Müller et al.  2019).  What is fitted on the validation pairs is measured on the test pairs; of pairs
-without such parts, one half is fitted on and the other measured.  No source sentence is in both.  Source sentences with
-several references are left out: a translation that equals another one of them would count as wrong.  Storybook is
-regular as no other text is, so a model of other corpora too is fitted on those alone, and storybook is reported.
+reference's (Müller et al.  2019).  `held_out_pairs.py` says which pairs are fitted on, and which are measured on.
 
 A temperature is fitted to the model's own probabilities, to those with label smoothing undone (its e is known from the
 run's settings), and to those with smoothing of 1 undone: a network's smoothing is uneven, and what it leaves on
@@ -22,7 +19,7 @@ reference.  It needs no pass through the network.  It is shown only if it holds 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -34,7 +31,6 @@ from tqdm.auto import tqdm
 
 from seq2see.errors import UserError
 from ..lens.calibration import (
-    FILE,
     SURE,
     WAYS,
     Bin,
@@ -50,15 +46,13 @@ from ..lens.calibration import (
     unsmoothed,
 )
 from ..lens.teacher_forcing import eval_mode, forced_batches
-from ..tokenizer.encoding import encode_target
 from ..training.checkpoints import find_record
-from ..training.config import DataConfig, TrainingFields, load_record
-from ..training.pairs import ALL, Pair, hash_fraction, load_split, sentence_key
-from ..training.reading import find_part, is_nowhere, is_table
+from ..training.config import TrainingFields, load_record
+from ..training.pairs import sentence_key
 from ..translate.loaded_checkpoint import fingerprint
 from ..translate.measurements import NOTHING
 from ..translate.translator import Translator
-from .aligner import language_pair, output_path
+from .held_out_pairs import Corpus, Languages, encoded
 from .parallel_files import TextPair
 from .reliability import reliability
 
@@ -68,27 +62,11 @@ INVERSE = np.linspace(0.5, 2.5, 21)  # [G]: 1 / temperature; between them a poly
 FITTED, MEASURED = 10_000, 20_000  # maximum tokens per language
 SENTENCES = 12_000  # maximum to translate per corpus, to fit on and to check on
 BANDS = np.array([0, 0.2, 0.4, 0.6, SURE])  # where bands of chances begin
-STORYBOOK = "storybook"
 AT_ONCE = 128  # sentences translated together
 LEAST_HYPOTHESES = 100  # to fit on
 WEIGHT_DECAY = 1e-6  # keeps the fit finite where probability separates right from wrong
 LEAST = 500  # tokens to fit on, and to measure on in each language; one with fewer is not calibrated
 LEAST_PROBABILITY = 1e-6  # a token cannot cost more, be it as certain as float32 has it
-
-Languages = tuple[str, str]
-Halves = tuple[list[TextPair], list[TextPair]]  # to fit on, to measure on
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Pairs of a corpus that the model was not trained on, in random order: those to fit on (used if `decides`) and
-    those to measure on."""
-
-    name: str
-    languages: Languages
-    fitted: list[TextPair]
-    held: list[TextPair]
-    decides: bool
 
 
 @dataclass(frozen=True)
@@ -111,18 +89,14 @@ class Predictions:
     sentence_N: np.ndarray
 
 
-def calibrate(
-    translator: Translator, run: str, data: Sequence[str] = (), check: Sequence[str] = (), *, source: str | None = None,
-    target: str | None = None, limit: int | None = None,
-) -> Calibration:
-    """Fit on the pairs of `data` or on the run's own held-out pairs, for each target language or `target`, and measure
-    on those of `check` or on a part of the same.
+def calibrate(translator: Translator, corpora: Sequence[Corpus], *, measured_on: str,
+              limit: int | None = None) -> Calibration:
+    """Fit on the pairs of these corpora, and measure on others of them, for each target language.
 
     `limit`: the most pairs of a corpus to fit on, and to measure on.  UserError if there are too few.
     """
-    folder = output_path(run, FILE).parent
-    translator.measured_files = NOTHING  # it is fitted anew, even if the present one is damaged
-    corpora, name = calibration_pairs(translator, folder, data, check, source=source, target=target)
+    assert translator.folder is not None
+    translator.measured_files = NOTHING  # it is fitted again, even if the present one is damaged
     by_languages: dict[Languages, list[Corpus]] = {}
     for one in corpora:
         cut = replace(one, fitted=one.fitted[:limit], held=one.held[:limit])
@@ -130,15 +104,14 @@ def calibrate(
     forced = {languages: (_forced(translator, languages, [pair for one in own if one.decides for pair in one.fitted]),
                           _forced(translator, languages, [pair for one in own if one.decides for pair in one.held]))
               for languages, own in by_languages.items()}
-    smoothing = smoothing_of(folder)
+    smoothing = smoothing_of(translator.folder)
     compared = compare(translator, forced, smoothing=smoothing)
     if not compared:
-        raise UserError(f"{name}: too few sentence pairs for calibration: fitting and measuring each need {LEAST}"
-                        " tokens; give more with --data FILE")
+        raise UserError(f"{measured_on}: too few sentence pairs: fitting and measuring each need {LEAST} tokens")
     found = {languages[1]: replace(tokens, sentences=calibrate_sentences(translator, by_languages[languages],
                                                                          smoothing=smoothing))
-             for languages, tokens in tqdm(compared.items(), desc="Translating", disable=None, leave=False)}
-    return Calibration(name, found, fingerprint(folder))
+             for languages, tokens in compared.items()}
+    return Calibration(measured_on, found, fingerprint(translator.folder))
 
 
 def calibrate_sentences(translator: Translator, corpora: Sequence[Corpus], *,
@@ -162,105 +135,6 @@ def smoothing_of(folder: Path) -> float:
     return float(load_record(record).training.get("label_smoothing_factor", TrainingFields.label_smoothing_factor))
 
 
-def calibration_pairs(
-    translator: Translator, folder: Path, data: Sequence[str] = (), check: Sequence[str] = (), *,
-    source: str | None = None, target: str | None = None,
-) -> tuple[list[Corpus], str]:
-    """The corpora, and a name for what is measured on; see `calibrate`."""
-    languages = language_pair(translator, source, target)
-    targets = translator.language_pairs.targets_of(languages[0]) if target is None else ()
-    wanted = [(languages[0], each) for each in targets] or [languages]
-    checked = [Corpus(Path(path).name, pair, [], _shuffled(_single(pairs)), decides=True)
-               for path in check for pair, pairs in _of_file(path, wanted).items()]
-    corpora = []
-    if data:
-        for path in data:
-            for pair, pairs in _of_file(path, wanted).items():
-                fitted, held = (_shuffled(_single(pairs)), []) if check else _halves(_single(pairs))
-                corpora.append(Corpus(Path(path).name, pair, fitted, held, decides=True))
-    else:
-        corpora = _own_corpora(folder, target, check=bool(check))
-    name = ", ".join(Path(path).name for path in check or data) or "the run's held-out pairs"
-    return corpora + checked, name
-
-
-def _of_file(path: str, wanted: Sequence[Languages]) -> dict[Languages, list[TextPair]]:
-    """The pairs of a table, or of parallel files, in each of these language pairs that it has; UserError if none."""
-    found: dict[Languages, list[TextPair]] = {}
-    fault = UserError(f"{path} is no file of sentence pairs here; give a table, or one of two parallel files")
-    for source, target in wanted:
-        data = DataConfig(path=path, source=source, target=target, on_invalid="skip")
-        if is_nowhere(data):
-            continue
-        try:
-            if pairs := _texts(load_split(data, ALL if is_table(data) else "test")):
-                found[source, target] = pairs
-        except UserError as error:
-            fault = error
-    if not found:
-        raise fault
-    texts = list(found.values())
-    if any(one == texts[0] for one in texts[1:]):
-        raise UserError(f"{path} does not name its languages, and the model has several: give --to LANGUAGE",
-                        exit_code=2)
-    return found
-
-
-def _own_corpora(folder: Path, target: str | None, *, check: bool) -> list[Corpus]:
-    """The held-out pairs of each part of the run's data: validation pairs to fit on and test pairs to measure on or,
-    with pairs to `check` on, all of them to fit on."""
-    record = find_record(folder, "run.yaml")
-    if record is None:
-        raise UserError(f"{folder} has no run.yaml that names its training data: give --data FILE, pairs that it was"
-                        " not trained on", exit_code=2)
-    config = load_record(record)
-    corpora = []
-    for part in config.data.parts():
-        if is_nowhere(part):
-            raise UserError(f"{folder} was trained on {part.path}, which is not here; give --data FILE, pairs that it"
-                            " was not trained on")
-        sides = ["val", "test"] if part.test_fraction or find_part(part, "test", optional=("test",)) else ["val"]
-        val, *tests = (load_split(part, side, seed=config.training.get("seed", 0)) for side in sides)
-        for language in (code for code in part.targets if target in (None, code)):
-            fitted, *held = (_single(_texts(pair for pair in some if pair.target_language == language))
-                             for some in (val, *tests))
-            halves = (fitted, held[0]) if held else _halves(fitted)
-            if check and part.path != STORYBOOK:
-                halves = fitted + (held[0] if held else []), []
-            name = Path(part.path[0] if isinstance(part.path, list) else str(part.path)).name
-            fitted, test = map(_shuffled, halves)
-            corpora.append(Corpus(name, (part.source, language), fitted, test, decides=True))
-    others = {one.languages for one in corpora if one.name != STORYBOOK}
-    return [replace(one, decides=one.name != STORYBOOK or one.languages not in others) for one in corpora]
-
-
-def _texts(pairs: Iterable[Pair]) -> list[TextPair]:
-    return [(pair.source, pair.target) for pair in pairs]
-
-
-def _single(pairs: Sequence[TextPair]) -> list[TextPair]:
-    """Without the source sentences that have several translations; each pair once."""
-    references: dict[str, set[str]] = {}
-    for text, translation in pairs:
-        references.setdefault(sentence_key(text), set()).add(translation)
-    return list(dict.fromkeys(pair for pair in pairs if len(references[sentence_key(pair[0])]) == 1))
-
-
-def _halves(pairs: Sequence[TextPair]) -> Halves:
-    found = _shuffled(pairs)
-    cut = next((number for number, pair in enumerate(found) if _place(pair) >= 0.5), len(found))
-    return found[:cut], found[cut:]
-
-
-def _shuffled(pairs: Sequence[TextPair]) -> list[TextPair]:
-    return sorted(pairs, key=_place)
-
-
-def _place(pair: TextPair) -> float:
-    """A fixed number in [0, 1) for each source sentence."""
-    return hash_fraction(f"calibration {sentence_key(pair[0])}")
-
-
 def compare(
     translator: Translator, forced: Mapping[Languages, tuple[Sequence[Forced], Sequence[Forced]]], *,
     smoothing: float,
@@ -269,8 +143,8 @@ def compare(
     that have too few tokens."""
     fits = {amount: TopTokenFit(amount) for amount in (0.0, smoothing, 1.0)}
     pairs, tokens = dict.fromkeys(forced, 0), dict.fromkeys(forced, 0)
-    for languages, (fitted, _) in tqdm(forced.items(), desc="Calibrating", disable=None, leave=False):
-        for batch in predictions(translator, fitted, most=FITTED):
+    for languages, (fitted, _) in forced.items():
+        for batch in predictions(translator, fitted, most=FITTED, title="Calibrating"):
             for fit in fits.values():
                 fit.add(batch.log_probs_NV, batch.token_N)
             pairs[languages] = int(batch.sentence_N[-1]) + 1
@@ -282,7 +156,7 @@ def compare(
     kept = best[min(fits, key=lambda amount: fits[amount].loss_G.min())]
     way = next(way for way, calibrator in ways.items() if calibrator == kept)
     found = {}
-    for languages, (_, held) in tqdm(forced.items(), desc="Measuring", disable=None, leave=False):
+    for languages, (_, held) in forced.items():
         if measured := _measured(translator, held, ways, way, pairs[languages], tokens[languages]):
             found[languages] = measured
     return found
@@ -294,7 +168,7 @@ def _measured(
 ) -> LanguageCalibration | None:
     """The reliability of each way on these sentences; None if there are too few tokens."""
     right, sentences, numbers = list[np.ndarray](), list[np.ndarray](), {way: list[np.ndarray]() for way in ways}
-    for batch in predictions(translator, forced, most=MEASURED):
+    for batch in predictions(translator, forced, most=MEASURED, title="Measuring"):
         right.append(batch.log_probs_NV.argmax(-1) == batch.token_N)
         sentences.append(batch.sentence_N)
         for way, calibrator in ways.items():
@@ -341,27 +215,24 @@ class TopTokenFit:
 
 def _forced(translator: Translator, languages: Languages, pairs: Sequence[TextPair]) -> list[Forced]:
     """The pairs as ids, without those longer than the model's positions."""
-    first = next(iter(translator.defaults.resolve(first=translator.tag(languages[1])).prefix), None)
-    most, groups = translator.defaults.positions or math.inf, dict[str, int]()
-    found = []
-    encoded = translator.codec.encode([pair[0] for pair in pairs], source=languages[0], target=languages[1])
-    for (text, translation), ids in zip(pairs, encoded, strict=True):
-        target = encode_target(translator.tokenizer, translation, language=languages[1], first=first)
-        if max(len(ids), len(target)) <= most:
-            group = groups.setdefault(sentence_key(text), len(groups))
-            found.append(Forced(tuple(ids), tuple(target), int(first is not None), group))
+    groups, found = dict[str, int](), []
+    for (text, _), source, target, given in encoded(translator, languages, pairs):
+        group = groups.setdefault(sentence_key(text), len(groups))
+        found.append(Forced(tuple(source), tuple(target), given, group))
     return found
 
 
-def predictions(translator: Translator, forced: Sequence[Forced], *, most: float = math.inf) -> Iterator[Predictions]:
-    """Those for the tokens of the sentences, in whole batches, up to about `most` tokens."""
+def predictions(translator: Translator, forced: Sequence[Forced], *, most: float = math.inf,
+                title: str = "") -> Iterator[Predictions]:
+    """Those for the tokens of the sentences, in whole batches, up to about `most` tokens, behind a progress bar."""
     sources, targets = [one.source for one in forced], [one.target for one in forced]
-    tokens = 0
-    with translator.inside() as (model, _), eval_mode(model):
+    tokens, whole = 0, sum(len(one.target) - one.given for one in forced)
+    with translator.inside() as (model, _), eval_mode(model), progress_bar(min(most, whole), title) as bar:
         for batch, output, _ in forced_batches(model, sources, targets):
             chosen = [(row, step) for row, i in enumerate(batch) for step in range(forced[i].given, len(targets[i]))]
             rows, at = (list(one) for one in zip(*chosen, strict=True))
             tokens += len(chosen)
+            bar.update(len(chosen))
             yield Predictions(
                 output.logits[rows, at].float().cpu().numpy(),
                 np.array([targets[batch[row]][step] for row, step in chosen]),
@@ -369,6 +240,10 @@ def predictions(translator: Translator, forced: Sequence[Forced], *, most: float
             )
             if tokens >= most:
                 return
+
+
+def progress_bar(total: float, title: str) -> tqdm:
+    return tqdm(total=total, desc=title, disable=None, leave=False, dynamic_ncols=True)
 
 
 class Hypotheses(NamedTuple):
@@ -388,7 +263,7 @@ def hypotheses_of(translator: Translator, languages: Languages, pairs: Sequence[
     """The best hypotheses for these texts, without those that reach the maximum length and without texts that are
     translated in parts."""
     found = list[tuple[float, int, bool]]()
-    for start in range(0, len(pairs), AT_ONCE):
+    for start in tqdm(range(0, len(pairs), AT_ONCE), desc="Translating", disable=None, leave=False, dynamic_ncols=True):
         some = pairs[start : start + AT_ONCE]
         results = translator([text for text, _ in some], source=languages[0], target=languages[1])
         found += [(one.log_prob, one.tokens, one.text == reference)

@@ -6,6 +6,7 @@ one half.
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import permutations
 from random import Random
 
@@ -13,18 +14,14 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..lens.choices import Choice
 from ..lens.roles import GoldPair, GoldPronoun
-from ..storybook import StoryPair, generate
+from ..storybook import StoryPair
 from ..tokenizer.encoding import encode_source, encode_target
+from ..tokenizer.tagging import tagging
 from ..tokenizer.words import split_words
 
 OTHER = {"il": "elle", "elle": "il", "ils": "elles", "elles": "ils"}
 GENDER = {"il": "il", "ils": "il", "elle": "elle", "elles": "elle"}  # plurals count with their singular
 NOUN_ROLES = ("agent", "patient", "recipient")
-
-
-def halves(limit: int | None = None) -> tuple[list[StoryPair], list[StoryPair]]:
-    """Development and test half of the held-out combinations, at most `limit` sentences each."""
-    return in_halves(generate().test, limit)
 
 
 def in_halves(stories: Iterable[StoryPair], limit: int | None = None) -> tuple[list[StoryPair], list[StoryPair]]:
@@ -83,9 +80,11 @@ def _adjectives(words: list[str], story: StoryPair) -> tuple[tuple[int, int], ..
 
 
 def pronoun_choice(
-    story: StoryPair, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
+    story: StoryPair, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase,
+    languages: tuple[str, str] = ("en", "fr"),
 ) -> tuple[str, Choice]:
-    """The step at which the translation says *il* or *elle*, and which of them is right.
+    """The step at which the translation says *il* or *elle*, and which of them is right.  `languages` are English and
+    French as the model calls them.
 
     StopIteration for a sentence without a pronoun that is a subject.
     """
@@ -93,12 +92,17 @@ def pronoun_choice(
     word = split_words(story.target, language="fr")[at]
     other = OTHER[word.text.casefold()]
     wrong = story.target[: word.start] + (other.capitalize() if word.text[0].isupper() else other)
+    source_ids, right_ids = story_ids(story, model, tokenizer, languages)
+    _, wrong_ids = story_ids(replace(story, target=wrong + story.target[word.end :]), model, tokenizer, languages)
+    return GENDER[word.text.casefold()], Choice.between(source_ids, right_ids, wrong_ids)
+
+
+def story_ids(story: StoryPair, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase,
+              languages: tuple[str, str]) -> tuple[list[int], list[int]]:
+    """The ids of both sides as the model reads and writes them."""
+    source = encode_source(tokenizer, story.source, tagging=tagging(model.config, tokenizer, *languages))
     first = model.generation_config.forced_bos_token_id
-    right_ids, wrong_ids = (
-        encode_target(tokenizer, text, language="fr", first=first)
-        for text in (story.target, wrong + story.target[word.end :])
-    )
-    return GENDER[word.text.casefold()], Choice.between(encode_source(tokenizer, story.source), right_ids, wrong_ids)
+    return source, encode_target(tokenizer, story.target, language=languages[1], first=first)
 
 
 def minimal_pairs(stories: list[StoryPair], choices: list[Choice]) -> list[tuple[int, int]]:

@@ -4,21 +4,12 @@ import itertools
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from seq2see.errors import UserError
 from seq2see.streams import decoded
 from ..translate.segment_translator import check_text
 
 TextPair = tuple[str, str]
-
-
-class LinkedFiles(NamedTuple):
-    """Files of parallel sentences, one per line, and optionally their gold links, in lines such as 0-0 1-2."""
-
-    source: str
-    target: str
-    links: str | None
 
 
 def read_pairs(source: str, target: str) -> Iterator[TextPair]:

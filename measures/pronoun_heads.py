@@ -5,14 +5,11 @@ are scored with teacher forcing, at the step where *il* and *elle* diverge, whic
 heads affordable; chrF with greedy translation.  Every figure has a 95 % interval, by bootstrap over sentences.
 """
 
-import json
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass
 from itertools import combinations, product
 from math import comb, prod
-from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
@@ -20,31 +17,24 @@ import numpy as np
 import torch
 from sacrebleu import sentence_chrf
 from tqdm.auto import tqdm
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from ..lens import trace_texts
 from ..lens.choices import Ablations, MinimalPairs
-from ..lens.hooks import Head, all_heads, supervised_heads
+from ..lens.hooks import Head, all_heads
 from ..lens.intervals import Estimate, roc_auc, roc_auc_interval
 from ..lens.interventions import ablate, mean_outputs
-from ..lens.kinds import KINDS
-from ..lens.role_scores import heads_of_roles, measure, roles_of_heads
-from ..lens.summary import Spread, mean_spread, spread
-from ..lens.trace import Trace
 from ..storybook import StoryPair
 from ..storybook.senses import noun_forms
-from ..tokenizer.encoding import encode_source, encode_target
 from ..translate.translator import Translator
-from .gold import groups_of, halves, minimal_pairs, pronoun_choice, to_gold
+from .aligner import Aligner
+from .gold import groups_of, minimal_pairs, pronoun_choice, story_ids, to_gold
+from .head_roles import estimate, measure_roles
 
 LARGEST = 3  # heads of a small set
 NEEDED = 0.75  # a set carries the pronoun if without it the AUC of il and elle is at most this (0.5: chance)
 ENOUGH = 0.5  # a set carries the pronoun if patching it from the other sentence flips at least this share of pronouns
 TRANSLATED = 200  # sentences of the test half for chrF
 DRAWS = 200  # sets of a control, where there are more
-SPREAD = ("distance", "entropy", "evenness", "across", "across_even")  # the measures of a head's reach
 
 Alike = Literal["layers", "kinds", "any"]
 Set = tuple[Head, ...]
@@ -53,17 +43,18 @@ Set = tuple[Head, ...]
 class Half:
     """The contrast sentences of one half: their choices, which ones are *il*, and the minimal pairs among them."""
 
-    def __init__(self, translator: Translator, stories: Sequence[StoryPair], means: Mapping[Head, torch.Tensor]):
+    def __init__(self, aligner: Aligner, stories: Sequence[StoryPair], means: Mapping[Head, torch.Tensor]):
         contrasts = [story for story in stories if story.kind == "contrast"]  # in others a single word may decide
-        made = [pronoun_choice(story, translator.model, translator.tokenizer) for story in contrasts]
+        model, languages = aligner.model, (aligner.source, aligner.target)
+        made = [pronoun_choice(story, model, aligner.tokenizer, languages) for story in contrasts]
         choices = [one for _, one in made]
         self.is_il = np.array([name == "il" for name, _ in made])
-        self.ablations = Ablations(translator.model, choices, means)
+        self.ablations = Ablations(model, choices, means)
         pairs = minimal_pairs(contrasts, choices)
         if not pairs or self.is_il.all() or not self.is_il.any():
             raise UserError(f"of {len(stories)} sentences no two differ in the pronoun and have as many tokens for this"
-                            " model: take more of them, --sentences 300, or a vocabulary with tokens for French words")
-        self.pairs = MinimalPairs(translator.model, [(choices[a], choices[b]) for a, b in pairs])
+                            " model: take more of them, --sentences 300, or a model with tokens for French words")
+        self.pairs = MinimalPairs(model, [(choices[a], choices[b]) for a, b in pairs])
         self.pair_is_il = self.is_il[[a for a, _ in pairs]]
         self.own = self.pairs.margins()
         self._flipped: dict[tuple[Head, ...], np.ndarray] = {}
@@ -112,109 +103,53 @@ class Half:
         return self._flipped[key]
 
 
-def estimate(values: np.ndarray, groups: Sequence[str], which: np.ndarray | None = None) -> Estimate | None:
-    """The mean of some values and its bootstrap interval over groups of sentences; None without values."""
-    which = np.ones(len(values), dtype=bool) if which is None else which
-    if not which.any():
-        return None
-    chosen = values[which].astype(float)
-    return Estimate.of(chosen, np.array(groups)[which])
-
-
-def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any]:
-    """The full report of `seq2see heads`, as plain data."""
-    _show_progress("generating storybook")
-    dev_stories, test_stories = halves(limit)
-    _show_progress("reading attention")
-    report, test, traces = measure_roles(translator, dev_stories, test_stories)
-    dev, every = Half(translator, dev_stories, test.ablations.means), all_heads(translator.model)
-    chrf = _chrf(translator, test_stories[:TRANSLATED], every, test.ablations.means)
-    groups, spreads = groups_of(test_stories), [[spread(trace, kind) for trace in traces] for kind in KINDS]
-    report |= {
+def measure_heads(translator: Translator, aligner: Aligner, dev_stories: Sequence[StoryPair],
+                  test_stories: Sequence[StoryPair]) -> dict[str, Any]:
+    """The full report on storybook, as plain data."""
+    report, test = measure_pronouns(aligner, dev_stories, test_stories)
+    dev, every = Half(aligner, dev_stories, test.ablations.means), all_heads(aligner.model)
+    with translator.by_torch() as by_torch:  # heads are ablated in the PyTorch model
+        chrf = _chrf(by_torch, aligner, test_stories[:TRANSLATED], every, test.ablations.means)
+    return report | {
         "pronouns": {"dev": len(dev.is_il), "test": len(test.is_il)},
         "translated": min(TRANSLATED, len(test_stories)),
         "whole": report["whole"] | {"chrf": chrf[None]},
         "heads": [row | {"chrf": chrf[row["head"]]} for row in report["heads"]],
         "needed": _needed(every, dev, test), "largest": LARGEST,
         "enough": _enough(every, dev, test),
-        "spread": list(map(mean_spread, spreads)),
-        "reach": [row for each in spreads for row in reach(each, groups)],
     }
-    _show_progress("")
-    return report
 
 
-def measure_roles(
-    translator: Translator, dev_stories: Sequence[StoryPair], test_stories: Sequence[StoryPair]
-) -> tuple[dict[str, Any], Half, list[Trace]]:
+def measure_pronouns(aligner: Aligner, dev_stories: Sequence[StoryPair],
+                     test_stories: Sequence[StoryPair]) -> tuple[dict[str, Any], Half]:
     """The quick part of `measure_heads`: the effect of each single head on the pronoun, and its roles; no sets of
-    heads, no translations.  Also the test half and its traces."""
-    model, tokenizer = translator.model, translator.tokenizer
-    supervised, traces = supervised_heads(model), _traced(model, tokenizer, test_stories)
-    dev_roles, test_roles = (measure(some, map(to_gold, stories), supervised=supervised) for some, stories in
-                             ((_traced(model, tokenizer, dev_stories), dev_stories), (traces, test_stories)))
-    first = model.generation_config.forced_bos_token_id
-    targets = [encode_target(tokenizer, story.target, language="fr", first=first) for story in dev_stories]
-    test = Half(translator, test_stories,
-                mean_outputs(model, [encode_source(tokenizer, story.source) for story in dev_stories], targets))
-    roles = roles_of_heads(dev_roles, test_roles)
+    heads, no translations.  Also the test half."""
+    model, tokenizer, languages = aligner.model, aligner.tokenizer, (aligner.source, aligner.target)
+    ids = [story_ids(story, model, tokenizer, languages) for story in dev_stories]
+    test = Half(aligner, test_stories, mean_outputs(model, *map(list, zip(*ids, strict=True))))
+    report = measure_roles(aligner, *(list(map(to_gold, some)) for some in (dev_stories, test_stories)),
+                           groups=groups_of(test_stories))
     rows = [
-        {"head": head, **test.without([head]), "turned": test.flip_rates([head]),  # patched from the other sentence
-         "roles": [one for one in roles[head] if one.holds],
-         "supervised": head.kind == "cross" and head[1:] in supervised}
-        for head in _progress(all_heads(model), "one head at a time")
+        row | test.without([row["head"]]) | {"turned": test.flip_rates([row["head"]])}  # patched, from the other one
+        for row in _progress(report["heads"], "One head at a time")
     ]
-    return {
-        "sentences": {"dev": len(dev_stories), "test": len(test_stories)},
+    return report | {
         "pronouns": {"test": len(test.is_il)}, "pairs": len(test.own), "nouns": noun_forms(),
         "whole": test.without(),
         "heads": sorted(rows, key=lambda row: row["drop"].value, reverse=True),
-        "roles": heads_of_roles(dev_roles, test_roles),
-    }, test, traces
-
-
-def save_report(report: dict[str, Any], path: Path) -> None:
-    """Write the report as JSON."""
-    atomic_write(path, json.dumps(report, ensure_ascii=False, indent=1, default=_as_json) + "\n")
-
-
-def _as_json(value: Any) -> Any:
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else np.asarray(value).tolist()
-
-
-def _traced(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, stories: Sequence[StoryPair]
-) -> list[Trace]:
-    try:
-        return trace_texts(model, tokenizer, [story.source for story in stories], [story.target for story in stories],
-                           source_language="en", target_language="fr")
-    except UserError as error:
-        raise UserError(f"heads are measured on storybook's sentences, which this model cannot read: {error}") from None
-
-
-def reach(each: Sequence[Spread], groups: Sequence[str]) -> list[dict[str, Any]]:
-    """Attention distance and entropy with intervals, from the `spread` of each text: for each layer the mean of its
-    heads (`head` is None), and each head.  `groups` names the sentence that each is a variant of."""
-    values_NLH = {name: np.array([np.broadcast_to(np.array(getattr(one, name), dtype=float), one.distance.shape)
-                                  for one in each]) for name in SPREAD}  # NaN for a text of one sentence
-    layers, heads = each[0].distance.shape
-    return [
-        {"kind": each[0].kind, "layer": layer, "head": head, **{
-            name: estimate(own_N, groups, ~np.isnan(own_N)) for name, values in values_NLH.items()
-            for own_N in [values[:, layer].mean(1) if head is None else values[:, layer, head]]}}
-        for layer in range(layers) for head in (None, *range(heads))
-    ]
+    }, test
 
 
 def _chrf(
-    translator: Translator, stories: Sequence[StoryPair], every: Sequence[Head], means: Mapping[Head, torch.Tensor]
+    translator: Translator, aligner: Aligner, stories: Sequence[StoryPair], every: Sequence[Head],
+    means: Mapping[Head, torch.Tensor],
 ) -> dict[Head | None, Estimate | None]:
     """Mean chrF of greedily translated sentences with each head replaced by its mean, and (None) without ablation."""
     sources, groups = [story.source for story in stories], groups_of(stories)
     found: dict[Head | None, Estimate | None] = {}
-    for head in _progress([None, *every], "translating without each head"):
+    for head in _progress([None, *every], "Translating without each head"):
         with ablate(translator.model, [head] if head else [], replace="mean", means=means):
-            results = translator(sources, source="en", target="fr", num_beams=1)
+            results = translator(sources, source=aligner.source, target=aligner.target, num_beams=1)
         each = [sentence_chrf(one.text, [story.target]).score for one, story in zip(results, stories, strict=True)]
         found[head] = estimate(np.array(each), groups)
     return found
@@ -297,7 +232,7 @@ def _needed(every: Sequence[Head], dev: Half, test: Half) -> dict[str, Any]:
     return {
         "set": chosen, **test.without(chosen), "turned": test.flip_estimate(chosen),
         "holds": test.auc() > NEEDED >= test.auc(chosen), "limit": NEEDED,
-        "controls": _controls(chosen, every, lambda sampled: 1 - test.auc(sampled), confused, "ablating other sets"),
+        "controls": _controls(chosen, every, lambda sampled: 1 - test.auc(sampled), confused, "Ablating other sets"),
     }
 
 
@@ -314,7 +249,7 @@ def _enough(every: Sequence[Head], dev: Half, test: Half) -> dict[str, Any]:
         "set": chosen, "turned": test.flip_rates(chosen), "share": test.flip_estimate(chosen),
         "apart": test.auc_estimate(chosen),
         "holds": test.flip_share(chosen) >= ENOUGH,
-        "controls": _controls(chosen, every, test.flip_share, share, "patching other sets"),
+        "controls": _controls(chosen, every, test.flip_share, share, "Patching other sets"),
     }
 
 
@@ -322,11 +257,6 @@ def _controls(chosen: Sequence[Head], every: Sequence[Head], effect: Callable[[S
               interval: Callable[[Sequence[Set]], tuple[float, float]], title: str) -> list[Control]:
     return [control(chosen, every, effect, interval, alike=alike)
             for alike in _progress(("layers", "kinds", "any"), title)]
-
-
-def _show_progress(what: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{what}", end="", file=sys.stderr, flush=True)
 
 
 def _progress(items: Any, title: str) -> Any:

@@ -1,6 +1,7 @@
 """Where a checkpoint is: a local or packaged folder, or a download from the Hub; what lies in it; names of what verbs
 write.  Imports nothing heavy."""
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,20 @@ def local_folder(name: str | Path) -> Path | None:
     if ours or folder.parent.is_dir() or not re.fullmatch(r"[\w.-]+/[\w.-]+", str(name)):
         raise UserError(f"there is no folder {name}{advice(name)}")
     return None
+
+
+def is_download(folder: Path) -> bool:
+    """Whether a folder is a download from the Hub, all of whose files are those of the Hub."""
+    return folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--")
+
+
+def places(folder: Path, *, beside: str, cached: str) -> tuple[Path, ...]:
+    """Where to write what is made of a model, in this order: `beside` in its folder, unless that is packaged, a
+    download or read-only; `cached` in the user's cache."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seq2see" / cached
+    if is_packaged(folder) or is_download(folder.absolute()) or not os.access(folder, os.W_OK):
+        return (cache,)
+    return folder / beside, cache
 
 
 def advice(name: str | Path) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
+from itertools import accumulate
 from os.path import commonprefix
 from typing import TYPE_CHECKING
 
@@ -109,11 +110,11 @@ def token_spans(
     Tokens that spell one character byte by byte all have the span of that character.  White space at the edges belongs
     to no span; a token of only spaces belongs to the word after it.  A token across several words belongs to the first.
     """
-    names = [str(name) for name in tokenizer.convert_ids_to_tokens([int(i) for i in ids])]
+    readable = token_names(tokenizer, ids)
     added = {i for i, token in tokenizer.added_tokens_decoder.items() if token.special}
     special = (added | set(tokenizer.all_special_ids)) - {tokenizer.unk_token_id}  # <unk> represents characters
     plain = [int(i) for i in ids if int(i) not in special]
-    shown = {int(i) for i, name in zip(ids, names, strict=True) if _shows(name)}
+    shown = {int(i) for i, name in zip(ids, readable, strict=True) if _shows(name)}
     silent = {i for i in set(plain) - shown if not _decode(tokenizer, [i]).strip()}
     spans = _own_offsets(tokenizer, plain, text)
     if spans is None:
@@ -132,7 +133,7 @@ def token_spans(
     starts = [word.start for word in words]
     tokens: list[TokenSpan] = []
     at = k = 0
-    for i, name in zip(ids, names, strict=True):
+    for i, name in zip(ids, readable, strict=True):
         if int(i) in special:
             tokens.append(TokenSpan(name, None, at, at, special=True))
             continue
@@ -146,9 +147,50 @@ def token_spans(
     return tokens
 
 
+def token_names(tokenizer: "PreTrainedTokenizerBase", ids: Sequence[int]) -> list[str]:
+    """The tokens by their names in the vocabulary or, where these are codes for bytes, by what they spell: `▁été`, and
+    `<0xE2>` for a byte of a character that other tokens complete."""
+    names, known = vocabulary_names(tokenizer, ids), _byte_names(tokenizer)
+    return names if not known else [name if (spelt := _bytes(known, name)) is None else _spelt(spelt) for name in names]
+
+
+def vocabulary_names(tokenizer: "PreTrainedTokenizerBase", ids: Sequence[int]) -> list[str]:
+    names = tokenizer.convert_ids_to_tokens([int(i) for i in ids])
+    return [f"<{int(i)}>" if name is None else str(name) for i, name in zip(ids, names, strict=True)]  # padded weights
+
+
+def _spelt(spelt: bytes) -> str:
+    text = spelt.decode("utf-8", errors="surrogateescape").replace(" ", "▁")
+    return "".join(f"<0x{ord(c) - 0xDC00:02X}>" if "\udc80" <= c <= "\udcff" else c for c in text)
+
+
+def _bytes(known: dict[str, int], name: str) -> bytes | None:
+    """What a token spells in bytes; None for one, such as a special token, with a character that is no byte's."""
+    return bytes(known[c] for c in name) if all(c in known for c in name) else None
+
+
+def _byte_names(tokenizer: "PreTrainedTokenizerBase") -> dict[str, int]:
+    """The byte that each character stands for in the names of a vocabulary (of ByT5, GPT-2, BART); empty where
+    characters are themselves."""
+    if type(tokenizer).__name__ == "ByT5Tokenizer":
+        return {chr(byte): byte for byte in range(256)}
+    spelt = tokenizer.is_fast and "ByteLevel" in str(getattr(tokenizer.backend_tokenizer, "decoder", None))
+    return _byte_level() if spelt else {}
+
+
+@cache
+def _byte_level() -> dict[str, int]:
+    """GPT-2's: printable bytes are themselves, the others the characters from U+0100 on."""
+    own = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in own]
+    return {chr(byte): byte for byte in own} | {chr(0x100 + i): byte for i, byte in enumerate(others)}
+
+
 def _shows(name: str) -> bool:
-    """Whether a token is certainly not white space, by its name in the vocabulary: much faster than decoding it."""
-    return not name.startswith("<0x") and any(c.isascii() and c.isalnum() for c in name)
+    """Whether a token is certainly not white space, by its name: much faster than decoding it."""
+    if name.startswith("<0x"):
+        return name[3] in "89ABCDEF"  # of a character beyond ASCII
+    return any(c.isascii() and c.isalnum() for c in name)
 
 
 def _decode(tokenizer: "PreTrainedTokenizerBase", ids: list[int]) -> str:
@@ -164,11 +206,22 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 def _own_offsets(tokenizer: "PreTrainedTokenizerBase", ids: list[int], text: str) -> list[tuple[int, int]] | None:
     """The tokenizer's offsets, if its encoding of `text` is exactly these ids."""
     if not tokenizer.is_fast:
-        return None
+        return _byte_offsets(tokenizer, ids, text)
     encoded = tokenizer(
         text, add_special_tokens=False, split_special_tokens=True, return_offsets_mapping=True, verbose=False
     )
     return [(start, end) for start, end in encoded["offset_mapping"]] if encoded["input_ids"] == ids else None
+
+
+def _byte_offsets(tokenizer: "PreTrainedTokenizerBase", ids: list[int], text: str) -> list[tuple[int, int]] | None:
+    """The characters of which each token has bytes, if all tokens are bytes and spell `text`."""
+    known = _byte_names(tokenizer)
+    parts = [_bytes(known, name) or b"" for name in vocabulary_names(tokenizer, ids)]
+    if not all(parts) or b"".join(parts) != text.encode():
+        return None
+    of_byte = [at for at, c in enumerate(text) for _ in c.encode()]
+    ends = list(accumulate(map(len, parts)))
+    return [(of_byte[start], of_byte[end - 1] + 1) for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def _aligned(tokenizer: "PreTrainedTokenizerBase", ids: list[int], text: str) -> list[tuple[int, int]]:

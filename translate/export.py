@@ -1,15 +1,14 @@
 """A checkpoint in CTranslate2's format: `seq2see export RUN`.
 
 `exported` creates the CTranslate2 export when a model is first used: beside the checkpoint or, if that folder is not
-writable, in the user's cache.  Its name contains a hash of the weights, so changed weights are exported again; so is an
-export that fails its manifest check, since CTranslate2 may load damaged files without an error.
+writable or is a download, in the user's cache.  Its name contains a hash of the weights, so changed weights are
+exported again; so is an export that fails its manifest check: CTranslate2 may load damaged files without an error.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import sys
 import tempfile
@@ -18,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seq2see.errors import UserError
+from seq2see.folders import places
 from seq2see.importing import IMPORTS
 from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import check_manifest, sha256, write_manifest
-from seq2see.pretrained import is_packaged
 from .loaded_checkpoint import LoadedCheckpoint, model_files
 
 if TYPE_CHECKING:
@@ -50,13 +49,12 @@ class NotForCTranslate2(UserError):
 def exported(run: Path, *, quantization: str) -> Path:
     """The folder of a checkpoint's export, created if it is missing or damaged."""
     name = f"ctranslate2-{quantization}-{weights_hash(run)[:16]}"
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seq2see" / "exports"
-    places = (run / name, cache / name)
-    for place in places:
+    writable = places(run, beside=name, cached=f"exports/{name}")
+    for place in (run / name, *writable):
         if is_intact(place):
             return place
     reason = None
-    for place in places[is_packaged(run):]:  # never written beside a packaged model
+    for place in writable:
         if place.exists():
             print(f"the export {place} is damaged or incomplete; exporting again", file=sys.stderr, flush=True)
         try:
@@ -65,7 +63,8 @@ def exported(run: Path, *, quantization: str) -> Path:
             return place
         except OSError as error:
             reason = error.strerror
-    raise NotForCTranslate2(f"the CTranslate2 export of {run} can be written neither there nor to {cache} ({reason}):"
+    raise NotForCTranslate2(f"the CTranslate2 export of {run} can be written neither there nor to"
+                            f" {writable[-1].parent} ({reason}):"
                             " set XDG_CACHE_HOME to a writable folder")
 
 

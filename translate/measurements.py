@@ -1,4 +1,4 @@
-"""What was measured of the weights of a checkpoint, from the files beside it."""
+"""What was measured of the weights of a checkpoint, from the files beside it or in the user's cache."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from seq2see.errors import UserError
+from seq2see.folders import places
 
 if TYPE_CHECKING:
     from ..lens.alignment_choice import AlignmentChoice
@@ -20,7 +23,8 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Measurements:
-    """Each file is read on first use, from `folder` or its parent, a run's; UserError for a damaged one.
+    """Each file is read on first use, from `folder`, from its parent, a run's, or from the user's cache; UserError for
+    a damaged one.
 
     Anything is None (roles: empty) if there is no such file, or if it is of other weights than those with this
     `fingerprint`.
@@ -31,7 +35,7 @@ class Measurements:
 
     @cached_property
     def trust(self) -> Trust | None:
-        """The faithfulness of each view, measured by `seq2see align RUN --trust`."""
+        """The faithfulness of each view, measured by `seq2see measure`."""
         from ..lens.trust import FILE, Trust
 
         trust = self._beside(FILE, Trust.load)
@@ -39,7 +43,7 @@ class Measurements:
 
     @cached_property
     def roles(self) -> Roles:
-        """What each head is for, as `seq2see heads RUN --out RUN/heads.json` measured it."""
+        """What each head is for, as `seq2see measure` found it."""
         from ..lens.roles import FILE, read_roles
 
         return self._beside(FILE, partial(read_roles, weights=self.fingerprint)) or {}
@@ -60,7 +64,7 @@ class Measurements:
 
     @property
     def alignment(self) -> AlignmentChoice | None:
-        """How to derive word links from this model's maps, fitted by `seq2see align RUN --fit`."""
+        """How to derive word links from this model's maps, fitted by `seq2see measure`."""
         from ..lens.alignment_choice import FILE, AlignmentChoice
 
         choice = self._beside(FILE, AlignmentChoice.load)
@@ -68,7 +72,7 @@ class Measurements:
 
     @cached_property
     def calibration(self) -> Calibration | None:
-        """The calibration of its probabilities, fitted by `seq2see calibrate RUN`."""
+        """The calibration of its probabilities, fitted by `seq2see measure`."""
         from ..lens.calibration import FILE, Calibration
 
         found = self._beside(FILE, Calibration.load)
@@ -92,9 +96,27 @@ class Measurements:
         return next(map(read, self._paths(name)), None)
 
     def _paths(self, name: str) -> list[Path]:
-        """The file of this name in the folder of the checkpoint, and in that of its run."""
-        folders = (self.folder, self.folder.parent) if self.folder else ()
-        return [folder / name for folder in folders if (folder / name).is_file()]
+        """The files of this name: first where they would be written."""
+        folders = (*self._places(), self.folder, self.folder.parent) if self.folder else ()
+        return [folder / name for folder in dict.fromkeys(folders) if (folder / name).is_file()]
+
+    def _places(self) -> tuple[Path, ...]:
+        assert self.folder is not None
+        return places(self.folder, beside="", cached=f"measurements/{self.fingerprint}")
+
+    def writable(self) -> Path:
+        """The folder to write measurements of these weights to, which is made; UserError if there is none."""
+        if self.folder is None:
+            raise UserError("the model was not loaded from a folder, so what is measured of it cannot be kept")
+        reason = None
+        for place in self._places():
+            try:
+                place.mkdir(parents=True, exist_ok=True)
+                return place
+            except OSError as error:
+                reason = error.strerror
+        raise UserError(f"what is measured of {self.folder} can be written neither there nor to {place} ({reason}): set"
+                        " XDG_CACHE_HOME to a writable folder")
 
 
 NOTHING = Measurements()

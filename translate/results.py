@@ -36,7 +36,7 @@ class Hypothesis:
     divided by the number of tokens to the power of the length penalty, so usually the mean.  `finished` is False if the
     length limit came before `</s>`.  `odds`: how many times as probable as the best hypothesis the model finds it.
 
-    `probability` is the calibrated chance that a reference reads exactly the same (`seq2see calibrate`).  Only the best
+    `probability` is the calibrated chance that a reference reads exactly the same (`seq2see measure`).  Only the best
     hypothesis has it, of a text translated whole by the checkpoint's own search: without a prefix, sampling or other
     options than `alternatives` and `num_beams`; and only if the model is calibrated to that language and the chance was
     found to hold.

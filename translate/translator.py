@@ -351,7 +351,7 @@ class Translator(LoadedCheckpoint):
         calibrator = calibration.calibrator(target) if calibration else None
         if calibrated and not calibrator:
             to = f" to {target}" if target else ""
-            raise UserError(f"{self.name} has no calibration{to}: run seq2see calibrate {self.name}")
+            raise UserError(f"{self.name} has no calibration{to}: run seq2see measure {self.name}")
         model, tokenizer = self._load()
         first = next(iter(self.defaults.resolve(first=self.tag(target)).prefix), None)
         source_ids, target_ids = [], []

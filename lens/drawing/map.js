@@ -71,8 +71,12 @@ function badge(state) {
     const place = !merged ? [head.layer, head.head] : leftOut ? [] : [trace.sizes.cross[0] - 1];
     const all = trace.record.trust, found = all?.maps.find((one) => one.view === view && one.rows === state.rows
       && String(one.map) === String(place));
-    return found?.aer ? pill("dictionary", trustTip(found, all), html`Dictionary error ${percent(found.aer[0])}
-      (random ${percent(all.random.aer[0])})`)
+    if (found?.aer) {
+      return pill("dictionary", trustTip(found, all), html`Dictionary error ${percent(found.aer[0])}
+        (random ${percent(all.random.aer[0])})`);
+    }
+    return found?.tau ? pill("agreement", trustTip(found, all), html`Agreement with erasure ${two(found.tau[0])}
+      (random ${two(all.random.tau[0])})`)
       : pill("not-measured", "How far this map can be trusted has not been measured for this model.", "Not measured");
   }
   const effect = merged ? null : trace.effect(head, state.word), { apart } = trace.measured;
@@ -92,14 +96,22 @@ function neededTip(trace, head, isMeasured) {
   return html`<b>Does the model need this head?</b>${measured || html` It gives ${averageOf(trace)} instead.`}`;
 }
 
+const two = (value) => value.toFixed(2).replace("-0.00", "0.00");
+
+// Without gold links there is no error, only the agreement.
 function trustTip(found, all) {
-  const range = ([, low, high], write) => `${write(low)} to ${write(high)}`, two = (value) => value.toFixed(2);
+  const range = ([, low, high], write) => `${write(low)} to ${write(high)}`;
   const agreement = !found.tau ? ""
     : ` Agreement with erasure: ${two(found.tau[0])} (Kendall’s tau; ${range(found.tau, two)}).`;
+  const measured = ` On ${all.sentences} held-out sentences of ${all.measured_on}.`;
+  if (!found.aer) {
+    return html`<b>Does this map name the words that matter?</b> 1: in the same order as without which word the written
+      one would be less likely, 0: no relation.${agreement}${measured}`;
+  }
   return html`<b>Can you read this map as a dictionary?</b> Link each word to the source word it looks at most, and
     compare with the right links. Wrong and missing links together: ${percent(found.aer[0])} (AER;
     ${range(found.aer, percent)}). A random map: ${percent(all.random.aer[0])} (${range(all.random.aer, percent)}).${
-    agreement}${found.supervised ? SUPERVISED : ""} On ${all.sentences} held-out sentences of ${all.measured_on}.`;
+    agreement}${found.supervised ? SUPERVISED : ""}${measured}`;
 }
 
 // The sentence for the position of the pointer or the keyboard.

@@ -39,7 +39,7 @@ const MENUS = {
       return item(html`data-set="view" data-value="${id}" data-k="view-${id}"`, state.view === id,
         html`${two(title, best?.aer ? percent(best.aer[0]) : "")}<small>${summary}</small>`);
     };
-    return html`<div class="mh"><span>What a cell shows</span><span>${trust ? "Dictionary error, best map" : ""}</span>
+    return html`<div class="mh"><span>What a cell shows</span><span>${trust?.random.aer ? "Dictionary error, best map" : ""}</span>
     </div>${OFFERED.filter((id) => trace.holds(id) || settings.engine).map(view)}
     ${seg("Rows stand for the word", "set", "rows", [["predicts", "being written"], ["reads", "just read"]],
       state.rows)}

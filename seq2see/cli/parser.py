@@ -38,8 +38,7 @@ examples:
   seq2see score storybook --to fr < pairs.tsv
   seq2see look storybook "The cat did not cross the street because it was too tired." --out look.html
   seq2see align storybook --src in.en --tgt in.fr > links.pharaoh
-  seq2see heads runs/storybook
-  seq2see calibrate runs/storybook
+  seq2see measure runs/storybook
   seq2see lessons 3
   seq2see serve everyday --port 8000
 
@@ -57,7 +56,7 @@ def build_parser() -> Parser:
     verbs = parser.add_subparsers(metavar="VERB", parser_class=Parser)
     for add in (
         *(add_demo, add_train, add_evaluate, add_translate, add_score, add_look),
-        *(add_distil, add_align, add_heads, add_calibrate, add_export, add_lessons, add_serve, add_models, add_env),
+        *(add_distil, add_align, add_measure, add_export, add_lessons, add_serve, add_models, add_env),
     ):
         add(verbs)
     parser.verbs = verbs.choices
@@ -122,9 +121,9 @@ def add_train(verbs: Verbs) -> None:
         verbs, "train", "train or fine-tune a model",
         "Every setting can be overridden on the command line, for example\n"
         "  seq2see train multi30k-en-de data.path=data/multi30k training.num_train_epochs=30\n\n"
-        "After training, the probabilities are calibrated (RUN/calibration.json), and a model of the built-in corpus\n"
-        "is measured: word links, the faithfulness of each view and the role of each head (alignment.json,\n"
-        "trust.json, heads.json). English to French also records 18 moments of the training (replay.json.gz).\n"
+        "After training, the model is measured as by seq2see measure: the calibration of its probabilities, the\n"
+        "faithfulness of each view, the roles of heads and, on the built-in corpus, word links and what each head\n"
+        "does for the pronoun. English to French also records 18 moments of the training (replay.json.gz).\n"
         "Together these add at most a fifth to the training time, with as many sentences as fit into it.",
     )
     verb.epilog = recipes()
@@ -196,7 +195,7 @@ def add_score(verbs: Verbs) -> None:
     add_model(verb)
     add_languages(verb)
     verb.add_argument("--calibrated", action="store_true",
-                      help="use calibrated probabilities (see seq2see calibrate), not the model's own")
+                      help="use calibrated probabilities (see seq2see measure), not the model's own")
     add_device(verb)
 
 
@@ -228,7 +227,7 @@ def add_look(verbs: Verbs) -> None:
     verb.add_argument("--rows", choices=("predicts", "reads"), default="predicts",
                       help="name a row by the token its step predicts, or by the one it reads (%(default)s)")
     verb.add_argument("--raw", action="store_true",
-                      help="show the model's own probabilities, not calibrated ones (see seq2see calibrate)")
+                      help="show the model's own probabilities, not calibrated ones (see seq2see measure)")
     verb.add_argument(
         "--out", metavar="FILE",
         help="write all heads to a page (.html) or as numbers (.json, .npz), or one map as a picture (.png, .svg);"
@@ -240,57 +239,43 @@ def add_align(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "align", "link the words of given translations, by the model's attention",
         "Writes one line of links for each pair in Pharaoh format: 0-0 1-2, source and target words counted from 0,\n"
-        "as seq2see splits them. RUN/alignment.json says which maps are used and with which weights. To fit it:\n"
-        "  seq2see align RUN --fit                                      a model of the built-in corpus\n"
-        "  seq2see align RUN --fit --src dev.en --tgt dev.fr --links dev.pharaoh\n"
-        "Without it the heads of the last layer are averaged, with unknown error.\n\n"
-        "To measure how far each view of attention can be trusted, which is shown with it from then on:\n"
-        "  seq2see align RUN --trust                                    a model of the built-in corpus\n"
-        "  seq2see align RUN --trust --src held.en --tgt held.fr [--links held.pharaoh]",
+        "as seq2see splits them. Where seq2see measure has had gold links, it knows which maps link words,\n"
+        "and with which weights. Otherwise the heads of the last layer are averaged, with unknown error.",
     )
     add_model(verb)
     add_files(verb)
     add_languages(verb)
-    verb.add_argument("--fit", action="store_true", help="choose and weight maps, on sentences with known links")
-    verb.add_argument("--trust", action="store_true",
-                      help="measure how far to trust each view of RUN, a folder, on held-out sentences")
-    verb.add_argument("--links", metavar="FILE", help="with --fit or --trust: the known links of the two files")
     add_device(verb)
 
 
-def add_heads(verbs: Verbs) -> None:
+def add_measure(verbs: Verbs) -> None:
     verb = add_verb(
-        verbs, "heads", "rank attention heads by their effect on the pronoun, with the roles their maps suggest",
-        "Heads are switched off one by one, and patched from sentences with the other pronoun; random sets of heads\n"
-        "are the control. Measured on the built-in English-French corpus. On all sentences this takes a few minutes;\n"
-        "`seq2see train` measures fewer when it ends.",
+        verbs, "measure", "measure how far a model's attention and probabilities can be relied on",
+        "On sentence pairs that the model was not trained on: half of them to choose or fit, the others to report, or\n"
+        "validation and test pairs where the run has both. Writes these files, which the page shows from then on:\n"
+        "  calibration.json  calibrated probabilities, and the chance that a reference is the same, if it holds\n"
+        "  trust.json        the faithfulness of each view: agreement with erasure, alignment error with gold links\n"
+        "  heads.json        the roles that maps suggest for each head, and how far it looks\n"
+        "  alignment.json    which maps link words best; with gold links only\n"
+        "They lie beside the model or, if its folder is packaged, a download or read-only, in the user's cache. What\n"
+        "the model or the pairs do not allow is left out, and a line says why. On storybook, English to French, gold\n"
+        "links are known, and each head is switched off, and patched from sentences with the other pronoun, to see\n"
+        "what it does for the pronoun; random sets of heads are the control.\n"
+        "  seq2see measure RUN                              on the run's own held-out pairs\n"
+        "  seq2see measure ORG/MODEL --data pairs.tsv       on other pairs; a header, en and fr, names languages\n"
+        "  seq2see measure RUN --data held.en --links FILE  on held.en and held.fr, with gold links\n"
+        "  seq2see measure RUN --data storybook",
     )
     add_model(verb)
-    verb.add_argument("--out", metavar="FILE",
-                      help="write all figures to this file, as JSON; the page shows RUN/heads.json as badges")
-    verb.add_argument("--sentences", type=whole_number(50), metavar="N",
-                      help="use at most N sentences for choosing and N for reporting (all)")
-    add_device(verb)
-
-
-def add_calibrate(verbs: Verbs) -> None:
-    verb = add_verb(
-        verbs, "calibrate", "calibrate the model's probabilities, and measure their error",
-        "Fits on the validation pairs and measures on the test pairs; of pairs without such parts, fits on one half\n"
-        "and measures on the other. Writes RUN/calibration.json; calibrated probabilities are shown from then on. The\n"
-        "chance of a whole translation, that a reference is the same, is shown for a language if it is within 3\n"
-        "points where it is 80 % or more, on at least 50 translations. Source sentences with several references are\n"
-        "left out.\n"
-        "  seq2see calibrate RUN                             on the run's own held-out pairs\n"
-        "  seq2see calibrate RUN --data pairs.tsv            on other pairs that it was not trained on\n"
-        "  seq2see calibrate RUN --check pairs.tsv           fitted on the run's own, measured on other pairs",
-    )
-    add_model(verb)
-    for option, purpose in (("--data", "pairs to fit on, and to measure on without --check"),
-                            ("--check", "pairs to measure on")):
+    for option, purpose in (("--data", "pairs to choose and fit on, and to report on without --check"),
+                            ("--check", "pairs to report on")):
         verb.add_argument(option, metavar="FILE", nargs="+", default=[],
                           help=f"{purpose}: tables with a column for each language, or one of two parallel files")
+    verb.add_argument("--links", metavar="FILE",
+                      help="gold links of the pairs in --data, a line for each, such as 0-0 1-2: words counted from 0")
     add_languages(verb)
+    verb.add_argument("--sentences", type=whole_number(50), default=1000, metavar="N",
+                      help="use at most N sentences for choosing and N for reporting (%(default)s)")
     add_device(verb)
 
 

@@ -2,12 +2,15 @@
 
 import re
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from seq2see.lens import to_html, trace_hypotheses, word_map
+from seq2see.lens.intervals import Estimate
 from seq2see.lens.kinds import KINDS
+from seq2see.lens.trust import MapTrust, Trust
 from seq2see.tokenizer.words import Word
 
 
@@ -171,3 +174,16 @@ def test_a_right_to_left_source_reverses_the_columns(browser, seq2see, tmp_path,
             tab.get_by_role("menuitem", name="SVG").click()
         cells = re.findall(r'<rect x="(\d+)" y="120"', saved.value.path().read_text(encoding="utf-8"))
         assert len(cells) > 2 and sorted(map(int, cells), reverse=True) == list(map(int, cells))
+
+
+def test_without_gold_links_the_agreement_with_erasure_is_shown(browser, trace, tmp_path):
+    """A user's own pairs have none: no error, and what is measured in its place."""
+    tau, chance = Estimate(0.42, 0.31, 0.5), Estimate(-0.001, -0.02, 0.01)
+    maps = tuple(MapTrust("raw", "predicts", (layer, head), None, tau) for layer in range(3) for head in range(2))
+    trust = Trust("own.csv", 300, 301, MapTrust("random", "predicts", (), None, chance), maps[:1], maps)
+    with opened(browser, tmp_path / "look.html", replace(trace, trust=trust)) as tab:
+        said = tab.locator("[data-says=agreement]")
+        assert " ".join(said.inner_text().split()) == "Agreement with erasure 0.42 (random 0.00)"
+        said.hover()
+        tab.get_by_text("0.31 to 0.50").wait_for()
+        assert "On 300 held-out sentences of own.csv." in tab.locator("body").inner_text()

@@ -33,10 +33,10 @@ def cells(drawing, trace, kind):
     assert all(len(name) <= 13 for name in names), "choose a text of short tokens"
     margin = max(map(len, names)) + 1
     plain = re.sub(r"\x1b\[[0-9;]*m", "", drawing).splitlines()
-    rows = [[] for _ in names]
-    for block in "\n".join(plain[4:-3]).split("\n\n"):
-        for row, line in zip(rows, block.splitlines()[-len(names) :], strict=True):
-            row += [int(cell.replace(".", "0")) for cell in re.findall("...", line[margin:])]
+    rows, drawn = [[] for _ in names], [line for line in plain[4:-3] if line[:1].strip()]  # of headers all are indented
+    for number, line in enumerate(drawn):
+        assert line.startswith(names[number % len(names)])
+        rows[number % len(names)] += [int(cell.replace(".", "0")) for cell in re.findall("...", line[margin:])]
     return rows
 
 
@@ -58,6 +58,18 @@ def test_labels_show_spaces_and_hide_no_control_character():
     tokens = [TokenSpan("tr", 0, 0, 2, False), TokenSpan("aver", 0, 2, 6, False), TokenSpan("se", 1, 7, 9, False),
               TokenSpan("</s>", None, 9, 9, True), TokenSpan("</s>", None, 9, 9, True)]
     assert labels(tokens) == ["tr", "·aver", "se", "</s>", "</s>"]
+
+
+@pytest.mark.parametrize(("tag", "source", "target"), [
+    ("fra_Latn", "from French", "to French"), ("__fr__", "from French", "to French"), ("zh_CN", "from Chinese (China)",
+                                                                                  "to Chinese (China)"),
+    (">>fra<<", "to French", "to French"), ("<2de>", "to German", "to German"), ("</s>", "</s>", "</s>"),
+    ("translate", "translate", "translate"),
+])
+def test_a_language_tag_is_named_as_on_the_page(tag, source, target):
+    token = [TokenSpan(tag, None, 0, 0, True)]
+    assert labels(token, source=True) == [source] and labels(token) == [target]
+    assert labels([TokenSpan(tag, 0, 0, 5, False)]) == [tag], "a word of the text is none"
 
 
 def unpacked(sent):

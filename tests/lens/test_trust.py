@@ -105,7 +105,7 @@ def test_what_is_no_such_file_is_refused_in_one_line(trust, tmp_path, damage):
     trust.save(path)
     assert Trust.load(path) == trust
     path.write_text(json.dumps(damage(json.loads(path.read_text()))))
-    with pytest.raises(UserError, match="measure again with seq2see align RUN --trust") as told:
+    with pytest.raises(UserError, match="measure again with seq2see measure RUN") as told:
         Trust.load(path)
     assert "\n" not in str(told.value)
 

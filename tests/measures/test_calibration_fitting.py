@@ -154,7 +154,7 @@ def table(tmp_path: Path, sources: list[str]) -> str:
 def test_the_command_leaves_the_calibration_its_picture_and_a_section_of_the_card(
     run: Path, table: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    argv = ["calibrate", str(run), "--data", table]
+    argv = ["measure", str(run), "--data", table]
     assert cli.main(argv) == 0
     printed, found = capsys.readouterr().out, Calibration.load(run / "calibration.json")
     assert list(found.languages) == ["de"] and found.measured_on == "dev.tsv"
@@ -232,16 +232,15 @@ def test_what_cannot_be_measured_is_refused_in_one_line(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def told(*argv: str) -> str:
-        assert cli.main(["calibrate", str(run), *argv]) in (1, 2)
-        [line] = capsys.readouterr().err.splitlines()
-        return line
+        assert cli.main(["measure", str(run), *argv]) in (1, 2)
+        return capsys.readouterr().err
 
     assert "has no run.yaml that names its training data: give --data FILE" in told()
     assert "x.tsv is no file of sentence pairs here" in told("--data", "x.tsv")
     bare = tmp_path / "bare.tsv"
     bare.write_text("The cat.\tDas.\n", "utf-8")
     assert "does not name its languages, and the model has several: give --to LANGUAGE" in told("--data", str(bare))
-    assert "bare.tsv: too few sentence pairs for calibration" in told("--data", str(bare), "--to", "de")
+    assert "left out: calibration (60 sentences are needed" in told("--data", str(bare), "--to", "de")
     named = tmp_path / "named.tsv"
     named.write_text("en\tit\nThe cat.\tIl gatto.\n", "utf-8")
     assert "expected a header with the columns en, " in told("--data", str(named))

@@ -12,8 +12,11 @@ import torch
 
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration, Translator
 from seq2see.errors import UserError
-from seq2see.measures import aligner, calibration_fitting, finished_run
-from seq2see.measures.finished_run import Measure, measure_run
+from seq2see.measures import aligner, calibration_fitting, finished_run, measure
+from seq2see.measures.finished_run import measure_run, within
+from seq2see.measures.gold import in_halves
+from seq2see.measures.held_out_pairs import Corpus
+from seq2see.measures.measure import Measure, Result
 from seq2see.storybook import Storybook, generate
 from seq2see.tokenizer import train_tokenizer
 from seq2see.training.moments import FOLDER
@@ -28,9 +31,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 def taking(clock: SimpleNamespace, seconds: float, **bounds: int) -> Measure:
     """Takes so many seconds a sentence; its results know of how many sentences they are."""
-    def take(count: int) -> finished_run.Save:
+    def take(count: int) -> Result:
         clock.seconds += seconds * count
-        return lambda path: path.write_text(str(count))
+        return Result(count, lambda path: path.write_text(str(count)))
 
     return Measure("patience", "patience.json", take, **{"few": 10, "least": 20, "most": 500, **bounds})
 
@@ -43,14 +46,14 @@ def taking(clock: SimpleNamespace, seconds: float, **bounds: int) -> Measure:
 def test_there_are_as_many_sentences_as_fit_the_time(
     clock: SimpleNamespace, tmp_path: Path, seconds: float, given: float, expected: int
 ) -> None:
-    taking(clock, seconds).within(given)(tmp_path / "x")
+    within(taking(clock, seconds), given).save(tmp_path / "x")
     assert int((tmp_path / "x").read_text()) == expected and clock.seconds <= given
 
 
 @pytest.mark.parametrize(("given", "spent"), [(34.0, 10.0), (-3.0, 0.0)])
 def test_where_too_few_fit_none_are_measured(clock: SimpleNamespace, given: float, spent: float) -> None:
     with pytest.raises(UserError, match=f"20 sentences take longer than the {max(given, 0):.1f} s available"):
-        taking(clock, 1.0).within(given)
+        within(taking(clock, 1.0), given)
     assert clock.seconds == spent
 
 
@@ -92,13 +95,13 @@ def test_all_is_measured_of_these_weights_and_says_on_how_many_sentences(
 ) -> None:
     monkeypatch.setattr(aligner, "generate", lambda seed: stories)
     fitted, held = ([(one.source, one.target) for one in part] for part in (stories.val, stories.test[:60]))
-    corpus = calibration_fitting.Corpus("storybook", ("en", "fr"), fitted, held, True)
-    monkeypatch.setattr(calibration_fitting, "calibration_pairs", lambda *_, **__: ([corpus], "pairs"))
+    corpus = Corpus("storybook", ("en", "fr"), fitted, held, True)
+    monkeypatch.setattr(measure, "held_out_pairs", lambda *_, **__: ([corpus], "pairs"))
     monkeypatch.setattr(calibration_fitting, "SENTENCES", 60)
     monkeypatch.setattr(finished_run, "SHARE", 1000.0)  # there is time for all
     measure_run(run)
     translator = Translator.from_pretrained(run, engine="torch")
-    half = min(map(len, finished_run.in_halves(stories.test)))
+    half = min(map(len, in_halves(stories.test)))
     assert translator.alignment and translator.alignment.sentences == 50
     assert translator.trust and (translator.trust.sentences, translator.trust.chosen_on) == (half, half)
     report = json.loads((run / "heads.json").read_text("utf-8"))
@@ -110,7 +113,7 @@ def test_all_is_measured_of_these_weights_and_says_on_how_many_sentences(
     first, *said = capsys.readouterr().err.splitlines()
     assert first.startswith(f"measuring {run} for at most ")
     assert [line.partition(", about ")[0] for line in said] == [
-        "calibration: 12000 sentences", f"wrote {run / 'calibration.json'}",
+        "calibration: 60 sentences", f"wrote {run / 'calibration.json'}",
         "word links: 50 sentences", f"wrote {run / 'alignment.json'}",
         f"faithfulness: {half} sentences", f"wrote {run / 'trust.json'}",
         f"head roles: {half} sentences", f"wrote {run / 'heads.json'}",
@@ -121,10 +124,10 @@ def test_what_fails_costs_a_line_and_not_the_others(
     run: Path, clock: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """200 s for three: what one leaves is for those that follow."""
-    def fail(count: int) -> finished_run.Save:
+    def fail(count: int) -> Result:
         raise RuntimeError("no\nmemory")
 
-    def measures(translator: Translator, folder: Path) -> Iterator[Measure]:
+    def measures(translator: Translator, *, full: bool) -> Iterator[Measure]:
         yield Measure("luck", "luck.json", fail, few=1, least=1, most=1, command="seq2see luck RUN")
         yield taking(clock, 0.1, most=100)
         yield taking(clock, 8.0)
@@ -146,9 +149,9 @@ def test_what_fails_costs_a_line_and_not_the_others(
     assert not (run / FOLDER).exists()
 
 
-def test_a_run_on_other_data_is_calibrated(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_on_data_that_is_gone_is_not_measured(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (run / "run.yaml").write_text("data: {path: mine.tsv}\n")
     measure_run(run)
     [_, told] = capsys.readouterr().err.splitlines()
-    assert told.startswith("not measured: calibration (") and f"seq2see calibrate {run}" in told
+    assert told.startswith("nothing was measured (") and "was trained on mine.tsv, which is not here" in told
     assert not (run / FOLDER).exists()

@@ -15,13 +15,12 @@ import tiny
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, Head, ablate
+from seq2see.measures.measure import Measure, measures_of
 
 pytestmark = pytest.mark.docs
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "models.md"
-ROWS = {
-    row[0]: row[1:]
-    for row in (re.split(r" *\| *", line.strip("| \n")) for line in PAGE.read_text("utf-8").splitlines() if "|" in line)
-}
+CELLS = [re.split(r" *\| *", line.strip("| ")) for line in PAGE.read_text("utf-8").splitlines() if line[:1] == "|"]
+ROWS = {family: cells for family, *cells in CELLS}
 [(_, COLUMNS), _, *FAMILIES] = ROWS.items()
 
 
@@ -44,6 +43,15 @@ def every_view(translator):
     assert trace.maps("cross", "contributions").ndim == 3
 
 
+def measured(translator):
+    """Its views and roles; the calibration of a model so small needs more text than it reads at a time."""
+    pairs = translator.folder.parent / "own.csv"
+    pairs.write_text("en,fr\n" + "".join(f"The cat {i}.,Le chat {i}.\n" for i in range(24)), "utf-8")
+    for one in measures_of(translator, [str(pairs)], source="en", target="fr"):
+        if isinstance(one, Measure) and one.name != "calibration":
+            one.take(6)
+
+
 def without_a_head(translator):
     with translator.inside() as (model, _), ablate(model, [Head("cross", 0, 0)]):
         pass
@@ -60,6 +68,7 @@ TRIES = {
     "all views": every_view,
     "heads off": without_a_head,
     "scores": lambda translator: translator.score([TEXT], [tiny.SENTENCES[3]]),
+    "measured": measured,
     "serves": served,
     "CTranslate2": fast,
 }

@@ -110,10 +110,14 @@ def test_models_lists_them_with_languages_sizes_and_scores(command, home):
     ]
 
 
-def test_measuring_is_for_runs_of_ones_own(command, home):
-    for flag in ("--fit", "--trust"):
-        code, _, err = command("align", "storybook", flag)
-        assert code == 1 and re.search(r"cannot write .*storybook/.*json: copy the run", err)
+def test_what_is_measured_of_a_packaged_model_is_kept_in_the_cache(command, home, tmp_path):
+    before = state(home)
+    Path("own.csv").write_text("en,fr\n" + "".join(f"The cat {i}.,Le chat {i}.\n" for i in range(260)))
+    code, out, err = command("measure", "everyday", "--data", "own.csv", "--sentences", 130)
+    assert code == 0 and str(tmp_path / "cache" / "seq2see" / "measurements") in out, err
+    assert state(home) == before
+    translator = Translator.from_pretrained("everyday")
+    assert translator.calibration.measured_on == "own.csv" and translator.folder == home / "everyday"
 
 
 # --- where nothing can be written

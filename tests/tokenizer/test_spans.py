@@ -1,11 +1,21 @@
 """From tokens to words to characters: every visible character has its token, and no token points elsewhere."""
 
+import re
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from transformers import BartTokenizer, PreTrainedTokenizerBase, T5Tokenizer
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import (
+    BartTokenizer,
+    ByT5Tokenizer,
+    PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
+    T5Tokenizer,
+)
 
 from seq2see.tokenizer import Seq2SeeTokenizer, TokenSpan, split_words, token_spans
+from seq2see.tokenizer.words import token_names
 from .conftest import SENTENCES
 
 ODD = [("en", "  a  wolf 漢字 👩🏽‍🚀 naïve  "), ("zh", "我是学生。"), ("fr", "«\u00a0L'été\u00a0»"), ("en", " ")]
@@ -76,3 +86,35 @@ def test_unknown_characters_keep_their_place(t5: T5Tokenizer) -> None:
     text = "the 漢字 wolf"
     unknown = [p for p in token_spans(t5, encode(t5, text), text, language="en") if p.text == "漢字"]
     assert [(p.start, p.end, p.special) for p in unknown] == [(4, 6, False)]
+
+
+def byte_level():
+    """A tokenizer as GPT-2 and BART have it, whose vocabulary names each byte by a character."""
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer, core.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    core.train_from_iterator(["un été, un été"] * 4, trainers.BpeTrainer(
+        vocab_size=270, special_tokens=["<s>", "<pad>", "</s>", "<unk>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))  # fmt: skip
+    return PreTrainedTokenizerFast(tokenizer_object=core, pad_token="<pad>", eos_token="</s>", unk_token="<unk>")
+
+
+@pytest.mark.parametrize("make", [ByT5Tokenizer, byte_level])
+@pytest.mark.parametrize("text", ["un été à 日本!", "Où? 😀 ça", "a  b", "été", "x"])
+def test_tokens_of_bytes_are_readable(make, text):
+    """Every byte of a character that several tokens share has the span of that character, and is shown in hex."""
+    tokenizer = make()
+    ids = [id for id in tokenizer(text)["input_ids"] if id != tokenizer.eos_token_id]
+    tokens = token_spans(tokenizer, ids, text, language="fr")
+    for token in tokens:
+        assert re.fullmatch(r"(?:<0x[89A-F][0-9A-F]>)+", token.text) or token.text.replace("▁", " ").strip() in text
+        assert token.start == token.end or text[token.start : token.end]
+    shown = {place for token in tokens for place in range(token.start, token.end)}
+    assert shown == {place for place, c in enumerate(text) if not c.isspace()}
+    assert "".join(token_names(tokenizer, tokenizer("un x", add_special_tokens=False)["input_ids"])) == "un▁x"
+
+
+def test_a_name_says_what_a_token_spells():
+    tokenizer = byte_level()
+    names = token_names(tokenizer, range(len(tokenizer)))
+    assert "▁été" in names and not {"Ġ", "Ã", "©"} & {*"".join(names)} and "</s>" in names
+    assert len({*names}) == len(names)

@@ -1,48 +1,24 @@
-"""The verb `heads`: what each attention head does for the pronoun, as a table and a file for the page."""
+"""What each attention head does for the pronoun, what its maps suggest, and how far it looks: as tables."""
 
-import argparse
-import os
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from seq2see.errors import UserError
 from seq2see.lens.role_scores import LEAST, RoleScore
-from seq2see.measures.pronoun_heads import Control, measure_heads, save_report
-from seq2see.translate import Translator
-from seq2see.translate.loaded_checkpoint import fingerprint
+from seq2see.measures.pronoun_heads import Control
 
 
-def run(args: argparse.Namespace) -> None:
-    """The command: `args.run`, `args.sentences` (a limit per half; None: all), `args.out` (a file, or None)."""
-    translator = Translator.from_pretrained(args.run, engine="torch", device=args.device)
-    if translator.language_pairs and ("en", "fr") not in translator.language_pairs:
-        raise UserError(f"heads are measured on storybook, English to French, and {args.run} does not translate it")
-    if not translator.language_pairs:
-        print(f"{args.run} does not name its languages: assuming English to French", file=sys.stderr)
-    out = Path(args.out) if args.out else None
-    if out is not None:
-        _check_writable(out)
-    report = measure_heads(translator, limit=args.sentences)
-    if translator.folder is not None:
-        report["weights"] = fingerprint(translator.folder)  # the page shows roles of these weights only
-    print_report(args.run, report)
-    if out is not None:
-        save_report(report, out)
-        print(f"wrote {out}", file=sys.stderr)
+def print_roles(report: dict[str, Any]) -> None:
+    """The tables of a report on any sentence pairs."""
+    print(f"On {report['sentences']['dev']} sentences for choosing and {report['sentences']['test']} others for"
+          " reporting.\nBrackets: 95 % intervals, by bootstrap over sentences.")
+    _print_roles(report["roles"])
+    _print_reach([row for row in report["reach"] if row["head"] is None])  # of a large model are hundreds of heads
 
 
-def _check_writable(out: Path) -> None:
-    """UserError before minutes of work if the report cannot be written."""
-    if out.is_dir() or not os.access(out if out.exists() else out.resolve().parent, os.W_OK):
-        raise UserError(f"--out {out} cannot be written: give the name of a file in a writable folder", exit_code=2)
-
-
-def print_report(name: str, report: dict[str, Any]) -> None:
+def print_report(report: dict[str, Any]) -> None:
     """Print the tables, negative results included."""
     whole, pronouns = report["whole"], report["pronouns"]
-    print(f"{name}: storybook's held-out combinations, {report['sentences']['dev']} sentences for choosing, "
+    print(f"Storybook's held-out combinations, {report['sentences']['dev']} sentences for choosing, "
           f"{report['sentences']['test']} others for reporting\n"
           f"({pronouns['dev']} and {pronouns['test']} of them with a pronoun that depends on two words).\n")
     print("Brackets: 95 % intervals, by bootstrap over sentences; for AUC extended to the exact bound of a perfect"
@@ -137,7 +113,7 @@ def _print_controls(controls: Sequence[Control], what: str) -> None:
 def _print_roles(roles: Sequence[RoleScore]) -> None:
     print("\nThe best head of each role, chosen on the first half; its 95 % interval on the second, and its baselines:")
     print("  uniform: equal attention everywhere; positional: the best fixed offset; rival: the same head's attention")
-    print("  to nouns that are not the antecedent.  Attention only suggests a role; the effects are above.")
+    print("  to nouns that are not the antecedent.  Attention only suggests a role.")
     print(f"  {'role':17} {'head':11} {'share':17} {'uniform':14} {'positional':17} {'rival':14}    n holds")
     for one in roles:
         figures = {"share": (one.score, one.low, one.high), **one.baselines}

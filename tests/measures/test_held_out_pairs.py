@@ -1,4 +1,4 @@
-"""Which pairs a calibration is fitted on, and which it is measured on."""
+"""Which pairs a model is fitted to, and which it is measured on."""
 
 from collections import Counter
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from seq2see import Translator
-from seq2see.measures.calibration_fitting import Corpus, calibration_pairs
+from seq2see.measures.held_out_pairs import Corpus, held_out_pairs
 from seq2see.pretrained import HOME
 from seq2see.training.config import load_config, load_record
 from seq2see.training.reading import book
@@ -16,7 +16,7 @@ LANGUAGES = ("en", "fr")
 
 def test_validation_pairs_are_fitted_on_and_test_pairs_measured_on() -> None:
     run = HOME / "storybook"
-    [corpus], name = calibration_pairs(Translator.from_pretrained("storybook", engine="torch"), run)
+    [corpus], name = held_out_pairs(Translator.from_pretrained("storybook", engine="torch"))
     story = book("fr", load_record(run / "run.yaml").training["seed"])
     assert (corpus.name, corpus.languages, corpus.decides) == ("storybook", LANGUAGES, True), "it is all there is"
     assert name == "the run's held-out pairs"
@@ -30,7 +30,7 @@ def table(path: Path, pairs: list[tuple[str, str]]) -> str:
 
 
 @pytest.fixture
-def mixed(tmp_path: Path) -> Path:
+def mixed(tmp_path: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The record of a run on storybook and a table of 400 sources, every tenth of which has a second translation."""
     pairs = [(f"Text {i}.", f"Texte {i}.") for i in range(400)]
     pairs += [(f"text {i}!", f"Mot {i}.") for i in range(0, 400, 10)]
@@ -38,11 +38,12 @@ def mixed(tmp_path: Path) -> Path:
                                       "data.corpora=[{path: storybook, target: fr}, {path: own.tsv, target: fr}]"])
     table(tmp_path / "own.tsv", pairs)
     (tmp_path / "run.yaml").write_text(config.to_yaml(), "utf-8")
+    monkeypatch.setattr(translator, "folder", tmp_path)
     return tmp_path
 
 
 def test_storybook_beside_another_corpus_is_reported_and_not_fitted_on(mixed: Path, translator: Translator) -> None:
-    corpora, _ = calibration_pairs(translator, mixed, target="fr")
+    corpora, _ = held_out_pairs(translator, target="fr")
     assert [(one.name, one.decides) for one in corpora] == [("storybook", False), ("own.tsv", True)]
     assert all(one.fitted and one.held for one in corpora)
     for one in corpora:
@@ -59,8 +60,8 @@ def check_apart(corpus: Corpus) -> None:
 def test_pairs_to_check_on_leave_all_others_to_fit_on(mixed: Path, translator: Translator) -> None:
     pairs = [("A text.", "Un texte."), ("A text", "Texte."), ("One.", "Un."), ("Two.", "Deux.")]
     other = table(mixed / "test.tsv", pairs)
-    before, _ = calibration_pairs(translator, mixed, target="fr")
-    corpora, name = calibration_pairs(translator, mixed, check=[other], target="fr")
+    before, _ = held_out_pairs(translator, target="fr")
+    corpora, name = held_out_pairs(translator, check=[other], target="fr")
     assert [(one.name, one.decides, bool(one.held)) for one in corpora] == [
         ("storybook", False, True), ("own.tsv", True, False), ("test.tsv", True, True)]
     assert set(corpora[1].fitted) == {*before[1].fitted, *before[1].held}
@@ -70,9 +71,9 @@ def test_pairs_to_check_on_leave_all_others_to_fit_on(mixed: Path, translator: T
 
 def test_other_pairs_are_halved_by_their_source(mixed: Path, translator: Translator) -> None:
     path = str(mixed / "own.tsv")
-    [corpus], _ = calibration_pairs(translator, mixed, [path], target="fr")
+    [corpus], _ = held_out_pairs(translator, [path], target="fr")
     check_apart(corpus)
     assert len(corpus.fitted) + len(corpus.held) == 360 and 130 < len(corpus.fitted) < 230
     checked = table(mixed / "test.tsv", [("One.", "Un.")])
-    fitted, held = calibration_pairs(translator, mixed, [path], [checked], target="fr")[0]
+    fitted, held = held_out_pairs(translator, [path], [checked], target="fr")[0]
     assert len(fitted.fitted) == 360 and not fitted.held and held.held == [("One.", "Un.")]

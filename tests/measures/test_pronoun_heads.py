@@ -1,4 +1,4 @@
-"""`seq2see heads`: gold data that is true, and a report that says what was found, on a small untrained model."""
+"""What each head does for the pronoun: gold data that is true, and a report of it, on a small untrained model."""
 
 import json
 import re
@@ -9,14 +9,16 @@ import tiny
 import torch
 
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
+from seq2see.errors import UserError
 from seq2see.lens import trace_texts
 from seq2see.lens.roles import read_roles
 from seq2see.lens.summary import mean_spread, spread
 from seq2see.measures import gold
-from seq2see.measures.pronoun_heads import reach
+from seq2see.measures.head_roles import reach
 from seq2see.storybook import generate
 from seq2see.tokenizer import train_tokenizer
 from seq2see.tokenizer.words import split_words
+from seq2see.training.pairs import Pair
 from seq2see.translate.loaded_checkpoint import fingerprint
 
 FIGURE = r"(-?[\d.]+)%? \[(-?[\d.]+)%?, (-?[\d.]+)%?\]"  # a value and its interval
@@ -27,9 +29,17 @@ def story():
     return generate(train_size=1)  # without a large training part its words are not counted, which is most of the work
 
 
+def left_out(*_):
+    raise UserError("not here")
+
+
 @pytest.fixture
 def quick(story, monkeypatch):
-    monkeypatch.setattr(gold, "generate", lambda: story)
+    monkeypatch.setattr("seq2see.measures.aligner.generate", lambda seed: story)
+    monkeypatch.setattr("seq2see.measures.held_out_pairs.load_split", lambda *_: [
+        Pair(one.source, one.target, "en", "fr") for one in story.test[:400]])
+    monkeypatch.setattr("seq2see.measures.measure.fit_to_stories", left_out)
+    monkeypatch.setattr("seq2see.measures.measure.measure_on_stories", left_out)
     monkeypatch.setattr("seq2see.measures.pronoun_heads.TRANSLATED", 4)
     monkeypatch.setattr("seq2see.measures.pronoun_heads.LARGEST", 1)
 
@@ -38,13 +48,13 @@ def contrast(story):
     return [one for one in story.test if one.kind == "contrast"]
 
 
-def test_halves_share_no_variant_of_a_sentence(quick):
-    dev, test = gold.halves()
+def test_halves_share_no_variant_of_a_sentence(story):
+    dev, test = gold.in_halves(story.test)
     keys = [{one.contrast_key for one in part} - {None} for part in (dev, test)]
     assert keys[0] and keys[1] and not keys[0] & keys[1]
     assert min(len(dev), len(test)) >= 300
     assert not {one.source for one in dev} & {one.source for one in test}
-    assert gold.halves(60) == (dev[:60], test[:60])
+    assert gold.in_halves(story.test, 60) == (dev[:60], test[:60])
 
 
 def test_gold_is_what_storybook_says(story):
@@ -111,13 +121,16 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(qu
     ))  # fmt: skip
     model.generation_config.max_length = 12
     model.generation_config.forced_bos_token_id = tokenizer.tag_id("fr")
-    run, file = tiny.save(tmp_path / "run", tiny.spread_out(model), tokenizer), tmp_path / "heads.json"
-    code, out, err = command("heads", run, "--sentences", 60, "--out", file)
-    assert (code, err) == (0, f"wrote {file}\n")
+    run = tiny.save(tmp_path / "run", tiny.spread_out(model), tokenizer)
+    file = run / "heads.json"
+    code, out, err = command("measure", run, "--data", "storybook", "--sentences", 60)
+    assert code == 0 and f"\nwrote {file} after 0:00:" in out
+    assert err.splitlines() == [f"left out: {name} (not here)" for name in ("word links", "faithfulness")]
+    out = out.partition("# head roles")[2]
     report = json.loads(file.read_text("utf-8"))
     assert len(report["heads"]) == 6 == len({tuple(row["head"]) for row in report["heads"]})
     assert report["pronouns"] == {side: sum(one.kind == "contrast" for one in half) for side, half in zip(
-        ("dev", "test"), gold.halves(60), strict=True)}, "in other sentences a single word may decide"
+        ("dev", "test"), gold.in_halves(story.test, 60), strict=True)}, "in other sentences a single word may decide"
     drops = [row["drop"][0] for row in report["heads"]]
     assert drops == sorted(drops, reverse=True)
     for row in report["heads"]:
@@ -168,26 +181,22 @@ def test_how_far_heads_look_has_an_interval_over_sentences():
     assert {row["across"] for row in reach(each[:1], names[:1])} == {None}, "one sentence has no other"
 
 
-def test_heads_of_any_encoder_decoder(quick, story, tmp_path, command):
-    tokenizer = tiny.foreign_tokenizer([text for one in story.test for text in (one.source, one.target)], tokens=900)
-    model = tiny.foreign_model("t5", vocab_size=len(tokenizer))
-    run, file = tiny.save(tmp_path / "t5", model, tokenizer), tmp_path / "heads.json"
-    code, _, err = command("heads", run, "--sentences", 60, "--out", file)
-    assert code == 0 and f"{run} does not name its languages: assuming English to French\n" in err
-    heads = {tuple(row["head"]) for row in json.loads(file.read_text("utf-8"))["heads"]}
-    assert heads == {(part, layer, head) for part in ("encoder", "decoder", "cross")
-                     for layer in range(2) for head in range(2)}  # fmt: skip
+def t5(folder):
+    tokenizer = tiny.foreign_tokenizer(tiny.SENTENCES, tokens=900)
+    return tiny.save(folder, tiny.foreign_model("t5", vocab_size=len(tokenizer)), tokenizer)
 
 
-def test_what_cannot_be_measured_is_refused_in_one_line(tmp_path, quick, command):
-    run = tiny.save(tmp_path / "short", *tiny.make("marian"))  # of 64 positions, and tokens of a letter or two
-    code, _, err = command("heads", run)
-    assert code == 1 and "which this model cannot read" in err and "the model takes 64" in err
-    model, tokenizer = tiny.seq2see()
-    model.config.language_pairs = [["en", "de"]]
-    code, _, err = command("heads", tiny.save(tmp_path / "run", model, tokenizer))
-    assert code == 1 and "English to French, and" in err and err.count("\n") == 1
-    run = tiny.save(tmp_path / "other", *tiny.seq2see())
-    for out in (tmp_path / "no" / "x.json", tmp_path):
-        code, _, err = command("heads", run, "--out", out)
-        assert code == 2 and "cannot be written" in err and err.count("\n") == 1
+@pytest.mark.parametrize("make", [t5, tiny.nllb])
+def test_heads_of_any_encoder_decoder(make, quick, story, tmp_path, monkeypatch, command):
+    """The model's own codes, or none, for English and French."""
+    monkeypatch.setattr(tiny, "SENTENCES", [text for one in story.test for text in (one.source, one.target)])
+    (tmp_path / "model").mkdir()
+    run = make(tmp_path / "model")
+    config = json.loads((run / "config.json").read_text("utf-8"))
+    code, _, err = command("measure", run, "--data", "storybook", "--sentences", 60, "--from", "en", "--to", "fr")
+    assert code == 0 and "head roles" not in err
+    report = json.loads((run / "heads.json").read_text("utf-8"))
+    layers = config.get("encoder_layers") or config["num_layers"]
+    assert {tuple(row["head"]) for row in report["heads"]} == {
+        (part, layer, head) for part in ("encoder", "decoder", "cross") for layer in range(layers) for head in range(2)}
+    assert report["pairs"] and report["needed"]["set"]

@@ -1,0 +1,97 @@
+"""The verb `measure`: how far a model's views, heads and probabilities can be relied on, measured on held-out pairs."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seq2see.errors import UserError
+from seq2see.streams import only_results_on_stdout
+
+if TYPE_CHECKING:
+    from seq2see.lens.trust import Trust
+    from seq2see.measures.measure import LeftOut, Measure
+
+
+def run(args: argparse.Namespace) -> int:
+    """`args.run`, `args.data`, `args.check`, `args.links`, `args.source`, `args.target`, `args.sentences`; fails if
+    nothing could be measured."""
+    check(args)
+    from seq2see.measures.card_sections import show_measurements  # these import torch, which takes seconds
+    from seq2see.measures.measure import measures_of
+    from seq2see.translate import Translator
+
+    with only_results_on_stdout():
+        translator = Translator.from_pretrained(args.run, device=args.device)
+    folder = translator.measured_files.writable()
+    measures = measures_of(translator, args.data, args.check, links=args.links, source=args.source, target=args.target)
+    written = [measured(measure, folder, most=args.sentences) for measure in measures]
+    show_measurements(folder)
+    return 0 if any(written) else 1
+
+
+def check(args: argparse.Namespace) -> None:
+    if args.links and len(args.data) != 1:
+        raise UserError("--links are the gold links of one file of pairs: give it with --data FILE", exit_code=2)
+    for path in filter(None, [args.links]):
+        Path(path).stat()
+
+
+def measured(measure: "Measure | LeftOut", folder: Path, *, most: int) -> bool:
+    """Measure, print and write, or say on stderr why not; whether it was written."""
+    from seq2see.measures.measure import LeftOut
+    from seq2see.training.progress import duration
+
+    began = time.monotonic()
+    try:
+        if isinstance(measure, LeftOut):
+            raise UserError(measure.why)
+        if measure.most < measure.least:
+            raise UserError(f"{measure.least} {measure.unit} are needed for reporting and as many others for choosing,"
+                            f" and there are {measure.most}")
+        result = measure.take(min(measure.most, most))
+    except UserError as error:
+        print(f"left out: {measure.name} ({error})", file=sys.stderr)
+        return False
+    path = folder / measure.file
+    result.save(path)
+    print(f"# {measure.name}")
+    print_found(result.found)
+    print(f"wrote {path} after {duration(time.monotonic() - began)}\n", flush=True)
+    return True
+
+
+def print_found(found: Any) -> None:
+    from seq2see.cli.heads_report import print_report, print_roles
+    from seq2see.lens.alignment_choice import AlignmentChoice
+    from seq2see.lens.trust import Trust
+    from seq2see.measures.reliability import describe
+
+    match found:
+        case AlignmentChoice():
+            print(found.describe())
+        case Trust():
+            print_trust(found)
+        case {"needed": _}:
+            print_report(found)
+        case dict():
+            print_roles(found)
+        case _:
+            print(describe(found))
+
+
+def print_trust(trust: "Trust") -> None:
+    """One line per view: its best map; then the result of random maps."""
+    from seq2see.lens.trust import NOISE
+
+    print(f"Cross-attention by words, on {trust.sentences} sentences of {trust.measured_on}; each view's best map\n"
+          f"was chosen on {trust.chosen_on} others. Layers and heads count from 0; 95 % intervals in brackets.\n")
+    print("  AER  alignment error of linking each target word to the source word with most weight (0 %: none)")
+    print("  tau  Kendall's tau against the change in log-probability when a source word is erased (1: same order),"
+          f"\n       over the {trust.words:,} words whose change is at least {NOISE} nats\n")
+    if any(one.supervised for one in trust.best):
+        print("  supervised: this head was trained with gold links\n")
+    for one in (*trust.best, trust.random):
+        name = "random weights" if one is trust.random else one.name
+        print(f"  {one.view:14} {name:32} {one}")
