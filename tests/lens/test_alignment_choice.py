@@ -216,7 +216,7 @@ def test_a_field_that_holds_what_it_cannot_is_named(tmp_path, name, value):
     path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
     with pytest.raises(UserError, match=rf"is no alignment choice \({name}[\[\]\d]* is") as told:
         AlignmentChoice.load(path)
-    assert "--fit" in str(told.value) and "\n" not in str(told.value)
+    assert "seq2see measure" in str(told.value) and "\n" not in str(told.value)
 
 
 def test_a_word_of_several_tokens_falls_by_the_sum_of_its_tokens(full_trace):
