@@ -32,10 +32,11 @@ FINAL_PAIRS = 2000  # at most so many validation pairs are translated once train
 
 
 def evaluate_run(
-    translator: Translator, config: RunConfig, corpus: Corpus, *, most: int = FINAL_PAIRS
+    translator: Translator, config: RunConfig, corpus: Corpus, *, most: int | None = None
 ) -> dict[str, dict[str, Any]]:
     """The scores of a finished run on its validation pairs and, where it has split off some itself, on test pairs:
     on at most so many of each."""
+    most = most or FINAL_PAIRS
     seed = config.training.get("seed", 0)
     parts = corpus.parts or [(config.data, corpus)]
     scores = {}

@@ -11,6 +11,7 @@ from seq2see.memory import available_memory
 from .arguments import Seq2SeeTrainingArguments
 
 NUMBER = 4  # bytes of a float32
+LITTLE = 2**30  # bytes that any machine has
 WIDE, NARROW = 20, 4  # numbers of width D and of width F that a layer keeps for each token until its gradient
 LOGITS = 2  # copies of [N,V]
 
@@ -46,14 +47,14 @@ def free_memory(device: torch.device) -> float:
 
 
 def memory_remark(model: PreTrainedModel, arguments: Seq2SeeTrainingArguments, *, lora: bool) -> str:
-    """What the training takes, what is free, and what to change if it takes more."""
+    """What the training takes, what is free, and what to change if it takes more; "" where it is LITTLE and fits."""
     parts = estimate(model, arguments)
     loaded = parts["weights"] if arguments.device.type == "cpu" else 0  # is no longer free, but there already
     need, free = sum(parts.values()), free_memory(arguments.device) + loaded
     shown = ", ".join(f"{name} {_size(size)}" for name, size in parts.items() if size)
     remark = f"memory: about {_size(need)} ({shown}); {_size(free)} are free"
     if need <= free:
-        return remark
+        return remark if need > LITTLE else ""
     accumulation = 4 * arguments.gradient_accumulation_steps
     ways = [f"training.gradient_accumulation_steps={accumulation}"]
     if parts["average"]:

@@ -122,7 +122,8 @@ def train_model(
     size = f"{model.num_parameters() / 1e6:.2f} M parameters, {len(tokenizer)} tokens"
     precision = "bfloat16" if arguments.bf16 else "float16" if arguments.fp16 else "float32"
     report(f"model of {size}; training on {count}{arguments.device.type}, in {precision}")
-    report(memory_remark(model, arguments, lora=bool(config.model.lora)))
+    if remark := memory_remark(model, arguments, lora=bool(config.model.lora)):
+        report(remark)
     if corpus.test:  # a pair that is too long is refused now, and not when training is over
         EncodedPairs(corpus.test, encoder, max_length=positions)
     trainer = (GuidedTrainer if arguments.guided_weight else Seq2SeeTrainer)(

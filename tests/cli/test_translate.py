@@ -42,7 +42,7 @@ def test_lines_of_unknown_words_are_counted_at_the_end(run, monkeypatch):
 def test_translations_without_their_end_are_counted(translator, capsys):
     result, remarks = translator("The cat."), Remarks()
     for number, finished in enumerate((True, False, False), start=1):
-        remarks.note(number, replace(result, hypotheses=(replace(result.hypotheses[0], finished=finished),)))
+        remarks.note(number, [replace(result, hypotheses=(replace(result.hypotheses[0], finished=finished),))])
     remarks.print()
     assert f"{CUT_OFF}, in 2 of 3 lines (first: line 2)\n" in capsys.readouterr().err
 

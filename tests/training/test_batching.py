@@ -12,6 +12,7 @@ from seq2see.training import batching
 from seq2see.training.batching import EncodedPairs, MicroBatches, plan_epoch
 from seq2see.training.config import DataConfig
 from seq2see.training.corpora import load_corpus
+from seq2see.training.pair_encoding import PairEncoder
 from seq2see.training.pairs import StoredPairs
 
 
@@ -40,7 +41,7 @@ def test_stored_pairs_are_tokenised_once_for_each_tokenizer(stored, tokenizer, m
     before = items(EncodedPairs(stored, tokenizer, max_length=64))
     other = train_tokenizer([pair.source for pair in stored], vocab_size=320, languages=["fr"])
     assert items(EncodedPairs(stored, other, max_length=64)) != before
-    monkeypatch.setattr(batching, "encode_texts", None)
+    monkeypatch.setattr(PairEncoder, "__call__", None)
     assert items(EncodedPairs(stored, tokenizer, max_length=64)) == before
 
 

@@ -17,6 +17,7 @@ import torch
 
 from seq2see.errors import UserError
 from seq2see.training.checkpoints import newest_intact_checkpoint, numbered
+from seq2see.training.config import ModelConfig
 from seq2see.training.processes import on_all_cores
 from .conftest import train
 
@@ -112,6 +113,7 @@ class Pausing:
 
     def __init__(self, processes: int) -> None:
         self.training = {"use_cpu": True, "cpu_processes": processes}
+        self.model = ModelConfig()
 
     @property
     def output(self) -> None:
