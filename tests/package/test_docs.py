@@ -93,8 +93,10 @@ def folder(tmp_path, monkeypatch):
     tiny.opus_mt(hub)
     for name in ("nllb", "facebook/nllb-200-distilled-600M"):
         tiny.nllb(tmp_path / name)
-    for name in ("storybook", "finetune", "mine"):
-        run = shutil.copytree(home_of("storybook"), tmp_path / "runs" / name)
+    for name in ("storybook", "finetune", "mine", "opus-mine"):
+        own = hub if name == "opus-mine" else home_of("storybook")
+        run = shutil.copytree(own, tmp_path / "runs" / name)
+        shutil.copyfile(home_of("storybook") / "run.yaml", run / "run.yaml")
         settings = yaml.safe_load((run / "run.yaml").read_text("utf-8"))
         settings["data"] |= {"path": "mine.tsv", "val_fraction": 0.1, "test_fraction": 0.1 * (name == "storybook")}
         (run / "run.yaml").write_text(yaml.safe_dump(settings), "utf-8")
