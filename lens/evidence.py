@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -32,9 +33,12 @@ from .word_erasure import without
 CANDIDATES = 8  # alternatives that are completed for each word
 LIKELY = 0.5  # chance of a next token from which a word is completed with it
 LONGEST = 6  # tokens of a word that is completed
-RARE = 5e-4  # chance of a token below which it is not asked whether it goes on with a word
+RARE = 5e-4  # chance of a token below which its text alone tells whether it goes on with a word
 MOST_LOG_ODDS = 500.0  # of a word that nothing competes with
 CERTAIN = 0.995 / 0.005  # odds that count as certain: no change beyond them matters
+
+SPACES = "▁Ġ"  # how tokens write the space before a word
+_INSIDE: WeakKeyDictionary[PreTrainedTokenizerBase, np.ndarray] = WeakKeyDictionary()
 
 Ids = Sequence[int]
 Shown = Callable[[np.ndarray], np.ndarray]  # log-probabilities [T,V] as the trace shows them, from logits
@@ -294,15 +298,25 @@ def ends(tokenizer: PreTrainedTokenizerBase, trace: Trace) -> list[float]:
 
 
 def ending(tokenizer: PreTrainedTokenizerBase, trace: Trace, unit: Unit, step: int) -> float:
-    """The chance that no token at `step` goes on with the unit's tokens before it; the RARE ones are not asked."""
+    """The chance that no token at `step` goes on with the unit's tokens before it; of the RARE ones their first
+    characters tell."""
     if step >= len(trace.target_ids) or trace.logits is None:
         return 1.0
     prob_V = np.exp(shown_by(trace)(trace.logits[step].astype(np.float32)[None])[0].astype(np.float64))
     start = unit.pieces[0]
     word = _Beginning(trace.source_ids, trace.target_ids[:start], list(trace.target_ids[start:step]))
-    asked = np.flatnonzero(prob_V > RARE).tolist()
-    on = sum(prob_V[id] for id in asked if _goes_on(tokenizer, word, id, trace.target_language))
-    return max(1 - on / prob_V[asked].sum(), 1e-12)
+    goes_on_V = _begins_inside(tokenizer)[:len(prob_V)] & word.text(tokenizer)[-1:].isalnum()
+    for id in np.flatnonzero(prob_V > RARE).tolist():
+        goes_on_V[id] = _goes_on(tokenizer, word, id, trace.target_language)
+    return max(1 - float(prob_V[:len(goes_on_V)][goes_on_V].sum()), 1e-12)
+
+
+def _begins_inside(tokenizer: PreTrainedTokenizerBase) -> np.ndarray:
+    """[V]: whether a token begins with a letter or digit, and not with the space before a word."""
+    if tokenizer not in _INSIDE:
+        tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+        _INSIDE[tokenizer] = np.array([token[:1].isalnum() and token[:1] not in SPACES for token in tokens])
+    return _INSIDE[tokenizer]
 
 
 def _merged(tokenizer: PreTrainedTokenizerBase, begun: Sequence[_Beginning]) -> list[dict[str, Any]]:

@@ -83,7 +83,7 @@ function choices(trace, unit, temperature, raw) {
   const warm = (log) => temperature === 1 || at < 0 ? Math.exp(log)
     : Math.exp((log - best) / temperature - record.log_sums[step][at]);
   const ends = trace.evidence?.ends?.[unit.word] ?? 1;
-  const own = { text: unit.label, chosen: true, whole: ends > 0.995,
+  const own = { text: unit.label, chosen: true, whole: ends > 0.98,
     p: trace.chance(unit, shown) / Math.exp(shown.log_probs[step]) * warm(shown.log_probs[step]) };
   const spelt = !raw && unit.word !== null && trace.evidence?.candidates[unit.word];
   const bySpelling = (one) => ({ text: bare(one.text), whole: one.whole,

@@ -180,7 +180,7 @@ def test_views_units_and_lines(tab):
     assert tab.locator(".word .big").inner_text() == "chat"
     tab.get_by_role("button", name="Map", exact=True).click()
     tab.get_by_role("button", name="Tokens").click()
-    assert "<2fr>" in tab.locator(".rl").first.inner_text()
+    assert "to French" in tab.locator(".rl").first.inner_text()
 
 
 def test_choosing_a_head_changes_the_map_and_the_sentence(tab):

@@ -134,8 +134,18 @@ class Case:
         return float(self.step(step, **change)[0][self.target[step]])
 
     def stays(self, unit, **change):
-        """Whether each token of a word is the most probable one."""
+        """Whether each token of a word is the most probable one, and after them none that goes on with it."""
+        after = unit["pieces"][-1] + 1
+        if after < len(self.target) and self.step(after)[1] == self.target[after]:
+            best = self.step(after, **change)[1]
+            if best != self.target[after] and self.goes_on(after, best):
+                return False
         return all(self.step(step, **change)[1] == self.target[step] for step in unit["pieces"])
+
+    def goes_on(self, step, token):
+        """Whether a token at this step goes on with the word before it."""
+        before = self.net.decode(self.target[:step])
+        return before[-1:].isalnum() and self.net.decode([*self.target[:step], token])[len(before):][:1].isalnum()
 
     def chance(self, unit, **change):
         return math.prod(self.of_token(step, **change) for step in unit["pieces"])
@@ -340,7 +350,7 @@ class Page:
         if "chosen" in (one.get_attribute("class") or ""):
             assert within(said, self.before)
             goes_on = self.goes_on(self.unit["pieces"][-1] + 1)
-            assert goes_on > 0.002 if text.endswith("…") else goes_on < 0.01
+            assert goes_on > 0.01 if text.endswith("…") else goes_on < 0.03, goes_on
             return self.hides_nothing()
         if text == "end":
             return None
@@ -387,13 +397,10 @@ class Page:
 
     def goes_on(self, step):
         """The chance that the token at this step goes on with the word before it."""
-        ids, decode = self.case.target, self.case.net.decode
-        if step >= len(ids):
+        if step >= len(self.case.target):
             return 0.0
         p, _ = self.case.step(step)
-        cut = len(decode(ids[:step]))
-        return sum(float(p[id]) for id in (p > 1e-5).nonzero().flatten().tolist()
-                   if decode([*ids[:step], id])[cut:][:1].isalnum())
+        return sum(float(p[id]) for id in (p > 1e-5).nonzero().flatten().tolist() if self.case.goes_on(step, id))
 
     def completed(self, ids, start, before):
         """The chance of the tokens from `start` to the end of the first word."""
