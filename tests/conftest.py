@@ -96,6 +96,15 @@ def root() -> Path:
     return ROOT
 
 
+@pytest.fixture
+def own_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """transformers copies the code of checkpoints to a folder of this test, and has imported none."""
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    monkeypatch.setattr("sys.path", sys.path.copy())
+    for name in [name for name in sys.modules if name.partition(".")[0] == "transformers_modules"]:
+        monkeypatch.delitem(sys.modules, name)
+
+
 @pytest.fixture(scope="session")
 def once(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """`once(name, make)`: what `make()` returns, made by the first of the processes that run tests to want it, and read

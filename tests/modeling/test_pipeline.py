@@ -52,9 +52,7 @@ def translated_without_the_package(folder, texts, again):
 
 
 @pytest.mark.parametrize("translate", [translated, translated_without_the_package])
-def test_the_task_translation_and_the_bare_model(translate, folder, translator, tmp_path, monkeypatch):
-    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
-    monkeypatch.setattr("sys.path", sys.path.copy())
+def test_the_task_translation_and_the_bare_model(translate, folder, translator, tmp_path, own_modules):
     found = translate(str(folder), TEXTS, str(tmp_path / "again"))
     model, tokenizer = translator.model, translator.tokenizer
 

@@ -107,7 +107,7 @@ def test_nothing_is_unpickled(saved, tmp_path):
     assert not sentinel.exists()
 
 
-def test_code_of_a_folder_is_neither_run_nor_asked_about(saved, tmp_path, monkeypatch):
+def test_code_of_a_folder_is_neither_run_nor_asked_about(saved, tmp_path, monkeypatch, own_modules):
     """Neither the model's configuration nor the tokenizer's may ask for it."""
     folder, sentinel = tmp_path / "evil", tmp_path / "sentinel"
     shutil.copytree(saved, folder)
@@ -115,7 +115,6 @@ def test_code_of_a_folder_is_neither_run_nor_asked_about(saved, tmp_path, monkey
     auto_map = {"AutoConfig": "evil.C", "AutoModelForSeq2SeqLM": "evil.M", "AutoTokenizer": ["evil.T", None]}
     _edit_config(folder, model_type="evil", auto_map=auto_map, trust_remote_code=True)
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "T", "auto_map": auto_map}))
-    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
     monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("asked whether to run the code"))
     for load in (load_checkpoint, lambda folder: Translator.from_pretrained(folder, engine="torch").model):
         with pytest.raises(UserError):

@@ -165,14 +165,13 @@ def test_a_payload_in_the_weights_does_not_run(opus, tmp_path, spoil):
     assert not (tmp_path / "sentinel").exists()
 
 
-def test_an_auto_map_does_not_run_unless_the_command_says_so(opus, tmp_path, monkeypatch, capsys):
+def test_an_auto_map_does_not_run_unless_the_command_says_so(opus, tmp_path, monkeypatch, capsys, own_modules):
     """Named by the configuration or the tokenizer's, it is neither run nor asked about."""
     (opus / "evil.py").write_text(f"import os\nos.mkdir({str(tmp_path / 'sentinel')!r})\n")
     for name in ("config.json", "tokenizer_config.json"):
         auto_map = {"AutoConfig": "evil.C", "AutoModelForSeq2SeqLM": "evil.M", "AutoTokenizer": ["evil.T", None]}
         content = json.loads((opus / name).read_text()) | {"auto_map": auto_map, "trust_remote_code": True}
         (opus / name).write_text(json.dumps(content))
-    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
     monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("asked whether to run the code"))
     assert main(["look", str(opus), TEXT]) == 0 and not (tmp_path / "sentinel").exists()
     capsys.readouterr()
