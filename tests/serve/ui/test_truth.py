@@ -145,7 +145,8 @@ class Case:
     def goes_on(self, step, token):
         """Whether a token at this step goes on with the word before it."""
         before = self.net.decode(self.target[:step])
-        return before[-1:].isalnum() and self.net.decode([*self.target[:step], token])[len(before):][:1].isalnum()
+        inside = before[-1:].isalnum() or before.endswith("-")
+        return inside and self.net.decode([*self.target[:step], token])[len(before):][:1].isalnum()
 
     def chance(self, unit, **change):
         return math.prod(self.of_token(step, **change) for step in unit["pieces"])
