@@ -9,6 +9,7 @@ probabilities that the trace shows: calibrated ones if it has them.  A head is r
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -22,9 +23,9 @@ from ..tokenizer.tagging import tagging
 from ..tokenizer.words import split_words, token_names
 from .by_words import Unit, units
 from .calibration import log_sum
-from .hooks import Head, all_heads
-from .interventions import ablate, patch, record
-from .teacher_forcing import eval_mode, forced_batches
+from .hooks import AttentionSite, Head, all_heads, all_sites
+from .interventions import ablate_by_row, patch, record
+from .teacher_forcing import eval_mode, forced_batches, padded
 from .trace import Trace
 from .word_erasure import without
 
@@ -62,10 +63,7 @@ def effects(
     """
     weigh = _Weighing(model, tokenizer, trace)
     with eval_mode(model):
-        heads = []
-        for head in all_heads(model):
-            with ablate(model, [head], replace="mean", means=means):
-                heads += [head._asdict() | one for one in weigh.changes([trace.source_ids])]
+        heads = [one for site in all_sites(model) for one in weigh.heads_off(site, means)]
         texts = [without(trace.source_text, word) for word in trace.source_words] + list(others)
         changed = weigh.changes([_source_ids(model, tokenizer, trace, text) for text in texts])
     words = len(trace.source_words)
@@ -123,10 +121,10 @@ class _Weighing:
         with eval_mode(model):
             [self.before] = self.odds([trace.source_ids])
 
-    def odds(self, sources: Sequence[Ids]) -> Iterator[_Odds]:
-        """The trace's translation, forced for each of these sources."""
+    def odds(self, sources: Sequence[Ids], **how: Any) -> Iterator[_Odds]:
+        """The trace's translation, forced for each of these sources; `how` as `forced_batches` takes it."""
         own_T1 = np.array(self.trace.target_ids)[:, None]
-        for _, output, _ in forced_batches(self.model, sources, [self.trace.target_ids] * len(sources)):
+        for _, output, _ in forced_batches(self.model, sources, [self.trace.target_ids] * len(sources), **how):
             for logits_TV in output.logits.float().cpu().numpy():
                 shown_TV = self.shown(logits_TV).astype(np.float64)
                 against_T1 = np.take_along_axis(shown_TV, own_T1, axis=1)
@@ -136,22 +134,42 @@ class _Weighing:
                 of_units = [_log_odds(log_prob_T, against_T1[:, 0], list(unit.pieces)) for unit in self.units]
                 yield _Odds(of_units, log_prob_T, logits_TV.argmax(-1).tolist())
 
-    def changes(self, sources: Sequence[Ids]) -> list[dict[str, Any]]:
-        """The effects of one intervention, with each of these sources; to be called inside it."""
+    def heads_off(self, site: AttentionSite, means: Mapping[Head, torch.Tensor]) -> list[dict[str, Any]]:
+        """The effect of each head of an attention module."""
+        heads = [Head(site.kind, site.layer, h) for h in range(site.heads)]
+        encoded = None if site.kind == "encoder" else self.encoded
+        with ablate_by_row(self.model, site, means) as choose:
+            found = self.changes([self.trace.source_ids] * site.heads, choose=choose, encoded=encoded)
+        return [head._asdict() | one for head, one in zip(heads, found, strict=True)]
+
+    @cached_property
+    def encoded(self) -> torch.Tensor:
+        """[1,S,D]: the source as the decoder reads it."""
+        ids_1S = padded([self.trace.source_ids]).to(self.model.device)
+        with torch.no_grad():
+            return self.model.get_encoder()(input_ids=ids_1S, attention_mask=torch.ones_like(ids_1S))[0]
+
+    def changes(
+        self, sources: Sequence[Ids], *, choose: Callable[[Sequence[int]], None] = lambda rows: None,
+        encoded: torch.Tensor | None = None,
+    ) -> list[dict[str, Any]]:
+        """The effects of one intervention for each of these sources, which `choose` is told by number before a pass;
+        to be called inside it."""
         found, begun = [], list[_Beginning]()
-        for source, after in zip(sources, self.odds(sources) if sources else (), strict=True):
+        passes = self.odds(sources, before=choose, encoded=encoded) if sources else ()
+        for row, (source, after) in enumerate(zip(sources, passes, strict=True)):
             change_T = np.abs(after.log_probs - self.before.log_probs)
             steps = [max(unit.pieces, key=lambda step: float(change_T[step])) for unit in self.units]
-            others = [self._other(unit, source, after.best) for unit in self.units]
+            others = [self._other(unit, source, after.best, row) for unit in self.units]
             begun += filter(None, others)
             found.append((_rounded(after.log_odds), steps, others))
-        complete(self.model, self.tokenizer, begun, language=self.trace.target_language)
+        complete(self.model, self.tokenizer, begun, language=self.trace.target_language, choose=choose, encoded=encoded)
         return [{"log_odds": log_odds, "steps": steps,
                  "instead": [other and self._named(unit, other)
                              for unit, other in zip(self.units, others, strict=True)]}
                 for log_odds, steps, others in found]
 
-    def _other(self, unit: Unit, source: Ids, best: list[int]) -> "_Beginning | None":
+    def _other(self, unit: Unit, source: Ids, best: list[int], row: int) -> "_Beginning | None":
         """The beginning of what takes a unit's place, where the most probable token is another than the unit's, or goes
         on with it."""
         ids = self.trace.target_ids
@@ -159,7 +177,7 @@ class _Weighing:
             return None  # a beam search or a prefix chose it, not the single steps
         steps = [step for step in (*unit.pieces, unit.pieces[-1] + 1)
                  if step < len(ids) and self.before.best[step] == ids[step] != best[step]]
-        return _begun(self.tokenizer, self.trace, source, unit, steps[0], best[steps[0]]) if steps else None
+        return _begun(self.tokenizer, self.trace, source, unit, steps[0], best[steps[0]], row=row) if steps else None
 
     def _named(self, unit: Unit, other: "_Beginning") -> str | None:
         """What is written instead; None for the same word, in other tokens or another case."""
@@ -196,7 +214,7 @@ def _rounded(values: Sequence[float]) -> list[float]:
 @dataclass
 class _Beginning:
     """A word that is being spelt after `before`: its `ids` so far, their log-probability and that of the first, and
-    whether its end is known."""
+    whether its end is known; `row` is the number of the source."""
 
     source: Ids
     before: Ids
@@ -205,6 +223,7 @@ class _Beginning:
     first: float = 0.0
     whole: bool = False
     open: bool = False  # it may go on in several ways
+    row: int = 0
 
     def text(self, tokenizer: PreTrainedTokenizerBase) -> str:
         """The word, with `·` in front if it goes on with the word before; of a special token its name."""
@@ -218,11 +237,12 @@ class _Beginning:
 
 def _begun(
     tokenizer: PreTrainedTokenizerBase, trace: Trace, source: Ids, unit: Unit, step: int, id: int, *,
-    log_prob: float = 0.0, first: float = 0.0,
+    log_prob: float = 0.0, first: float = 0.0, row: int = 0,
 ) -> _Beginning:
     """A unit's first tokens, then this one instead of its own at `step`; without it, where it begins the next word."""
     start = unit.pieces[0]
-    one = _Beginning(source, trace.target_ids[:start], list(trace.target_ids[start:step]), log_prob, first)
+    one = _Beginning(source, trace.target_ids[:start], list(trace.target_ids[start:step]), log_prob, first,
+                     row=row)
     one.whole = bool(one.ids) and not _goes_on(tokenizer, one, id, trace.target_language)
     one.ids += [] if one.whole else [id]
     return one
@@ -230,14 +250,18 @@ def _begun(
 
 def complete(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, begun: Sequence[_Beginning], *, language: str,
-    shown: Shown | None = None,
+    shown: Shown | None = None, choose: Callable[[Sequence[int]], None] = lambda rows: None,
+    encoded: torch.Tensor | None = None,
 ) -> None:
     """Adds to each beginning its next tokens up to the end of the word while they are LIKELY, at most LONGEST in all;
-    with `shown` also their log-probabilities.  To be called inside `eval_mode`."""
+    with `shown` also their log-probabilities.  `choose` is told the rows of each pass before it.  To be called inside
+    `eval_mode`."""
     alive = [one for one in begun if not one.whole]
     for _ in range(LONGEST if alive else 0):
         targets = [[*one.before, *one.ids, one.ids[-1]] for one in alive]  # the last is not read
-        for batch, output, _ in forced_batches(model, [one.source for one in alive], targets):
+        told = partial(_tell_rows, alive, choose)
+        for batch, output, _ in forced_batches(model, [one.source for one in alive], targets, before=told,
+                                               encoded=encoded):
             for b, i in enumerate(batch):
                 one = alive[i]
                 logits_V = output.logits[b, len(one.before) + len(one.ids)].float().cpu().numpy()
@@ -249,6 +273,10 @@ def complete(
                     one.ids.append(best)
                     one.log_prob += log_prob
         alive = [one for one in alive if not one.whole and not one.open]
+
+
+def _tell_rows(begun: Sequence[_Beginning], choose: Callable[[Sequence[int]], None], batch: Sequence[int]) -> None:
+    choose([begun[i].row for i in batch])
 
 
 def _goes_on(tokenizer: PreTrainedTokenizerBase, one: _Beginning, following: int, language: str) -> bool:

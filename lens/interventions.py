@@ -78,6 +78,24 @@ def ablate(
         yield
 
 
+@contextmanager
+def ablate_by_row(
+    model: PreTrainedModel, site: AttentionSite, means: Mapping[Head, torch.Tensor]
+) -> Iterator[Callable[[Sequence[int]], None]]:
+    """Inside, each row of a batch has its own head of one attention module replaced by its mean, as in `ablate`: many
+    heads in one pass.  What this gives is to be called with the number of each row's head before a pass."""
+    mean_HE = torch.stack([means[Head(site.kind, site.layer, h)] for h in range(site.heads)])
+    chosen: list[int] = []
+
+    def change(own_BTD: torch.Tensor) -> torch.Tensor:
+        put_in_BTHE = own_BTD.clone().unflatten(-1, (site.heads, -1))
+        put_in_BTHE[torch.arange(len(chosen)), :, chosen] = mean_HE[chosen].to(own_BTD)[:, None]
+        return put_in_BTHE.flatten(2)
+
+    with replaced([(site.output, "in", change)]):
+        yield lambda heads: chosen.__setitem__(slice(None), heads)
+
+
 def _overwrite(
     values: torch.Tensor, columns: torch.Tensor | slice = slice(None), marked_BT: torch.Tensor | None = None
 ) -> Change:

@@ -12,6 +12,7 @@ from unicodedata import normalize
 import torch
 from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, StoppingCriteria, StoppingCriteriaList
+from transformers.modeling_outputs import BaseModelOutput
 
 from seq2see.errors import UserError
 from ..tokenizer.encoding import decode_target
@@ -30,19 +31,23 @@ def cut_at_end(ids: Sequence[int], end: Collection[int]) -> tuple[int, ...]:
 
 
 def forced_pass(
-    model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], **wanted: bool
+    model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *,
+    encoded: torch.Tensor | None = None, **wanted: bool,
 ) -> tuple[Any, torch.Tensor]:
     """The model's output for source ids and target ids (`</s>` included), and the padded targets [B,T].
 
-    Step t reads target t-1, step 0 the start; padding is on the right.  `wanted` is passed to the model, such as
+    Step t reads target t-1, step 0 the start; padding is on the right.  `encoded` [1,S,D] is what the encoder gives for
+    sources that are all the same: it need not run again.  `wanted` is passed to the model, such as
     `output_attentions=True`.  Call it inside `eval_mode` or `eval_with_eager_attention`.
     """
     pause()
-    input_ids_BS, target_BT = (padded(side).to(model.device) for side in (sources, targets))
+    target_BT = padded(targets).to(model.device)
     start_B1 = torch.full_like(target_BT[:, :1], decoder_start(model))
+    read: dict[str, Any] = {"input_ids": padded(sources).to(model.device)} if encoded is None else {
+        "encoder_outputs": BaseModelOutput(last_hidden_state=encoded.expand(len(sources), -1, -1))}
     with torch.no_grad(), torch.autocast(model.device.type, enabled=False):
         output = model(
-            input_ids=input_ids_BS,
+            **read,
             attention_mask=real_positions(sources).long().to(model.device),
             decoder_input_ids=torch.cat([start_B1, target_BT[:, :-1]], dim=1),
             use_cache=False,
@@ -122,16 +127,20 @@ def by_length(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
 
 def forced_batches(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, copies: int = 1,
-    **wanted: bool,
+    before: Callable[[list[int]], None] = lambda batch: None, encoded: torch.Tensor | None = None, **wanted: bool,
 ) -> Iterator[tuple[list[int], Any, torch.Tensor]]:
-    """`forced_pass` over any number of sentences, in order: of each batch its sentences' numbers, the output, and the
-    padded targets [B,T].  Keeps maps under CELLS_AT_ONCE and logits, of which there are `copies`, under LOGITS_AT_ONCE.
+    """`forced_pass` over any number of sentences, in order: of each batch its sentences' numbers, which `before` is
+    told first, the output, and the padded targets [B,T].
+
+    Keeps maps under CELLS_AT_ONCE and logits, of which there are `copies`, under LOGITS_AT_ONCE.
     """
     most = LOGITS_AT_ONCE // (copies * vocabulary_size(model))
     lengths = [(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
     for batch in packed(lengths, lambda rows, source, target: rows * target <= most
                         and rows * 3 * max(source, target) ** 2 <= CELLS_AT_ONCE):
-        yield batch, *forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch], **wanted)
+        before(batch)
+        yield batch, *forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch], encoded=encoded,
+                                  **wanted)
 
 
 def vocabulary_size(model: PreTrainedModel) -> int:

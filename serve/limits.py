@@ -32,6 +32,13 @@ def check_size(texts: Sequence[str], options: DecodingOptions, prefix: str, *, l
             raise APIError(400, f"{name}_too_large", f"{name} {value}: at most {most} are allowed")
 
 
+def check_tokens(lengths: Sequence[int], *, limits: ServerSettings) -> None:
+    """APIError (400) for segments that would block all others in the queue and still miss their deadline."""
+    if sum(lengths) > limits.queue_tokens and len(lengths) > 1:
+        raise APIError(400, "too_much_text",
+                       f"the request has {sum(lengths)} tokens: at most {limits.queue_tokens} are allowed")
+
+
 def check_look_size(*texts: str, target_ids: Sequence[int] | None = None, limits: ServerSettings) -> None:
     """APIError (400) for texts or tokens that are too many to look inside: maps grow with the square."""
     tokens, limit = len(target_ids or ()), limits.new_tokens

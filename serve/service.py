@@ -29,7 +29,7 @@ from .access import AccessControl, Caller, read_keys
 from .api_errors import APIError
 from .batcher import WORKER, Batcher
 from .language_detection import ALIASES, Detection, detect
-from .limits import bounded, check_look_size, check_passes, check_size
+from .limits import bounded, check_look_size, check_passes, check_size, check_tokens
 from .server_metrics import Metrics
 from .settings import ServerSettings
 from .turns import Turns
@@ -199,9 +199,7 @@ class Service:
         long = sum(map(len, texts)) >= LONG_TEXT or request.get("keep")  # a pattern may be slow
         run = partial(_in, self._markup if format == "html" else self._threads if long else None)
         job = await run(lambda: translator.prepare(texts, options=within, format=format, **request))
-        tokens, most = sum(len(ids) for ids, _ in job.work), self.settings.queue_tokens
-        if tokens > most and len(job.work) > 1:  # it would block all others and still miss its deadline
-            raise APIError(400, "too_much_text", f"the request has {tokens} tokens: at most {most} are allowed")
+        check_tokens([len(ids) for ids, _ in job.work], limits=self.settings)
         while job.work:
             found = await self._batchers[name, options.sampling].submit(job.work)
             written = sum(len(one.token_ids) for hypotheses in found for one in hypotheses)

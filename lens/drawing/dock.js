@@ -9,7 +9,7 @@ import { learnActions, learnBar } from "./learn.js";
 import { html, icon, paint, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { switchActions, switchOff } from "./switch_off.js";
-import { tree } from "./tree.js";
+import { tree } from "./beam_tree.js";
 import { whatIf } from "./what_if.js";
 
 const TOOLS = { off: switchOff, what: whatIf, row: arithmetic, layers, tree, alike };

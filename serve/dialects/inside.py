@@ -1,5 +1,4 @@
-"""Questions about one translation, computed by `lens`: those of `/v1/inside`, for the explorer's lab, and `/v1/look`'s
-without some heads.
+"""Questions about one translation, computed by `lens`: those of `/v1/inside`, for the explorer's lab.
 
 A question contains the text and its translation; the trace is recomputed each time, so the server is stateless.
 """
@@ -8,10 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import fields
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -27,10 +24,7 @@ from ...lens.kinds import Kind
 from ...lens.trace import Trace
 from ...lens.wording import label
 from ...tokenizer.tagging import tagging
-from ...translate.decoding import OPTIONS, DecodingOptions
-from ...translate.results import Translation
 from ...translate.translator import Translator
-from ..api_errors import APIError
 from ..limits import check_look_size
 from ..service import Service
 from .bodies import GIVEN, TARGET_IDS, Body, From0, JSONRoute, TargetIds, key_wanted
@@ -109,7 +103,7 @@ class TreeQuestion(Question):
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
-            from ...lens.beams import beam_tree  # imports torch
+            from ...lens.beam_tree import beam_tree  # imports torch
 
         source, target = translator.pair(self.source, self.target)
         with translator.inside() as (model, tokenizer):
@@ -221,31 +215,6 @@ def checkpoints(folder: Path | None) -> dict[int, Path]:
 @lru_cache(maxsize=CHECKPOINTS_CACHED)
 def load_checkpoint(folder: Path, changed: int) -> Translator:
     return Translator.from_pretrained(folder, engine="torch")
-
-
-@contextmanager
-def without_heads(
-    translator: Translator, text: str, heads: Sequence[tuple[Kind, int, int]], *, source: str | None,
-    target: str | None, prefix: str, options: DecodingOptions,
-) -> Iterator[tuple[Translator, Translation, Translation]]:
-    """The question of `/v1/look`'s field `without`: the model, in which these heads are replaced by their means until
-    the end of the block, its translation of the text, and its translation with every head.
-
-    Both are by PyTorch with the same options: int8 weights may write something else than these do with every head.
-    """
-    with IMPORTS:
-        from ...lens.interventions import ablate
-        from ...lens.means import head_means  # these import torch
-
-    given = {name: getattr(options, name) for name in OPTIONS}
-    with translator.by_torch() as model:
-        translate = partial(model, text, source=source, target=target, prefix=prefix, **given)
-        whole = translate()
-        if not whole.hypotheses:
-            raise APIError(400, "blank_text", "the text has no words, so no head is needed for its translation")
-        means, _ = head_means(model.model, model.tokenizer, model.look(whole)[0], model.folder)
-        with ablate(model.model, heads, replace="mean", means=means):
-            yield model, translate(), whole
 
 
 AnyQuestion = Annotated[

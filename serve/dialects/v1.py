@@ -27,7 +27,7 @@ from ..limits import bounded, check_look_size, check_passes
 from ..service import Service
 from ..settings import ServerSettings
 from .bodies import GIVEN, TARGET_IDS, From0, JSONRoute, Languages, OptionFields, Pair, TargetIds, key_wanted
-from .inside import without_heads
+from .without_heads import without_heads
 
 HeadName = Annotated[tuple[Kind, From0, From0], Strict(False)]  # JSON has no tuple
 

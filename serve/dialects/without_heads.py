@@ -1,0 +1,39 @@
+"""`/v1/look`'s field `without`: a translation without some heads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+from seq2see.importing import IMPORTS
+from ...lens.kinds import Kind
+from ...translate.decoding import OPTIONS, DecodingOptions
+from ...translate.results import Translation
+from ...translate.translator import Translator
+from ..api_errors import APIError
+
+
+@contextmanager
+def without_heads(
+    translator: Translator, text: str, heads: Sequence[tuple[Kind, int, int]], *, source: str | None,
+    target: str | None, prefix: str, options: DecodingOptions,
+) -> Iterator[tuple[Translator, Translation, Translation]]:
+    """The model, in which these heads are replaced by their means until the end of the block, its translation of the
+    text, and its translation with every head.
+
+    Both are by PyTorch with the same options: int8 weights may write something else than these do with every head.
+    """
+    with IMPORTS:
+        from ...lens.interventions import ablate
+        from ...lens.means import head_means  # these import torch
+
+    given = {name: getattr(options, name) for name in OPTIONS}
+    with translator.by_torch() as model:
+        translate = partial(model, text, source=source, target=target, prefix=prefix, **given)
+        whole = translate()
+        if not whole.hypotheses:
+            raise APIError(400, "blank_text", "the text has no words, so no head is needed for its translation")
+        means, _ = head_means(model.model, model.tokenizer, model.look(whole)[0], model.folder)
+        with ablate(model.model, heads, replace="mean", means=means):
+            yield model, translate(), whole
