@@ -6,17 +6,20 @@ NLLB), silently makes one of a few special tokens.  Here the missing file is nam
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoTokenizer, PreTrainedTokenizerBase, TokenizersBackend
+from transformers import AutoTokenizer, NllbTokenizer, PreTrainedTokenizerBase, TokenizersBackend
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
+from transformers.models.nllb.tokenization_nllb import FAIRSEQ_LANGUAGE_CODES
 
 from seq2see.errors import UserError, as_user_error
 from seq2see.json_files import read_json
 from ..tokenizer.tokenization_seq2see import load_tokenizer
 
 SETTINGS = "tokenizer_config.json"
+TOKENS = "special_tokens_map.json"
 WHOLE = "tokenizer.json"  # all that a tokenizer of the library `tokenizers` needs
 
 
@@ -35,7 +38,33 @@ def build_tokenizer(folder: Path, model_type: str, *, trust_remote_code: bool = 
         raise
     if isinstance(tokenizer, TokenizersBackend) and not (folder / WHOLE).is_file():
         _refuse_missing(folder, type(tokenizer), settings)
+        if isinstance(tokenizer, NllbTokenizer):
+            return _with_languages(tokenizer, folder, settings)
     return tokenizer
+
+
+def _with_languages(tokenizer: NllbTokenizer, folder: Path, settings: dict[str, Any]) -> NllbTokenizer:
+    """An NLLB's from its SentencePiece model alone, with the languages that transformers 5 leaves out there: after the
+    pieces and before `<mask>`, as it was trained."""
+    tokens = folder / TOKENS
+    named = (read_json(tokens) if tokens.is_file() else {}).get("additional_special_tokens")
+    codes = named or settings.get("additional_special_tokens") or FAIRSEQ_LANGUAGE_CODES
+    learnt = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
+    vocabulary = dict(learnt["vocab"])
+    for token in (*map(_content, codes), tokenizer.mask_token):
+        vocabulary.setdefault(token, len(vocabulary))
+    made = NllbTokenizer(
+        vocab=vocabulary, merges=[tuple(one) for one in learnt["merges"]], src_lang=settings.get("src_lang"),
+        tgt_lang=settings.get("tgt_lang"), legacy_behaviour=tokenizer.legacy_behaviour,
+        extra_special_tokens=[*map(_content, codes)], model_max_length=tokenizer.model_max_length,
+    )  # fmt: skip
+    made.backend_tokenizer.normalizer = tokenizer.backend_tokenizer.normalizer
+    return made
+
+
+def _content(token: str | dict[str, Any]) -> str:
+    """The text of a token, which older files describe in a dictionary."""
+    return str(token["content"] if isinstance(token, dict) else token)
 
 
 def _class_named(settings: dict[str, Any], model_type: str) -> type | None:
@@ -54,5 +83,6 @@ def _refuse_missing(folder: Path, kind: type | None, settings: dict[str, Any]) -
     missing = [name for name in expected.values() if not (folder / name).is_file()]
     if missing:
         lacks = " and ".join(missing) + (f", or {whole}," if whole else "")
-        raise UserError(f"the tokenizer in {folder} cannot be built: {lacks} is missing; copy it from where the model"
-                        " came from")
+        unnamed = "" if settings else f", and no {SETTINGS} names another kind"  # NLLB's model_type is M2M-100's
+        raise UserError(f"the tokenizer in {folder} cannot be built: {lacks} is missing{unnamed}; copy it from where"
+                        " the model came from")
