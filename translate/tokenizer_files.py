@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from sentencepiece import SentencePieceProcessor
 from transformers import AutoTokenizer, NllbTokenizer, PreTrainedTokenizerBase, TokenizersBackend
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
 from transformers.models.nllb.tokenization_nllb import FAIRSEQ_LANGUAGE_CODES
@@ -34,7 +35,8 @@ def build_tokenizer(folder: Path, model_type: str, *, trust_remote_code: bool = 
             tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(
                 folder, trust_remote_code=trust_remote_code, local_files_only=True)
     except UserError:
-        _refuse_missing(folder, _class_named(settings, model_type), settings)
+        _refuse_missing(folder, _class_named(folder, settings, model_type), settings)
+        _refuse_broken(folder)
         raise
     if isinstance(tokenizer, TokenizersBackend) and not (folder / WHOLE).is_file():
         _refuse_missing(folder, type(tokenizer), settings)
@@ -67,10 +69,13 @@ def _content(token: str | dict[str, Any]) -> str:
     return str(token["content"] if isinstance(token, dict) else token)
 
 
-def _class_named(settings: dict[str, Any], model_type: str) -> type | None:
-    """The class that transformers has for such a tokenizer."""
+def _class_named(folder: Path, settings: dict[str, Any], model_type: str) -> type | None:
+    """The class that transformers has for such a tokenizer; UserError if the settings name one that it has not."""
     name = settings.get("tokenizer_class") or TOKENIZER_MAPPING_NAMES.get(model_type)
     found: type | None = tokenizer_class_from_name(name) if isinstance(name, str) else None
+    if found is None and "tokenizer_class" in settings:
+        raise UserError(f"tokenizer_class in {folder / SETTINGS} is {name}, which transformers does not have: use the"
+                        " model's own file")
     return found
 
 
@@ -86,3 +91,12 @@ def _refuse_missing(folder: Path, kind: type | None, settings: dict[str, Any]) -
         unnamed = "" if settings else f", and no {SETTINGS} names another kind"  # NLLB's model_type is M2M-100's
         raise UserError(f"the tokenizer in {folder} cannot be built: {lacks} is missing{unnamed}; copy it from where"
                         " the model came from")
+
+
+def _refuse_broken(folder: Path) -> None:
+    """UserError that names the file of a tokenizer that cannot be read."""
+    for path in sorted(folder.glob("*.json")):
+        read_json(path)
+    for path in sorted([*folder.glob("*.spm"), *folder.glob("*.model")]):
+        with as_user_error(f"{path} is no SentencePiece model: copy it again"):
+            SentencePieceProcessor(model_file=str(path))
