@@ -102,11 +102,12 @@ class CTranslate2Engine:
         By itself CTranslate2 ends it once as many hypotheses have ended as there are beams, however improbable: that is
         `early_stopping: true` of `generate`.  A model that is sure of a long sentence loses it so, for every step ends
         some improbable beginning of it.  Only without a length penalty does CTranslate2 wait for the most probable beam
-        to end.  Twice as many hypotheses then leave room to rank them by length.
+        to end.  Half as many hypotheses more then leave room to rank them by length.
         """
-        if self.early or options.num_beams == 1:
+        beams = options.num_beams or 1
+        if self.early or beams == 1:
             return {"num_hypotheses": options.alternatives, "patience": 1, "length_penalty": options.length_penalty}
-        return {"num_hypotheses": 2 * (options.num_beams or 1), "patience": 2, "length_penalty": 0}
+        return {"num_hypotheses": beams + beams // 2, "patience": 1.5, "length_penalty": 0}
 
     @staticmethod
     def _best(found: Sequence[Hypothesis], options: DecodingOptions) -> EngineOutput:
