@@ -34,8 +34,9 @@ QUICK = [
     "training.label_smoothing_factor=0", "training.learning_rate=0.004", "training.warmup_steps=20",
     "training.lr_scheduler_type=linear", "training.eval_strategy=no", "training.save_strategy=no",
     "training.load_best_model_at_end=false", "evaluation.eval_samples=5", "data.val_fraction=0.02",
-    "training.max_steps=350", "training.patience=0", "model.dropout=0", "training.logging_steps=100",
+    "training.patience=0", "model.dropout=0", "training.logging_steps=100",
 ]  # fmt: skip
+LEARN = ["training.optim=muon", "training.learning_rate=0.02", "training.warmup_steps=5"]  # in a third of AdamW's steps
 
 
 def marian(folder: Path, **languages: str) -> Path:
@@ -101,10 +102,12 @@ FAMILIES: dict[str, Callable[[Path], Path]] = {
 
 
 def widened(folder: Path) -> Path:
-    """The same family, tokenizer and decoding with weights as transformers initialises them, wide enough to learn."""
+    """The same family, tokenizer and decoding with weights as transformers initialises them, wide enough to learn; T5's
+    narrower, whose positions would be learnt late."""
     config, generation = AutoConfig.from_pretrained(folder), GenerationConfig.from_pretrained(folder)
     for name, size in {"encoder_ffn_dim": 128, "decoder_ffn_dim": 128, "d_ff": 128, "d_model": 64, "init_std": 0.1,
-                       "encoder_layers": 1, "decoder_layers": 1}.items():  # fmt: skip
+                       "encoder_layers": 1, "decoder_layers": 1, "num_layers": 1, "num_decoder_layers": 1, "d_kv": 32,
+                       "initializer_factor": 0.2}.items():  # fmt: skip
         if name in vars(config):
             setattr(config, name, size)
     torch.manual_seed(0)

@@ -18,15 +18,15 @@ from seq2see.training.lora import matrices
 from seq2see.training.pair_encoding import TaggedEncoder
 from ..tiny import t5
 from .conftest import last_error
-from .foreign_models import FAMILIES, PAIRS, marian, plain_translations, read, tune, widened, write_table
+from .foreign_models import FAMILIES, LEARN, PAIRS, marian, plain_translations, read, tune, widened, write_table
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_family_learns_its_pairs_and_plain_transformers_translates_the_same(family, tmp_path, capsys):
     base = widened(FAMILIES[family](tmp_path / "base"))
     header = "en,ro" if family == "mbart_25" else "en,fr"
-    steps = 900 if family in ("t5", "byt5") else 350  # relative positions are learnt late
-    assert tune(base, write_table(tmp_path / "mine.csv", header), tmp_path / "run", f"training.max_steps={steps}") == 0
+    learn = [*LEARN, f"training.max_steps={200 if family in ('t5', 'byt5') else 120}"]
+    assert tune(base, write_table(tmp_path / "mine.csv", header), tmp_path / "run", *learn) == 0
     said = capsys.readouterr()
     assert "before and after: BLEU" in said.out
     sources, targets = zip(*PAIRS, strict=True)
