@@ -16,12 +16,12 @@ SMALL = {"d_model": 16, "encoder_layers": 2, "decoder_layers": 2, "encoder_atten
          "decoder_attention_heads": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32}  # fmt: skip
 
 
-def small(name, folder):
+def small(name, folder, **sizes):
     """A published model's files, with small random weights in a pickle of float16."""
     shutil.copytree(HUB / name, folder, copy_function=shutil.copy)
     for path in (folder, *folder.iterdir()):
         path.chmod(0o755)
-    config = json.loads((folder / "config.json").read_text()) | SMALL
+    config = json.loads((folder / "config.json").read_text()) | SMALL | sizes
     (folder / "config.json").write_text(json.dumps(config))
     torch.manual_seed(0)
     model = AutoModelForSeq2SeqLM.from_config(transformers.AutoConfig.from_pretrained(folder))
@@ -36,7 +36,7 @@ def small(name, folder):
 def nllb(folder, source=None, target=None):
     """NLLB's published files, with the tokenizer.json of a small vocabulary and all of its languages; as published
     it names no pair, and it may be given one."""
-    small("nllb-200-1.3B", folder)
+    small("nllb-200-1.3B", folder, vocab_size=2_000)  # still more than the tokenizer has
     tiny.nllb(folder / "tiny", source, target)
     shutil.move(folder / "tiny" / "tokenizer.json", folder)
     shutil.rmtree(folder / "tiny")

@@ -20,9 +20,8 @@ EACH_STEP = [  # an evaluation and a checkpoint
     "training.save_total_limit=9",
 ]  # fmt: skip
 LONGER = [  # for a model that reads one sentence at a time, and no address
-    ("The cat did not cross the street. The box was too big. See https://example.com/a?b=c.",
-     "Le chat n'a pas traversé la rue. La boîte était trop grande. Voir https://example.com/a?b=c."),
-    ("Ask {name} about the bag in the street.", "Demandez à {name} le sac dans la rue."),
+    ("The cat did. The box was big: https://a.org/b", "Le chat. La boîte: https://a.org/b"),
+    ("The bag of {name} in the box", "Le sac de {name} dans la boîte"),
     *PAIRS[:2],
 ]  # fmt: skip
 
@@ -39,10 +38,10 @@ def data(tmp_path) -> Path:
 
 @pytest.fixture
 def with_longer(tmp_path) -> Path:
-    """A folder whose validation and test pairs are longer than what is learnt."""
+    """A folder whose validation pairs are longer than what is learnt."""
     folder = tmp_path / "data"
     folder.mkdir()
-    for split, pairs in {"train": PAIRS, "val": LONGER, "test": LONGER[:2]}.items():
+    for split, pairs in {"train": PAIRS, "val": LONGER}.items():
         write_table(folder / f"{split}.csv", pairs=pairs)
     return folder
 
@@ -59,7 +58,8 @@ def test_an_adapter_resumes_exactly(base, data, tmp_path):
     shutil.copytree(whole / "checkpoint-2", resumed / "checkpoint-2")
     assert tune(base, data, resumed, *settings, "training.resume=true") == 0
     for file in ("model.safetensors", "adapter/adapter_model.safetensors"):
-        assert (resumed / file).read_bytes() == (whole / file).read_bytes() != (base / file).read_bytes()
+        assert (resumed / file).read_bytes() == (whole / file).read_bytes()
+    assert (whole / "model.safetensors").read_bytes() != (base / "model.safetensors").read_bytes()
 
 
 def test_a_training_without_a_gain_stops_early(base, data, tmp_path):
@@ -74,15 +74,14 @@ def test_evaluations_are_of_what_is_served(base, with_longer, tmp_path, command)
     assert tune(base, with_longer, run, *EACH_STEP, "training.max_steps=2", "data.source=en", "data.target=fr") == 0
     by_torch = Translator.from_pretrained(run, engine="torch")
     greedy = [one.text for one in by_torch(list(sources), source="en", target="fr", num_beams=1, max_new_tokens=23)]
-    assert "https://example.com/a?b=c" in greedy[0] and "{name}" in greedy[1]
+    assert "https://a.org/b" in greedy[0] and "{name}" in greedy[1]
     assert last_evaluation(run)["eval_chrf"] == pytest.approx(score(greedy, targets).chrf, abs=1e-6)
     found = read(run / "metrics.json")["evaluation"]
     written = Translator.from_pretrained(run)(list(sources), source="en", target="fr")
     assert found["val"]["chrf"] == round(score([one.text for one in written], targets).chrf, 2)
-    code, out, _ = command("evaluate", run, "--against", base)
+    code, out, _ = command("evaluate", run, "--split", "val", "--against", base)
     row = json.loads(out.splitlines()[-1])["fr"]
-    assert code == 0 and row["against"]["model"] == str(base)
-    assert {name: row[name] for name in found["val"]} | found["test"] == {name: row[name] for name in found["val"]}
+    assert code == 0 and row.pop("against")["model"] == str(base) and row == found["val"]
 
 
 @pytest.mark.parametrize("settings", [["training.bf16=true"], ["training.bf16=null"], ["model.lora=2"]])
@@ -112,16 +111,15 @@ def test_published_files_are_fine_tuned(make, header, settings, tmp_path):
     base, run = make(tmp_path / "base"), tmp_path / "run"
     source, target = header.split(",")
     data = write_table(tmp_path / "mine.csv", header, pairs=[(french, english) for english, french in PAIRS])
-    assert tune(base, data, run, "training.max_steps=3", "training.freeze=null", *settings) == 0
+    assert tune(base, data, run, "training.max_steps=3", "evaluation.eval_samples=1", *settings) == 0
     weights = load_file(run / "model.safetensors")
     assert {weight.dtype for weight in weights.values()} == {torch.float32}
     before, after = (GenerationConfig.from_pretrained(folder).to_dict() for folder in (base, run))
     assert {key for key in before | after if before.get(key) != after.get(key)} <= {"forced_bos_token_id"}
     tokenizer, model = AutoTokenizer.from_pretrained(run), AutoModelForSeq2SeqLM.from_pretrained(run)
-    for engine in ("torch", "ctranslate2"):
-        translator = Translator.from_pretrained(run, engine=engine, precision="float32")
-        [result] = translator(["Le chat"], source=source, target=target, num_beams=1, max_new_tokens=12)
-        theirs = model.generate(**tokenizer("Le chat", return_tensors="pt"), num_beams=1, max_length=13)[0]
-        assert result.hypotheses[0].token_ids == tuple(theirs[1:].tolist()) and result.engine == engine
-        [trace] = translator.look(result)
-        assert trace.source and trace.maps("cross").shape[:2] == (2, 2)
+    translator = Translator.from_pretrained(run, engine="torch")
+    result = translator("Le chat", source=source, target=target, num_beams=1, max_new_tokens=12)
+    theirs = model.generate(**tokenizer("Le chat", return_tensors="pt"), num_beams=1, max_length=13)[0]
+    assert result.hypotheses[0].token_ids == tuple(theirs[1:].tolist())
+    [trace] = translator.look(result)
+    assert trace.source and trace.maps("cross").shape[:2] == (2, 2)
