@@ -1,4 +1,4 @@
-"""The weights of a network for a browser, which `lens/drawing/weights.js` decodes: a manifest, and one buffer of numbers.
+"""The weights of a network for a browser: a manifest and a buffer of numbers, which `lens/drawing/weights.js` decodes.
 
     {"tensors": [{"name": "model.shared.weight", "shape": [3000, 128], "dtype": "int8", "offset": 0, "scales": 384000},
                  {"name": "model.encoder.layer_norm.bias", "shape": [128], "dtype": "float16", "offset": 396000}, ...]}
@@ -60,7 +60,7 @@ def _refuse_others(model: PreTrainedModel) -> None:
     generation = model.generation_config.to_dict()
     found = [name for name in LEFT_OUT if generation.get(name)]
     if found:
-        raise UserError(f"the search in a browser does not support {', '.join(found)}, which generation_config.json sets")
+        raise UserError(f"generation_config.json sets {', '.join(found)}, which the search in a browser does not have")
 
 
 def _encoded(weight: np.ndarray, dtype: WebType) -> tuple[dict[str, Any], dict[str, np.ndarray], torch.Tensor]:

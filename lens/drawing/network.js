@@ -1,34 +1,38 @@
-// The whole network once more, in plain JavaScript, top to bottom: embedding, positions, norm, attention, feed-forward,
-// layers, encoder, decoder, cache, greedy search, beam search.  It computes what `modeling/` computes, for one source
-// at a time and in evaluation mode, with the same names.  A matrix is a Float32Array, row after row.  Placeholders, HTML
-// and the detection of languages are not here: the server's Python has them.
+// The whole network once more, in plain JavaScript, top to bottom: norm, positions, attention, layers, cache,
+// embedding, encoder, decoder, greedy search, beam search.  It computes what `modeling/` computes, with the same names,
+// for one source at a time and in evaluation mode.  A matrix is a Float32Array, row after row.  Placeholders, HTML and
+// the detection of languages are not here: the server's Python has them.
 //
-//     const network = new Network(config, generation, weights)       of config.json, generation_config.json, weights.js
-//     const encoded = network.encode(sourceIds, hooks)                the source ends with </s>
-//     const { ids, logProb, logits } = greedy(network, encoded, { prefix: [tag] })
+//     const network = new Network(config, generation, weights)   config.json, generation_config.json; see weights.js
+//     const encoded = network.encode(sourceIds, hooks)           the source ends with </s>
+//     const { ids, logProb, logits } = greedy(network, encoded, { prefix: [tag], hooks })
 //     const { hypotheses: [best], steps } = beamSearch(network, encoded, { prefix: [tag], beams: 4 })
-//     const { states, logits } = network.force(encoded, targetIds, hooks)      one pass over a known translation
+//     const { states, logits } = network.force(encoded, targetIds, hooks)        one pass over a known translation
+//     network.shared.weight                                      the embeddings [V,D]
+//
+// `encoded` may serve several searches and passes; encode again for hooks that act in the encoder.
 //
 // Hooks look inside, or change what happens.  They are functions of one plain object, called while the network runs:
 //
-//     stream(name, x, start)      the residual stream x [T,D] as a sub-layer reads it, named as in modeling/:
-//                                 "encoder.layers.0.self_attn", "decoder.layers.0.encoder_attn", "decoder.layers.0.fc1",
-//                                 "encoder.layer_norm" (what the last layer left).  May be overwritten.
-//     scores(place, parts)        place is { kind, layer }, kind "encoder", "decoder" or "cross"; before the softmax
-//     weights(place, parts)       after the softmax
-//     mixed(place, parts)         after the weighted sum, before the output projection
+//     stream(name, x, start)     the residual stream x [R,D] as a sub-layer reads it, named as in modeling/:
+//                                "encoder.layers.0.self_attn", "decoder.layers.0.encoder_attn",
+//                                "decoder.layers.0.fc1"; "decoder.layer_norm" reads what the last layer left
+//     scores(place, parts)       before the softmax; `place` is { kind, layer }: "encoder", "decoder" or "cross"
+//     weights(place, parts)      after the softmax
+//     mixed(place, parts)        after the weighted sum, before the output projection
 //
-// with parts { T, S, H, E, D, start, query [T,D], key [S,D], value [S,D], weight [H,T,S], mixed [T,D] }: head h owns
-// columns h*E to (h+1)*E; `weight` holds the scores until the softmax; row t is position start + t (in a beam search, of
-// `cross`, row t is hypothesis t).  Weights, scores and mixed values may be overwritten; keys and values are kept for
-// the next steps, so put a changed copy in their place.  Below are ready ones: `mapRecorder`, `headsOff`, `together`.
+// `parts` are { T, S, H, E, D, start, query [T,D], key [S,D], value [S,D], weight [H,T,S], mixed [T,D] } of one
+// hypothesis.  Head h owns columns h*E to (h+1)*E; `weight` holds the scores until the softmax; row t is position
+// start + t.  All may be overwritten, but keys and values are kept for the next steps: put a changed copy in their
+// place.  Ready hooks are at the end: `mapRecorder`, `headsOff`, `together`.
 
 // T target positions, S source positions (or positions attended to), R rows of several hypotheses, H heads,
 // E size of one head, D = H * E model width, F inner width, V vocabulary, K beams
 
 // --- one matrix, one norm
 
-// y = W x + b for R rows: [R,I] to [R,O].  Each weight is read once for four rows, each input once for four outputs.
+// y = W x + b for R rows: [R,I] to [R,O].  Four rows or outputs at a time, so that each number is read once for several
+// products.  Where O is odd the last output is computed twice.
 export function linear({ weight, bias, inputs, outputs }, x, R) {
   const y = new Float32Array(R * outputs);
   let r = 0;
@@ -37,33 +41,34 @@ export function linear({ weight, bias, inputs, outputs }, x, R) {
   return y;
 }
 
-function fourRows(weight, bias, inputs, outputs, x, r, y) {
-  const a = r * inputs, b = a + inputs, c = b + inputs, d = c + inputs;
-  for (let o = 0, w = 0; o < outputs; o++) {
-    let p = 0, q = 0, s = 0, t = 0;
-    for (let i = 0; i < inputs; i++, w++) {
-      const one = weight[w];
-      p += one * x[a + i]; q += one * x[b + i]; s += one * x[c + i]; t += one * x[d + i];
+function fourRows(weight, bias, I, O, x, r, y) {
+  const a = r * I, b = a + I, c = b + I, d = c + I;
+  for (let o = 0; o < O; o += 2) {
+    const p = Math.min(o + 1, O - 1), v = o * I, w = p * I, to = r * O;
+    let an = 0, bn = 0, cn = 0, dn = 0, ap = 0, bp = 0, cp = 0, dp = 0;
+    for (let i = 0; i < I; i++) {
+      const wo = weight[v + i], wp = weight[w + i], xa = x[a + i], xb = x[b + i], xc = x[c + i], xd = x[d + i];
+      an += wo * xa; bn += wo * xb; cn += wo * xc; dn += wo * xd;
+      ap += wp * xa; bp += wp * xb; cp += wp * xc; dp += wp * xd;
     }
-    const add = bias ? bias[o] : 0, at = r * outputs + o;
-    y[at] = p + add; y[at + outputs] = q + add; y[at + 2 * outputs] = s + add; y[at + 3 * outputs] = t + add;
+    y[to + o] = an + bias[o]; y[to + O + o] = bn + bias[o]; y[to + 2 * O + o] = cn + bias[o];
+    y[to + 3 * O + o] = dn + bias[o];
+    y[to + p] = ap + bias[p]; y[to + O + p] = bp + bias[p]; y[to + 2 * O + p] = cp + bias[p];
+    y[to + 3 * O + p] = dp + bias[p];
   }
 }
 
-function oneRow(weight, bias, inputs, outputs, x, r, y) {
-  const at = r * inputs;
-  for (let o = 0; o < outputs; o += 4) {
-    const a = o * inputs, b = Math.min(o + 1, outputs - 1) * inputs, c = Math.min(o + 2, outputs - 1) * inputs;
-    const d = Math.min(o + 3, outputs - 1) * inputs, to = r * outputs + o;
-    let p = 0, q = 0, s = 0, t = 0;
-    for (let i = 0; i < inputs; i++) {
-      const one = x[at + i];
-      p += one * weight[a + i]; q += one * weight[b + i]; s += one * weight[c + i]; t += one * weight[d + i];
+function oneRow(weight, bias, I, O, x, r, y) {
+  const from = r * I, to = r * O;
+  for (let o = 0; o < O; o += 4) {
+    const p = Math.min(o + 1, O - 1), q = Math.min(o + 2, O - 1), s = Math.min(o + 3, O - 1);
+    const vo = o * I, vp = p * I, vq = q * I, vs = s * I;
+    let yo = 0, yp = 0, yq = 0, ys = 0;
+    for (let i = 0; i < I; i++) {
+      const one = x[from + i];
+      yo += one * weight[vo + i]; yp += one * weight[vp + i]; yq += one * weight[vq + i]; ys += one * weight[vs + i];
     }
-    y[to] = p + (bias ? bias[o] : 0);
-    if (o + 1 < outputs) y[to + 1] = q + (bias ? bias[o + 1] : 0);
-    if (o + 2 < outputs) y[to + 2] = s + (bias ? bias[o + 2] : 0);
-    if (o + 3 < outputs) y[to + 3] = t + (bias ? bias[o + 3] : 0);
+    y[to + o] = yo + bias[o]; y[to + p] = yp + bias[p]; y[to + q] = yq + bias[q]; y[to + s] = ys + bias[s];
   }
 }
 
@@ -213,8 +218,8 @@ class DecoderLayer extends Layer {
     hooks.stream?.(`${this.name}.encoder_attn`, x, start);
     // The source does not change, so its keys and values are computed once.
     const read = encoded.cross[this.layer] ??= this.encoder_attn.keysAndValues(encoded.states, encoded.S);
-    const source = { T: R, S: encoded.S, start, ...read, causal: false };
-    x = added(x, this.encoder_attn.forward(layerNorm(this.encoder_attn_layer_norm, x, R), [source], hooks));
+    const source = caches.map(() => ({ T, S: encoded.S, start, ...read, causal: false }));
+    x = added(x, this.encoder_attn.forward(layerNorm(this.encoder_attn_layer_norm, x, R), source, hooks));
     return this.feedForward(x, R, start, hooks);
   }
 }
@@ -304,7 +309,8 @@ export class Network {
 
   // One pass over a translation that is known, each step reading the token before: states [T,D] and logits [T,V].
   force(encoded, ids, hooks = {}) {
-    const states = this.decode([this.config.decoder_start_token_id, ...ids.slice(0, -1)], [this.cache()], encoded, hooks);
+    const read = [this.config.decoder_start_token_id, ...ids.slice(0, -1)];
+    const states = this.decode(read, [this.cache()], encoded, hooks);
     return { states, logits: this.logits(states) };
   }
 }
@@ -319,13 +325,13 @@ function join(arrays) {
 // --- search
 
 // The options of a search, those left out as in generation_config.json:
-//   prefix          ids that the translation must begin with, and that count as its own: the tag of the language
-//   prompt          ids that stand before it and do not count: a beginning that a reader forces
-//   most            tokens at most, with the prefix and </s>
+//   prefix      ids that the translation must begin with, and that count as its own: the tag of its language
+//   prompt      ids before them that do not count: a beginning that a reader forces, with its tag
+//   most        tokens at most, with prompt, prefix and </s>
 //   beams, lengthPenalty, earlyStopping, repetitionPenalty, noRepeat
-//   hooks           of every pass
-function resolved(network, options) {
-  const { generation, config } = network, most = generation.max_length ? generation.max_length - 1 : 512;
+//   hooks       of every step
+function resolved({ generation, config }, options) {
+  const most = generation.max_length ? generation.max_length - 1 : 512;
   return {
     prefix: [], prompt: [], hooks: {}, most: Math.min(most, config.max_position_embeddings),
     beams: generation.num_beams ?? 1, lengthPenalty: generation.length_penalty ?? 1,
@@ -355,44 +361,45 @@ function ruled(scores, ids, { prefix, prompt, repetitionPenalty, noRepeat }) {
     if (ids.slice(i, i + noRepeat - 1).join() === last) scores[ids[i + noRepeat - 1]] = -Infinity;
 }
 
-// Takes the best token at every step.  `logits` are the network's own, [V] a step, before the rules.
+// Takes the best token at every step.  `logits` [T,V] are the network's own, also of a prompt; `logProbs` are those of
+// what was searched, after the rules: a forced token has 0.
 export function greedy(network, encoded, options = {}) {
-  const resolvedOptions = resolved(network, options), { prompt, most, hooks } = resolvedOptions, cache = network.cache();
-  const ids = [network.config.decoder_start_token_id, ...prompt], written = [], logits = [], logProbs = [];
-  let next = ids;
-  while (written.length < most && !network.ends.includes(written.at(-1))) {
-    const states = network.decode(next, [cache], encoded, hooks);
-    const own = network.logits(states.subarray(-network.D)), scores = own.slice();
-    ruled(scores, ids, resolvedOptions);
+  const chosen = resolved(network, options), { prompt, most, hooks } = chosen, cache = network.cache();
+  const ids = [network.config.decoder_start_token_id, ...prompt], logits = [], logProbs = [];
+  const finished = () => logProbs.length > 0 && network.ends.includes(ids.at(-1));
+  for (let next = ids.slice(); ids.length <= most && !finished(); next = ids.slice(-1)) {
+    logits.push(network.logits(network.decode(next, [cache], encoded, hooks)));
+    const scores = logits.at(-1).slice(-network.V);
+    ruled(scores, ids, chosen);
     const best = scores.reduce((found, score, id) => score > scores[found] ? id : found, 0);
-    next = [best];
-    ids.push(best); written.push(best); logits.push(own); logProbs.push(scores[best] - logSum(scores));
+    logProbs.push(scores[best] - logSum(scores));
+    ids.push(best);
   }
   const logProb = logProbs.reduce((sum, one) => sum + one, 0);
-  return { ids: [...prompt, ...written], logProb, logProbs, logits, finished: network.ends.includes(written.at(-1)) };
+  return { ids: ids.slice(1), logProb, logProbs, logits: join(logits), finished: finished() };
 }
 
 // Keeps the K best hypotheses at every step, until K of them have ended, or none can become better.
 //
-// `hypotheses` are those that ended, best first: { ids, logProb, score, finished, at: [step, number] }, with
-// score = logProb / length ** lengthPenalty.  `steps` are the tree: for each step the nodes { id, parent, logProb, score }
-// in the beam, best first, then those of `hypotheses` that ended there; `parent` is a number among the step before.
+// `hypotheses` are those that ended, best first: { ids, logProb, score, finished, at: [step, number] }, where score =
+// logProb / length ** lengthPenalty.  `steps` are the tree: for each step the nodes { id, parent, logProb, score } that
+// go on, best first, then the `hypotheses` that ended there; `parent` is a node's number in the step before, or null.
 export function beamSearch(network, encoded, options = {}) {
   const chosen = resolved(network, options), { beams: K, prompt, most, lengthPenalty, earlyStopping, hooks } = chosen;
-  const begun = [network.config.decoder_start_token_id, ...prompt], steps = [];
+  const begun = [network.config.decoder_start_token_id, ...prompt], longest = most - prompt.length, steps = [];
   const scored = (logProb, length) => logProb / length ** lengthPenalty;
   let live = [{ ids: begun, next: begun, logProb: 0, cache: network.cache(), number: null }], ended = [];
   for (let length = 1; ; length++) {
-    const next = live.flatMap((one) => one.next);
-    const states = network.decode(next, live.map(({ cache }) => cache), encoded, hooks);
-    const found = continuations(network, live, lastOf(states, live.length, network.D), chosen)
-      .map((one) => ({ ...one, ends: length === most || network.ends.includes(one.id) }));
+    const ids = live.flatMap(({ next }) => next);
+    const states = network.decode(ids, live.map(({ cache }) => cache), encoded, hooks);
+    const found = continuations(network, live, states.subarray(-live.length * network.D), chosen)
+      .map((one) => ({ ...one, ends: length === longest || network.ends.includes(one.id) }));
     const closed = found.slice(0, K).filter(({ ends }) => ends);  // only as good as what goes on
     ended.push(...closed.map((one) => ({ ...one, length, score: scored(one.logProb, length) })));
     ended = ended.sort((a, b) => b.score - a.score).slice(0, K);
     live = found.filter(({ ends }) => !ends).slice(0, K).map((one, number) => ({ ...one, number,
       ids: [...one.parent.ids, one.id], next: [one.id], cache: one.parent.cache.copy() }));
-    const reach = earlyStopping === "never" && lengthPenalty > 0 ? most : length, full = ended.length === K;
+    const reach = earlyStopping === "never" && lengthPenalty > 0 ? longest : length, full = ended.length === K;
     if (!live.length || full && (earlyStopping === true || scored(live[0].logProb, reach) <= ended[K - 1].score)) break;
     steps.push(live.map(({ id, parent, logProb }) => ({ id, parent: parent.number, logProb, score: null })));
   }
@@ -402,12 +409,6 @@ export function beamSearch(network, encoded, options = {}) {
     return { ids: [...parent.ids.slice(1), id], logProb, score, finished: network.ends.includes(id), at };
   });
   return { hypotheses, steps };
-}
-
-// The last of each hypothesis' rows: only the first pass, over a prompt, has several.
-function lastOf(states, K, D) {
-  const T = states.length / D / K;
-  return T === 1 ? states : join(Array.from({ length: K }, (_, k) => states.slice(((k + 1) * T - 1) * D, (k + 1) * T * D)));
 }
 
 // The best continuations of the live hypotheses, enough that K of them go on: { id, parent, logProb }, best first.
@@ -442,7 +443,7 @@ export function together(...several) {
   }]));
 }
 
-// Records the maps of all heads, whether a pass has all rows or, in a greedy search, one at a time: `map("cross", 0)` is
+// Records the maps of all heads, whether a pass has all rows or, in a greedy search, one: `map("cross", 0)` is
 // { H, T, S, weight [H,T,S] }.  Rows are padded with zeros to the longest: a step of the decoder sees no later one.
 export function mapRecorder() {
   const rows = {};

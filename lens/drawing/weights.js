@@ -18,10 +18,10 @@ export class Weights {
     return found;
   }
 
-  // A matrix [O,I] and its bias [O], if it has one.
+  // A matrix [O,I] and its bias [O], 0 where it has none.
   linear(name) {
     const { shape: [outputs, inputs], values: weight } = this.tensor(`${name}.weight`);
-    return { weight, bias: this.tensors.get(`${name}.bias`)?.values ?? null, outputs, inputs };
+    return { weight, bias: this.tensors.get(`${name}.bias`)?.values ?? new Float32Array(outputs), outputs, inputs };
   }
 
   norm(name) { return { weight: this.tensor(`${name}.weight`).values, bias: this.tensor(`${name}.bias`).values }; }
