@@ -1,0 +1,152 @@
+// Text to tokens and back, from the tokenizer.json of a Seq2See model: byte-pair encoding (Sennrich et al. 2016) with a
+// fallback to bytes.  The ids are those of the Python library `tokenizers`; special tokens that a text spells are text.
+//
+//     const tokenizer = new Tokenizer(json)                  tokenizer.json, parsed
+//     const { ids, offsets } = tokenizer.encode(text)        with </s>; offsets [start, end] count code points, as in
+//                                                            Python, and </s> has [0, 0]
+//     tokenizer.decode(ids)                                  the text, without tags and special tokens
+//     tokenizer.label(id)                                    the token as it is shown: ▁été; see lens/wording.py
+//     tokenizer.tags                                         { fr: 4 }: the tag that a translation begins with
+
+const BYTE = /^<0x([0-9A-F]{2})>$/, SPACE = "\\p{White_Space}", NO_SPACE = "\\P{White_Space}";
+const LONG_S = "ſ";  // s in another case, beside its capital
+
+export class Tokenizer {
+  constructor({ model, added_tokens: added, normalizer, pre_tokenizer: cut, post_processor: ending }) {
+    const known = model.type === "BPE" && model.byte_fallback && normalizer?.type === "Prepend" && cut?.type === "Split"
+      && cut.behavior === "Isolated" && cut.pattern.Regex;
+    if (!known) throw new Error("this tokenizer.json is not of a Seq2See model");
+    this.prepended = normalizer.prepend;
+    this.pattern = new RegExp(inJavaScript(cut.pattern.Regex), "gu");
+    this.vocabulary = new Map(Object.entries(model.vocab));
+    for (const { content, id } of added) this.vocabulary.set(content, id);
+    this.tokens = [];
+    for (const [token, id] of this.vocabulary) this.tokens[id] = token;
+    this.special = new Set(added.filter(({ special }) => special).map(({ id }) => id));
+    this.merges = new Map(model.merges.map(([left, right], rank) =>
+      [this.pair(this.vocabulary.get(left), this.vocabulary.get(right)), [rank, this.vocabulary.get(left + right)]]));
+    this.end = ending.single.at(-1).SpecialToken.id;
+    this.tags = Object.fromEntries(added.flatMap(({ content, id }) => {
+      const [, language] = /^<2([\w-]+)>$/.exec(content) ?? [];
+      return language ? [[language, id]] : [];
+    }));
+  }
+
+  pair(left, right) { return left * this.tokens.length + right; }
+
+  encode(text) {
+    const ids = [], offsets = [];
+    if (text) for (const { id, start, end } of this.pieces(this.prepended + wellFormed(text))) {
+      ids.push(id);
+      const shift = this.prepended.length;  // what is prepended has the offset of the first character
+      offsets.push([Math.max(0, start - shift), Math.max(1, end - shift)]);
+    }
+    return { ids: [...ids, this.vocabulary.get(this.end)], offsets: [...offsets, [0, 0]] };
+  }
+
+  // The tokens of a text: { id, start, end } in code points.
+  *pieces(text) {
+    let place = 0;
+    for (const piece of this.cut(text)) {
+      const characters = [...piece];
+      for (const { id, start, end } of this.merged(this.symbols(characters)))
+        yield { id, start: place + start, end: place + end };
+      place += characters.length;
+    }
+  }
+
+  // A text cut at its words, across which no token goes; what the pattern does not match stays together.
+  cut(text) {
+    let at = 0;
+    const pieces = [...text.matchAll(this.pattern)].flatMap(({ 0: found, index }) => {
+      const before = text.slice(at, index);
+      at = index + found.length;
+      return [before, found];
+    });
+    return [...pieces, text.slice(at)].filter(Boolean);
+  }
+
+  // Each character as its token or, if it has none, as tokens of its bytes.
+  symbols(characters) {
+    return characters.flatMap((character, start) => {
+      const id = this.vocabulary.get(character), end = start + 1;
+      if (id !== undefined) return [{ id, start, end }];
+      const spelt = Array.from(new TextEncoder().encode(character), byteName);
+      return spelt.map((name) => ({ id: this.vocabulary.get(name), start, end }));
+    });
+  }
+
+  // Joins the neighbours that were joined first in training, leftmost first, until none are left.
+  merged(symbols) {
+    for (;;) {
+      let best = null, at = -1;
+      for (let i = 0; i + 1 < symbols.length; i++) {
+        const found = this.merges.get(this.pair(symbols[i].id, symbols[i + 1].id));
+        if (found && (!best || found[0] < best[0])) [best, at] = [found, i];
+      }
+      if (!best) return symbols;
+      symbols.splice(at, 2, { id: best[1], start: symbols[at].start, end: symbols[at + 1].end });
+    }
+  }
+
+  // Bytes that spell no character are shown as �, one each.
+  decode(ids) {
+    let text = "", bytes = [];
+    const spelt = () => {
+      if (bytes.length) text += decoded(bytes) ?? "\ufffd".repeat(bytes.length);
+      bytes = [];
+    };
+    for (const id of ids) {
+      if (this.special.has(id)) continue;
+      const [, byte] = BYTE.exec(this.tokens[id]) ?? [];
+      if (byte) { bytes.push(parseInt(byte, 16)); continue; }
+      spelt();
+      text += this.tokens[id];
+    }
+    spelt();
+    return text.startsWith(this.prepended) ? text.slice(this.prepended.length) : text;
+  }
+
+  label(id) { return printable(this.tokens[id] ?? `<${id}>`).replaceAll(" ", "▁"); }
+}
+
+const byteName = (byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
+const wellFormed = (text) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(new TextEncoder().encode(text));
+
+function decoded(bytes) {
+  try { return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(bytes)); }
+  catch { return null; }
+}
+
+// With escapes for what could move a cursor or turn a line round, as Python writes them.
+function printable(text) {
+  return text.replace(/[\p{C}\p{Z}]/gu, (character) => {
+    if (character === " ") return character;
+    const code = character.codePointAt(0), short = { 9: "\\t", 10: "\\n", 13: "\\r" }[code];
+    const hex = (letter, digits) => `\\${letter}${code.toString(16).padStart(digits, "0")}`;
+    return short ?? (code < 256 ? hex("x", 2) : code < 65_536 ? hex("u", 4) : hex("U", 8));
+  });
+}
+
+// A pattern of Oniguruma in JavaScript: its white space is Unicode's, and groups (?i:...) name both cases, because not
+// all browsers know them.
+function inJavaScript(pattern) {
+  let found = "", inClass = false;
+  const open = [];  // of each group that is open, whether it ignores case
+  for (const [part] of pattern.matchAll(/\(\?i:|\(\?<?[=!:]|\\p\{\w+\}|\\.|[^]/gu)) {
+    if (part === "\\s" || part === "\\S") found += part === "\\s" ? SPACE : NO_SPACE;
+    else if (inClass || !/^\(/.test(part) && part !== ")") {
+      inClass = part === "[" || inClass && part !== "]";
+      found += open.includes(true) && /^\p{L}$/u.test(part) ? cases(part, inClass) : part;
+    } else {
+      if (part === ")") open.pop(); else open.push(part === "(?i:");
+      found += part === "(?i:" ? "(?:" : part;
+    }
+  }
+  return found;
+}
+
+function cases(letter, inClass) {
+  const small = letter.toLowerCase(), all = small + letter.toUpperCase() + (small === "s" ? LONG_S : "");
+  return inClass ? all : `[${all}]`;
+}
