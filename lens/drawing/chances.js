@@ -16,7 +16,7 @@ export function chancesOf(scores, calibrator) {
   for (let id = 0; id < V; id++) {
     const own = Math.exp(scores[id] - total);
     const kept = smoothing ? Math.max(own - gift, FLOOR * own) : own;
-    sum += weights[id] = temperature === 1 ? kept : kept ** (1 / temperature);
+    sum += weights[id] = temperature === 1 ? kept : Math.exp(Math.log(kept) / temperature);  // a power is slower
   }
   return { weights, sum };
 }
@@ -35,12 +35,15 @@ export const entropyOf = ({ weights, sum }) =>
 // log sum exp((logit - best logit) / temperature) for each of TEMPERATURES.  Halving a temperature squares a weight, so
 // four powers give all of them.
 export function logSums({ weights }, best) {
-  const sums = TEMPERATURES.map(() => 0);
-  for (const weight of weights) for (let i = 0; i < 4; i++) {
-    let power = (weight / weights[best]) ** (1 / TEMPERATURES[TEMPERATURES.length - 1 - i]);
-    for (let t = TEMPERATURES.length - 1 - i; t >= 0; t -= 4) { sums[t] += power; power *= power; }
+  const sums = new Float64Array(TEMPERATURES.length), last = sums.length - 1;
+  for (let id = 0; id < weights.length; id++) {
+    const logit = Math.log(weights[id] / weights[best]);
+    for (let i = last; i > last - 4; i--) {
+      let power = Math.exp(logit / TEMPERATURES[i]);
+      for (let t = i; t >= 0; t -= 4, power *= power) sums[t] += power;
+    }
   }
-  return sums.map(Math.log);
+  return Array.from(sums, Math.log);
 }
 
 export function bestOf(scores, count) {
