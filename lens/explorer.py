@@ -81,25 +81,35 @@ def measured_record(roles: Roles, effects: dict[str, Any] | None) -> dict[str, A
 
 
 def script() -> str:
-    """The explorer's JavaScript, which defines the function `explorer` in the scope it runs in.
+    """The explorer's JavaScript, which defines the function `explorer` in the scope it runs in."""
+    return bundle("explorer") + "\nconst { explorer } = s2s_explorer;"
 
-    Each module of `drawing/` keeps its own scope and takes its imports from the modules before it.  `data.js` is no
-    file, but what `shared_data` gives.
+
+def bundle(*modules: str) -> str:
+    """These modules of `drawing/` as one script, which defines for each `s2s_NAME`, an object of what it exports.
+
+    Each keeps its own scope and takes its imports from the modules before it.  `data.js` is no file, but what
+    `shared_data` gives.
     """
-    done = {"data": f"const s2s_data = {as_data(shared_data())};"}
+    done: dict[str, str] = {}
 
     def add(name: str) -> None:
+        if name in done:
+            return
+        if name == "data":
+            done[name] = f"const s2s_data = {as_data(shared_data())};"
+            return
         text = asset(f"{name}.js")
         for _, needed in IMPORT.findall(text):
-            if needed not in done:
-                add(needed)
+            add(needed)
         exported = ", ".join(EXPORT.findall(text))
         text = IMPORT.sub(lambda found: f"const {{{found[1].replace(' as ', ': ')}}} = s2s_{found[2]};", text)
         text = re.sub(r"^export ", "", text, flags=re.MULTILINE)
         done[name] = f"const s2s_{name} = (() => {{\n{text}\nreturn {{ {exported} }};\n}})();"
 
-    add("explorer")
-    return "\n".join([*done.values(), "const { explorer } = s2s_explorer;"])
+    for module in modules:
+        add(module)
+    return "\n".join(done.values())
 
 
 def shared_data() -> dict[str, Any]:

@@ -24,7 +24,7 @@
 // `parts` are { T, S, H, E, D, start, query [T,D], key [S,D], value [S,D], weight [H,T,S], mixed [T,D] } of one
 // hypothesis.  Head h owns columns h*E to (h+1)*E; `weight` holds the scores until the softmax; row t is position
 // start + t.  All may be overwritten, but keys and values are kept for the next steps: put a changed copy in their
-// place.  Ready hooks are at the end: `mapRecorder`, `headsOff`, `together`.
+// place.  Ready hooks are at the end: `recorder`, `headsOff`, `together`.
 
 // T target positions, S source positions (or positions attended to), R rows of several hypotheses, H heads,
 // E size of one head, D = H * E model width, F inner width, V vocabulary, K beams
@@ -388,6 +388,7 @@ export function beamSearch(network, encoded, options = {}) {
   const chosen = resolved(network, options), { beams: K, prompt, most, lengthPenalty, earlyStopping, hooks } = chosen;
   const begun = [network.config.decoder_start_token_id, ...prompt], longest = most - prompt.length, steps = [];
   const scored = (logProb, length) => logProb / length ** lengthPenalty;
+  const grown = ({ id, parent, logProb }) => ({ id, logProb, ids: [...parent.ids, id], parent: parent.number });
   let live = [{ ids: begun, next: begun, logProb: 0, cache: network.cache(), number: null }], ended = [];
   for (let length = 1; ; length++) {
     const ids = live.flatMap(({ next }) => next);
@@ -395,18 +396,18 @@ export function beamSearch(network, encoded, options = {}) {
     const found = continuations(network, live, states.subarray(-live.length * network.D), chosen)
       .map((one) => ({ ...one, ends: length === longest || network.ends.includes(one.id) }));
     const closed = found.slice(0, K).filter(({ ends }) => ends);  // only as good as what goes on
-    ended.push(...closed.map((one) => ({ ...one, length, score: scored(one.logProb, length) })));
+    ended.push(...closed.map((one) => ({ ...grown(one), length, score: scored(one.logProb, length) })));
     ended = ended.sort((a, b) => b.score - a.score).slice(0, K);
-    live = found.filter(({ ends }) => !ends).slice(0, K).map((one, number) => ({ ...one, number,
-      ids: [...one.parent.ids, one.id], next: [one.id], cache: one.parent.cache.copy() }));
+    live = found.filter(({ ends }) => !ends).slice(0, K).map((one, number) =>
+      ({ ...grown(one), number, next: [one.id], cache: one.parent.cache.copy() }));
     const reach = earlyStopping === "never" && lengthPenalty > 0 ? longest : length, full = ended.length === K;
     if (!live.length || full && (earlyStopping === true || scored(live[0].logProb, reach) <= ended[K - 1].score)) break;
-    steps.push(live.map(({ id, parent, logProb }) => ({ id, parent: parent.number, logProb, score: null })));
+    steps.push(live.map(({ id, parent, logProb }) => ({ id, parent, logProb, score: null })));
   }
-  const hypotheses = ended.map(({ id, parent, logProb, score, length }) => {
+  const hypotheses = ended.map(({ ids, id, parent, logProb, score, length }) => {
     const nodes = steps[length - 1] ??= [], at = [length - 1, nodes.length];
-    nodes.push({ id, parent: parent.number, logProb, score });
-    return { ids: [...parent.ids.slice(1), id], logProb, score, finished: network.ends.includes(id), at };
+    nodes.push({ id, parent, logProb, score });
+    return { ids: ids.slice(1), logProb, score, finished: network.ends.includes(id), at };
   });
   return { hypotheses, steps };
 }
@@ -433,9 +434,7 @@ function continuations(network, live, states, chosen) {
 
 // --- ready hooks
 
-const nameOf = ({ kind, layer }, head) => `${kind}.${layer}.${head}`;
-
-// Several hooks as one.
+// Several hooks as one, called in this order.
 export function together(...several) {
   const names = new Set(several.flatMap(Object.keys));
   return Object.fromEntries([...names].map((name) => [name, (...told) => {
@@ -443,31 +442,33 @@ export function together(...several) {
   }]));
 }
 
-// Records the maps of all heads, whether a pass has all rows or, in a greedy search, one: `map("cross", 0)` is
-// { H, T, S, weight [H,T,S] }.  Rows are padded with zeros to the longest: a step of the decoder sees no later one.
-export function mapRecorder() {
-  const rows = {};
-  return {
-    weights({ kind, layer }, { H, T, S, start, weight }) {
-      const kept = (rows[`${kind}.${layer}`] ??= []);
-      for (let t = 0; t < T; t++) kept[start + t] = Array.from({ length: H },
-        (_, h) => weight.slice((h * T + t) * S, (h * T + t + 1) * S));
-    },
-    map(kind, layer) {
-      const kept = rows[`${kind}.${layer}`], H = kept[0].length, T = kept.length, S = kept[T - 1][0].length;
-      const weight = new Float32Array(H * T * S);
-      kept.forEach((heads, t) => heads.forEach((row, h) => weight.set(row, (h * T + t) * S)));
-      return { H, T, S, weight };
-    },
+// Keeps what passes `hooks`: `parts["cross.0"]` and `streams["decoder.layer_norm"]` are lists, of one entry for a pass,
+// and of one a step for a greedy search.
+export function recorder() {
+  const parts = {}, streams = {};
+  const hooks = {
+    mixed({ kind, layer }, one) { (parts[`${kind}.${layer}`] ??= []).push(one); },
+    stream(name, x) { (streams[name] ??= []).push(x); },
   };
+  return { parts, streams, hooks };
+}
+
+// The maps of all heads from such a list of parts: { H, T, S, weight [H,T,S] }, with zeros where a step saw less.
+export function mapsOf(steps) {
+  const { H, S } = steps.at(-1), T = steps.reduce((sum, one) => sum + one.T, 0), weight = new Float32Array(H * T * S);
+  let at = 0;
+  for (const { T: rows, S: seen, weight: own } of steps) for (let t = 0; t < rows; t++, at++)
+    for (let h = 0, from = t * seen; h < H; h++, from += rows * seen)
+      weight.set(own.subarray(from, from + seen), (h * T + at) * S);
+  return { H, T, S, weight };
 }
 
 // Heads by name ("cross.1.0") mix something else: null for zeros, [E] for the same at every position (a mean), or
 // [T,E] from another pass, by position.
 export function headsOff(heads) {
-  return { mixed(place, { T, H, E, D, start, mixed }) {
+  return { mixed({ kind, layer }, { T, H, E, D, start, mixed }) {
     for (let h = 0; h < H; h++) {
-      const other = heads[nameOf(place, h)];
+      const other = heads[`${kind}.${layer}.${h}`];
       if (other === undefined) continue;
       for (let t = 0; t < T; t++) for (let i = 0; i < E; i++)
         mixed[t * D + h * E + i] = other ? other[other.length === E ? i : (start + t) * E + i] : 0;
