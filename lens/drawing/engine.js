@@ -1,6 +1,6 @@
 // Answers questions: `engine(route, body, signal)` gives an object, or an Error whose message is for the reader.
-// Over HTTP it is `/v1`; without it, as in a Space, Gradio's function `ask`; without a server, the model in a worker.  A
-// page that shows one translation has no engine.
+// Over HTTP it is `/v1`; without it, as in a Space, Gradio's function `ask`; without a server, the model in a worker.
+// A page that shows one translation has no engine.
 
 export const overHttp = (base) => (route, body, signal) => send(`${base}/${route}`, body, signal);
 

@@ -4,7 +4,7 @@
 import { bestOf, chancesOf, logChance, oddsOf } from "./chances.js";
 import { headsOff } from "./network.js";
 import { linksOf } from "./links.js";
-import { KINDS } from "./views.js";
+import { KINDS, layersOf } from "./views.js";
 import { goesOn } from "./words.js";
 
 const CANDIDATES = 8;  // alternatives that are completed for each word
@@ -12,7 +12,7 @@ const LIKELY = 0.5;  // chance of a next token from which a word is completed wi
 const LONGEST = 6;  // tokens of a word that is completed
 const RARE = 5e-4;  // chance of a token below which its text alone tells whether it goes on with a word
 const TOP = 20;
-const CERTAIN = 0.995 / 0.005;  // odds beyond which no change matters
+export const CERTAIN = 0.995 / 0.005;  // odds beyond which no change matters
 
 const rounded = (values) => values.map((one) => +one.toFixed(4));
 
@@ -33,7 +33,7 @@ export async function evidenceOf(forced, others, pause) {
     ends: endsOf(forced), links: await linksOf(forced, model.alignment, pause) };
 }
 
-export const allHeads = ({ places }) => KINDS.flatMap((kind) => places[kind].flatMap(({ H }, layer) =>
+export const allHeads = (seen) => KINDS.flatMap((kind) => layersOf(seen, kind).flatMap(({ H }, layer) =>
   Array.from({ length: H }, (_, head) => ({ kind, layer, head }))));
 
 // The forced passes of one translation, compared with that of the network as it is.
@@ -55,7 +55,8 @@ export class Weighing {
     const pass = this.pass(text, hooks, isRead), after = this.odds(pass), { before } = this;
     const size = (t) => Math.abs(after.logProbs[t] - before.logProbs[t]);
     const steps = this.units.map(({ pieces }) => pieces.reduce((most, t) => size(t) > size(most) ? t : most));
-    return { log_odds: rounded(after.logOdds), steps, instead: this.units.map((unit) => this.instead(unit, pass, after)) };
+    const instead = this.units.map((unit) => this.instead(unit, pass, after));
+    return { log_odds: rounded(after.logOdds), steps, instead };
   }
 
   // What is written in place of a unit: the most probable token, completed to a word, where it is another than the
@@ -70,8 +71,8 @@ export class Weighing {
   }
 }
 
-// A word that is begun with a unit's first tokens, up to `step`, and then this one instead of its own; without it, where
-// it begins the next word.  `whole`: its end is known; `logProb` is that of its tokens, `first` that of the first.
+// A word that is begun with a unit's first tokens, up to `step`, and then this one instead of its own; without it,
+// where it begins the next word.  `whole`: its end is known; `logProb` is that of its tokens, `first` of the first.
 class Beginning {
   constructor(forced, pass, unit, step, id, { logProb = 0, first = 0, whole = false } = {}) {
     const [start] = unit.pieces, own = forced.ids.slice(start, step);
@@ -153,7 +154,7 @@ function merged(begun) {
 const endsOf = (forced) => rounded(forced.units.target.filter(({ word }) => word !== null)
   .map((unit) => ending(forced, unit, unit.pieces.at(-1) + 1)));
 
-// The chance that no token at `step` goes on with the unit's tokens before it; of rare ones their first characters tell.
+// The chance that no token at `step` goes on with the unit's tokens before it; of rare ones the first characters tell.
 function ending(forced, unit, step) {
   const { ids, pass, calibrator, tokenizer } = forced;
   if (step >= ids.length) return 1;
@@ -161,45 +162,8 @@ function ending(forced, unit, step) {
   const { weights, sum } = chancesOf(forced.scores(step), calibrator), isOpen = /[\p{L}\p{N}]$/u.test(word.text());
   let continued = 0;
   weights.forEach((weight, id) => {
-    const chance = weight / sum;
-    if (chance > RARE ? word.isContinuedBy(id) : isOpen && /^[\p{L}\p{N}]/u.test(tokenizer.tokens[id])) continued += chance;
+    const chance = weight / sum, isInside = () => isOpen && /^[\p{L}\p{N}]/u.test(tokenizer.tokens[id]);
+    if (chance > RARE ? word.isContinuedBy(id) : isInside()) continued += chance;
   });
   return Math.max(1 - continued, 1e-12);
-}
-
-// --- what a pronoun stands for (`lens/antecedent.py`)
-
-const PRONOUNS = { il: "m", ils: "m", elle: "f", elles: "f" };
-const LEAST_SHARE = 0.5, LEAST_FALL = 20;  // of the head's weight on the noun; by which the odds must be divided
-
-// { pronoun, noun, written }, numbers of words; null unless switching off the head measured to find it shows it.
-export function antecedentOf(forced) {
-  const { words, model } = forced, [sources, targets] = [words.source, words.target]
-    .map((all) => all.map(({ text }) => text.toLowerCase()));
-  const head = model.measured.roles.find(({ kind, role }) => kind === "decoder" && role === "antecedent");
-  const places = (all, isOne) => all.flatMap((word, i) => isOne(word) ? [i] : []);
-  const pronouns = places(sources, (word) => ["it", "they"].includes(word)), written = places(targets, (word) => word in PRONOUNS);
-  if (!head || pronouns.length !== 1 || written.length !== 1) return null;
-  if (sources.some((word) => ["he", "she", "him", "her"].includes(word))) return null;
-  const noun = nounLookedAt(forced, head, written[0], sources, targets);
-  if (noun === null) return null;
-  const name = `${head.kind}.${head.layer}.${head.head}`, weigh = new Weighing(forced);
-  const after = weigh.odds(weigh.pass(forced.text, headsOff({ [name]: model.means(forced).heads[name] }), false));
-  const at = weigh.units.findIndex(({ word }) => word === written[0]), odds = ({ logOdds }) => Math.exp(logOdds[at]);
-  const fall = Math.min(odds(weigh.before), CERTAIN) / odds(after);
-  return fall >= LEAST_FALL || odds(after) < 1 ? { pronoun: pronouns[0], noun, written: written[0] } : null;
-}
-
-// The source noun whose translation the head looks at from the pronoun, if there is exactly one.
-function nounLookedAt({ seen, units, words, model }, { layer, head }, written, sources, targets) {
-  const { T, S, weight } = seen.places.decoder[layer], row = units.target.find(({ word }) => word === written);
-  const shares = units.inputs.map(({ pieces }) => row.pieces.reduce((sum, t) =>
-    sum + pieces.reduce((own, s) => own + weight[(head * T + t) * S + s], 0), 0) / row.pieces.length);
-  const most = Math.max(...shares), { word } = units.inputs[shares.indexOf(most)];
-  if (most < LEAST_SHARE || word === null) return null;
-  const gender = PRONOUNS[words.target[written].text.toLowerCase()];
-  const meant = new Set(model.nouns.filter(([, target, own]) => target === targets[word] && own === gender)
-    .map(([source]) => source));
-  const found = sources.flatMap((source, i) => meant.has(source) ? [i] : []);
-  return found.length === 1 ? found[0] : null;
 }

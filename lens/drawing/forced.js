@@ -1,8 +1,7 @@
 // A translation that is known, forced: one pass over it, from which any beginning of it can go on to other tokens.
 
-import { logSum, together } from "./network.js";
+import { logSum, recorder, together } from "./network.js";
 import { splitWords, tokenSpans, unitsOf } from "./words.js";
-import { watching } from "./views.js";
 
 // Of a model, a pair of languages, the source as the model reads it and the tokens of its translation, of which the
 // first `given` were forced.
@@ -12,7 +11,7 @@ export class Forced {
     Object.assign(this, { model, network, tokenizer, languages: [from, to], text, ids, given, sourceIds });
     this.isWhole = !hooks.mixed;  // what was measured of a model is not true of it without a head
     this.calibrator = this.isWhole ? model.calibrator(to) : null;
-    this.seen = watching();
+    this.seen = recorder();
     this.encoded = network.encode(sourceIds, together(hooks, this.seen.hooks));
     this.pass = { ...this.run(this.encoded, together(hooks, this.seen.hooks)), hooks };
     this.target = tokenizer.decode(ids);
@@ -28,8 +27,8 @@ export class Forced {
 
   // One pass over its tokens: scores [T,V], and the keys and values kept.
   run(encoded, hooks = {}) {
-    const { network, ids } = this, cache = network.cache();
-    const states = network.decode([network.config.decoder_start_token_id, ...ids.slice(0, -1)], [cache], encoded, hooks);
+    const { network, ids } = this, cache = network.cache(), { decoder_start_token_id: start } = network.config;
+    const states = network.decode([start, ...ids.slice(0, -1)], [cache], encoded, hooks);
     return { encoded, hooks, cache, logits: network.logits(states) };
   }
 
@@ -44,13 +43,10 @@ export class Forced {
   // The mean over its positions of what each head mixes, by name: [E].
   meanOutputs() {
     const found = {};
-    for (const [kind, layers] of Object.entries(this.seen.places)) layers.forEach(({ T, H, E, D, mixed }, layer) => {
-      for (let h = 0; h < H; h++) found[`${kind}.${layer}.${h}`] = Float32Array.from({ length: E }, (_, i) => {
-        let sum = 0;
-        for (let t = 0; t < T; t++) sum += mixed[t * D + h * E + i];
-        return sum / T;
-      });
-    });
+    for (const [name, [{ T, H, E, D, mixed }]] of Object.entries(this.seen.parts)) for (let h = 0; h < H; h++) {
+      const own = found[`${name}.${h}`] = new Float32Array(E);
+      for (let t = 0; t < T; t++) for (let i = 0; i < E; i++) own[i] += mixed[t * D + h * E + i] / T;
+    }
     return found;
   }
 

@@ -1,6 +1,6 @@
 // The third engine: the model itself, in the reader's browser.  It answers the page's questions as the server does, one
-// sentence at a time.  Placeholders (`{name}`, addresses), HTML and the detection of languages are the server's; samples
-// are others than the server's; checkpoints and the lessons are not here.
+// sentence at a time.  Placeholders (`{name}`, addresses, numbers that come back changed), HTML and the detection of
+// languages are the server's; samples are others than the server's; checkpoints and the lessons are not here.
 //
 //     const engine = inThisThread({ model, manifest, weights, replay })
 //     const answer = await engine("look", { text: "The cat is tired.", maps: ["cross"] }, pause)
@@ -9,12 +9,14 @@
 // `translate/web_weights.py`; `replay` is an ArrayBuffer of replay.json.gz, or null.  `pause()` is awaited between the
 // passes of the network; it throws to end a question that nobody waits for.
 
-import { antecedentOf, evidenceOf } from "./evidence.js";
+import { antecedentOf } from "./antecedent.js";
+import { evidenceOf } from "./evidence.js";
 import { Forced } from "./forced.js";
 import { arithmetic, layers, near, patch, replay, tree, words } from "./inside.js";
 import { Network, headsOff } from "./network.js";
 import { recordOf } from "./record.js";
-import { OPTIONS, translated, unknownWords } from "./searching.js";
+import { OPTIONS, translated } from "./searching.js";
+import { unknownWords } from "./sentences.js";
 import { Tokenizer } from "./tokenizer.js";
 import { Weights } from "./weights.js";
 
@@ -38,8 +40,8 @@ const ROUTES = {
 
   async look(model, body, pause) {
     const { without = [], alternative = 0 } = body, isWhole = !without.length;
-    const looked = body.translation ? { parts: [model.given(body)] } : isWhole ? await model.translate(body.text, body, pause)
-      : await withoutHeads(model, body, pause);
+    const looked = body.translation != null ? { parts: [model.given(body)] }
+      : await (isWhole ? model.translate(body.text, body, pause) : withoutHeads(model, body, pause));
     const { translation = null, whole = null, hooks, parts } = looked;
     if (translation && !translation.hypotheses.length)
       throw new Error("the text has no words, so there is no translation to look at");
@@ -75,15 +77,15 @@ async function withoutHeads(model, body, pause) {
 }
 
 // One trace: of a part of a text, its hypothesis of this number, or the translation given.
-async function traceOf(model, part, { source, target, alternative, maps = [], views = ["raw"], evidence, others = [], hooks },
-  pause) {
+async function traceOf(model, part, asked, pause) {
+  const { source, target, alternative, maps = [], views = ["raw"], evidence, others = [], hooks } = asked;
   const one = part.hypotheses ? part.hypotheses[alternative] ?? part.hypotheses.at(-1) : part;
   const forced = model.forced(model.pair(source, target), { read: part.read, ...one }, hooks);
   const search = part.hypotheses ? { score: one.score, engine_log_prob: one.log_prob, engine: "browser",
     precision: model.precision } : GIVEN;
   const record = await recordOf(forced, { kinds: maps, views, pause, search });
-  const isKnown = forced.isWhole && unknownWords(model.seen(forced.languages[0]), part.read, forced.languages[0])?.length === 0;
-  Object.assign(record, { antecedent: isKnown ? antecedentOf(forced) : null }, asSent(part, record));
+  const [from] = forced.languages, isKnown = unknownWords(model.seen(from), part.read, from)?.length === 0;
+  Object.assign(record, { antecedent: isKnown && forced.isWhole ? antecedentOf(forced) : null }, asSent(part, record));
   if (evidence) record.evidence = await evidenceOf(forced, others, pause);
   return record;
 }
@@ -91,14 +93,16 @@ async function traceOf(model, part, { source, target, alternative, maps = [], vi
 // The text as it was sent, where the model has read other marks.
 function asSent({ text, read }, { target_text: target, words }) {
   if (text === read) return {};
-  const letters = [...text], own = (one) => one.word === null ? one : { ...one, text: letters.slice(one.start, one.end).join("") };
+  const letters = [...text], shown = ({ start, end }) => letters.slice(start, end).join("");
+  const own = (one) => one.word === null ? one : { ...one, text: shown(one) };
   return { texts: { source: text, target }, words: { ...words, source: words.source.map(own) } };
 }
 
 class Model {
   constructor({ model, manifest, weights, replay: packed }) {
-    Object.assign(this, model, { packed, network: new Network(model.config, model.generation_config, new Weights(manifest, weights)),
-      tokenizer: new Tokenizer(model.tokenizer), precision: manifest.tensors[0].dtype, lately: { key: "" } });
+    Object.assign(this, model, { packed, precision: manifest.tensors[0].dtype, lately: { key: "" } });
+    this.network = new Network(model.config, model.generation_config, new Weights(manifest, weights));
+    this.tokenizer = new Tokenizer(model.tokenizer);
     this.seenWords = Object.fromEntries(Object.entries(model.seen_words).map(([language, all]) => {
       const letters = all.flatMap((word) => [...word, ...word.toUpperCase()]);
       return [language, { words: new Set(all), letters: new Set([...letters, ..." .,!?;:'-"]) }];
@@ -110,14 +114,22 @@ class Model {
   seen(language) { return this.seenWords[language] ?? null; }
 
   // What heads give when they are off: their means over the example sentences or, without these, over this translation.
-  means(forced) { return this.head_means[forced.languages.join("-")] ?? { averaged_over: 0, heads: forced.meanOutputs() }; }
+  means(forced) {
+    return this.head_means[forced.languages.join("-")] ?? { averaged_over: 0, heads: forced.meanOutputs() };
+  }
+  // What every translation to this language begins with: its tag, if the model has one.
+  tag(language) {
+    const tag = this.tokenizer.tags[language] ?? this.network.generation.forced_bos_token_id;
+    return tag === undefined ? [] : [tag];
+  }
 
   // The languages asked for, or the first pair that fits.
   pair(source, target) {
     const fits = (asked, own) => !asked || asked === "auto" || asked === own;
     const pair = this.language_pairs.find(([from, to]) => fits(source, from) && fits(target, to));
     const all = this.language_pairs.map((one) => one.join(" to ")).join(", ");
-    if (!pair) throw new Error(`this model does not translate ${source || "this"} to ${target || "that"}; choose ${all}`);
+    const asked = [source && `from ${source}`, target && `to ${target}`].filter(Boolean).join(" ");
+    if (!pair) throw new Error(`this model does not translate ${asked}; choose ${all}`);
     return pair;
   }
 
@@ -138,15 +150,16 @@ class Model {
     if (!text.trim() || !translation.trim()) throw new Error(`the ${text.trim() ? "translation" : "source"} is blank`);
     if (ids && tokenizer.decode(ids).normalize("NFC") !== translation.normalize("NFC"))
       throw new Error("target_ids do not spell the translation: take both from the same trace");
-    const written = [tokenizer.tags[to], ...tokenizer.encode(translation.normalize("NFC")).ids];
-    return { text: own, read: own, token_ids: ids ?? written, given: ids ? given : 1 };
+    const tag = this.tag(to), written = [...tag, ...tokenizer.encode(translation.normalize("NFC")).ids];
+    return { text: own, read: own, token_ids: ids ?? written, given: ids ? given : tag.length };
   }
 
   forced(pair, { read, token_ids: ids, given }, hooks) { return new Forced(this, pair, read, ids, given, hooks); }
 
   // The moments of the replay, unpacked when they are first asked for.
   moments() {
-    const unpack = () => new Response(new Blob([this.packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
-    return this.unpacked ??= this.packed ? unpack().then(({ moments }) => moments) : Promise.resolve(null);
+    const plain = () => new Blob([this.packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const unpack = async () => this.packed ? (await new Response(plain()).json()).moments : null;
+    return this.unpacked ??= unpack();
   }
 }

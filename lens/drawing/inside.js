@@ -2,9 +2,9 @@
 
 import { Weighing, allHeads } from "./evidence.js";
 import { bestOf } from "./chances.js";
-import { beamSearch, headsOff, layerNorm, linear, logSum } from "./network.js";
+import { beamSearch, headsOff, layerNorm, linear, logSum, recorder } from "./network.js";
 import { label, recordOfMoment } from "./record.js";
-import { attentionOf, watching } from "./views.js";
+import { attentionOf, layersOf } from "./views.js";
 import { splitWords, tokenSpans } from "./words.js";
 
 const LENS = 5, NEAR = 10;  // candidates of a layer, neighbours of a word
@@ -15,7 +15,7 @@ const cosine = (a, b) => dot(a, b) / Math.max(length(a) * length(b), 1e-12);
 // --- one row of one head's map, number by number (`lens/arithmetic.py`)
 
 export function arithmetic(forced, { kind, layer, head, row }) {
-  const { query, key, value, weight, mixed, T, S, H, E, D } = forced.seen.places[kind]?.[layer] ?? { H: 0 };
+  const { query, key, value, weight, mixed, T, S, H, E, D } = layersOf(forced.seen, kind)[layer] ?? {};
   if (!(head < H)) throw new Error(`there is no head ${head} in ${kind} layer ${layer} here`);
   if (!(row < T)) throw new Error(`there is no row ${row} in this map: expected 0 to ${T - 1}`);
   const own = (matrix, at) => list(matrix.subarray(at * D + head * E, at * D + (head + 1) * E));
@@ -27,7 +27,7 @@ export function arithmetic(forced, { kind, layer, head, row }) {
     query: q, keys, products, scale, bias: each(() => 0), allowed, mixed: mine,
     scores: products.map((one, c) => allowed[c] ? one * scale : null), weights: list(weight.subarray(start, start + S)),
     values: each((c) => own(value, c)),
-    output: Array.from({ length: D }, (_, o) => dot(mine, output.weight.subarray(o * D + head * E, o * D + (head + 1) * E))),
+    output: Array.from({ length: D }, (_, o) => dot(mine, own(output.weight, o))),
     length: length(linear(output, mixed.subarray(row * D, (row + 1) * D), 1)),
   };
 }
@@ -37,7 +37,7 @@ export function arithmetic(forced, { kind, layer, head, row }) {
 export function layers({ network, tokenizer, ids, seen: { streams } }) {
   const found = { log_probs: [], ranks: [], top: [] }, { layers: all, layer_norm: norm } = network.decoder;
   for (let layer = 1; layer <= all.length; layer++) {
-    const states = streams[layer < all.length ? `decoder.layers.${layer}.self_attn` : "decoder.layer_norm"];
+    const [states] = streams[layer < all.length ? `decoder.layers.${layer}.self_attn` : "decoder.layer_norm"];
     const logits = network.logits(layerNorm(norm, states, ids.length));
     const steps = ids.map((id, t) => {
       const scores = logits.subarray(t * network.V, (t + 1) * network.V), total = logSum(scores);
@@ -53,11 +53,9 @@ export function layers({ network, tokenizer, ids, seen: { streams } }) {
 
 // --- the tree of a beam search: nodes [token, parent, log-probability, score] by step (`lens/beam_tree.py`)
 
-export function tree({ network, tokenizer }, [, to], { text, num_beams: beams = 4 }) {
-  if (!(beams >= 2 && beams <= 8)) throw new Error(`num_beams ${beams}: expected 2 to 8`);
-  const tag = tokenizer.tags[to] ?? network.generation.forced_bos_token_id;
-  const { hypotheses, steps } = beamSearch(network, network.encode(tokenizer.encode(text).ids),
-    { beams, prefix: tag === undefined ? [] : [tag] });
+export function tree(model, [, to], { text, num_beams: beams = 4 }) {
+  const { network, tokenizer } = model, encoded = network.encode(tokenizer.encode(text).ids);
+  const { hypotheses, steps } = beamSearch(network, encoded, { beams, prefix: model.tag(to) });
   const node = ({ id, parent, logProb, score }) => [label(tokenizer.tokens[id]), parent, logProb, score];
   return { steps: steps.map((nodes) => nodes.map(node)), length_penalty: network.generation.length_penalty ?? 1,
     hypotheses: hypotheses.map(({ at, ids, score }) => [...at, tokenizer.decode(ids), score]) };
@@ -78,19 +76,20 @@ export async function words(model, [from], { word, sentences }, pause) {
 
 // The vectors of a word, the mean of its tokens', before the first layer and after each: [L+1,D].
 function contextual({ network, tokenizer }, text, word, language) {
-  const all = splitWords(text, language), places = all.flatMap((one, i) => folded(one.text) === folded(word) ? [i] : []);
-  const where = places.length ? `${places.length} times in ${quoted(text)}: name it by number` : `not in ${quoted(text)}`;
-  if (places.length !== 1) throw new Error(`the word ${quoted(word)} is ${where}`);
-  const { ids } = tokenizer.encode(text), { streams, hooks } = watching(), { D } = network;
-  const own = tokenSpans(tokenizer, ids, text, language).flatMap((one, s) => one.word === places[0] ? [s] : []);
+  const isIt = (one) => one.text.toLowerCase() === word.toLowerCase(), all = splitWords(text, language).map(isIt);
+  const count = all.filter(Boolean).length, where = count ? `${count} times` : "not";
+  if (count !== 1) throw new Error(`the word ${quoted(word)} is ${where} in ${quoted(text)}: it should be there once`);
+  const { ids } = tokenizer.encode(text), { streams, hooks } = recorder(), { D } = network, place = all.indexOf(true);
+  const own = tokenSpans(tokenizer, ids, text, language).flatMap((one, s) => one.word === place ? [s] : []);
   if (!own.length) throw new Error(`the word ${quoted(word)} has no tokens of its own: choose another`);
   network.encode(ids, hooks);
-  const names = [...network.encoder.layers.map((_, layer) => `encoder.layers.${layer}.self_attn`), "encoder.layer_norm"];
-  return names.map((name) => meanOf(own.map((s) => streams[name].subarray(s * D, (s + 1) * D))));
+  const names = network.encoder.layers.map((_, layer) => `encoder.layers.${layer}.self_attn`);
+  const at = (name, s) => streams[name][0].subarray(s * D, (s + 1) * D);
+  return [...names, "encoder.layer_norm"].map((name) => meanOf(own.map((s) => at(name, s))));
 }
 const meanOf = (vectors) => Array.from({ length: vectors[0].length }, (_, i) =>
   vectors.reduce((sum, one) => sum + one[i], 0) / vectors.length);
-const folded = (text) => text.toLowerCase(), quoted = (text) => `'${text}'`;
+const quoted = (text) => `'${text}'`;
 
 // The first two principal components of N vectors, from the products of their differences to the mean, [N,N].
 function project(vectors) {
@@ -112,7 +111,8 @@ function project(vectors) {
 function largest(matrix) {
   let power = matrix;
   for (let i = 0; i < 40; i++) {
-    const most = Math.max(1e-300, ...power.flat().map(Math.abs)), scaled = power.map((row) => row.map((one) => one / most));
+    const most = Math.max(1e-300, ...power.flat().map(Math.abs));
+    const scaled = power.map((row) => row.map((one) => one / most));
     power = scaled.map((row) => scaled.map((_, j) => scaled.reduce((sum, other, k) => sum + row[k] * other[j], 0)));
   }
   const own = power.reduce((best, row) => length(row) > length(best) ? row : best), size = length(own);
@@ -124,12 +124,12 @@ function largest(matrix) {
 
 export function near({ network, tokenizer }, { word, minus = "", plus = "" }) {
   const names = [word, minus, plus].map((one) => one.trim()), isAnalogy = Boolean(names[1] || names[2]);
-  const asked = (isAnalogy ? names : names.slice(0, 1)).map((one) => idsOf(tokenizer, one)), { weight } = network.shared;
+  const { weight } = network.shared, asked = (isAnalogy ? names : [names[0]]).map((one) => idsOf(tokenizer, one));
   const rowOf = (id) => weight.subarray(id * network.D, (id + 1) * network.D);
   const [first, second, third] = asked.map((ids) => meanOf(ids.map(rowOf)));
   const vector = isAnalogy ? first.map((one, i) => one - second[i] + third[i]) : first, own = new Set(asked.flat());
-  const scores = tokenizer.tokens.map((name, id) => tokenizer.special.has(id) || isByte(name) || !isAnalogy && own.has(id)
-    ? -Infinity : cosine(rowOf(id), vector));
+  const isHidden = (name, id) => tokenizer.special.has(id) || isByte(name) || !isAnalogy && own.has(id);
+  const scores = tokenizer.tokens.map((name, id) => isHidden(name, id) ? -Infinity : cosine(rowOf(id), vector));
   return { near: bestOf(scores, NEAR).map((id) => [label(tokenizer.tokens[id]), scores[id], own.has(id)]) };
 }
 const isByte = (name) => /^<0x..>$/.test(name);
@@ -144,13 +144,13 @@ function idsOf(tokenizer, word) {
 // --- the odds of each word with each head patched from another sentence (`lens/evidence.py`)
 
 export async function patch(forced, { other }, pause) {
-  const { network, tokenizer, sourceIds } = forced, ids = tokenizer.encode(other).ids, donor = watching(), heads = [];
+  const { network, tokenizer, sourceIds } = forced, ids = tokenizer.encode(other).ids, donor = recorder();
   if (ids.length !== sourceIds.length)
     throw new Error(`patching needs equal lengths: the texts have ${sourceIds.length} and ${ids.length} tokens`);
   forced.run(network.encode(ids, donor.hooks), donor.hooks);
-  const weigh = new Weighing(forced);
+  const weigh = new Weighing(forced), heads = [];
   for (const head of allHeads(forced.seen)) {
-    const { T, E, D, mixed } = donor.places[head.kind][head.layer], own = new Float32Array(T * E);
+    const { T, E, D, mixed } = layersOf(donor, head.kind)[head.layer], own = new Float32Array(T * E);
     for (let t = 0; t < T; t++) own.set(mixed.subarray(t * D + head.head * E, t * D + (head.head + 1) * E), t * E);
     const hooks = headsOff({ [`${head.kind}.${head.layer}.${head.head}`]: own });
     const { logOdds } = weigh.odds(weigh.pass(forced.text, hooks, head.kind === "encoder"));

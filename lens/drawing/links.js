@@ -1,25 +1,25 @@
 // Which source word a word of the translation goes with, read off maps by the choice fitted to the model
 // (`lens/alignment_choice.py`): [[source word, target word, strength], ...].
 
-import { mapsOf } from "./views.js";
+import { viewOf } from "./views.js";
 import { unitsOf } from "./words.js";
 
 // M maps, J target words, I source words
 
 export async function linksOf(forced, choice, pause) {
-  const { words: { source, target } } = forced, strength = await strengths(forced, choice, pause), found = [];
+  const { words } = forced, strength = await strengths(forced, choice, pause), found = [];
   const isBest = (values, i) => values.indexOf(Math.max(...values)) === i;
-  for (let j = 0; j < target.length; j++) for (let i = 0; i < source.length; i++) {
-    const value = strength[j][i], ofTarget = isBest(strength[j], i), ofSource = isBest(strength.map((row) => row[i]), j);
-    const chosen = { target: ofTarget, source: ofSource, both: ofTarget && ofSource, either: ofTarget || ofSource, all: true };
-    if (value > 0 && value >= choice.threshold && chosen[choice.rule]) found.push([i, j, +value.toFixed(4)]);
+  for (let j = 0; j < words.target.length; j++) for (let i = 0; i < words.source.length; i++) {
+    const value = strength[j][i], target = isBest(strength[j], i), source = isBest(strength.map((row) => row[i]), j);
+    const rules = { target, source, both: target && source, either: target || source, all: true };
+    if (value > 0 && value >= choice.threshold && rules[choice.rule]) found.push([i, j, +value.toFixed(4)]);
   }
   return found;
 }
 
 // [J,I]: the mean share of each pair of words or, with weights, the probability that it is a link.
 async function strengths(forced, { view, rows, maps, weights }, pause) {
-  const map = view === "left_out" ? await forced.leftOut(pause) : mapsOf(forced.network, forced.seen, view).cross;
+  const map = view === "left_out" ? await forced.leftOut(pause) : viewOf(forced.network, forced.seen, view).cross;
   const of = (meaning) => maps.map((name) => sharesOf(forced, map, view, meaning, name));
   const cells = (make) => forced.words.target.map((_, j) => forced.words.source.map((_, i) => make(j, i)));
   if (!weights.length) {

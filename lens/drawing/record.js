@@ -3,7 +3,7 @@
 import { TEMPERATURES, bestOf, chancesOf, entropyOf, logChance, logSums } from "./chances.js";
 import { logSum } from "./network.js";
 import { printable } from "./tokenizer.js";
-import { KINDS, mapsOf } from "./views.js";
+import { KINDS, viewOf } from "./views.js";
 import { splitWords, unitsOf } from "./words.js";
 
 const TOP = 20;  // candidates of each step
@@ -17,7 +17,8 @@ export async function recordOf(forced, { kinds, views, pause, search }) {
   const { text, target, sourceIds, ids, given, tokens, words, languages: [from, to], model, isWhole } = forced;
   const maps = Object.fromEntries(kinds.map((kind) => [kind, {}]));
   for (const view of kinds.length ? new Set(["raw", ...views]) : []) {
-    const made = view === "left_out" ? { cross: await forced.leftOut(pause) } : mapsOf(forced.network, forced.seen, view);
+    const made = view === "left_out" ? { cross: await forced.leftOut(pause) }
+      : viewOf(forced.network, forced.seen, view);
     for (const kind of kinds) if (made[kind]) maps[kind][view] = encoded(made[kind]);
   }
   return { ...FORMAT, source_text: text, target_text: target, source_ids: sourceIds, target_ids: ids, given, ...search,
@@ -28,7 +29,8 @@ export async function recordOf(forced, { kinds, views, pause, search }) {
 // The record of a moment of a replay (`lens/replay.py`), whose weights are integers out of 255.
 export function recordOfMoment({ encoder, decoder, cross, logits, left_out: _, ...plain }) {
   const { source_text: text, target_text: target, source_language: from, target_language: to, given } = plain;
-  const weights = { encoder, decoder, cross }, words = { source: splitWords(text, from), target: splitWords(target, to) };
+  const weights = { encoder, decoder, cross };
+  const words = { source: splitWords(text, from), target: splitWords(target, to) };
   const shape = (one) => Array.isArray(one) ? [one.length, ...shape(one[0])] : [];
   const values = ({ raw }) => ({ shape: shape(raw), values: Float32Array.from(raw.flat(3), (one) => one / 255) });
   return { ...plain, ...shown(plain, words), log_prob: plain.log_probs.slice(given).reduce(add, 0), confidence: null,
@@ -56,10 +58,10 @@ function stepsOf(forced) {
   const steps = ids.map((id, t) => {
     const scores = forced.scores(t), total = logSum(scores), best = bestOf(scores, TOP), own = chancesOf(scores);
     const calibrated = calibrator ? chancesOf(scores, calibrator) : own;
-    return { id, total, best, own, calibrated, top: best.map((one) => ({ id: one, text: tokens[one], log_prob: scores[one] - total })),
-      log_prob: scores[id] - total, sums: logSums(calibrated, best[0]) };
+    const top = best.map((one) => ({ id: one, text: tokens[one], log_prob: scores[one] - total }));
+    return { id, total, best, own, calibrated, top, logProb: scores[id] - total, sums: logSums(calibrated, best[0]) };
   });
-  const logProbs = steps.map((one) => one.log_prob);
+  const logProbs = steps.map((one) => one.logProb);
   const calibrated = calibrator && { ...calibrator, log_probs: steps.map((one) => logChance(one.calibrated, one.id)),
     entropies: steps.map((one) => entropyOf(one.calibrated)),
     top: steps.map((one) => one.best.map((id) => logChance(one.calibrated, id))) };

@@ -1,105 +1,25 @@
-// Translates a text sentence by sentence, and says of each hypothesis what `/v1/translate` says.  What stands for
-// placeholders, HTML and the detection of languages are the server's; its samples are others than these, for the random
-// numbers are.
+// The search for translations, sentence by sentence, and what is said of each hypothesis, as `/v1/translate` has it.
+// Samples are others than the server's, for the random numbers are.
 
 import { sentenceChance } from "./chances.js";
 import { beamSearch, greedy, logSum } from "./network.js";
-import { splitWords } from "./words.js";
+import { countSentences, cut, join, readAs, unknownWords } from "./sentences.js";
 
 // The options of a search that are known here.
-export const OPTIONS = ["alternatives", "num_beams", "max_new_tokens", "length_penalty", "temperature", "top_k", "top_p", "seed"];
-const USUAL = ["alternatives", "num_beams", "seed"];  // with which the chance of a whole translation holds
-const EARLY = 3;  // words at the start of a sentence, where a pronoun cannot refer to its own sentence
-const REFERRING = { de: "er sie es ihn ihm ihnen", en: "it itself they them themselves",
-  es: "él ella ello ellos ellas", fr: "il ils elle elles lui eux" };
-const ABBREVIATED = /(?:^|\s)(?:Mrs?|Ms|Dr|Prof|St)\.\s*$/;
+const USUAL = ["alternatives", "num_beams", "seed"];  // those with which the chance of a whole translation holds
+export const OPTIONS = [...USUAL, "max_new_tokens", "length_penalty", "temperature", "top_k", "top_p"];
 const MOST_ODDS = 700, SHORT = 64;
-const PLACES = [/(?<=[.!?…]['"”’»)]*)\s+/g, /(?<=[,;:–—])\s+/g, /\s+/g, /(?=.)/gu];  // to cut at, best first
-const COUNTERPARTS = { "-": "‐‑‒−", "—": "―", "'": "‘’ʼ′´", '"': "“”„″«»", " ": "\u00a0\u2000-\u200a\u202f\u3000" };
-
-// --- how a text is cut and read
-
-function sentencesOf(text, language) {
-  const found = [];
-  for (const { segment } of new Intl.Segmenter(language || "en", { granularity: "sentence" }).segment(text)) {
-    if (found.length && ABBREVIATED.test(found.at(-1))) found.push(found.pop() + segment);
-    else found.push(segment);
-  }
-  return found;
-}
-const hasWords = (text) => /\p{L}/u.test(text);
-export const countSentences = (text, language) => sentencesOf(text, language).filter(hasWords).length;
-function refersBack(sentence, language) {
-  const words = sentence.match(/[\p{L}\p{M}]+/gu) ?? [], known = (REFERRING[language] ?? "").split(" ");
-  return words.slice(0, EARLY).some((word) => known.includes(word.toLowerCase()));
-}
-
-// { segments, between }: each sentence with those after it in its line that refer back, at most `together`; what has no
-// words stands between.  `first` sentences belong together anyway, for a prefix has as many.
-function cut(text, language, { together, first = 1, fits }) {
-  const segments = [], between = [""], counts = [];
-  for (const sentence of sentencesOf(text, language)) {
-    const own = sentence.trim(), [before, after] = [sentence.indexOf(own), sentence.length];
-    if (!hasWords(own)) { between.push(between.pop() + sentence); continue; }
-    const gap = between.at(-1) + sentence.slice(0, before), rest = sentence.slice(before + own.length, after);
-    const isOne = segments.length === 1 && counts[0] < first;
-    const goesOn = segments.length && !/[\n\r\u2028\u2029]/.test(gap) && counts.at(-1) < together
-      && refersBack(own, language) && fits(segments.at(-1) + gap + own);
-    if (isOne || goesOn) {
-      segments.push(segments.pop() + gap + own);
-      counts.push(counts.pop() + 1);
-      between.splice(-1, 1, rest);
-    } else {
-      between.splice(-1, 1, gap, rest);
-      segments.push(own);
-      counts.push(1);
-    }
-  }
-  return halved({ segments, between }, fits);
-}
-
-// With segments that are too long cut near their middles.
-function halved({ segments, between }, fits) {
-  const found = { segments: [], between: [between[0]] };
-  const put = (text, after) => {
-    if (fits(text)) { found.segments.push(text); found.between.push(after); return; }
-    const middle = text.length / 2, distance = ({ index }) => Math.abs(index - middle);
-    const inside = (one) => one.index > 0 && one.index + one[0].length < text.length;
-    const places = PLACES.map((place) => [...text.matchAll(place)].filter(inside)).find((some) => some.length);
-    const { index, 0: gap } = places.sort((a, b) => distance(a) - distance(b))[0];
-    put(text.slice(0, index), gap);
-    put(text.slice(index + gap.length), after);
-  };
-  segments.forEach((text, i) => put(text, between[i + 1]));
-  return found;
-}
-const join = (texts, between) => between[0] + texts.map((text, i) => text + between[i + 1]).join("");
-
-// The text with plain quotation marks, dashes and spaces for those that the model has never read.
-function readAs(text, known) {
-  const all = Object.entries(COUNTERPARTS).map(([plain, others]) => [plain, new RegExp(`[${others}]`, "gu")]);
-  return all.reduce((read, [plain, others]) =>
-    read.replace(others, (own) => known?.has(own) || known && !known.has(plain) && plain === "—" ? own : plain), text);
-}
-
-// The words that were not in the training text, but for marks and numbers; null where that is not known.
-export function unknownWords(seen, text, language) {
-  if (!seen) return null;
-  return splitWords(text, language).map((one) => one.text)
-    .filter((word) => !/^[\p{N}\p{P}\p{S}\p{Z}]+$/u.test(word) && !seen.words.has(folded(readAs(word, seen.letters))));
-}
-const folded = (word) => word.toLowerCase().replaceAll("ß", "ss");
+const SHORTEST = 0.6;  // a translation with fewer letters than this share of the source's has lost a clause
 
 // --- the search
 
 // The hypotheses of one segment, best first.  `start` are tokens that they begin with, `hooks` change the network.
 function searched(model, [, to], text, { start, options, hooks }) {
-  const { network, tokenizer } = model, { generation } = network, encoded = network.encode(tokenizer.encode(text).ids, hooks);
-  const tag = tokenizer.tags[to] ?? generation.forced_bos_token_id, prefix = [...tag === undefined ? [] : [tag], ...start];
-  const { alternatives = 1, max_new_tokens: most, length_penalty: lengthPenalty = generation.length_penalty ?? 1 } = options;
-  const given = { prefix, hooks, lengthPenalty, ...most ? { most } : {} };
+  const { network, tokenizer } = model, { generation } = network, { alternatives = 1, max_new_tokens: most } = options;
+  const encoded = network.encode(tokenizer.encode(text).ids, hooks), prefix = [...model.tag(to), ...start];
+  const given = { prefix, hooks, lengthPenalty: penaltyOf(network, options), ...most ? { most } : {} };
   const beams = Math.max(options.num_beams ?? generation.num_beams ?? 1, alternatives);
-  const scored = (one) => ({ ...one, score: one.logProb / one.ids.length ** lengthPenalty });
+  const scored = (one) => ({ ...one, score: one.logProb / one.ids.length ** given.lengthPenalty });
   const found = isSampled(options)
     ? Array.from({ length: alternatives }, (_, copy) => scored(sampled(network, encoded, given, options, copy)))
     : beams === 1 ? [scored(greedy(network, encoded, given))]
@@ -109,6 +29,7 @@ function searched(model, [, to], text, { start, options, hooks }) {
   const written = all.filter((one) => one.text.trim());
   return written.length ? distinct(written, options) : [{ ...all[0], text }];  // only blanks: keeps the source
 }
+const penaltyOf = ({ generation }, options) => options.length_penalty ?? generation.length_penalty ?? 1;
 const isSampled = ({ temperature, top_k: k, top_p: p }) => [temperature, k, p].some((one) => one !== undefined);
 const distinct = (all, options) => isSampled(options) ? all
   : all.filter((one, i) => all.findIndex(({ text }) => text === one.text) === i);
@@ -130,7 +51,8 @@ function sampled(network, encoded, { prefix, hooks, most = network.generation.ma
 // The token at `place`, from 0 to 1, among the likeliest.
 function drawn(scores, { temperature, k, p }, place) {
   const order = Array.from(scores.keys()).sort((a, b) => scores[b] - scores[a]), best = scores[order[0]];
-  const kept = order.slice(0, k || order.length), weights = kept.map((id) => Math.exp((scores[id] - best) / temperature));
+  const kept = order.slice(0, k || order.length);
+  const weights = kept.map((id) => Math.exp((scores[id] - best) / temperature));
   const within = p * weights.reduce((sum, one) => sum + one, 0);
   let sum = 0, count = 0;
   while (count < kept.length && (!count || sum < within)) sum += weights[count++];
@@ -159,7 +81,8 @@ export async function translated(model, pair, given, { prefix = "", options, hoo
   const start = prefix ? model.tokenizer.encode(prefix.normalize("NFC")).ids.slice(0, -1) : [];
   const whole = new Passages(model, pair, { options, hooks, pause, first: prefix ? countSentences(prefix, to) : 1 });
   const tree = await whole.read(text, generation.source_sentences ?? 1, start);
-  const hypotheses = whole.hypotheses(tree), [best] = hypotheses, { parts } = whole, sentences = model.sentenceCalibrator(to);
+  const hypotheses = whole.hypotheses(tree), [best] = hypotheses, { parts } = whole;
+  const sentences = model.sentenceCalibrator(to);
   const isUsual = !prefix && !hooks.mixed && Object.keys(options).every((name) => USUAL.includes(name));
   if (sentences && isUsual && parts.length === 1 && parts[0].text === text && parts[0].read === text && best.finished)
     best.probability = sentenceChance(sentences, best.log_prob, best.token_ids.length - best.given);
@@ -167,6 +90,8 @@ export async function translated(model, pair, given, { prefix = "", options, hoo
     unknown_words: unknownWords(model.seen(from), text, from), one_by_one: whole.oneByOne, other_language: null,
     engine: "browser", precision: model.precision } };
 }
+
+const lettersIn = (text) => (text.match(/[\p{L}\p{M}\p{N}]/gu) ?? []).length;
 
 // The parts of a text, and how they hang together: a tree of { texts, between } with parts as leaves.
 class Passages {
@@ -176,7 +101,9 @@ class Passages {
     this.most = Math.min(config.max_position_embeddings, seen ? Math.max(seen, SHORT) : Infinity);
   }
 
-  fits(text) { return this.model.tokenizer.encode(readAs(text, this.known)).ids.length <= this.most || [...text].length < 2; }
+  fits(text) {
+    return this.model.tokenizer.encode(readAs(text, this.known)).ids.length <= this.most || [...text].length < 2;
+  }
 
   // `start` are the tokens that its translation begins with.
   async read(text, together, start) {
@@ -188,24 +115,27 @@ class Passages {
 
   // One by one, if the translation of several sentences has lost or added one.
   async segment(text, start) {
-    const { model, pair: [from, to], options, hooks } = this, read = readAs(text, this.known), count = countSentences(text, from);
+    const { model, pair, pair: [from, to], options, hooks } = this, count = countSentences(text, from);
     await this.pause();
-    const found = searched(model, this.pair, read, { start, options, hooks });
+    const read = readAs(text, this.known), found = searched(model, pair, read, { start, options, hooks });
     const complete = found.filter((one) => count < 2 || countSentences(one.text, to) === count);
     if (!complete.length && count > (start.length ? this.first : 1)) {
       this.oneByOne = true;
       return this.read(text, 1, start);
     }
-    const part = { text, read, hypotheses: complete.length ? complete : found };
+    const kept = complete.length ? complete : found;
+    const long = kept.filter((one) => isSampled(options) || lettersIn(one.text) >= SHORTEST * lettersIn(read));
+    const part = { text, read, hypotheses: long.length ? long : kept };
     this.parts.push(part);
     return part;
   }
 
   // Of the whole text, each joined from one of every part; those of a text that is its only part are that part's.
   hypotheses(tree) {
-    const { parts, options, model } = this, at = ({ hypotheses }, i) => hypotheses[i] ?? hypotheses.at(-1);
-    const penalty = options.length_penalty ?? model.network.generation.length_penalty ?? 1;
-    const textOf = (one, i) => one.hypotheses ? at(one, i).text : join(one.texts.map((each) => textOf(each, i)), one.between);
+    const { parts, options, model } = this, penalty = penaltyOf(model.network, options);
+    const at = ({ hypotheses }, i) => hypotheses[i] ?? hypotheses.at(-1);
+    const textOf = (one, i) => one.hypotheses ? at(one, i).text
+      : join(one.texts.map((each) => textOf(each, i)), one.between);
     const joined = (i) => {
       const own = parts.map((one) => at(one, i)), ids = own.flatMap((one) => one.token_ids);
       if (own.length === 1 && textOf(tree, i) === own[0].text) return own[0];

@@ -1,5 +1,5 @@
 // The maps of a forced pass, in all views that the page offers (`lens/views.py`): each is { shape, values }, rows last
-// but one.  A pass is watched by `watching()`.
+// but one.  A pass is kept by `recorder()`.
 
 import { linear } from "./network.js";
 
@@ -7,24 +7,19 @@ import { linear } from "./network.js";
 
 export const KINDS = ["encoder", "decoder", "cross"];
 
-// With `hooks` that keep what each attention has read and mixed, and the residual stream before each sub-layer, by name.
-export function watching() {
-  const places = {}, streams = {}, hooks = {
-    mixed({ kind, layer }, parts) { (places[kind] ??= [])[layer] = { ...parts }; },
-    stream(name, x) { streams[name] = x; },
-  };
-  return { places, streams, hooks };
-}
+// Of what a recorder has kept of a forced pass, the attentions of a kind, first layer first.
+export const layersOf = ({ parts }, kind) =>
+  Object.keys(parts).filter((name) => name.startsWith(kind)).map((name) => parts[name][0]);
 
 // The maps of each kind in one of these views.
-export function mapsOf(network, seen, view) {
-  if (view === "rollout") return rolled(ofKinds((kind) => seen.places[kind].map(averaged)), halves(seen));
+export function viewOf(network, seen, view) {
+  if (view === "rollout") return rolled(ofKinds((kind) => layersOf(seen, kind).map(averaged)), halves(seen));
   if (view === "contributions") {
-    const shares = ofKinds((kind) => seen.places[kind].map((_, layer) => sharesOf(network, seen, kind, layer)));
+    const shares = ofKinds((kind) => layersOf(seen, kind).map((_, layer) => sharesOf(network, seen, kind, layer)));
     return rolled(ofKinds((kind) => shares[kind].map(({ at }) => at)), shares.cross.map(({ residual }) => residual));
   }
   return ofKinds((kind) => {
-    const layers = seen.places[kind], [{ H, T, S }] = layers;
+    const layers = layersOf(seen, kind), [{ H, T, S }] = layers;
     const each = layers.map((parts, layer) => view === "norm" ? normed(network, parts, kind, layer) : parts.weight);
     return { shape: [layers.length, H, T, S], values: joined(each) };
   });
@@ -62,7 +57,7 @@ function normed(network, parts, kind, layer) {
 // --- through the layers
 
 // Half of the mean of the heads, and half of the residual: the layers of rollout (Abnar and Zuidema 2020).
-const halves = ({ places }) => places.cross.map(({ T }) => new Float32Array(T).fill(0.5));
+const halves = (seen) => layersOf(seen, "cross").map(({ T }) => new Float32Array(T).fill(0.5));
 function averaged({ T, S, H, weight }) {
   const mean = new Float32Array(T * S);
   for (let i = 0; i < weight.length; i++) mean[i % (T * S)] += weight[i] / H / 2;
@@ -71,10 +66,11 @@ function averaged({ T, S, H, weight }) {
 
 // The share of each column in the output y of a block (ALTI: Ferrando et al. 2022): how much closer its part x brings
 // the sum to the output, max(0, |y| - |y - x|) in the L1 norm; of cross-attention the residual's share apart.
-function sharesOf(network, { places, streams }, kind, layer) {
-  const parts = places[kind][layer], { T, S, H, D, weight, mixed } = parts, attention = attentionOf(network, kind, layer);
-  const own = vectors(attention, parts), stack = kind === "encoder" ? "encoder" : "decoder";
-  const residual = streams[`${stack}.layers.${layer}.${kind === "cross" ? "encoder_attn" : "self_attn"}`];
+function sharesOf(network, seen, kind, layer) {
+  const parts = layersOf(seen, kind)[layer], { T, S, H, D, weight, mixed } = parts;
+  const attention = attentionOf(network, kind, layer), own = vectors(attention, parts);
+  const stack = kind === "encoder" ? "encoder" : "decoder";
+  const [residual] = seen.streams[`${stack}.layers.${layer}.${kind === "cross" ? "encoder_attn" : "self_attn"}`];
   const output = linear(attention.out_proj, mixed, T).map((value, i) => value + residual[i]);
   const at = new Float32Array(T * S), left = new Float32Array(T), columns = kind === "cross" ? S + 1 : S;
   for (let r = 0; r < T; r++) {

@@ -43,8 +43,8 @@ export function splitWords(text, language) {
   });
 }
 
-// The tokens that spell a text: { text, word, start, end, special }, `word` a number in `splitWords`, null for a special
-// token and for space at the end.  Tokens that spell one character byte by byte all have its place.
+// The tokens that spell a text: { text, word, start, end, special }, with `word` a number in `splitWords`, null for a
+// special token and for space at the end.  Tokens that spell one character byte by byte all have its place.
 export function tokenSpans(tokenizer, ids, text, language) {
   const letters = [...text], spans = trimmed(placesOf(tokenizer, ids), letters), words = splitWords(text, language);
   let at = 0;

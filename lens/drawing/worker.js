@@ -1,5 +1,5 @@
-// The engine in a Web Worker.  It is sent { start } once, what `in_browser.js` needs, then questions { id, route, body },
-// numbered upwards, and { id, drop } for one that nobody waits for; it answers { id, result } or { id, error }.
+// The engine in a Web Worker.  It is sent { start } once, what `in_browser.js` needs, then questions { id, route,
+// body }, numbered upwards, and { id, drop } for one that nobody waits for; it answers { id, result } or { id, error }.
 
 import { inThisThread } from "./in_browser.js";
 
