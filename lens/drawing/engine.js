@@ -21,16 +21,19 @@ async function send(url, body, signal) {
 // `start` what it is started with (`in_browser.js`).
 export function inWorker(script, start) {
   const worker = new Worker(script), waiting = new Map();
-  let last = 0;
+  let last = 0, broken = null;
   worker.onmessage = ({ data: { id, result, error } }) => {
     const { done, failed } = waiting.get(id) ?? {};
     waiting.delete(id);
     if (error) failed?.(new Error(error)); else done?.(result);
   };
-  worker.onerror = () => waiting.forEach(({ failed }) => failed(new Error("The model in this page has stopped.")));
+  worker.onerror = () => {
+    broken = new Error("The model in this page does not run in this browser: it takes a newer one.");
+    waiting.forEach(({ failed }) => failed(broken));
+  };
   worker.postMessage({ start });
   return (route, body, signal) => new Promise((done, failed) => {
-    if (signal?.aborted) return failed(signal.reason);
+    if (broken || signal?.aborted) return failed(broken ?? signal.reason);
     const id = ++last;
     waiting.set(id, { done, failed });
     worker.postMessage({ id, route, body });

@@ -116,7 +116,9 @@ async def answer(service, translator, route, body):
 def both(browser, tmp_path_factory):
     page, tab = tmp_path_factory.mktemp("page") / "page.html", browser.new_page()
     script = bundle("engine", "words")
-    page.write_text(f"<!doctype html><meta charset=utf-8><script>{script}</script>", encoding="utf-8")
+    policy = "default-src 'none'; script-src 'unsafe-inline'; worker-src blob:"
+    page.write_text(f'<!doctype html><meta charset=utf-8><meta http-equiv=Content-Security-Policy content="{policy}">'
+                    f"<script>{script}</script>", encoding="utf-8")
     tab.goto(page.as_uri())
     yield Both(tab)
     tab.close()
@@ -164,7 +166,8 @@ def test_a_dropped_question_ends_and_a_newer_one_does_not_wait(both):
 
 def test_samples_depend_on_the_seed(both):
     def drawn(**options):
-        [found] = both.ask("translate", texts=[TEXTS[2]], temperature=1.5, alternatives=3, max_new_tokens=12, **options)["translations"]
+        asked = {"temperature": 1.5, "alternatives": 3, "max_new_tokens": 12, **options}
+        [found] = both.ask("translate", texts=[TEXTS[2]], **asked)["translations"]
         return [one["text"] for one in found["hypotheses"]]
 
     assert drawn(seed=1) == drawn(seed=1) != drawn(seed=2) and len(set(drawn(seed=1))) > 1
@@ -193,9 +196,13 @@ def test_what_cannot_be_is_said_in_one_line(both, route, body, error):
     assert both.ask(route, **body) == {"error": error}
 
 
-def test_a_damaged_file_is_said_in_one_line(both):
+def test_a_damaged_file_and_an_old_browser_are_said_in_one_line(both):
     said = both.tab.evaluate("begin({ weights: new ArrayBuffer(8) })('translate', { texts: [] }).catch(String)")
     assert said == "Error: The model in this page is damaged: load the page again."
+    both.tab.evaluate("void (globalThis.old = s2s_engine.inWorker(URL.createObjectURL(new Blob(['/(/v'])), {}))")
+    for _ in range(2):
+        said = both.tab.evaluate("old('translate', {}).catch(String)")
+        assert said == "Error: The model in this page does not run in this browser: it takes a newer one."
 
 
 def test_a_long_text_is_cut_and_nothing_is_lost(both):
