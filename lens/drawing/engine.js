@@ -1,5 +1,6 @@
 // Answers questions: `engine(route, body, signal)` gives an object, or an Error whose message is for the reader.
-// Over HTTP it is `/v1`; without it, as in a Space, Gradio's function `ask`.  A page from a file has no engine.
+// Over HTTP it is `/v1`; without it, as in a Space, Gradio's function `ask`; without a server, the model in a worker.
+// A page that shows one translation has no engine.
 
 export const overHttp = (base) => (route, body, signal) => send(`${base}/${route}`, body, signal);
 
@@ -14,4 +15,31 @@ async function send(url, body, signal) {
   const found = await answer.json().catch(() => null);
   if (!answer.ok || !found) throw found?.error ? new Error(found.error) : silent;
   return found;
+}
+
+// The model in a worker: `script` is the address of `worker.js` in one file, a `blob:` one in a page from a file, and
+// `start` what it is started with (`in_browser.js`).
+export function inWorker(script, start) {
+  const worker = new Worker(script), waiting = new Map();
+  let last = 0, broken = null;
+  worker.onmessage = ({ data: { id, result, error } }) => {
+    const { done, failed } = waiting.get(id) ?? {};
+    waiting.delete(id);
+    if (error) failed?.(new Error(error)); else done?.(result);
+  };
+  worker.onerror = () => {
+    broken = new Error("The model in this page does not run in this browser: it takes a newer one.");
+    waiting.forEach(({ failed }) => failed(broken));
+  };
+  worker.postMessage({ start });
+  return (route, body, signal) => new Promise((done, failed) => {
+    if (broken || signal?.aborted) return failed(broken ?? signal.reason);
+    const id = ++last;
+    waiting.set(id, { done, failed });
+    worker.postMessage({ id, route, body });
+    signal?.addEventListener("abort", () => {
+      if (waiting.delete(id)) worker.postMessage({ id, drop: true });
+      failed(signal.reason);
+    });
+  });
 }

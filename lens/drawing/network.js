@@ -73,7 +73,7 @@ function oneRow(weight, bias, I, O, x, r, y) {
 }
 
 // Each row [D] gets mean 0 and variance 1, then the norm's own scale and shift.
-function layerNorm({ weight, bias }, x, R) {
+export function layerNorm({ weight, bias }, x, R) {
   const D = weight.length, y = new Float32Array(R * D);
   for (let at = 0; at < R * D; at += D) {
     let mean = 0, variance = 0;

@@ -119,7 +119,7 @@ function decoded(bytes) {
 }
 
 // With escapes for what could move a cursor or turn a line round, as Python writes them.
-function printable(text) {
+export function printable(text) {
   return text.replace(/[\p{C}\p{Z}]/gu, (character) => {
     if (character === " ") return character;
     const code = character.codePointAt(0), short = { 9: "\\t", 10: "\\n", 13: "\\r" }[code];

@@ -1,0 +1,39 @@
+// The engine in a Web Worker.  It is sent { start } once, what `in_browser.js` needs, then questions { id, route,
+// body }, numbered upwards, and { id, drop } for one that nobody waits for; it answers { id, result } or { id, error }.
+
+import { inThisThread } from "./in_browser.js";
+
+export function answerIn(scope) {
+  const wanted = new Set(), tick = ticking();
+  let engine = null;
+
+  // Lets messages in between two passes; an older question waits until newer ones are answered.
+  async function pause(id) {
+    do {
+      await tick();
+      if (!wanted.has(id)) throw new Error("Nobody waits for this.");
+    } while ([...wanted].some((other) => other > id));
+  }
+
+  scope.onmessage = async ({ data: { start, id, route, body, drop } }) => {
+    if (start) { engine = started(start); return; }
+    if (drop) { wanted.delete(id); return; }
+    wanted.add(id);
+    try { scope.postMessage({ id, result: await engine(route, body, () => pause(id)) }); }
+    catch ({ message }) { scope.postMessage({ id, error: message }); }
+    wanted.delete(id);
+  };
+}
+
+function started(data) {
+  try { return inThisThread(data); }
+  catch { return async () => { throw new Error("The model in this page is damaged: load the page again."); }; }
+}
+
+// A promise that is kept after the messages that have arrived; a timer would wait for milliseconds.
+function ticking() {
+  const { port1, port2 } = new MessageChannel();
+  let go = [];
+  port1.onmessage = () => { const now = go; go = []; now.forEach((one) => one()); };
+  return () => new Promise((done) => { go.push(done); port2.postMessage(null); });
+}

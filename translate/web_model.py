@@ -1,0 +1,64 @@
+"""What the page needs of a model beside its weights to answer without a server: one JSON object, which
+`lens/drawing/in_browser.js` reads.
+
+    name, config, generation_config, tokenizer      the latter three as in their .json files
+    language_pairs                                  [[source, target], ...], the default first
+    seen_words     {language: [word, ...]}          casefolded words of the training text
+    calibration    {language: {steps, sentences}}   of a token's chance, and of a whole translation's, or null
+    alignment, trust, measured                      as `/v1/look` uses and sends them
+    nouns          [[source, target, gender], ...]  that a pronoun may stand for
+    head_means     {"en-fr": {averaged_over, heads: {"cross.0.0": [...], ...}}}    what a head gives when it is off
+"""
+
+from copy import deepcopy
+from dataclasses import asdict
+from typing import Any
+
+from seq2see.errors import UserError
+from seq2see.importing import IMPORTS
+from seq2see.json_files import read_json
+from ..lens.explorer import measured_record
+from .translator import Translator
+from .web_weights import WebWeights
+
+DIGITS = 6  # of what the heads give on average
+FILES = ("config", "generation_config", "tokenizer")
+
+
+def web_model(translator: Translator, weights: WebWeights) -> dict[str, Any]:
+    """The object for this model, whose `weights` the browser will read; UserError for one that was not loaded from a
+    folder, or is not a Seq2See model."""
+    folder, known = translator.folder, translator.measurements
+    if folder is None or translator.model_type != "seq2see":
+        raise UserError("only a Seq2See model in a folder can run in a browser")
+    pairs = [list(pair) for pair in translator.language_pairs]
+    calibration = known.calibration
+    return {name: read_json(folder / f"{name}.json") for name in FILES} | {
+        "name": translator.name,
+        "language_pairs": pairs,
+        "seen_words": {source: sorted(seen) for source, _ in pairs if (seen := translator.seen_words(source))},
+        "calibration": {target: {
+            "steps": asdict(found) if (found := calibration.calibrator(target)) else None,
+            "sentences": asdict(whole) if (whole := calibration.sentence_calibrator(target)) else None,
+        } for _, target in pairs} if calibration else {},
+        "alignment": asdict(translator.known_choice),
+        "trust": known.trust and asdict(known.trust),
+        "measured": measured_record(known.roles, known.pronoun_effects),
+        "nouns": sorted(map(list, known.nouns)),
+        "head_means": {"-".join(pair): means for pair in pairs if (means := _head_means(translator, weights, *pair))},
+    }  # fmt: skip
+
+
+def _head_means(translator: Translator, weights: WebWeights, source: str, target: str) -> dict[str, Any] | None:
+    """Over the example sentences beside the model, by these weights; None without such sentences."""
+    with IMPORTS:
+        from ..lens.means import head_means
+
+    trace = translator.look_at("a", "a", source=source, target=target)  # for its languages
+    with translator.inside() as (model, tokenizer):
+        same = deepcopy(model)
+        same.load_state_dict(weights.state, strict=False)  # without tied weights
+        means, sentences = head_means(same, tokenizer, trace, translator.folder)
+    heads = {f"{kind}.{layer}.{head}": [round(one, DIGITS) for one in values.tolist()]
+             for (kind, layer, head), values in means.items()}
+    return {"averaged_over": sentences, "heads": heads} if sentences else None
