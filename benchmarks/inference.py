@@ -81,7 +81,9 @@ def main() -> None:
         texts = sentences(args.text)[: 4 if args.quick else SHAPED]
         for shape in args.shapes or SHAPES:
             with tempfile.TemporaryDirectory() as scratch:
-                rows += measure_shape(shape, Path(scratch) / shape, texts, rounds)
+                some = measure_shape(shape, Path(scratch) / shape, texts, rounds)
+            show(some)  # the next may take long
+            rows += some
     elif is_trained(args.run):
         texts = sentences(args.text)[: 64 if args.quick else None]
         with tempfile.TemporaryDirectory() as scratch:
@@ -89,7 +91,7 @@ def main() -> None:
             for threads in (1, 2):
                 rows += measure(args.run, marian, texts, threads, rounds, args.recipe)
             rows.append(cold_start({"fast": args.run, "marian": marian}, texts[0], rounds))
-    show(rows)
+        show(rows)
     end("inference", rows, run=args.run, rounds=rounds, sentences=len(texts))
 
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _NAMES_IN = {
     ".tokenizer.encoding": "encode_source encode_target",  # beside this folder
     "alignment_choice": "AlignmentChoice",
-    "beams": "BeamTree beam_tree",
+    "beam_tree": "BeamTree beam_tree",
     "by_words": "Unit WordMap word_map",
     "calibration": "Calibration Calibrator",
     "choices": "Choice MinimalPairs margins",

@@ -7,6 +7,7 @@ probabilities that the trace shows: calibrated ones if it has them.  A head is r
 """
 
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -47,9 +48,12 @@ Shown = Callable[[np.ndarray], np.ndarray]  # log-probabilities [T,V] as the tra
 
 def effects(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, *, means: Mapping[Head, torch.Tensor],
-    others: Sequence[str] = (),
+    others: Sequence[str] = (), seconds: float = math.inf,
 ) -> dict[str, Any]:
     """The effect of each head and of each source word on every word of one trace, as JSON has it.
+
+    If switching off all heads would take more than so many seconds, by those of the first layer, `heads` is empty and
+    `heads_take` says how many; else `heads_take` is None.
 
     `log_odds` [U], in nats, are without intervention, one for each word of the translation and each token of no word,
     in the order of `units(trace.target, trace.target_words)`.  `heads` (each with its `kind`, `layer` and `head`,
@@ -63,12 +67,12 @@ def effects(
     """
     weigh = _Weighing(model, tokenizer, trace)
     with eval_mode(model):
-        heads = [one for site in all_sites(model) for one in weigh.heads_off(site, means)]
+        heads, take = weigh.all_heads_off(means, seconds)
         texts = [without(trace.source_text, word) for word in trace.source_words] + list(others)
         changed = weigh.changes([_source_ids(model, tokenizer, trace, text) for text in texts])
     words = len(trace.source_words)
-    return {"log_odds": _rounded(weigh.before.log_odds), "heads": heads, "erased": changed[:words],
-            "others": changed[words:]}
+    return {"log_odds": _rounded(weigh.before.log_odds), "heads": heads, "heads_take": take,
+            "erased": changed[:words], "others": changed[words:]}
 
 
 def word_odds(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, word: int) -> float:
@@ -133,6 +137,19 @@ class _Weighing:
                 log_prob_T = -np.logaddexp(0, -against_T1[:, 0])
                 of_units = [_log_odds(log_prob_T, against_T1[:, 0], list(unit.pieces)) for unit in self.units]
                 yield _Odds(of_units, log_prob_T, logits_TV.argmax(-1).tolist())
+
+    def all_heads_off(
+        self, means: Mapping[Head, torch.Tensor], seconds: float
+    ) -> tuple[list[dict[str, Any]], float | None]:
+        """The effect of each head; or none, and the seconds that all take, if these are too many."""
+        sites, found, start = all_sites(self.model), list[dict[str, Any]](), time.perf_counter()
+        for site in sites:
+            found += self.heads_off(site, means)
+            if site is sites[0]:
+                take = (time.perf_counter() - start) * len(sites)
+                if take > seconds:
+                    return [], round(take, 1)
+        return found, None
 
     def heads_off(self, site: AttentionSite, means: Mapping[Head, torch.Tensor]) -> list[dict[str, Any]]:
         """The effect of each head of an attention module."""

@@ -43,7 +43,7 @@ export function actionsOf(context) {
     source: translateBetween, target: translateBetween, model: retranslate,
     export(button) { set({ menu: null }); exported(button.dataset.value, context); },
     again,
-    cancel: context.cancel,
+    cancel: context.cancel, weigh: context.weighAll,
     ...dockActions(context),
   };
 }

@@ -51,15 +51,15 @@ function keyOf(trace, all, state) {
   const named = [...tones].filter(([tone]) => tone !== "slate");
   return html`<p class="fine keys">${named.map(([tone, role]) =>
     html`<span class="tone-${tone}"><span class="dot"></span> ${roleName(role)}</span> `)}${
-    trace.evidence ? html`<span><b class="rank">1</b> matters for this word</span>` : ""}</p>`;
+    trace.effectsKnown ? html`<span><b class="rank">1</b> matters for this word</span>` : ""}</p>`;
 }
 
 // All heads as rows, the one that matters most for the chosen word first; without evidence, the one that looks hardest.
 function inWords(state, trace) {
   const share = (head) => trace.share(head, rowOf(state, head));
-  const rows = trace.evidence ? trace.effects(state.word).map((effect) => ({ head: effect, effect }))
+  const rows = trace.effectsKnown ? trace.effects(state.word).map((effect) => ({ head: effect, effect }))
     : [...trace.heads].sort((a, b) => share(b) - share(a)).map((head) => ({ head, effect: null }));
-  return html`${trace.evidence ? html`<p class="fine hint"><span></span>head off</p>` : ""}<div
+  return html`${trace.effectsKnown ? html`<p class="fine hint"><span></span>head off</p>` : ""}<div
     class="story inwords">${rows.map(({ head, effect }, i) => headRow(state, trace, head, effect, i + 1))}</div>`;
 }
 

@@ -7,6 +7,7 @@ import { KINDS, Trace, hasHeads } from "./trace.js";
 
 const SLOW = 400;    // milliseconds after which the page says that it is waiting
 const KEPT = 40;     // answers kept
+const LONG = 3600;   // seconds that the reader may wait for what was asked for
 
 export function loading({ state, settings, engine, set, render }) {
   const answers = new Map();
@@ -128,11 +129,11 @@ export function loading({ state, settings, engine, set, render }) {
   }
 
   // The evidence for each word: takes longer than the maps, and follows them.
-  async function weigh(signal) {
+  async function weigh(signal, how = {}) {
     const trace = traceOf(state);
-    if (!trace || trace.evidence || !engine) return set({ busy: null });
+    if (!trace || trace.effectsKnown || !engine || (trace.evidence && !how.head_seconds)) return set({ busy: null });
     const flip = flipOf(settings, trace.source);
-    const more = { evidence: true, others: flip ? [flip.text] : [], maps: [] };
+    const more = { evidence: true, others: flip ? [flip.text] : [], maps: [], ...how };
     const quiet = (error) => {
       if (error.name === "AbortError") throw error;
       return null;  // the page works without it
@@ -141,6 +142,12 @@ export function loading({ state, settings, engine, set, render }) {
     if (answer) trace.add(answer.traces[0]);
     if (flip) prepare(flip.text, signal);
     set({ busy: null, waited: false, ...focusOf(trace) });
+  }
+
+  // Of a large model heads are switched off only when the reader asks for it.
+  function weighAll() {
+    set({ busy: "weighing" });
+    weigh(running.signal, { head_seconds: LONG }).catch(() => {});
   }
 
   // The source word of the chosen word; and the head that matters most for it, unless the reader has picked one.
@@ -187,5 +194,5 @@ export function loading({ state, settings, engine, set, render }) {
     set({ busy: null, waited: false, error: null, hover: null, ...changes });
   }
 
-  return { ask, about, asTranslated, begin, open, again, cancel, choose, showPart };
+  return { ask, about, asTranslated, begin, open, again, cancel, choose, showPart, weighAll };
 }

@@ -148,6 +148,8 @@ export class Trace {
 
   // --- chances and evidence
 
+  get effectsKnown() { return Boolean(this.evidence?.heads.length); }
+
   // The chance of a written word: the product over its tokens.
   chance(unit, shown = this.shown) { return Math.exp(unit.pieces.reduce((sum, i) => sum + shown.log_probs[i], 0)); }
   isPronoun(piece) { return PRONOUN[this.languages[1]]?.test(this.unitAt("target", piece)?.text || "") || false; }

@@ -7,7 +7,7 @@ import { matters } from "./mattering.js";
 import { looking, traceOf } from "./state.js";
 import { flipOf } from "./texts.js";
 import { ENDS, bare } from "./trace.js";
-import { averageOf, chance, chanceRange, elided, nth, oneIn, quoted } from "./wording.js";
+import { averageOf, chance, chanceRange, duration, elided, nth, oneIn, quoted } from "./wording.js";
 
 export function wordPanel(state, settings) {
   const trace = traceOf(state), list = trace.written, [, code] = trace.languages;
@@ -38,7 +38,7 @@ function heads(state, trace, unit) {
   const piece = unit.pieces[0], [, target] = trace.languages;
   const rows = (some, effectOf) =>
     html`<div class="story">${some.map((one, i) => headRow(state, trace, one, effectOf(one), i + 1, piece))}</div>`;
-  if (!trace.evidence) return firstLook(state, rows(mostLooking(trace, piece), () => null));
+  if (!trace.effectsKnown) return firstLook(state, trace, rows(mostLooking(trace, piece), () => null));
   const all = trace.effects(piece), shown = trace.mattering(piece), rest = all.filter((one) => !matters(one));
   const more = all.length - rest.length - shown.length, tip = about(headsTip(trace, unit));
   if (!shown.length) {
@@ -54,7 +54,10 @@ function heads(state, trace, unit) {
 }
 
 // Until the effects are known: what looks provisional is.
-const firstLook = (state, rows) => state.busy !== "weighing" ? html`<h3>Where heads looked most</h3>${rows}`
+const firstLook = (state, trace, rows) => state.busy !== "weighing" ? html`<h3>Where heads looked most</h3>${rows}${
+  !trace.evidence ? "" : html`<p class="fine">Which of the ${trace.heads.length} heads matter is not tested yet: that takes about ${
+    duration(trace.evidence.heads_take)}. <button class="chip" data-do="weigh"
+    data-k="weigh">Test them</button></p>`}`
   : html`<div class="provisional"><h3>Where heads looked most</h3>${rows}<p class="fine">For now. Each head is being
     switched off in turn, to see which of them matter…</p></div>`;
 

@@ -6,6 +6,7 @@ import { CERTAIN, ENDS, LEAST, hasHeads } from "./trace.js";
 
 export const percent = (value) => `${Math.round(100 * value)}%`;
 export const count = new Intl.NumberFormat("en-GB").format;
+export const duration = (seconds) => seconds < 90 ? `${Math.ceil(seconds)} seconds` : `${Math.round(seconds / 60)} minutes`;
 export const nats = (value) => value.toFixed(1).replace("-", "−");
 
 // A value of a view, as in a cell; and with its unit.

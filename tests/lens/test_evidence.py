@@ -62,6 +62,13 @@ def test_odds_without_each_head_are_those_of_its_mean_in_its_place(seq2see, trac
     assert len({round(one["log_odds"][-1], 3) for one in all_["heads"]}) > 3, "heads do different things"
 
 
+def test_of_a_model_that_takes_too_long_only_the_time_is_said(seq2see, trace, found):
+    means, all_ = found
+    short = effects(*seq2see, trace, means=means, seconds=0)
+    assert not short["heads"] and short["heads_take"] >= 0 and short["erased"] == all_["erased"]
+    assert all_["heads_take"] is None
+
+
 def test_odds_with_and_without_a_word_are_those_of_these_texts(seq2see, trace, found):
     model, tokenizer = seq2see
     _, all_ = found

@@ -20,6 +20,7 @@ from io import BytesIO
 from pathlib import Path
 
 from comparing import compare, read_meant
+from side import as_named
 from trainings import SMALL, TABLE
 
 BASELINE = "5da0d7c5f24998b7736bc06435fd9e53b5aa0217"  # one contract, before it was made smaller
@@ -101,8 +102,8 @@ def get_made(baseline: Path, run: Path, kept: Path) -> Path:
 
 
 def seq2see(tree: Path, folder: Path, *arguments: str) -> None:
-    subprocess.run([sys.executable, "-m", "seq2see", *arguments], cwd=folder, env=variables(tree, folder), check=True,
-                   stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "seq2see", *as_named(tree, arguments)]
+    subprocess.run(command, cwd=folder, env=variables(tree, folder), check=True, stdout=subprocess.DEVNULL)
 
 
 def variables(tree: Path, scratch: Path) -> dict[str, str]:

@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,9 +38,7 @@ class Side:
 
     def call(self, *arguments: str) -> dict[str, Any]:
         """What a command says, and its exit code."""
-        if "\ngeneration:" not in (self.tree / "configs" / "reference.yaml").read_text("utf-8"):  # an earlier side
-            arguments = tuple(one.replace("generation.", "evaluation.") for one in arguments)
-        command = [sys.executable, "-m", "seq2see", *arguments]
+        command = [sys.executable, "-m", "seq2see", *as_named(self.tree, arguments)]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
         return {"code": done.returncode, "out": done.stdout.decode(), "err": done.stderr.decode()}
 
@@ -75,6 +73,12 @@ class Side:
         if path.suffix in {".pt", ".pth", ".png"} or path.name == "trainer_state.json":
             return "<not compared>"
         return path.read_bytes().decode(errors="replace")
+
+
+def as_named(tree: Path, arguments: Iterable[str]) -> list[str]:
+    """A command's arguments as this tree names its settings."""
+    earlier = "\ngeneration:" not in (tree / "configs" / "reference.yaml").read_text("utf-8")
+    return [one.replace("generation.", "evaluation.") if earlier else one for one in arguments]
 
 
 def tensors(path: Path) -> str:

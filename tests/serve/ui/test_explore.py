@@ -205,6 +205,17 @@ def test_a_link_opens_the_same_sentence_word_and_head(tab, open_tab):
     assert "layer 2, head 4" in again.locator(".eyebrow").inner_text()
 
 
+def test_heads_of_a_large_model_are_tested_when_asked_for(tab):
+    tab.route("**/v1/look", lambda route: route.continue_(post_data={"head_seconds": 0, **route.request.post_data_json}))
+    type_in(tab, "The dog is old.")
+    panel, known = tab.locator(".word"), "[data-says=no-head], [data-says=other-heads]"
+    panel.get_by_text("heads matter is not tested yet").wait_for()
+    assert not panel.locator(known).count()
+    panel.get_by_role("button", name="Test them").click()
+    panel.locator(known).first.wait_for()
+    assert "not tested" not in panel.inner_text()
+
+
 def test_a_link_to_a_view_without_heads_keeps_it_when_the_evidence_arrives(open_tab, packaged):
     """The head that matters most may be of a kind for which the view does not exist."""
     tab = open_tab(f"{packaged.url}/?view=left_out&text=The box did not fit in the bag because it was too big.")
