@@ -10,6 +10,7 @@
     head_means     {"en-fr": {averaged_over, heads: {"cross.0.0": [...], ...}}}    what a head gives when it is off
 """
 
+from copy import deepcopy
 from dataclasses import asdict
 from typing import Any
 
@@ -18,13 +19,15 @@ from seq2see.importing import IMPORTS
 from seq2see.json_files import read_json
 from ..lens.explorer import measured_record
 from .translator import Translator
+from .web_weights import WebWeights
 
 DIGITS = 6  # of what the heads give on average
 FILES = ("config", "generation_config", "tokenizer")
 
 
-def web_model(translator: Translator) -> dict[str, Any]:
-    """The object for this model; UserError for one that was not loaded from a folder, or is not a Seq2See model."""
+def web_model(translator: Translator, weights: WebWeights) -> dict[str, Any]:
+    """The object for this model, whose `weights` the browser will read; UserError for one that was not loaded from a
+    folder, or is not a Seq2See model."""
     folder, known = translator.folder, translator.measurements
     if folder is None or translator.model_type != "seq2see":
         raise UserError("only a Seq2See model in a folder can run in a browser")
@@ -42,18 +45,20 @@ def web_model(translator: Translator) -> dict[str, Any]:
         "trust": known.trust and asdict(known.trust),
         "measured": measured_record(known.roles, known.pronoun_effects),
         "nouns": sorted(map(list, known.nouns)),
-        "head_means": {"-".join(pair): means for pair in pairs if (means := _head_means(translator, *pair))},
+        "head_means": {"-".join(pair): means for pair in pairs if (means := _head_means(translator, weights, *pair))},
     }  # fmt: skip
 
 
-def _head_means(translator: Translator, source: str, target: str) -> dict[str, Any] | None:
-    """Over the example sentences beside the model; None without them."""
+def _head_means(translator: Translator, weights: WebWeights, source: str, target: str) -> dict[str, Any] | None:
+    """Over the example sentences beside the model, by these weights; None without such sentences."""
     with IMPORTS:
         from ..lens.means import head_means
 
-    trace = translator.look_at("a", "a", source=source, target=target)
+    trace = translator.look_at("a", "a", source=source, target=target)  # for its languages
     with translator.inside() as (model, tokenizer):
-        means, sentences = head_means(model, tokenizer, trace, translator.folder)
+        same = deepcopy(model)
+        same.load_state_dict(weights.state, strict=False)  # without tied weights
+        means, sentences = head_means(same, tokenizer, trace, translator.folder)
     heads = {f"{kind}.{layer}.{head}": [round(one, DIGITS) for one in values.tolist()]
              for (kind, layer, head), values in means.items()}
     return {"averaged_over": sentences, "heads": heads} if sentences else None
