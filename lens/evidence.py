@@ -351,9 +351,10 @@ def ending(tokenizer: PreTrainedTokenizerBase, trace: Trace, unit: Unit, step: i
     start = unit.pieces[0]
     word = _Beginning(trace.source_ids, trace.target_ids[:start], list(trace.target_ids[start:step]))
     goes_on_V = _begins_inside(tokenizer)[:len(prob_V)] & word.text(tokenizer)[-1:].isalnum()
+    prob_V = prob_V[:len(goes_on_V)]  # T5 and NLLB have rows that no token has
     for id in np.flatnonzero(prob_V > RARE).tolist():
         goes_on_V[id] = _goes_on(tokenizer, word, id, trace.target_language)
-    return max(1 - float(prob_V[:len(goes_on_V)][goes_on_V].sum()), 1e-12)
+    return max(1 - float(prob_V[goes_on_V].sum()), 1e-12)
 
 
 def _begins_inside(tokenizer: PreTrainedTokenizerBase) -> np.ndarray:

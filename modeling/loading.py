@@ -44,7 +44,7 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
     weights = weight_files(folder)
     try:
         with _transformers_quiet():
-            described = _described(config, trust_remote_code=trust_remote_code)
+            described = _described(folder, config, trust_remote_code=trust_remote_code)
             check_memory(4 * described.num_parameters() + _read_whole(weights), f"the model in {folder}")
             model, report = AutoModelForSeq2SeqLM.from_pretrained(
                 folder,
@@ -73,12 +73,15 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
     return model
 
 
-def _described(config: PreTrainedConfig, *, trust_remote_code: bool) -> PreTrainedModel:
-    """The model of a config on the meta device, which takes no memory."""
-    with torch.device("meta"), no_init_weights():
-        described: PreTrainedModel = AutoModelForSeq2SeqLM.from_config(
-            config, attn_implementation="eager", trust_remote_code=trust_remote_code
-        )
+def _described(folder: Path, config: PreTrainedConfig, *, trust_remote_code: bool) -> PreTrainedModel:
+    """The model of a config on the meta device, which takes no memory; UserError where there can be none."""
+    try:
+        with torch.device("meta"), no_init_weights():
+            described: PreTrainedModel = AutoModelForSeq2SeqLM.from_config(
+                config, attn_implementation="eager", trust_remote_code=trust_remote_code
+            )
+    except Exception as error:  # each model has its own conditions
+        raise UserError(f"{folder / 'config.json'} describes no model that works: {_first_line(error)}") from error
     return described
 
 

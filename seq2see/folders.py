@@ -21,6 +21,7 @@ _ELSEWHERE = {  # files for which transformers would load other weights than `we
     "adapter_config.json": "merge the adapter into its base model",
     ".metadata": "save the model with save_pretrained: the weights of a distributed training are read by unpickling",
 }
+POINTER, MOST_POINTER = b"version https://git-lfs", 1024  # how a pointer of Git LFS begins, and its most bytes
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # in the order in which transformers looks for them
 
 
@@ -114,10 +115,20 @@ def check_folder(folder: Path) -> dict[str, Any]:
             raise UserError(f"{folder} has {name}: {remedy}")
     if not path.is_file():
         raise UserError(f"{folder} has no config.json: it is empty, incomplete, or not a checkpoint")
+    for pointer in filter(_is_pointer, sorted(folder.iterdir())):
+        raise UserError(f"{pointer} is a Git LFS pointer, not the file itself: run git lfs pull in {folder}")
     config = read_json(path)
     if not isinstance(config.get("model_type"), str):
         raise UserError(f"{path} has no model_type: expected the config of a transformers model")
     return config
+
+
+def _is_pointer(path: Path) -> bool:
+    """Whether git, without its extension LFS, left a note in the place of a large file."""
+    if not path.is_file() or path.stat().st_size > MOST_POINTER:
+        return False
+    with path.open("rb") as file:
+        return file.read(len(POINTER)) == POINTER
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -131,9 +142,12 @@ def weight_files(folder: Path) -> list[Path]:
         if (folder / whole).is_file():
             return [folder / whole]
         if index.is_file():
-            shards = read_json(index).get("weight_map")
+            content = read_json(index)
+            shards = content.get("weight_map")
             if not isinstance(shards, dict) or not all(isinstance(one, str) for one in shards.values()):
                 raise UserError(f"{index} is not a valid weight index: expected a weight_map from tensors to files")
+            if not isinstance(content.get("metadata"), dict):  # transformers reads it
+                raise UserError(f"{index} is not a valid weight index: expected metadata")
             found = [folder / shard for shard in sorted(set(shards.values()))]
             for shard in found:
                 if not shard.is_file():

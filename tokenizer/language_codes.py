@@ -67,6 +67,12 @@ def with_names(codes: Iterable[str]) -> str:
     return ", ".join(code if name == code else f"{code} ({name})" for code, name in names.items())
 
 
+def language_code(asked: str) -> str | None:
+    """The BCP 47 code that a code or an English name says: `fr` for `fra` and `French`; None for no language."""
+    found = _meant(asked)
+    return found.to_tag() if found is not None else None
+
+
 def is_language(asked: str) -> bool:
     """Whether a code or an English name says a single language, unlike `mul`, `roa` and OPUS-MT's `ROMANCE`."""
     found = _meant(asked)

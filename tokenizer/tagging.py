@@ -2,7 +2,8 @@
 
     NLLB, M2M-100, mBART-50, mBART   the source's tag beside the source, the target's first in the translation
     Marian of many targets           `>>fra<<` before the source; MADLAD, a T5, likewise `<2fr>`
-    T5                               a task prefix in words, such as `translate English to French: `
+    T5                               a task prefix in words, such as `translate English to French: `: what its
+                                     configuration names or, where that names none (mT5, T5 1.1), these words
 
     tagging(model.config, tokenizer, "eng_Latn", "fra_Latn").encode(tokenizer, "The cat.")
 """
@@ -15,8 +16,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from .language_codes import language_name
-from .language_pairs import Codes, LanguagePairs
+from seq2see.errors import UserError
+from .language_codes import language_code, language_name
+from .language_pairs import MOST_LETTERS, Codes, LanguagePairs, Pair
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -75,9 +77,39 @@ def tagging(config: Any, tokenizer: PreTrainedTokenizerBase, source: str, target
     tags = _tags(tokenizer)
     own = {id: tags.beside.get(source, id) for id in tags.beside.values()}
     before, after = (tuple(own.get(id, id) for id in ids) for ids in tags.frame)
-    if tag := tags.before(config).get(target):
+    tag = tags.before(config).get(target)
+    if tag is not None:
         before = (tag, *before)
-    return Tagging(task_prefix(config, source, target), before, after, first_ids(tokenizer).get(target))
+    prefix = task_prefix(config, source, target)
+    if source and target and is_told_in_words(config, tokenizer) and not _tasks(config):
+        prefix = new_task_prefix(source, target)
+    return Tagging(prefix, before, after, first_ids(tokenizer).get(target))
+
+
+def is_told_in_words(config: Any, tokenizer: PreTrainedTokenizerBase) -> bool:
+    """Whether a prefix of words says the languages: of a T5 without tags, unlike MADLAD."""
+    return getattr(config, "model_type", "") in T5 and not _tags(tokenizer).madlad
+
+
+def spoken_pair(source: str | None, target: str | None) -> Pair:
+    """The codes of the languages asked of a T5 that names no pair; ("", "") for none, to read a text as it is.
+
+    UserError, of one line, for one language without the other, and for what is no language.
+    """
+    if source is None and target is None:
+        return "", ""
+    if source is None or target is None:
+        raise UserError("this T5 names no languages: give both, source and target (--from, --to), for the prefix"
+                        f" {new_task_prefix('en', 'fr')!r}, or none to translate the text as it is", exit_code=2)
+    return _spoken("from", source), _spoken("to", target)
+
+
+def _spoken(side: str, asked: str) -> str:
+    code = language_code(asked)
+    if code is None:
+        raise UserError(f"this model does not translate {side} {asked[:MOST_LETTERS]}: that is no code or English name"
+                        " of a language, such as fr or French", exit_code=2)
+    return code
 
 
 def first_ids(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:

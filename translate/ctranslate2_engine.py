@@ -46,6 +46,7 @@ class CTranslate2Engine:
         self.threads = threads
         self.end = defaults.end
         self.forced_end: int | None = defaults.config.get("forced_eos_token_id")
+        self.early = defaults.config.get("early_stopping") is True
         self.tokens: list[str] = json.loads((folder / VOCABULARY).read_text("utf-8"))  # their names, by id
         self.ids = {token: id for id, token in enumerate(self.tokens)}
         self.ends = [self.tokens[id] for id in sorted(self.end)]
@@ -70,13 +71,12 @@ class CTranslate2Engine:
         if not any(wanted is None or wanted(i) for i in range(len(sources))):
             return [()] * len(sources)
         name = self.tokens.__getitem__
+        how = self._until(options)
         results = self.translator.translate_batch(
             [list(map(name, source)) for source in sources],
             target_prefix=[list(map(name, options.prefix))] * len(sources) if options.prefix else None,
             beam_size=options.num_beams,
-            num_hypotheses=options.alternatives,
-            patience=1,
-            length_penalty=options.length_penalty,
+            **how,
             repetition_penalty=options.repetition_penalty,
             no_repeat_ngram_size=options.no_repeat_ngram_size,
             max_decoding_length=(options.max_new_tokens or 0) - (self._end_to_force(options) is not None),
@@ -90,20 +90,37 @@ class CTranslate2Engine:
             end_token=self.ends,
             suppress_sequences=self.never,
         )
-        found = [tuple(self._hypothesis(tokens, score, options)
-                       for tokens, score in zip(one.hypotheses, one.scores, strict=True))
+        divided = replace(options, length_penalty=how["length_penalty"])
+        found = [self._best([self._hypothesis(tokens, score * divided.normaliser(len(tokens)), options)
+                             for tokens, score in zip(one.hypotheses, one.scores, strict=True)], options)
                  for one in results]
         return self._rescored(sources, found) if options.penalised else found
 
-    def _hypothesis(self, tokens: Sequence[str], score: float, options: DecodingOptions) -> Hypothesis:
+    def _until(self, options: DecodingOptions) -> dict[str, Any]:
+        """When beam search ends.
+
+        By itself CTranslate2 ends it once as many hypotheses have ended as there are beams, however improbable: that is
+        `early_stopping: true` of `generate`.  A model that is sure of a long sentence loses it so, for every step ends
+        some improbable beginning of it.  Only without a length penalty does CTranslate2 wait for the most probable beam
+        to end.  Half as many hypotheses more then leave room to rank them by length.
+        """
+        beams = options.num_beams or 1
+        if self.early or beams == 1:
+            return {"num_hypotheses": options.alternatives, "patience": 1, "length_penalty": options.length_penalty}
+        return {"num_hypotheses": beams + beams // 2, "patience": 1.5, "length_penalty": 0}
+
+    @staticmethod
+    def _best(found: Sequence[Hypothesis], options: DecodingOptions) -> EngineOutput:
+        return tuple(sorted(found, key=lambda one: -one.score)[: options.alternatives])
+
+    def _hypothesis(self, tokens: Sequence[str], log_prob: float, options: DecodingOptions) -> Hypothesis:
         """One that reaches the limit of length ends there where the checkpoint says so, as under `generate`: the forced
         `</s>` is no choice, so its log-probability is 0."""
         ids = tuple(map(self.ids.__getitem__, tokens))
         forced = self._end_to_force(options)
         if forced is not None and ids[-1] not in self.end:
-            score *= options.normaliser(len(ids)) / options.normaliser(len(ids) + 1)
             ids = (*ids, forced)
-        return Hypothesis.from_engine(ids, score, end=self.end, options=options)
+        return Hypothesis.from_engine(ids, log_prob / options.normaliser(len(ids)), end=self.end, options=options)
 
     def _end_to_force(self, options: DecodingOptions) -> int | None:
         """None also where there is no room for it."""

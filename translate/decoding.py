@@ -5,7 +5,9 @@ Keyword arguments in Python, the command line, request bodies and the page all u
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, make_dataclass
-from typing import Any
+from typing import Annotated, Any, get_type_hints
+
+from pydantic import Field
 
 from seq2see.errors import UserError
 from seq2see.validation import STRICT, checked
@@ -65,6 +67,42 @@ OPTIONS = {one.name: one for one in fields(DecodingOptions) if one.metadata}
 Bounds = make_dataclass("Bounds", [(name, one.type, field(metadata=one.metadata)) for name, one in OPTIONS.items()],
                         namespace={"__pydantic_config__": STRICT})
 NO_OPTIONS = DecodingOptions()
+
+
+Id = Annotated[int, Field(ge=0)]
+
+
+@dataclass(frozen=True)
+class GenerationSettings:
+    """What is read of a generation_config.json besides what is true or false, to check it; others are ignored."""
+
+    __pydantic_config__ = STRICT
+    num_beams: Annotated[int, Field(ge=1)] | None = None
+    max_length: Annotated[int, Field(ge=2)] | None = None
+    min_length: int | None = None
+    length_penalty: float | None = None
+    repetition_penalty: Annotated[float, Field(gt=0)] | None = None
+    no_repeat_ngram_size: Id | None = None
+    eos_token_id: Id | list[Id] | None = None
+    pad_token_id: int | None = None
+    bos_token_id: Id | None = None
+    decoder_start_token_id: Id | None = None
+    forced_bos_token_id: Id | None = None
+    forced_eos_token_id: Id | list[Id] | None = None
+    bad_words_ids: list[list[Id]] | None = None
+    suppress_tokens: list[int] | None = None
+    begin_suppress_tokens: list[int] | None = None
+
+
+def check_generation(config: Mapping[str, Any], *, tokens: object, where: str) -> None:
+    """UserError if a setting is of a wrong kind, or if what starts or ends a translation is not among so many `tokens`,
+    where they are known."""
+    checked(GenerationSettings, {name: config.get(name) for name in get_type_hints(GenerationSettings)}, where=where)
+    for name in ("eos_token_id", "decoder_start_token_id"):
+        ids = config.get(name)
+        for id in [ids] if isinstance(ids, int) else ids or ():
+            if isinstance(tokens, int) and id >= tokens:
+                raise UserError(f"{name} in {where} is {id}, and the model has {tokens} tokens: copy the file again")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from seq2see.json_files import read_json
 from seq2see.manifest import sha256
 from ..tokenizer.language_pairs import LanguagePairs
 from ..tokenizer.tagging import language_pairs
-from .decoding import GenerationDefaults
+from .decoding import GenerationDefaults, check_generation
 from .devices import Device, torch_device
 from .measurements import NOTHING, Measurements
 
@@ -188,8 +188,12 @@ class LoadedCheckpoint:
     @cached_property
     def _defaults_of_files(self) -> GenerationDefaults:
         """Those that the loaded model will have: of generation_config.json or, in older folders, of config.json."""
+        file = "generation_config.json" if self._generation else "config.json"
+        where = f"{self.folder}/{file}"
         if self.folder is None or self.model_type == "seq2see":
-            return GenerationDefaults({**self._config, **self._generation}, self._config.get("max_position_embeddings"))
+            said = {**self._config, **self._generation}
+            check_generation(said, tokens=said.get("vocab_size"), where=where)
+            return GenerationDefaults(said, self._config.get("max_position_embeddings"))
         with IMPORTS:
             from transformers import GenerationConfig
 
@@ -199,6 +203,8 @@ class LoadedCheckpoint:
         with as_user_error(f"the decoding options in {self.folder} cannot be read"):
             found = (GenerationConfig.from_pretrained(self.folder, local_files_only=True) if self._generation else
                      GenerationConfig.from_model_config(config))
+        tokens = getattr(config, "decoder_vocab_size", None) or getattr(config, "vocab_size", None)
+        check_generation(vars(found), tokens=tokens, where=where)
         return GenerationDefaults(vars(found), getattr(config, "max_position_embeddings", None))
 
     @property

@@ -6,17 +6,21 @@ NLLB), silently makes one of a few special tokens.  Here the missing file is nam
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoTokenizer, PreTrainedTokenizerBase, TokenizersBackend
+from sentencepiece import SentencePieceProcessor
+from transformers import AutoTokenizer, NllbTokenizer, PreTrainedTokenizerBase, TokenizersBackend
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
+from transformers.models.nllb.tokenization_nllb import FAIRSEQ_LANGUAGE_CODES
 
 from seq2see.errors import UserError, as_user_error
 from seq2see.json_files import read_json
 from ..tokenizer.tokenization_seq2see import load_tokenizer
 
 SETTINGS = "tokenizer_config.json"
+TOKENS = "special_tokens_map.json"
 WHOLE = "tokenizer.json"  # all that a tokenizer of the library `tokenizers` needs
 
 
@@ -31,17 +35,47 @@ def build_tokenizer(folder: Path, model_type: str, *, trust_remote_code: bool = 
             tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(
                 folder, trust_remote_code=trust_remote_code, local_files_only=True)
     except UserError:
-        _refuse_missing(folder, _class_named(settings, model_type), settings)
+        _refuse_missing(folder, _class_named(folder, settings, model_type), settings)
+        _refuse_broken(folder)
         raise
     if isinstance(tokenizer, TokenizersBackend) and not (folder / WHOLE).is_file():
         _refuse_missing(folder, type(tokenizer), settings)
+        if isinstance(tokenizer, NllbTokenizer):
+            return _with_languages(tokenizer, folder, settings)
     return tokenizer
 
 
-def _class_named(settings: dict[str, Any], model_type: str) -> type | None:
-    """The class that transformers has for such a tokenizer."""
+def _with_languages(tokenizer: NllbTokenizer, folder: Path, settings: dict[str, Any]) -> NllbTokenizer:
+    """An NLLB's from its SentencePiece model alone, with the languages that transformers 5 leaves out there: after the
+    pieces and before `<mask>`, as it was trained."""
+    tokens = folder / TOKENS
+    named = (read_json(tokens) if tokens.is_file() else {}).get("additional_special_tokens")
+    codes = named or settings.get("additional_special_tokens") or FAIRSEQ_LANGUAGE_CODES
+    learnt = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
+    vocabulary = dict(learnt["vocab"])
+    for token in (*map(_content, codes), tokenizer.mask_token):
+        vocabulary.setdefault(token, len(vocabulary))
+    made = NllbTokenizer(
+        vocab=vocabulary, merges=[tuple(one) for one in learnt["merges"]], src_lang=settings.get("src_lang"),
+        tgt_lang=settings.get("tgt_lang"), legacy_behaviour=tokenizer.legacy_behaviour,
+        extra_special_tokens=[*map(_content, codes)], model_max_length=tokenizer.model_max_length,
+    )  # fmt: skip
+    made.backend_tokenizer.normalizer = tokenizer.backend_tokenizer.normalizer
+    return made
+
+
+def _content(token: str | dict[str, Any]) -> str:
+    """The text of a token, which older files describe in a dictionary."""
+    return str(token["content"] if isinstance(token, dict) else token)
+
+
+def _class_named(folder: Path, settings: dict[str, Any], model_type: str) -> type | None:
+    """The class that transformers has for such a tokenizer; UserError if the settings name one that it has not."""
     name = settings.get("tokenizer_class") or TOKENIZER_MAPPING_NAMES.get(model_type)
     found: type | None = tokenizer_class_from_name(name) if isinstance(name, str) else None
+    if found is None and "tokenizer_class" in settings:
+        raise UserError(f"tokenizer_class in {folder / SETTINGS} is {name}, which transformers does not have: use the"
+                        " model's own file")
     return found
 
 
@@ -54,5 +88,15 @@ def _refuse_missing(folder: Path, kind: type | None, settings: dict[str, Any]) -
     missing = [name for name in expected.values() if not (folder / name).is_file()]
     if missing:
         lacks = " and ".join(missing) + (f", or {whole}," if whole else "")
-        raise UserError(f"the tokenizer in {folder} cannot be built: {lacks} is missing; copy it from where the model"
-                        " came from")
+        unnamed = "" if settings else f", and no {SETTINGS} names another kind"  # NLLB's model_type is M2M-100's
+        raise UserError(f"the tokenizer in {folder} cannot be built: {lacks} is missing{unnamed}; copy it from where"
+                        " the model came from")
+
+
+def _refuse_broken(folder: Path) -> None:
+    """UserError that names the file of a tokenizer that cannot be read."""
+    for path in sorted(folder.glob("*.json")):
+        read_json(path)
+    for path in sorted([*folder.glob("*.spm"), *folder.glob("*.model")]):
+        with as_user_error(f"{path} is no SentencePiece model: copy it again"):
+            SentencePieceProcessor(model_file=str(path))

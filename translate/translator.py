@@ -28,6 +28,7 @@ from seq2see.folders import resolve_folder
 from seq2see.importing import IMPORTS
 from ..tokenizer.plain import characters
 from ..tokenizer.protected import Protection
+from ..tokenizer.tagging import T5, spoken_pair
 from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device, ctranslate2_finds, usable_cores
@@ -368,9 +369,13 @@ class Translator(LoadedCheckpoint):
 
         They may be given by the model's own codes, by ISO 639 or by English names.  UserError for a language or pair
         that the model does not have, for a name of several, and for no target where the model has no default one.
+        Of a model that names no languages they are as given or "".
         """
-        pairs = self.language_pairs
-        return pairs.find(source, target) if pairs else (source or "", target or "")
+        if pairs := self.language_pairs:
+            return pairs.find(source, target)
+        if self.config.model_type in T5:
+            return spoken_pair(source or None, target or None)
+        return source or "", target or ""
 
     def tag(self, target: str) -> int | None:
         """The id that a translation into `target` begins with; None: the checkpoint's default."""

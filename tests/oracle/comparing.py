@@ -1,4 +1,4 @@
-"""Compares two sides' records: arrays within 1e-5, everything else exactly; and knows which differences are meant."""
+"""Compares two sides' records: numbers within 1e-5, everything else exactly; and knows which differences are meant."""
 
 import pickle
 from collections.abc import Iterator
@@ -81,6 +81,9 @@ def differing(a: Any, b: Any, where: str = "") -> Iterator[tuple[str, Any, Any]]
             yield from differing(a.get(key, MISSING), b.get(key, MISSING), f"{where}.{key}")
         if list(a) != list(b) and set(a) == set(b):
             yield f"{where} order", list(a), list(b)
+    elif isinstance(a, float) and isinstance(b, float):
+        if not np.isclose(a, b, atol=TOLERANCE, rtol=0, equal_nan=True):
+            yield where, a, b
     elif isinstance(a, Plain) and isinstance(b, Plain):
         yield from differing(a.held, b.held, where)
     elif isinstance(a, list | tuple) and type(a) is type(b) and len(a) == len(b):
@@ -91,7 +94,7 @@ def differing(a: Any, b: Any, where: str = "") -> Iterator[tuple[str, Any, Any]]
         start = max(a.rfind("\n", 0, same) + 1, same - 50)
         line = a.count("\n", 0, same) + 1
         yield f"{where} line {line}", a[start:], b[start:]
-    elif type(a) is not type(b) or (a != b and not (a != a and b != b)):
+    elif type(a) is not type(b) or a != b:
         yield where, a, b
 
 

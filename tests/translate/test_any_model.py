@@ -4,6 +4,7 @@ cannot be opened is refused in one line, before it takes memory or runs code."""
 import json
 import os
 import pickle
+import re
 import shutil
 from pathlib import Path
 
@@ -217,6 +218,53 @@ def test_a_folder_that_is_no_translation_model_is_refused_in_one_line(opus, dama
     assert error.count("\n") == 1 and str(opus) in error
     with pytest.raises(UserError, match=said):
         Translator.from_pretrained(opus)
+
+
+def rewritten(name, **changes):
+    """What changes some keys of a JSON file of the folder."""
+    def change(folder):
+        content = json.loads((folder / name).read_text()) if (folder / name).is_file() else {}
+        (folder / name).write_text(json.dumps(content | changes))
+    return change
+
+
+def generating(**changes):
+    return rewritten("generation_config.json", **{"eos_token_id": 0, "decoder_start_token_id": 3} | changes)
+
+
+def sharded(content):
+    def change(folder):
+        (folder / "pytorch_model.bin").unlink()
+        (folder / "model.safetensors.index.json").write_text(json.dumps(content))
+    return change
+
+
+@pytest.mark.parametrize(("damage", "said"), [
+    (generating(bad_words_ids=[5]), r"bad_words_ids\[0\] in .*/generation_config.json is 5, expected a list"),
+    (generating(num_beams="four"), "num_beams in .*/generation_config.json is \"four\", expected a whole number"),
+    (generating(num_beams=0), "num_beams in .*/generation_config.json is 0, expected at least 1"),
+    (generating(max_length=-5), "max_length in .*/generation_config.json is -5, expected at least 2"),
+    (generating(eos_token_id="</s>"), 'eos_token_id in .*/generation_config.json is "</s>", expected a whole number'),
+    (generating(eos_token_id=[0, 99_999]), "eos_token_id in .* is 99999, and the model has [0-9]+ tokens"),
+    (generating(decoder_start_token_id=99_999), "decoder_start_token_id in .* is 99999, and the model has"),
+    (rewritten("config.json", encoder_attention_heads=3), "config.json describes no model that works: embed_dim must"),
+    (rewritten("config.json", vocab_size=10), "config.json describes no model that works: Padding_idx"),
+    (rewritten("tokenizer_config.json", tokenizer_class="NoSuchTokenizer"), "is NoSuchTokenizer, which transformers"),
+    (lambda folder: (folder / "source.spm").write_bytes(b"junk"), "source.spm is no SentencePiece model"),
+    (lambda folder: (folder / "target.spm").write_bytes(b""), "target.spm is no SentencePiece model"),
+    (lambda folder: (folder / "vocab.json").write_text("{"), "vocab.json is not valid JSON"),
+    (lambda folder: (folder / "vocab.json").write_text("[]"), "vocab.json contains a list; expected an object"),
+    *((lambda folder, name=name: (folder / name).write_text("version https://git-lfs.github.com/spec/v1\n"),
+       f"{name} is a Git LFS pointer, not the file itself: run git lfs pull in")
+      for name in ("pytorch_model.bin", "source.spm")),
+    (sharded({"weight_map": {"a": "pytorch_model.bin"}}), "index.json is not a valid weight index: expected metadata"),
+])  # fmt: skip
+def test_a_broken_file_is_named_in_one_line(opus, damage, said, capsys):
+    damage(opus)
+    assert main(["look", str(opus), TEXT]) in (1, 2)
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and str(opus) in error and "internal" not in error
+    assert re.search(said, error), error
 
 
 @pytest.mark.parametrize(("missing", "named"), [

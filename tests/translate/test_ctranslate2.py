@@ -59,19 +59,19 @@ FAMILIES = ["Marian", "M2M-100, NLLB", "T5", "mT5", "UMT5", "BART", "mBART", "Pe
 WORDS = re.findall(r"[^\W\d]+", " ".join(SENTENCES))  # numbers would be protected
 
 
-def family(name, *, ends):
-    """A random model of a family with the settings of published ones; with `ends` many translations end early."""
+def family(name, *, beams):
+    """A random model of a family with the settings of published ones; with beams many translations end early."""
     if name == "Marian":
         model, tokenizer = tiny.published_marian()
-        model.generation_config.update(forced_eos_token_id=0, num_beams=1, early_stopping=False)
+        model.generation_config.update(forced_eos_token_id=0)
     else:
         model, tokenizer = families.made(name), tiny.foreign_tokenizer()
         model.generation_config.update(
             suppress_tokens=[300], bad_words_ids=[[301], [302, 303]],
             forced_bos_token_id=7 if name in ("M2M-100, NLLB", "mBART") else None,
             forced_eos_token_id=2 if name in ("BART", "Pegasus") else None)  # fmt: skip
-    model.generation_config.max_length = 26
-    if ends:
+    model.generation_config.update(max_length=26, num_beams=beams, early_stopping=beams > 1)
+    if beams > 1:
         end, bias = model.generation_config.eos_token_id, getattr(model, "final_logits_bias", None)
         if bias is not None:
             bias[0, end] = 4.0
@@ -85,7 +85,7 @@ def family(name, *, ends):
 def test_a_family_writes_what_generate_writes(tmp_path, name, beams):
     """On 200 inputs in float32: greedily all of it; with four beams where all four end before the limit, but for an end
     right after a language tag, which CTranslate2 does not try."""
-    model, tokenizer = family(name, ends=beams > 1)
+    model, tokenizer = family(name, beams=beams)
     folder = tiny.save(tmp_path / "model", model, tokenizer)
     draw = random.Random(0)
     texts = [" ".join(draw.choices(WORDS, k=draw.randint(1, 14))) for _ in range(200)]
@@ -96,7 +96,7 @@ def test_a_family_writes_what_generate_writes(tmp_path, name, beams):
     for start in range(0, len(texts), 50):
         some = texts[start : start + 50]
         inputs = tokenizer(some, padding=True, return_tensors="pt", return_token_type_ids=False)
-        ids = model.generate(**inputs, num_beams=beams, num_return_sequences=beams, early_stopping=beams > 1)
+        ids = model.generate(**inputs, num_beams=beams, num_return_sequences=beams)
         wanted += [tuple(row[: row.index(end) + 1] if end in row else row) for row in ids[:, 1:].tolist()]
     found = [one.hypotheses[0] for one in fast(texts, num_beams=beams)]
     if beams == 1:

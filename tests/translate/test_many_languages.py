@@ -1,18 +1,25 @@
 """Models of many languages: all pairs, by any name of a language; what transformers writes, whoever else translates."""
 
+import io
 import json
 import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import families
 import pytest
+import sentencepiece
 import tiny
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers.models.m2m_100.tokenization_m2m_100 import FAIRSEQ_LANGUAGE_CODES as M2M_100
+from transformers.models.mbart50.tokenization_mbart50 import FAIRSEQ_LANGUAGE_CODES as MBART_50
+from transformers.models.nllb.tokenization_nllb import FAIRSEQ_LANGUAGE_CODES as NLLB
 
 from seq2see import Translator
 from seq2see.errors import UserError
-from seq2see.tokenizer.tagging import new_task_prefix, tagging
+from seq2see.tokenizer.tagging import language_pairs, new_task_prefix, tagging
+from seq2see.translate.tokenizer_files import build_tokenizer
 
 HUB = Path(__file__).resolve().parents[3] / "shared" / "hub"
 TAGS = [">>fra<<", ">>deu<<", ">>srp_Cyrl<<", ">>srp_Latn<<"]
@@ -185,3 +192,117 @@ def test_the_files_of_the_hub(tmp_path):
     both = Translator(model, tokenizer)
     assert both.language_pairs == [("fr", "en")] and both.pair("French", "eng") == ("fr", "en")
     assert both.codec.encode(["Le chat."], source="fr", target="en") == [tokenizer("Le chat.")["input_ids"]]
+
+
+# --- a T5 that names no pair, as mT5 and T5 1.1
+
+
+@pytest.mark.parametrize(("asked", "pair", "prefix"), [
+    ({}, ("", ""), ""), ({"source": "en", "target": "fr"}, ("en", "fr"), "translate English to French: "),
+    ({"source": "English", "target": "deu"}, ("en", "de"), "translate English to German: "),
+])  # fmt: skip
+@pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
+def test_a_t5_that_names_no_pair_is_told_the_languages_that_are_asked_for(tmp_path, engine, asked, pair, prefix):
+    """In the words that fine-tuning gives it; without languages it reads the text as it is."""
+    translator = Translator.from_pretrained(tiny.t5(tmp_path / "t5"), engine=engine)
+    result = translator(TWO, **asked, max_new_tokens=5, num_beams=1)
+    assert (result.source_language, result.target_language) == pair and len(result.parts) == 2
+    for trace, part in zip(translator.look(result), result.parts, strict=True):
+        read = translator.tokenizer(prefix + part.source_text)["input_ids"]
+        assert trace.source_ids == tuple(read)
+        assert translator.codec.encode([part.source_text], source=pair[0], target=pair[1]) == [read]
+
+
+@pytest.mark.parametrize(("asked", "said"), [
+    ({"target": "fr"}, "names no languages: give both"), ({"source": "en"}, "names no languages: give both"),
+    ({"source": "en", "target": "Frensh"}, "does not translate to Frensh: that is no code or English name"),
+    ({"source": "klingonn", "target": "fr"}, "does not translate from klingonn: that is no code"),
+])  # fmt: skip
+def test_it_is_told_both_languages_or_none(tmp_path, asked, said):
+    with pytest.raises(UserError, match=said) as error:
+        Translator.from_pretrained(tiny.t5(tmp_path / "t5"))("The cat.", **asked)
+    assert error.value.exit_code == 2
+
+
+# --- tokenizers as older folders have them, without a tokenizer.json
+
+
+def pieces(kind):
+    """A SentencePiece model, laid out as fairseq has it."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(tiny.SENTENCES * 4), model_writer=model, vocab_size=120 if kind == "bpe" else 60,
+        model_type=kind, hard_vocab_limit=False, minloglevel=2)  # fmt: skip
+    return model.getvalue()
+
+
+OLDER = {  # kind of pieces, class of the tokenizer, its languages by id, network, and two of the languages
+    "NLLB": ("bpe", "NllbTokenizer", NLLB, "M2M-100, NLLB", "eng_Latn", "fra_Latn"),
+    "M2M-100": ("unigram", "M2M100Tokenizer", M2M_100["m2m100"], "M2M-100, NLLB", "en", "fr"),
+    "mBART-50": ("unigram", "MBart50Tokenizer", MBART_50, "mBART", "en_XX", "fr_XX"),
+}
+
+
+def older(folder, family, **settings):
+    """A random model with its tokenizer in SentencePiece's file; M2M-100 has a vocab.json too."""
+    kind, tokenizer, _, network, *_ = OLDER[family]
+    families.made(network).save_pretrained(folder)
+    (folder / "sentencepiece.bpe.model").write_bytes(model := pieces(kind))
+    read = sentencepiece.SentencePieceProcessor(model_proto=model)
+    if family == "M2M-100":
+        known = ["<s>", "<pad>", "</s>", "<unk>", *map(read.id_to_piece, range(3, len(read)))]
+        (folder / "vocab.json").write_text(json.dumps({token: id for id, token in enumerate(known)}))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": tokenizer} | settings))
+    return read
+
+
+@pytest.mark.parametrize("family", OLDER)
+def test_a_tokenizer_of_pieces_alone_has_the_ids_it_was_trained_with(tmp_path, family):
+    """fairseq's: each piece is one further than in SentencePiece's file, then come the languages, then `<mask>`."""
+    read = older(tmp_path, family)
+    *_, codes, _, source, target = OLDER[family]
+    ids = {code: len(read) + 1 + i for i, code in enumerate(codes)}
+    translator = Translator.from_pretrained(tmp_path, precision="float32")
+    assert {*translator.language_pairs.targets} == {*codes} and len(translator.language_pairs) == len(codes) ** 2
+    text = "The cat did not cross the street."
+    assert translator.codec.encode([text], source=source, target=target) == [
+        [ids[source], *(id + 1 for id in read.encode(text)), 2]]
+    result = translator(text, source="English", target="fr", max_new_tokens=6)
+    assert result.hypotheses[0].token_ids[0] == ids[target] and result.engine == "ctranslate2"
+    [trace] = translator.look(result)
+    assert [one.special for one in (*trace.source[:1], *trace.target[:1])] == [True, True]
+    if family != "M2M-100":  # which has no mask
+        assert translator.tokenizer.convert_tokens_to_ids("<mask>") == len(read) + 1 + len(codes)
+
+
+@pytest.mark.parametrize("listed", [{}, {"additional_special_tokens": None}, {"additional_special_tokens": [
+    "eng_Latn", {"content": "fra_Latn", "__type": "AddedToken"}]}])  # fmt: skip
+@pytest.mark.parametrize("file", ["tokenizer_config.json", "special_tokens_map.json"])
+def test_the_languages_of_an_nllb_are_those_that_its_files_list(tmp_path, listed, file):
+    """And the same again when it is saved; the pair that it names stays its default."""
+    read = older(tmp_path / "nllb", "NLLB", src_lang="eng_Latn", tgt_lang="fra_Latn")
+    path = tmp_path / "nllb" / file
+    path.write_text(json.dumps((json.loads(path.read_text()) if path.exists() else {}) | listed))
+    tokenizer = build_tokenizer(tmp_path / "nllb", "m2m_100")
+    codes = ["eng_Latn", "fra_Latn"] if listed.get("additional_special_tokens") else NLLB
+    assert tokenizer.convert_tokens_to_ids(codes) == [*range(len(read) + 1, len(read) + 1 + len(codes))]
+    assert language_pairs(None, tokenizer)[0] == ("eng_Latn", "fra_Latn")
+    tokenizer.save_pretrained(tmp_path / "again")
+    again = build_tokenizer(tmp_path / "again", "m2m_100")
+    text = "fra_Latn The  cat <mask>"
+    assert again.get_vocab() == tokenizer.get_vocab() and again(text)["input_ids"] == tokenizer(text)["input_ids"]
+
+
+@pytest.mark.parametrize(("family", "missing", "named"), [
+    ("NLLB", ["sentencepiece.bpe.model"], "sentencepiece.bpe.model, or tokenizer.json, is missing;"),
+    ("NLLB", ["tokenizer_config.json"], "vocab.json is missing, and no tokenizer_config.json names another kind;"),
+    ("M2M-100", ["sentencepiece.bpe.model"], "sentencepiece.bpe.model is missing;"),
+    ("M2M-100", ["vocab.json"], "vocab.json is missing;"),
+    ("mBART-50", ["sentencepiece.bpe.model"], "sentencepiece.bpe.model, or tokenizer.json, is missing;"),
+])  # fmt: skip
+def test_the_file_that_such_a_tokenizer_lacks_is_named(tmp_path, family, missing, named):
+    older(tmp_path, family)
+    for name in missing:
+        (tmp_path / name).unlink()
+    with pytest.raises(UserError, match=f"cannot be built: {named}"):
+        Translator.from_pretrained(tmp_path)
