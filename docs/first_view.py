@@ -27,7 +27,8 @@ from seq2see.pretrained import NAMES
 from seq2see.serve.access import Caller
 from seq2see.serve.dialects.v1 import LookBody, look_reply
 from seq2see.serve.service import Service
-from seq2see.serve.ui.first import PAIRS, SOURCE, TARGET, example_model, sentences, settings_of
+from seq2see.serve.ui.first import example_model, settings_of
+from seq2see.translate.example_pairs import PAIRS, SOURCE, TARGET, sentences
 from seq2see.translate.loaded_checkpoint import fingerprint
 
 HOME = Path(__file__).resolve().parent.parent / "serve" / "ui"

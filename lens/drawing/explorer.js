@@ -42,7 +42,8 @@ export function explorer(element, settings) {
   const root = element.appendChild(document.createElement("div")), find = (name) => root.querySelector(name);
   root.className = "s2s";
   root.innerHTML = String(frame);
-  const engine = settings.api ? overHttp(settings.api) : settings.gradio ? overGradio(settings.gradio) : null;
+  const engine = settings.answer ?? (settings.api ? overHttp(settings.api)
+    : settings.gradio ? overGradio(settings.gradio) : null);
   const state = { ...START, theme: firstTheme(), ...settings.start };
   const context = { state, engine, root, set, render, note, hover, settings: { ...settings, engine: Boolean(engine) },
     announce: (text) => paint(find(".say"), html`${text}`) };
@@ -83,7 +84,7 @@ export function explorer(element, settings) {
     for (const name of [".work", ".heads"]) find(name).classList.toggle("stale", isOld(state));
     paint(find(".dock"), dock(state, settings));
     drawer(find(".drawer"), context);
-    paint(find(".foot"), foot(engine));
+    paint(find(".foot"), foot(engine, settings));
     writeWord();
     fit(find(".texts"), state.traces.length);
     drawThreads(find(".texts"), state);
@@ -148,8 +149,8 @@ function said(state) {
   return html`<span class="soft">${state.text && !state.busy ? empty : ""}</span>`;
 }
 
-function foot(engine) {
-  const isLocal = engine && ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+function foot(engine, { answer }) {
+  const isLocal = answer || (engine && ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname));
   return html`<span>${isLocal ? "Everything runs on this computer. " : ""}${
     engine ? "Nothing you type is kept, except by this tab until you close it." : ""}</span>
     <span>What a word depends on is tested by switching heads off and erasing words.</span>`;

@@ -6,11 +6,20 @@ from pathlib import Path
 
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
+from seq2see.importing import IMPORTS
 from seq2see.translate import export, stock
+from seq2see.translate.translator import Translator
+
+TYPES = {"ctranslate2": ("int8", "float32"), "transformers": (), "web": ("int8", "float16")}
 
 
 def run(args: argparse.Namespace) -> None:
-    """`args.run`, `args.format`, `args.quantization`, `args.out` (None: beside the checkpoint)."""
+    """`args.run`, `args.format`, `args.quantization`, `args.out` (None: beside the checkpoint, or NAME.html)."""
+    if args.quantization not in (None, *TYPES[args.format]):
+        types = " or ".join(TYPES[args.format]) or "none: its weights are float32"
+        raise UserError(f"--quantization {args.quantization} with --format {args.format}: expected {types}", exit_code=2)
+    if args.format == "web":
+        return write_page(args)
     model = resolve_folder(args.run)
     out = made = Path(args.out) if args.out else None
     try:
@@ -21,15 +30,32 @@ def run(args: argparse.Namespace) -> None:
             make_room(made)
             stock.write(model, made)
         elif out:
-            export.write(model, out, quantization=args.quantization)
+            export.write(model, out, quantization=args.quantization or "int8")
         else:
-            made = export.exported(model, quantization=args.quantization)
+            made = export.exported(model, quantization=args.quantization or "int8")
     except OSError as error:
         if error.filename and Path(error.filename).is_file() and not os.access(error.filename, os.R_OK):
             raise  # the model cannot be read
         message = f"cannot write {out or model} ({error.strerror}); choose a writable folder with --out"
         raise UserError(message) from error
     print(made)
+
+
+def write_page(args: argparse.Namespace) -> None:
+    """The explorer with the model inside."""
+    translator = Translator.from_pretrained(args.run, engine="torch")
+    out = Path(args.out or f"{translator.name or 'model'}.html")
+    with IMPORTS:
+        from seq2see.translate.web_page import web_page  # imports torch
+
+    page = web_page(translator, args.quantization)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(page, encoding="utf-8")
+    except OSError as error:
+        message = f"cannot write {out} ({error.strerror}); choose another file with --out"
+        raise UserError(message, exit_code=2) from error
+    print(out)
 
 
 def make_room(folder: Path) -> None:

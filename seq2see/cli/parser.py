@@ -282,16 +282,18 @@ def add_measure(verbs: Verbs) -> None:
 def add_export(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "export", "write a model in another format",
-        "For use elsewhere: `translate` and `serve` export what they need themselves. Prints the folder.",
+        "For use elsewhere: `translate` and `serve` export what they need themselves. Prints what was written.",
     )
     add_model(verb)
     verb.add_argument(
-        "--format", choices=("ctranslate2", "transformers"), default="ctranslate2",
-        help="transformers: a Pegasus model, which needs no code of ours (%(default)s)",
+        "--format", choices=("ctranslate2", "transformers", "web"), default="ctranslate2",
+        help="transformers: a Pegasus model, which needs no code of ours; web: the explorer with the model inside, one "
+             "HTML file that opens from disk (%(default)s)",
     )
-    verb.add_argument("--quantization", choices=("int8", "float32"), default="int8",
-                      help="type of the weights, for ctranslate2 (%(default)s)")
-    verb.add_argument("--out", metavar="FOLDER", help="output folder (in the folder of the model)")
+    verb.add_argument("--quantization", choices=("int8", "float16", "float32"),
+                      help="type of the weights: for ctranslate2 int8 or float32 (int8), for web int8 or float16 (float16 "
+                           "up to 2 million weights)")
+    verb.add_argument("--out", metavar="PLACE", help="output folder (in the folder of the model), or file (NAME.html)")
 
 
 def add_lessons(verbs: Verbs) -> None:

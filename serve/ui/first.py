@@ -15,26 +15,11 @@ from typing import Any
 
 from seq2see.pretrained import NAMES
 from ...lens.explorer import style
+from ...translate.example_pairs import PAIRS, SOURCE, TARGET, all_right, sentences
 from ...translate.loaded_checkpoint import fingerprint
 from ...translate.translator import Translator
 from ..service import Service
 from . import text_of
-
-PAIRS: tuple[dict[str, Any], ...] = (
-    {"name": "The cat … the street … too", "before": "The cat did not cross the street because it was too ",
-     "options": ["tired", "wide"], "after": ".", "pronouns": ["il", "elle"]},
-    {"name": "The goat … the wolf", "before": "The goat ", "options": ["chased", "fled from"],
-     "after": " the wolf because it was hungry.", "pronouns": ["elle", "il"]},
-    {"name": "The box … the bag … too", "before": "The box did not fit in the bag because it was too ",
-     "options": ["big", "small"], "after": ".", "pronouns": ["elle", "il"]},
-)
-SOURCE, TARGET = "en", "fr"
-
-
-def sentences() -> list[tuple[str, str]]:
-    """The six example sentences, each with the pronoun that is right."""
-    return [(one["before"] + word + one["after"], pronoun) for one in PAIRS
-            for word, pronoun in zip(one["options"], one["pronouns"], strict=True)]
 
 
 def example_model(service: Service) -> str | None:
@@ -44,17 +29,6 @@ def example_model(service: Service) -> str | None:
     shipped = (name for name, one in models if first_view(one))
     right = (name for name, one in models if callable(one) and all_right(one))
     return next(chain(shipped, right), None)
-
-
-@lru_cache(maxsize=16)
-def all_right(translator: Translator) -> bool:
-    if (SOURCE, TARGET) not in translator.language_pairs:
-        return False
-    texts, pronouns = zip(*sentences(), strict=True)
-    found = translator(list(texts), source=SOURCE, target=TARGET)
-    others = {"il": "elle", "elle": "il"}
-    words = [one.text.lower().replace("'", " ").replace("’", " ").split() for one in found]
-    return all(right in own and others[right] not in own for right, own in zip(pronouns, words, strict=True))
 
 
 def settings_of(service: Service, *, api: str | None, learning: dict[str, Any] | None = None) -> dict[str, Any]:

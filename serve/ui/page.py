@@ -17,6 +17,7 @@ from starlette.routing import Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...lens.explorer import as_data, script, style
+from ...translate.example_pairs import sentences
 from ...translate.translator import Translator
 from ..access import AccessControl
 from ..request_checks import PAGE
@@ -25,7 +26,7 @@ from ..settings import ServerSettings
 from . import text_of
 from .api import add_api, add_ask
 from .calls import CheckedCalls
-from .first import sentences, settings_of, static_view
+from .first import settings_of, static_view
 from .gradio_patches import answer_in_json
 
 MOST_VISITS = 100  # whose last state Gradio keeps in memory

@@ -22,9 +22,9 @@ from seq2see.pretrained import HOME
 from seq2see.serve.access import Caller
 from seq2see.serve.dialects.v1 import LookBody, look_reply
 from seq2see.serve.service import Service
-from seq2see.serve.ui.first import PAIRS, sentences
 from seq2see.storybook.lexicon import NOUNS
 from seq2see.storybook.senses import SENSES
+from seq2see.translate.example_pairs import PAIRS, sentences
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 SIX = [text for text, _ in sentences()]

@@ -1,0 +1,92 @@
+"""The explorer with a model inside, as one HTML file that opens from disk, offline, without a server:
+`seq2see export MODEL --format web`.
+
+The network runs in the reader's browser (`lens/drawing/network.js`), in a worker that the page starts from its own
+text.  What it needs lies in the file as gzip in base64: the JSON of `web_model.py`, the numbers of `web_weights.py`, and
+the replay of the training, if the model has one.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import json
+from typing import Any
+
+from ..lens.explorer import as_data, bundle, script, style
+from .example_pairs import PAIRS, SOURCE, TARGET, all_right, sentences
+from .translator import Translator
+from .web_model import web_model
+from .web_weights import WebType, web_weights
+
+SMALL = 4_000_000  # bytes of float16 up to which a page has them: beyond, int8
+REPLAY = "replay.json.gz"
+CHARACTERS, BEAMS, ALTERNATIVES = 1_000, 8, 4  # of what a reader may ask for
+POLICY = ("default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:; style-src 'unsafe-inline'; "
+          "img-src data: blob:; font-src data:; connect-src data:")  # fmt: skip
+START = """
+const text = (id) => document.getElementById(id).textContent;
+const blob = async (id) => (await fetch(`data:;base64,${text(id)}`)).blob();
+const plain = async (id) => new Response((await blob(id)).stream().pipeThrough(new DecompressionStream("gzip")));
+const home = document.getElementById("explorer");
+(async () => {
+  const { model, manifest } = await (await plain("model")).json(), weights = await (await plain("weights")).arrayBuffer();
+  const replay = text("replay") ? await (await blob("replay")).arrayBuffer() : null;
+  const worker = URL.createObjectURL(new Blob([text("worker")], { type: "text/javascript" }));
+  const answer = s2s_engine.inWorker(worker, { model, manifest, weights, replay });
+  explorer(home, { ...JSON.parse(text("settings")), answer });
+})().catch(() => { home.textContent = "This file is damaged, or this browser is too old to read it."; });
+"""
+
+
+def web_page(translator: Translator, dtype: WebType | None = None) -> str:
+    """The page of a Seq2See model from a folder; its weights in float16 or int8, by default the smaller a large model.
+
+    UserError for a model that a browser cannot run.
+    """
+    with translator.inside() as (model, _):
+        half = 2 * sum(weight.numel() for weight in model.parameters())
+        weights = web_weights(model, dtype or ("float16" if half <= SMALL else "int8"))
+    content = {"model": web_model(translator, weights), "manifest": weights.manifest}
+    replay = translator.folder / REPLAY if translator.folder else None
+    parts = {
+        "model": packed(json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()),
+        "weights": packed(weights.buffer),
+        "replay": base64.b64encode(replay.read_bytes()).decode() if replay and replay.exists() else "",
+        "worker": f'"use strict";\n{bundle("worker")}\ns2s_worker.answerIn(self);',
+    }
+    scripts = "\n".join(f'<script type="text/plain" id="{name}">{part}</script>'
+                        for name, part in parts.items())
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<title>Seq2See · {html.escape(translator.name or "a model")}</title><style>body {{ margin: 0; }}
+{style()}</style></head>
+<body><div id="explorer"><noscript>This page is a model in JavaScript.</noscript></div>
+<script type="application/json" id="settings">{as_data(settings_of(translator))}</script>
+{scripts}
+<script>(() => {{ "use strict"; {script()}
+{START}}})();</script>
+</body></html>
+"""
+
+
+def packed(content: bytes) -> str:
+    return base64.b64encode(gzip.compress(content, mtime=0)).decode()
+
+
+def settings_of(translator: Translator) -> dict[str, Any]:
+    """The explorer's settings: as the server's, for one model."""
+    right = all_right(translator)
+    with translator.inside() as (model, _):
+        size = model.num_parameters()
+    return {
+        "models": [{"name": translator.name, "languages": translator.language_pairs.products, "weights": size}],
+        "characters": CHARACTERS, "alternatives": ALTERNATIVES, "beams": BEAMS,
+        "pairs": list(PAIRS) if right else [],
+        "pairLanguages": [SOURCE, TARGET] if right else None,
+        "exampleModel": translator.name if right else None,
+        "first": None,
+        "text": sentences()[0][0] if SOURCE in translator.language_pairs.sources else None,
+    }  # fmt: skip
