@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     # isort: off
     from ..tokenizer.encoding import encode_source as encode_source, encode_target as encode_target
     from .alignment_choice import AlignmentChoice as AlignmentChoice
-    from .beam_tree import BeamTree as BeamTree, beam_tree as beam_tree
+    from .beam_search_tree import BeamTree as BeamTree, beam_tree as beam_tree
     from .by_words import Unit as Unit, WordMap as WordMap, word_map as word_map
     from .calibration import Calibration as Calibration, Calibrator as Calibrator
     from .choices import Choice as Choice, MinimalPairs as MinimalPairs, margins as margins
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _NAMES_IN = {
     ".tokenizer.encoding": "encode_source encode_target",  # beside this folder
     "alignment_choice": "AlignmentChoice",
-    "beam_tree": "BeamTree beam_tree",
+    "beam_search_tree": "BeamTree beam_tree",
     "by_words": "Unit WordMap word_map",
     "calibration": "Calibration Calibrator",
     "choices": "Choice MinimalPairs margins",

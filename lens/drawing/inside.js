@@ -51,7 +51,7 @@ export function layers({ network, tokenizer, ids, seen: { streams } }) {
   return found;
 }
 
-// --- the tree of a beam search: nodes [token, parent, log-probability, score] by step (`lens/beam_tree.py`)
+// --- the tree of a beam search: nodes [token, parent, log-probability, score] by step (`lens/beam_search_tree.py`)
 
 export function tree(model, [, to], { text, num_beams: beams = 4 }) {
   const { network, tokenizer } = model, encoded = network.encode(tokenizer.encode(text).ids);

@@ -6,9 +6,7 @@ from pathlib import Path
 
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
-from seq2see.importing import IMPORTS
-from seq2see.translate import export, stock
-from seq2see.translate.translator import Translator
+from seq2see.translate import Translator, export, stock
 
 TYPES = {"ctranslate2": ("int8", "float32"), "transformers": (), "web": ("int8", "float16")}
 
@@ -43,11 +41,10 @@ def run(args: argparse.Namespace) -> None:
 
 def write_page(args: argparse.Namespace) -> None:
     """The explorer with the model inside."""
+    from seq2see.translate.web_page import web_page  # imports torch
+
     translator = Translator.from_pretrained(args.run, engine="torch")
     out = Path(args.out or f"{translator.name or 'model'}.html")
-    with IMPORTS:
-        from seq2see.translate.web_page import web_page  # imports torch
-
     page = web_page(translator, args.quantization)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

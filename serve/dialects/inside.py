@@ -103,7 +103,7 @@ class TreeQuestion(Question):
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
-            from ...lens.beam_tree import beam_tree  # imports torch
+            from ...lens.beam_search_tree import beam_tree  # imports torch
 
         source, target = translator.pair(self.source, self.target)
         with translator.inside() as (model, tokenizer):

@@ -10,7 +10,7 @@ import pytest
 import torch
 from tiny import make
 
-from seq2see.lens.beam_tree import beam_tree
+from seq2see.lens.beam_search_tree import beam_tree
 from seq2see.lens.explorer import bundle
 from seq2see.lens.hooks import Head, all_heads
 from seq2see.lens.interventions import ablate, mean_outputs, patch, record, steer

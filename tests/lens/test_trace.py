@@ -74,7 +74,8 @@ TEXTS = ["Le chat n'a pas traversé.", "La rue", "Le sac était trop grand."]
 
 def test_maps_of_a_given_text_are_what_generation_attends_to_when_it_must_write_it(any_model):
     model, tokenizer = any_model
-    traces = trace_texts(model, tokenizer, SOURCES, TEXTS, source_language="en", target_language="fr")
+    languages = {} if model.config.model_type == "t5" else {"source_language": "en", "target_language": "fr"}
+    traces = trace_texts(model, tokenizer, SOURCES, TEXTS, **languages)  # a T5 is told them in words of the source
     wanted = [trace.target_ids for trace in traces]
     rows = generated(model, tokenizer, SOURCES, num_beams=1, do_sample=False, max_length=40, no_repeat_ngram_size=0,
                      prefix_allowed_tokens_fn=lambda b, ids: [(*wanted[b], 0)[min(len(ids) - 1, len(wanted[b]))]])

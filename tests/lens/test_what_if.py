@@ -7,7 +7,7 @@ from tiny import SENTENCES
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
-from seq2see.lens.beam_tree import beam_tree
+from seq2see.lens.beam_search_tree import beam_tree
 from seq2see.lens.hooks import STEERED, STEERING, all_heads, attention_sites
 from seq2see.lens.interventions import ablate, steer
 from seq2see.lens.kinds import KINDS
