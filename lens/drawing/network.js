@@ -268,7 +268,7 @@ export class Network {
     this.decoder = { layers: many("decoder", DecoderLayer, dH), layer_norm: weights.norm("model.decoder.layer_norm") };
     this.shared = weights.linear("model.shared");  // the embeddings [V,D]
     this.lm_head = weights.has("lm_head") ? weights.linear("lm_head") : this.shared;
-    this.ends = [config.eos_token_id].flat();
+    this.ends = [generation.eos_token_id ?? config.eos_token_id].flat();
     Object.assign(this, { config, generation, D, V: this.shared.outputs });
   }
 

@@ -9,7 +9,7 @@
 //     tokenizer.tags                                         { fr: 4 }: the tag that a translation begins with
 
 const BYTE = /^<0x([0-9A-F]{2})>$/, SPACE = "\\p{White_Space}", NO_SPACE = "\\P{White_Space}";
-const ALSO = { s: "ſ", k: "\u212a", å: "\u212b" };  // letters that differ in case from these, beside their capitals
+const LONG_S = "ſ";  // s in another case, beside its capital
 
 export class Tokenizer {
   constructor({ model, added_tokens: added, normalizer, pre_tokenizer: cut, post_processor: ending }) {
@@ -44,20 +44,26 @@ export class Tokenizer {
     return { ids: [...ids, this.vocabulary.get(this.end)], offsets: [...offsets, [0, 0]] };
   }
 
-  // The tokens of a text that is cut at its words: { id, start, end } in code points.
+  // The tokens of a text: { id, start, end } in code points.
   *pieces(text) {
-    let at = 0, place = 0;
-    const all = [...text.matchAll(this.pattern)].flatMap(({ 0: found, index }) => {
-      const between = text.slice(at, index);
-      at = index + found.length;
-      return between ? [between, found] : [found];
-    });
-    for (const piece of [...all, text.slice(at)]) {
+    let place = 0;
+    for (const piece of this.cut(text)) {
       const characters = [...piece];
       for (const { id, start, end } of this.merged(this.symbols(characters)))
         yield { id, start: place + start, end: place + end };
       place += characters.length;
     }
+  }
+
+  // A text cut at its words, across which no token goes; what the pattern does not match stays together.
+  cut(text) {
+    let at = 0;
+    const pieces = [...text.matchAll(this.pattern)].flatMap(({ 0: found, index }) => {
+      const before = text.slice(at, index);
+      at = index + found.length;
+      return [before, found];
+    });
+    return [...pieces, text.slice(at)].filter(Boolean);
   }
 
   // Each character as its token or, if it has none, as tokens of its bytes.
@@ -141,6 +147,6 @@ function inJavaScript(pattern) {
 }
 
 function cases(letter, inClass) {
-  const small = letter.toLowerCase(), all = [...new Set([small, letter.toUpperCase(), ALSO[small] ?? small])].join("");
+  const small = letter.toLowerCase(), all = small + letter.toUpperCase() + (small === "s" ? LONG_S : "");
   return inClass ? all : `[${all}]`;
 }

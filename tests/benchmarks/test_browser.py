@@ -33,8 +33,8 @@ def test_translations_maps_and_effects_of_heads_are_pytorchs(bench, subject):
 
 
 def test_ids_offsets_and_texts_are_pythons(bench, subject):
-    texts = ["", " ", "<s> L'été<2fr></s>", "QU’Il a\u0301 👩🏽\u200d🦰\r\n\x85 ſ'a \ufeff", *TEXTS[subject.name],
-             *bench.strings(400)]
+    texts = ["", " ", "<s> L'été<2fr></s>", "QU’Il a\u0301 👩🏽\u200d🦰\r\n\x85 ſ'a PUIſQU’on \ufeff",
+             *TEXTS[subject.name], *bench.strings(400)]
     assert bench.same_ids(subject, texts) == len(texts)
 
 
