@@ -1,7 +1,7 @@
 """What the page needs of a model beside its weights to answer without a server: one JSON object, which
 `lens/drawing/in_browser.js` reads.
 
-    name, config, generation_config, tokenizer      of the files: the latter three as in config.json, ..., tokenizer.json
+    name, config, generation_config, tokenizer      the latter three as in their .json files
     language_pairs                                  [[source, target], ...], the default first
     seen_words     {language: [word, ...]}          casefolded words of the training text
     calibration    {language: {steps, sentences}}   of a token's chance, and of a whole translation's, or null

@@ -22,18 +22,18 @@ const FRENCH = [WHOLE, ABBREVIATION, ELIDED, `(?<=[\\p{L}\\p{M}])${CLITIC}`,
 
 const pattern = (parts) => new RegExp(parts.join("|"), "giv");
 const PATTERNS = { french: pattern(FRENCH), other: pattern([ABBREVIATION, WORD, OTHER]) };
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+const cutter = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 // [{ text, start, end }].  No word separates a vowel sign or a skin tone from its base: what is searched for words has
 // the first character of each grapheme alone.
 export function splitWords(text, language) {
   const letters = [...text], places = [];
   let first = "", at = 0;
-  for (const { segment } of graphemes.segment(text)) {
-    const [own] = segment;
+  for (const one of graphemesOf(text)) {
+    const [own] = one;
     for (let i = 0; i < own.length; i++) places.push(at);
     first += own;
-    at += [...segment].length;
+    at += [...one].length;
   }
   places.push(at);
   const found = first.matchAll(PATTERNS[/^fra?(?:[-_]|$)/.test(language) ? "french" : "other"]);
@@ -42,6 +42,10 @@ export function splitWords(text, language) {
     return { text: letters.slice(start, end).join(""), start, end };
   });
 }
+
+// What is put over a space stands alone.
+const graphemesOf = (text) => Array.from(cutter.segment(text), ({ segment }) =>
+  /^\s./u.test(segment) ? [segment[0], segment.slice(1)] : [segment]).flat();
 
 // The tokens that spell a text: { text, word, start, end, special }, with `word` a number in `splitWords`, null for a
 // special token and for space at the end.  Tokens that spell one character byte by byte all have its place.

@@ -1,0 +1,220 @@
+"""The model in the reader's browser answers as the server does, from the same weights: in Chromium, from a page of the
+disk, whose worker has the packaged storybook in float16.
+"""
+
+import asyncio
+import base64
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from seq2see import Translator
+from seq2see.errors import UserError
+from seq2see.lens.explorer import bundle
+from seq2see.lens.kinds import KINDS
+from seq2see.pretrained import HOME
+from seq2see.serve.access import Caller
+from seq2see.serve.dialects.inside import InsideBody
+from seq2see.serve.dialects.v1 import LookBody, OneTranslation, TranslateBody, look_reply
+from seq2see.serve.service import Service
+from seq2see.tokenizer.words import split_words
+from seq2see.translate.web_model import web_model
+from seq2see.translate.web_weights import web_weights
+
+pytestmark = pytest.mark.browser
+VIEWS_SHOWN = ["raw", "norm", "rollout", "contributions", "left_out"]
+CAT, WIDE = (f"The cat did not cross the street because it was too {word}." for word in ("tired", "wide"))
+TEXTS = [CAT, "The goat chased the wolf because it was hungry.", "Is the suitcase empty?", "It’s my dog, isn’t it?",
+         "The white goat offered the kite to the beautiful bear. It enjoyed sharing.",
+         "Mr. Wolf ate the apple.  He was hungry!\nThe road was long. It was wide."]
+BANKS = ["The bank lent the man some money.", "The bank was closed.", "The duck sat on the bank."]
+ABOUT = {"text": CAT, "translation": "Le chat n'a pas traversé la rue parce qu'il était trop fatigué."}
+QUESTIONS = {
+    **{f"look {text}": ("look", {"text": text, "maps": list(KINDS), "views": VIEWS_SHOWN}) for text in TEXTS},
+    **{f"evidence {text}": ("look", {"text": text, "evidence": True, "others": [WIDE], "maps": []})
+       for text in TEXTS[::3]},
+    "given": ("look", {**ABOUT, "maps": ["decoder"]}),
+    "bytes": ("look", {"text": "The 漢字 of Łukasz 😀.", "translation": "Le 漢字 été 😀 !", "evidence": True,
+                       "maps": ["cross"], "views": ["norm"]}),
+    "tokens given": ("look", {**ABOUT, "translation": "Le chat", "target_ids": [4, 432, 808], "given": 2, "maps": []}),
+    "alternative": ("look", {"text": TEXTS[2], "alternatives": 3, "alternative": 1, "maps": []}),
+    "without": ("look", {"text": CAT, "without": [["decoder", 1, 0], ["cross", 0, 1]], "maps": ["cross"]}),
+    "without encoder": ("look", {"text": CAT, "without": [["encoder", 1, 0]]}),
+    "translate": ("translate", {"texts": [*TEXTS, "…", "the cat"], "source": "en", "target": "fr"}),
+    "alternatives": ("translate", {"texts": TEXTS, "alternatives": 5}),
+    "greedy": ("translate", {"texts": TEXTS, "num_beams": 1}),
+    "prefix": ("translate", {"texts": TEXTS, "prefix": "Elle", "num_beams": 8, "alternatives": 2}),
+    "lengths": ("translate", {"texts": TEXTS[:2], "max_new_tokens": 7, "length_penalty": 2}),
+    **{f"row of {kind}": ("inside", {"tool": "arithmetic", "kind": kind, "layer": 1, "head": 2, "row": 5})
+       for kind in KINDS},
+    "layers": ("inside", {"tool": "layers"}),
+    **{f"tree {beams}": ("inside", {"tool": "tree", "num_beams": beams}) for beams in (2, 8)},
+    "words": ("inside", {"tool": "words", "word": "Bank", "sentences": BANKS}),
+    "near": ("inside", {"tool": "near", "word": "cat"}),
+    "analogy": ("inside", {"tool": "near", "word": "king", "minus": "man", "plus": "woman"}),
+    "patch": ("inside", {"tool": "patch", "other": WIDE}),
+    "replay": ("inside", {"tool": "replay", "text": WIDE}),
+}  # fmt: skip
+SET_UP = """([code, start, weights, replay]) => {
+  const bytes = (data) => Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0)).buffer;
+  const script = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
+  globalThis.begin = (more) =>
+    s2s_engine.inWorker(script, { ...start, weights: bytes(weights), replay: bytes(replay), ...more });
+  globalThis.engine = begin();
+}"""
+ASK = "([route, body]) => engine(route, body).catch(({ message }) => ({ error: message }))"
+ORDER = """async ([long, short]) => {
+  const order = [], stop = new AbortController();
+  const noted = (name, answer) => answer.then(() => order.push(name), (error) => order.push(`${name} ${error.name}`));
+  const all = [noted("evidence", engine("look", long)), noted("dropped", engine("look", long, stop.signal)),
+    noted("translation", engine("translate", short))];
+  stop.abort();
+  await Promise.all(all);
+  return order;
+}"""
+
+
+class Both:
+    """The server's answers to QUESTIONS, and a page that asks its worker."""
+
+    def __init__(self, tab):
+        self.tab, self.translator = tab, Translator.from_pretrained("storybook", engine="torch")
+        weights = web_weights(self.translator.model, "float16")
+        service = Service({"storybook": self.translator})
+
+        async def every():
+            found = {name: await answer(service, self.translator, *one) for name, one in QUESTIONS.items()}
+            return json.loads(json.dumps(found))
+
+        with ThreadPoolExecutor(1) as thread:  # the browser has an event loop in this one
+            self.theirs = thread.submit(asyncio.run, every()).result()
+        service.close()
+        start = {"model": web_model(self.translator, weights), "manifest": weights.manifest}
+        replay = (HOME / "storybook/replay.json.gz").read_bytes()
+        data = [base64.b64encode(one).decode() for one in (weights.buffer, replay)]
+        tab.evaluate(SET_UP, [bundle("worker") + "\ns2s_worker.answerIn(self);", start, *data])
+
+    def ask(self, route, **body):
+        return self.tab.evaluate(ASK, [route, body])
+
+
+async def answer(service, translator, route, body):
+    if route == "look":
+        return json.loads(await look_reply(service, LookBody(**body), Caller("test")))
+    if route == "inside":
+        return InsideBody(question=ABOUT | body).question.answer(translator)
+    asked = TranslateBody(**body)
+    found = await service.translate(asked.texts, caller=Caller("test"), **asked.arguments())
+    return {"translations": [OneTranslation.of(one).model_dump() for one in found]}
+
+
+@pytest.fixture(scope="module")
+def both(browser, tmp_path_factory):
+    page, tab = tmp_path_factory.mktemp("page") / "page.html", browser.new_page()
+    script = bundle("engine", "words")
+    page.write_text(f"<!doctype html><meta charset=utf-8><script>{script}</script>", encoding="utf-8")
+    tab.goto(page.as_uri())
+    yield Both(tab)
+    tab.close()
+
+
+def numbers(map_):
+    return np.frombuffer(base64.b64decode(map_["data"]), map_["dtype"]).reshape(map_["shape"]).astype(float)
+
+
+def differences(theirs, own, at=""):
+    """Where two answers differ: maps by more than 1e-3, other numbers by more than 1 % and 0.002, all else at all.
+
+    Calibrated log-probabilities below -12 are equal: the server has them from float16.
+    """
+    if isinstance(theirs, dict) and "dtype" in theirs:
+        if own["shape"] != theirs["shape"] or not np.allclose(numbers(own), numbers(theirs), 1e-3, 1e-3):
+            yield at
+    elif isinstance(theirs, dict) and isinstance(own, dict):
+        for name in theirs.keys() | own.keys():
+            if name not in ("engine", "precision"):
+                missing = f"{name} is missing"
+                yield from differences(theirs.get(name, missing), own.get(name, missing), f"{at} {name}")
+    elif isinstance(theirs, list) and isinstance(own, list) and len(theirs) == len(own):
+        for i, pair in enumerate(zip(theirs, own, strict=True)):
+            yield from differences(*pair, f"{at} {i}")
+    elif isinstance(theirs, float | int) and isinstance(own, float | int) and not isinstance(theirs, bool):
+        low = -12 if "calibrated" in at else -1e9
+        if abs(max(theirs, low) - max(own, low)) > 2e-3 + 0.01 * min(abs(theirs), 1):
+            yield f"{at}: {theirs}, {own}"
+    elif theirs != own:
+        yield f"{at}: {theirs!r}, {own!r}"
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_answers_are_the_servers(both, name):
+    route, body = QUESTIONS[name]
+    own = both.ask(route, **({"question": ABOUT | body} if route == "inside" else body))
+    assert [*differences(both.theirs[name], own)] == []
+
+
+def test_a_dropped_question_ends_and_a_newer_one_does_not_wait(both):
+    long = {"text": TEXTS[4], "evidence": True}
+    assert both.tab.evaluate(ORDER, [long, {"texts": [WIDE]}]) == ["dropped AbortError", "translation", "evidence"]
+
+
+def test_samples_depend_on_the_seed(both):
+    def drawn(**options):
+        [found] = both.ask("translate", texts=[TEXTS[2]], temperature=1.5, alternatives=3, **options)["translations"]
+        return [one["text"] for one in found["hypotheses"]]
+
+    assert drawn(seed=1) == drawn(seed=1) != drawn(seed=2) and len(set(drawn(seed=1))) > 1
+    assert set(drawn(top_k=1)) == set(drawn(top_p=0.001)) == {
+        both.ask("translate", texts=[TEXTS[2]], num_beams=1)["translations"][0]["text"]}
+
+
+@pytest.mark.parametrize(("route", "body", "error"), [
+    ("lessons", {}, "The model in this page cannot answer this: it takes a server."),
+    ("translate", {"texts": [CAT], "target": "de"}, "this model does not translate to de; choose en to fr"),
+    ("look", {"text": "… 12"}, "the text has no words, so there is no translation to look at"),
+    ("look", {"text": CAT, "alternative": 1}, "there is no alternative 1: the result has 1"),
+    ("look", {"text": CAT, "translation": " "}, "the translation is blank"),
+    ("look", {"text": CAT, "translation": "Le chien", "target_ids": [4, 432, 808]},
+     "target_ids do not spell the translation: take both from the same trace"),
+    ("inside", {"question": {"tool": "near", "word": "漢"}},
+     "the word '漢' is not in the vocabulary: choose one from the training data"),
+    ("inside", {"question": {"tool": "words", "word": "cat", "sentences": BANKS}},
+     f"the word 'cat' is not in '{BANKS[0]}': it should be there once"),
+    ("inside", {"question": ABOUT | {"tool": "patch", "other": "The cat."}},
+     "patching needs equal lengths: the texts have 14 and 4 tokens"),
+    ("inside", {"question": ABOUT | {"tool": "arithmetic", "kind": "cross", "layer": 2, "head": 0, "row": 0}},
+     "there is no head 0 in cross layer 2 here"),
+])  # fmt: skip
+def test_what_cannot_be_is_said_in_one_line(both, route, body, error):
+    assert both.ask(route, **body) == {"error": error}
+
+
+def test_a_damaged_file_is_said_in_one_line(both):
+    said = both.tab.evaluate("begin({ weights: new ArrayBuffer(8) })('translate', { texts: [] }).catch(String)")
+    assert said == "Error: The model in this page is damaged: load the page again."
+
+
+def test_a_long_text_is_cut_and_nothing_is_lost(both):
+    text = " ".join(f"The cat saw the {word}," for word in ("dog", "bird", "king", "queen") * 5)
+    answered = both.ask("look", text=text, num_beams=1, maps=[])
+    assert len(answered["traces"]) > 1 and " ".join(one["source_text"] for one in answered["traces"]) == text
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "fra_Latn"])
+def test_words_are_pythons(both, language):
+    texts = [*TEXTS, "Va-t'en ! L'arbre, aujourd'hui : qu'est-ce que c'est ? Donne-le-moi; jusqu'ici, presqu'île",
+             "didn't well-known 3,5 10:30 1 000 U.S. e.g. étudiant·e ... .. 👨‍👩‍👧👍🏽🇫🇷 क्षत्रिय है। 東京ー ไทย",
+             "A-t-il rendez-vous chez-moi? Parle-m'en. Dis-le! l’été d’où", "x\u00adray \x1c\x85a\r\nb\u2028c",
+             "e\u0301te\u0301 n\u0303 \u200d", "-il --a 'a' a' 3.", ""]
+    split = "([texts, language]) => texts.map((one) => s2s_words.splitWords(one, language))"
+    own = both.tab.evaluate(split, [texts, language])
+    assert own == [[asdict(word) for word in split_words(text, language=language)] for text in texts]
+
+
+def test_only_a_seq2see_model_of_a_folder_runs_in_a_browser(both):
+    bare = Translator(both.translator.model, both.translator.tokenizer)
+    with pytest.raises(UserError, match="only a Seq2See model in a folder can run in a browser"):
+        web_model(bare, web_weights(bare.model, "float16"))
