@@ -18,19 +18,22 @@ async function send(url, body, signal) {
 }
 
 // The model in a worker: `script` is the address of `worker.js` in one file, a `blob:` one in a page from a file, and
-// `start` what it is started with (`in_browser.js`).
+// `start` what it is started with (`in_browser.js`).  An Error where the browser cannot do that.
 export function inWorker(script, start) {
-  const worker = new Worker(script), waiting = new Map();
-  let last = 0;
+  const worker = workerOf(script), waiting = new Map();
+  let last = 0, stopped = null;
   worker.onmessage = ({ data: { id, result, error } }) => {
     const { done, failed } = waiting.get(id) ?? {};
     waiting.delete(id);
     if (error) failed?.(new Error(error)); else done?.(result);
   };
-  worker.onerror = () => waiting.forEach(({ failed }) => failed(new Error("The model in this page has stopped.")));
+  worker.onerror = () => {
+    stopped = new Error("The model in this page has stopped: load the page again.");
+    waiting.forEach(({ failed }) => failed(stopped));
+  };
   worker.postMessage({ start });
   return (route, body, signal) => new Promise((done, failed) => {
-    if (signal?.aborted) return failed(signal.reason);
+    if (stopped || signal?.aborted) return failed(stopped ?? signal.reason);
     const id = ++last;
     waiting.set(id, { done, failed });
     worker.postMessage({ id, route, body });
@@ -39,4 +42,11 @@ export function inWorker(script, start) {
       failed(signal.reason);
     });
   });
+}
+
+function workerOf(script) {
+  const missing = ["Worker", "DecompressionStream"].filter((name) => !globalThis[name]).join(" and ");
+  if (missing) throw new Error(`This browser has no ${missing}, which the model in this page needs: use a newer one.`);
+  try { return new Worker(script); }
+  catch { throw new Error("This browser starts no Worker here, in which the model would run: open the page by itself."); }
 }

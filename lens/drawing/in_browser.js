@@ -160,6 +160,6 @@ class Model {
   moments() {
     const plain = () => new Blob([this.packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     const unpack = async () => this.packed ? (await new Response(plain()).json()).moments : null;
-    return this.unpacked ??= unpack();
+    return this.unpacked ??= unpack().catch(() => { throw new Error("The recording of the training is damaged."); });
   }
 }

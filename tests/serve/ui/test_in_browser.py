@@ -194,7 +194,7 @@ def test_what_cannot_be_is_said_in_one_line(both, route, body, error):
 
 def test_a_damaged_file_is_said_in_one_line(both):
     said = both.tab.evaluate("begin({ weights: new ArrayBuffer(8) })('translate', { texts: [] }).catch(String)")
-    assert said == "Error: The model in this page is damaged: load the page again."
+    assert said == "Error: The model in this page is damaged: copy or download it again."
 
 
 def test_a_long_text_is_cut_and_nothing_is_lost(both):
