@@ -1,9 +1,9 @@
 """The explorer with a model inside, as one HTML file that opens from disk, offline, without a server:
 `seq2see export MODEL --format web`.
 
-The network runs in the reader's browser (`lens/drawing/network.js`), in a worker that the page starts from its own
-text.  What it needs lies in the file as gzip in base64: the JSON of `web_model.py`, the numbers of `web_weights.py`, and
-the replay of the training, if the model has one.
+The page (`lens/drawing/file.js`) draws itself while the browser still reads the rest: the model, gzip in base64, for a
+worker that runs the network (`lens/drawing/network.js`).  That is the JSON of `web_model.py`, the numbers of
+`web_weights.py`, and the replay of the training, if the model has one.
 """
 
 from __future__ import annotations
@@ -46,8 +46,7 @@ def web_page(translator: Translator, dtype: WebType | None = None) -> str:
         "replay": base64.b64encode(replay.read_bytes()).decode() if replay and replay.exists() else "",
         "worker": f'"use strict";\n{bundle("worker", "packed")}\ns2s_worker.answerIn(self, s2s_packed.unpacked);',
     }
-    scripts = "\n".join(f'<script type="text/plain" id="{name}">{part}</script>'
-                        for name, part in parts.items())
+    scripts = "\n".join(f'<script type="text/plain" id="{name}">{part}</script>' for name, part in parts.items())
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">

@@ -28,7 +28,7 @@ export function inWorker(script, start) {
     if (error) failed?.(new Error(error)); else done?.(result);
   };
   worker.onerror = () => {
-    stopped = new Error("The model in this page has stopped: load the page again.");
+    stopped = new Error("The model in this page does not run: the page is damaged, or the browser too old.");
     waiting.forEach(({ failed }) => failed(stopped));
   };
   worker.postMessage({ start });

@@ -291,8 +291,8 @@ def add_export(verbs: Verbs) -> None:
              "HTML file that opens from disk (%(default)s)",
     )
     verb.add_argument("--quantization", choices=("int8", "float16", "float32"),
-                      help="type of the weights: for ctranslate2 int8 or float32 (int8), for web int8 or float16 (float16 "
-                           "up to 2 million weights)")
+                      help="type of the weights: for ctranslate2 int8 or float32 (int8), for web int8 or float16 "
+                           "(float16 up to 2 million weights)")
     verb.add_argument("--out", metavar="PLACE", help="output folder (in the folder of the model), or file (NAME.html)")
 
 
