@@ -48,5 +48,5 @@ function workerOf(script) {
   const missing = ["Worker", "DecompressionStream"].filter((name) => !globalThis[name]).join(" and ");
   if (missing) throw new Error(`This browser has no ${missing}, which the model in this page needs: use a newer one.`);
   try { return new Worker(script); }
-  catch { throw new Error("This browser starts no Worker here, in which the model would run: open the page by itself."); }
+  catch { throw new Error("This browser starts no Worker here, which runs the model: open the page in a tab of its own."); }
 }

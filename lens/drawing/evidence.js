@@ -18,7 +18,7 @@ const rounded = (values) => values.map((one) => +one.toFixed(4));
 
 export async function evidenceOf(forced, others, pause) {
   const weigh = new Weighing(forced), { words: { source }, model } = forced, heads = [], texts = [];
-  const { averaged_over: sentences, heads: means } = model.means(forced);
+  const { averaged_over: sentences, heads: means } = model.means(forced.languages, () => forced);
   for (const head of allHeads(forced.seen)) {
     const { kind, layer, head: number } = head, name = `${kind}.${layer}.${number}`;
     heads.push({ ...head, ...weigh.change(forced.text, headsOff({ [name]: means[name] }), kind === "encoder") });

@@ -1,5 +1,5 @@
-// The explorer with a model in the same file (`translate/web_page.py`).  The page draws itself while the rest of the file
-// is still being read; then a worker unpacks the model and answers.
+// The explorer with a model in the same file (`translate/web_page.py`).  The page draws itself while the browser still
+// reads the rest; then a worker unpacks the model and answers.
 
 import { inWorker } from "./engine.js";
 import { explorer } from "./explorer.js";

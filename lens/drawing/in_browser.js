@@ -69,8 +69,8 @@ const ROUTES = {
 async function withoutHeads(model, body, pause) {
   const whole = await model.translate(body.text, body, pause), [part] = whole.parts;
   if (!part) throw new Error("the text has no words, so no head is needed for its translation");
-  const forced = model.forced(model.pair(body.source, body.target), { ...part, ...part.hypotheses[0] });
-  const { heads } = model.means(forced);
+  const pair = model.pair(body.source, body.target);
+  const { heads } = model.means(pair, () => model.forced(pair, { ...part, ...part.hypotheses[0] }));
   const names = body.without.map(([kind, layer, head]) => `${kind}.${layer}.${head}`);
   const hooks = headsOff(Object.fromEntries(names.map((name) => [name, heads[name]])));
   return { ...await model.translate(body.text, body, pause, hooks), whole: whole.translation, hooks };
@@ -114,8 +114,8 @@ class Model {
   seen(language) { return this.seenWords[language] ?? null; }
 
   // What heads give when they are off: their means over the example sentences or, without these, over this translation.
-  means(forced) {
-    return this.head_means[forced.languages.join("-")] ?? { averaged_over: 0, heads: forced.meanOutputs() };
+  means(pair, forced) {
+    return this.head_means[pair.join("-")] ?? { averaged_over: 0, heads: forced().meanOutputs() };
   }
   // What every translation to this language begins with: its tag, if the model has one.
   tag(language) {
