@@ -139,8 +139,8 @@ NETWORK = "lens/drawing/network.js"
 PIECES: tuple[tuple[str, str, dict[str, tuple[str, ...]], tuple[str, ...]], ...] = (
     ("Embedding and positions", "A token's vector, scaled, plus the hands of clocks that say where it stands.",
      {"modeling/positions.py": ("sinusoids", "Embedder.forward")}, ("sinusoid", "Network.embed")),
-    ("Attention", "Compare, divide by √E, make each row sum to 1, mix. Python has products of tensors, JavaScript the loops "
-     "that these are.",
+    ("Attention", "Compare, divide by √E, make each row sum to 1, mix. Python has products of tensors, JavaScript the "
+     "loops that these are.",
      {"modeling/attention.py": ("attend",)}, ("attend", "scores", "softmax", "mix")),
     ("Heads", "Head *h* has E columns of the queries, keys and values; a last matrix joins what the heads have mixed.",
      {"modeling/attention.py": ("MultiHeadAttention.split_heads", "MultiHeadAttention.forward")},
@@ -153,10 +153,10 @@ PIECES: tuple[tuple[str, str, dict[str, tuple[str, ...]], tuple[str, ...]], ...]
      {"modeling/layers.py": ("EncoderLayer.forward",)}, ("Layer", "EncoderLayer")),
     ("Decoder layer", "First the translation so far, then the source, then the feed-forward layer.",
      {"modeling/layers.py": ("DecoderLayer.forward",)}, ("DecoderLayer",)),
-    ("Cache", "What is written does not change, so its keys and values are kept; those of the source are computed once.",
+    ("Cache", "What is written does not change: its keys and values are kept; those of the source are computed once.",
      {"modeling/attention.py": ("MultiHeadAttention.keys_and_values",)}, ("Cache",)),
-    ("Encoder and decoder", "Python has several sentences at a time, and masks that hide the padding of the short ones; "
-     "the browser has one sentence, or several beginnings of one translation.",
+    ("Encoder and decoder", "Python has several sentences at a time, and masks that hide the padding of short ones; the "
+     "browser has one sentence, or several beginnings of one translation.",
      {"modeling/modeling_seq2see.py": ("Seq2SeeEncoder.forward", "Seq2SeeDecoder.forward")},
      ("Network.encode", "Network.decode", "Network.logits")),
     ("Greedy search", "The best token at every step, until `</s>`.",
