@@ -155,8 +155,8 @@ PIECES: tuple[tuple[str, str, dict[str, tuple[str, ...]], tuple[str, ...]], ...]
      {"modeling/layers.py": ("DecoderLayer.forward",)}, ("DecoderLayer",)),
     ("Cache", "What is written does not change: its keys and values are kept; those of the source are computed once.",
      {"modeling/attention.py": ("MultiHeadAttention.keys_and_values",)}, ("Cache",)),
-    ("Encoder and decoder", "Python has several sentences at a time, and masks that hide the padding of short ones; the "
-     "browser has one sentence, or several beginnings of one translation.",
+    ("Encoder and decoder", "Python has several sentences at a time, and masks that hide the padding of short ones; "
+     "the browser has one sentence, or several beginnings of one translation.",
      {"modeling/modeling_seq2see.py": ("Seq2SeeEncoder.forward", "Seq2SeeDecoder.forward")},
      ("Network.encode", "Network.decode", "Network.logits")),
     ("Greedy search", "The best token at every step, until `</s>`.",
