@@ -39,6 +39,8 @@ RARE = 5e-4  # chance of a token below which its text alone tells whether it goe
 MOST_LOG_ODDS = 500.0  # of a word that nothing competes with
 CERTAIN = 0.995 / 0.005  # odds that count as certain: no change beyond them matters
 
+FASTER = 4  # a pass of a whole layer's heads than as many passes
+
 SPACES = "▁Ġ"  # how tokens write the space before a word
 _INSIDE: WeakKeyDictionary[PreTrainedTokenizerBase, np.ndarray] = WeakKeyDictionary()
 
@@ -52,8 +54,8 @@ def effects(
 ) -> dict[str, Any]:
     """The effect of each head and of each source word on every word of one trace, as JSON has it.
 
-    If switching off all heads would take more than so many seconds, by those of the first layer, `heads` is empty and
-    `heads_take` says how many; else `heads_take` is None.
+    If switching off all heads would take more than so many seconds, `heads` is empty and `heads_take` says about how
+    many; else `heads_take` is None.
 
     `log_odds` [U], in nats, are without intervention, one for each word of the translation and each token of no word,
     in the order of `units(trace.target, trace.target_words)`.  `heads` (each with its `kind`, `layer` and `head`,
@@ -122,8 +124,10 @@ class _Weighing:
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace) -> None:
         self.model, self.tokenizer, self.trace, self.shown = model, tokenizer, trace, shown_by(trace)
         self.units = units(trace.target, trace.target_words)
+        start = time.perf_counter()
         with eval_mode(model):
             [self.before] = self.odds([trace.source_ids])
+        self.pass_seconds = time.perf_counter() - start
 
     def odds(self, sources: Sequence[Ids], **how: Any) -> Iterator[_Odds]:
         """The trace's translation, forced for each of these sources; `how` as `forced_batches` takes it."""
@@ -142,14 +146,11 @@ class _Weighing:
         self, means: Mapping[Head, torch.Tensor], seconds: float
     ) -> tuple[list[dict[str, Any]], float | None]:
         """The effect of each head; or none, and the seconds that all take, if these are too many."""
-        sites, found, start = all_sites(self.model), list[dict[str, Any]](), time.perf_counter()
-        for site in sites:
-            found += self.heads_off(site, means)
-            if site is sites[0]:
-                take = (time.perf_counter() - start) * len(sites)
-                if take > seconds:
-                    return [], round(take, 1)
-        return found, None
+        sites = all_sites(self.model)
+        take = self.pass_seconds * sum(site.heads for site in sites) / FASTER
+        if take > seconds:
+            return [], round(take, 1)
+        return [one for site in sites for one in self.heads_off(site, means)], None
 
     def heads_off(self, site: AttentionSite, means: Mapping[Head, torch.Tensor]) -> list[dict[str, Any]]:
         """The effect of each head of an attention module."""
@@ -161,10 +162,7 @@ class _Weighing:
 
     @cached_property
     def encoded(self) -> torch.Tensor:
-        """[1,S,D]: the source as the decoder reads it."""
-        ids_1S = padded([self.trace.source_ids]).to(self.model.device)
-        with torch.no_grad():
-            return self.model.get_encoder()(input_ids=ids_1S, attention_mask=torch.ones_like(ids_1S))[0]
+        return _encoded(self.model, self.trace)
 
     def changes(
         self, sources: Sequence[Ids], *, choose: Callable[[Sequence[int]], None] = lambda rows: None,
@@ -200,6 +198,14 @@ class _Weighing:
         """What is written instead; None for the same word, in other tokens or another case."""
         text = other.text(self.tokenizer)
         return None if text.casefold() == unit.text.casefold() else text + ("" if other.whole else "…")
+
+
+def _encoded(model: PreTrainedModel, trace: Trace) -> torch.Tensor:
+    """[1,S,D]: the source as the decoder reads it.  To be called inside `eval_mode`."""
+    ids_1S = padded([trace.source_ids]).to(model.device)
+    with torch.no_grad():
+        encoded: torch.Tensor = model.get_encoder()(input_ids=ids_1S, attention_mask=torch.ones_like(ids_1S))[0]
+    return encoded
 
 
 def shown_by(trace: Trace) -> Shown:
@@ -332,7 +338,7 @@ def spelt_candidates(
         found[:] = sorted(found, key=lambda one: -one.log_prob)[:CANDIDATES]
     with eval_mode(model):
         complete(model, tokenizer, [one for word in begun for one in word], language=trace.target_language,
-                 shown=shown_by(trace))
+                 shown=shown_by(trace), encoded=_encoded(model, trace))
     return [_merged(tokenizer, word) for word in begun]
 
 

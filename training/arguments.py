@@ -6,6 +6,7 @@ from pathlib import Path
 
 import torch
 from transformers import Seq2SeqTrainingArguments
+from transformers.trainer_utils import IntervalStrategy
 
 from .config import TrainingFields
 
@@ -43,6 +44,11 @@ class Seq2SeeTrainingArguments(TrainingFields, Seq2SeqTrainingArguments):
         self.optim = type(self).optim if muon else self.optim  # transformers knows no muon
         super().__post_init__()
         self.optim = MUON if muon else self.optim
+        evaluated = IntervalStrategy(self.eval_strategy).value
+        if self.patience and (evaluated == "no" or not self.metric_for_best_model):
+            raise ValueError(f"patience={self.patience} counts evaluations without a gain, which eval_strategy="
+                             f"{evaluated} and metric_for_best_model={self.metric_for_best_model} rule"
+                             " out; set patience=0 or change these")  # fmt: skip
         self._n_gpu = min(self.n_gpu, 1)  # several GPUs are for torchrun: DataParallel would cut batches a second time
 
     def warm_up_remark(self, steps: int) -> str | None:

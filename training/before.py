@@ -53,16 +53,18 @@ def record_before(config: RunConfig, corpus: Corpus) -> None:
     atomic_write(path, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
 
 
-def compare_with_before(translator: Translator, config: RunConfig, corpus: Corpus) -> dict[str, Any]:
+def compare_with_before(translator: Translator, config: RunConfig, corpus: Corpus,
+                        final: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Scores before and after, by split, and the chrF2 and the share of equal translations of the sample; empty of a
-    model that is new."""
+    model that is new.  `final`: the scores of the finished model, which are those after where they are of all pairs."""
     path = config.output / FILE
     if not path.exists():
         return {}
     record = json.loads(path.read_text("utf-8"))
     found: dict[str, Any] = {}
     if before := record["evaluation"]:
-        after = evaluate_run(translator, config, corpus, most=config.evaluation.eval_samples)
+        of_all = all(final[split]["pairs"] == row["pairs"] for split, row in before.items())
+        after = final if of_all else evaluate_run(translator, config, corpus, most=config.evaluation.eval_samples)
         names = ("bleu", "chrf", "exact_match", "pairs")
         found["held_out"] = {split: {"before": {name: row[name] for name in names},
                                      "after": {name: after[split][name] for name in names}}

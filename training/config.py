@@ -33,6 +33,7 @@ SHAPE = (  # of a new model; one that is fine-tuned keeps its own
 KEPT = {  # of a model that is fine-tuned, where the configuration does not set them
     "tokenizer": ("vocab_size",), "model": ("dropout",), "generation": ("num_beams", "length_penalty", "max_length"),
 }  # fmt: skip
+OF_EVALUATIONS = {"patience": 0, "load_best_model_at_end": False}  # what needs evaluations, switched off
 NO_EFFECT = {  # settings of transformers that people know, by what is used instead
     **dict.fromkeys(("per_device_train_batch_size", "per_device_eval_batch_size"), "use training.max_tokens"),
     "predict_with_generate": "every evaluation translates evaluation.eval_samples pairs",
@@ -182,7 +183,7 @@ class TrainingFields:
     gradient_accumulation_steps: int = setting(
         1, "parts of a batch computed one after another; more needs less memory", ge=1
     )
-    eval_strategy: str = setting("epoch", "when to evaluate: epoch, steps (every eval_steps) or no")
+    eval_strategy: str = setting("epoch", "when to evaluate: epoch, steps (every eval_steps) or no: no early stopping")
     save_strategy: str = setting("epoch", "when to write a checkpoint: epoch, steps (every save_steps) or no")
     save_total_limit: int | None = setting(2, "checkpoints that are kept; null: all")
     load_best_model_at_end: bool = setting(True, "true keeps the best evaluation's weights, false the last")
@@ -241,19 +242,21 @@ def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
 
     Raises UserError (exit code 2) for an unknown file, key or type, and for settings that contradict each other.
     """
-    path, where = Path(name_or_path), name_or_path
+    path, where, asked, overrides = Path(name_or_path), name_or_path, dict[str, Any](), list(overrides)
     tree = read_settings(path if path.is_file() else _packaged(name_or_path), where=where, expected=EXPECTED)
-    override(tree, overrides, example="data.path=mine.tsv")
+    for settings in (tree, asked):
+        override(settings, overrides, example="data.path=mine.tsv")
     tree = {"name": path.stem} | {key: part for key, part in tree.items() if part is not None}  # a section may be empty
     config = checked(RunConfig, tree, where=where)
     for key, instead in NO_EFFECT.items():
         if key in config.training:
             raise wrong(f"training.{key} in {where} has no effect: {instead}")
-    ours = {key: value for key, value in config.training.items() if key in TrainingFields.__dataclass_fields__}
+    training = _without_evaluations(config.training, asked.get("training") or {})
+    ours = {key: value for key, value in training.items() if key in TrainingFields.__dataclass_fields__}
     ours = vars(checked(TrainingFields, ours, where=where, section="training"))
     config = replace(config, data=_with_languages(tree, config))
     _check_data(config.data, tree.get("data", {}), where)
-    return _as_started(tree, replace(config, training={**config.training, **ours}), where)
+    return _as_started(tree, replace(config, training={**training, **ours}), where)
 
 
 def load_record(run_yaml: Path) -> RunConfig:
@@ -304,6 +307,15 @@ def _as_started(tree: dict[str, Any], config: RunConfig, where: str) -> RunConfi
         unset = [key for key in keys if key not in (tree.get(section) or {})]
         sections[section] = replace(getattr(config, section), **dict.fromkeys(unset))
     return replace(config, **sections)
+
+
+def _without_evaluations(training: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The training section where there are no evaluations: then what needs them is off, unless it was set beside
+    `eval_strategy=no`, in the overrides `asked` or in the file, which Seq2SeeTrainingArguments refuses."""
+    if training.get("eval_strategy") != "no":
+        return {**training}
+    beside = asked if "eval_strategy" in asked else training
+    return {**training, **{key: off for key, off in OF_EVALUATIONS.items() if key not in beside}}
 
 
 def _with_languages(tree: dict[str, Any], config: RunConfig) -> DataConfig:

@@ -48,9 +48,10 @@ def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> No
     rows = [{"path": data.path, "target": data.target, "pairs": len(part.train), "val": len(part.val)}
             for data, part in corpus.parts]  # fmt: skip
     translator = Translator.from_pretrained(output.resolve())
+    evaluation = evaluate_run(translator, config, corpus)
     metrics: dict[str, Any] = {
-        "evaluation": evaluate_run(translator, config, corpus),
-        "before": compare_with_before(translator, config, corpus),
+        "evaluation": evaluation,
+        "before": compare_with_before(translator, config, corpus, evaluation),
         "training": {
             "steps": state.global_step,
             "kept_step": state.global_step if kept is None else kept,

@@ -28,6 +28,7 @@ from torch.utils.data import DataLoader
 from transformers import PreTrainedModel, PrinterCallback, TrainerControl, TrainerState
 from transformers.trainer_utils import get_last_checkpoint
 
+from ..modeling.modeling_seq2see import Seq2SeePreTrainedModel
 from ..translate import Translator
 from .arguments import MUON, Seq2SeeTrainingArguments
 from .batching import Collator, EncodedPairs, MicroBatches, encoded_rows, plan_epoch
@@ -228,10 +229,12 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         return loss / count
 
     def _translate(self, pairs: Sequence[Any], *, max_new_tokens: int) -> list[str]:
-        """Each process translates every n-th pair, whole; all get all translations."""
+        """Each process translates every n-th pair, all get all translations: whole by a Seq2See model, which learns
+        texts of several sentences, and by others as they are served."""
         mine = pairs[self.args.process_index :: self.args.world_size]
         translator = Translator(self.model, self.processing_class)
-        texts = translate_pairs(translator, mine, raw=True, num_beams=1, max_new_tokens=max_new_tokens)
+        raw = isinstance(self.model, Seq2SeePreTrainedModel)
+        texts = translate_pairs(translator, mine, raw=raw, num_beams=1, max_new_tokens=max_new_tokens)
         indexed = list(zip(range(self.args.process_index, len(pairs), self.args.world_size), texts, strict=True))
         return [text for _, text in sorted(gather_object(indexed))]
 

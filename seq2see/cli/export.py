@@ -16,9 +16,8 @@ TYPES = {"ctranslate2": ("int8", "float32"), "transformers": (), "web": ("int8",
 def run(args: argparse.Namespace) -> None:
     """`args.run`, `args.format`, `args.quantization`, `args.out` (None: beside the checkpoint, or NAME.html)."""
     if args.quantization not in (None, *TYPES[args.format]):
-        types = " or ".join(TYPES[args.format]) or "none: its weights are float32"
         asked = f"--quantization {args.quantization} with --format {args.format}"
-        raise UserError(f"{asked}: expected {types}", exit_code=2)
+        raise UserError(f"{asked}: expected {' or '.join(TYPES[args.format]) or 'none, it is float32'}", exit_code=2)
     if args.format == "web":
         return write_page(args)
     model = resolve_folder(args.run)

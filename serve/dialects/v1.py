@@ -72,8 +72,8 @@ class LookBody(RequestBody):
     given: From0 = Field(default=0, description=GIVEN)
     evidence: bool = Field(default=False, description="also return word links, candidate words, and what each word "
                            "depends on: its odds without each head and without each source word")
-    head_seconds: float = Field(default=10, ge=0, description="with evidence: the seconds that switching off every head "
-                                "may take; over that, evidence has no heads, and heads_take says how long it takes")
+    head_seconds: float = Field(default=10, ge=0, description="with evidence: the seconds that switching off every "
+                                "head may take; over that evidence has no heads, and heads_take the seconds")
     others: list[str] = Field(default=[], max_length=4, description="with evidence: other source texts, to compare how "
                               "confident the model is of the same translation given them")
     without: list[HeadName] = Field(default=[], max_length=4096, description="translate with these heads (kind, layer, "

@@ -28,7 +28,7 @@ SECTIONS = ("trainings", "earlier", "translations", "traces")  # the longest fir
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seq2see-oracle"
-SHOWN = 60  # differences of a section
+SHOWN = 3  # differences of a section
 NOT_COPIED = shutil.ignore_patterns("checkpoint-*", "ctranslate2-*", ".lock")
 
 

@@ -108,12 +108,31 @@ def test_the_reference_is_what_is_generated_and_its_values_are_the_defaults():
     ("name=3", "name in storybook is 3, expected a text"),
     ("data.corpora=[{pth: a, target: fr}]", r"data.corpora\[0\].pth in .*: .*; did you mean data.corpora\[0\].path"),
     ("data.corpora=[3]", r"data.corpora\[0\] in .* is 3, expected key: value lines"),
+    ("training.patience=3 training.eval_strategy=no", "patience=3 counts evaluations .* eval_strategy=no .*patience=0"),
+    ("training.patience=3 training.load_best_model_at_end=false training.metric_for_best_model=null",
+     "patience=3 .* metric_for_best_model=None"),
+    ("training.load_best_model_at_end=true training.eval_strategy=no", "load_best_model_at_end requires .* eval strat"),
     ('data.path="\\ud800"', "storybook has a lone surrogate"),
 ])  # fmt: skip
 def test_mistakes_name_the_mend(override, message):
     with pytest.raises(UserError, match=message) as caught:
-        build_arguments(load_config("storybook", [override]))
+        build_arguments(load_config("storybook", re.split(r" (?=training\.)", override)))
     assert caught.value.exit_code == 2 and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("lines", "overrides"), [
+    ("patience: 3", ["training.eval_strategy=no"]),
+    ("eval_strategy: no", []),
+    ("patience: 3, load_best_model_at_end: true", ["training.eval_strategy=no", "training.patience=0"]),
+])  # fmt: skip
+def test_without_evaluations_what_a_recipe_says_of_them_is_off(lines, overrides, tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"data: {{path: storybook}}\ntraining: {{{lines}}}\n", "utf-8")
+    config = load_config(str(path), overrides)
+    arguments = build_arguments(config)
+    assert (arguments.patience, arguments.load_best_model_at_end) == (0, False)
+    path.write_text(config.to_yaml(), "utf-8")
+    assert load_config(str(path)) == config
 
 
 def test_what_lies_at_the_edge_is_taken():

@@ -131,7 +131,7 @@ def first_of(count: int, log: Path) -> None:
         print(error, flush=True)
 
 
-@pytest.mark.parametrize(("count", "killed"), [(2, 0), (3, 2)])
+@pytest.mark.parametrize(("count", "killed"), [(2, 0), pytest.param(3, 2, marks=pytest.mark.long)])
 def test_all_end_with_the_first_or_another_and_one_line_says_why(tmp_path, count, killed):
     log = tmp_path / "log"
     first = FORKS.Process(target=first_of, args=(count, log))

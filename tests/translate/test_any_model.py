@@ -5,8 +5,6 @@ import json
 import os
 import pickle
 import re
-import shutil
-from pathlib import Path
 
 import families
 import pytest
@@ -14,6 +12,7 @@ import sentencepiece
 import tiny
 import torch
 import transformers
+from published import SMALL, needs_hub, nllb, small
 from safetensors.torch import load_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, MarianConfig, MarianMTModel
 
@@ -24,10 +23,6 @@ from seq2see.folders import resolve_folder
 from seq2see.translate.loaded_checkpoint import fingerprint
 
 TEXT = tiny.SENTENCES[0]
-HUB = Path(__file__).resolve().parents[3] / "shared" / "hub"
-needs_hub = pytest.mark.skipif(not HUB.is_dir(), reason="needs the files of published models in ../shared/hub")
-SMALL = {"d_model": 16, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 2,
-         "decoder_attention_heads": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32}  # fmt: skip
 
 
 @pytest.fixture
@@ -35,23 +30,6 @@ def opus(tmp_path):
     """As the Hub has most of OPUS-MT: one pickle, no tokenizer.json, decoding options in config.json."""
     (tmp_path / "opus-mt-en-fr").mkdir()
     return tiny.opus_mt(tmp_path / "opus-mt-en-fr")
-
-
-def small(name, folder):
-    """A published model's files, with small random weights in a pickle of float16."""
-    shutil.copytree(HUB / name, folder, copy_function=shutil.copy)
-    for path in (folder, *folder.iterdir()):
-        path.chmod(0o755)
-    config = json.loads((folder / "config.json").read_text()) | SMALL
-    (folder / "config.json").write_text(json.dumps(config))
-    torch.manual_seed(0)
-    model = AutoModelForSeq2SeqLM.from_config(transformers.AutoConfig.from_pretrained(folder))
-    tiny.spread_out(model)
-    if model.config.model_type == "marian":
-        model.get_input_embeddings().weight.data[config["pad_token_id"]] = 0
-        model.final_logits_bias[0, config["eos_token_id"]] = 8.0  # or no translation would end
-    torch.save(model.half().state_dict(), folder / "pytorch_model.bin")
-    return folder
 
 
 # --- weights in any file
@@ -399,22 +377,11 @@ def test_opus_mt_with_its_own_files(tmp_path, engine, change):
     assert {one.source_language for one in found} == {"fr"}
 
 
-def nllb(folder):
-    """NLLB's published files, with the tokenizer.json of a small vocabulary and all of its languages."""
-    small("nllb-200-1.3B", folder)
-    tiny.nllb(folder / "tiny", "eng_Latn", "fra_Latn")
-    shutil.move(folder / "tiny" / "tokenizer.json", folder)
-    shutil.rmtree(folder / "tiny")
-    path = folder / "tokenizer_config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"src_lang": "eng_Latn", "tgt_lang": "fra_Latn"}))
-    return folder
-
-
 @needs_hub
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
 def test_nllb_with_its_own_files(tmp_path, engine):
     """Its vocabulary is larger than its tokenizer's."""
-    folder = nllb(tmp_path / "nllb")
+    folder = nllb(tmp_path / "nllb", "eng_Latn", "fra_Latn")
     model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(folder).float(), AutoTokenizer.from_pretrained(folder)
     assert len(tokenizer) < model.config.vocab_size
     translator = Translator.from_pretrained(folder, engine=engine, precision="float32")

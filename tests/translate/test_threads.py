@@ -32,7 +32,8 @@ sys.exit("; ".join(failures) or 0)
 """
 
 
-@pytest.mark.parametrize("ways", [("look", "sample"), ("html", "sample"), ("score", "view")])
+@pytest.mark.parametrize("ways", [("look", "sample"), *(
+    pytest.param(ways, marks=pytest.mark.long) for ways in (("html", "sample"), ("score", "view")))])
 def test_two_threads_may_be_the_first_to_need_torch(folder, ways):
     from seq2see.translate.export import exported
 

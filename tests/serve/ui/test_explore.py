@@ -213,7 +213,8 @@ def test_a_link_opens_the_same_sentence_word_and_head(tab, open_tab):
 
 
 def test_heads_of_a_large_model_are_tested_when_asked_for(tab):
-    tab.route("**/v1/look", lambda route: route.continue_(post_data={"head_seconds": 0, **route.request.post_data_json}))
+    none = {"head_seconds": 0}
+    tab.route("**/v1/look", lambda route: route.continue_(post_data=none | route.request.post_data_json))
     type_in(tab, "The dog is old.")
     panel, known = tab.locator(".word"), "[data-says=no-head], [data-says=other-heads]"
     panel.get_by_text("heads matter is not tested yet").wait_for()
