@@ -193,7 +193,8 @@ def javascript_of(script: str, name: str) -> str:
     of, _, last = name.rpartition(".")
     indent, text = ("  ", javascript_of(script, of)) if of else ("", script)
     opening = rf"{indent}{last}\(.*" if of else rf"(?:export )?(?:function|class) {last}\b.*"
-    [found] = re.findall(rf"^((?:{indent}//.*\n)*{opening}(?:\}}|\n(?:.*\n)*?{indent}\}}))$", text, re.MULTILINE)
+    code = rf"(?:{opening}\}}|{opening}\n(?:.*\n)*?{indent}\}})"  # on one line, or up to the brace below its beginning
+    [found] = re.findall(rf"^((?:{indent}//.*\n)*{code})$", text, re.MULTILINE)
     return textwrap.dedent(found)
 
 
