@@ -20,6 +20,7 @@ import { unknownWords } from "./sentences.js";
 import { Tokenizer } from "./tokenizer.js";
 import { Weights } from "./weights.js";
 
+const HEAD_SECONDS = 10;  // that switching off every head may take, of a large model, until the reader asks for it
 const NOTHING = { roles: [], apart: null };  // measured of a model without some heads
 const GIVEN = { score: null, engine_log_prob: null, engine: "", precision: "" };  // of a translation by someone else
 
@@ -79,6 +80,7 @@ async function withoutHeads(model, body, pause) {
 // One trace: of a part of a text, its hypothesis of this number, or the translation given.
 async function traceOf(model, part, asked, pause) {
   const { source, target, alternative, maps = [], views = ["raw"], evidence, others = [], hooks } = asked;
+  const { head_seconds: seconds = HEAD_SECONDS } = asked;
   const one = part.hypotheses ? part.hypotheses[alternative] ?? part.hypotheses.at(-1) : part;
   const forced = model.forced(model.pair(source, target), { read: part.read, ...one }, hooks);
   const search = part.hypotheses ? { score: one.score, engine_log_prob: one.log_prob, engine: "browser",
@@ -86,7 +88,7 @@ async function traceOf(model, part, asked, pause) {
   const record = await recordOf(forced, { kinds: maps, views, pause, search });
   const [from] = forced.languages, isKnown = unknownWords(model.seen(from), part.read, from)?.length === 0;
   Object.assign(record, { antecedent: isKnown && forced.isWhole ? antecedentOf(forced) : null }, asSent(part, record));
-  if (evidence) record.evidence = await evidenceOf(forced, others, pause);
+  if (evidence) record.evidence = await evidenceOf(forced, { others, seconds }, pause);
   return record;
 }
 

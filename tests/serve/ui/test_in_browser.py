@@ -196,6 +196,11 @@ def test_what_cannot_be_is_said_in_one_line(both, route, body, error):
     assert both.ask(route, **body) == {"error": error}
 
 
+def test_heads_that_take_too_long_are_left_out(both):
+    [trace] = both.ask("look", text=CAT, evidence=True, head_seconds=0, maps=[])["traces"]
+    assert trace["evidence"]["heads"] == [] and trace["evidence"]["heads_take"] >= 0 and trace["evidence"]["erased"]
+
+
 def test_a_damaged_file_and_an_old_browser_are_said_in_one_line(both):
     said = both.tab.evaluate("begin({ weights: new ArrayBuffer(8) })('translate', { texts: [] }).catch(String)")
     assert said == "Error: The model in this page is damaged: copy or download it again."
