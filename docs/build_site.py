@@ -6,7 +6,8 @@ The sources are docs/*.md and the top-level documents (CHANGELOG.md and others),
 for them.  mkdocs.yml says how a copy of them in build/site-source becomes HTML.  In the copy a link to a file of the
 checkout that is no page is the file's name: the site is complete without the checkout.
 
-In the end each link and anchor must lead somewhere, and no page may load anything from elsewhere.
+The front page shows the live explorer, which `seq2see export storybook --format web` writes beside it.  In the end each
+link and anchor must lead somewhere, and no page may load anything from elsewhere.
 """
 
 from __future__ import annotations
@@ -30,6 +31,16 @@ PAGES = {  # top-level documents, by the pages they become
     "LOG.md": "log.md", "SECURITY.md": "security.md",
 }
 LESSONS = "lessons/lessons.html.gz"  # as the package ships them  # fmt: skip
+MADE = ("lessons.html", "explorer.html")  # by their own scripts, with anchors of their own
+WIDE = "---\nhide: [navigation, toc]\n---\n"
+# Instead of the moving picture of the front page, which GitHub shows.
+PICTURE = re.compile(r"^!\[[^\]]*\]\(seq2see\.webp\)$", re.MULTILINE)
+EXPLORER = """<style>.md-grid { max-width: 1440px }</style>
+<iframe src="explorer.html" title="The explorer: type a sentence" style="width: 100%; height: 860px; border: 0"
+allow="clipboard-write"></iframe>
+
+[Open the explorer by itself](explorer.html): the model `storybook` in your browser; nothing you type leaves it.
+"""
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
 
@@ -44,6 +55,10 @@ def main() -> None:
         text = (ROOT / document).read_text("utf-8")
         (SOURCE / page).write_text(relinked(with_room(text), document, page), "utf-8")
     (SOURCE / "lessons.html").write_bytes(gzip.decompress((ROOT / LESSONS).read_bytes()))
+    front = SOURCE / "index.md"
+    front.write_text(WIDE + PICTURE.sub(EXPLORER, front.read_text("utf-8"), count=1), "utf-8")
+    export = [sys.executable, "-m", "seq2see", "export", "storybook", "--format", "web", "--out"]
+    subprocess.run([*export, str(SOURCE / "explorer.html")], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     built = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"], cwd=ROOT,
                            env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})  # fmt: skip
     (SITE / "404.html").unlink(missing_ok=True)  # of use to a server at its root alone
@@ -53,9 +68,9 @@ def main() -> None:
 
 def with_room(markdown: str) -> str:
     """A blank line before each list that follows text or code: Markdown in Python needs it, GitHub does not."""
-    parts = re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL)
+    parts = re.split(r"(^```.*?^```$|^~~~.*?^~~~$)", markdown, flags=re.MULTILINE | re.DOTALL)
     follows = r"(\A|^(?!- |\d+\. |[\s#]).+)\n(?=- |1\. )"
-    return "".join(part if part.startswith("```") else re.sub(follows, r"\1\n\n", part, flags=re.MULTILINE)
+    return "".join(part if part.startswith(("```", "~~~")) else re.sub(follows, r"\1\n\n", part, flags=re.MULTILINE)
                    for part in parts)  # fmt: skip
 
 
@@ -78,8 +93,8 @@ def relinked(markdown: str, document: str, page: str) -> str:
         relative = posixpath.relpath(to, posixpath.dirname(page) or ".")
         return f"{mark}[{text}]({relative}{'#' + anchor if anchor else ''})"
 
-    parts = re.split(r"(^```.*?^```|`[^`\n]*`)", markdown, flags=re.MULTILINE | re.DOTALL)
-    return "".join(part if part.startswith("`") else LINK.sub(link, part) for part in parts)
+    parts = re.split(r"(^```.*?^```|^~~~.*?^~~~$|`[^`\n]*`)", markdown, flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if part.startswith(("`", "~~~")) else LINK.sub(link, part) for part in parts)
 
 
 # --- what is checked
@@ -124,7 +139,7 @@ def broken(site: Path) -> Iterator[str]:
             found = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             if found.is_dir():
                 found /= "index.html"
-            anchors = pages[found].anchors if found in pages and found.name != "lessons.html" else None
+            anchors = pages[found].anchors if found in pages and found.name not in MADE else None
             if not found.is_file():
                 yield f"{name} links {target}, which is not there"
             elif parts.fragment and anchors is not None and unquote(parts.fragment) not in anchors:

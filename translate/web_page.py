@@ -1,9 +1,9 @@
 """The explorer with a model inside, as one HTML file that opens from disk, offline, without a server:
 `seq2see export MODEL --format web`.
 
-The network runs in the reader's browser (`lens/drawing/network.js`), in a worker that the page starts from its own
-text.  What it needs lies in the file as gzip in base64: the JSON of `web_model.py`, the numbers of `web_weights.py`, and
-the replay of the training, if the model has one.
+The page (`lens/drawing/file.js`) draws itself while the browser still reads the rest: the model, gzip in base64, for a
+worker that runs the network (`lens/drawing/network.js`).  That is the JSON of `web_model.py`, the numbers of
+`web_weights.py`, and the replay of the training, if the model has one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import html
 import json
 from typing import Any
 
-from ..lens.explorer import as_data, bundle, script, style
+from ..lens.explorer import as_data, bundle, style
 from .example_pairs import PAIRS, SOURCE, TARGET, all_right, sentences
 from .translator import Translator
 from .web_model import web_model
@@ -24,20 +24,10 @@ SMALL = 4_000_000  # bytes of float16 up to which a page has them: beyond, int8
 REPLAY = "replay.json.gz"
 CHARACTERS, BEAMS, ALTERNATIVES = 1_000, 8, 4  # of what a reader may ask for
 POLICY = ("default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:; style-src 'unsafe-inline'; "
-          "img-src data: blob:; font-src data:; connect-src data:")  # fmt: skip
-START = """
-const text = (id) => document.getElementById(id).textContent;
-const blob = async (id) => (await fetch(`data:;base64,${text(id)}`)).blob();
-const plain = async (id) => new Response((await blob(id)).stream().pipeThrough(new DecompressionStream("gzip")));
-const home = document.getElementById("explorer");
-(async () => {
-  const { model, manifest } = await (await plain("model")).json(), weights = await (await plain("weights")).arrayBuffer();
-  const replay = text("replay") ? await (await blob("replay")).arrayBuffer() : null;
-  const worker = URL.createObjectURL(new Blob([text("worker")], { type: "text/javascript" }));
-  const answer = s2s_engine.inWorker(worker, { model, manifest, weights, replay });
-  explorer(home, { ...JSON.parse(text("settings")), answer });
-})().catch(() => { home.textContent = "This file is damaged, or this browser is too old to read it."; });
-"""
+          "img-src data: blob:; font-src data:")  # fmt: skip
+# Shown where no script draws the page: of a file that was cut early, for example.
+STILL = """.s2s-still { margin: 2em; font: 16px sans-serif; animation: s2s-still 3s }
+@keyframes s2s-still { from, to { visibility: hidden } }"""
 
 
 def web_page(translator: Translator, dtype: WebType | None = None) -> str:
@@ -54,20 +44,22 @@ def web_page(translator: Translator, dtype: WebType | None = None) -> str:
         "model": packed(json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()),
         "weights": packed(weights.buffer),
         "replay": base64.b64encode(replay.read_bytes()).decode() if replay and replay.exists() else "",
-        "worker": f'"use strict";\n{bundle("worker")}\ns2s_worker.answerIn(self);',
+        "worker": f'"use strict";\n{bundle("worker", "packed")}\ns2s_worker.answerIn(self, s2s_packed.unpacked);',
     }
-    scripts = "\n".join(f'<script type="text/plain" id="{name}">{part}</script>'
-                        for name, part in parts.items())
+    scripts = "\n".join(f'<script type="text/plain" id="{name}">{part}</script>' for name, part in parts.items())
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>Seq2See · {html.escape(translator.name or "a model")}</title><style>body {{ margin: 0; }}
+{STILL}
 {style()}</style></head>
-<body><div id="explorer"><noscript>This page is a model in JavaScript.</noscript></div>
+<body><div id="explorer"><p class="s2s-still">Nothing to see: this file is damaged, or the browser is too old or runs no
+JavaScript.</p></div>
 <script type="application/json" id="settings">{as_data(settings_of(translator))}</script>
+<script>(() => {{ "use strict"; {bundle("file")}
+s2s_file.openFile(document.getElementById("explorer"));
+}})();</script>
 {scripts}
-<script>(() => {{ "use strict"; {script()}
-{START}}})();</script>
 </body></html>
 """
 
@@ -78,7 +70,7 @@ def packed(content: bytes) -> str:
 
 def settings_of(translator: Translator) -> dict[str, Any]:
     """The explorer's settings: as the server's, for one model."""
-    right = all_right(translator)
+    right, [(source, target), *_] = all_right(translator), list(translator.language_pairs)
     with translator.inside() as (model, _):
         size = model.num_parameters()
     return {
@@ -88,5 +80,6 @@ def settings_of(translator: Translator) -> dict[str, Any]:
         "pairLanguages": [SOURCE, TARGET] if right else None,
         "exampleModel": translator.name if right else None,
         "first": None,
+        "start": {"source": source, "target": target},
         "text": sentences()[0][0] if SOURCE in translator.language_pairs.sources else None,
     }  # fmt: skip

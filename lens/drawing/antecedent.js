@@ -23,7 +23,8 @@ export function antecedentOf(forced) {
   const noun = nounLookedAt(forced, head, written[0], sources, targets);
   if (noun === null) return null;
   const name = `${head.kind}.${head.layer}.${head.head}`, weigh = new Weighing(forced);
-  const after = weigh.odds(weigh.pass(forced.text, headsOff({ [name]: model.means(forced).heads[name] }), false));
+  const { heads: means } = model.means(forced.languages, () => forced);
+  const after = weigh.odds(weigh.pass(forced.text, headsOff({ [name]: means[name] }), false));
   const at = weigh.units.findIndex(({ word }) => word === written[0]), odds = ({ logOdds }) => Math.exp(logOdds[at]);
   const fall = Math.min(odds(weigh.before), CERTAIN) / odds(after);
   return fall >= LEAST_FALL || odds(after) < 1 ? { pronoun: pronouns[0], noun, written: written[0] } : null;

@@ -18,22 +18,22 @@ async function send(url, body, signal) {
 }
 
 // The model in a worker: `script` is the address of `worker.js` in one file, a `blob:` one in a page from a file, and
-// `start` what it is started with (`in_browser.js`).
+// `start` what it is started with (`in_browser.js`).  An Error where the browser cannot do that.
 export function inWorker(script, start) {
-  const worker = new Worker(script), waiting = new Map();
-  let last = 0, broken = null;
+  const worker = workerOf(script), waiting = new Map();
+  let last = 0, stopped = null;
   worker.onmessage = ({ data: { id, result, error } }) => {
     const { done, failed } = waiting.get(id) ?? {};
     waiting.delete(id);
     if (error) failed?.(new Error(error)); else done?.(result);
   };
   worker.onerror = () => {
-    broken = new Error("The model in this page does not run in this browser: it takes a newer one.");
-    waiting.forEach(({ failed }) => failed(broken));
+    stopped = new Error("The model in this page does not run: the page is damaged, or the browser too old.");
+    waiting.forEach(({ failed }) => failed(stopped));
   };
   worker.postMessage({ start });
   return (route, body, signal) => new Promise((done, failed) => {
-    if (broken || signal?.aborted) return failed(broken ?? signal.reason);
+    if (stopped || signal?.aborted) return failed(stopped ?? signal.reason);
     const id = ++last;
     waiting.set(id, { done, failed });
     worker.postMessage({ id, route, body });
@@ -42,4 +42,11 @@ export function inWorker(script, start) {
       failed(signal.reason);
     });
   });
+}
+
+function workerOf(script) {
+  const missing = ["Worker", "DecompressionStream"].filter((name) => !globalThis[name]).join(" and ");
+  if (missing) throw new Error(`This browser has no ${missing}, which the model in this page needs: use a newer one.`);
+  try { return new Worker(script); }
+  catch { throw new Error("This browser starts no Worker here, which runs the model: open the page in a tab of its own."); }
 }

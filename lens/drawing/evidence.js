@@ -16,10 +16,12 @@ export const CERTAIN = 0.995 / 0.005;  // odds beyond which no change matters
 
 const rounded = (values) => values.map((one) => +one.toFixed(4));
 
-export async function evidenceOf(forced, others, pause) {
+// Of every head, if switching them off takes at most so many `seconds`; else `heads_take` says how many.
+export async function evidenceOf(forced, { others, seconds }, pause) {
   const weigh = new Weighing(forced), { words: { source }, model } = forced, heads = [], texts = [];
-  const { averaged_over: sentences, heads: means } = model.means(forced);
-  for (const head of allHeads(forced.seen)) {
+  const { averaged_over: sentences, heads: means } = model.means(forced.languages, () => forced);
+  const all = allHeads(forced.seen), take = secondsOf(forced, all), isLong = take > seconds;
+  for (const head of isLong ? [] : all) {
     const { kind, layer, head: number } = head, name = `${kind}.${layer}.${number}`;
     heads.push({ ...head, ...weigh.change(forced.text, headsOff({ [name]: means[name] }), kind === "encoder") });
     await pause();
@@ -28,9 +30,17 @@ export async function evidenceOf(forced, others, pause) {
     texts.push(weigh.change(text, {}, true));
     await pause();
   }
-  return { log_odds: rounded(weigh.before.logOdds), heads, erased: texts.slice(0, source.length),
-    others: texts.slice(source.length), averaged_over: sentences, candidates: await candidates(forced, pause),
-    ends: endsOf(forced), links: await linksOf(forced, model.alignment, pause) };
+  return { log_odds: rounded(weigh.before.logOdds), heads, heads_take: isLong ? +take.toFixed(1) : null,
+    erased: texts.slice(0, source.length), others: texts.slice(source.length), averaged_over: sentences,
+    candidates: await candidates(forced, pause), ends: endsOf(forced),
+    links: await linksOf(forced, model.alignment, pause) };
+}
+
+// About how long switching off these heads takes: a pass of the decoder for each, one of the encoder for its own.
+function secondsOf(forced, heads) {
+  const timed = (work) => { const began = performance.now(); work(); return (performance.now() - began) / 1000; };
+  const written = timed(() => forced.run(forced.encoded)), read = timed(() => forced.read(forced.text));
+  return heads.reduce((sum, { kind }) => sum + written + (kind === "encoder" ? read : 0), 0);
 }
 
 export const allHeads = (seen) => KINDS.flatMap((kind) => layersOf(seen, kind).flatMap(({ H }, layer) =>

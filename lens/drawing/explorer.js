@@ -117,8 +117,9 @@ export function explorer(element, settings) {
   // The page has an address, and its state outlives a reload.
   function addressed() {
     let soon = null;
-    const go = () => set({ page: pageOf(location), menu: null });
-    state.page = pageOf(location);
+    const page = () => settings.answer ? START.page : pageOf(location);  // a model in the page has no lessons
+    const go = () => set({ page: page(), menu: null });
+    state.page = page();
     addEventListener("hashchange", go);
     followLessons(find(".other"));
     context.keep = () => { clearTimeout(soon); soon = setTimeout(keepPlace, SOON, state); };
@@ -149,9 +150,11 @@ function said(state) {
   return html`<span class="soft">${state.text && !state.busy ? empty : ""}</span>`;
 }
 
+const SERVERS = "Placeholders, HTML and the language of a text are recognised by the server only (seq2see demo).";
+
 function foot(engine, { answer }) {
   const isLocal = answer || (engine && ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname));
   return html`<span>${isLocal ? "Everything runs on this computer. " : ""}${
     engine ? "Nothing you type is kept, except by this tab until you close it." : ""}</span>
-    <span>What a word depends on is tested by switching heads off and erasing words.</span>`;
+    <span>${answer ? SERVERS : "What a word depends on is tested by switching heads off and erasing words."}</span>`;
 }

@@ -20,6 +20,7 @@ import { unknownWords } from "./sentences.js";
 import { Tokenizer } from "./tokenizer.js";
 import { Weights } from "./weights.js";
 
+const HEAD_SECONDS = 10;  // that switching off every head may take, of a large model, until the reader asks for it
 const NOTHING = { roles: [], apart: null };  // measured of a model without some heads
 const GIVEN = { score: null, engine_log_prob: null, engine: "", precision: "" };  // of a translation by someone else
 
@@ -69,8 +70,8 @@ const ROUTES = {
 async function withoutHeads(model, body, pause) {
   const whole = await model.translate(body.text, body, pause), [part] = whole.parts;
   if (!part) throw new Error("the text has no words, so no head is needed for its translation");
-  const forced = model.forced(model.pair(body.source, body.target), { ...part, ...part.hypotheses[0] });
-  const { heads } = model.means(forced);
+  const pair = model.pair(body.source, body.target);
+  const { heads } = model.means(pair, () => model.forced(pair, { ...part, ...part.hypotheses[0] }));
   const names = body.without.map(([kind, layer, head]) => `${kind}.${layer}.${head}`);
   const hooks = headsOff(Object.fromEntries(names.map((name) => [name, heads[name]])));
   return { ...await model.translate(body.text, body, pause, hooks), whole: whole.translation, hooks };
@@ -79,6 +80,7 @@ async function withoutHeads(model, body, pause) {
 // One trace: of a part of a text, its hypothesis of this number, or the translation given.
 async function traceOf(model, part, asked, pause) {
   const { source, target, alternative, maps = [], views = ["raw"], evidence, others = [], hooks } = asked;
+  const { head_seconds: seconds = HEAD_SECONDS } = asked;
   const one = part.hypotheses ? part.hypotheses[alternative] ?? part.hypotheses.at(-1) : part;
   const forced = model.forced(model.pair(source, target), { read: part.read, ...one }, hooks);
   const search = part.hypotheses ? { score: one.score, engine_log_prob: one.log_prob, engine: "browser",
@@ -86,7 +88,7 @@ async function traceOf(model, part, asked, pause) {
   const record = await recordOf(forced, { kinds: maps, views, pause, search });
   const [from] = forced.languages, isKnown = unknownWords(model.seen(from), part.read, from)?.length === 0;
   Object.assign(record, { antecedent: isKnown && forced.isWhole ? antecedentOf(forced) : null }, asSent(part, record));
-  if (evidence) record.evidence = await evidenceOf(forced, others, pause);
+  if (evidence) record.evidence = await evidenceOf(forced, { others, seconds }, pause);
   return record;
 }
 
@@ -114,8 +116,8 @@ class Model {
   seen(language) { return this.seenWords[language] ?? null; }
 
   // What heads give when they are off: their means over the example sentences or, without these, over this translation.
-  means(forced) {
-    return this.head_means[forced.languages.join("-")] ?? { averaged_over: 0, heads: forced.meanOutputs() };
+  means(pair, forced) {
+    return this.head_means[pair.join("-")] ?? { averaged_over: 0, heads: forced().meanOutputs() };
   }
   // What every translation to this language begins with: its tag, if the model has one.
   tag(language) {
@@ -160,6 +162,6 @@ class Model {
   moments() {
     const plain = () => new Blob([this.packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     const unpack = async () => this.packed ? (await new Response(plain()).json()).moments : null;
-    return this.unpacked ??= unpack();
+    return this.unpacked ??= unpack().catch(() => { throw new Error("The recording of the training is damaged."); });
   }
 }

@@ -87,8 +87,8 @@ const MENUS = {
       html`${two(one.name, sizeOf(one))}<small>${pairNames(one) || "the languages of its checkpoint"}</small>`));
   },
   from(state, settings) {
-    return [...languages("source", sourcesOf(settings.models), state.source, () => ""),
-      choice("source", "", !state.source, "Find out by itself")];
+    const detect = settings.answer ? [] : [choice("source", "", !state.source, "Find out by itself")];
+    return [...languages("source", sourcesOf(settings.models), state.source, () => ""), ...detect];
   },
   to(state, settings) {
     const models = (code) => settings.models.filter((one) => targetsOf([one], state.source).includes(code));

@@ -12,7 +12,8 @@ export const switchOff = {
   about: "A head that is switched off gives its average output. What changes is what the head was needed for.",
 
   draw(context, trace) {
-    const { state } = context, [, code] = trace.languages;
+    const { state, settings } = context, [, code] = trace.languages;
+    const weights = settings.answer ? "weights in this page" : "float32 weights";
     const chosen = state.lab.off ??= trace.mattering(state.word).slice(0, 1).map(nameOf);
     const all = trace.heads.map(nameOf), off = chosen.filter((name) => all.includes(name));  // another model has others
     const heads = off.map(headOf), without = heads.map(({ kind, layer, head }) => [kind, layer, head]);
@@ -23,7 +24,7 @@ export const switchOff = {
     const name = one ? headName(one, trace) : `${count(off.length)} heads`;
     const result = ({ translation: { text } }) => html`<p ${inLanguage(code)}>${marked(whole, text)}</p><p
       class="verdict">The translation ${text === whole ? "stays" : "changes"}. ${line}</p><p class="fine">Both are
-      written by the float32 weights${isShown ? "" : ", whose own translation is not the one above"}.</p>`;
+      written by the ${weights}${isShown ? "" : ", whose own translation is not the one above"}.</p>`;
     const chip = (kind, label) => html`<button class="chip" data-do="off-all" data-value="${kind}">${label}</button>`;
     return html`<div class="offgrid"><div>${switches(trace, off)}<div class="chips">${chip("", "All on")}${
       KINDS.map((kind) => chip(kind, `${direction(kind, trace.languages)}: all off`))}</div></div>

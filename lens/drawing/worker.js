@@ -1,9 +1,10 @@
-// The engine in a Web Worker.  It is sent { start } once, what `in_browser.js` needs, then questions { id, route,
-// body }, numbered upwards, and { id, drop } for one that nobody waits for; it answers { id, result } or { id, error }.
+// The engine in a Web Worker.  It is sent { start } once, what `in_browser.js` needs or what `unpack` makes that of, then
+// questions { id, route, body }, numbered upwards, and { id, drop } for one that nobody waits for; it answers
+// { id, result } or { id, error }.
 
 import { inThisThread } from "./in_browser.js";
 
-export function answerIn(scope) {
+export function answerIn(scope, unpack = (data) => data) {
   const wanted = new Set(), tick = ticking();
   let engine = null;
 
@@ -16,18 +17,18 @@ export function answerIn(scope) {
   }
 
   scope.onmessage = async ({ data: { start, id, route, body, drop } }) => {
-    if (start) { engine = started(start); return; }
+    if (start) { engine = started(start, unpack); return; }
     if (drop) { wanted.delete(id); return; }
     wanted.add(id);
-    try { scope.postMessage({ id, result: await engine(route, body, () => pause(id)) }); }
+    try { scope.postMessage({ id, result: await (await engine)(route, body, () => pause(id)) }); }
     catch ({ message }) { scope.postMessage({ id, error: message }); }
     wanted.delete(id);
   };
 }
 
-function started(data) {
-  try { return inThisThread(data); }
-  catch { return async () => { throw new Error("The model in this page is damaged: load the page again."); }; }
+async function started(data, unpack) {
+  try { return inThisThread(await unpack(data)); }
+  catch { return async () => { throw new Error("The model in this page is damaged: copy or download it again."); }; }
 }
 
 // A promise that is kept after the messages that have arrived; a timer would wait for milliseconds.

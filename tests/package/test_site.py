@@ -47,6 +47,21 @@ def test_every_link_of_a_document_leads_somewhere():
                 if not link.exists()]  # fmt: skip
 
 
+def test_the_front_page_has_a_place_for_the_explorer():
+    assert len(build_site.PICTURE.findall((ROOT / "docs/index.md").read_text("utf-8"))) == 1
+
+
+def test_the_network_is_shown_whole():
+    """Each piece ends where it ends, and no function of the network but helpers and ready hooks is left out."""
+    script = (ROOT / generate.NETWORK).read_text("utf-8")
+    shown = {name: generate.javascript_of(script, name) for *_, names in generate.PIECES for name in names}
+    assert shown["softmax"].startswith("export function softmax(x, at, size) {") and shown["softmax"].endswith("\n}")
+    assert shown["Network.logits"].startswith("// The score [R,V]") and shown["Network.logits"].count("\n") == 1
+    every = set(re.findall(r"^(?:export )?(?:function|class) (\w+)", script, re.MULTILINE))
+    others = "linear fourRows oneRow longer join resolved logSum together recorder mapsOf headsOff"
+    assert every - {name.partition(".")[0] for name in shown} <= {*others.split()}
+
+
 def test_links_are_put_right_for_the_site():
     text = "[a](docs/look.md#x) [b](LOG.md) [c](Makefile) `[d](e)` ![f](docs/page.png)"
     page = build_site.relinked(text, "README.md", "index.md")

@@ -1,4 +1,4 @@
-"""The template of a Hub Space, as the Hub runs it: `python app.py` under a plain `launch()`."""
+"""The templates of Hub Spaces: one as the Hub runs it, `python app.py` under a plain `launch()`, and a static one."""
 
 import os
 import re
@@ -10,6 +10,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+import yaml
+
+from seq2see.cli.parser import build_parser
 
 APP = Path(__file__).resolve().parents[2] / "docs" / "space" / "app.py"
 
@@ -38,3 +41,10 @@ def test_it_translates_and_shows_the_page(url):
     answer = httpx.post(f"{url}/gradio_api/run/translate", json={"data": ["Where is the station?", "en", "fr", 1]},
                         timeout=60)
     assert answer.json()["data"][0]["target"] == "fr" and answer.json()["data"][0]["translation"]
+
+
+def test_the_static_one_names_the_page_that_its_command_writes():
+    [about, text] = (APP.parent / "static" / "README.md").read_text("utf-8").split("---\n")[1:]
+    about, [command] = yaml.safe_load(about), re.findall(r"^    seq2see (.*)$", text, re.MULTILINE)
+    asked = build_parser().parse_args(command.split())
+    assert about["sdk"] == "static" and (asked.format, asked.out) == ("web", about["app_file"])

@@ -1,11 +1,13 @@
 """A page in a browser, from which no request may go elsewhere; every test that drives one is marked `browser`."""
 
+import re
 from functools import partial
 
 import pytest
 from serving import running
 
 from seq2see import Translator
+from seq2see.cli.command import main
 
 CAT = "The cat did not cross the street because it was too tired."
 
@@ -31,18 +33,31 @@ def packaged():
         yield made
 
 
+@pytest.fixture(scope="session")
+def file(once, tmp_path_factory):
+    """The address of the page of storybook as one file on the disk."""
+    path = tmp_path_factory.mktemp("file") / "explorer.html"
+
+    def make():
+        assert main(["export", "storybook", "--format", "web", "--out", str(path)]) == 0
+        return path.read_text("utf-8")
+
+    path.write_text(once("explorer", make), encoding="utf-8")
+    return path.as_uri()
+
+
 @pytest.fixture
 def open_tab(browser):
     """Tabs of visitors who know nothing of each other; a request to elsewhere, or an error, fails the test."""
     contexts, wrong = [], []
 
     def open_one(url, *, ready=".s2s:not(.s2s-first)", **settings):
-        origin = "/".join(url.split("/")[:3])
+        origin = re.split("[?#]", url)[0] if url.startswith("file:") else "/".join(url.split("/")[:3]) + "/"
         context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **settings})
         contexts.append(context)
         tab = context.new_page()
         tab.set_default_timeout(60_000)
-        tab.on("request", lambda request: request.url.startswith((f"{origin}/", "data:", "blob:"))
+        tab.on("request", lambda request: request.url.startswith((origin, "data:", "blob:"))
                or wrong.append(request.url))
         tab.on("pageerror", lambda error: wrong.append(str(error)))
         tab.on("console", lambda said: "js_on_load" in said.text and wrong.append(said.text))
@@ -74,8 +89,15 @@ def type_in(tab, text):
     tab.wait_for_function("text => !document.querySelector('.field')", arg=text)
 
 
+# For tests of what the page does wherever the model is.
+EVERYWHERE = pytest.mark.parametrize("tab", ["server", "file"], indirect=True)
+
+
 @pytest.fixture
-def tab(open_tab, packaged):
-    found = open_tab(packaged.url)
+def tab(open_tab, request):
+    if getattr(request, "param", "server") == "file":
+        found = open_tab(request.getfixturevalue("file"), offline=True)
+    else:
+        found = open_tab(request.getfixturevalue("packaged").url)
     settled(found)
     return found

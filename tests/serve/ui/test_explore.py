@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 from accessibility import violations
 
-from .conftest import CAT, settled, type_in
+from .conftest import CAT, EVERYWHERE, settled, type_in
 
 
 def resize(tab, width, height):
@@ -25,6 +25,7 @@ CUT = """() => [...document.querySelectorAll('.explore *')].filter((one) => one.
 SIZES = [(1366, 768), (1440, 900)]  # of a whole screen; the window of a visitor may change
 
 
+@EVERYWHERE
 def test_it_is_one_screen_where_nothing_is_cut_and_the_map_stays(tab):
     """For every word of the first sentence."""
     for width, height in SIZES:
@@ -40,9 +41,10 @@ def test_it_is_one_screen_where_nothing_is_cut_and_the_map_stays(tab):
 # --- changing the sentence
 
 
+@EVERYWHERE
 def test_the_other_word_of_a_pair_turns_the_pronoun(tab):
     tab.locator(".flip button", has_text="wide").click()
-    tab.wait_for_function("document.querySelector('.tgt').innerText.includes('elle')")
+    tab.wait_for_function("() => document.querySelector('.tgt').innerText.includes('elle')")
     settled(tab)
     assert tab.locator(".w.sel").inner_text() == "elle"
     assert tab.locator(".w.new").count() >= 1
@@ -55,7 +57,7 @@ def test_typed_text_goes_to_the_first_model_and_comes_while_typing(tab):
     field = tab.locator(".field")
     assert field.evaluate("one => one.value.slice(one.selectionStart, one.selectionEnd)") == CAT
     field.fill("Where is the station?")
-    tab.wait_for_function("document.querySelector('.tgt').innerText.includes('gare')")
+    tab.wait_for_function("() => document.querySelector('.tgt').innerText.includes('gare')")
     assert field.is_visible(), "what is typed stays in its field"
     field.press("Enter")
     settled(tab)
@@ -63,6 +65,7 @@ def test_typed_text_goes_to_the_first_model_and_comes_while_typing(tab):
     assert "everyday" in tab.get_by_role("button", name="Model:").inner_text()
 
 
+@EVERYWHERE
 def test_an_unknown_word_is_marked_and_said(tab):
     type_in(tab, "The zxqvute was tall.")
     tab.get_by_text("The model never saw zxqvute").wait_for()
@@ -87,6 +90,7 @@ def test_a_translation_that_the_limit_cut_is_marked(tab):
     tab.get_by_text("at the token limit").wait_for()
 
 
+@EVERYWHERE
 def test_several_sentences_are_looked_at_part_by_part(tab):
     type_in(tab, "I was tired. She wanted to leave. We stayed at home because it was raining. He laughed.")
     settled(tab)
@@ -154,19 +158,21 @@ def test_a_newer_request_wins(tab):
     assert "gare" in tab.locator(".tgt").inner_text() and tab.evaluate("window.given") >= 1
 
 
+@EVERYWHERE
 def test_a_word_can_be_forced_and_the_rest_follows(tab):
     tab.locator(".cand button", has_text="elle").click()
-    tab.wait_for_function("document.querySelector('.tgt').innerText.includes('elle')")
+    tab.wait_for_function("() => document.querySelector('.tgt').innerText.includes('elle')")
     settled(tab)
     assert "Forced: elle" in tab.locator(".then").inner_text()
     assert tab.locator(".tgt").inner_text().startswith("Le chat n'a pas traversé la rue parce qu'elle")
     tab.get_by_role("button", name="Undo").click()
-    tab.wait_for_function("document.querySelector('.tgt').innerText.includes('qu\\'il')")
+    tab.wait_for_function("() => document.querySelector('.tgt').innerText.includes('qu\\'il')")
 
 
 # --- the map
 
 
+@EVERYWHERE
 def test_views_units_and_lines(tab):
     tab.get_by_role("button", name="Show:").click()
     tab.get_by_role("menuitemradio", name="Contributions").click()
@@ -191,6 +197,7 @@ def test_choosing_a_head_changes_the_map_and_the_sentence(tab):
     assert tab.locator(".inwords button").count() == 24
 
 
+@EVERYWHERE
 def test_a_link_opens_the_same_sentence_word_and_head(tab, open_tab):
     tab.get_by_role("button", name="French looks at English, layer 2, head 4").first.click()
     tab.locator(".tgt .w", has_text="chat").click()
@@ -259,12 +266,13 @@ QUESTIONS = {
 }
 
 
+@EVERYWHERE
 def test_the_lab_answers_its_six_questions(tab):
     for question, wanted in QUESTIONS.items():
         tab.get_by_role("button", name=question).click()
         drawer = tab.locator(".drawer")
         drawer.get_by_text(wanted).first.wait_for()
-        tab.wait_for_function("!document.querySelector('.drawer').innerText.includes('Working it out')")
+        tab.wait_for_function("() => !document.querySelector('.drawer').innerText.includes('Working it out')")
         assert drawer.get_by_role("heading", name=question).is_visible()
         assert violations(tab, context=".drawer") == []
         tab.keyboard.press("Escape")
@@ -275,7 +283,7 @@ def test_an_open_drawer_covers_nothing(tab):
     for (width, height), question in product(SIZES, list(QUESTIONS)[:2]):
         resize(tab, width, height)
         tab.get_by_role("button", name=question).click()
-        tab.wait_for_function("!document.querySelector('.drawer').innerText.includes('Working it out')")
+        tab.wait_for_function("() => !document.querySelector('.drawer').innerText.includes('Working it out')")
         drawer, box = tab.locator(".drawer").bounding_box(), tab.locator(".mapbox").bounding_box()
         assert tab.evaluate("scrollY") == 0 and drawer["y"] + drawer["height"] <= height
         for card in (".texts", ".work", ".side .heads"):
@@ -295,6 +303,7 @@ def test_the_lab_says_chances_and_no_margins(tab):
     assert "nats" not in said.inner_text() and "margin" not in said.inner_text()
 
 
+@EVERYWHERE
 def test_it_is_watched_learning(tab):
     tab.get_by_role("button", name="Watch it learn").click()
     tab.get_by_text("What it wrote by itself after 1 steps:").wait_for()
@@ -564,7 +573,7 @@ def test_the_best_translation_alone_has_a_chance_and_the_others_odds_against_it(
     for text, best in ((None, r"over 99%|\d+%"), ("We're ready.", "the best")):
         if text:  # else what storybook begins with
             type_in(tab, text)
-            tab.wait_for_function("document.querySelector('.tgt').innerText.includes('prêt')")
+            tab.wait_for_function("() => document.querySelector('.tgt').innerText.includes('prêt')")
         tab.get_by_role("button", name="Alternatives").click()
         tab.locator(".pop button[data-value='8']").click()
         tab.locator(".pop [data-do=alternative]").nth(2).wait_for()
@@ -584,7 +593,7 @@ def test_a_newer_text_aborts_all_that_was_asked_about_the_older_one(tab, package
     tab.on("requestfailed", lambda request: lost.append(request.post_data_json))
     long = " ".join(["The old teacher told the children that the boat was lost near the bridge"] * 5)
     type_in(tab, long)
-    tab.wait_for_function("document.querySelector('.word').innerText.includes('switched off in turn')")
+    tab.wait_for_function("() => document.querySelector('.word').innerText.includes('switched off in turn')")
     type_in(tab, "Where is the station?")
     settled(tab)
     assert [one for one in lost if one.get("evidence")], lost

@@ -196,13 +196,18 @@ def test_what_cannot_be_is_said_in_one_line(both, route, body, error):
     assert both.ask(route, **body) == {"error": error}
 
 
+def test_heads_that_take_too_long_are_left_out(both):
+    [trace] = both.ask("look", text=CAT, evidence=True, head_seconds=0, maps=[])["traces"]
+    assert trace["evidence"]["heads"] == [] and trace["evidence"]["heads_take"] >= 0 and trace["evidence"]["erased"]
+
+
 def test_a_damaged_file_and_an_old_browser_are_said_in_one_line(both):
     said = both.tab.evaluate("begin({ weights: new ArrayBuffer(8) })('translate', { texts: [] }).catch(String)")
-    assert said == "Error: The model in this page is damaged: load the page again."
+    assert said == "Error: The model in this page is damaged: copy or download it again."
     both.tab.evaluate("void (globalThis.old = s2s_engine.inWorker(URL.createObjectURL(new Blob(['/(/v'])), {}))")
     for _ in range(2):
         said = both.tab.evaluate("old('translate', {}).catch(String)")
-        assert said == "Error: The model in this page does not run in this browser: it takes a newer one."
+        assert said == "Error: The model in this page does not run: the page is damaged, or the browser too old."
 
 
 def test_a_long_text_is_cut_and_nothing_is_lost(both):

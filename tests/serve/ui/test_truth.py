@@ -2,7 +2,7 @@
 plain reading.
 
 The explorer is drawn from the answers of `/v1/look`, without a server.  Each page is read for the word that it opens on
-and for another one.
+and for another one.  The page with the model inside is read too, as it answers by itself.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ import math
 import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
+from urllib.parse import urlencode
 
 import pytest
 from independent import Network
@@ -25,6 +26,7 @@ from seq2see.serve.service import Service
 from seq2see.storybook.lexicon import NOUNS
 from seq2see.storybook.senses import SENSES
 from seq2see.translate.example_pairs import PAIRS, sentences
+from .conftest import settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 SIX = [text for text, _ in sentences()]
@@ -547,6 +549,14 @@ def test_every_sentence_about_stories_is_true(draw, storybook, part):
     met = read_some(draw, storybook, part)
     assert {"row", "head", "candidate", "rest", "pill", "other-heads", "dictionary"} <= set(met), met
     assert part or {"antecedent", "twin", "word-flips", "auc"} <= set(met), met
+
+
+@pytest.mark.parametrize("number", [1, 6, *(pytest.param(one, marks=pytest.mark.long) for one in (8, 11, 14, 28))])
+def test_every_sentence_of_a_page_with_the_model_inside_is_true(open_tab, file, storybook, number):
+    _, text = STORIES[number]
+    tab = open_tab(f"{file}?{urlencode({'text': text})}", offline=True)
+    settled(tab)
+    assert {"row", "candidate", "rest"} <= set(Page(tab, storybook, text).check())
 
 
 @pytest.mark.parametrize("part", PARTS)
