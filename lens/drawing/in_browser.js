@@ -106,8 +106,8 @@ class Model {
     this.network = new Network(model.config, model.generation_config, new Weights(manifest, weights));
     this.tokenizer = new Tokenizer(model.tokenizer);
     this.seenWords = Object.fromEntries(Object.entries(model.seen_words).map(([language, all]) => {
-      const letters = all.flatMap((word) => [...word, ...word.toUpperCase()]);
-      return [language, { words: new Set(all), letters: new Set([...letters, ..." .,!?;:'-"]) }];
+      const text = all.join("");
+      return [language, { words: new Set(all), letters: new Set(`${text}${text.toUpperCase()} .,!?;:'-`) }];
     }));
   }
 
