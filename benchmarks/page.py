@@ -28,8 +28,8 @@ SENTENCES = ("The old man did not open the door this morning.", "The small dog s
 WANTED = {"explorer": 1000, "translation": 550, "maps": 900, "work for a cell": 16.7, "work for a head": 16.7}  # ms
 # Actions on the page and the conditions that end their timing, two frames later.
 LIBRARY = """
-window.part = (name) => document.querySelector(`.s2s:not(.s2s-first) ${name}`);
-window.parts = (name) => [...document.querySelectorAll(`.s2s:not(.s2s-first) ${name}`)];
+window.part = (name) => document.querySelector(`.s2s ${name}`);
+window.parts = (name) => [...document.querySelectorAll(`.s2s ${name}`)];
 window.timed = (done, act = () => {}) => new Promise((resolve, reject) => {
   const began = performance.now(), limit = began + 120000;
   act();

@@ -26,7 +26,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 DOCS = Path(__file__).resolve().parent
 FIRST_VIEW = DOCS.parent / "serve" / "ui" / "first_view.html"
 SETTLED = """() => {
-    const root = document.querySelector('.s2s:not(.s2s-first)'), text = (name) => root.querySelector(name).innerText;
+    const root = document.querySelector('.s2s'), text = (name) => root.querySelector(name).innerText;
     return root && root.querySelector('.grid2, .lined') && !root.querySelector('.texts.working')
         && !/Translating|Looking/.test(text('.say')) && !/Switching/.test(text('.word'))
         && root.querySelector('.needed');
@@ -71,7 +71,7 @@ def opened(browser: Browser, url: str, *, width: int, height: int) -> Iterator[P
     tab = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
     tab.set_default_timeout(120_000)
     tab.goto(url)
-    tab.locator(".s2s:not(.s2s-first) .grid2").wait_for()
+    tab.locator(".s2s .grid2").wait_for()
     tab.wait_for_function(SETTLED)
     tab.wait_for_timeout(500)
     yield tab
