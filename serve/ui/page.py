@@ -38,7 +38,9 @@ if (!document.getElementById("s2s-style")) {
 }
 const gradio = (window.gradio_config?.root || "") + (window.gradio_config?.api_prefix || "/gradio_api");
 const theme = document.body.classList.contains("dark") ? "dark" : "light", { css, script, settings } = props;
-const shown = explorer(element.querySelector(".s2s-home"), { ...settings, gradio, css, script, start: { theme } });
+const plain = (address) => Object.assign(new URL(address, document.baseURI), { username: "", password: "" }).href;
+const api = settings.api && plain(settings.api);  // no script may send requests to an address with a password in it
+const shown = explorer(element.querySelector(".s2s-home"), { ...settings, api, gradio, css, script, start: { theme } });
 watch("asked", () => {
   const { text, ...languages } = props.asked;
   shown.open(text, { pinned: false, ...languages });
@@ -47,8 +49,7 @@ watch("asked", () => {
 
 
 def page(translator: Translator) -> gr.Blocks:
-    """One model as Gradio Blocks, with the explorer: to `launch()`, to mount, or to put into other Blocks by
-    `render()`.
+    """The explorer of one model as Gradio Blocks: to `launch()`, to mount, or to put into other Blocks by `render()`.
 
         seq2see.page(seq2see.Translator.from_pretrained("everyday")).launch()
     """

@@ -3,12 +3,14 @@ loaded, a page that asks again."""
 
 import asyncio
 import gzip
+import importlib.util
 import json
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 
 import pytest
 from fastapi.testclient import TestClient
+from PIL import Image
 from serving import stub_server
 
 from seq2see import Translator
@@ -53,6 +55,18 @@ def test_it_opens_on_the_cat_at_il_without_any_other_file_or_answer(browser, pac
     assert "storybook" in tab.get_by_role("button", name="Model:").inner_text()
     assert tab.title() == "Seq2See" and {one for one in asked if "/v1/" not in one} <= {"/", "/favicon.ico"}
     tab.close()
+
+
+def test_the_pictures_in_the_documentation_show_it_as_it_is(tab, root):
+    """Its words, labels, layers and figures; else python docs/pictures.py and docs/animation.py."""
+    spec = importlib.util.spec_from_file_location("pictures", root / "docs" / "pictures.py")
+    pictures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pictures)
+    now, files = pictures.mark(tab), [*root.glob("docs/page*.png"), root / "docs" / "seq2see.webp"]
+    for path in files:
+        with Image.open(path) as picture:
+            assert now in (picture.info.get("first view"), picture.info.get("xmp", b"").decode()), path.name
+    assert len(files) == 5
 
 
 def test_other_weights_translate_the_first_sentence_themselves(open_tab, server, translator):

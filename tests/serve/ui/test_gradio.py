@@ -1,5 +1,5 @@
-"""Gradio's page at /ui: a text, its translation, and the explorer of it; by the same names as under a plain
-`launch()`, where there is no `/v1`."""
+"""Gradio's page at /ui: a text, its translation, and the explorer of it; also under a plain `launch()`, where there is
+no `/v1`."""
 
 import contextlib
 
@@ -32,6 +32,12 @@ def test_it_opens_on_the_first_sentence(demo):
     assert written(demo) == demo.locator(".tgt").inner_text() == (
         "Le chat n'a pas traversé la rue parce qu'il était trop fatigué.")
     assert demo.locator(".w.sel").inner_text() == "il" and demo.locator("[data-says=antecedent]").is_visible()
+
+
+def test_other_weights_translate_the_first_sentence_when_it_opens(open_tab, server, translator):
+    tab = open_tab(f"{server.url}/ui/")
+    settled(tab)
+    assert written(tab).strip() == tab.locator(".tgt").inner_text().strip() == translator(CAT, target="fr").text.strip()
 
 
 def test_a_text_is_translated_and_shown_beside_its_maps(demo):

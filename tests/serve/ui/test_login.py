@@ -44,9 +44,10 @@ def test_one_login_is_enough(open_tab, guarded_page, marian, path):
     use(open_tab(guarded_page + path, http_credentials={"username": "any", "password": KEY}), marian, path)
 
 
-def test_the_key_may_be_in_the_address_and_is_carried_from_there(browser, guarded_page, marian):
+@pytest.mark.parametrize("path", ["/", "/?num_beams=2", "/ui/"])
+def test_the_key_may_be_in_the_address_and_is_carried_from_there(browser, guarded_page, marian, path):
     tab = browser.new_context().new_page()
-    for query in ("", "?beams=2"):
-        tab.goto(guarded_page.replace("://", f"://any:{KEY}@") + f"/{query}")
-        use(tab, marian, "/")
-        assert KEY not in tab.url and KEY not in tab.evaluate("document.baseURI") and tab.url.endswith(f"/{query}")
+    tab.goto(guarded_page.replace("://", f"://any:{KEY}@") + path)
+    use(tab, marian, path.partition("?")[0])
+    if path != "/ui/":  # where Gradio's script and ours leave the name and the password out
+        assert KEY not in tab.url and KEY not in tab.evaluate("document.baseURI") and tab.url.endswith(path)
