@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...lens.explorer import script, style
 from ...tokenizer.language_codes import language_name
-from ...translate.example_pairs import sentences
+from ...translate.example_pairs import SOURCE, TARGET, sentences
 from ...translate.translator import Translator
 from ..access import AccessControl
 from ..dialects.v1 import LookBody
@@ -61,14 +61,16 @@ def build_page(service: Service, *, api: str | None = API) -> gr.Blocks:
     """The page as Gradio Blocks; `api` is the address of `/v1`, or None where it is not served."""
     about = settings_of(service, api=api)
     first, start = about["first"], about["text"]  # the answer shipped with the page, or the text that it begins with
+    pair = service.language_pairs.fitting(SOURCE if first or start else None, TARGET if first else None)
 
-    async def translate(text: str, source: str | None, target: str | None, request: gr.Request) -> tuple[str, Any]:
+    async def show(text: str, source: str | None, target: str | None, request: gr.Request) -> tuple[str, Any]:
+        """The translation, and what the explorer then asks for itself."""
         with page_errors(service.metrics):
             body = LookBody.model_validate({"text": text, "source": source or None, "target": target or None})
             caller = service.access.authenticate(request)
             [found] = await service.translate([text], caller=caller, **body.arguments())
-        pair = {"source": found.source_language or None, "target": found.target_language or None}
-        return found.text, gr.update(asked={"text": text, **pair})
+        languages = {"source": found.source_language or None, "target": found.target_language or None}
+        return found.text, gr.update(asked={"text": text, **languages})
 
     with gr.Blocks(title="Seq2See", analytics_enabled=False, fill_width=True) as blocks:
         add_api(service)  # first, so that its names are free
@@ -80,7 +82,7 @@ def build_page(service: Service, *, api: str | None = API) -> gr.Blocks:
                 text = gr.Textbox(start or (first and sentences()[0][0]), label="Text", lines=2,
                                   max_length=service.settings.look_characters, placeholder="Type a text")
                 with gr.Row():
-                    source, target = _languages(service)
+                    source, target = _languages(service, *(pair or (None, None)))
                     button = gr.Button("Translate", variant="primary", min_width=120)
             with gr.Column():
                 translation = gr.Textbox(first and first["translation"]["text"], label="Translation", lines=2,
@@ -90,7 +92,7 @@ def build_page(service: Service, *, api: str | None = API) -> gr.Blocks:
         explorer = gr.HTML(html_template='<div class="s2s-home"></div>', js_on_load=ON_LOAD, script=script(),
                            apply_default_css=False, css=style() + text_of("gradio.css"), asked=None,
                            settings={**about, "embedded": True, "models": [], "pairs": [], "text": None})
-        given: dict[str, Any] = {"fn": translate, "inputs": [text, source, target], "outputs": [translation, explorer],
+        given: dict[str, Any] = {"fn": show, "inputs": [text, source, target], "outputs": [translation, explorer],
                                  "queue": False, "show_progress": "hidden", "api_visibility": "private"}
         gr.on([button.click, text.submit], **given)
         if start:
@@ -98,15 +100,14 @@ def build_page(service: Service, *, api: str | None = API) -> gr.Blocks:
     return blocks
 
 
-def _languages(service: Service) -> tuple[gr.Dropdown, gr.Dropdown]:
-    """The choice of the source and of the target language, hidden for a model that does not name any."""
+def _languages(service: Service, source: str | None, target: str | None) -> tuple[gr.Dropdown, gr.Dropdown]:
+    """The choice of the source and of the target language, with these chosen; hidden for a model that names none."""
     pairs = service.language_pairs
     sources, targets = ([(language_name(code), code) for code in codes] for codes in (pairs.sources, pairs.targets))
-    chosen = pairs[0] if pairs.default and pairs else (None, None)
     if len(sources) > 1:
         sources.insert(0, ("Find out by itself", "auto"))
-    return (gr.Dropdown(sources, value=chosen[0], label="From", visible=bool(pairs), min_width=120),
-            gr.Dropdown(targets, value=chosen[1], label="To", visible=bool(pairs), min_width=120))
+    return (gr.Dropdown(sources, value=source, label="From", visible=bool(pairs), min_width=120),
+            gr.Dropdown(targets, value=target, label="To", visible=bool(pairs), min_width=120))
 
 
 @asynccontextmanager
