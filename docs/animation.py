@@ -26,6 +26,7 @@ class Film:
 
     def __init__(self, tab: Page):
         self.tab = tab
+        self.mark = mark(tab)
         self.frames: list[Image.Image] = []
         self.durations: list[int] = []
 
@@ -37,7 +38,7 @@ class Film:
     def save(self) -> None:
         first, *rest = self.frames
         first.save(TARGET, save_all=True, append_images=rest, duration=self.durations, loop=0, quality=75, method=6,
-                   minimize_size=True, xmp=mark().encode())  # fmt: skip
+                   minimize_size=True, xmp=self.mark.encode())  # fmt: skip
         size = TARGET.stat().st_size
         print(f"{TARGET}: {len(self.frames)} frames, {sum(self.durations) / 1000:.1f} s, {size / 1000:.0f} kB")
         if size > LARGEST:

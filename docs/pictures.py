@@ -2,8 +2,8 @@
 
     python docs/pictures.py         it needs Chromium
 
-The page is that of `seq2see demo` with the packaged model storybook.  Each picture carries the mark of the first view
-that the page had (`mark`), so that tests/package/test_pictures.py finds those that are stale.
+The page is that of `seq2see demo` with the packaged model storybook.  Each picture carries a mark of what the page
+showed first (`mark`), so that tests/serve/ui/test_first_view.py finds those that are stale.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from PIL.PngImagePlugin import PngInfo
 from playwright.sync_api import Browser, Page, sync_playwright
 
 DOCS = Path(__file__).resolve().parent
-FIRST_VIEW = DOCS.parent / "serve" / "ui" / "first_view.html"
+SHOWN = ":is(.line, .say, .meaning, .word, .pairs, .heads)"
 SETTLED = """() => {
-    const root = document.querySelector('.s2s:not(.s2s-first)'), text = (name) => root.querySelector(name).innerText;
+    const root = document.querySelector('.s2s'), text = (name) => root.querySelector(name).innerText;
     return root && root.querySelector('.grid2, .lined') && !root.querySelector('.texts.working')
         && !/Translating|Looking/.test(text('.say')) && !/Switching/.test(text('.word'))
         && root.querySelector('.needed');
 }"""
 
 
-def mark() -> str:
-    """What the page shows first: its words, labels, layers, heads and figures."""
-    return hashlib.sha256(FIRST_VIEW.read_bytes()).hexdigest()
+def mark(tab: Page) -> str:
+    """Of what the page shows first: its words, labels, layers, heads and figures."""
+    texts = tab.locator(f".s2s {SHOWN}").evaluate_all("all => all.map(one => one.textContent)")
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
 @contextlib.contextmanager
@@ -49,7 +50,7 @@ def served(*command: str) -> Iterator[str]:
             raise RuntimeError(f"{' '.join(command)} ended and named no address")
         threading.Thread(target=process.stdout.read, daemon=True).start()  # or it would wait for a reader
         try:
-            yield f"{found[0]}/ui/"
+            yield f"{found[0]}/"
         finally:
             process.terminate()
 
@@ -71,16 +72,16 @@ def opened(browser: Browser, url: str, *, width: int, height: int) -> Iterator[P
     tab = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
     tab.set_default_timeout(120_000)
     tab.goto(url)
-    tab.locator(".s2s:not(.s2s-first) .grid2").wait_for()
+    tab.locator(".s2s .grid2").wait_for()
     tab.wait_for_function(SETTLED)
     tab.wait_for_timeout(500)
     yield tab
     tab.close()
 
 
-def keep(tab: Page, name: str) -> None:
+def keep(tab: Page, name: str, shown: str) -> None:
     metadata = PngInfo()
-    metadata.add_text("first view", mark())
+    metadata.add_text("first view", shown)
     with Image.open(io.BytesIO(tab.screenshot())) as picture:
         picture.convert("RGB").save(DOCS / name, optimize=True, pnginfo=metadata)
         print(f"docs/{name}: {picture.width} x {picture.height}, {(DOCS / name).stat().st_size / 1000:.0f} kB")
@@ -88,23 +89,24 @@ def keep(tab: Page, name: str) -> None:
 
 def main() -> None:
     with page_of_storybook() as (browser, url), opened(browser, url, width=1440, height=900) as tab:
-        keep(tab, "page.png")
+        first = mark(tab)
+        keep(tab, "page.png", first)
         tab.locator(".flip button", has_text="wide").click()
         tab.wait_for_function("document.querySelector('.word').innerText.startsWith('elle')")
         tab.wait_for_function(SETTLED)
         tab.wait_for_timeout(3_000)  # changed words are marked for a moment
-        keep(tab, "page-wide.png")
+        keep(tab, "page-wide.png", first)
         tab.get_by_role("button", name="What if this head were missing?").click()
         tab.locator(".verdict").wait_for()
         tab.mouse.move(1, 1)
         tab.wait_for_timeout(500)
-        keep(tab, "page-lab.png")
+        keep(tab, "page-lab.png", first)
         tab.keyboard.press("Escape")
         tab.get_by_role("button", name="Watch it learn").click()
         tab.get_by_role("button", name="Pause").wait_for()
         tab.wait_for_function("Number((/Step (\\d+)/.exec(document.body.innerText) || [])[1]) > 120")
         tab.get_by_role("button", name="Pause").click()
-        keep(tab, "page-learning.png")
+        keep(tab, "page-learning.png", first)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The application: the APIs, health checks, metrics, and the page at /ui once the models are loaded."""
+"""The application: the APIs, health checks, metrics, and the pages once the models are loaded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
 def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
-    """Everything except the page, which goes into `app.state.page`; `host` is the address to listen on."""
+    """Everything except Gradio's page, which goes into `app.state.page`; `host` is the address to listen on."""
     settings = service.settings
     app = FastAPI(title="Seq2See", version=__version__, docs_url=None, redoc_url=None, responses=ERRORS,
                   openapi_url="/openapi.json" if settings.docs else None,
@@ -63,7 +63,7 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
     if settings.docs:
         app.add_api_route("/docs", lambda: HTMLResponse(docs_page(app.openapi())), include_in_schema=False)
     if settings.page:
-        add_page(app)
+        add_page(app, service)
     return app
 
 

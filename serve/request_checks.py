@@ -21,16 +21,19 @@ from .api_errors import APIError
 from .batcher import busy_error
 from .service import Service
 
-PAGE = "/ui"
+PAGE = "/ui"  # Gradio's; the explorer is at /
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]*\]|[^:]*)(:\d*)?")  # and a port
 KEY_IN_BODY = ("/translate", "/detect")  # of LibreTranslate's clients
 LOOKS = ("/v1/look", "/v1/inside")
 WORK = ("/", "/translate", "/v1/translate", *LOOKS)  # what waits in queues
 LINGER_BYTES, LINGER_SECONDS = 2**26, 10  # of a body that is too large, after the answer
 # Gradio's page needs inline scripts and styles, but all from its own site: nothing else may be loaded.
-PAGE_POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' "
+GRADIO_POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' "
                "'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; "
                "object-src 'none'; base-uri 'self'; frame-ancestors ")
+# The explorer loads its answers alone.  Its lessons are in a frame, which inherits this, with scripts of their own.
+EXPLORER_POLICY = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data: "
+                   "blob:; font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ")
 log = logging.getLogger("seq2see.serve")
 
 
@@ -42,7 +45,7 @@ class RequestChecks:
         self.service = service
         self.settings = service.settings
         self.hosts = {host.lower() for host in hosts}
-        self.page_policy = PAGE_POLICY + (" ".join(self.settings.frame_ancestors) or "'none'")
+        self.ancestors = " ".join(self.settings.frame_ancestors) or "'none'"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -52,20 +55,23 @@ class RequestChecks:
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         request, body = Request(scope), UnreadBody(receive)
-        page = scope["path"] == PAGE or scope["path"].startswith(f"{PAGE}/")
+        gradio = scope["path"] == PAGE or scope["path"].startswith(f"{PAGE}/")
+        page = gradio or (scope["path"] == "/" and scope["method"] in ("GET", "HEAD"))
         started = False
 
         async def send_with_headers(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                self._set_headers(MutableHeaders(scope=message), page=page)
+                self._set_headers(MutableHeaders(scope=message))
+                if page:
+                    self._protect(MutableHeaders(scope=message), GRADIO_POLICY if gradio else EXPLORER_POLICY)
             await send(message)
 
         try:
             self._check_head(request, page=page)
             replayed = replay_body(await self._read(body), receive)
-            if page:  # Gradio handles disconnects itself
+            if gradio:  # which handles disconnects itself
                 await self.app(scope, replayed, send_with_headers)
             else:
                 await self._while_connected(scope, replayed, receive, send_with_headers)
@@ -131,19 +137,21 @@ class RequestChecks:
         if origin is None or is_same_origin(request):
             return
         if page:
-            raise APIError(403, "origin", "requests from this origin are not allowed on the page at /ui")
+            raise APIError(403, "origin", "requests from this origin are not allowed on the page")
         if not {"*", origin} & set(self.settings.cors_origins):
             raise APIError(403, "origin", "requests from this origin are not allowed: add it to cors_origins,"
                            " or let the proxy forward the Host header")
 
-    def _set_headers(self, headers: MutableHeaders, *, page: bool) -> None:
+    def _set_headers(self, headers: MutableHeaders) -> None:
         headers["X-Content-Type-Options"] = "nosniff"
         headers["Referrer-Policy"] = "no-referrer"
-        if page:
-            for name in [name for name in headers if name.startswith("access-control-")]:
-                del headers[name]  # set by Gradio: the page is for its own site only
-            headers["Content-Security-Policy"] = self.page_policy
-            headers.setdefault("Cache-Control", "no-store")
+
+    def _protect(self, headers: MutableHeaders, policy: str) -> None:
+        """A page is for its own site only, whatever Gradio or our CORS settings say."""
+        for name in [name for name in headers if name.startswith("access-control-")]:
+            del headers[name]
+        headers["Content-Security-Policy"] = policy + self.ancestors
+        headers.setdefault("Cache-Control", "no-store")
 
     async def _while_connected(self, scope: Scope, body: Receive, receive: Receive, send: Send) -> None:
         """Run the application as long as the client is connected."""

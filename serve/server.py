@@ -13,6 +13,7 @@ import threading
 import webbrowser
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from types import FrameType
 from typing import Any
 
@@ -26,13 +27,13 @@ from .app import make_app
 from .batcher import WORKER
 from .service import Service
 from .settings import LOOPBACK, ServerSettings
+from .ui.mounting import without_gradio
 
 SELF_TEST = "Hello."
 KEEP_ALIVE = 20  # seconds; clients drop an idle connection after 5 (httpx) or 15 (aiohttp), before the server does
 EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # hosts that mean all addresses of the machine, and one to open
 HEAD_BYTES = 2**17  # of request line and headers: a text of 5,000 characters takes up to 60,000 in a URL
 Loaders = Mapping[str, Callable[[], Translator]]
-Training = Callable[[], dict[str, Any]]  # `seq2see.demo_run.DemoRun.record`
 
 
 class Server(uvicorn.Server):
@@ -40,15 +41,13 @@ class Server(uvicorn.Server):
     Args:
         loaders: functions that load the models, by name; run in a thread.
         port: the port, bound immediately; 0 or None: a free one.  UserError if it is in use.
-        training: the progress of a model in training; if given, the page is shown before the models are loaded.
         service: receives the models, and is ready when each has passed a test; None: a new one.
     """
 
     def __init__(self, loaders: Loaders, *, host: str, port: int | None, settings: ServerSettings | None = None,
-                 open_browser: bool = False, training: Training | None = None, service: Service | None = None):
+                 open_browser: bool = False, service: Service | None = None):
         self.loaders = loaders
         self.open_browser = open_browser
-        self.training = training
         self.service = service or Service(settings=settings)
         self.settings = self.service.settings
         if host not in LOOPBACK and not self.service.access.keys:
@@ -86,16 +85,12 @@ class Server(uvicorn.Server):
         """Load the models and show the page, until this task is cancelled."""
         try:
             async with contextlib.AsyncExitStack() as stack:
-                if self.training:
-                    self._announce()  # until the page is built, a placeholder says that it is starting
-                    await self._show_page(stack)
                 await self._in_thread(self._load_models)
-                if self.settings.page and not self.training:
+                if self.settings.page:
                     await self._show_page(stack)
                 gc.freeze()  # a full garbage collection would block every client for up to 0.3 s
                 self.service.ready = True
-                if not self.training:
-                    self._announce()
+                self._announce()
                 await asyncio.Event().wait()
         except Exception as error:
             self.failure = error
@@ -131,6 +126,11 @@ class Server(uvicorn.Server):
         return f"{served}; {keys}"
 
     async def _show_page(self, stack: contextlib.AsyncExitStack) -> None:
+        """Gradio's; the explorer needs no more than the models."""
+        if find_spec("gradio") is None:
+            self.app.state.page = without_gradio
+            return
+
         def build() -> contextlib.AbstractAsyncContextManager[Callable[[], None]]:
             from .ui import import_gradio
 
@@ -138,7 +138,7 @@ class Server(uvicorn.Server):
                 import_gradio()
                 from .ui import page
 
-            return page.shown(self.app, page.build_page(self.service, learning=self.training), self.service)
+            return page.shown(self.app, page.build_page(self.service), self.service)
 
         self._close_tabs = await stack.enter_async_context(await self._in_thread(build))
 

@@ -96,15 +96,14 @@ def written(source):
 
 
 @contextlib.contextmanager
-def running(loaders, *, wait=True, service=None, training=None, **settings):
+def running(loaders, *, wait=True, service=None, **settings):
     """A server in a thread; it must end by itself afterwards.  It is ready when the block begins or, without `wait`,
     answers that it is loading.  `service(settings)` makes another service than the usual one."""
     from seq2see.serve.server import Server
     from seq2see.serve.settings import ServerSettings
 
     settings = ServerSettings(**{"page": False, "texts_per_minute": 0, "grace_seconds": 5.0, **settings})
-    server = Server(loaders, host="127.0.0.1", port=0, settings=settings, service=service and service(settings),
-                    training=training)
+    server = Server(loaders, host="127.0.0.1", port=0, settings=settings, service=service and service(settings))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
 import datasets
 import transformers
-from transformers import TrainerCallback
 from transformers.integrations import get_reporting_integration_callbacks
 
 from seq2see.atomic import atomic_write
@@ -45,8 +43,8 @@ from .starting import Prepared, open_start, training_set
 from .trainer import Seq2SeeTrainer
 
 
-def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = (), moments: int = 0) -> Path:
-    """Train as the configuration says, with these callbacks of transformers beside our own; returns the run folder.
+def run_experiment(config: RunConfig, *, moments: int = 0) -> Path:
+    """Train as the configuration says; returns the run folder.
 
     `moments`: at how many steps weights are kept for a replay (moments.py); 0, or 2 and more.
     Raises UserError for whatever the user can mend.
@@ -60,7 +58,7 @@ def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = 
             check_hub(config.training.get("hub_token"))
         with on_all_cores(config):
             prepared = prepare(config)
-            trainer = train_model(prepared, config, callbacks, moments=moments)
+            trainer = train_model(prepared, config, moments=moments)
             saves = prepared.arguments.should_save
         if saves:
             finish(prepared, trainer, config)
@@ -113,9 +111,7 @@ def read_corpus(config: RunConfig, *, seed: int) -> Corpus:
     return corpus
 
 
-def train_model(
-    prepared: Prepared, config: RunConfig, callbacks: Sequence[TrainerCallback] = (), *, moments: int = 0
-) -> Seq2SeeTrainer:
+def train_model(prepared: Prepared, config: RunConfig, *, moments: int = 0) -> Seq2SeeTrainer:
     arguments, corpus, start = prepared.arguments, prepared.corpus, prepared.start
     tokenizer, model, encoder, positions = start.tokenizer, start.model, start.encoder, start.positions
     count = f"{arguments.world_size} x " if arguments.world_size > 1 else ""
@@ -133,7 +129,6 @@ def train_model(
         eval_dataset=EncodedPairs(corpus.val, encoder, max_length=positions),
         processing_class=tokenizer,
         validation_pairs=config.evaluation.eval_samples,
-        callbacks=list(callbacks),
     )
     if arguments.should_save:
         if moments:

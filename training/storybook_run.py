@@ -1,9 +1,7 @@
 """Storybook's model: whether a folder holds a finished run, and training one there."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from seq2see.errors import UserError
 
@@ -22,9 +20,8 @@ def is_begun(run: Path) -> bool:
     return begun
 
 
-def train_storybook(run: Path, *, callbacks: Sequence[Any] = ()) -> None:
-    """Train the packaged configuration into `run`, going on where an interrupted training stopped; with these callbacks
-    of transformers beside our own.
+def train_storybook(run: Path) -> None:
+    """Train the packaged configuration into `run`, going on where an interrupted training stopped.
 
     UserError for a folder that holds something else.
     """
@@ -34,4 +31,4 @@ def train_storybook(run: Path, *, callbacks: Sequence[Any] = ()) -> None:
     begun = is_begun(run)
     print(f"{run}: {'going on with' if begun else 'starting'} the training; it takes a few minutes, once", flush=True)
     overrides = [f"training.output_dir={json.dumps(str(run))}", f"training.resume={json.dumps(begun)}"]
-    run_experiment(load_config("storybook", overrides), callbacks=callbacks)
+    run_experiment(load_config("storybook", overrides))

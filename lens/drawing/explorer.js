@@ -8,7 +8,6 @@ import { overGradio, overHttp } from "./engine.js";
 import { listen } from "./events.js";
 import { header } from "./header.js";
 import { headsCard, markHead, paintThumbs, pairsCard } from "./heads.js";
-import { learning } from "./learning.js";
 import { followLessons, lessons } from "./lessons.js";
 import { drawBetweenTexts, drawThreads, fit } from "./between_texts.js";
 import { loading } from "./loading.js";
@@ -38,7 +37,6 @@ const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the ma
     hidden></div>`;
 
 export function explorer(element, settings) {
-  if (settings.learning) return learning(element, firstTheme());
   const root = element.appendChild(document.createElement("div")), find = (name) => root.querySelector(name);
   root.className = "s2s";
   root.innerHTML = String(frame);
@@ -49,7 +47,7 @@ export function explorer(element, settings) {
     announce: (text) => paint(find(".say"), html`${text}`) };
   Object.assign(context, loading(context));
   context.actions = actionsOf(context);
-  if (engine) addressed();
+  if (engine && !settings.embedded) addressed();
   listen(context);
   tips(root);
   redrawWhenResized();

@@ -16,7 +16,7 @@ export function header(state, settings) {
   const link = (page, label) => html`<a href="#${page}" data-page="${page}" data-k="page-${page}"
     ${state.page === page ? html`aria-current="page"` : ""}>${label}</a>`;
   return html`<div class="brand">${EYE}<h1>Seq2See</h1><span>The translation model you can see through</span></div>
-    ${settings.engine && !settings.answer ? html`<nav aria-label="Pages">${link("explore", "Explore")}${link("lessons", "Lessons")}</nav>`
+    ${settings.engine && !settings.answer && !settings.embedded ? html`<nav aria-label="Pages">${link("explore", "Explore")}${link("lessons", "Lessons")}</nav>`
       : ""}
     <span class="push"></span>
     ${name && opener(state, "model", html`Model: <b>${name}</b> ${many ? icon("down") : ""}`,

@@ -1,6 +1,6 @@
 // The third engine: the model itself, in the reader's browser.  It answers the page's questions as the server does, one
 // sentence at a time.  Placeholders (`{name}`, addresses, numbers that come back changed), HTML and the detection of
-// languages are the server's; samples are others than the server's; checkpoints and the lessons are not here.
+// languages are the server's; samples are others than the server's; the lessons are not here.
 //
 //     const engine = inThisThread({ model, manifest, weights, replay })
 //     const answer = await engine("look", { text: "The cat is tired.", maps: ["cross"] }, pause)

@@ -163,8 +163,8 @@ export async function patch(forced, { other }, pause) {
 // --- the recorded moments of the training, of this sentence or of the first
 
 export function replay(moments, { text }) {
-  if (!moments) return { checkpoints: [], moments: [] };
+  if (!moments) return { texts: [], moments: [] };
   const texts = moments[0].traces.map((one) => one.source_text), which = Math.max(0, texts.indexOf(text));
-  return { texts, checkpoints: [], moments: moments.map(({ step, loss, bleu, traces }) =>
+  return { texts, moments: moments.map(({ step, loss, bleu, traces }) =>
     ({ step, loss, bleu, trace: recordOfMoment(traces[which]) })) };
 }

@@ -1,4 +1,4 @@
-// Watch it learn: recorded moments of the training, or a run's checkpoints, on a slider.
+// Watch it learn: recorded moments of the training, on a slider.
 
 import { html } from "./markup.js";
 import { traceOf } from "./state.js";
@@ -37,7 +37,7 @@ function momentsOf(state, { first, exampleModel }) {
 // A moment's place on the slider is proportional to its step.
 const sliderPosition = (moments, i) => Math.round(1000 * moments[i].step / moments.at(-1).step);
 
-export function lossCurve(moments, end) {
+function lossCurve(moments, end) {
   const known = moments.filter((one) => one.loss !== null), most = Math.max(...known.map((one) => one.loss), 1e-6);
   if (known.length < 2) return "";
   const points = known.map((one) => [1.2 + 97.6 * one.step / end, 25 - 22 * one.loss / most]);
@@ -55,7 +55,7 @@ export function learnActions(context) {
 
   async function load() {
     let trace = traceOf(state);
-    const question = (one, more) => ({ question: { ...context.about(one), tool: "replay", ...more } });
+    const question = (one) => ({ question: { ...context.about(one), tool: "replay" } });
     let found = await context.ask("inside", question(trace));
     if (found.moments.length && !found.texts.includes(trace.source)) {  // recorded for other sentences: show the first
       await context.open(found.texts[0], { pinned: state.pinned });
@@ -63,10 +63,7 @@ export function learnActions(context) {
       if (trace.source !== found.texts[0]) return null;
       found = await context.ask("inside", question(trace));
     }
-    const ofCheckpoint = async (step) =>
-      ({ step, loss: null, bleu: null, ...await context.ask("inside", question(trace, { step })) });
-    const moments = found.moments.length ? found.moments : await Promise.all(found.checkpoints.map(ofCheckpoint));
-    return { of: trace, moments };
+    return { of: trace, moments: found.moments };
   }
 
   async function ready() {

@@ -59,7 +59,7 @@ export function loading({ state, settings, engine, set, render }) {
       if (engine && flip) prepare(flip.text);
     } else {
       const own = text || settings.text || first?.traces[0].source_text;
-      if (own) open(own, wish); else set({ editing: Boolean(engine) });
+      if (own) open(own, wish); else set({ editing: Boolean(engine) && !settings.embedded });
     }
   }
 

@@ -18,8 +18,8 @@ export const FRAME = html`<span class="from-menu"></span><div class="line src"><
 export function paintTexts(root, state, settings) {
   const trace = traceOf(state), [from, to] = trace?.languages || [state.source, state.target];
   const part = (name) => root.querySelector(name);
-  const menu = (id, side, label) => opener(state, id, html`${label} ${icon("down")}`,
-    html`class="tool second lang" aria-label="${side}: ${label}"`);
+  const menu = (id, side, label) => !settings.models.length ? html`<span class="second lang">${label}</span>`
+    : opener(state, id, html`${label} ${icon("down")}`, html`class="tool second lang" aria-label="${side}: ${label}"`);
   paint(part(".from-menu"), menu("from", "From", language(from, "Find out")));
   paint(part(".to-menu"), menu("to", "To", language(to, "Language")));
   for (const [line, code] of [[".src", from], [".tgt", to]]) {
@@ -51,7 +51,7 @@ function keyOf(root) {
 
 function actions(state, settings) {
   const copy = action("copy", "copy", "Copy", "Copy the translation");
-  if (!settings.engine) return copy;
+  if (!settings.engine || settings.embedded) return copy;
   return html`${action("edit", "pen", "Edit", "Type your own sentence")}
     ${opener(state, "alternatives", html`${icon("list")}<span>Alternatives</span>`)}
     ${action("share", "link", html`Share<span class="wide"> link</span>`,

@@ -1,12 +1,11 @@
-"""`seq2see demo`: open the page with a packaged model.  If the run folder holds no run yet, the page opens at once and
-shows the training of storybook's model in it (`demo_run.py`); then it serves that model.
+"""`seq2see demo`: open the page with a packaged model, or with a run.  If the run's folder holds none yet, storybook's
+model is trained in it first (`demo_run.py`).
 """
 
 import argparse
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 from seq2see.demo_run import DemoRun
@@ -21,8 +20,6 @@ PORTS_TRIED = 100
 
 def run(args: argparse.Namespace) -> None:
     """The command: `args.run`, `args.host`, `args.port` (None: the first free one), `args.no_browser`."""
-    if find_spec("gradio") is None:  # otherwise noticed only after the browser has opened
-        raise ModuleNotFoundError("no gradio", name="gradio")
     from seq2see.serve.server import Server
     from seq2see.serve.settings import LOOPBACK, ServerSettings
     from seq2see.translate.translator import Translator
@@ -35,10 +32,9 @@ def run(args: argparse.Namespace) -> None:
         raise UserError(f"there is no folder {run}{advice(run)} (to train storybook in a new folder: --run"
                         f" {RUNS}/{run.name})", exit_code=2)
     if not packaged and not is_finished(run):
-        is_begun(run)  # raises, before the page opens, if it holds something else; so does the next line
+        is_begun(run)  # raises, before any training, if it holds something else; so does the next line
         run.mkdir(parents=True, exist_ok=True)
     demo = DemoRun(run)
-    known = packaged is not None or demo.finished
 
     def load() -> Translator:
         if not packaged and demo.needed:
@@ -53,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
         loaders: dict[str, Callable[[], Translator]] = {run.resolve().name: load}
         loaders |= {name: partial(Translator.from_pretrained, name) for name in others}
         Server(loaders, host=args.host, port=port, open_browser=not args.no_browser,
-               settings=settings, training=None if known else demo.record).run()
+               settings=settings).run()
     finally:
         demo.stop()
 

@@ -99,7 +99,7 @@ def add_demo(verbs: Verbs) -> None:
         verbs, "demo", "open the page with a model",
         "Nothing is downloaded. If RUN is a folder without a finished run, as in\n"
         "  seq2see demo --run runs/storybook\n"
-        "the built-in English-French model is first trained there while you watch: a few minutes on two CPU cores.",
+        "the built-in English-French model is first trained there: a few minutes on two CPU cores.",
     )
     verb.add_argument("--run", default=DEFAULT, metavar="RUN", type=model_name,
                       help=f"{', '.join(NAMES)}, or a run folder (%(default)s)")
@@ -316,9 +316,9 @@ def add_lessons(verbs: Verbs) -> None:
 def add_serve(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "serve", "serve models to clients, and on a page",
-        "The page is at /ui; /readyz answers 200 when the models are loaded. With several models, the language pair\n"
-        "selects one. configs/serve.yaml in the package has every setting with its default. API keys come from a\n"
-        "file (keys_file) or from the environment variable SEQ2SEE_API_KEYS.",
+        "The page is at /, Gradio's at /ui; /readyz answers 200 when the models are loaded. With several models,\n"
+        "the language pair selects one. configs/serve.yaml in the package has every setting with its default.\n"
+        "API keys come from a file (keys_file) or from the environment variable SEQ2SEE_API_KEYS.",
     )
     verb.add_argument("run", metavar="RUN", nargs="*", type=model_name, default=[DEFAULT],
                       help=f"{ANY_MODEL}; one or more ({DEFAULT})")

@@ -16,8 +16,6 @@ def run(args: argparse.Namespace) -> None:
 
     settings = read_settings(args.config, args.set)
     bind(args.host, args.port).close()  # fails on a port in use before seconds of imports
-    if settings.page:
-        import seq2see.serve.ui.page  # noqa: F401  (fails on a missing gradio before a model is loaded)
     loaders = {
         name: partial(Translator.from_pretrained, run, engine=args.engine, device=args.device,
                       trust_remote_code=args.trust_remote_code)

@@ -6,18 +6,14 @@ A question contains the text and its translation; the trace is recomputed each t
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import fields
-from functools import lru_cache
 from itertools import combinations
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
 from ...lens.explorer import trace_record
 from ...lens.kinds import Kind
@@ -30,9 +26,6 @@ from ..service import Service
 from .bodies import GIVEN, TARGET_IDS, Body, From0, JSONRoute, TargetIds, key_wanted
 
 MOST_BEAMS = 8  # more are unreadable
-CHECKPOINTS_CACHED = 4  # checkpoints in memory
-LAST_WRITTEN = "trainer_state.json"  # of a checkpoint; until it exists, the checkpoint is incomplete
-CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 Short = Annotated[str, Field(max_length=100)]
 Sentence = Annotated[str, Field(min_length=1, max_length=300)]
 
@@ -175,46 +168,20 @@ class PatchQuestion(Question):
 
 
 class ReplayQuestion(Question):
-    """The recorded moments of the training, for this sentence if it was recorded; otherwise the steps of existing
-    checkpoints, which can be requested one by one."""
+    """The recorded moments of the training: of this sentence if it was recorded, otherwise of the first; none if the
+    model has no replay."""
 
     tool: Literal["replay"]
-    step: int | None = Field(default=None, ge=0, description="the step of a checkpoint")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
-        if self.step is not None:
-            return {"trace": trace_record(self._at(translator, self.step))}
         if translator.replay is None:
-            return {"checkpoints": list(checkpoints(translator.folder)), "moments": []}
+            return {"texts": [], "moments": []}
         kept = translator.replay.moments
         texts = [trace.source_text for trace in kept[0].traces]
         which = texts.index(self.text) if self.text in texts else 0
         moments = [{"step": one.step, "loss": one.loss, "bleu": one.bleu, "trace": trace_record(one.traces[which])}
                    for one in kept]
-        return {"texts": texts, "checkpoints": [], "moments": moments}
-
-    def _at(self, translator: Translator, step: int) -> Trace:
-        translator.check_files()
-        folder = checkpoints(translator.folder).get(step)
-        if folder is None:
-            raise UserError(f"the checkpoint of step {step} no longer exists")
-        then = load_checkpoint(folder, folder.stat().st_mtime_ns)
-        with then.twin() as own:
-            return own.look(own(self.text, source=self.source, target=self.target))[0]
-
-
-def checkpoints(folder: Path | None) -> dict[int, Path]:
-    """The checkpoint folders of a run, or beside a checkpoint, by step in ascending order."""
-    if folder is None:
-        return {}
-    run = folder.parent if CHECKPOINT.fullmatch(folder.name) else folder
-    whole = [file.parent for file in run.glob(f"checkpoint-*/{LAST_WRITTEN}")]
-    return dict(sorted((int(named[1]), one) for one in whole if (named := CHECKPOINT.fullmatch(one.name))))
-
-
-@lru_cache(maxsize=CHECKPOINTS_CACHED)
-def load_checkpoint(folder: Path, changed: int) -> Translator:
-    return Translator.from_pretrained(folder, engine="torch")
+        return {"texts": texts, "moments": moments}
 
 
 AnyQuestion = Annotated[

@@ -1,5 +1,6 @@
-"""The page at /ui: Gradio, offline, in the server's process.  `page.py` mounts the explorer of `lens/drawing`,
-`first.py` chooses what it shows first, and `api.py` holds the functions for Gradio clients and MCP.
+"""Two pages, offline, in the server's process.  / is the explorer of `lens/drawing` (`document.py`); /ui is Gradio's
+(`page.py`), with the explorer in a component and functions for Gradio clients and MCP (`api.py`).  `first.py` chooses
+what they show first.
 
 Nothing is computed here: the explorer asks `/v1`, or without it `api.py`, which calls the service under its limits.
 Gradio runs a handler for anybody who can reach the port, whatever the page shows, so each checks its input.  Text goes

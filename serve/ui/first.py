@@ -1,7 +1,7 @@
-"""What the page shows first, and which model shows the examples.
+"""What the pages show first, and which model shows the examples.
 
-The first view is shipped with the package (`first_view.json.gz`, and as plain HTML); `python docs/first_view.py` makes
-both from the packaged weights.  With other weights the page translates its first sentence itself.
+The first view is shipped with the package (`first_view.json.gz`); `python docs/first_view.py` makes it from the
+packaged weights.  With other weights a page translates its first sentence itself.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from itertools import chain
 from typing import Any
 
 from seq2see.pretrained import NAMES
-from ...lens.explorer import style
 from ...translate.example_pairs import PAIRS, SOURCE, TARGET, all_right, sentences
 from ...translate.loaded_checkpoint import fingerprint
 from ...translate.translator import Translator
 from ..service import Service
-from . import text_of
 
 
 def example_model(service: Service) -> str | None:
@@ -31,7 +29,7 @@ def example_model(service: Service) -> str | None:
     return next(chain(shipped, right), None)
 
 
-def settings_of(service: Service, *, api: str | None, learning: dict[str, Any] | None = None) -> dict[str, Any]:
+def settings_of(service: Service, *, api: str | None) -> dict[str, Any]:
     """The explorer's settings: models, limits, examples, and what it shows first."""
     limits, models, pairs = service.settings, service.models, service.language_pairs
     chosen = example_model(service)
@@ -48,7 +46,6 @@ def settings_of(service: Service, *, api: str | None, learning: dict[str, Any] |
         "exampleModel": chosen,
         "first": first,
         "text": sentences()[0][0] if not first and SOURCE in pairs.sources and pairs.default else None,
-        "learning": learning,
     }  # fmt: skip
 
 
@@ -63,14 +60,6 @@ def first_view(translator: Translator) -> dict[str, Any] | None:
 def kept_view() -> dict[str, Any] | None:
     file = files("seq2see.serve.ui").joinpath("first_view.json.gz")
     return json.loads(gzip.decompress(file.read_bytes())) if file.is_file() else None
-
-
-def static_view(service: Service) -> bytes:
-    """The first view as HTML, if the page opens with it."""
-    chosen = example_model(service)
-    kept = chosen is not None and first_view(service.models[chosen]) is not None
-    style_sheet = f'<style class="s2s-first">{style()}{text_of("first.css")}</style>'  # removed with the view
-    return f"{style_sheet}{text_of('first_view.html')}".encode() if kept else b""
 
 
 def weights(translator: Translator) -> int | None:

@@ -1,4 +1,7 @@
-"""Where the page is mounted: what is shown until it is ready, and the other files that browsers request."""
+"""Where the pages are mounted, the explorer at / and Gradio's at /ui; what is shown until they are ready, and the other
+files that browsers request."""
+
+from functools import lru_cache
 
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -9,35 +12,50 @@ from starlette.types import Receive, Scope, Send
 from ...lens.palette import css_of_both
 from ..api_errors import APIError
 from ..request_checks import PAGE
+from ..service import Service
 from . import text_of
+from .document import document
 
 
-def add_page(app: FastAPI) -> None:
-    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+def add_page(app: FastAPI, service: Service) -> None:
+    @lru_cache(maxsize=1)
+    def made() -> bytes:
+        return document(service).encode()
+
+    def explorer(request: Request) -> Response:  # in a thread, for the first time takes a moment
+        return HTMLResponse(made()) if service.ready else starting(request)
+
+    async def gradio(scope: Scope, receive: Receive, send: Send) -> None:
         await app.state.page(scope, receive, send)
 
     app.state.page = loading
-    app.add_api_route(PAGE, to_page, methods=["GET", "HEAD"], include_in_schema=False)
-    app.mount(PAGE, page)
-    app.add_api_route("/", to_page, methods=["HEAD"], include_in_schema=False)
-    app.add_api_route("/", to_page, tags=["server"], summary="To the page",
-                      status_code=307, response_class=RedirectResponse,
-                      responses={200: {"description": "the page", "content": {"text/html": {}}}})
+    app.add_api_route("/", explorer, methods=["HEAD"], include_in_schema=False)
+    app.add_api_route("/", explorer, tags=["server"], summary="The page", response_class=HTMLResponse,
+                      responses={503: {"description": "Still loading"}})
+    app.add_api_route(PAGE, to_gradio, methods=["GET", "HEAD"], include_in_schema=False)
+    app.mount(PAGE, gradio)
     # Browsers request both.
-    icon, manifest = text_of("icon.svg"), {"name": "Seq2See", "start_url": f"{PAGE[1:]}/"}
+    icon, manifest = text_of("icon.svg"), {"name": "Seq2See", "start_url": "."}
     app.add_api_route("/favicon.ico", lambda: Response(icon, media_type="image/svg+xml"), include_in_schema=False)
     app.add_api_route("/manifest.json", lambda: JSONResponse(manifest), include_in_schema=False)
 
 
-# From "/" and from the page's address without its slash: a relative address, which a proxy's folder keeps.
-async def to_page(request: Request) -> Response:
+async def to_gradio(request: Request) -> Response:
+    """From the address without its slash to a relative one, which a proxy's folder keeps."""
     return RedirectResponse(str(URL(path=f"{PAGE[1:]}/", query=request.url.query)))
 
 
-async def loading(scope: Scope, receive: Receive, send: Send) -> None:
-    """Shown until the page is ready."""
+def starting(request: Request) -> Response:
+    """Shown to browsers until the models are ready; others get the error."""
     error = APIError(503, "loading", "the server is loading: try again in a few seconds", retry_after=5)
-    if "text/html" not in Request(scope).headers.get("accept", ""):
+    if "text/html" not in request.headers.get("accept", ""):
         raise error
-    starting = text_of("starting.html").replace("COLOURS", css_of_both())
-    await HTMLResponse(starting, error.status)(scope, receive, send)
+    return HTMLResponse(text_of("starting.html").replace("COLOURS", css_of_both()), error.status)
+
+
+async def loading(scope: Scope, receive: Receive, send: Send) -> None:
+    await starting(Request(scope))(scope, receive, send)
+
+
+async def without_gradio(scope: Scope, receive: Receive, send: Send) -> None:
+    raise APIError(404, "not_found", "gradio is not installed: pip install 'seq2see[serve]'; the page is at /")

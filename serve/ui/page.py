@@ -1,8 +1,7 @@
-"""The page: Gradio Blocks around the explorer, and where it is mounted."""
+"""Gradio's page: a text, its translation, and the explorer of what the model looked at; and where it is mounted."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
@@ -10,78 +9,43 @@ from typing import Any
 
 import gradio as gr
 from fastapi import FastAPI
-from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ...lens.explorer import as_data, script, style
-from ...translate.example_pairs import sentences
+from ...lens.explorer import script, style
+from ...tokenizer.language_codes import language_name
+from ...translate.example_pairs import SOURCE, TARGET, sentences
 from ...translate.translator import Translator
 from ..access import AccessControl
+from ..dialects.v1 import LookBody
 from ..request_checks import PAGE
 from ..service import Service
 from ..settings import ServerSettings
 from . import text_of
-from .api import add_api, add_ask
+from .api import add_api, add_ask, page_errors
 from .calls import CheckedCalls
-from .first import settings_of, static_view
+from .first import settings_of
 from .gradio_patches import answer_in_json
 
 MOST_VISITS = 100  # whose last state Gradio keeps in memory
-SECONDS = 1.0  # between two looks at a model in training
 API = "../v1"  # from the page
+TITLE = "# Seq2See\nTranslate a text, then see where every attention head looked."
 ON_LOAD = """
 const explorer = new Function(`${props.script}\nreturn explorer;`)();  // kept as text too: an exported page has it
-const theirs = props.settings;
 if (!document.getElementById("s2s-style")) {
   const style = document.head.appendChild(document.createElement("style"));
   Object.assign(style, { id: "s2s-style", textContent: props.css });
 }
-const home = element.querySelector(".s2s-home"), early = document.querySelector(".s2s-early .s2s");
-const begin = (settings) => {
-  const root = (window.gradio_config?.root || "") + (window.gradio_config?.api_prefix || "/gradio_api");
-  explorer(home, { ...settings, gradio: root, css: props.css, script: props.script });
-  document.querySelectorAll(".s2s-first").forEach((one) => one.remove());
-};
-let watched = theirs.learning ? explorer(home, theirs) : null;
-if (watched) watched.show(theirs.learning);
-else if (early) {  // moves in, with what the reader has done meanwhile
-  if (home.moveBefore) home.moveBefore(early, null); else home.append(early);
-  document.querySelector(".s2s-early").remove();
-} else begin(theirs);
-watch("settings", () => {
-  const { settings } = props;
-  if (!watched) return;
-  if (settings.learning) return watched.show(settings.learning);
-  watched.root.remove();
-  watched = null;
-  begin(settings);
+const gradio = (window.gradio_config?.root || "") + (window.gradio_config?.api_prefix || "/gradio_api");
+const theme = document.body.classList.contains("dark") ? "dark" : "light", { css, script, settings } = props;
+const plain = (address) => Object.assign(new URL(address, document.baseURI), { username: "", password: "" }).href;
+const api = settings.api && plain(settings.api);  // no script may send requests to an address with a password in it
+const shown = explorer(element.querySelector(".s2s-home"), { ...settings, api, gradio, css, script, start: { theme } });
+watch("asked", () => {
+  const { text, ...languages } = props.asked;
+  shown.open(text, { pinned: false, ...languages });
 });
 """
-
-# What is shown before any script is the first sentence: not of a reader who comes back to another one, or to Lessons.
-ELSEWHERE = """<script>(() => {
-const kept = history.state && history.state.s2s && history.state.s2s.address;
-const text = new URLSearchParams(kept || location.search).get("text");
-if (/^#lesson/.test(location.hash) || (text && text !== %s)) document.documentElement.classList.add("s2s-elsewhere");
-})();</script>"""
-
-# No script may send requests from an address with a name and a password in it, which the browser knows by now.
-PLAIN_ADDRESS = b"""<script>(() => {
-const here = new URL(document.baseURI);
-if (here.username || here.password) location.replace(Object.assign(here, { username: "", password: "" }));
-})();</script>"""
-
-# Before Gradio has started, which takes most of a second: the same explorer, outside it.
-EARLY = b"""<div class="s2s-early"><div class="s2s-home"></div></div><script>(() => {
-const { props } = window.gradio_config.components.find(({ props }) => props.props?.settings?.first) || {};
-if (!props || props.props.settings.learning) return;
-document.title ||= window.gradio_config.title;
-const start = new Function("element", "props", "watch", props.js_on_load);
-start(document.querySelector(".s2s-early"), props.props, () => {});
-})();</script>"""
 
 
 def page(translator: Translator) -> gr.Blocks:
@@ -93,28 +57,57 @@ def page(translator: Translator) -> gr.Blocks:
     return build_page(service, api=None)
 
 
-def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | None = None,
-               api: str | None = API) -> gr.Blocks:
-    """The page as Gradio Blocks.  `learning` gives the progress of a model in training; `api` is the address of
-    `/v1`, or None."""
+def build_page(service: Service, *, api: str | None = API) -> gr.Blocks:
+    """The page as Gradio Blocks; `api` is the address of `/v1`, or None where it is not served."""
+    about = settings_of(service, api=api)
+    first, start = about["first"], about["text"]  # the answer shipped with the page, or the text that it begins with
+    pair = service.language_pairs.fitting(SOURCE if first or start else None, TARGET if first else None)
 
-    def about() -> dict[str, Any]:
-        return settings_of(service, api=api, learning=learning() if learning and not service.ready else None)
-
-    def refresh() -> tuple[Any, Any]:
-        return gr.update(settings=about()), gr.update(active=not service.ready)
+    async def show(text: str, source: str | None, target: str | None, request: gr.Request) -> tuple[str, Any]:
+        """The translation, and what the explorer then asks for itself."""
+        with page_errors(service.metrics):
+            body = LookBody.model_validate({"text": text, "source": source or None, "target": target or None})
+            caller = service.access.authenticate(request)
+            [found] = await service.translate([text], caller=caller, **body.arguments())
+        languages = {"source": found.source_language or None, "target": found.target_language or None}
+        return found.text, gr.update(asked={"text": text, **languages})
 
     with gr.Blocks(title="Seq2See", analytics_enabled=False, fill_width=True) as blocks:
         add_api(service)  # first, so that its names are free
         if api is None:
             add_ask(service)
+        gr.Markdown(TITLE)
+        with gr.Row():
+            with gr.Column():
+                text = gr.Textbox(start or (first and sentences()[0][0]), label="Text", lines=2,
+                                  max_length=service.settings.look_characters, placeholder="Type a text")
+                with gr.Row():
+                    source, target = _languages(service, *(pair or (None, None)))
+                    button = gr.Button("Translate", variant="primary", min_width=120)
+            with gr.Column():
+                translation = gr.Textbox(first and first["translation"]["text"], label="Translation", lines=2,
+                                         interactive=False)
+                if about["pairs"]:
+                    gr.Examples([one for one, _ in sentences()], text)
         explorer = gr.HTML(html_template='<div class="s2s-home"></div>', js_on_load=ON_LOAD, script=script(),
-                           apply_default_css=False, css=style() + text_of("gradio.css"), settings=about())
-        if learning:  # open and later tabs learn when the model is ready
-            timer = gr.Timer(SECONDS)
-            gr.on([blocks.load, timer.tick], refresh, None, [explorer, timer], show_progress="hidden", queue=False,
-                  api_visibility="private")
+                           apply_default_css=False, css=style() + text_of("gradio.css"), asked=None,
+                           settings={**about, "embedded": True, "models": [], "pairs": [], "text": None})
+        given: dict[str, Any] = {"fn": show, "inputs": [text, source, target], "outputs": [translation, explorer],
+                                 "queue": False, "show_progress": "hidden", "api_visibility": "private"}
+        gr.on([button.click, text.submit], **given)
+        if start:
+            blocks.load(**given)
     return blocks
+
+
+def _languages(service: Service, source: str | None, target: str | None) -> tuple[gr.Dropdown, gr.Dropdown]:
+    """The choice of the source and of the target language, with these chosen; hidden for a model that names none."""
+    pairs = service.language_pairs
+    sources, targets = ([(language_name(code), code) for code in codes] for codes in (pairs.sources, pairs.targets))
+    if len(sources) > 1:
+        sources.insert(0, ("Find out by itself", "auto"))
+    return (gr.Dropdown(sources, value=source, label="From", visible=bool(pairs), min_width=120),
+            gr.Dropdown(targets, value=target, label="To", visible=bool(pairs), min_width=120))
 
 
 @asynccontextmanager
@@ -131,32 +124,17 @@ async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncItera
         answer_in_json(blocks.mcp_server_obj)
     [mounted] = (route.app for route in parent.routes if isinstance(route, Mount))
     async with parent.router.lifespan_context(parent):
-        app.state.page = CheckedCalls(WithFirstView(mounted, service), blocks)
+        app.state.page = CheckedCalls(InFolder(mounted, service.settings.root_path), blocks)
         yield mounted.stop_event.set
 
 
-class WithFirstView(BaseHTTPMiddleware):
-    """The page with the first view as plain HTML, readable before any script has run, and then with the explorer, which
-    works at once and moves into Gradio's component when that is there.
+class InFolder:
+    """ASGI: Gradio gets the path with the folder of a proxy, for the addresses that it writes into its page."""
 
-    Gradio gets the path with the folder of a proxy, for the addresses that it writes into the page.
-    """
-
-    def __init__(self, app: ASGIApp, service: Service):
-        super().__init__(app)
-        view = static_view(service)
-        elsewhere = (ELSEWHERE % as_data(sentences()[0][0])).encode()
-        self.view = PLAIN_ADDRESS + (elsewhere + view + EARLY if view else b"")
-        self.folder = service.settings.root_path
+    def __init__(self, app: ASGIApp, folder: str):
+        self.app = app
+        self.folder = folder
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         there = {**scope, "path": self.folder + scope["path"], "root_path": self.folder + scope["root_path"]}
-        is_page = scope["method"] == "GET" and scope["path"].rstrip("/") == PAGE
-        await (super().__call__ if is_page else self.app)(there, receive, send)
-
-    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
-        answer = await call_next(request)
-        body = b"".join([part async for part in answer.body_iterator])
-        body = re.sub(rb"<body[^>]*>", lambda tag: tag[0] + self.view, body, count=1)
-        del answer.headers["content-length"]
-        return Response(body, answer.status_code, answer.headers)
+        await self.app(there, receive, send)

@@ -232,8 +232,8 @@ def test_a_text_is_refused_before_a_model_is_looked_for(argv, content, said, tmp
 
 
 @pytest.mark.parametrize("verb", ["demo", "serve"])
-def test_a_page_without_gradio_is_told_how_to_get_it(verb, tmp_path):
-    code, _, err = without("gradio", [verb, *VERBS[verb]], cwd=tmp_path)
+def test_a_server_without_its_extra_is_told_how_to_get_it(verb, tmp_path):
+    code, _, err = without("fastapi", [verb, *VERBS[verb]], cwd=tmp_path)
     assert code == 1 and "pip install 'seq2see[serve]'" in one_line(err)
     assert not list(tmp_path.iterdir())
 

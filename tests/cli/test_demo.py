@@ -1,36 +1,29 @@
 """`seq2see demo` around the training and the page, which have their own tests: both are stood in for here."""
 
-import json
 import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-import tiny
 
 from seq2see.cli import demo
-from seq2see.demo_run import SENTENCE, DemoRun
-from seq2see.demo_worker import MAX_TOKENS, ProgressReporter
+from seq2see.demo_run import DemoRun
 from seq2see.errors import UserError
-from seq2see.lens import word_map
-from seq2see.translate.translator import Translator
 
 # Stands in for the training: says that it begins, and, told to by a file, finishes the run it was given.
 LEARNER = """
-import json, pathlib, signal, sys, time
-run, record = map(pathlib.Path, sys.argv[1:3])
+import pathlib, signal, sys, time
+run = pathlib.Path(sys.argv[1])
 def end(*_):
     (run.parent / "ended").write_text("by SIGTERM")
     sys.exit(143)
 signal.signal(signal.SIGTERM, end)
 from seq2see.demo_run import end_with_parent
-end_with_parent(record.parent)
+end_with_parent()
 run.mkdir(parents=True, exist_ok=True)
 (run / "run.yaml").write_text("")
-record.write_text(json.dumps({"state": "learning", "step": 7}))
 while not (run.parent / "go").exists():
     time.sleep(0.02)
 if (run.parent / "go").read_text() == "fail":
@@ -53,13 +46,13 @@ def finish(run, monkeypatch):
 
 @pytest.fixture
 def launched(tmp_path, monkeypatch):
-    """What demo asked the server to do: what is loaded, where, whether with a browser, whether while learning."""
+    """What demo asked the server to do: what is loaded, where, whether with a browser."""
     shown = []
 
     class Server:
-        def __init__(self, loaders, *, host, port, open_browser, settings, training):
+        def __init__(self, loaders, *, host, port, open_browser, settings):
             self.load = next(iter(loaders.values()))  # a packaged model has the others beside it
-            self.asked = (host, port, open_browser, training is not None)
+            self.asked = (host, port, open_browser)
 
         def run(self):
             shown.append((self.load(), *self.asked))
@@ -78,11 +71,11 @@ def taken():
         yield listener.getsockname()[1]
 
 
-def test_the_first_time_the_page_is_there_while_it_learns(launched, command):
+def test_the_first_time_the_model_is_trained(launched, command):
     Path("runs").mkdir()
     Path("runs/go").touch()
     assert command("demo", "--run", "runs/storybook", "--port", 0)[0] == 0
-    assert launched == [("runs/storybook", "127.0.0.1", 0, True, True)]
+    assert launched == [("runs/storybook", "127.0.0.1", 0, True)]
     assert Path("runs/ended").read_text() == "by SIGTERM", "what was still to be fitted ends with the demo"
 
 
@@ -90,7 +83,7 @@ def test_a_finished_run_is_shown_as_it_is(launched, monkeypatch, command):
     """The address, which the server prints, is not lost among scores."""
     finish(Path("runs/mine"), monkeypatch)
     assert command("demo", "--run", "runs/mine", "--port", 0, "--no-browser")[:2] == (0, "")
-    assert launched == [("runs/mine", "127.0.0.1", 0, False, False)]
+    assert launched == [("runs/mine", "127.0.0.1", 0, False)]
 
 
 def test_where_no_run_is_named_the_packaged_model_is_shown(launched, tmp_path, monkeypatch, command):
@@ -98,7 +91,7 @@ def test_where_no_run_is_named_the_packaged_model_is_shown(launched, tmp_path, m
     (tmp_path / "package" / "everyday" / "alignment.json").unlink()  # which is not fitted for it
     monkeypatch.setattr("seq2see.pretrained.HOME", tmp_path / "package")
     assert command("demo", "--port", 0)[:2] == (0, "")
-    assert launched == [("everyday", "127.0.0.1", 0, True, False)]
+    assert launched == [("everyday", "127.0.0.1", 0, True)]
     assert [path.name for path in tmp_path.iterdir()] == ["package"]
 
 
@@ -124,7 +117,7 @@ def test_a_taken_default_port_gives_the_next_one(launched, taken, monkeypatch, c
     assert f"port {taken} is in use, using {port}" in out
 
 
-# --- the training, watched
+# --- the training
 
 
 @pytest.fixture
@@ -141,10 +134,10 @@ def until(condition):
         time.sleep(0.02)
 
 
-def test_what_the_training_tells_is_read(training):
-    assert training.record()["state"] == "starting" and training.needed and not training.finished
+def test_the_model_is_there_when_the_training_is_done(training):
+    assert training.needed and not training.finished
     training.start()
-    until(lambda: training.record() == {"state": "learning", "step": 7})
+    until(Path("here/run/run.yaml").exists)
     Path("here/go").touch()
     training.wait()
     assert training.finished and training.needed, "what is read off the maps is to be fitted still"
@@ -163,33 +156,7 @@ def test_it_ends_when_the_demo_is_killed(tmp_path):
     code = ("import sys, pathlib, os, time\nimport seq2see.demo_run as one\n"
             f"one.WORKER = [sys.executable, '-c', {LEARNER!r}]\n"
             "training = one.DemoRun(pathlib.Path('run'))\ntraining.start()\n"
-            "while training.record()['state'] != 'learning': time.sleep(0.02)\n"
+            "while not pathlib.Path('run/run.yaml').exists(): time.sleep(0.02)\n"
             "os.kill(os.getpid(), 9)")
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, timeout=100)
     until(lambda: (tmp_path / "ended").exists())
-
-
-def test_a_record_is_of_the_weights_as_they_are(tmp_path):
-    model, tokenizer = tiny.seq2see()
-    model.train()
-    state = SimpleNamespace(log_history=[], global_step=0, max_steps=10)
-    path = tmp_path / "record.json"
-    reporter = ProgressReporter(path)
-    reporter.on_train_begin(None, state, None)
-    state.global_step = 1
-    reporter.on_log(None, state, None, logs={"loss": 7.5})
-    reporter.on_step_end(None, state, None, model=model, processing_class=tokenizer)
-    record = json.loads(path.read_text("utf-8"))
-    assert model.training
-    translator = Translator(model.eval(), tokenizer)
-    result = translator(SENTENCE, num_beams=1, max_new_tokens=MAX_TOKENS)
-    [trace] = translator.look(result)
-    assert (record["state"], record["step"], record["steps"]) == ("learning", 1, 10)
-    assert record["seconds_left"] is None, "one step, the slowest, does not tell"
-    assert record["losses"] == [[1, 7.5]] and record["translation"] == result.text
-    shown = word_map(trace, "cross")
-    assert record["columns"] == [unit.text for unit in shown.columns]
-    assert record["maps"][1][0] == (shown.maps[1, 0] * 255).round().astype(int).ravel().tolist()
-    before = path.stat().st_mtime_ns
-    reporter.on_step_end(None, state, None, model=model, processing_class=tokenizer)
-    assert path.stat().st_mtime_ns == before, "not at every step"

@@ -46,7 +46,7 @@ def libraries():
 
 SCRIPT = """
 import importlib, pathlib, sys
-libraries, modules, unix_only, no_modules, run, record = map(eval, sys.argv[1:])
+libraries, modules, unix_only, no_modules, run = map(eval, sys.argv[1:])
 for name in libraries:
     importlib.import_module(name)
 for module, names in unix_only.items():
@@ -63,8 +63,8 @@ from seq2see import Translator, demo_worker
 from seq2see.serve.server import bind
 print(Translator.from_pretrained(run)("The cat.").engine)
 bind("127.0.0.1", 0).close()
-demo_worker.end_with_parent = lambda folder: None
-print(demo_worker.main(pathlib.Path(run), pathlib.Path(record)))
+demo_worker.end_with_parent = lambda: None
+print(demo_worker.main(pathlib.Path(run)))
 """
 
 
@@ -74,7 +74,7 @@ def test_every_module_can_be_imported_and_the_fast_engine_and_the_demo_run(tmp_p
     run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
     for name in ("metrics.json", "alignment.json"):
         (run / name).write_text("{}")
-    given = [libraries(), modules(), UNIX_ONLY, NO_MODULES, str(run), str(tmp_path / "records" / "record.json")]
+    given = [libraries(), modules(), UNIX_ONLY, NO_MODULES, str(run)]
     done = subprocess.run([sys.executable, "-c", SCRIPT, *map(repr, given)], capture_output=True, text=True,
                           timeout=200)  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -169,14 +169,17 @@ def test_no_other_site_reads_the_page_nor_calls_it_nor_frames_it(live):
     for answer in (httpx.get(f"{live}/ui/config", headers=headers),
                    httpx.post(f"{live}/ui/gradio_api/run/translate", json={"data": ["a"]}, headers=headers)):
         assert answer.status_code == 403 and "access-control-allow-origin" not in answer.headers
-    policy = httpx.get(f"{live}/ui/").headers["content-security-policy"]
-    assert "default-src 'self'" in policy and "frame-ancestors 'self'" in policy
-    assert httpx.get(f"{live}/ui/", headers={"Host": "evil.example"}).status_code == 400
+    for path, policy in (("/", "default-src 'none'"), ("/ui/", "default-src 'self'")):
+        assert httpx.get(live + path, headers=headers).status_code == 403
+        sent = httpx.get(live + path).headers["content-security-policy"]
+        assert policy in sent and "frame-ancestors 'self'" in sent and "http" not in sent
+        assert httpx.get(live + path, headers={"Host": "evil.example"}).status_code == 400
+    assert "unsafe-eval" not in httpx.get(f"{live}/").headers["content-security-policy"]
     big = httpx.post(f"{live}/ui/gradio_api/run/predict", content=b"x" * 1_100_000)
     assert big.status_code == 413
     with stub_server(frame_ancestors=("'self'", "https://a.example")) as client:  # no page: even that has the headers
-        policy = client.get("/ui/").headers["content-security-policy"]
-    assert policy.endswith("; frame-ancestors 'self' https://a.example")
+        policies = [client.get(path).headers["content-security-policy"] for path in ("/", "/ui/")]
+    assert all(one.endswith("; frame-ancestors 'self' https://a.example") for one in policies)
 
 
 def test_the_page_gives_no_files_away_and_takes_none(live):
@@ -192,7 +195,7 @@ def test_the_page_gives_no_files_away_and_takes_none(live):
 def test_with_keys_the_page_wants_one(tmp_path):
     (tmp_path / "keys").write_text("ann a-key-of-some-length\n")
     with stub_server(keys_file=str(tmp_path / "keys")) as client:
-        for path in ("/ui", "/ui/", "/ui/config"):
+        for path in ("/", "/?text=a", "/ui", "/ui/", "/ui/config"):
             answer = client.get(path)
             assert answer.status_code == 401 and answer.headers["www-authenticate"].startswith("Basic")
         assert client.get("/ui/", auth=("any", "a-key-of-some-length")).status_code == 404  # no page here

@@ -20,14 +20,14 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def server(translator):
-    """The page of a tiny model on a free port of 127.0.0.1, until all tests are done."""
+    """The pages of a tiny model on a free port of 127.0.0.1, until all tests are done."""
     with running({"tiny": lambda: translator}, page=True) as made:
         yield made
 
 
 @pytest.fixture(scope="session")
 def packaged():
-    """The page of both packaged models."""
+    """The pages of both packaged models."""
     loaders = {name: partial(Translator.from_pretrained, name) for name in ("everyday", "storybook")}
     with running(loaders, page=True, run_lessons=False) as made:
         yield made
@@ -51,7 +51,7 @@ def open_tab(browser):
     """Tabs of visitors who know nothing of each other; a request to elsewhere, or an error, fails the test."""
     contexts, wrong = [], []
 
-    def open_one(url, *, ready=".s2s:not(.s2s-first)", **settings):
+    def open_one(url, *, ready=".s2s", **settings):
         origin = re.split("[?#]", url)[0] if url.startswith("file:") else "/".join(url.split("/")[:3]) + "/"
         context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **settings})
         contexts.append(context)
@@ -74,7 +74,7 @@ def open_tab(browser):
 def settled(tab):
     """Waits until what was asked for is there, and what each word rests on."""
     tab.wait_for_function("""() => {
-        const root = document.querySelector('.s2s:not(.s2s-first)');
+        const root = document.querySelector('.s2s');
         const text = (name) => root.querySelector(name).innerText;
         return root && root.querySelector('.grid2, .lined') && !root.querySelector('.texts.working, .stale')
             && !/Translating|Looking/.test(text('.say')) && !/Switching/.test(text('.word'))
@@ -87,6 +87,17 @@ def type_in(tab, text):
     tab.locator(".field").fill(text)
     tab.locator(".field").press("Enter")
     tab.wait_for_function("text => !document.querySelector('.field')", arg=text)
+
+
+def translate(tab, text, **languages):
+    """In Gradio's page, between the languages of these names: `From`, `To`."""
+    for side, name in languages.items():
+        tab.get_by_label(side, exact=True).click()
+        tab.get_by_role("option", name=name).click()
+    tab.get_by_label("Text", exact=True).fill(text)
+    tab.get_by_role("button", name="Translate").click()
+    tab.wait_for_function("text => document.querySelector('.src').innerText === text", arg=text)
+    settled(tab)
 
 
 # For tests of what the page does wherever the model is.

@@ -11,7 +11,7 @@ from serving import running
 
 import seq2see
 from seq2see import Translator
-from .conftest import settled, type_in
+from .conftest import settled, translate, type_in
 
 PREFIX = "/translate"
 
@@ -49,20 +49,27 @@ def proxied(url):
         proxy.shutdown()
 
 
-def use(tab, translator):
+TEXT = "The cat did not cross."
+
+
+def use(tab, translator, write):
     """Translates with the page; every request must be answered from the folder."""
     asked = []
     tab.on("response", lambda answer: asked.append((answer.status, answer.url.split("/", 3)[3])))
     tab.reload()
-    tab.locator(".s2s:not(.s2s-first)").wait_for(state="attached")
-    if tab.locator(".field").count():
-        tab.keyboard.press("Escape")
-    type_in(tab, "The cat did not cross.")
+    write(tab, TEXT)
     settled(tab)
-    assert tab.locator(".tgt").inner_text().strip() == translator("The cat did not cross.").text.strip()
+    assert tab.locator(".tgt").inner_text().strip() == translator(TEXT).text.strip()
     wrong = [one for one in asked if one[0] >= 400 or not one[1].startswith("translate/")]
     assert asked and not wrong, wrong
     return [path for _, path in asked]
+
+
+def write(tab, text):
+    tab.locator(".s2s").wait_for(state="attached")
+    if tab.locator(".field").count():
+        tab.keyboard.press("Escape")
+    type_in(tab, text)
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +77,11 @@ def marian():
     return Translator(*tiny.published_marian(), name="marian")
 
 
-def test_it_finds_v1_in_the_folder(open_tab, marian):
+def test_the_page_finds_v1_in_the_folder(open_tab, marian):
     with running({"marian": lambda: marian}, page=True, root_path=PREFIX) as server, proxied(server.url) as url:
-        for address in (f"{url}{PREFIX}/", f"{url}{PREFIX}/ui", f"{url}{PREFIX}/ui/"):
-            paths = use(open_tab(address), marian)
+        assert "translate/v1/look" in use(open_tab(f"{url}{PREFIX}/"), marian, write)
+        for address in (f"{url}{PREFIX}/ui", f"{url}{PREFIX}/ui/"):
+            paths = use(open_tab(address), marian, translate)
             assert "translate/v1/look" in paths and "translate/ui/" in paths
 
 
@@ -81,4 +89,4 @@ def test_it_finds_gradio_in_the_folder(open_tab, marian):
     with contextlib.closing(seq2see.page(marian)) as blocks:
         _, local, _ = blocks.launch(prevent_thread_lock=True, quiet=True, root_path=PREFIX)
         with proxied(local.rstrip("/")) as url:
-            assert "translate/gradio_api/run/ask" in use(open_tab(f"{url}{PREFIX}/"), marian)
+            assert "translate/gradio_api/run/ask" in use(open_tab(f"{url}{PREFIX}/"), marian, translate)

@@ -7,8 +7,8 @@ import tiny
 from serving import running
 
 from seq2see import Translator
-from .conftest import settled, type_in
-from .test_behind_a_proxy import PREFIX, proxied
+from .conftest import settled, translate
+from .test_behind_a_proxy import PREFIX, TEXT, proxied, write
 
 KEY = "A-LONG-PASSWORD"
 
@@ -28,27 +28,26 @@ def guarded_page(marian, request):
             yield url + request.param
 
 
-def use(tab, marian):
+def use(tab, marian, path):
     """Translates with the page, and waits for the evidence: three kinds of requests, all answered."""
     failed = []
-    tab.locator(".s2s:not(.s2s-first)").wait_for(state="attached")
+    tab.locator(".s2s").wait_for(state="attached")
     tab.on("response", lambda answer: answer.status in (200, 401) or failed.append((answer.status, answer.url)))
-    if tab.locator(".field").count():
-        tab.keyboard.press("Escape")
-    type_in(tab, "The cat did not cross.")
+    (write if path == "/" else translate)(tab, TEXT)
     settled(tab)
-    assert tab.locator(".tgt").inner_text().strip() == marian("The cat did not cross.").text.strip()
+    assert tab.locator(".tgt").inner_text().strip() == marian(TEXT).text.strip()
     assert not failed
 
 
 @pytest.mark.parametrize("path", ["/", "/ui", "/ui/"])
 def test_one_login_is_enough(open_tab, guarded_page, marian, path):
-    use(open_tab(guarded_page + path, http_credentials={"username": "any", "password": KEY}), marian)
+    use(open_tab(guarded_page + path, http_credentials={"username": "any", "password": KEY}), marian, path)
 
 
-@pytest.mark.parametrize("path", ["/", "/ui", "/ui/?beams=2"])
+@pytest.mark.parametrize("path", ["/", "/?num_beams=2", "/ui/"])
 def test_the_key_may_be_in_the_address_and_is_carried_from_there(browser, guarded_page, marian, path):
     tab = browser.new_context().new_page()
     tab.goto(guarded_page.replace("://", f"://any:{KEY}@") + path)
-    use(tab, marian)
-    assert KEY not in tab.url and KEY not in tab.evaluate("document.baseURI")
+    use(tab, marian, path.partition("?")[0])
+    if path != "/ui/":  # where Gradio's script and ours leave the name and the password out
+        assert KEY not in tab.url and KEY not in tab.evaluate("document.baseURI") and tab.url.endswith(path)

@@ -1,0 +1,48 @@
+"""The page at /: the explorer as one HTML document, which asks `/v1`.  It needs no Gradio."""
+
+from __future__ import annotations
+
+from ...lens.explorer import as_data, script, style
+from ...lens.palette import css_of_both
+from ..service import Service
+from .first import settings_of
+
+API = "v1"  # relative, as the page's other addresses: a proxy may serve it in a folder
+
+# No script may send requests from an address with a name and a password in it, which the browser knows by now.
+PLAIN_ADDRESS = """
+const here = new URL(document.baseURI);
+if (here.username || here.password) location.replace(Object.assign(here, { username: "", password: "" }));
+"""
+
+# Until the explorer is drawn, a moment after the first paint: its name, where it will stand.
+BEHIND = """
+body { margin: 0; }
+body:has(> #explorer > h1) { color-scheme: light dark; background: var(--page); color: var(--ink); }
+#explorer > h1 { max-width: 1440px; margin: 0 auto; padding: 10px 24px; font: 700 23px system-ui, sans-serif; }
+"""
+
+# Styles and script go to the explorer as text too: a page that it exports has them.
+START = """
+const home = document.getElementById("explorer"), text = (id) => document.getElementById(id).textContent;
+const begin = () => {
+  home.replaceChildren();
+  explorer(home, { ...JSON.parse(text("settings")), css: text("style"), script: text("script") });
+};
+if (document.hidden) begin(); else requestAnimationFrame(() => setTimeout(begin));
+"""
+
+
+def document(service: Service) -> str:
+    """The page of these models, which must be loaded."""
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Seq2See</title><link rel="icon" href="favicon.ico"><script>(() => {{{PLAIN_ADDRESS}}})();</script>
+<style>{css_of_both()}{BEHIND}</style><style id="style">{style()}</style></head>
+<body><div id="explorer"><h1>Seq2See</h1><noscript>This page draws with JavaScript.</noscript></div>
+<script type="application/json" id="settings">{as_data(settings_of(service, api=API))}</script>
+<script id="script">"use strict";
+{script()}</script>
+<script>(() => {{{START}}})();</script>
+</body></html>
+"""
