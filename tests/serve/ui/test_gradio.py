@@ -45,6 +45,7 @@ def test_a_text_is_translated_and_shown_beside_its_maps(demo):
     assert "gare" in written(demo) == demo.locator(".tgt").inner_text()
     assert demo.locator(".heads [aria-pressed=true]").count() and demo.locator(".rows canvas").is_visible()
     translate(demo, STATION, To="German")
+    demo.wait_for_function("document.querySelector('.tgt').innerText.includes('Bahnhof')")
     assert "Bahnhof" in written(demo) == demo.locator(".tgt").inner_text()
     demo.get_by_role("button", name="What would each layer have said?").click()
     demo.get_by_text("after layer 1").first.wait_for()
@@ -58,17 +59,13 @@ def test_nothing_in_the_explorer_is_at_odds_with_the_text_above_it(demo):
     assert "text=" not in demo.url and "s2s" not in demo.evaluate("JSON.stringify(history.state)")
 
 
-def test_an_example_is_one_click_and_a_wrong_text_one_line(demo):
+def test_an_example_is_one_click(demo):
     text = "The box did not fit in the bag because it was too small."
     demo.get_by_role("button", name=text).click()
     demo.wait_for_function("text => document.querySelector('textarea').value === text", arg=text)
     demo.get_by_role("button", name="Translate").click()
     demo.wait_for_function("document.querySelector('.tgt').innerText.includes('sac')")
-    demo.get_by_label("Text", exact=True).evaluate("one => one.removeAttribute('maxlength')")
-    demo.get_by_label("Text", exact=True).fill("cat " * 2000)
-    demo.get_by_role("button", name="Translate").click()
-    demo.get_by_text("characters").first.wait_for()
-    assert "sac" in demo.locator(".tgt").inner_text()
+    assert "sac" in written(demo)
 
 
 def test_it_is_used_by_keyboard_alone(demo):
