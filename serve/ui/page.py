@@ -38,9 +38,7 @@ if (!document.getElementById("s2s-style")) {
 }
 const gradio = (window.gradio_config?.root || "") + (window.gradio_config?.api_prefix || "/gradio_api");
 const theme = document.body.classList.contains("dark") ? "dark" : "light", { css, script, settings } = props;
-const plain = (address) => Object.assign(new URL(address, document.baseURI), { username: "", password: "" }).href;
-const api = settings.api && plain(settings.api);  // no script may send requests to an address with a password in it
-const shown = explorer(element.querySelector(".s2s-home"), { ...settings, api, gradio, css, script, start: { theme } });
+const shown = explorer(element.querySelector(".s2s-home"), { ...settings, gradio, css, script, start: { theme } });
 watch("asked", () => {
   const { text, ...languages } = props.asked;
   shown.open(text, { pinned: false, ...languages });
