@@ -81,7 +81,7 @@ def main() -> None:
         texts = sentences(args.text)[: 4 if args.quick else SHAPED]
         for shape in args.shapes or SHAPES:
             with tempfile.TemporaryDirectory() as scratch:
-                some = measure_shape(shape, Path(scratch) / shape, texts, rounds)
+                some = list(measure_shape(shape, Path(scratch) / shape, texts, rounds))
             show(some)  # the next may take long
             rows += some
     elif is_trained(args.run):
