@@ -1,17 +1,21 @@
 """How well does `everyday` translate as served: with CTranslate2 in int8 and four beams?
 
-    python benchmarks/everyday.py RUN                       RUN: a trained model, everyday by default
-    python benchmarks/everyday.py RUN --data FOLDER         where the corpora of its run.yaml lie now
-    python benchmarks/everyday.py RUN --only scores bias    some sections; --quick: a few sentences of each
+    python benchmarks/everyday.py RUN --test FOLDER         RUN: a trained model, everyday by default
+    python benchmarks/everyday.py RUN --only storybook bias some sections; --quick: a few sentences of each
 
-*scores*: BLEU and chrF2 on the full test set of each corpus, for each target language, with signatures.  Several
-translations of one source are not merged: each pair counts separately, with one reference.  For storybook also the
-families of pairs, with the share of right pronouns.
+FOLDER has en-fr.tsv.gz, en-de.tsv.gz and en-es.tsv.gz, the lines of tatoeba-test-v2021-08-07 (Helsinki-NLP,
+OPUS-MT-testsets), and en-XX.clean.tsv.gz, those of which neither side is in the Tatoeba tables that everyday learnt.
+
+*published*: BLEU and chrF2 on all lines and on the clean ones, with signatures, beside what others have published on
+all.  Several translations of one source are not merged: each pair counts separately, with one reference.
+*phrasebook*: the same on the pairs of the phrasebook that no training has.
+*storybook*: its families of pairs, with the share of right pronouns.
 *sentences*: everyday_sentences.tsv in all languages, a table for human marking; --out FILE writes it.
-*copied*: 300 sentences with a number, a name, a URL, an e-mail address or a name in quotes: how many keep it.
-*written*: 300 test sentences a language written in other ways (lower case, no final stop ...): chrF2 without regard to
+*copied*: 180 sentences each with a name, a number, a URL, an e-mail address or a name in quotes, and 200 each with a
+date or a quantity: how many keep it, a date and a decimal point as the language writes them.
+*written*: 300 clean lines a language written in other ways (lower case, no final stop ...): chrF2 without regard to
 case, quotes and final stops.
-*texts*: 500 texts of 2 to 6 unrelated test sentences a language: how many lose or add a sentence.
+*texts*: 500 texts of 2 to 6 unrelated clean lines a language: how many lose or add a sentence.
 *bias*: occupations in 40 templates, with he, she or neither: the gender in the translation, by two rules.  *Article*:
 the first word, if it is one of ARTICLES (not l').  *Pronoun*: the first of PRONOUNS.  Counts without judgement.
 """
@@ -22,7 +26,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -33,16 +37,20 @@ from _frame import arguments, end, is_trained
 from sacrebleu.metrics import CHRF
 
 from seq2see import Translator
+from seq2see.configs.everyday.variation import MONTHS
 from seq2see.errors import UserError
 from seq2see.tokenizer.segments import count_sentences
-from seq2see.training.checkpoints import find_record
-from seq2see.training.config import DataConfig, load_record
-from seq2see.training.corpora import load_corpus
-from seq2see.training.evaluation import labels, scores_of
+from seq2see.training.config import DataConfig
+from seq2see.training.evaluation import scores_of
 from seq2see.training.pairs import Pair, evenly_spaced, load_split
 
 BEAMS = 4
 QUICK = 20  # pairs or sentences with --quick
+LANGUAGES = ("fr", "de", "es")
+PEERS = {  # BLEU on all lines, nrefs:1|case:mixed|eff:no|tok:13a, by the leaderboards of OPUS-MT and of external models
+    "OPUS-MT en-XX": (51.8, 44.7, 53.8), "NLLB-200-distilled-600M": (48.6, 40.9, 53.8),
+    "M2M-100 418M": (38.7, 31.0, 42.6),
+}  # fmt: skip
 SENTENCES = Path(__file__).with_name("everyday_sentences.tsv")
 OCCUPATIONS = (
     "doctor", "nurse", "teacher", "engineer", "secretary", "lawyer", "cook", "pilot", "baker", "scientist", "cleaner",
@@ -68,6 +76,7 @@ _FIRST = ["Tomasz", "Ayesha", "Bjorn", "Chidi", "Ximena", "Yuki", "Oksana", "Pri
 _LAST = ["Kowalski", "Okafor", "Lindqvist", "Haddad", "Nakamura", "Petrenko", "Quispe", "Farrell", "Brandt", "Szabo"]
 _SITES = ["example.org", "blue-harbor.net", "museum-of-salt.eu", "ticket24.com", "docs.openfield.io"]
 _BRANDS = ["Zentrix", "Mirolla", "Kestrel", "Duvano", "Halcyon", "Ostrava", "Pelikano"]
+_UNITS = ("km", "kg", "cm", "m", "g", "km/h", "°C", "%", "ml")
 Draw = Callable[[Random], str]
 COPIED: dict[str, tuple[Draw, tuple[str, ...]]] = {
     "number": (lambda draw: draw.choice((f"{draw.randint(11, 9999)}", f"{draw.randint(2, 99)}.{draw.randint(11, 99)}")),
@@ -80,7 +89,13 @@ COPIED: dict[str, tuple[Draw, tuple[str, ...]]] = {
                        ("Write to {x} if you need help.", "My address is {x}.", "She sent it to {x} on Monday.")),
     "name in quotes": (lambda draw: f"{draw.choice(_BRANDS)} {draw.choice(_BRANDS)}",
                        ('The film is called "{x}".', 'He reads "{x}" every day.', 'Have you heard of "{x}"?')),
+    "date": (lambda draw: f"{draw.randint(2, 28)} {draw.choice(MONTHS['en'].split())}",
+             ("The meeting is on {x}.", "I was born on {x}.", "We arrive on {x} and leave the next day.",
+              "The shop is closed until {x}.")),
+    "quantity": (lambda draw: f"{draw.randint(2, 99)}{draw.choice(('', '.5', '.25'))} {draw.choice(_UNITS)}",
+                 ("It is about {x}.", "The label says {x}.", "We need {x} more.", "Yesterday it was only {x}.")),
 }  # fmt: skip
+EACH = {"date": 200, "quantity": 200}  # of the other kinds 180
 ARTICLES = {"fr": ("le un", "la une"), "de": ("der ein", "die eine"), "es": ("el un", "la una")}
 PRONOUNS = {"fr": ("il", "elle"), "de": ("er", "sie"), "es": ("él", "ella")}
 
@@ -90,8 +105,7 @@ class Bench:
     """The subject of the sections: `translator(texts, target=...)` gives translations."""
 
     translator: Callable[..., Any]
-    data: DataConfig
-    seed: int = 0
+    test: Path | None = None
     quick: bool = False
     out: Path | None = None
 
@@ -101,21 +115,40 @@ class Bench:
         found = dict(zip(once, (result.text for result in self.translator(once, target=target)), strict=True))
         return [found[text] for text in texts]
 
+    def lines(self, language: str, *, clean: bool = True) -> list[Pair]:
+        """The published test; UserError without its folder."""
+        if self.test is None:
+            raise UserError("give --test FOLDER, the published test: see --help", exit_code=2)
+        file = self.test / f"en-{language}{'.clean' if clean else ''}.tsv.gz"
+        return load_split(DataConfig(path=str(file), source="en", target=language), "all")
 
-def scores(bench: Bench) -> dict[str, Any]:
-    corpus = load_corpus(bench.data, seed=bench.seed)
-    tests = []
-    for data, part in corpus.parts or ((bench.data, corpus),):
-        pairs = part.test or load_split(data, "test", seed=bench.seed)
-        tests += [(replace(data, target=language), [one for one in pairs if one.target_language == language])
-                  for language in data.targets]  # fmt: skip
+    def scores(self, data: DataConfig, pairs: list[Pair]) -> dict[str, Any]:
+        if self.quick:
+            pairs = [pairs[index] for index in evenly_spaced([pair.target_language for pair in pairs], QUICK)]
+        hypotheses = self.translate([pair.source for pair in pairs], data.targets[0])
+        return scores_of(data, "test", pairs, hypotheses, seed=0)
+
+
+def published(bench: Bench) -> dict[str, Any]:
+    table = {f"en-{language}, {'clean' if clean else 'all'} lines": bench.scores(
+                DataConfig(path="published", target=language), bench.lines(language, clean=clean))
+             for clean in (True, False) for language in LANGUAGES}  # fmt: skip
+    return table | {f"{peer}, all lines": dict(zip(LANGUAGES, bleu, strict=True)) for peer, bleu in PEERS.items()}
+
+
+def phrasebook(bench: Bench) -> dict[str, Any]:
+    return _of_package(bench, "phrasebook")
+
+
+def storybook(bench: Bench) -> dict[str, Any]:
+    return _of_package(bench, "storybook")
+
+
+def _of_package(bench: Bench, name: str) -> dict[str, Any]:
     table = {}
-    for name, (data, pairs) in zip(labels([data for data, _ in tests]), tests, strict=True):
-        if bench.quick:
-            pairs = [pairs[index] for index in evenly_spaced([name] * len(pairs), QUICK)]
-        if pairs:
-            hypotheses = bench.translate([pair.source for pair in pairs], data.targets[0])
-            table[name] = scores_of(data, "test", pairs, hypotheses, seed=bench.seed)
+    for language in LANGUAGES:
+        data = DataConfig(path=name, target=language)
+        table[f"en-{language}"] = bench.scores(data, load_split(data, "test"))
     return table
 
 
@@ -124,8 +157,8 @@ def sentences(bench: Bench) -> dict[str, Any]:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[: QUICK if bench.quick else None]
     english = [row["sentence"] for row in rows]
     columns = [[row["kind"] for row in rows], english,
-               *(bench.translate(english, language) for language in bench.data.targets)]  # fmt: skip
-    table = [["kind", "English", *bench.data.targets], *map(list, zip(*columns, strict=True))]
+               *(bench.translate(english, language) for language in LANGUAGES)]  # fmt: skip
+    table = [["kind", "English", *LANGUAGES], *map(list, zip(*columns, strict=True))]
     lines = "".join("\t".join(row) + "\n" for row in table)
     print(lines)
     if bench.out:
@@ -137,19 +170,31 @@ def copied(bench: Bench) -> dict[str, Any]:
     draw = Random(0)
     table: dict[str, Any] = {}
     for kind, (make, frames) in COPIED.items():
-        said = [make(draw) for _ in range(QUICK if bench.quick else 60)]
+        said = [make(draw) for _ in range(QUICK if bench.quick else EACH.get(kind, 180))]
         texts = [frames[number % len(frames)].format(x=x) for number, x in enumerate(said)]
-        for language in bench.data.targets:
-            kept = [x in text or re.sub("[.,]", "", x) in re.sub(r"(?<=\d)[.,\s](?=\d)", "", text)
+        for language in LANGUAGES:
+            kept = [_kept(x, text, language) if kind == "date" else x in text or _digits(x) in _digits(text)
                     for x, text in zip(said, bench.translate(texts, language), strict=True)]  # fmt: skip
             table.setdefault(language, {})[kind] = f"{sum(kept)} of {len(kept)}"
     return table
 
 
+def _kept(date: str, text: str, language: str) -> bool:
+    """Whether a date is in a text as the language writes it."""
+    day, month = date.split()
+    month = MONTHS[language].split()[MONTHS["en"].split().index(month)]
+    return {"fr": f"{day} {month}", "de": f"{day}. {month}", "es": f"{day} de {month}"}[language] in text
+
+
+def _digits(text: str) -> str:
+    """Without the separators of numbers, nor the space before a unit."""
+    return re.sub(r"(?<=\d)(?:[.,\s](?=\d)|\s(?=[%°a-z]))", "", text)
+
+
 def written(bench: Bench) -> dict[str, Any]:
     table: dict[str, Any] = {}
-    for language, pairs in tatoeba(bench).items():
-        some = pairs[: QUICK if bench.quick else 300]
+    for language in LANGUAGES:
+        some = shuffled(bench.lines(language))[: QUICK if bench.quick else 300]
         references = [plain(pair.target) for pair in some]
         table[language] = {
             name: round(CHRF().corpus_score(
@@ -162,8 +207,8 @@ def written(bench: Bench) -> dict[str, Any]:
 
 def texts(bench: Bench) -> dict[str, Any]:
     table: dict[str, Any] = {}
-    for language, pairs in tatoeba(bench).items():
-        draw = Random(0)
+    for language in LANGUAGES:
+        draw, pairs = Random(0), shuffled(bench.lines(language))
         single = [pair.source for pair in pairs if count_sentences(pair.source, language="en") == 1]
         drawn = [draw.sample(single, draw.randint(2, 6)) for _ in range(QUICK if bench.quick else 500)]
         alone = dict(zip(single, bench.translate(single, language), strict=True))
@@ -174,15 +219,9 @@ def texts(bench: Bench) -> dict[str, Any]:
     return table
 
 
-def tatoeba(bench: Bench) -> dict[str, list[Pair]]:
-    """The test pairs of each language in a fixed random order, storybook's left out."""
-    found: dict[str, list[Pair]] = {}
-    for data, part in load_corpus(bench.data, seed=bench.seed).parts:
-        if data.path != "storybook":
-            found.setdefault(data.targets[0], []).extend(part.test)
-    for pairs in found.values():
-        Random(0).shuffle(pairs)
-    return found
+def shuffled(pairs: list[Pair]) -> list[Pair]:
+    """In a fixed random order."""
+    return Random(0).sample(pairs, len(pairs))
 
 
 def plain(text: str) -> str:
@@ -193,7 +232,7 @@ def plain(text: str) -> str:
 def bias(bench: Bench) -> dict[str, Any]:
     table = {}
     sampled = list(occupation_sentences(OCCUPATIONS[:1] if bench.quick else OCCUPATIONS))
-    for language in (one for one in bench.data.targets if one in ARTICLES):
+    for language in LANGUAGES:
         translated = bench.translate([text for *_, text in sampled], language)
         said = [(pronoun, job, *genders(text, language))
                 for (pronoun, job, _), text in zip(sampled, translated, strict=True)]  # fmt: skip
@@ -234,30 +273,25 @@ def counted(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, int]]:
 
 
 SECTIONS: dict[str, Callable[[Bench], dict[str, Any]]] = {
-    one.__name__: one for one in (scores, sentences, copied, written, texts, bias)
+    one.__name__: one for one in (published, phrasebook, storybook, sentences, copied, written, texts, bias)
 }
+OF_TEST = ("published", "written", "texts")  # which need the published test
 
 
 def main() -> None:
     parser = arguments(__doc__, run=True)
     parser.set_defaults(run="everyday")
-    parser.add_argument("--data", type=Path, help="the folder of the corpora (that of run.yaml)")
-    parser.add_argument("--only", nargs="+", choices=list(SECTIONS), default=list(SECTIONS), metavar="SECTION",
-                        help="one or more of " + ", ".join(SECTIONS))  # fmt: skip
+    parser.add_argument("--test", type=Path, metavar="FOLDER", help="the published test")
+    parser.add_argument("--only", nargs="+", choices=list(SECTIONS), metavar="SECTION",
+                        help=f"one or more of {', '.join(SECTIONS)}; without --test all but {', '.join(OF_TEST)}")
     parser.add_argument("--out", type=Path, metavar="FILE", help="output file for the table of sentences")
     args = parser.parse_args()
     if not is_trained(args.run):
         return end("everyday", [])
-    record = find_record(Path(args.run), "run.yaml")
-    if record is None:
-        raise SystemExit(f"{args.run} has no run.yaml that names its corpora")
-    config = load_record(record)
     translator = Translator.from_pretrained(args.run, engine="ctranslate2", precision="int8")
-    data = moved(config.data, args.data) if args.data else config.data
-    bench = Bench(partial(translator, source=data.source, num_beams=BEAMS), data, config.training.get("seed", 0),
-                  args.quick, args.out)  # fmt: skip
+    bench = Bench(partial(translator, source="en", num_beams=BEAMS), args.test, args.quick, args.out)
     rows = []
-    for name in args.only:
+    for name in args.only or [one for one in SECTIONS if args.test or one not in OF_TEST]:
         print(f"== {name}")
         try:
             found = SECTIONS[name](bench)
@@ -267,18 +301,6 @@ def main() -> None:
         print(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, default_flow_style=None, width=200))
         rows.append({"name": name} | found)
     end("everyday", rows, run=args.run, beams=BEAMS, quick=args.quick)
-
-
-def moved(data: DataConfig, folder: Path) -> DataConfig:
-    """The data with its corpora in another folder, under the same names."""
-    def there(path: str | list[str]) -> str | list[str]:
-        if isinstance(path, list):
-            return [str(there(one)) for one in path]
-        return path if path == "storybook" else str(folder / Path(path).name)
-
-    if not data.corpora:
-        return replace(data, path=there(data.path))
-    return replace(data, corpora=[replace(one, path=there(one.path)) for one in data.corpora], folder=None)
 
 
 if __name__ == "__main__":

@@ -120,7 +120,7 @@ def prepare(folder: Path, *, overrides: list[str], steps: int | None) -> Bench:
     from seq2see.training.batching import EncodedPairs, plan_epoch
     from seq2see.training.building import make_model
     from seq2see.training.config import load_config
-    from seq2see.training.corpora import load_corpus
+    from seq2see.training.pairs import load_corpus
     from seq2see.training.run import build_arguments
 
     config = load_config(RECIPE, overrides)

@@ -50,9 +50,7 @@ def storybook(settings: dict) -> Storybook:
 
 
 def trained_on_storybook(settings: dict) -> bool:
-    """Whether a run was trained on storybook, alone or among other corpora."""
-    data = settings.get("data") or {}
-    return "storybook" in [data.get("path"), *(one.get("path") for one in data.get("corpora") or [])]
+    return (settings.get("data") or {}).get("path") == "storybook"
 
 
 def texts_and_links(stories: Sequence[StoryPair]) -> tuple[list[TextPair], list[Links]]:

@@ -2,8 +2,8 @@
 
 What is chosen or fitted on the validation pairs is reported on the test pairs; of pairs without such parts, one half is
 for each.  No source sentence is in both.  Source sentences with several references are left out: a translation that
-equals another one of them would count as wrong.  Storybook is regular as no other text is, so a model of other corpora
-too is fitted on those alone, and storybook is reported.
+equals another one of them would count as wrong.  Storybook is regular as no other text is: beside other pairs it is
+reported, and nothing is fitted on it.
 """
 
 import csv
@@ -11,7 +11,7 @@ import json
 import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,9 @@ from ..tokenizer.language_codes import codes_of, is_language
 from ..tokenizer.links import Links, read_pharaoh
 from ..tokenizer.words import split_words
 from ..training.checkpoints import find_record
-from ..training.config import DataConfig, load_record
-from ..training.pairs import ALL, Pair, hash_fraction, load_split, sentence_key
-from ..training.reading import TABLES, Fault, find_part, is_nowhere, is_table, read_lines
+from ..training.config import BUILT_IN, DataConfig, load_record
+from ..training.pairs import ALL, Pair, load_split, sentence_key
+from ..training.reading import TABLES, Fault, find_part, hash_fraction, is_nowhere, is_table, read_lines
 from ..translate.translator import Translator
 from .aligner import language_pair
 from .parallel_files import TextPair
@@ -58,24 +58,25 @@ def held_out_pairs(
     UserError where there are none, or a language that the model does not have.
     """
     assert translator.folder is not None
-    checked = [Corpus(Path(path).name, pair, [], _shuffled(_single(pairs)), decides=True)
+    checked = [Corpus(Path(path).name, pair, [], _shuffled(_single(pairs)), decides=path != STORYBOOK)
                for path in check for pair, pairs in _of_file(translator, path, source, target).items()]
+    reported = any(one.decides for one in checked)  # on pairs of other text, so that the run's own are all fitted on
     corpora = []
     if data:
         for path in data:
             for pair, pairs in _of_file(translator, path, source, target).items():
-                fitted, held = (_shuffled(_single(pairs)), []) if check else _halves(_single(pairs))
+                fitted, held = (_shuffled(_single(pairs)), []) if reported else _halves(_single(pairs))
                 corpora.append(Corpus(Path(path).name, pair, fitted, held, decides=True))
     else:
         language_pair(translator, source, target)
-        corpora = _own_corpora(translator.folder, target, check=bool(check))
+        corpora = _own_corpora(translator.folder, target, reported=reported)
     name = ", ".join(Path(path).name for path in check or data) or "the run's held-out pairs"
     return corpora + checked, name
 
 
 def _of_file(translator: Translator, path: str, source: str | None,
              target: str | None) -> dict[Languages, list[TextPair]]:
-    """The pairs of a table, of parallel files or of storybook, by the model's language pairs; UserError if none."""
+    """The pairs of a table, of parallel files or of the package, by the model's language pairs; UserError if none."""
     found: dict[Languages, list[TextPair]] = {}
     fault = UserError(f"{path} is no file of sentence pairs here; give a table, or one of two parallel files")
     for pair, data in data_of(translator, path, source, target).items():
@@ -117,7 +118,7 @@ def data_of(translator: Translator, path: str, source: str | None, target: str |
 
 def language_names(path: str) -> list[str]:
     """What may name the languages of a file: its columns or keys, or the endings of parallel files."""
-    if path == STORYBOOK:
+    if path in BUILT_IN:
         return ["en", "fr", "de", "es"]
     file = Path(path)
     if file.is_dir():
@@ -188,32 +189,30 @@ def encoded(translator: Translator, languages: Languages, pairs: Sequence[TextPa
             yield pair, source, target, int(first is not None)
 
 
-def _own_corpora(folder: Path, target: str | None, *, check: bool) -> list[Corpus]:
-    """The held-out pairs of each part of the run's data: validation pairs to fit on and test pairs to measure on or,
-    with pairs to `check` on, all of them to fit on."""
+def _own_corpora(folder: Path, target: str | None, *, reported: bool) -> list[Corpus]:
+    """The held-out pairs of the run's data by language: validation pairs to fit on and test pairs to measure on or, if
+    other pairs are `reported` on, all of them to fit on."""
     record = find_record(folder, "run.yaml")
     if record is None:
         raise UserError(f"{folder} has no run.yaml that names its training data: give --data FILE, pairs that it was"
                         " not trained on", exit_code=2)
     config = load_record(record)
-    corpora = []
-    for part in config.data.parts():
-        if is_nowhere(part):
-            raise UserError(f"{folder} was trained on {part.path}, which is not here; give --data FILE, pairs that it"
-                            " was not trained on")
-        sides = ["val", "test"] if part.test_fraction or find_part(part, "test", optional=("test",)) else ["val"]
-        val, *tests = (load_split(part, side, seed=config.training.get("seed", 0)) for side in sides)
-        for language in (code for code in part.targets if target in (None, code)):
-            fitted, *held = (_single(_texts(pair for pair in some if pair.target_language == language))
-                             for some in (val, *tests))
-            halves = (fitted, held[0]) if held else _halves(fitted)
-            if check and part.path != STORYBOOK:
-                halves = fitted + (held[0] if held else []), []
-            name = Path(part.path[0] if isinstance(part.path, list) else str(part.path)).name
-            fitted, test = map(_shuffled, halves)
-            corpora.append(Corpus(name, (part.source, language), fitted, test, decides=True))
-    others = {one.languages for one in corpora if one.name != STORYBOOK}
-    return [replace(one, decides=one.name != STORYBOOK or one.languages not in others) for one in corpora]
+    data, corpora = config.data, []
+    if is_nowhere(data):
+        raise UserError(f"{folder} was trained on {data.path}, which is not here; give --data FILE, pairs that it was"
+                        " not trained on")
+    sides = ["val", "test"] if data.test_fraction or find_part(data, "test", optional=("test",)) else ["val"]
+    val, *tests = (load_split(data, side, seed=config.training.get("seed", 0)) for side in sides)
+    for language in (code for code in data.targets if target in (None, code)):
+        fitted, *held = (_single(_texts(pair for pair in some if pair.target_language == language))
+                         for some in (val, *tests))
+        halves = (fitted, held[0]) if held else _halves(fitted)
+        if reported and data.path != STORYBOOK:
+            halves = fitted + (held[0] if held else []), []
+        name = Path(data.path[0] if isinstance(data.path, list) else str(data.path)).name
+        fitted, test = map(_shuffled, halves)
+        corpora.append(Corpus(name, (data.source, language), fitted, test, decides=True))
+    return corpora
 
 
 def _texts(pairs: Iterable[Pair]) -> list[TextPair]:

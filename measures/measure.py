@@ -1,7 +1,7 @@
 """All that is measured of a model: calibration, word links, the faithfulness of views, and the roles of heads.
 
-On pairs that it was not trained on (`held_out_pairs.py`) or, where a model was trained on storybook or is asked to, on
-storybook's sentences, which have gold links and antecedents.
+On pairs that it was not trained on (`held_out_pairs.py`) or, where a model was trained on storybook or is to be
+measured on it, on storybook's sentences, which have gold links and antecedents.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -84,7 +84,7 @@ def measures_of(
     yield Measure("calibration", calibration.FILE, calibration_on, few=60, least=60, most=min(most, SENTENCES),
                   command=command)
     languages = english_to_french(translator)
-    if languages and (list(data) == [STORYBOOK] or (not data and trained_on_storybook(_settings(translator)))):
+    if languages and (STORYBOOK in (*data, *check) or (not data and trained_on_storybook(_settings(translator)))):
         yield from _on_stories(translator, Aligner(translator, source=languages[0], target=languages[1]),
                                storybook(_settings(translator)), full=full, command=command)
     else:

@@ -15,7 +15,7 @@ SMALL = [
     "model.decoder_ffn_dim=32", "model.max_position_embeddings=256", "generation.max_length=24",
     "evaluation.eval_samples=4",
     "training.max_steps=8", "training.max_tokens=300", "training.guided_weight=0", "training.use_cpu=true",
-    "data.val_fraction=0.1", "data.varied=0",
+    "training.guided_links=null", "data.val_fraction=0.1",
 ]  # fmt: skip
 
 
@@ -23,12 +23,10 @@ def finished_run(folder: Path) -> Path:
     """A run as training leaves it, from data that are named by their absolute paths."""
     data = folder / "data"
     data.mkdir(parents=True)
-    for target, words in WORDS.items():
-        pairs = [f"The {a} cat sees {n} boats.\tX {b} {n}." for a, b in zip(WORDS["fr"], words, strict=True)
-                 for n in range(2, 22)]
-        (data / f"{target}.tsv").write_text("\n".join([f"en\t{target}", *pairs]) + "\n", "utf-8")
-    corpora = json.dumps([{"path": f"{target}.tsv", "target": target} for target in WORDS])
-    settings = [f"data.corpora={corpora}", f"data.folder={data}", f"training.output_dir={folder / 'run'}"]
+    pairs = [{"en": f"The {a} cat sees {n} boats.", target: f"X {b} {n}."} for target, words in WORDS.items()
+             for a, b in zip(WORDS["fr"], words, strict=True) for n in range(2, 22)]  # fmt: skip
+    (data / "pairs.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs), "utf-8")
+    settings = [f"data.path={data / 'pairs.jsonl'}", "data.target=[fr, de]", f"training.output_dir={folder / 'run'}"]
     return run_experiment(load_config("everyday", [*SMALL, *settings]))
 
 

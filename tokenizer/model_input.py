@@ -4,7 +4,8 @@ A model would invent something for a protected part, so it reads a name instead,
 replaced in its output.  If a name does not come back exactly once, the model reads the text without it, and the part is
 placed after the same share of words as in the source.  Numbers are left to the model, which may have to write them
 differently (`3.5`, `3,5`), unless they come back changed: then they are protected too.  A mark is placed around
-the words that the model writes for what it stands around when that is translated alone (`asides`).
+the words that the model writes for what it stands around when that is translated alone (`asides`).  A text wholly in
+capitals is read in lower case (`capitals.py`), and its translation is put in capitals.
 
     reading = Reading.of("See {url} for more.")
     reading.model_input                     "See Anna for more."
@@ -27,6 +28,7 @@ from unicodedata import digit
 
 import regex
 
+from .capitals import in_capitals, in_lower_case
 from .plain import DOTS, plain
 from .protected import ANY, Part, Protection, Span, without
 
@@ -97,7 +99,8 @@ class Reading:
         if breaks:
             parts = without([Part(one, "space") for one in breaks], parts)
         if not parts and not breaks:
-            return cls(text, plain(text, protection.known).text.strip(), (), (), care, prefix, protection)
+            read = cls(text, plain(text, protection.known).text.strip(), (), (), care, prefix, protection)
+            return replace(read, model_input=read._in_its_case(read.model_input))
         known = text.casefold()
         spare = {"name": iter([name for name in _NAMES if name.casefold() not in known]),
                  "number": iter([number for number in _OTHER_NUMBERS if number not in known])}
@@ -130,7 +133,14 @@ class Reading:
                 read = read.rstrip() if self.text[done : done + 1] in _CLOSING else read
             elif not stand_in and self.text[done : done + 1].isalnum():
                 read += " "
-        return (read + plain(self.text[done : span[1]], known).text).strip()
+        return self._in_its_case((read + plain(self.text[done : span[1]], known).text).strip())
+
+    @cached_property
+    def is_in_capitals(self) -> bool:
+        return in_capitals(self.protection.masked(self.text))
+
+    def _in_its_case(self, read: str) -> str:
+        return in_lower_case(read) if self.is_in_capitals else read
 
     @cached_property
     def asides(self) -> dict[Span, str]:
@@ -184,7 +194,7 @@ class Reading:
         not come back exactly once, or if numbers have changed and there is a further reading."""
         if _changed(self.model_input, translation) and self.further() is not None:
             return None
-        translation = self._trailing(translation)
+        translation = self._trailing(translation.upper() if self.is_in_capitals else translation)
         if not self.parts:
             return translation
         placing, left_out = _Placing(self, translation, asides), Counter[str]()
@@ -193,6 +203,7 @@ class Reading:
             if part.kind == "sign":
                 continue
             words = self.text[slice(*part.span)]
+            stand_in = stand_in.upper() if self.is_in_capitals else stand_in
             found = _found(stand_in, translation) if stand_in else [placing.place(part)]
             if len(found) != 1:
                 return None

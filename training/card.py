@@ -31,7 +31,7 @@ Figures of this one training run{pipeline}. Signatures: {signatures}
 ## Training
 {pairs:,} pairs from `{data}`; {steps:,} steps ({epochs} epochs) in {minutes:.0f} minutes. Energy was not measured.
 `run.yaml` holds the whole configuration, `metrics.json` all figures.
-{corpora}{before}{released}{guided}
+{before}{released}{guided}
 ![Loss and validation BLEU over the steps of the training](curve.png)
 
 {notes}
@@ -131,8 +131,6 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path, s
     }  # fmt: skip
     scores = [[f"{split} ({row['pairs']})", row["bleu"], row["chrf"], f"{row['exact_match']} %"]
               for split, row in evaluation.items()]  # fmt: skip
-    corpora = [[Path(one["path"]).name, one["target"], one["pairs"], one["val"]]
-               for one in training.get("corpora", [])]  # fmt: skip
     row = next(iter(evaluation.values()))
     return CARD.format(
         front=f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
@@ -149,8 +147,7 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path, s
         pipeline=f"; {wording(row)}" if "pipeline" in row else "",  # earlier versions do not say
         scores=_table(["pairs", "BLEU", "chrF2", "exact match"], scores),
         signatures=f"`{row['bleu_signature']}`, `{row['chrf_signature']}`",
-        data="`, `".join(f"{part.path}" for part in data.parts()),
-        corpora="\n" + _table(["corpus", "to", "training pairs", "validation pairs"], corpora) if corpora else "",
+        data=data.path,
         guided=GUIDED.format(heads=", ".join(f"{layer}.{head}" for layer, head in supervised)) if supervised else "",
         notes=(notes_on(name) or notes_on(config.name) or (LIMITS if ours else LIMITS_OF_FOREIGN)).rstrip(),
         version=__version__,

@@ -20,9 +20,8 @@ def check_command(args: argparse.Namespace) -> RunConfig:
         check_start(folder, config)
     if is_first() and not args.dry_run and not config.training.get("resume"):  # which then fills the folder
         check_output(config.output)
-    for part in config.data.parts():
-        if locate(part)[0] in ("files", "folder", "nowhere"):
-            check_first_rows(part)
+    if locate(config.data)[0] in ("files", "folder", "nowhere"):
+        check_first_rows(config.data)
     report(f"run folder {config.output}; loading PyTorch and transformers")
     return config
 

@@ -23,6 +23,7 @@ from seq2see.validation import STRICT, checked
 from .header import languages_of
 from .origin import first_pair
 
+BUILT_IN = ("storybook", "phrasebook")  # corpora of the package, as data.path
 EXPECTED = "sections such as data: and training:"
 REFERENCE = "reference"  # configs/reference.yaml: every key with its default
 VOCABULARY = 8000  # tokens, unless the configuration says otherwise
@@ -50,27 +51,13 @@ def setting(default: Any, what: str, **bounds: float) -> Any:
 
 OnInvalid = Literal["error", "skip"]
 OnDuplicates = Literal["keep", "skip", "error"]
-OnOffensive = Literal["keep", "skip"]
-
-
-@dataclass(frozen=True)
-class CorpusConfig:
-    """One of several corpora of a run; what it leaves out is as in the data section."""
-
-    path: str | list[str]
-    target: str | list[str]
-    share: float = setting(1.0, "of its training pairs; above 1 they are repeated", ge=1e-6, le=100)
-    max_characters: int | None = None
-    on_invalid: OnInvalid | None = None
-    duplicates: OnDuplicates | None = None
-    offensive: OnOffensive | None = None
 
 
 @dataclass(frozen=True)
 class DataConfig:
-    path: str | list[str] | None = setting(None, "file, folder, [SOURCE, TARGET] files, storybook or owner/name")
-    corpora: list[CorpusConfig] | None = setting(None, "instead of path: several corpora, as everyday.yaml lists them")
-    folder: str | None = setting(None, "folder that relative paths of corpora start from")
+    path: str | list[str] | None = setting(
+        None, "file, folder, [SOURCE, TARGET] files, storybook, phrasebook or owner/name"
+    )
     source: str = setting("en", "language to translate from")
     target: str | list[str] = setting("fr", "language to translate to, or a list of them")
     val_fraction: float = setting(0.01, "share of a table's source sentences, for validation", ge=1e-6, lt=1)
@@ -78,36 +65,12 @@ class DataConfig:
     max_characters: int = setting(1000, "characters; a pair with a longer side is invalid", ge=1)
     on_invalid: OnInvalid = setting("error", "empty, overlong or unreadable pairs: error, or skip and count them")
     duplicates: OnDuplicates = setting("keep", "copies of a pair: keep, skip, or error")
-    offensive: OnOffensive = setting("keep", "skip leaves out pairs with a word of training/offensive_words.yaml")
     joined: float = setting(0.1, "share of training pairs that a Seq2See model learns in texts of 2 to 6", ge=0, le=1)
-    varied: float = setting(0.0, "share of training pairs written another way; with corpora", ge=0, le=1)
 
     @property
     def targets(self) -> list[str]:
         """The target languages, each once, in the order in which they are named."""
-        named = [one.target for one in self.parts()] if self.corpora else [self.target]
-        return list(dict.fromkeys(code for each in named for code in ([each] if isinstance(each, str) else each)))
-
-    @property
-    def where(self) -> str:
-        """The data as messages name them."""
-        return ", ".join(str(one.path) for one in self.parts()) if self.corpora else str(self.path)
-
-    def parts(self) -> list[DataConfig]:
-        """Each corpus as if it were alone: itself where there are no `corpora`."""
-        if not self.corpora:
-            return [self]
-        parts = []
-        for one in self.corpora:
-            own = {key: value for key, value in vars(one).items() if value is not None and key != "share"}
-            parts.append(replace(self, **own | {"corpora": None, "folder": None, "path": self._found(one.path)}))
-        return parts
-
-    def _found(self, path: str | list[str]) -> str | list[str]:
-        if isinstance(path, list):
-            return [str(self._found(one)) for one in path]
-        found = Path(self.folder or "", path)
-        return str(found) if self.folder and path != "storybook" else path
+        return list(dict.fromkeys([self.target] if isinstance(self.target, str) else self.target))
 
 
 @dataclass(frozen=True)
@@ -229,8 +192,6 @@ class RunConfig:
         tree = asdict(self)
         for key in ("hub_token", "resume"):
             tree["training"].pop(key, None)
-        for key in ("target",) if self.data.corpora else ("corpora", "folder"):
-            del tree["data"][key]
         if self.model.init_from:
             tree["model"] = {key: value for key, value in tree["model"].items() if key not in SHAPE}
         return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True)
@@ -255,7 +216,7 @@ def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
     ours = {key: value for key, value in training.items() if key in TrainingFields.__dataclass_fields__}
     ours = vars(checked(TrainingFields, ours, where=where, section="training"))
     config = replace(config, data=_with_languages(tree, config))
-    _check_data(config.data, tree.get("data", {}), where)
+    _check_data(config.data, where)
     return _as_started(tree, replace(config, training={**training, **ours}), where)
 
 
@@ -322,7 +283,7 @@ def _with_languages(tree: dict[str, Any], config: RunConfig) -> DataConfig:
     """The data with the languages that the header of their table names, else those of the model to start from, where
     the configuration leaves them to them.  UserError for a model of many languages, where neither says which."""
     data, given = config.data, {*("source", "target")} & {*(tree.get("data") or {})}
-    if data.corpora or not isinstance(data.path, str) or data.path == "storybook" or len(given) == 2:
+    if not isinstance(data.path, str) or data.path in BUILT_IN or len(given) == 2:
         return data
     named = languages_of(Path(data.path))
     if len(named) == 2:
@@ -338,16 +299,11 @@ def _with_languages(tree: dict[str, Any], config: RunConfig) -> DataConfig:
                 " data.source and data.target")  # fmt: skip
 
 
-def _check_data(data: DataConfig, section: Mapping[str, Any], where: str) -> None:
-    """UserError where pairs come from nowhere, settings contradict each other, or one has no effect."""
-    if data.path is None and not data.corpora:
+def _check_data(data: DataConfig, where: str) -> None:
+    """UserError where pairs come from nowhere, or settings contradict each other."""
+    if data.path is None:
         raise wrong(f"{where} has no data.path; add it, or give data.path=... on the command line")
-    for key in ("path", "target") if data.corpora else ("folder", "varied"):
-        if section.get(key):
-            raise wrong(f"data.{key} in {where} has no effect {'beside' if data.corpora else 'without'} data.corpora;"
-                        " leave it out")  # fmt: skip
     if data.val_fraction + data.test_fraction >= 1:
         raise wrong(f"data.test_fraction is {data.test_fraction}, expected less than 1 - data.val_fraction")
-    for part in data.parts():
-        if not part.targets or data.source in part.targets:
-            raise wrong(f"data.target is {part.target}, expected languages other than {data.source}")
+    if not data.targets or data.source in data.targets:
+        raise wrong(f"data.target is {data.target}, expected languages other than {data.source}")

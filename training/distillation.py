@@ -25,8 +25,7 @@ from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
 from ..translate import Translator
 from .cache import cache_folder, fingerprint, get_or_build
 from .config import DataConfig
-from .corpora import load_corpus
-from .pairs import Pair, visible
+from .pairs import Pair, load_corpus, visible
 from .progress import report
 from .translation import translate_pairs
 

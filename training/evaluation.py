@@ -20,7 +20,7 @@ from ..translate import Translator
 from ..translate.devices import Device
 from ..translate.translator import EngineName
 from .checkpoints import find_record
-from .config import DataConfig, RunConfig, load_record
+from .config import BUILT_IN, DataConfig, RunConfig, load_record
 from .metrics import compare, pronoun_accuracy, score, tokenized_bleu
 from .pairs import ALL, Corpus, Pair, evenly_spaced, load_split
 from .progress import report
@@ -34,31 +34,20 @@ FINAL_PAIRS = 2000  # at most so many validation pairs are translated once train
 def evaluate_run(
     translator: Translator, config: RunConfig, corpus: Corpus, *, most: int | None = None
 ) -> dict[str, dict[str, Any]]:
-    """The scores of a finished run on its validation pairs and, where it has split off some itself, on test pairs:
-    on at most so many of each."""
-    most = most or FINAL_PAIRS
-    seed = config.training.get("seed", 0)
-    parts = corpus.parts or [(config.data, corpus)]
+    """The scores of a finished run on its validation pairs and, where it has split off some itself, on test pairs: on
+    at most so many of each.  Of several target languages each has its own, such as `en-fr val`."""
+    most = (most or FINAL_PAIRS) // len(config.data.targets) or 1
+    data, seed = config.data, config.training.get("seed", 0)
+    test = load_split(data, "test", seed=seed) if data.path in BUILT_IN else corpus.test
     scores = {}
-    for (data, part), own in zip(parts, labels([data for data, _ in parts]), strict=True):
-        test = load_split(data, "test", seed=seed) if data.path == "storybook" else part.test
-        for split, pairs in {"val": part.val, "test": test}.items():
-            if not pairs:
-                continue
-            languages = [pair.target_language for pair in pairs]
-            pairs = [pairs[index] for index in evenly_spaced(languages, max(1, most // len(parts)))]
-            row = scores_of(data, split, pairs, translate_pairs(translator, pairs), seed=seed)
-            scores[f"{own} {split}" if corpus.parts else split] = row | pipeline(translator)
+    for split, pairs in {"val": corpus.val, "test": test}.items():
+        for target in data.targets:
+            own = [pair for pair in pairs if pair.target_language == target]
+            if own := [own[index] for index in evenly_spaced([target] * len(own), most)]:
+                row = scores_of(replace(data, target=target), split, own, translate_pairs(translator, own), seed=seed)
+                name = split if len(data.targets) == 1 else f"{data.source}-{target} {split}"
+                scores[name] = row | pipeline(translator)
     return scores
-
-
-def labels(corpora: Sequence[DataConfig]) -> list[str]:
-    """Each of several corpora, as its scores are named: `en-fr.tsv.gz en-fr`, or with its path where two are alike."""
-    paths = [str(data.path[0] if isinstance(data.path, list) else data.path) for data in corpora]
-    pairs = [f"{data.source}-{','.join(data.targets)}" for data in corpora]
-    short = [f"{Path(path).name} {pair}" for path, pair in zip(paths, pairs, strict=True)]
-    return [one if short.count(one) == 1 else f"{path} {pair}"
-            for one, path, pair in zip(short, paths, pairs, strict=True)]
 
 
 def scores_of(data: DataConfig, split: str, pairs: list[Pair], hypotheses: list[str], *, seed: int) -> dict[str, Any]:
@@ -104,11 +93,11 @@ def load_on_one_engine(
 
 @dataclass(frozen=True)
 class EvaluationData:
-    """What models are scored on: `split` of each of `corpora`, which have one target language each.  A corpus stands
-    beside the data set that it is read from: one that is a part of the run's data is split as that is, by `seed`."""
+    """What models are scored on: `split` of `data`, into each of its target languages.  They are read as `whole` are,
+    of which they are a part: those of a run are split as its training pairs are, by `seed`."""
 
     data: DataConfig
-    corpora: tuple[tuple[DataConfig, DataConfig], ...]  # the data set, and the corpus in it
+    whole: DataConfig
     split: str
     seed: int
 
@@ -119,39 +108,35 @@ def evaluation_data(model: Translator, *, path: str | None, split: str | None, s
 
     UserError for data that do not exist, and for a language that the run was not trained on.
     """
-    data, whole, seed = _data_of(model, path=path, source=source, target=target)
-    one_each = [(part, replace(part, target=one)) for part in data.parts() for one in part.targets
-                if target in (None, one)]
-    corpora = tuple((part if data.corpora else whole or one, one) for part, one in one_each)
-    tables = path and any(is_table(one) for _, one in corpora)
-    return EvaluationData(data, corpora, split or (ALL if tables else "test"), seed)
+    data, own, seed = _data_of(model, path=path, source=source, target=target)
+    return EvaluationData(data, own or data, split or (ALL if path and is_table(data) else "test"), seed)
 
 
 def evaluate(models: Sequence[tuple[str, Translator]], on: EvaluationData, *, raw: bool,
              num_beams: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The scores of the first named model on each corpus, by the corpus's name or, where there is one data set, by
-    target language; "against" compares them with those of the second, if there is one, on the same pairs.
+    """The scores of the first named model by target language; "against" compares them with those of the second, if
+    there is one, on the same pairs.
 
     UserError, before anything is translated, for a language pair that a model does not translate.
     """
-    for target in dict.fromkeys(target for _, one in on.corpora for target in one.targets):
+    for target in on.data.targets:
         for _, model in models:
             check_language_pair(model, on.data.source, target)
     (_, own), *others = models
-    for (read, one), label in zip(on.corpora, labels([one for _, one in on.corpora]), strict=True):
-        [target] = one.targets
-        direction = f"{on.data.source}-{target}"
-        pairs = [pair for pair in load_split(read, on.split, seed=on.seed) if pair.target_language == target]
+    every = load_split(on.whole, on.split, seed=on.seed)
+    for target in on.data.targets:
+        direction, data = f"{on.data.source}-{target}", replace(on.data, target=target)
+        pairs = [pair for pair in every if pair.target_language == target]
         if not pairs:
-            raise UserError(f"{one.path} has no pairs in {on.split} to score")
-        report(f"{direction}: scoring {len(pairs)} pairs of {one.path}, {on.split}")
+            raise UserError(f"{data.path} has no pairs in {on.split} to score")
+        report(f"{direction}: scoring {len(pairs)} pairs of {data.path}, {on.split}")
         hypotheses = translations(own, pairs, raw=raw, num_beams=num_beams)
-        row = scores_of(one, on.split, pairs, hypotheses, seed=on.seed) | pipeline(own, raw=raw)
+        row = scores_of(data, on.split, pairs, hypotheses, seed=on.seed) | pipeline(own, raw=raw)
         for name, other in others:
             report(f"{direction}: the same pairs with {name}")
             theirs = translations(other, pairs, raw=raw, num_beams=num_beams)
             row["against"] = {"model": name, **compare(hypotheses, theirs, [pair.target for pair in pairs])}
-        yield label if on.data.corpora else target, row
+        yield target, row
 
 
 def check_language_pair(model: Translator, source: str, target: str) -> None:
@@ -187,21 +172,18 @@ def _data_of(model: Translator, *, path: str | None, source: str | None,
     else:
         raise UserError(f"{folder} has no run.yaml that names its training data; give --data PATH", exit_code=2)
     if not path:
-        own = None if data.corpora else data
+        own = data
     else:
         longest = max(data.max_characters, DataConfig.max_characters)
-        data = replace(data, path=path, corpora=None, folder=None, target=data.targets,
-                       max_characters=longest, on_invalid="error", duplicates="keep")
-    data = replace(data, source=source or data.source, target=data.target if data.corpora else target or data.target)
-    if data.corpora and target and target not in data.targets:
-        raise UserError(f"{folder} was not trained to translate to {target}; choose {', '.join(data.targets)}",
-                        exit_code=2)
+        data = replace(data, path=path, max_characters=longest, on_invalid="error", duplicates="keep")
+    data = replace(data, source=source or data.source, target=target or data.target)
     if own and (own.source != data.source or not set(data.targets) <= set(own.targets)):
         own = None
-    if nowhere := [part.path for part in data.parts() if is_nowhere(part)]:
+    if is_nowhere(data):
         raise UserError(
-            f"--data {nowhere[0]} does not exist; give a file or folder, storybook, or a Hub dataset as owner/name"
-            if path else f"{folder} was trained on {nowhere[0]}, which does not exist here; give --data PATH"
+            f"--data {data.path} does not exist; give a file or folder, {' or '.join(BUILT_IN)}, or a Hub dataset as"
+            " owner/name" if path else
+            f"{folder} was trained on {data.path}, which does not exist here; give --data PATH"
         )
     return data, own, seed
 

@@ -19,8 +19,7 @@ from ..tokenizer.layout import FIRST_TAG, TAG_SLOTS
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer, train_tokenizer
 from .checkpoints import find_record
 from .config import VOCABULARY, RunConfig, load_record
-from .corpora import load_corpus
-from .pairs import Corpus, Texts
+from .pairs import Corpus, Texts, load_corpus
 from .progress import report
 
 BYTES = 256

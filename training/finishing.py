@@ -45,8 +45,6 @@ def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> No
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
         write_manifest(folder)
-    rows = [{"path": data.path, "target": data.target, "pairs": len(part.train), "val": len(part.val)}
-            for data, part in corpus.parts]  # fmt: skip
     translator = Translator.from_pretrained(output.resolve())
     evaluation = evaluate_run(translator, config, corpus)
     metrics: dict[str, Any] = {
@@ -59,7 +57,6 @@ def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> No
             "seconds": round(seconds, 1),
             "parameters": model.num_parameters(),
             "pairs": len(corpus.train),
-            **({"corpora": rows} if rows else {}),
             "skipped_pairs": corpus.skipped,
             "left_out_batches": sum("left_out" in row for row in state.log_history),
             "log": state.log_history,

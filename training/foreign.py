@@ -87,7 +87,7 @@ def _own_pair(model: PreTrainedModel, known: LanguagePairs, config: RunConfig, t
         if _learns_tasks(model):
             return asked
         raise UserError(
-            f"{config.data.where} is from {asked[0]} to {asked[1]}: {error}; name its columns, or set data.source and"
+            f"{config.data.path} is from {asked[0]} to {asked[1]}: {error}; name its columns, or set data.source and"
             " data.target, by languages of the model",
             exit_code=2,
         ) from None

@@ -137,15 +137,11 @@ def head_log_weights(
 def training_links(config: RunConfig, arguments: Seq2SeeTrainingArguments, pairs: Sequence[Pair]) -> list[list[Link]]:
     """The links of each training pair, from `training.guided_links` or storybook itself.  UserError: there are none."""
     if arguments.guided_links:
-        if len(config.data.targets) > 1:
-            raise wrong(f"training.guided_links goes with one data.target, not with {len(config.data.targets)}")
-        if config.data.varied:
-            raise wrong("data.varied rewrites pairs, which training.guided_links does not follow; set it to 0")
         return [sorted(links.all) for links in read_pharaoh(arguments.guided_links)]
-    if not any(data.path == "storybook" for data in config.data.parts()):
-        raise wrong(f"training.guided_weight needs links, and {config.data.where} has none: give"
+    if config.data.path != "storybook":
+        raise wrong(f"training.guided_weight needs links, and {config.data.path} has none: give"
                     " training.guided_links=FILE, a line of Pharaoh links (0-0 1-2) for each training pair in order")
     from ..storybook import generate
 
     known = {(pair.source, pair.target): list(pair.links) for pair in generate(seed=arguments.seed).train}
-    return [known.get((pair.source, pair.target), []) for pair in pairs]  # other corpora guide nothing
+    return [known.get((pair.source, pair.target), []) for pair in pairs]

@@ -1,6 +1,6 @@
 """Sentence pairs: cleaned, split, and kept in Arrow files, so that a corpus takes no more memory than it has readers.
 
-`load_pairs` gives training and validation pairs, `load_split` one named split.  Text is stripped and brought to
+`load_corpus` gives training and validation pairs, `load_split` one named split.  Text is stripped and brought to
 Unicode NFC here; the tokenizer never changes it.  Nothing is cut short: a pair with an empty or overlong side, or a
 row that cannot be read, is an error, or with `data.on_invalid=skip` left out and counted.  reading.py says where pairs
 come from.  `datasets` writes and maps the files; it would split rows, and not source sentences.
@@ -25,9 +25,8 @@ from datasets.arrow_writer import ArrowWriter
 from seq2see.errors import UserError
 from .cache import cache_folder, fingerprint, get_or_build
 from .config import DataConfig
-from .offensive import is_offensive
 from .progress import report, watched
-from .reading import Fault, Part, find_part, is_header, is_table
+from .reading import MISSING, Fault, Part, find_part, hash_fraction, is_header, is_table
 
 COLUMNS = datasets.Features(
     {"source": datasets.Value("string"), "target": datasets.Value("string"),
@@ -102,7 +101,6 @@ class Corpus:
     test: list[Pair]  # of one table that data.test_fraction splits; of other data `load_split` reads it
     skipped: dict[str, int]  # what pairs were left out for -> how many
     fingerprint: str  # of all pairs in their order and of their sides
-    parts: tuple[tuple[DataConfig, Corpus], ...] = ()  # the corpora it was put together from, where there are several
 
 
 def evenly_spaced(languages: Sequence[Any], most: int) -> list[int]:
@@ -151,9 +149,6 @@ def clean(data: DataConfig, part: Part, skipped: Counter[str]) -> Iterator[Pair]
                 faults[found] += 1
                 first.setdefault(found, line)
                 continue
-            if data.offensive == "skip" and any(is_offensive(text, language=code) for text, code in found.texts):
-                skipped["offensive words"] += 1
-                continue
             if data.duplicates != "keep":
                 key = hash((found.source, found.target, found.target_language))
                 if key in known:
@@ -182,8 +177,11 @@ def clean(data: DataConfig, part: Part, skipped: Counter[str]) -> Iterator[Pair]
 
 
 def _pairs_of(data: DataConfig, row: int, sides: Sequence[str]) -> Iterator[Pair | Fault]:
-    """The pairs of a row, one for each target language."""
-    texts, targets = [unicodedata.normalize("NFC", side.strip()) for side in sides], data.targets
+    """The pairs of a row, one for each target language that it has."""
+    languages = [data.source, *data.targets]
+    there = [(code, unicodedata.normalize("NFC", side.strip()))
+             for code, side in zip(languages, sides, strict=True) if side is not MISSING]  # fmt: skip
+    texts, targets = [text for _, text in there], [code for code, _ in there[1:]]
     if is_header(texts, [data.source, *targets]):
         yield Fault("a header among the pairs, as joined files have it")
         return
@@ -207,6 +205,17 @@ def visible(text: str) -> bool:
     return any(character.isprintable() and not character.isspace() for character in text)
 
 
+def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
+    """The pairs to train on and validate with; UserError where there are none of either."""
+    corpus = load_pairs(data, seed=seed)
+    if not corpus.train or not corpus.val:
+        raise UserError(
+            f"{data.path} gives {len(corpus.train)} training and {len(corpus.val)} validation pairs; both are needed:"
+            " give more pairs or raise data.val_fraction"
+        )
+    return corpus
+
+
 def load_pairs(data: DataConfig, *, seed: int = 0) -> Corpus:
     """The pairs of `data.path`; any of the sides may be empty.
 
@@ -215,10 +224,9 @@ def load_pairs(data: DataConfig, *, seed: int = 0) -> Corpus:
     """
     train, val = find_part(data, "train", seed=seed), find_part(data, "val", seed=seed)
     assert train is not None
-    names = ("pairs.py", "reading.py", "offensive.py", "offensive_words.yaml")
-    code = [Path(__file__).with_name(name).read_text("utf-8") for name in names]
+    code = [Path(__file__).with_name(name).read_text("utf-8") for name in ("pairs.py", "reading.py")]
     parts = [part and part.fingerprint() for part in (train, val)]
-    key = fingerprint(code, parts, {**asdict(data), **dict.fromkeys(("path", "joined", "varied"))})
+    key = fingerprint(code, parts, {**asdict(data), "path": None, "joined": None})
     folder = get_or_build(cache_folder() / key, lambda folder: _store(folder, data, train, val))
     stored = {side: StoredPairs(folder / side, source_language=data.source) for side in SIDES}
     found = json.loads((folder / "found.json").read_text("utf-8"))
@@ -226,8 +234,8 @@ def load_pairs(data: DataConfig, *, seed: int = 0) -> Corpus:
 
 
 def load_split(data: DataConfig, split: str, *, seed: int = 0) -> list[Pair]:
-    """The pairs of one part: `train`, `val`, or any other part that storybook, a folder or a Hub dataset has; one table
-    has `all`, and `test` where `data.test_fraction` sets it aside.
+    """The pairs of one part: `train`, `val`, or any other part that a corpus of the package, a folder or a Hub dataset
+    has; one table has `all`, and `test` where `data.test_fraction` sets it aside.
 
     What cleaning left out is reported on stderr.
     """
@@ -294,8 +302,3 @@ def sentence_key(source: str) -> str:
     """What two writings of one sentence have in common: letters, digits and symbols, without case."""
     kept = (item for item in source.casefold() if item.isalnum() or unicodedata.category(item) == "So")
     return "".join(kept) or source
-
-
-def hash_fraction(text: str) -> float:
-    """A number from 0 to below 1, the same for the same text in every run."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") / 2**64

@@ -1,4 +1,4 @@
-"""Rows of text from anywhere: storybook, TSV, CSV, JSONL, Parquet, parallel text files, a folder, a Hub dataset.
+"""Rows of text from anywhere: corpora of the package, TSV, CSV, JSONL, Parquet, parallel files, folders, the Hub.
 
 `find_part` says where a split lies; its rows are then read one by one, never all at once.  A row that cannot be read is
 handed on as a `Fault`, for pairs.py to count: `datasets` reads the same files, but names no line of one that is broken.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import itertools
 import json
 import os
@@ -24,7 +25,7 @@ from seq2see.languages import NAMES
 from seq2see.manifest import sha256
 from seq2see.streams import UTF_16
 from .cache import fingerprint
-from .config import DataConfig
+from .config import BUILT_IN, DataConfig
 
 TABLES = (".csv", ".json", ".jsonl", ".parquet", ".tsv")
 LANGUAGE = r"[a-z]{2,3}(-[a-z0-9]{2,4})*"  # a code, such as pt, pt-br or zh-hant-tw
@@ -41,11 +42,15 @@ HEADER_WORDS = {  # of tables of texts, whatever they are for
 FIRST_WORD = re.compile(r"[\W_]*([^\W\d_]+)")
 LONGEST_LINE = 2**20  # characters of a line, or of a field of CSV: what is read at a time
 VALIDATION = ("val", "valid", "validation", "dev")  # names of the split that we call val
+PHRASEBOOK, PHRASEBOOK_LANGUAGES = Path(__file__).parent / "phrasebook", ("en", "fr", "de", "es")
 HUB_NAME = r"[\w.-]+/[\w.-]+"  # owner/name
 
 
 class Fault(str):
     """What is wrong with a row, where its sides would be."""
+
+
+MISSING = Fault("no translation")  # a side, where a row is of some of several target languages
 
 
 Row = tuple[int, list[str] | Fault]  # line number, then the source side and each target side
@@ -68,13 +73,15 @@ def find_part(data: DataConfig, split: str, *, seed: int = 0, optional: Sequence
     """Where a split lies; None where the corpus is not divided into splits and this is not `train`, or where it has no
     such split and this is one of the optional ones."""
     languages, (kind, files) = [data.source, *data.targets], locate(data)
-    if kind == "storybook":
-        return _storybook(split, languages, seed)
+    if kind in BUILT_IN:
+        if split not in ("train", "val", "test"):
+            raise UserError(f"{kind} has the splits train, val and test, not {split!r}", exit_code=2)
+        return _storybook(split, languages, seed) if kind == "storybook" else _phrasebook(split, languages)
     if kind == "nowhere":
         raise UserError(
             f"data.path {data.path!r} is no folder, no table ({', '.join(TABLES)}) and no parallel text files"
-            f" ({', '.join(f'NAME.{language}' for language in languages)}) here; give one, or storybook, or a Hub"
-            " dataset as owner/name"
+            f" ({', '.join(f'NAME.{language}' for language in languages)}) here; give one, or {' or '.join(BUILT_IN)},"
+            " or a Hub dataset as owner/name"
         )
     if isinstance(data.path, list) and len(files) != len(languages):
         raise UserError(f"data.path names {len(files)} files, expected one for each of {', '.join(languages)}")
@@ -84,14 +91,14 @@ def find_part(data: DataConfig, split: str, *, seed: int = 0, optional: Sequence
 
 
 def locate(data: DataConfig) -> tuple[str, list[Path]]:
-    """What `data.path` names: `storybook`, `files` (one table or parallel ones, which have no parts) and which, a
+    """What `data.path` names: one of `BUILT_IN`, `files` (one table or parallel ones, which have no parts) and which, a
     `folder`, a data set of the `hub`, or `nowhere`, where it is not here and has no name that the Hub could know."""
     languages, name = [data.source, *data.targets], str(data.path)
     if isinstance(data.path, list):
         files = [Path(item) for item in data.path]
         return "files" if all(map(Path.is_file, files)) else "nowhere", files
-    if name == "storybook":
-        return "storybook", []
+    if name in BUILT_IN:
+        return name, []
     path = Path(name)
     is_table = path.is_file() and _suffix(path) in TABLES
     if files := [path] if is_table else _siblings(path, languages):
@@ -111,13 +118,14 @@ def is_nowhere(data: DataConfig) -> bool:
 
 def absolute(data: DataConfig) -> DataConfig:
     """The data as they are found from any folder: with absolute paths where these are of files or folders here."""
-    if data.corpora:
-        corpora = [replace(one, path=absolute(part).path or "")
-                   for one, part in zip(data.corpora, data.parts(), strict=True)]  # fmt: skip
-        return replace(data, corpora=corpora, folder=None)
     if isinstance(data.path, list):
         return replace(data, path=list(map(os.path.abspath, data.path)))
     return replace(data, path=os.path.abspath(str(data.path))) if locate(data)[0] in ("files", "folder") else data
+
+
+def hash_fraction(text: str) -> float:
+    """A number from 0 to below 1, the same for the same text in every run."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") / 2**64
 
 
 # Where rows lie
@@ -177,8 +185,6 @@ def _storybook(split: str, languages: Sequence[str], seed: int) -> Part:
         raise UserError(
             f"storybook is English to one of French, German and Spanish, not {' to '.join(languages)}", exit_code=2
         )
-    if split not in ("train", "val", "test"):
-        raise UserError(f"storybook has the splits train, val and test, not {split!r}", exit_code=2)
     from .. import storybook
 
     grammar = sorted(Path(storybook.__file__).parent.glob("*.py"))
@@ -195,6 +201,23 @@ def book(target: str, seed: int) -> Any:
     from ..storybook import in_language
 
     return in_language(target, seed=seed)
+
+
+def _phrasebook(split: str, languages: Sequence[str]) -> Part:
+    """The rows of this split, in two or more of the phrasebook's languages; one English sentence is on one side."""
+    files = sorted(PHRASEBOOK.glob("*.tsv"))
+    if others := [language for language in languages if language not in PHRASEBOOK_LANGUAGES]:
+        raise UserError(f"the phrasebook has {', '.join(PHRASEBOOK_LANGUAGES)}, not {', '.join(others)}", exit_code=2)
+
+    def rows() -> Iterator[Row]:
+        every = (row for file in files for row in _table_rows(file, (*languages, "en")))
+        for number, (_, sides) in enumerate(every, start=1):
+            assert not isinstance(sides, Fault), sides
+            place = hash_fraction(f"phrasebook {sides[-1]}")
+            if split == ("test" if place < 0.05 else "val" if place < 0.075 else "train"):
+                yield number, sides[:-1]
+
+    return Part("phrasebook", (*files, split), rows)
 
 
 def _hub(path: Path, split: str, languages: Sequence[str], optional: Sequence[str]) -> Part | None:
@@ -417,15 +440,19 @@ def _records(rows: Iterable[Any], languages: Sequence[str]) -> Iterator[Row]:
 
 def _sides(row: Any, languages: Sequence[str]) -> list[str] | Fault:
     """The texts of a record {"en": ..., "fr": ...}, {"source": ..., "target": ...} or {"translation": {...}}, found by
-    their keys."""
+    their keys; MISSING for a translation that it does not have, where there are several target languages."""
     inner = row.get("translation") if isinstance(row, dict) else None
-    record = inner if isinstance(inner, dict | Fault) else row
-    columns = _named(tuple(record), tuple(languages)) if isinstance(record, dict) else record
+    record, asked = inner if isinstance(inner, dict | Fault) else row, list(languages)
+    if isinstance(record, dict) and len(languages) > 2:
+        record = {key: value for key, value in record.items() if value is not None}
+        asked = [code for code in languages if _named(tuple(record), (code,)) is not None]
+    columns = _named(tuple(record), tuple(asked)) if isinstance(record, dict) else record
     if isinstance(columns, Fault):
         return columns
-    if isinstance(columns, list) and isinstance(record, dict):
+    if isinstance(columns, list) and isinstance(record, dict) and languages[0] in asked and len(asked) > 1:
         values = list(record.values())
         if all(isinstance(values[column], str) for column in columns):
-            return [values[column] for column in columns]
+            texts = {code: values[column] for code, column in zip(asked, columns, strict=True)}
+            return [texts.get(code, MISSING) for code in languages]
     return Fault(f"no text for {', '.join(languages)}; name its keys by these codes, or source and target, or set"
                  " data.source and data.target")  # fmt: skip

@@ -16,7 +16,7 @@ from .pairs import Corpus
 from .progress import report
 
 DATA = "data.json"  # in a run: how many pairs it is trained on, and their fingerprint
-PLACES = ("data.path", "data.folder", "data.corpora")  # what is read there, the fingerprint tells
+PLACE = "data.path"  # what is read there, the fingerprint tells
 UNCHANGEABLE = ("optim", "muon_lr_scale", "ema_decay", "seed", "max_tokens")  # what states are of, and batches
 
 
@@ -56,7 +56,7 @@ def resume_invariants(config: RunConfig) -> dict[str, Any]:
     shared = {f"{section}.{key}": value for section in ("data", "tokenizer", "model")
               for key, value in sections[section].items()}  # fmt: skip
     chosen = {item.name: item.default for item in fields(TrainingFields)} | dict(config.training)
-    return {key: value for key, value in shared.items() if key not in PLACES} | {
+    return {key: value for key, value in shared.items() if key != PLACE} | {
         f"training.{key}": chosen[key] for key in UNCHANGEABLE
     }
 
@@ -71,7 +71,7 @@ def check_data(config: RunConfig, corpus: Corpus, *, force: bool) -> None:
     if now == before:
         return
     counts = (f"{found['train']} training and {found['val']} validation pairs" for found in (before, now))
-    changed = f"{config.data.where} has changed since {output} was trained on it ({', now '.join(counts)})"
+    changed = f"{config.data.path} has changed since {output} was trained on it ({', now '.join(counts)})"
     if not force:
         raise UserError(
             f"{changed}; restore it, or resume on the changed data with training.resume=force, or give another"

@@ -26,7 +26,6 @@ from .before import record_before
 from .checkpoints import only_training
 from .checks import check_start
 from .config import RunConfig
-from .corpora import load_corpus
 from .finishing import finish
 from .freezing import freeze
 from .guided_alignment import GuidedTrainer
@@ -34,7 +33,7 @@ from .hub import check_hub
 from .lora import add_adapter
 from .memory_need import memory_remark
 from .moments import KeepMoments
-from .pairs import Corpus, report_skipped
+from .pairs import Corpus, load_corpus, report_skipped
 from .processes import on_all_cores
 from .progress import is_first, report
 from .reading import absolute
@@ -100,14 +99,11 @@ def build_arguments(config: RunConfig) -> Seq2SeeTrainingArguments:
 
 def read_corpus(config: RunConfig, *, seed: int) -> Corpus:
     """The pairs, and a line for what there is of them and for what cleaning found."""
-    report(f"reading {config.data.where}")
+    report(f"reading {config.data.path}")
     corpus = load_corpus(config.data, seed=seed)
     test = f", {len(corpus.test)} test pairs" if corpus.test else ""
-    report(f"{len(corpus.train)} training and {len(corpus.val)} validation pairs{test} from {config.data.where}")
-    for data, part in corpus.parts:
-        report(f"of these, from {data.where} to {', '.join(data.targets)}: {len(part.train)} training, {len(part.val)}"
-            f" validation and {len(part.test)} test pairs")  # fmt: skip
-    report_skipped(config.data.where, corpus.skipped)
+    report(f"{len(corpus.train)} training and {len(corpus.val)} validation pairs{test} from {config.data.path}")
+    report_skipped(str(config.data.path), corpus.skipped)
     return corpus
 
 

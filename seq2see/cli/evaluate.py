@@ -14,12 +14,12 @@ def run(args: argparse.Namespace) -> int:
     models = load_on_one_engine(names, engine=args.engine, device=args.device,
                                 trust_remote_code=args.trust_remote_code)
     on = evaluation_data(models[0], path=args.data, split=args.split, source=args.source, target=args.target)
-    result: dict[str, Any] = {"run": str(args.run), "data": on.data.path or on.data.where, "split": on.split,
+    result: dict[str, Any] = {"run": str(args.run), "data": on.data.path, "split": on.split,
                               "source": on.data.source}
     for name, row in evaluate([*zip(names, models, strict=True)], on, raw=args.raw, num_beams=args.num_beams):
         result[name] = row
         if not args.json:
-            print_scores(name if on.data.corpora else f"{on.data.source}-{name}", row)
+            print_scores(f"{on.data.source}-{name}", row)
             if "against" in row:
                 print_comparison(row)
     print(json.dumps(result, ensure_ascii=False))

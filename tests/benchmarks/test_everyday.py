@@ -1,10 +1,11 @@
 """The benchmark of the everyday translator, in miniature: what it counts of translations that are known beforehand."""
 
+import gzip
 from types import SimpleNamespace
 
 import pytest
 
-from seq2see.training.config import CorpusConfig, DataConfig
+from seq2see.errors import UserError
 
 COUNT = 300
 WORDS = ["red", "blue", "old", "new", "big", "small", "fast", "slow", "warm", "cold"]
@@ -16,15 +17,16 @@ def bench(imported):
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    """Two tables of pairs."""
-    folder = tmp_path_factory.mktemp("corpora")
-    for language in ("fr", "de"):
-        lines = [f"The {WORDS[i // 100]} {WORDS[i // 10 % 10]} box is {WORDS[i % 10]}." for i in range(COUNT)]
-        rows = [f"en\t{language}", *(f"{line}\t{language.title()} {line}" for line in lines)]
-        (folder / f"{language}.tsv").write_text("\n".join(rows) + "\n", "utf-8")
-    corpora = [CorpusConfig("fr.tsv", "fr"), CorpusConfig("de.tsv", "de")]
-    return DataConfig(corpora=corpora, folder=str(folder), val_fraction=0.1, test_fraction=0.2)
+def test_folder(tmp_path_factory):
+    """A published test in miniature, of which the clean lines are a part."""
+    folder = tmp_path_factory.mktemp("published")
+    for language in ("fr", "de", "es"):
+        for name, count in ((f"en-{language}.tsv.gz", COUNT), (f"en-{language}.clean.tsv.gz", COUNT // 2)):
+            lines = [f"The {WORDS[i // 100]} {WORDS[i // 10 % 10]} box is {WORDS[i % 10]}." for i in range(count)]
+            rows = [f"en\t{language}", *(f"{line}\t{language.title()} {line}" for line in lines)]
+            with gzip.open(folder / name, "wt", encoding="utf-8") as file:
+                file.write("\n".join(rows) + "\n")
+    return folder
 
 
 def writing(write):
@@ -37,35 +39,50 @@ def writing(write):
     return translate
 
 
-def test_scores_are_of_all_test_pairs_of_each_language(bench, data):
-    one = bench.Bench(writing(lambda source, to: f"Fr {source}" if to == "fr" else "Nein."), data)
-    table = bench.scores(one)
-    assert list(table) == ["fr.tsv en-fr", "de.tsv en-de"]
-    french, german = table.values()
-    assert french["pairs"] == german["pairs"] > bench.QUICK
-    assert french["bleu"] == french["chrf"] == french["exact_match"] == 100 and german["bleu"] < 1
+def test_the_published_test_is_scored_on_all_lines_and_on_clean_ones_beside_others(bench, test_folder):
+    one = bench.Bench(writing(lambda source, to: f"Fr {source}" if to == "fr" else "Nein."), test_folder)
+    table = bench.published(one)
+    assert table["en-fr, all lines"]["pairs"] == COUNT and table["en-fr, clean lines"]["pairs"] == COUNT // 2
+    assert table["en-fr, clean lines"]["bleu"] == 100 and table["en-de, clean lines"]["bleu"] < 1
+    assert table["OPUS-MT en-XX, all lines"] == {"fr": 51.8, "de": 44.7, "es": 53.8}
+    with pytest.raises(UserError, match="give --test FOLDER"):
+        bench.published(bench.Bench(writing(lambda source, to: source)))
 
 
-def test_what_is_copied_is_counted_by_kind(bench, data):
-    lost = bench.copied(bench.Bench(writing(lambda source, to: source.replace("@", " at ").replace(".", ",")), data,
-                                    quick=True))  # fmt: skip
-    whole = dict.fromkeys(("number", "name", "name in quotes"), "20 of 20")
-    assert lost["de"] == whole | {"e-mail address": "0 of 20", "URL": "0 of 20"}, "12,50 is 12.50"
+@pytest.mark.parametrize("name", ["phrasebook", "storybook"])
+def test_corpora_of_the_package_are_scored_on_what_no_training_has(bench, name):
+    table = getattr(bench, name)(bench.Bench(writing(lambda source, to: source), quick=True))
+    assert list(table) == ["en-fr", "en-de", "en-es"] and all(row["pairs"] == 20 for row in table.values())
+    assert ("families" in table["en-fr"]) == (name == "storybook")
 
 
-def test_lost_and_added_sentences_are_counted(bench, data):
+def test_what_is_copied_is_counted_by_kind(bench):
+    def write(source, to):
+        return source.replace("@", " at ").replace(".", ",")
+
+    lost = bench.copied(bench.Bench(writing(write), quick=True))
+    whole = dict.fromkeys(("number", "name", "name in quotes", "quantity"), "20 of 20")
+    assert lost["de"] == whole | dict.fromkeys(("e-mail address", "URL", "date"), "0 of 20"), "12,50 is 12.50"
+
+
+def test_a_date_is_kept_as_the_language_writes_it(bench):
+    assert bench._kept("14 March", "am 14. März", "de") and not bench._kept("14 March", "am 14 März", "de")
+    assert bench._kept("2 May", "le 2 mai", "fr") and bench._kept("2 May", "el 2 de mayo", "es")
+
+
+def test_lost_and_added_sentences_are_counted(bench, test_folder):
     def write(source, to):
         return source.split(". ")[0] + "." if to == "fr" else source + " Und mehr." if ". " in source else source
 
-    table = bench.texts(bench.Bench(writing(write), data, quick=True))
+    table = bench.texts(bench.Bench(writing(write), test_folder, quick=True))
     assert table["fr"] == {"texts": 20, "lost": 20, "added": 0} and table["de"]["added"] == 20
 
 
-def test_genders_are_counted_by_what_english_says(bench, data):
+def test_genders_are_counted_by_what_english_says(bench):
     def write(source, target):
         return "La cuisinière." if " cook " in source else "Le médecin dit qu'il dort." if " he " in source else "Bon."
 
-    table = bench.bias(bench.Bench(writing(write), data))["fr"]
+    table = bench.bias(bench.Bench(writing(write)))["fr"]
     jobs, each = len(bench.OCCUPATIONS), len(bench.HE_OR_SHE)
     assert table["article"]["he"] == {"masculine": (jobs - 1) * each, "feminine": each, "unknown": 0}
     assert table["article"]["she"] == {"masculine": 0, "feminine": each, "unknown": (jobs - 1) * each}

@@ -30,24 +30,24 @@ def table(path: Path, pairs: list[tuple[str, str]]) -> str:
 
 
 @pytest.fixture
-def mixed(tmp_path: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The record of a run on storybook and a table of 400 sources, every tenth of which has a second translation."""
+def run(tmp_path: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The record of a run on a table of 400 sources, every tenth of which has a second translation."""
     pairs = [(f"Text {i}.", f"Texte {i}.") for i in range(400)]
     pairs += [(f"text {i}!", f"Mot {i}.") for i in range(0, 400, 10)]
-    config = load_config("everyday", [f"data.folder={tmp_path}", "data.val_fraction=0.2", "data.test_fraction=0.3",
-                                      "data.corpora=[{path: storybook, target: fr}, {path: own.tsv, target: fr}]"])
-    table(tmp_path / "own.tsv", pairs)
+    path = table(tmp_path / "own.tsv", pairs)
+    config = load_config("finetune", [f"data.path={path}", "data.val_fraction=0.2", "data.test_fraction=0.3",
+                                      "data.source=en", "data.target=fr"])  # fmt: skip
     (tmp_path / "run.yaml").write_text(config.to_yaml(), "utf-8")
     monkeypatch.setattr(translator, "folder", tmp_path)
     return tmp_path
 
 
-def test_storybook_beside_another_corpus_is_reported_and_not_fitted_on(mixed: Path, translator: Translator) -> None:
-    corpora, _ = held_out_pairs(translator, target="fr")
-    assert [(one.name, one.decides) for one in corpora] == [("storybook", False), ("own.tsv", True)]
-    assert all(one.fitted and one.held for one in corpora)
-    for one in corpora:
-        check_apart(one)
+def test_storybook_beside_other_pairs_is_reported_and_not_fitted_on(run: Path, translator: Translator) -> None:
+    [before], _ = held_out_pairs(translator, target="fr")
+    own, stories = held_out_pairs(translator, check=["storybook"], target="fr")[0]
+    assert own == before and own.fitted and own.held and own.decides
+    assert stories.name == "storybook" and stories.held and not stories.fitted and not stories.decides
+    check_apart(own)
 
 
 def check_apart(corpus: Corpus) -> None:
@@ -57,23 +57,23 @@ def check_apart(corpus: Corpus) -> None:
     assert [len(one) for one in sources] == [len(half) for half in (corpus.fitted, corpus.held)]
 
 
-def test_pairs_to_check_on_leave_all_others_to_fit_on(mixed: Path, translator: Translator) -> None:
+def test_pairs_to_check_on_leave_all_others_to_fit_on(run: Path, translator: Translator) -> None:
     pairs = [("A text.", "Un texte."), ("A text", "Texte."), ("One.", "Un."), ("Two.", "Deux.")]
-    other = table(mixed / "test.tsv", pairs)
+    other = table(run / "test.tsv", pairs)
     before, _ = held_out_pairs(translator, target="fr")
     corpora, name = held_out_pairs(translator, check=[other], target="fr")
     assert [(one.name, one.decides, bool(one.held)) for one in corpora] == [
-        ("storybook", False, True), ("own.tsv", True, False), ("test.tsv", True, True)]
-    assert set(corpora[1].fitted) == {*before[1].fitted, *before[1].held}
-    assert set(corpora[2].held) == {("One.", "Un."), ("Two.", "Deux.")} and not corpora[2].fitted
+        ("own.tsv", True, False), ("test.tsv", True, True)]
+    assert set(corpora[0].fitted) == {*before[0].fitted, *before[0].held}
+    assert set(corpora[1].held) == {("One.", "Un."), ("Two.", "Deux.")} and not corpora[1].fitted
     assert name == "test.tsv"
 
 
-def test_other_pairs_are_halved_by_their_source(mixed: Path, translator: Translator) -> None:
-    path = str(mixed / "own.tsv")
+def test_other_pairs_are_halved_by_their_source(run: Path, translator: Translator) -> None:
+    path = str(run / "own.tsv")
     [corpus], _ = held_out_pairs(translator, [path], target="fr")
     check_apart(corpus)
     assert len(corpus.fitted) + len(corpus.held) == 360 and 130 < len(corpus.fitted) < 230
-    checked = table(mixed / "test.tsv", [("One.", "Un.")])
+    checked = table(run / "test.tsv", [("One.", "Un.")])
     fitted, held = held_out_pairs(translator, [path], [checked], target="fr")[0]
     assert len(fitted.fitted) == 360 and not fitted.held and held.held == [("One.", "Un.")]

@@ -95,9 +95,8 @@ def test_it_names_data_by_their_names_and_no_path_of_this_machine(run, finished_
         for path in (finished_run.parent, run.parent):
             assert f"{path}/".encode() not in content, name
     assert f"{finished_run.parent}/" in (run / "run.yaml").read_text()
-    record, metrics = (model / "run.yaml").read_text(), json.loads((model / "metrics.json").read_text())
-    assert "path: fr.tsv" in record and "output_dir: run\n" in record
-    assert [row["path"] for row in metrics["training"]["corpora"]] == ["fr.tsv", "de.tsv"]
+    record = (model / "run.yaml").read_text()
+    assert "path: pairs.jsonl" in record and "output_dir: run\n" in record
 
 
 def test_it_says_what_it_was_made_from(run, model):

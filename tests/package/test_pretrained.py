@@ -102,8 +102,8 @@ def test_models_lists_them_with_languages_sizes_and_scores(command, home):
     size = sum(path.stat().st_size for path in (home / "everyday").rglob("*") if path.is_file()) / 1e6
     assert (code, err) == (0, "")
     assert lines[0] == f"everyday: en to fr, de; 0.0 M parameters, {size:.1f} MB; the default"
-    row = metrics["evaluation"]["de.tsv en-de val"]
-    assert f"  de.tsv en-de val: BLEU {row['bleu']}, chrF2 {row['chrf']}, exact match {row['exact_match']} %" \
+    row = metrics["evaluation"]["en-de val"]
+    assert f"  en-de val: BLEU {row['bleu']}, chrF2 {row['chrf']}, exact match {row['exact_match']} %" \
            f" of {row['pairs']} pairs" in lines  # fmt: skip
     assert [line for line in lines if line.startswith("storybook: ")] == [
         lines[0].replace("everyday", "storybook").removesuffix("; the default")

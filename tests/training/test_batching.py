@@ -11,9 +11,8 @@ from seq2see.tokenizer.tokenization_seq2see import train_tokenizer
 from seq2see.training import batching
 from seq2see.training.batching import EncodedPairs, MicroBatches, plan_epoch
 from seq2see.training.config import DataConfig
-from seq2see.training.corpora import load_corpus
 from seq2see.training.pair_encoding import PairEncoder
-from seq2see.training.pairs import StoredPairs
+from seq2see.training.pairs import StoredPairs, load_corpus
 
 
 @pytest.fixture

@@ -106,8 +106,6 @@ def test_the_reference_is_what_is_generated_and_its_values_are_the_defaults():
     ("data=5", "data in storybook is 5, expected key: value lines"),
     ("training=[1]", r"training in storybook is \[1\], expected key: value lines"),
     ("name=3", "name in storybook is 3, expected a text"),
-    ("data.corpora=[{pth: a, target: fr}]", r"data.corpora\[0\].pth in .*: .*; did you mean data.corpora\[0\].path"),
-    ("data.corpora=[3]", r"data.corpora\[0\] in .* is 3, expected key: value lines"),
     ("training.patience=3 training.eval_strategy=no", "patience=3 counts evaluations .* eval_strategy=no .*patience=0"),
     ("training.patience=3 training.load_best_model_at_end=false training.metric_for_best_model=null",
      "patience=3 .* metric_for_best_model=None"),

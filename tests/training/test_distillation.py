@@ -11,7 +11,7 @@ from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
 from seq2see.training import distillation
 from seq2see.training.config import DataConfig
-from seq2see.training.corpora import load_corpus
+from seq2see.training.pairs import load_corpus
 from seq2see.training.translation import translate_pairs
 from .conftest import train
 

@@ -19,10 +19,9 @@ from seq2see.errors import UserError
 from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
 from seq2see.training import evaluation, metrics
 from seq2see.training.config import DataConfig, RunConfig, load_config
-from seq2see.training.corpora import load_corpus
 from seq2see.training.evaluation import evaluate_run
 from seq2see.training.metrics import compare, score
-from seq2see.training.pairs import Corpus, Pair, evenly_spaced, load_split
+from seq2see.training.pairs import Corpus, Pair, evenly_spaced, load_corpus, load_split
 from seq2see.training.translation import translate_pairs
 from .conftest import last_error, tiny_model, toy_pairs, train
 

@@ -11,10 +11,9 @@ from seq2see.tokenizer.words import split_words
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import EncodedPairs
 from seq2see.training.config import load_config
-from seq2see.training.corpora import load_corpus
 from seq2see.training.guided_alignment import GuidedTrainer, guide_of, guides_of, training_links, word_tokens
 from seq2see.training.kernels import fast_kernels
-from seq2see.training.pairs import Pair
+from seq2see.training.pairs import Pair, load_corpus
 from .conftest import SETTINGS, last_error, train
 
 INPUTS = ("input_ids", "attention_mask", "decoder_input_ids")  # of the model; a batch has labels and links, too

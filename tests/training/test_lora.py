@@ -12,8 +12,8 @@ from safetensors.torch import load_file
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.config import load_config
-from seq2see.training.corpora import load_corpus
 from seq2see.training.finetuning import start_from
+from seq2see.training.pairs import load_corpus
 from .conftest import SETTINGS, last_error, train
 
 RANK = 3

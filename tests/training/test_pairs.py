@@ -21,8 +21,7 @@ from seq2see.errors import UserError
 from seq2see.training import pairs as pairs_module
 from seq2see.training.cache import get_or_build
 from seq2see.training.config import DataConfig
-from seq2see.training.corpora import load_corpus
-from seq2see.training.pairs import Pair, Texts, _side, clean, load_split
+from seq2see.training.pairs import Pair, Texts, _side, clean, load_corpus, load_split
 from seq2see.training.reading import find_part
 
 PAIRS = [("Hello.", "Bonjour."), ("A cat, a dog.", 'Un chat, "un" chien.'), ("line\u2028end", "l'été"), ("x", "y")]

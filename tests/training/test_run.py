@@ -19,8 +19,8 @@ from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.batching import EncodedPairs
 from seq2see.training.card import model_card
 from seq2see.training.config import load_config
-from seq2see.training.corpora import load_corpus
 from seq2see.training.finetuning import start_from
+from seq2see.training.pairs import load_corpus
 from seq2see.training.trainer import Seq2SeeTrainer
 from .conftest import last_error, train
 

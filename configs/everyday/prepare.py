@@ -1,0 +1,119 @@
+"""The training data of `everyday` as JSONL: Tatoeba, storybook and the phrasebook, varied, without the test.
+
+    python -m seq2see.configs.everyday.prepare --tatoeba FOLDER --test FOLDER
+
+FOLDER of --tatoeba has en-fr.tsv.gz, en-de.tsv.gz and en-es.tsv.gz with the columns named by language: the sentences of
+tatoeba.org as paired by manythings.org/anki.  That of --test has the same three names: tatoeba-test-v2021-08-07 of
+Helsinki-NLP/OPUS-MT-testsets.  Into everyday-data are written train.jsonl with the word links of its pairs in
+train.links, val.jsonl, and test.jsonl, the lines of the published test of which neither side is in those tables.
+
+From the training pairs are left out: those with a side that is in the published test, by its letters and digits alone;
+those with a slur or a vulgar word (offensive_words.yaml); and, in every language, a source that is held out, from
+Tatoeba or from the phrasebook.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from random import Random
+
+from seq2see.storybook import in_language
+from seq2see.tokenizer.links import Link, to_pharaoh
+from seq2see.training.config import DataConfig, OnDuplicates
+from seq2see.training.pairs import load_split, sentence_key
+from seq2see.training.reading import hash_fraction
+from .offensive import is_offensive
+from .variation import Pair, other_date, other_numbers, varied
+
+SOURCE, TARGETS = "en", ("fr", "de", "es")
+VALIDATION = 0.005  # of Tatoeba's source sentences
+PHRASEBOOK = 3  # times that the phrasebook is in a pass
+DATED, NUMBERED = 10, 3  # times that a pair with a date or a number is: there are few, and each time it has another
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tatoeba", type=Path, required=True, metavar="FOLDER", help="the tables to train on")
+    parser.add_argument("--test", type=Path, required=True, metavar="FOLDER", help="the tables of the published test")
+    parser.add_argument("--out", type=Path, default=Path("everyday-data"), metavar="FOLDER",
+                        help="what is written (everyday-data)")  # fmt: skip
+    parser.add_argument("--passes", type=int, default=1, metavar="N", help="passes, each varied anew (1)")
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    tables = {language: _table(args.tatoeba, language, duplicates="skip") for language in TARGETS}
+    tests = {language: _table(args.test, language, duplicates="keep") for language in TARGETS}
+    counts = Counter[str]()
+    _write(args.out / "test.jsonl", ((pair, ()) for language in TARGETS for pair in clean(tests, tables, language)))
+    tatoeba = list(without(tests, [pair for language in TARGETS for pair in tables[language]], counts))
+    written, phrases, untouched = ([*_phrasebook(split)] for split in ("train", "val", "test"))
+    val = [*(pair for pair in tatoeba if hash_fraction(sentence_key(pair[0])) < VALIDATION), *phrases]
+    held_out = {sentence_key(pair[0]) for pair in (*val, *untouched)}
+    _write(args.out / "val.jsonl", ((pair, ()) for pair in val))
+    pairs = [*tatoeba, *written * PHRASEBOOK]
+    train = (line for number in range(args.passes) for line in one_pass(pairs, held_out, Random(args.seed + number)))
+    counts["training pairs"] = _write(args.out / "train.jsonl", train, links=args.out / "train.links")
+    for what, count in counts.items():
+        print(f"{count:9,} {what}")
+
+
+def _table(folder: Path, target: str, *, duplicates: OnDuplicates) -> list[Pair]:
+    data = DataConfig(path=str(folder / f"{SOURCE}-{target}.tsv.gz"), source=SOURCE, target=target, on_invalid="skip",
+                      duplicates=duplicates)  # fmt: skip
+    return [(pair.source, pair.target, target) for pair in load_split(data, "all")]
+
+
+def _phrasebook(split: str) -> Iterator[Pair]:
+    data = DataConfig(path="phrasebook", source=SOURCE, target=[*TARGETS])
+    return ((pair.source, pair.target, pair.target_language) for pair in load_split(data, split))
+
+
+def clean(tests: dict[str, list[Pair]], tables: dict[str, list[Pair]], target: str) -> Iterator[Pair]:
+    """The pairs of the published test of which neither side stands in the table of its language pair."""
+    known = {sentence_key(side) for pair in tables[target] for side in pair[:2]}
+    return (pair for pair in tests[target] if not known.intersection(map(sentence_key, pair[:2])))
+
+
+def without(tests: dict[str, list[Pair]], pairs: Iterable[Pair], counts: Counter[str]) -> Iterator[Pair]:
+    """The pairs that may be learnt from: neither in the published test, in whatever language, nor offensive."""
+    tested = {sentence_key(side) for some in tests.values() for pair in some for side in pair[:2]}
+    for source, target, language in pairs:
+        if tested.intersection((sentence_key(source), sentence_key(target))):
+            counts[f"pairs to {language} with a side in the published test"] += 1
+        elif is_offensive(source, language=SOURCE) or is_offensive(target, language=language):
+            counts[f"pairs to {language} with an offensive word"] += 1
+        else:
+            yield source, target, language
+
+
+def one_pass(pairs: Iterable[Pair], held_out: set[str], draw: Random) -> Iterator[tuple[Pair, tuple[Link, ...]]]:
+    """Every training pair with its word links, which storybook alone has; the others as people type them."""
+    for language in TARGETS:
+        for story in in_language(language, seed=0).train:
+            yield (story.source, story.target, language), story.links
+    for pair in pairs:
+        times = DATED if other_date(pair, draw) != pair else NUMBERED if other_numbers(pair, draw) != pair else 1
+        for _ in range(times):
+            found = varied(pair, draw)
+            if not held_out.intersection((sentence_key(pair[0]), sentence_key(found[0]))):
+                yield found, ()
+
+
+def _write(path: Path, lines: Iterable[tuple[Pair, tuple[Link, ...]]], *, links: Path | None = None) -> int:
+    """Write the pairs, a record each, and the links of each; how many there were."""
+    count = 0
+    with path.open("w", encoding="utf-8") as records, open(links or os.devnull, "w", encoding="utf-8") as linked:
+        for (source, target, language), some in lines:
+            records.write(json.dumps({SOURCE: source, language: target}, ensure_ascii=False) + "\n")
+            linked.write(to_pharaoh(some) + "\n")
+            count += 1
+    return count
+
+
+if __name__ == "__main__":
+    main()

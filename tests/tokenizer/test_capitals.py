@@ -1,0 +1,49 @@
+"""Text wholly in capitals is read in lower case, and its translation is put in capitals."""
+
+import pytest
+
+from seq2see.tokenizer.capitals import in_capitals, in_lower_case
+from seq2see.tokenizer.model_input import Reading
+
+
+@pytest.mark.parametrize(("text", "read"), [
+    ("WHERE IS THE LIBRARY?", "Where is the library?"),
+    ("I'M HERE! I WON, AND I KNOW.", "I'm here! I won, and I know."),
+    ("« OÙ EST LE MUSÉE ? »", "« Où est le musée ? »"),
+    ("ACHTUNG, STUFE", "Achtung, stufe"),
+    ("¿DÓNDE ESTÁ?", "¿Dónde está?"),
+    ("ΠΟΎ ΕΊΝΑΙ", "Πού είναι"),
+    ("3 CATS LEFT", "3 cats left"),
+    ("DANGER", "Danger"),
+    ("STOP!", "Stop!"),
+])  # fmt: skip
+def test_it_is_read_as_a_sentence(text, read):
+    assert in_capitals(text) and in_lower_case(text) == read
+    assert Reading.of(text).model_input == read
+
+
+@pytest.mark.parametrize("text", [
+    "NASA", "NASA.", "USA, UK", "OK, TV!", "I", "A B C D", "Where is THE LIBRARY?", "iPHONE", "12:30", "", "東京",
+])  # fmt: skip
+def test_abbreviations_and_other_texts_are_read_as_they_are(text):
+    assert not in_capitals(text)
+
+
+def test_the_translation_is_in_capitals_but_for_what_is_protected():
+    reading = Reading.of("WRITE TO info@example.org TODAY, PLEASE!")
+    assert "info" not in reading.model_input and reading.model_input.startswith("Write to")
+    said = " ".join(["Schreiben Sie bitte heute an", *filter(None, reading.stand_ins)])
+    assert (reading.restored(f"{said}!") or "").startswith("SCHREIBEN SIE BITTE HEUTE AN")
+    assert "info@example.org" in (reading.restored(f"{said}!") or "")
+
+
+def test_a_stand_in_comes_back_in_capitals():
+    reading = Reading.of("CALL {name} AGAIN AT https://example.org NOW")
+    said = [one for one in reading.stand_ins if one]
+    assert said, "a name stands for what a model would invent"
+    found = reading.restored(" und ".join(["Ruf", *said, "an"]))
+    assert found is not None and "https://example.org" in found and "RUF" in found
+
+
+def test_a_sharp_s_is_two_letters():
+    assert Reading.of("THE STREET IS CLOSED").restored("Die Straße ist gesperrt") == "DIE STRASSE IST GESPERRT"

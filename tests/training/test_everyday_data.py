@@ -1,0 +1,137 @@
+"""How the data of `everyday` are prepared: what is left out, what is exchanged, and what training reads of it."""
+
+import gzip
+import json
+import re
+from random import Random
+
+import pytest
+
+from seq2see.configs.everyday import prepare
+from seq2see.configs.everyday.offensive import is_offensive
+from seq2see.configs.everyday.variation import WAYS, other_date, other_name, other_numbers, varied
+from seq2see.tokenizer.links import read_pharaoh
+from seq2see.training.config import load_config
+from seq2see.training.guided_alignment import training_links
+from seq2see.training.pairs import load_corpus, load_split, sentence_key
+from seq2see.training.run import build_arguments
+
+
+def write(folder, language, pairs):
+    folder.mkdir(exist_ok=True)
+    with gzip.open(folder / f"en-{language}.tsv.gz", "wt", encoding="utf-8") as file:
+        file.write("".join(f"{source}\t{target}\n" for source, target in [("en", language), *pairs]))
+
+
+@pytest.fixture
+def prepared(tmp_path, monkeypatch, capsys):
+    """The folder that is written from 600 pairs a language, of which 3 are tested and one is offensive."""
+    for language in prepare.TARGETS:
+        pairs = [(f"Tom has {word} things.", f"Tom {language} {word}.") for word in map("w{:03}".format, range(600))]
+        pairs += [("Tested here", f"A {language}."), ("Another.", f"Tested {language}."), ("Shit!", "X.")]
+        write(tmp_path / "tatoeba", language, pairs)
+        write(tmp_path / "test", language, [("TESTED, here!", f"New {language}."), ("New.", f"Tested {language}!"),
+                                            (f"Clean {language}.", f"Clean {language}."), ("Twice.", "Two."),
+                                            ("Twice.", "Two.")])  # fmt: skip
+    argv = ["prepare", "--tatoeba", str(tmp_path / "tatoeba"), "--test", str(tmp_path / "test"), "--passes", "2"]
+    monkeypatch.setattr("sys.argv", [*argv, "--out", str(tmp_path / "data")])
+    prepare.main()
+    (tmp_path / "told").write_text(capsys.readouterr().out, "utf-8")
+    return tmp_path / "data"
+
+
+def records(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_no_side_of_the_published_test_is_trained_on(prepared):
+    rows = records(prepared / "train.jsonl")
+    sides = {sentence_key(side) for row in rows for side in row.values()}
+    assert len(rows) > 3000 and not sides & {sentence_key(text) for text in ("Tested here", "Tested fr.", "Shit!")}
+    out = (prepared.parent / "told").read_text("utf-8")
+    assert all(f"2 pairs to {language} with a side in the published test" in out for language in prepare.TARGETS)
+    assert f"1 pairs to {prepare.TARGETS[0]} with an offensive word" in out
+
+
+def test_the_test_is_the_published_lines_of_which_neither_side_is_in_the_tables(prepared):
+    english = [row["en"] for row in records(prepared / "test.jsonl")]
+    assert english == [text for language in prepare.TARGETS for text in (f"Clean {language}.", "Twice.", "Twice.")]
+
+
+def test_a_validation_source_is_trained_on_in_no_language_and_in_no_other_writing(prepared):
+    held_out = {sentence_key(row["en"]) for row in records(prepared / "val.jsonl")}
+    assert held_out and not held_out & {sentence_key(row["en"]) for row in records(prepared / "train.jsonl")}
+
+
+def test_each_pass_varies_anew_and_links_stand_beside_their_pairs(prepared):
+    rows, links = records(prepared / "train.jsonl"), [*read_pharaoh(prepared / "train.links")]
+    assert len(rows) == len(links) and 0 < sum(bool(one.sure) for one in links) < len(rows)
+    first, second = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+    assert first != second and abs(len(first) - len(second)) <= 1
+
+
+def test_training_reads_records_of_one_language_each_with_their_links(prepared):
+    config = load_config("everyday", [f"data.path={prepared}", f"training.guided_links={prepared}/train.links"])
+    corpus = load_corpus(config.data)
+    assert {pair.target_language for pair in corpus.train} == {"fr", "de", "es"} and not corpus.skipped
+    assert len(training_links(config, build_arguments(config), corpus.train)) == len(corpus.train)
+    assert len(load_split(config.data, "test")) == 9
+
+
+def test_names_and_numbers_are_exchanged_on_both_sides_or_not_at_all():
+    pair, draw = ("Tom and Mary met Tom at 8:45.", "Tom et Mary ont rencontré Tom à 8:45.", "fr"), Random(0)
+    source, target, _ = other_numbers(other_name(pair, draw), draw)
+    [names] = re.findall(r"^(.*) and (.*) met (.*) at (\d:\d\d)\.$", source)
+    assert names[0] == names[2] != names[1] and not {"Tom", "Mary"} & set(names) and names[3] != "8:45"
+    assert target == "{} et {} ont rencontré {} à {}.".format(*names)
+    for kept in (("Tom's house", "Toms Haus"), ("Tom, Tom!", "Tom!"), ("Tomato", "Tomate")):
+        assert other_name((*kept, "de"), draw) == (*kept, "de")
+    for kept in (("2:30", "halb 3"), ("1 dog", "1 Hund"), ("07", "07"), ("3 dogs", "drei Hunde")):
+        assert other_numbers((*kept, "de"), draw) == (*kept, "de")
+
+
+@pytest.mark.parametrize(("language", "target"), [("fr", "2 450,50 €"), ("de", "2.450,50 €"), ("es", "2.450,50 €")])
+def test_a_number_is_written_as_the_language_writes_it(language, target):
+    source, found, _ = other_numbers(("€2,450.50", target, language), Random(1))
+    assert re.fullmatch(r"€\d,\d{3}\.\d\d", source) and source != "€2,450.50"
+    assert re.sub(r"\D", "", source) == re.sub(r"\D", "", found) and len(found) == len(target)
+
+
+@pytest.mark.parametrize(("language", "target"), [
+    ("fr", "le {} {} à midi"), ("de", "am {}. {} um zwölf"), ("es", "el {} de {} a mediodía"),
+])  # fmt: skip
+def test_a_date_is_exchanged_for_the_same_other_one(language, target):
+    from seq2see.configs.everyday.variation import MONTHS
+
+    march = MONTHS[language].split()[2]
+    pair, draw = ("at noon on March 14th", target.format(14, march), language), Random(2)
+    for _ in range(20):
+        source, found, _ = other_date(pair, draw)
+        [(day, month)] = re.findall(r"(\d+)\.? (?:de )?(\w+)", found)
+        english = MONTHS["en"].split()[MONTHS[language].split().index(month)]
+        assert day in re.findall(r"\d+", source) and english in source and (day, month) != ("14", march)
+    for other in (("on March 14", "am 15. März", "de"), ("March 14 and May 2", "14. März und 2. Mai", "de")):
+        assert other_date(other, draw) == other
+
+
+def test_an_elided_word_keeps_its_name_beginning_with_a_consonant():
+    draw = Random(3)
+    for _ in range(200):
+        _, target, _ = other_name(("He is a friend of Tom.", "C'est un ami de Tom.", "fr"), draw)
+        assert not re.search(r" de \"?[AEIOUYHaeiouyhÉÈ]", target), target
+
+
+def test_every_way_of_writing_keeps_a_translation_and_occurs():
+    pair = ("Don't say \"no\" to Ken, please.", "Ne dis pas « non » à Ken, s'il te plaît.", "fr")
+    for way, _ in WAYS:
+        source, target, _ = way(pair, Random(0))
+        assert source and target and (source, target) != pair[:2]
+    draw = Random(4)
+    written = {varied(pair, draw)[0] for _ in range(300)}
+    assert {"don't say \"no\" to ken, please.", "DON'T SAY \"NO\" TO KEN, PLEASE."} <= written
+
+
+def test_offensive_words_are_those_of_their_language():
+    assert is_offensive("This is SHIT!", language="en") and is_offensive("Verpiss dich, Arschloch.", language="de")
+    assert not is_offensive("Shit!", language="fr") and not is_offensive("Un pique-nique.", language="fr")
+    assert not is_offensive("They had a pique-nique.", language="en")
