@@ -16,7 +16,7 @@ import { arithmetic, layers, near, patch, replay, tree, words } from "./inside.j
 import { Network, headsOff } from "./network.js";
 import { recordOf } from "./record.js";
 import { OPTIONS, translated } from "./searching.js";
-import { unknownWords } from "./sentences.js";
+import { inCapitals, unknownWords } from "./sentences.js";
 import { Tokenizer } from "./tokenizer.js";
 import { Weights } from "./weights.js";
 
@@ -92,12 +92,13 @@ async function traceOf(model, part, asked, pause) {
   return record;
 }
 
-// The text as it was sent, where the model has read other marks.
+// The text as it was sent and its translation, where the model has read other marks, or capitals in lower case.
 function asSent({ text, read }, { target_text: target, words }) {
   if (text === read) return {};
-  const letters = [...text], shown = ({ start, end }) => letters.slice(start, end).join("");
-  const own = (one) => one.word === null ? one : { ...one, text: shown(one) };
-  return { texts: { source: text, target }, words: { ...words, source: words.source.map(own) } };
+  const inCase = inCapitals(text) ? (one) => one.toUpperCase() : (one) => one;
+  const from = (whole) => (one) => one.word === null ? one : { ...one, text: [...whole].slice(one.start, one.end).join("") };
+  const shown = Object.entries(words).map(([side, all]) => [side, all.map(from(side === "source" ? text : inCase(target)))]);
+  return { texts: { source: text, target: inCase(target) }, words: Object.fromEntries(shown) };
 }
 
 class Model {

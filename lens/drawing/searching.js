@@ -3,7 +3,7 @@
 
 import { sentenceChance } from "./chances.js";
 import { beamSearch, greedy, logSum } from "./network.js";
-import { countSentences, cut, join, readAs, unknownWords } from "./sentences.js";
+import { countSentences, cut, inCapitals, join, readAs, unknownWords } from "./sentences.js";
 
 // The options of a search that are known here.
 const USUAL = ["alternatives", "num_beams", "seed"];  // those with which the chance of a whole translation holds
@@ -117,7 +117,8 @@ class Passages {
   async segment(text, start) {
     const { model, pair, pair: [from, to], options, hooks } = this, count = countSentences(text, from);
     await this.pause();
-    const read = readAs(text, this.known), found = searched(model, pair, read, { start, options, hooks });
+    const read = readAs(text, this.known), written = searched(model, pair, read, { start, options, hooks });
+    const found = inCapitals(text) ? written.map((one) => ({ ...one, text: one.text.toUpperCase() })) : written;
     const complete = found.filter((one) => count < 2 || countSentences(one.text, to) === count);
     if (!complete.length && count > (start.length ? this.first : 1)) {
       this.oneByOne = true;

@@ -66,12 +66,24 @@ function halved({ segments, between }, fits) {
 }
 export const join = (texts, between) => between[0] + texts.map((text, i) => text + between[i + 1]).join("");
 
-// The text with plain quotation marks, dashes and spaces for those that the model has never read.
+// The text with plain quotation marks, dashes and spaces for those that the model has never read; text wholly in
+// capitals in lower case.
 export function readAs(text, known) {
   const all = Object.entries(COUNTERPARTS).map(([plain, others]) => [plain, new RegExp(`[${others}]`, "gu")]);
-  return all.reduce((read, [plain, others]) =>
+  const read = all.reduce((read, [plain, others]) =>
     read.replace(others, (own) => known?.has(own) || known && !known.has(plain) && plain === "—" ? own : plain), text);
+  return inCapitals(text) ? inLowerCase(read) : read;
 }
+
+// Text wholly in capitals, as `tokenizer/capitals.py` has it.
+const ABBREVIATION = 4;  // letters that it has at most
+export function inCapitals(text) {
+  const words = text.match(/\p{Lu}[\p{Lu}\p{M}'’-]*\p{Lu}/gu) ?? [], longest = Math.max(0, ...words.map((one) => one.length));
+  const isSaid = longest === ABBREVIATION && (words.length > 1 || /[!?]/.test(text));
+  return (longest > ABBREVIATION || isSaid) && !/\p{Ll}/u.test(text);
+}
+const inLowerCase = (text) => text.toLowerCase().replace(/(?<![\p{L}\p{N}_'’])i(?![\p{L}\p{N}_])/gu, "I")
+  .replace(/(^|[.!?…]\s+)([^\p{L}\p{N}]*)(\p{Ll})/gu, (_, before, marks, first) => before + marks + first.toUpperCase());
 
 // The words that were not in the training text, but for marks and numbers; null where that is not known.
 export function unknownWords(seen, text, language) {

@@ -29,7 +29,8 @@ VIEWS_SHOWN = ["raw", "norm", "rollout", "contributions", "left_out"]
 CAT, WIDE = (f"The cat did not cross the street because it was too {word}." for word in ("tired", "wide"))
 TEXTS = [CAT, "The goat chased the wolf because it was hungry.", "Is the suitcase empty?", "It’s my dog, isn’t it?",
          "The white goat offered the kite to the beautiful bear. It enjoyed sharing.",
-         "Mr. Wolf ate the apple.  He was hungry!\nThe road was long. It was wide."]
+         "Mr. Wolf ate the apple.  He was hungry!\nThe road was long. It was wide.",
+         "WHERE IS THE DOG? I'M HAPPY!"]
 RAIN = "It was raining, so we stayed at home."  # the search finds some that lost a clause
 BANKS = ["The bank lent the man some money.", "The bank was closed.", "The duck sat on the bank."]
 ABOUT = {"text": CAT, "translation": "Le chat n'a pas traversé la rue parce qu'il était trop fatigué."}
