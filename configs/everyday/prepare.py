@@ -22,11 +22,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
 
-from seq2see.storybook import in_language
-from seq2see.tokenizer.links import Link, to_pharaoh
-from seq2see.training.config import DataConfig, OnDuplicates
-from seq2see.training.pairs import load_split, sentence_key
-from seq2see.training.reading import hash_fraction
+from ...storybook import in_language
+from ...tokenizer.links import Link, to_pharaoh
+from ...training.config import DataConfig, OnDuplicates
+from ...training.pairs import load_split, sentence_key
+from ...training.reading import hash_fraction
 from .offensive import is_offensive
 from .variation import Pair, other_date, other_numbers, varied
 

@@ -198,7 +198,7 @@ def with_emoji(pair: Pair, draw: Random) -> Pair:
 
 EXCHANGES: tuple[tuple[Change, float], ...] = ((other_name, 0.5), (other_numbers, 0.5), (other_date, 0.9))
 WAYS: tuple[tuple[Change, float], ...] = (
-    (without_stop, 0.04), (lower_case, 0.03), (lower_case_without_stop, 0.03), (without_marks, 0.03), (capitals, 0.04),
+    (without_stop, 0.04), (lower_case, 0.03), (lower_case_without_stop, 0.03), (without_marks, 0.03), (capitals, 0.02),
     (typographic, 0.03), (with_emoji, 0.02),
 )  # fmt: skip
 

@@ -3,10 +3,10 @@
 # ///
 """Which of the 5,000 most frequent English words has the phrasebook, and the 1,000 most frequent three times?
 
-    uv run --no-project training/phrasebook/coverage.py       installs what it needs for itself
+    uv run --no-project tests/training/phrasebook_words.py       installs what it needs for itself
 
 Words are lemmas by simplemma, by the frequency of all their forms in wordfreq's list.  Left out are the names,
-abbreviations, parts of words and vulgar words that coverage_left_out.txt lists.
+abbreviations, parts of words and vulgar words that phrasebook_left_out.txt lists.
 """
 
 import csv
@@ -23,8 +23,8 @@ FORMS = 40_000  # the most frequent ones are grouped
 
 
 def main() -> None:
-    found = Counter(lemma for file in sorted(HERE.glob("*.tsv"))
-                    for row in rows(file) for lemma in set(map(lemma_of, re.findall(r"[a-z]+", row["en"].lower()))))
+    found = Counter(word for file in sorted((HERE.parent.parent / "training" / "phrasebook").glob("*.tsv"))
+                    for row in rows(file) for word in words_of(row["en"]))  # fmt: skip
     words = frequent_words()
     missing = [word for word in words if not found[word]]
     rare = [word for word in words[:THRICE] if found[word] < 3]
@@ -39,8 +39,14 @@ def rows(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
+def words_of(text: str) -> set[str]:
+    """The words of a text, as they are and as lemmas."""
+    forms = re.findall(r"[a-z]+", text.lower())
+    return {*forms, *map(lemma_of, forms)}
+
+
 def frequent_words() -> list[str]:
-    left_out = set((HERE / "coverage_left_out.txt").read_text("utf-8").split())
+    left_out = set((HERE / "phrasebook_left_out.txt").read_text("utf-8").split())
     counts: Counter[str] = Counter()
     for form in wordfreq.top_n_list("en", FORMS):
         if re.fullmatch("[a-z]{2,}|a|i", form):
