@@ -54,5 +54,8 @@ class Replicated(Service):
         self.models = await self.send("describe")
         self.ready = True
 
+    def expect_looks(self) -> None:
+        """Nothing: a replica loads what it needs."""
+
     async def _do(self, work: Callable[..., Awaitable[Any]], *arguments: Any, **request: Any) -> Any:
         return await self.send("call", work.__name__.removeprefix("_"), *arguments, **request)

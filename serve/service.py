@@ -88,6 +88,15 @@ class Service:
             self._batchers[name, sampling] = batcher
         self.models = {**self.models, name: translator}
 
+    def expect_looks(self) -> None:
+        """Load the first model into torch in the background: who opens the page will look inside it, and would wait."""
+        def load() -> None:
+            with first.twin():
+                pass
+
+        first = next(iter(self.models.values()))
+        self._threads.submit(load)
+
     def close(self) -> None:
         for end in self.at_end:
             end()

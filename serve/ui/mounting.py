@@ -22,8 +22,14 @@ def add_page(app: FastAPI, service: Service) -> None:
     def made() -> bytes:
         return document(service).encode()
 
+    expected = lru_cache(maxsize=1)(service.expect_looks)
+
     def explorer(request: Request) -> Response:  # in a thread, for the first time takes a moment
-        return HTMLResponse(made()) if service.ready else starting(request)
+        if not service.ready:
+            return starting(request)
+        if request.method == "GET":  # monitors look without reading
+            expected()
+        return HTMLResponse(made())
 
     async def gradio(scope: Scope, receive: Receive, send: Send) -> None:
         await app.state.page(scope, receive, send)

@@ -3,14 +3,17 @@
 import asyncio
 import re
 import threading
+from contextlib import contextmanager
 
 import pytest
+from fastapi.testclient import TestClient
 from serving import Stub
 
 from seq2see import Translator
 from seq2see.lens import tracing
 from seq2see.lens.pausing import pause
 from seq2see.lens.teacher_forcing import forced_pass
+from seq2see.serve.app import make_app
 from seq2see.serve.dialects.v1 import LookBody, look_reply
 from seq2see.serve.service import APIError, Caller, Service
 from seq2see.serve.settings import ServerSettings
@@ -207,3 +210,17 @@ def test_elements_are_placed_by_a_thread_that_looks_and_not_by_the_event_loop(tr
     assert "seq2see-worker" in seen[0] and result.text == translator(page, format="html").text
     ask(Service({"tiny": translator}), "<p>The cat did not cross.</p>", format="html")
     assert seen[2:] == []
+
+
+def test_the_first_visit_of_the_page_loads_the_model_to_look_inside():
+    loaded = threading.Event()
+
+    class Opened(Stub):
+        @contextmanager
+        def twin(self):
+            loaded.set()
+            yield self
+
+    client = TestClient(make_app(Service({"stub": Opened()})), base_url="http://localhost")
+    assert client.head("/").status_code == client.get("/health").status_code == 200 and not loaded.wait(0.2)
+    assert client.get("/").status_code == 200 and loaded.wait(10)
