@@ -42,7 +42,7 @@ def evaluate_run(
     scores = {}
     for split, pairs in {"val": corpus.val, "test": test}.items():
         for target in data.targets:
-            own = list(pairs)
+            own = [pair for pair in pairs if pair.target_language == target]
             if own := [own[index] for index in evenly_spaced([target] * len(own), most)]:
                 row = scores_of(replace(data, target=target), split, own, translate_pairs(translator, own), seed=seed)
                 name = split if len(data.targets) == 1 else f"{data.source}-{target} {split}"
