@@ -7,7 +7,9 @@ import gc
 import json
 import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +56,11 @@ class CTranslate2Engine:
                       if all(id < len(self.tokens) for id in ids)]
         check_memory((folder / "model.bin").stat().st_size, f"the model in {folder}")
         self.use_vmap = (folder / "vmap.txt").is_file()  # a shortlist, see shortlist.py
-        with as_user_error(f"CTranslate2 cannot load {folder}; remove that folder"):
-            self.translator = ctranslate2.Translator(
-                str(folder), device=device, compute_type=precision, inter_threads=threads, intra_threads=1
-            )
+        load = partial(ctranslate2.Translator, str(folder), device=device, compute_type=precision,
+                       inter_threads=threads, intra_threads=1)  # fmt: skip
+        # It sets how many threads OpenMP gives the thread that loads it: in this one torch would go on with one alone.
+        with as_user_error(f"CTranslate2 cannot load {folder}; remove that folder"), ThreadPoolExecutor(1) as thread:
+            self.translator = thread.submit(load).result()
 
     def translate(self, sources: Sequence[Ids], options: DecodingOptions, *,
                   wanted: Wanted | None = None) -> list[EngineOutput]:

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import families
 import pytest
 import tiny
+import torch
 import transformers
 from huggingface_hub.utils import filter_repo_objects
 from tiny import SENTENCES
@@ -309,3 +310,13 @@ def test_no_two_tokens_have_one_name_and_none_a_space():
     tokens = [" the", "▁the", "\\▁the", "\\ the", "the", "  the", "\n", "\\n", "\t", " \\", "▁\\"]
     names = [spaceless(token) for token in tokens]
     assert len(set(names)) == len(names) and all(name.split() == [name] for name in names)
+
+
+def test_torch_keeps_its_threads(run):
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        Translator.from_pretrained(run, engine="ctranslate2")(SENTENCES)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)
