@@ -48,6 +48,8 @@ def guide_of(pair: Pair, links: Sequence[Link], tokenizer: Seq2SeeTokenizer, *, 
 
     The words that a target word is linked to share its row equally, and the tokens of a word share alike.
     """
+    if not links:
+        return np.empty((0, 3), dtype=np.float32)
     sources, targets = (word_tokens(tokenizer, text, language) for text, language in pair.texts)
     linked: dict[int, list[int]] = {}
     for i, j in links:
