@@ -7,7 +7,7 @@ there is a `Donor`'s, a `Mean`, `Zero`, `Noise` or a `SteeringVector`: functions
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -33,8 +33,9 @@ from .hooks import (
     steered,
     whole_passes,
 )
-from .teacher_forcing import check_model, eval_with_eager_attention, forced_pass, real_positions
-from .word_mapping import WordMapping
+from .joined_words import WordMapping
+from .kinds import Kind
+from .teacher_forcing import check_lengths, check_model, eval_with_eager_attention, forced_pass, real_positions
 
 # B sentences, T positions (of the source or of the decoder's steps), R rows, C columns, H heads, E size of one head,
 # D model width, F inner width of the feed-forward layer, V vocabulary
@@ -97,8 +98,8 @@ def points_of(model: PreTrainedModel) -> dict[str, Point]:
             found.append(Point(f"{name}.hook_embed", tokens[name], "out"))
         pre_norm = any(child in FINAL_NORMS for child, _ in stacks[name].named_children())
         for number, layer in enumerate(layers_of(model, name)):
-            attentions = [sites[kind][number] for kind in (("encoder",) if name == "encoder" else ("decoder", "cross"))]
-            found += _points_of_layer(name, number, layer, attentions, pre_norm=pre_norm)
+            kinds: tuple[Kind, ...] = ("encoder",) if name == "encoder" else ("decoder", "cross")
+            found += _points_of_layer(name, number, layer, [sites[kind][number] for kind in kinds], pre_norm=pre_norm)
     return {point.name: point for point in found}
 
 
@@ -206,14 +207,19 @@ def run_with_cache(
     `names`, in which * stands for anything, as in "decoder.*.hook_resid_post".
 
     Step t reads target t-1 and predicts target t.  Inside an intervention what is read has been changed by it.
-    UserError for an activation that the model does not have, and for a model that cannot be looked into.
+    UserError for an activation that the model does not have, for a model that cannot be looked into, and for ids of one
+    sentence where a list of sentences is meant.
     """
     check_model(model)
+    for side, ids in (("source", sources), ("target", targets)):
+        if not len(ids) or not all(isinstance(one, Sized) for one in ids):
+            raise UserError(f"expected the ids of a list of sentences: [trace.{side}_ids]", exit_code=2)
+        check_lengths(model, ids, side=side)
     with reading(model, select(model, names)) as read:
         logits_BTV = forced_pass(model, sources, targets)[0].logits
     values = {name: activation for name, (_, activation) in read().items()}
-    real = {axis: real_positions(ids).to(model.device) for axis, ids in (("source", sources), ("target", targets))}
-    return logits_BTV, Activations(values, real)
+    source_BS, target_BT = (real_positions(ids).to(model.device) for ids in (sources, targets))
+    return logits_BTV, Activations(values, {"source": source_BS, "target": target_BT})
 
 
 @contextmanager
@@ -232,8 +238,8 @@ def reading(
         def read() -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
             raw = {**entered, **left, **{point: (seen[point.module].seen or {})["weight"]
                                          for point in points if point.side is None}}
-            return {point.name: (raw[point], point.split(raw[point] + residual[point] if point.added_to else raw[point]))
-                    for point in points}
+            whole = {point: raw[point] + residual[point] if point.added_to else raw[point] for point in points}
+            return {point.name: (raw[point], point.split(whole[point])) for point in points}
 
         yield read
 
@@ -260,7 +266,8 @@ class At:
     def mark(self, point: Point, own: torch.Tensor) -> torch.Tensor:
         """True where it is, in a shape that broadcasts to the activation's."""
         marked = torch.ones([1] * own.ndim, dtype=torch.bool, device=own.device)
-        for dim, numbers, what in ((point.position_dim, self.positions, "position"), (point.head_dim, self.heads, "head")):
+        for dim, numbers, what in ((point.position_dim, self.positions, "position"),
+                                   (point.head_dim, self.heads, "head")):
             if numbers is not None:
                 check_range(numbers, own.shape[dim], f"{what} {{}} in {point.name}")
                 chosen = torch.zeros(own.shape[dim], dtype=torch.bool, device=own.device)
@@ -348,15 +355,15 @@ class Donor:
         theirs = self.activations[point.name].to(own)
         dims = [dim for dim in range(1, own.ndim) if dim != point.position_dim and (point.side or dim != 3)]
         if len(theirs) not in (1, len(own)) or any(theirs.shape[dim] != own.shape[dim] for dim in dims):
-            raise UserError(f"{point.name} of the donor has shape {tuple(theirs.shape)}, here it has {tuple(own.shape)}:"
-                            " expected a donor of the same model, one or as many as sentences", exit_code=2)
+            raise UserError(f"{point.name} has shape {tuple(theirs.shape)} in the donor, {tuple(own.shape)} here:"
+                            " expected one sentence, or as many as here, from the same model", exit_code=2)
         if self.mapping is not None:
             return self._mapped(self.mapping, point, own, theirs)
         if theirs.shape[1:] != own.shape[1:]:
             dim = point.position_dim
             dim = dim if theirs.shape[dim] != own.shape[dim] else 3
-            raise UserError(f"{point.name} has {theirs.shape[dim]} positions in the donor and {own.shape[dim]} here: join"
-                            " their words, Donor(activations, word_mapping(receiver, donor))", exit_code=2)
+            raise UserError(f"{point.name} has {theirs.shape[dim]} positions in the donor and {own.shape[dim]} here:"
+                            " join their words, Donor(activations, word_mapping(receiver, donor))", exit_code=2)
         return theirs.expand_as(own)
 
     def _mapped(self, mapping: WordMapping, point: Point, own: torch.Tensor, theirs: torch.Tensor) -> torch.Tensor:

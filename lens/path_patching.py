@@ -68,7 +68,8 @@ def path_patch(
     _, own = run_with_cache(model, sources, targets, names=FROZEN)
     found: dict[str, torch.Tensor] = {}
     changes: list[tuple[Point, Change]] = [(point, partial(_keep, found, point.name)) for point, _ in received]
-    changes += [(points[name], partial(put_in, points[name], at, Donor(own))) for name, at in _frozen(own, points, sent)]
+    held = Donor(own)
+    changes += [(points[at.name], partial(put_in, points[at.name], at, held)) for at in _frozen(own, points, sent)]
     changes += [(point, partial(put_in, point, at, put)) for point, at, put in sent]
     with eval_mode(model), changed(model, changes):
         forced_pass(model, sources, targets)
@@ -87,7 +88,7 @@ def _keep(found: dict[str, torch.Tensor], name: str, own: torch.Tensor) -> None:
 
 def _frozen(
     own: Activations, points: Mapping[str, Point], sent: Sequence[tuple[Point, At, Put]]
-) -> Iterator[tuple[str, At]]:
+) -> Iterator[At]:
     """What is held: all but the heads and feed-forward layers that a sender is inside of."""
     inside: dict[str, set[int]] = {}
     for point, at, _ in sent:
@@ -98,15 +99,15 @@ def _frozen(
             inside[f"{within[1]}.hook_mlp_out"] = set()
     for name in own.values:
         if name not in inside:
-            yield name, At(name)
+            yield At(name)
         elif points[name].heads:
-            yield name, At(name, heads=[h for h in range(points[name].heads) if h not in inside[name]])
+            yield At(name, heads=[h for h in range(points[name].heads) if h not in inside[name]])
 
 
 def attribution_patching(
     model: PreTrainedModel, choice: Choice, put: Put, *, names: Iterable[str] = ("*.hook_z",)
 ) -> dict[str, np.ndarray]:
-    """An estimate, from one gradient, of what `exact_patching` gives: by name [T,H], or [T] where there are no heads."""
+    """An estimate, from one gradient, of what `exact_patching` gives, in the same shape."""
     check_model(model)
     points = select(model, names)
     tokens = {stack.get_input_embeddings() for stack in (model.get_encoder(), model.get_decoder())}

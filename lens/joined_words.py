@@ -29,7 +29,7 @@ class WordMapping:
         """
         joined = self.source if axis == "source" else self.target
         if not joined:
-            raise UserError(f"the mapping joins no word of the {axis}: name the words, word_mapping(..., {axis}_words=)",
+            raise UserError(f"the mapping joins no word of the {axis}: name them, word_mapping(..., {axis}_words=)",
                             exit_code=2)
         last = max(joined), max(max(donor) for donor in joined.values())
         if last[0] >= own or last[1] >= theirs:
@@ -65,12 +65,13 @@ def word_mapping(
 
 def _words(own: Sequence[Word], theirs: Sequence[Word], named: Mapping[int, int] | None) -> dict[int, int]:
     if named is not None:
-        for number, words in ((n, words) for pair in named.items() for n, words in zip(pair, (own, theirs), strict=True)):
-            if not 0 <= number < len(words):
-                raise UserError(f"there is no word {number}: expected 0 to {len(words) - 1}", exit_code=2)
+        for numbers, words in ((named.keys(), own), (named.values(), theirs)):
+            for number in numbers:
+                if not 0 <= number < len(words):
+                    raise UserError(f"there is no word {number}: expected 0 to {len(words) - 1}", exit_code=2)
         return dict(named)
-    texts = [[word.text.casefold() for word in words] for words in (own, theirs)]
-    return {a: b for kind, a0, a1, b0, b1 in SequenceMatcher(None, *texts, autojunk=False).get_opcodes()
+    ours, others = ([word.text.casefold() for word in words] for words in (own, theirs))
+    return {a: b for kind, a0, a1, b0, b1 in SequenceMatcher(None, ours, others, autojunk=False).get_opcodes()
             if kind == "equal" or a1 - a0 == b1 - b0
             for a, b in zip(range(a0, a1), range(b0, b1), strict=True)}  # fmt: skip
 
@@ -83,8 +84,8 @@ def _joined(own: Sequence[TokenSpan], theirs: Sequence[TokenSpan], words: Mappin
         if donor:
             found |= {position: (donor[k],) if len(donor) == len(positions) else donor
                       for k, position in enumerate(positions)}
-    names = [[token.text for token in tokens if token.special] for tokens in (own, theirs)]
-    places = [[i for i, token in enumerate(tokens) if token.special] for tokens in (own, theirs)]
-    for a, b, size in SequenceMatcher(None, *names, autojunk=False).get_matching_blocks():
-        found |= {places[0][a + k]: (places[1][b + k],) for k in range(size)}
+    ours, others = ([i for i, token in enumerate(tokens) if token.special] for tokens in (own, theirs))
+    names, other_names = [own[i].text for i in ours], [theirs[i].text for i in others]
+    for a, b, size in SequenceMatcher(None, names, other_names, autojunk=False).get_matching_blocks():
+        found |= {ours[a + k]: (others[b + k],) for k in range(size)}
     return dict(sorted(found.items()))
