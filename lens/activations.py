@@ -261,6 +261,8 @@ class At:
     def __post_init__(self) -> None:
         for part in ("positions", "heads"):
             numbers = getattr(self, part)
+            if isinstance(numbers, int):
+                raise UserError(f"{part} {numbers} of {self.name}: expected a list, [{numbers}]", exit_code=2)
             object.__setattr__(self, part, None if numbers is None else tuple(map(int, numbers)))
 
     def mark(self, point: Point, own: torch.Tensor) -> torch.Tensor:

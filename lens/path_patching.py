@@ -45,7 +45,7 @@ FROZEN = ("*.hook_z", "*.hook_mlp_out")  # together all that is added to the res
 @contextmanager
 def path_patch(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *,
-    senders: Mapping[str | At, Put], receivers: Iterable[str | At],
+    senders: Mapping[str | At, Put], receivers: str | At | Iterable[str | At],
 ) -> Iterator[None]:
     """Inside, the receivers are as if only the direct paths from the senders to them were patched.
 
@@ -58,7 +58,8 @@ def path_patch(
     check_model(model)
     points = points_of(model)
     sent = [(checked(model, points, at), at, put) for at, put in ((_at(place), put) for place, put in senders.items())]
-    received = [(checked(model, points, at), at) for at in map(_at, receivers)]
+    places = [receivers] if isinstance(receivers, str | At) else receivers
+    received = [(checked(model, points, at), at) for at in map(_at, places)]
     order = list(points)
     for point, _ in received:
         for sender, _, _ in sent:
@@ -83,7 +84,7 @@ def _at(place: str | At) -> At:
 
 
 def _keep(found: dict[str, torch.Tensor], name: str, own: torch.Tensor) -> None:
-    found[name] = own.clone()
+    found[name] = own
 
 
 def _frozen(
