@@ -207,14 +207,16 @@ def run_with_cache(
     `names`, in which * stands for anything, as in "decoder.*.hook_resid_post".
 
     Step t reads target t-1 and predicts target t.  Inside an intervention what is read has been changed by it.
-    UserError for an activation that the model does not have, for a model that cannot be looked into, and for ids of one
-    sentence where a list of sentences is meant.
+    UserError for an activation that the model does not have, for a model that cannot be looked into, and unless there
+    are as many sentences of each side.
     """
     check_model(model)
     for side, ids in (("source", sources), ("target", targets)):
         if not len(ids) or not all(isinstance(one, Sized) for one in ids):
             raise UserError(f"expected the ids of a list of sentences: [trace.{side}_ids]", exit_code=2)
         check_lengths(model, ids, side=side)
+    if len(sources) != len(targets):
+        raise UserError(f"{len(sources)} sources and {len(targets)} targets: expected as many", exit_code=2)
     with reading(model, select(model, names)) as read:
         logits_BTV = forced_pass(model, sources, targets)[0].logits
     values = {name: activation for name, (_, activation) in read().items()}

@@ -485,6 +485,8 @@ def test_a_donor_that_does_not_fit_is_one_line(two_traces):
         word_mapping(receiver, donor, source_words={}, target_words={})
     with pytest.raises(UserError, match="positions 3 of decoder.0.hook_mlp_out: expected a list"):
         At("decoder.0.hook_mlp_out", positions=3)
+    with pytest.raises(UserError, match="1 sources and 2 targets: expected as many"):
+        run_with_cache(model, [SOURCE], [TARGET, TARGET])
     with pytest.raises(UserError, match="source has 600 tokens"):
         run_with_cache(model, [[5] * 600], [TARGET])
     with pytest.raises(UserError, match="no word 99"):
@@ -506,10 +508,13 @@ def test_a_family_that_cannot_be_reached_is_one_line(family):
     assert "\n" not in str(error.value)
 
 
-def test_a_layer_of_experts_has_its_output_alone():
+@pytest.mark.parametrize("config", [
+    transformers.SwitchTransformersConfig(**families.LIKE_T5, num_decoder_layers=2, num_experts=2,
+                                          num_sparse_encoder_layers=1, num_sparse_decoder_layers=1),
+    transformers.NllbMoeConfig(**families.LIKE_BART, num_experts=2, encoder_sparse_step=2, decoder_sparse_step=2),
+])
+def test_a_layer_of_experts_has_its_output_alone(config):
     torch.manual_seed(0)
-    config = transformers.SwitchTransformersConfig(**families.LIKE_T5, num_decoder_layers=2, num_experts=2,
-                                                   num_sparse_encoder_layers=1, num_sparse_decoder_layers=1)
     model = tiny.spread_out(transformers.AutoModelForSeq2SeqLM.from_config(config), std=0.3)
     names = activation_names(model)
     assert "encoder.1.hook_mlp_out" in names and "encoder.0.mlp.hook_pre" in names
