@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     # isort: off
     from ..tokenizer.encoding import encode_source as encode_source, encode_target as encode_target
+    from .activations import (
+        Activations as Activations, At as At, Donor as Donor, Mean as Mean, Noise as Noise,
+        SteeringVector as SteeringVector, Zero as Zero, activation_names as activation_names, intervene as intervene,
+        run_with_cache as run_with_cache,
+    )
     from .alignment_choice import AlignmentChoice as AlignmentChoice
     from .beam_search_tree import BeamTree as BeamTree, beam_tree as beam_tree
     from .by_words import Unit as Unit, WordMap as WordMap, word_map as word_map
@@ -28,9 +33,13 @@ if TYPE_CHECKING:
         Recording as Recording, ablate as ablate, mean_outputs as mean_outputs, patch as patch, record as record,
         steer as steer,
     )
+    from .joined_words import WordMapping as WordMapping, word_mapping as word_mapping
     from .logits import LogitLens as LogitLens, logit_lens as logit_lens
     from .maps import Picture as Picture, picture as picture
     from .means import head_means as head_means
+    from .path_patching import (
+        attribution_patching as attribution_patching, exact_patching as exact_patching, path_patch as path_patch,
+    )
     from .plot import save_plot as save_plot
     from .probabilities import Outlook as Outlook, outlook as outlook, with_calibration as with_calibration
     from .summary import sink_shares as sink_shares, summarise as summarise
@@ -45,6 +54,7 @@ if TYPE_CHECKING:
 
 _NAMES_IN = {
     ".tokenizer.encoding": "encode_source encode_target",  # beside this folder
+    "activations": "Activations At Donor Mean Noise SteeringVector Zero activation_names intervene run_with_cache",
     "alignment_choice": "AlignmentChoice",
     "beam_search_tree": "BeamTree beam_tree",
     "by_words": "Unit WordMap word_map",
@@ -58,9 +68,11 @@ _NAMES_IN = {
     "hooks": "Head all_heads",
     "intervals": "Estimate agreement",
     "interventions": "Recording ablate mean_outputs patch record steer",
+    "joined_words": "WordMapping word_mapping",
     "logits": "LogitLens logit_lens",
     "maps": "Picture picture",
     "means": "head_means",
+    "path_patching": "attribution_patching exact_patching path_patch",
     "plot": "save_plot",
     "probabilities": "Outlook outlook with_calibration",
     "summary": "sink_shares summarise",

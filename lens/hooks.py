@@ -30,10 +30,11 @@ Change = Callable[[torch.Tensor], torch.Tensor | None]
 Stack = Literal["encoder", "decoder"]
 STACKS: tuple[Stack, ...] = get_args(Stack)
 # The names of value projection, output projection and number of heads in transformers' two conventions, BART's and
-# T5's, and of the norm beside the module, whose own name is {}.
-CONVENTIONS = (("v_proj", "out_proj", "num_heads", "{}_layer_norm"), ("v", "o", "n_heads", "layer_norm"))
+# T5's, of the norm beside the module, whose own name is {}, and of the projections of query and key.
+CONVENTIONS = (("v_proj", "out_proj", "num_heads", "{}_layer_norm", "q_proj", "k_proj"),
+               ("v", "o", "n_heads", "layer_norm", "q", "k"))
 STEERED = "seq2see_steered"  # the attention implementation that steered modules are switched to
-STEERING = "_seq2see_steering"  # where a steered module finds its `Steering`
+STEERING = "_seq2see_steering"  # where a steered module finds its `Steering`s, the innermost last
 
 
 # --- where things are
@@ -64,6 +65,8 @@ class AttentionSite:
     output: nn.Linear
     heads: int
     norm: nn.Module  # before it where the model is pre-norm (Seq2See, T5), after its residual where post-norm (Marian)
+    query: nn.Linear
+    key: nn.Linear
 
     @property
     def head_size(self) -> int:
@@ -144,15 +147,16 @@ def laid_out_otherwise(model: PreTrainedModel) -> UserError:
 
 
 def _attentions(stack: nn.Module) -> list[tuple[Any, ...]]:
-    """What an `AttentionSite` has of each attention module: itself, its projections, its number of heads, its norm."""
+    """What an `AttentionSite` has of each attention module, from itself to its projection of keys."""
     found = []
     for name, module in stack.named_modules():
         parent, _, own = name.rpartition(".")
         around = stack.get_submodule(parent)
-        for value, output, heads, norm in CONVENTIONS:
+        for value, output, heads, norm, query, key in CONVENTIONS:
             projections = getattr(module, value, None), getattr(module, output, None)
             if all(isinstance(one, nn.Linear) for one in projections) and hasattr(around, norm.format(own)):
-                found.append((module, *projections, int(getattr(module, heads)), getattr(around, norm.format(own))))
+                found.append((module, *projections, int(getattr(module, heads)), getattr(around, norm.format(own)),
+                              getattr(module, query), getattr(module, key)))
     return found
 
 
@@ -227,12 +231,28 @@ def _on_exit(change: Change, module: nn.Module, args: tuple[Any, ...], output: A
     return (changed, *output[1:]) if several and changed is not None else changed
 
 
+@contextmanager
+def whole_passes(model: PreTrainedModel) -> Iterator[None]:
+    """Inside, a decoder pass that continues a cache is a UserError: in it positions do not count from the start."""
+
+    def check(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        cached = kwargs.get("past_key_values")
+        if cached is not None and cached.get_seq_length():
+            raise UserError("positions of the decoder and donors need all steps at once: generate with use_cache=False")
+
+    handle = model.get_decoder().register_forward_pre_hook(check, with_kwargs=True)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
 # --- attention itself, between scores and mixed values
 
 
 @dataclass(frozen=True)
 class Steering:
-    """Temperatures and weights [T,S] of heads of one module.
+    """Temperatures and weights [T,S] of heads of one module, and a change of all its weights [B,H,T,S].
 
     `seen`, if given, holds what passed through the module last: `query` [B,H,T,E], `key` and `value` [B,H,S,E], `mask`,
     `bias` and `weight` [B,H,T,S], the `mixed` values [B,H,T,E], and the `scale` of the scores.
@@ -240,19 +260,21 @@ class Steering:
 
     temperatures: dict[int, float] = field(default_factory=dict)
     weights: dict[int, torch.Tensor] = field(default_factory=dict)
+    change: Change | None = None
     seen: dict[str, Any] | None = None
 
 
 @contextmanager
 def steered(steerings: Mapping[nn.Module, Steering]) -> Iterator[None]:
-    """Inside, each attention module is steered; attention must be eager.  Restores the modules at the end."""
+    """Inside, each attention module is steered, also by what is around this; attention must be eager.  Restores the
+    modules at the end."""
     found = [(module, module.config, module.__dict__.get(STEERING)) for module in steerings]
     try:
         for module, steering in steerings.items():
             module.config = copy(module.config)
             module.config._attn_implementation = STEERED
-            module.__dict__[STEERING] = steering
-        with _marked([module for module, one in steerings.items() if one.temperatures or one.weights]):
+            module.__dict__[STEERING] = (*module.__dict__.get(STEERING, ()), steering)
+        with _marked([module for module, one in steerings.items() if one.temperatures or one.weights or one.change]):
             yield
     finally:
         for module, config, before in found:
@@ -274,25 +296,30 @@ def _attend(
     **kwargs: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Eager attention with the steering of `module`: the same signature and results as transformers' own."""
-    steering: Steering = module.__dict__[STEERING]
+    steerings: tuple[Steering, ...] = module.__dict__[STEERING]
     scale = query_BHTE.shape[-1] ** -0.5 if scaling is None else float(scaling)
     score_BHTS = query_BHTE @ key_BHSE.transpose(2, 3) * scale
     nothing = torch.zeros_like(score_BHTS)
     bias_BHTS = nothing if position_bias is None else position_bias.expand_as(score_BHTS)
     mask_BHTS = nothing if attention_mask is None else attention_mask.expand_as(score_BHTS)
     score_BHTS = score_BHTS + bias_BHTS
-    for head, temperature in steering.temperatures.items():
-        score_BHTS[:, head] /= temperature
+    for steering in steerings:
+        for head, temperature in steering.temperatures.items():
+            score_BHTS[:, head] /= temperature
     weight_BHTS = (score_BHTS + mask_BHTS).softmax(-1, dtype=torch.float32).to(query_BHTE.dtype)
     T, S = weight_BHTS.shape[-2:]
-    for head, matrix in steering.weights.items():
-        if matrix.shape != (T, S):
-            raise ValueError(f"expected weights of shape {(T, S)} for head {head}, got {tuple(matrix.shape)}")
-        weight_BHTS[:, head] = matrix.to(weight_BHTS)
+    for steering in steerings:
+        for head, matrix in steering.weights.items():
+            if matrix.shape != (T, S):
+                raise ValueError(f"expected weights of shape {(T, S)} for head {head}, got {tuple(matrix.shape)}")
+            weight_BHTS[:, head] = matrix.to(weight_BHTS)
+        changed_BHTS = steering.change(weight_BHTS) if steering.change else None
+        weight_BHTS = weight_BHTS if changed_BHTS is None else changed_BHTS
     mixed_BHTE = weight_BHTS @ value_BHSE
-    if steering.seen is not None:
-        steering.seen.update(query=query_BHTE, key=key_BHSE, value=value_BHSE, mask=mask_BHTS, bias=bias_BHTS,
-                             weight=weight_BHTS, mixed=mixed_BHTE, scale=scale)
+    for steering in steerings:
+        if steering.seen is not None:
+            steering.seen.update(query=query_BHTE, key=key_BHSE, value=value_BHSE, mask=mask_BHTS, bias=bias_BHTS,
+                                 weight=weight_BHTS, mixed=mixed_BHTE, scale=scale)
     return mixed_BHTE.transpose(1, 2).contiguous(), weight_BHTS
 
 

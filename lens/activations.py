@@ -1,0 +1,463 @@
+"""Every activation of a model by name: read in a forced pass (`run_with_cache`), replaced in any pass (`intervene`).
+
+The names are those of TransformerLens (`HookedEncoderDecoder`; for models that normalise after a block, `BertBlock`),
+such as `decoder.1.cross_attn.hook_z`.  A name says where, `At` also at which positions and in which heads.  What comes
+there is a `Donor`'s, a `Mean`, `Zero`, `Noise` or a `SteeringVector`: functions of the point and its own activation.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import Literal
+
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+
+from seq2see.errors import UserError
+from .hooks import (
+    STACKS,
+    AttentionSite,
+    Change,
+    Side,
+    Stack,
+    Steering,
+    attention_sites,
+    capture,
+    layers_of,
+    replaced,
+    steered,
+    whole_passes,
+)
+from .joined_words import WordMapping
+from .kinds import Kind
+from .teacher_forcing import check_lengths, check_model, eval_with_eager_attention, forced_pass, real_positions
+
+# B sentences, T positions (of the source or of the decoder's steps), R rows, C columns, H heads, E size of one head,
+# D model width, F inner width of the feed-forward layer, V vocabulary
+
+Axis = Literal["source", "target"]
+# The names of the projections into a feed-forward layer (the gate first, if there are two) and out of it.
+FEED_FORWARD = ((("fc1",), "fc2"), (("wi",), "wo"), (("wi_0", "wi_1"), "wo"))
+FINAL_NORMS = ("layer_norm", "final_layer_norm")  # after the last layer, in models that normalise before each block
+
+
+# --- where activations are
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where an activation is: what enters or leaves a module or, without a `side`, the weights of an attention.
+
+    `added_to`: the activation is the sum of what leaves `module` and what enters this norm, the residual stream.
+    """
+
+    name: str
+    module: nn.Module
+    side: Side | None
+    heads: int = 0  # 0: it is not divided into heads
+    added_to: nn.Module | None = None
+
+    @property
+    def axis(self) -> Axis:
+        """What its positions are."""
+        return "source" if re.match(r"encoder|.*cross_attn\.hook_[kv]$", self.name) else "target"
+
+    @property
+    def position_dim(self) -> int:
+        return 1 if self.side else 2
+
+    @property
+    def head_dim(self) -> int:
+        return 2 if self.side else 1
+
+    def split(self, raw: torch.Tensor) -> torch.Tensor:
+        """What is at the module, in the shape of the activation: by heads."""
+        return raw.unflatten(-1, (self.heads, -1)) if self.heads and self.side else raw
+
+    def join(self, activation: torch.Tensor) -> torch.Tensor:
+        """The reverse of `split`."""
+        return activation.flatten(-2) if self.heads and self.side else activation
+
+
+def points_of(model: PreTrainedModel) -> dict[str, Point]:
+    """Every activation of a model by name, in the order in which a pass computes them.
+
+    UserError for a model whose heads or layers cannot be reached.
+    """
+    sites = attention_sites(model)
+    stacks = {"encoder": model.get_encoder(), "decoder": model.get_decoder()}
+    tokens = {name: stack.get_input_embeddings() for name, stack in stacks.items()}
+    found: list[Point] = []
+    for name in STACKS:
+        if tokens["encoder"] is not tokens["decoder"]:  # one module for both would be reached twice in a pass
+            found.append(Point(f"{name}.hook_embed", tokens[name], "out"))
+        pre_norm = any(child in FINAL_NORMS for child, _ in stacks[name].named_children())
+        for number, layer in enumerate(layers_of(model, name)):
+            kinds: tuple[Kind, ...] = ("encoder",) if name == "encoder" else ("decoder", "cross")
+            found += _points_of_layer(name, number, layer, [sites[kind][number] for kind in kinds], pre_norm=pre_norm)
+    return {point.name: point for point in found}
+
+
+def _points_of_layer(
+    stack: Stack, number: int, layer: nn.Module, attentions: Sequence[AttentionSite], *, pre_norm: bool
+) -> Iterator[Point]:
+    at = f"{stack}.{number}"
+    yield Point(f"{at}.hook_resid_pre", layer, "in")
+    for site in attentions:
+        attn, mid = ("cross_attn", "resid_mid_cross") if site.kind == "cross" else ("attn", "resid_mid")
+        yield Point(f"{at}.{attn}.hook_q", site.query, "out", site.heads)
+        yield Point(f"{at}.{attn}.hook_k", site.key, "out", site.heads)
+        yield Point(f"{at}.{attn}.hook_v", site.value, "out", site.heads)
+        yield Point(f"{at}.{attn}.hook_pattern", site.module, None, site.heads)
+        yield Point(f"{at}.{attn}.hook_z", site.output, "in", site.heads)
+        yield Point(f"{at}.hook_{attn}_out", site.output, "out")
+        if pre_norm:
+            yield Point(f"{at}.hook_{mid}", site.output, "out", added_to=site.norm)
+        else:
+            yield Point(f"{at}.hook_{mid}", site.norm, "in")
+            yield Point(f"{at}.hook_normalized_{mid}", site.norm, "out")
+    inner, last = _feed_forward(layer)
+    for name, module in zip(("pre", "pre_linear"), inner, strict=False):
+        yield Point(f"{at}.mlp.hook_{name}", module, "out")
+    if inner:
+        yield Point(f"{at}.mlp.hook_post", last, "in")
+    yield Point(f"{at}.hook_mlp_out", last, "out")
+    if pre_norm:
+        yield Point(f"{at}.hook_resid_post", layer, "out")
+    else:
+        yield Point(f"{at}.hook_resid_post", layer.get_submodule("final_layer_norm"), "in")
+        yield Point(f"{at}.hook_normalized_resid_post", layer, "out")
+
+
+def _feed_forward(layer: nn.Module) -> tuple[list[nn.Module], nn.Module]:
+    """The projections into the feed-forward layer of a layer, and the module that its output leaves; of one made of
+    experts, which read some positions each, only that."""
+    for name, module in layer.named_modules():
+        for inner, last in FEED_FORWARD:
+            parts = [getattr(module, part, None) for part in (*inner, last)]
+            if all(isinstance(part, nn.Linear) for part in parts):
+                before, experts, _ = name.partition(".experts")
+                return ([], layer.get_submodule(before)) if experts else (parts[:-1], parts[-1])
+    raise UserError(f"{type(layer).__name__} is not built like BART or T5, so its feed-forward layer cannot be reached")
+
+
+def activation_names(model: PreTrainedModel) -> tuple[str, ...]:
+    """The names of all activations of a model, in the order in which a pass computes them."""
+    return tuple(points_of(model))
+
+
+def select(model: PreTrainedModel, names: Iterable[str]) -> list[Point]:
+    """The points of these names, in which * stands for anything; UserError for one that the model does not have."""
+    points = points_of(model)
+    if isinstance(names, str):
+        names = [names]
+    wanted: set[str] = set()
+    for name in names:
+        matching = [one for one in points if fnmatchcase(one, name)] if "*" in name else []
+        wanted.update(matching or [find(model, points, name).name])
+    return [point for name, point in points.items() if name in wanted]
+
+
+def find(model: PreTrainedModel, points: Mapping[str, Point], name: str) -> Point:
+    """The point of this name; UserError, which says what there is, if the model has none."""
+    if name in points:
+        return points[name]
+    place = re.fullmatch(r"(encoder|decoder)\.(\d+)\..*", name)
+    has = [re.sub(r"\.\d+\.", ".N.", one) for one in points]
+    if place:
+        stack, number = place[1], int(place[2])
+        layers = {int(one.split(".")[1]) for one in points if one.startswith(f"{stack}.") and one.count(".") > 1}
+        if number not in layers:
+            raise UserError(f"there is no {stack} layer {number} here: expected 0 to {max(layers)}", exit_code=2)
+        has = [one for one in points if one.startswith(f"{stack}.{number}.")]
+    raise UserError(f"{type(model).__name__} has no activation {name!r}: it has {', '.join(dict.fromkeys(has))}",
+                    exit_code=2)
+
+
+# --- reading
+
+
+@dataclass(frozen=True, eq=False)
+class Activations:
+    """Activations of one forced pass of B sentences by name, as `run_with_cache` reads them.
+
+    q, k, v and z are [B,T,H,E], patterns [B,H,R,C], feed-forward inner activations [B,T,F], all others [B,T,D].
+    `real` says by "source" and "target" which positions are no padding: [B,T].
+    """
+
+    values: dict[str, torch.Tensor]
+    real: dict[Axis, torch.Tensor]
+
+    def __getitem__(self, name: str) -> torch.Tensor:
+        if name not in self.values:
+            raise UserError(f"{name} was not read: name it in run_with_cache(names=...)", exit_code=2)
+        return self.values[name]
+
+
+def run_with_cache(
+    model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *,
+    names: Iterable[str] = ("*",),
+) -> tuple[torch.Tensor, Activations]:
+    """Runs a batch of ids (`</s>` included), forced to the targets: the logits [B,T,V], and the activations of these
+    `names`, in which * stands for anything, as in "decoder.*.hook_resid_post".
+
+    Step t reads target t-1 and predicts target t.  Inside an intervention what is read has been changed by it.
+    UserError for an activation that the model does not have, for a model that cannot be looked into, and unless there
+    are as many sentences of each side.
+    """
+    check_model(model)
+    for side, ids in (("source", sources), ("target", targets)):
+        if not len(ids) or not all(isinstance(one, Sized) for one in ids):
+            raise UserError(f"expected the ids of a list of sentences: [trace.{side}_ids]", exit_code=2)
+        check_lengths(model, ids, side=side)
+    if len(sources) != len(targets):
+        raise UserError(f"{len(sources)} sources and {len(targets)} targets: expected as many", exit_code=2)
+    with reading(model, select(model, names)) as read:
+        logits_BTV = forced_pass(model, sources, targets)[0].logits
+    values = {name: activation for name, (_, activation) in read().items()}
+    source_BS, target_BT = (real_positions(ids).to(model.device) for ids in (sources, targets))
+    return logits_BTV, Activations(values, {"source": source_BS, "target": target_BT})
+
+
+@contextmanager
+def reading(
+    model: PreTrainedModel, points: Sequence[Point]
+) -> Iterator[Callable[[], dict[str, tuple[torch.Tensor, torch.Tensor]]]]:
+    """Inside and after a pass, what this gives reads the points: what was at the module, and the activation."""
+    seen = {point.module: Steering(seen={}) for point in points if point.side is None}
+    with (
+        eval_with_eager_attention(model),
+        capture({point: point.module for point in points if point.side == "in"}, "in") as entered,
+        capture({point: point.module for point in points if point.side == "out"}, "out") as left,
+        capture({point: point.added_to for point in points if point.added_to}, "in") as residual,
+        steered(seen),
+    ):
+        def read() -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
+            raw = {**entered, **left, **{point: (seen[point.module].seen or {})["weight"]
+                                         for point in points if point.side is None}}
+            whole = {point: raw[point] + residual[point] if point.added_to else raw[point] for point in points}
+            return {point.name: (raw[point], point.split(whole[point])) for point in points}
+
+        yield read
+
+
+# --- what comes in place of an activation
+
+
+@dataclass(frozen=True)
+class At:
+    """An activation at some positions and in some heads; without them at all, in all.
+
+    Positions are those of the source, or of the decoder's steps; of a pattern, its rows.
+    """
+
+    name: str
+    positions: Sequence[int] | None = None
+    heads: Sequence[int] | None = None
+
+    def __post_init__(self) -> None:
+        for part in ("positions", "heads"):
+            numbers = getattr(self, part)
+            if isinstance(numbers, int):
+                raise UserError(f"{part} {numbers} of {self.name}: expected a list, [{numbers}]", exit_code=2)
+            object.__setattr__(self, part, None if numbers is None else tuple(map(int, numbers)))
+
+    def mark(self, point: Point, own: torch.Tensor) -> torch.Tensor:
+        """True where it is, in a shape that broadcasts to the activation's."""
+        marked = torch.ones([1] * own.ndim, dtype=torch.bool, device=own.device)
+        for dim, numbers, what in ((point.position_dim, self.positions, "position"),
+                                   (point.head_dim, self.heads, "head")):
+            if numbers is not None:
+                check_range(numbers, own.shape[dim], f"{what} {{}} in {point.name}")
+                chosen = torch.zeros(own.shape[dim], dtype=torch.bool, device=own.device)
+                chosen[list(numbers)] = True
+                marked = marked & chosen.view([-1 if i == dim else 1 for i in range(own.ndim)])
+        return marked
+
+
+def check_range(numbers: Iterable[int], size: int, what: str) -> None:
+    """UserError for a number outside 0 to size - 1; {} in `what` stands for it."""
+    for number in numbers:
+        if not 0 <= number < size:
+            raise UserError(f"there is no {what.format(number)}: expected 0 to {size - 1}", exit_code=2)
+
+
+@dataclass(frozen=True)
+class Zero:
+    """Nothing."""
+
+    def __call__(self, point: Point, own: torch.Tensor) -> torch.Tensor:
+        return torch.zeros_like(own)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean over all positions of the sentences that were read, without padding.
+
+    UserError for a pattern, whose rows have other columns in every sentence.
+    """
+
+    activations: Activations
+
+    def __call__(self, point: Point, own: torch.Tensor) -> torch.Tensor:
+        read = self.activations[point.name]
+        if point.side is None:
+            raise UserError(f"{point.name} has no mean, its columns are those of one sentence: take the mean of hook_z",
+                            exit_code=2)
+        return read[self.activations.real[point.axis]].double().mean(0).to(own).expand_as(own)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The activation with Gaussian noise of standard deviation `scale` added (Meng et al. 2022).
+
+    The same `seed` gives the same noise for an activation of the same shape, on every device.
+    """
+
+    scale: float
+    seed: int
+
+    def __call__(self, point: Point, own: torch.Tensor) -> torch.Tensor:
+        drawn = torch.randn(own.shape, generator=torch.Generator().manual_seed(self.seed))
+        return own + self.scale * drawn.to(own)
+
+
+@dataclass(frozen=True)
+class SteeringVector:
+    """The activation with `scale` times a vector added: [D], [F] or, where there are heads, [E] or [H,E]."""
+
+    vector: torch.Tensor
+    scale: float = 1.0
+
+    def __call__(self, point: Point, own: torch.Tensor) -> torch.Tensor:
+        vector = torch.as_tensor(self.vector)
+        if vector.ndim > own.ndim or any(a not in (1, b) for a, b in zip(vector.shape[::-1], own.shape[::-1],
+                                                                          strict=False)):
+            raise UserError(f"a vector of shape {tuple(vector.shape)} cannot be added to {point.name}: expected"
+                            f" ({own.shape[-1]},)", exit_code=2)
+        return own + self.scale * vector.to(own)
+
+
+@dataclass(frozen=True)
+class Donor:
+    """What the activation was in another pass: at the same position or, with a `mapping`, at that of the same word.
+
+    Positions that the mapping does not join keep their own.  A pattern's columns are mapped too: the weight of a column
+    goes to the columns joined to it, what is then lost or would look ahead is left out, and rows sum to 1 again.
+    UserError for a donor of another length without a mapping, and for one that the mapping does not join.
+    """
+
+    activations: Activations
+    mapping: WordMapping | None = None
+
+    def __call__(self, point: Point, own: torch.Tensor) -> torch.Tensor:
+        theirs = self.activations[point.name].to(own)
+        dims = [dim for dim in range(1, own.ndim) if dim != point.position_dim and (point.side or dim != 3)]
+        if len(theirs) not in (1, len(own)) or any(theirs.shape[dim] != own.shape[dim] for dim in dims):
+            raise UserError(f"{point.name} has shape {tuple(theirs.shape)} in the donor, {tuple(own.shape)} here:"
+                            " expected one sentence, or as many as here, from the same model", exit_code=2)
+        if self.mapping is not None:
+            return self._mapped(self.mapping, point, own, theirs)
+        if theirs.shape[1:] != own.shape[1:]:
+            dim = point.position_dim
+            dim = dim if theirs.shape[dim] != own.shape[dim] else 3
+            raise UserError(f"{point.name} has {theirs.shape[dim]} positions in the donor and {own.shape[dim]} here:"
+                            " join their words, Donor(activations, word_mapping(receiver, donor))", exit_code=2)
+        return theirs.expand_as(own)
+
+    def _mapped(self, mapping: WordMapping, point: Point, own: torch.Tensor, theirs: torch.Tensor) -> torch.Tensor:
+        dim = point.position_dim
+        weight_TT = mapping.weights(point.axis, own.shape[dim], theirs.shape[dim]).to(own)
+        put_in = torch.einsum("ts,bs...->bt...", weight_TT, theirs.movedim(dim, 1)).movedim(1, dim)
+        joined = weight_TT.any(1).view([-1 if i == dim else 1 for i in range(own.ndim)])
+        if point.side is None:
+            columns: Axis = "target" if re.match(r"decoder\.\d+\.attn", point.name) else "source"
+            share_CC = mapping.weights(columns, own.shape[3], theirs.shape[3]).to(own) > 0
+            put_in = put_in @ (share_CC / share_CC.sum(0).clamp_min(1)).T
+            put_in = put_in.tril() if columns == "target" else put_in
+            total_BHR1 = put_in.sum(-1, keepdim=True)
+            put_in = torch.where(total_BHR1 > 0, put_in / total_BHR1, own)
+        return torch.where(joined, put_in, own)
+
+
+Put = Callable[[Point, torch.Tensor], torch.Tensor]  # the point and its own activation: what comes in its place
+
+
+# --- replacing
+
+
+@contextmanager
+def intervene(model: PreTrainedModel, changes: Mapping[str | At, Put]) -> Iterator[None]:
+    """Inside, these activations are replaced: `{At("decoder.1.attn.hook_z", positions=[3], heads=[0]): Zero()}`.
+
+    A name alone stands for all its positions and heads.  What comes there is a `Donor`, a `Mean`, `Zero`, `Noise` or
+    a `SteeringVector`.  Affects every pass of the model meanwhile; `generate` too, but a donor's activations and
+    positions of the decoder's steps need all steps at once, `generate(..., use_cache=False)`.  UserError for an
+    activation that the model does not have, for a layer, head or position out of range, and for a donor that does not
+    fit.
+    """
+    check_model(model)
+    points = points_of(model)
+    placed = []
+    for place, put in changes.items():
+        at = place if isinstance(place, At) else At(place)
+        placed.append((checked(model, points, at), at, put))
+    steps = any(point.axis == "target" and (at.positions is not None or isinstance(put, Donor))
+                for point, at, put in placed)
+    with ExitStack() as stack:
+        if steps:
+            stack.enter_context(whole_passes(model))
+        stack.enter_context(changed(model, [(point, partial(put_in, point, at, put)) for point, at, put in placed]))
+        yield
+
+
+def checked(model: PreTrainedModel, points: Mapping[str, Point], at: At) -> Point:
+    """The point; UserError for one or a head that the model does not have, or a position below 0."""
+    point = find(model, points, at.name)
+    if at.heads is not None:
+        if not point.heads:
+            raise UserError(f"{at.name} has no heads: leave them out, or take hook_z", exit_code=2)
+        check_range(at.heads, point.heads, f"head {{}} in {at.name}")
+    for position in at.positions or ():
+        if position < 0:
+            raise UserError(f"there is no position {position} in {at.name}: expected 0 or more", exit_code=2)
+    return point
+
+
+def put_in(point: Point, at: At, put: Put, own: torch.Tensor) -> torch.Tensor:
+    """The activation with what is put there, where it is put."""
+    return torch.where(at.mark(point, own), put(point, own).to(own), own)
+
+
+@contextmanager
+def changed(model: PreTrainedModel, changes: Iterable[tuple[Point, Change]]) -> Iterator[None]:
+    """Inside, each function changes the activation at its point, in the order given where several are at one module;
+    None leaves it."""
+    at_module: dict[tuple[nn.Module, Side | None], list[tuple[Point, Change]]] = defaultdict(list)
+    for point, change in changes:
+        at_module[point.module, point.side].append((point, change))
+    for several in at_module.values():
+        several.sort(key=lambda one: one[0].added_to is not None)  # the sum comes after what is added
+    norms = {point.added_to for several in at_module.values() for point, _ in several if point.added_to}
+    with ExitStack() as stack:
+        residual = stack.enter_context(capture({norm: norm for norm in norms}, "in"))
+
+        def change_all(several: Sequence[tuple[Point, Change]], raw: torch.Tensor) -> torch.Tensor:
+            for point, change in several:
+                before = residual[point.added_to] if point.added_to else 0
+                after = change(point.split(raw + before))
+                raw = raw if after is None else point.join(after) - before
+            return raw
+
+        if any(side is None for _, side in at_module):
+            stack.enter_context(eval_with_eager_attention(model))
+        stack.enter_context(steered({module: Steering(change=partial(change_all, several))
+                                     for (module, side), several in at_module.items() if side is None}))
+        stack.enter_context(replaced((module, side, partial(change_all, several))
+                                     for (module, side), several in at_module.items() if side))
+        yield

@@ -1,0 +1,91 @@
+"""Which positions of one text stand for the same words as which positions of another, of any length."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal
+
+import torch
+
+from seq2see.errors import UserError
+from ..tokenizer.words import TokenSpan, Word
+from .trace_data import TraceData
+
+Joined = dict[int, tuple[int, ...]]  # a position of the receiver: those of the donor
+
+
+@dataclass(frozen=True)
+class WordMapping:
+    """For positions of a receiver the positions of its donor, in the `source` and in the `target` (decoder steps, named
+    by what they predict).  Where there are several, their mean is meant."""
+
+    source: Joined
+    target: Joined
+
+    def weights(self, axis: Literal["source", "target"], own: int, theirs: int) -> torch.Tensor:
+        """[own,theirs]: rows of means; 0 for a position that is not joined.
+
+        UserError if none is joined, or if the mapping is of longer texts.
+        """
+        joined = self.source if axis == "source" else self.target
+        if not joined:
+            raise UserError(f"the mapping joins no word of the {axis}: name them, word_mapping(..., {axis}_words=)",
+                            exit_code=2)
+        last = max(joined), max(max(donor) for donor in joined.values())
+        if last[0] >= own or last[1] >= theirs:
+            raise UserError(f"the mapping joins {axis} positions up to {last[0]} and {last[1]}, there are {own} and"
+                            f" {theirs}: make it from the traces that are run", exit_code=2)
+        weight = torch.zeros(own, theirs)
+        for position, donor in joined.items():
+            weight[position, list(donor)] = 1 / len(donor)
+        return weight
+
+
+def word_mapping(
+    receiver: TraceData, donor: TraceData, *, source_words: Mapping[int, int] | None = None,
+    target_words: Mapping[int, int] | None = None,
+) -> WordMapping:
+    """Joins the positions of the words that two traces share, in order, and of words between these that one took the
+    place of the other; special tokens with themselves.
+
+    `source_words` and `target_words` name the words instead: the receiver's number to the donor's, counted from 0 in
+    `trace.source_words`.  Words of as many tokens are joined token by token, others each token to the mean of all.
+    UserError if nothing is joined, or for a word that is not there.
+    """
+    mapping = WordMapping(
+        _joined(receiver.source, donor.source, _words(receiver.source_words, donor.source_words, source_words)),
+        _joined(receiver.target, donor.target, _words(receiver.target_words, donor.target_words, target_words)),
+    )
+    sides = (receiver.source, mapping.source), (receiver.target, mapping.target)
+    if all(tokens[position].word is None for tokens, joined in sides for position in joined):
+        raise UserError(f"no word of {receiver.source_text!r} stands for one of {donor.source_text!r}: name them,"
+                        " source_words={0: 0}", exit_code=2)
+    return mapping
+
+
+def _words(own: Sequence[Word], theirs: Sequence[Word], named: Mapping[int, int] | None) -> dict[int, int]:
+    if named is not None:
+        for numbers, words in ((named.keys(), own), (named.values(), theirs)):
+            for number in numbers:
+                if not 0 <= number < len(words):
+                    raise UserError(f"there is no word {number}: expected 0 to {len(words) - 1}", exit_code=2)
+        return dict(named)
+    ours, others = ([word.text.casefold() for word in words] for words in (own, theirs))
+    return {a: b for kind, a0, a1, b0, b1 in SequenceMatcher(None, ours, others, autojunk=False).get_opcodes()
+            if kind == "equal" or a1 - a0 == b1 - b0
+            for a, b in zip(range(a0, a1), range(b0, b1), strict=True)}  # fmt: skip
+
+
+def _joined(own: Sequence[TokenSpan], theirs: Sequence[TokenSpan], words: Mapping[int, int]) -> Joined:
+    found: Joined = {}
+    for word, other in words.items():
+        positions, donor = (tuple(i for i, token in enumerate(tokens) if token.word == number)
+                            for tokens, number in ((own, word), (theirs, other)))
+        if donor:
+            found |= {position: (donor[k],) if len(donor) == len(positions) else donor
+                      for k, position in enumerate(positions)}
+    ours, others = ([i for i, token in enumerate(tokens) if token.special] for tokens in (own, theirs))
+    names, other_names = [own[i].text for i in ours], [theirs[i].text for i in others]
+    for a, b, size in SequenceMatcher(None, names, other_names, autojunk=False).get_matching_blocks():
+        found |= {ours[a + k]: (others[b + k],) for k in range(size)}
+    return dict(sorted(found.items()))
