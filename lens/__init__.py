@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from .by_words import Unit as Unit, WordMap as WordMap, word_map as word_map
     from .calibration import Calibration as Calibration, Calibrator as Calibrator
     from .choices import Choice as Choice, MinimalPairs as MinimalPairs, margins as margins
+    from .corpus import Corpus as Corpus
+    from .corpus_tracing import trace_corpus as trace_corpus
     from .embeddings import (
         Contextual as Contextual, Neighbour as Neighbour, analogy as analogy, contextual as contextual,
         distances as distances, neighbours as neighbours, project as project, static as static,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from .means import head_means as head_means
     from .plot import save_plot as save_plot
     from .probabilities import Outlook as Outlook, outlook as outlook, with_calibration as with_calibration
+    from .roles import GoldPair as GoldPair, GoldPronoun as GoldPronoun
     from .summary import sink_shares as sink_shares, summarise as summarise
     from .terminal import to_terminal as to_terminal
     from .trace import Trace as Trace
@@ -50,6 +53,8 @@ _NAMES_IN = {
     "by_words": "Unit WordMap word_map",
     "calibration": "Calibration Calibrator",
     "choices": "Choice MinimalPairs margins",
+    "corpus": "Corpus",
+    "corpus_tracing": "trace_corpus",
     "embeddings": "Contextual Neighbour analogy contextual distances neighbours project static",
     "evidence": "effects",
     "explorer": "to_html",
@@ -63,6 +68,7 @@ _NAMES_IN = {
     "means": "head_means",
     "plot": "save_plot",
     "probabilities": "Outlook outlook with_calibration",
+    "roles": "GoldPair GoldPronoun",
     "summary": "sink_shares summarise",
     "terminal": "to_terminal",
     "trace": "Trace",
