@@ -107,6 +107,13 @@ def intervals(values_NM: np.ndarray, groups: Sequence[str] | np.ndarray) -> np.n
     return found
 
 
+def share_interval(count: int, total: int) -> tuple[float, float]:
+    """The 95 % interval of a share of independent cases (Wilson 1927)."""
+    z2 = 1.96**2
+    middle_of, half = count + z2 / 2, math.sqrt(z2 * (count * (total - count) / total + z2 / 4))
+    return (middle_of - half) / (total + z2), (middle_of + half) / (total + z2)
+
+
 # --- alignment error
 
 

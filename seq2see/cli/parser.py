@@ -260,7 +260,7 @@ def add_measure(verbs: Verbs) -> None:
         "They lie beside the model or, if its folder is packaged, a download or read-only, in the user's cache. What\n"
         "the model or the pairs do not allow is left out, and a line says why. On storybook, English to French, gold\n"
         "links are known, and each head is switched off, and patched from sentences with the other pronoun, to see\n"
-        "what it does for the pronoun; random sets of heads are the control.\n"
+        "what it does for the pronoun; other sets of heads are the control.\n"
         "  seq2see measure RUN                              on the run's own held-out pairs\n"
         "  seq2see measure ORG/MODEL --data pairs.tsv       on other pairs; a header, en and fr, names languages\n"
         "  seq2see measure RUN --data held.en --links FILE  on held.en and held.fr, with gold links\n"
