@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .trace_data import Candidate as Candidate
     from .tracing import trace_hypotheses as trace_hypotheses, trace_texts as trace_texts
     from .trust import Trust as Trust
+    from .two_models import Comparison as Comparison, compare as compare
     from .views import VIEWS as VIEWS, add_views as add_views
     from .what_if import WhatIf as WhatIf
     # isort: on
@@ -75,6 +76,7 @@ _NAMES_IN = {
     "trace_data": "Candidate",
     "tracing": "trace_hypotheses trace_texts",
     "trust": "Trust",
+    "two_models": "Comparison compare",
     "views": "VIEWS add_views",
     "what_if": "WhatIf",
 }
