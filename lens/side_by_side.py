@@ -10,6 +10,7 @@ from itertools import groupby
 
 from ..tokenizer.words import split_words
 from .explorer import POLICY, to_html
+from .hooks import Head
 from .maps import picture
 from .palette import css_of_both
 from .plot import rendered
@@ -48,9 +49,8 @@ def marked(texts: Sequence[str], *, language: str) -> tuple[str, str]:
     """Two translations as HTML, the words that the other does not have marked."""
     words = [split_words(text, language=language) for text in texts]
     same: list[set[int]] = [set(), set()]
-    for first, second, size in SequenceMatcher(
-        None, *([word.text for word in own] for own in words), autojunk=False
-    ).get_matching_blocks():
+    one, other = ([word.text for word in own] for own in words)
+    for first, second, size in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks():
         same[0].update(range(first, first + size))
         same[1].update(range(second, second + size))
     found = []
@@ -103,9 +103,9 @@ def comparison_page(names: Sequence[str], comparisons: Sequence[Comparison],
     if mine.alone:
         parts.append(f"<p>{_text(alone_line(names, mine))}</p>")
     pair = traces[0]
-    for one in mine.heads[:DRAWN]:
-        parts.append(f"<h2>{one.first} and {one.second}</h2><div class=two>")
-        parts += [_map(trace, head) for trace, head in zip(pair, (one.first, one.second), strict=True)]
+    for match in mine.heads[:DRAWN]:
+        parts.append(f"<h2>{match.first} and {match.second}</h2><div class=two>")
+        parts += [_map(trace, head) for trace, head in zip(pair, (match.first, match.second), strict=True)]
         parts.append("</div>")
     parts.append("<h2>Everything inside</h2><div class=two>")
     for name, trace in zip(names, pair, strict=True):
@@ -134,8 +134,8 @@ def _head_row(one: MatchedHeads) -> list[str]:
     return [f"{one.first}", f"{one.second}", f"{one.distance:.2f}", _text(one.row.word), *looks]
 
 
-def _map(trace: Trace, head: tuple[str, int, int]) -> str:
-    drawn = picture(trace, kind=head[0], layer=head[1], head=head[2], words=True)  # type: ignore[arg-type]
+def _map(trace: Trace, head: Head) -> str:
+    drawn = picture(trace, kind=head.kind, layer=head.layer, head=head.head, words=True)
     content, _ = rendered(drawn, trace, suffix=".svg")
     data = base64.b64encode(content).decode("ascii")
     return f'<img alt="{_text(drawn.title)}" src="data:image/svg+xml;base64,{data}">'

@@ -24,8 +24,8 @@ SPECIAL = "(special tokens)"  # the last column of maps by words: </s>, tags, th
 
 
 class WordChance(NamedTuple):
-    """A word of a translation that has tokens of its own in both models, the probability that each model gives it after the words before, and what each would
-    write in place of its first token that is not its most probable; "" where there is none."""
+    """A word of a translation that has tokens of its own in both models, the probability that each gives it after the
+    words before, and what each would write in place of its first token that is not the most probable, or ""."""
 
     word: str
     first: float
@@ -176,10 +176,13 @@ def _chances(first: TraceData, second: TraceData) -> list[WordChance]:
     texts = [word.text for word in first.target_words]
     own, other = ({unit.word: unit.pieces for unit in units(trace.target, trace.target_words) if unit.word is not None}
                   for trace in (first, second))
-    return [WordChance(texts[word], *(math.exp(trace.log_probs[list(pieces[word])].sum())
-                                      for trace, pieces in ((first, own), (second, other))),
+    return [WordChance(texts[word], _chance(first, own[word]), _chance(second, other[word]),
                        _instead(first, own[word]), _instead(second, other[word]))
             for word in own if word in other]
+
+
+def _chance(trace: TraceData, pieces: Sequence[int]) -> float:
+    return math.exp(trace.log_probs[list(pieces)].sum())
 
 
 def _instead(trace: TraceData, pieces: Sequence[int]) -> str:

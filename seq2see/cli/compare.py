@@ -58,10 +58,10 @@ def translated(model: Translator, text: str, *, source: str, target: str, num_be
 
 def forced(model: Translator, trace: Trace, *, same_tokens: bool, views: Sequence[ViewName]) -> Trace:
     """The same translation, as this model predicts it: token by token if it has the same tokens."""
-    ids = {"target_ids": trace.target_ids, "given": trace.given} if same_tokens else {}
+    ids, given = (trace.target_ids, trace.given) if same_tokens else (None, 0)
     try:
         return model.look_at(trace.source_text, trace.target_text, source=trace.source_language,
-                             target=trace.target_language, views=views, calibrated=False, **ids)
+                             target=trace.target_language, views=views, calibrated=False, target_ids=ids, given=given)
     except UserError as error:
         raise UserError(f"{model.name}: {error}", exit_code=error.exit_code) from None
 
