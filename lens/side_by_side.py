@@ -107,11 +107,11 @@ def comparison_page(names: Sequence[str], comparisons: Sequence[Comparison],
         parts.append(f"<h2>{match.first} and {match.second}</h2><div class=two>")
         parts += [_map(trace, head) for trace, head in zip(pair, (match.first, match.second), strict=True)]
         parts.append("</div>")
-    parts.append("<h2>Everything inside</h2><div class=two>")
+    parts.append("<h2>Everything inside</h2>")
     for name, trace in zip(names, pair, strict=True):
-        parts.append(f'<div><p>{_text(name)}</p><iframe title="{_text(name)}" sandbox="allow-scripts allow-downloads"'
-                     f' srcdoc="{html.escape(to_html(trace))}"></iframe></div>')
-    return _page(f"{names[0]} and {names[1]}: {mine.source}", "".join([*parts, "</div>"]))
+        parts.append(f'<p>{_text(name)}</p><iframe title="{_text(name)}" sandbox="allow-scripts allow-downloads"'
+                     f' srcdoc="{html.escape(to_html(trace))}"></iframe>')
+    return _page(f"{names[0]} and {names[1]}: {mine.source}", "".join(parts))
 
 
 HEADS_ABOUT = ("The heads of a layer are matched such that their maps of this translation, by words, differ least in"

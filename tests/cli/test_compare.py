@@ -74,10 +74,11 @@ def test_the_page_has_maps_of_matched_heads_and_both_explorers(compare, folders,
 
 
 @pytest.mark.browser
-def test_the_page_opens_with_both_explorers(browser, compare, tmp_path):
+@pytest.mark.parametrize("width", [1440, 600])
+def test_the_page_opens_with_both_explorers(browser, compare, tmp_path, width):
     path = tmp_path / "x.html"
     assert compare(TEXT, "--html", path)[0] == 0
-    tab = browser.new_page()
+    tab = browser.new_page(viewport={"width": width, "height": 900})
     errors: list[str] = []
     tab.on("pageerror", lambda error: errors.append(str(error)))
     tab.goto(path.as_uri())
