@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .by_words import Unit as Unit, WordMap as WordMap, word_map as word_map
     from .calibration import Calibration as Calibration, Calibrator as Calibrator
     from .choices import Choice as Choice, MinimalPairs as MinimalPairs, margins as margins
+    from .corpus import Corpus as Corpus
+    from .corpus_tracing import trace_corpus as trace_corpus
     from .embeddings import (
         Contextual as Contextual, Neighbour as Neighbour, analogy as analogy, contextual as contextual,
         distances as distances, neighbours as neighbours, project as project, static as static,
@@ -42,12 +44,14 @@ if TYPE_CHECKING:
     )
     from .plot import save_plot as save_plot
     from .probabilities import Outlook as Outlook, outlook as outlook, with_calibration as with_calibration
+    from .roles import GoldPair as GoldPair, GoldPronoun as GoldPronoun
     from .summary import sink_shares as sink_shares, summarise as summarise
     from .terminal import to_terminal as to_terminal
     from .trace import Trace as Trace
     from .trace_data import Candidate as Candidate
     from .tracing import trace_hypotheses as trace_hypotheses, trace_texts as trace_texts
     from .trust import Trust as Trust
+    from .two_models import Comparison as Comparison, compare as compare
     from .views import VIEWS as VIEWS, add_views as add_views
     from .what_if import WhatIf as WhatIf
     # isort: on
@@ -60,6 +64,8 @@ _NAMES_IN = {
     "by_words": "Unit WordMap word_map",
     "calibration": "Calibration Calibrator",
     "choices": "Choice MinimalPairs margins",
+    "corpus": "Corpus",
+    "corpus_tracing": "trace_corpus",
     "embeddings": "Contextual Neighbour analogy contextual distances neighbours project static",
     "evidence": "effects",
     "explorer": "to_html",
@@ -75,12 +81,14 @@ _NAMES_IN = {
     "path_patching": "attribution_patching exact_patching path_patch",
     "plot": "save_plot",
     "probabilities": "Outlook outlook with_calibration",
+    "roles": "GoldPair GoldPronoun",
     "summary": "sink_shares summarise",
     "terminal": "to_terminal",
     "trace": "Trace",
     "trace_data": "Candidate",
     "tracing": "trace_hypotheses trace_texts",
     "trust": "Trust",
+    "two_models": "Comparison compare",
     "views": "VIEWS add_views",
     "what_if": "WhatIf",
 }

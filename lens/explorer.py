@@ -31,6 +31,8 @@ from .wording import labels
 CELLS_DRAWN = 8_000_000  # weights (32 MB); with more a browser becomes slow
 WEIGHTS = (400, 700)
 STYLES = ("explorer", "dock", "narrow")
+POLICY = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+          "font-src data:")  # of a page that needs nothing from elsewhere
 IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)
 
@@ -161,12 +163,10 @@ def to_html(
     opened = {"head": {"kind": start.kind, "layer": start.layer or 0, "head": start.head or 0}, "pinned": True,
               "view": view, "unit": "words" if words else "tokens", "rows": rows}
     settings = {"first": reply, "models": [], "embedded": True, "start": opened}
-    policy = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
-              "font-src data:")
     title = html.escape(f"{trace.source_text} · Seq2See")
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{title}</title><style>body {{ margin: 0; }}
 {style()}</style></head>
 <body><div id="explorer"><noscript>This page draws with JavaScript.</noscript></div>

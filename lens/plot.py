@@ -47,6 +47,13 @@ def save_plot(
     if path.suffix not in SUFFIXES:
         raise UserError(f"{path}: expected a name that ends in .png or .svg", exit_code=2)
     drawn = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
+    content, boxes = rendered(drawn, trace, suffix=path.suffix)
+    atomic_write(path, content)
+    return boxes
+
+
+def rendered(drawn: Picture, trace: Trace, *, suffix: str) -> tuple[bytes, str]:
+    """The content of a picture file, and the characters that no font for it has; UserError for one too large."""
     if drawn.cells.size > CELLS_DRAWN:
         size = f"{len(drawn.rows)} rows by {len(drawn.columns)} columns"
         raise UserError(f"a map of {size} cannot be read as a picture: take --words, a shorter text, or .json")
@@ -56,13 +63,12 @@ def save_plot(
 
     with matplotlib.style.context(["default", STYLE]):
         figure = draw(drawn, trace)
-        metadata = {"Software": None} if path.suffix == ".png" else {"Date": None, "Title": drawn.title}
+        metadata = {"Software": None} if suffix == ".png" else {"Date": None, "Title": drawn.title}
         written = BytesIO()
-        figure.savefig(written, format=path.suffix[1:], dpi=160, facecolor="white", metadata=metadata,
+        figure.savefig(written, format=suffix[1:], dpi=160, facecolor="white", metadata=metadata,
                        bbox_inches="tight", pad_inches=0.25)
-        boxes = without_font(figure) if path.suffix == ".png" else ""
-    atomic_write(path, written.getvalue())
-    return boxes
+        boxes = without_font(figure) if suffix == ".png" else ""
+    return written.getvalue(), boxes
 
 
 def without_font(figure: Any) -> str:

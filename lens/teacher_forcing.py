@@ -129,18 +129,22 @@ def forced_batches(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, copies: int = 1,
     before: Callable[[list[int]], None] = lambda batch: None, encoded: torch.Tensor | None = None, **wanted: bool,
 ) -> Iterator[tuple[list[int], Any, torch.Tensor]]:
-    """`forced_pass` over any number of sentences, in order: of each batch its sentences' numbers, which `before` is
-    told first, the output, and the padded targets [B,T].
-
-    Keeps maps under CELLS_AT_ONCE and logits, of which there are `copies`, under LOGITS_AT_ONCE.
+    """`forced_pass` over any number of sentences, in order and in batches that are `fitting`: of each its sentences'
+    numbers, which `before` is told first, the output, and the padded targets [B,T].
     """
-    most = LOGITS_AT_ONCE // (copies * vocabulary_size(model))
     lengths = [(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
-    for batch in packed(lengths, lambda rows, source, target: rows * target <= most
-                        and rows * 3 * max(source, target) ** 2 <= CELLS_AT_ONCE):
+    for batch in fitting(model, lengths, copies=copies):
         before(batch)
         yield batch, *forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch], encoded=encoded,
                                   **wanted)
+
+
+def fitting(model: PreTrainedModel, lengths: Sequence[tuple[int, ...]], *, copies: int = 1) -> Iterator[list[int]]:
+    """The numbers of sentences, of so many source and target tokens, in batches in order: maps stay under
+    CELLS_AT_ONCE and logits, of which there are `copies`, under LOGITS_AT_ONCE."""
+    most = LOGITS_AT_ONCE // (copies * vocabulary_size(model))
+    return packed(lengths, lambda rows, source, target: rows * target <= most
+                  and rows * 3 * max(source, target) ** 2 <= CELLS_AT_ONCE)
 
 
 def vocabulary_size(model: PreTrainedModel) -> int:

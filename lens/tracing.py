@@ -121,14 +121,28 @@ def trace_texts(
     check_model(model)
     check_list(sources, "sources")
     check_list(targets, "targets")
-    first = model.generation_config.forced_bos_token_id
-    tagged = (first is not None or isinstance(tokenizer, Seq2SeeTokenizer)
-              or target_language in first_ids(tokenizer))
-    ids = [encode_target(tokenizer, text, language=target_language, first=first) for text in targets]
+    ids, given = forced_ids(model, tokenizer, targets, language=target_language)
     return trace_hypotheses(
-        model, tokenizer, sources, ids, given=int(tagged), source_language=source_language,
+        model, tokenizer, sources, ids, given=given, source_language=source_language,
         target_language=target_language, engine="", precision="", model_name=model_name, views=views,
     )
+
+
+def forced_ids(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, targets: Sequence[str], *, language: str
+) -> tuple[list[list[int]], int]:
+    """The ids of given translations, `</s>` included, and how many of the leading ones nobody chose: 1 with a tag."""
+    first = model.generation_config.forced_bos_token_id
+    tagged = first is not None or isinstance(tokenizer, Seq2SeeTokenizer) or language in first_ids(tokenizer)
+    return [encode_target(tokenizer, text, language=language, first=first) for text in targets], int(tagged)
+
+
+def as_given(trace: Trace, tokenizer: PreTrainedTokenizerBase, target: str) -> Trace:
+    """The trace with the words of a translation as it was given: a tokenizer may normalise it, and so change them."""
+    if trace.target_text == target:
+        return trace
+    tokens = tuple(target_spans(tokenizer, trace.target_ids, target, language=trace.target_language))
+    return replace(trace, target_text=target, target=tokens, inputs=(trace.inputs[0], *tokens[:-1]))
 
 
 def source_spans(

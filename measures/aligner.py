@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from tqdm.auto import tqdm
@@ -13,7 +12,7 @@ from ..lens import VIEWS, Trace, trace_texts
 from ..lens.alignment_choice import AlignmentChoice, naive_choice
 from ..lens.alignment_fitting import fit_alignment
 from ..lens.hooks import all_heads, attention_sites, supervised_heads
-from ..lens.tracing import target_spans
+from ..lens.tracing import as_given
 from ..storybook import Storybook, StoryPair, generate
 from ..tokenizer.links import Links
 from ..training.checkpoints import find_record
@@ -103,9 +102,4 @@ class Aligner:
             self.model, self.tokenizer, [source for source, _ in pairs], [target for _, target in pairs],
             source_language=self.source, target_language=self.target, model_name=self.name, views=views,
         )
-        for number, (trace, (_, target)) in enumerate(zip(traces, pairs, strict=True)):
-            if trace.target_text != target:  # a tokenizer may normalise it, and so change its words
-                tokens = tuple(target_spans(self.tokenizer, trace.target_ids, target, language=self.target))
-                traces[number] = replace(trace, target_text=target, target=tokens,
-                                         inputs=(trace.inputs[0], *tokens[:-1]))
-        return traces
+        return [as_given(trace, self.tokenizer, target) for trace, (_, target) in zip(traces, pairs, strict=True)]

@@ -8,7 +8,7 @@ heads affordable; chrF with greedy translation.  Every figure has a 95 % interva
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from math import comb, prod
 from random import Random
 from typing import Any, Literal
@@ -21,7 +21,7 @@ from tqdm.auto import tqdm
 from seq2see.errors import UserError
 from ..lens.choices import Ablations, MinimalPairs
 from ..lens.hooks import Head, all_heads
-from ..lens.intervals import Estimate, roc_auc, roc_auc_interval
+from ..lens.intervals import Estimate, roc_auc, roc_auc_interval, share_interval
 from ..lens.interventions import ablate, mean_outputs
 from ..storybook import StoryPair
 from ..storybook.senses import noun_forms
@@ -35,6 +35,7 @@ NEEDED = 0.75  # a set carries the pronoun if without it the AUC of il and elle 
 ENOUGH = 0.5  # a set carries the pronoun if patching it from the other sentence flips at least this share of pronouns
 TRANSLATED = 200  # sentences of the test half for chrF
 DRAWS = 200  # sets of a control, where there are more
+FEW = 19  # with fewer sets no p could be as low as 0.05
 
 Alike = Literal["layers", "kinds", "any"]
 Set = tuple[Head, ...]
@@ -171,7 +172,8 @@ class Control:
     """The effect of a set of heads beside those of `draws` other sets: all `possible` ones, or a random sample.
 
     Each figure has its 95 % interval over sentences.  `p` is (1 + sets with at least that effect) / (1 + draws); it is
-    exact if all sets were tried.  `mean` and `most` are None if there is no other set.
+    exact if all sets were tried, and else `p_ends` is its interval over samples.  `overlapping`: the other sets may
+    share heads with it.  `mean` and `most` are None if there is no other set.
     """
 
     alike: Alike
@@ -181,6 +183,8 @@ class Control:
     draws: int
     possible: int
     p: float
+    p_ends: tuple[float, float] | None
+    overlapping: bool
 
     @property
     def exact(self) -> bool:
@@ -193,25 +197,32 @@ def control(
 ) -> Control:
     """The effect of `chosen` beside that of sets of as many other heads.
 
-    The other sets match its kinds and layers ("layers"), its kinds only ("kinds"), or nothing ("any").  All are tried
-    if there are at most `draws`, else a random sample.  `interval` gives the interval of the mean effect of some sets.
+    The other sets match its kinds and layers ("layers"), its kinds only ("kinds"), or nothing ("any").  Where fewer
+    than FEW share no head with it, they are all sets but itself.  All are tried if there are at most `draws`, else a
+    random sample without repeats.  `interval` gives the interval of the mean effect of some sets.
     """
-    wanted = Counter(_cell(head, alike) for head in chosen)
-    others = [head for head in heads if head not in chosen]
-    pools = {cell: [head for head in others if _cell(head, alike) == cell] for cell in wanted}
-    possible = prod(comb(len(pools[cell]), count) for cell, count in wanted.items())
+    itself, wanted = tuple(sorted(chosen)), Counter(_cell(head, alike) for head in chosen)
+    apart, every = ([[head for head in some if _cell(head, alike) == cell] for cell in wanted]
+                    for some in ([head for head in heads if head not in chosen], heads))
+    few, possible = (prod(map(comb, map(len, pools), wanted.values())) for pools in (apart, every))
+    overlapping = few < FEW and possible - 1 > few
+    pools, possible = (every, possible - 1) if overlapping else (apart, few)
     if possible <= draws:
-        parts = list(product(*(combinations(pools[cell], count) for cell, count in wanted.items())))
+        parts = product(*map(combinations, pools, wanted.values()))
+        sets = [one for part in parts if (one := tuple(sorted(chain(*part)))) != itself]
     else:
-        rng = Random(0)
-        parts = [tuple(tuple(rng.sample(pools[cell], count)) for cell, count in wanted.items()) for _ in range(draws)]
-    sets = [tuple(sorted(head for part in one for head in part)) for one in parts]
-    found, itself = np.array(list(map(effect, sets))), tuple(sorted(chosen))
+        rng, drawn = Random(0), {itself: None}
+        while len(drawn) <= draws:
+            drawn[tuple(sorted(chain(*map(rng.sample, pools, wanted.values()))))] = None
+        sets = [*drawn][1:]
+    found = np.array(list(map(effect, sets)))
     own = effect(itself)
     mean = Estimate(float(found.mean()), *interval(sets)) if sets else None
     most = Estimate(float(found.max()), *interval([sets[int(found.argmax())]])) if sets else None
-    p = (1 + int((found >= own - 1e-12).sum())) / (1 + len(found))
-    return Control(alike, Estimate(own, *interval([itself])), mean, most, len(found), possible, p)
+    as_large = int((found >= own - 1e-12).sum())
+    ends = None if len(sets) == possible else share_interval(as_large, len(sets))
+    return Control(alike, Estimate(own, *interval([itself])), mean, most, len(sets), possible,
+                   (1 + as_large) / (1 + len(sets)), ends, overlapping)
 
 
 def _cell(head: Head, alike: Alike) -> tuple[str, int]:

@@ -112,10 +112,18 @@ def evaluation_data(model: Translator, *, path: str | None, split: str | None, s
     return EvaluationData(data, own or data, split or (ALL if path and is_table(data) else "test"), seed)
 
 
+@dataclass(frozen=True)
+class Translated:
+    """The pairs of a language that were scored, and what the models wrote, a list for each."""
+
+    pairs: Sequence[Pair]
+    written: Sequence[Sequence[str]]
+
+
 def evaluate(models: Sequence[tuple[str, Translator]], on: EvaluationData, *, raw: bool,
-             num_beams: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The scores of the first named model by target language; "against" compares them with those of the second, if
-    there is one, on the same pairs.
+             num_beams: int | None) -> Iterator[tuple[str, dict[str, Any], Translated]]:
+    """The scores of the first named model by target language, and what was scored; "against" compares them with those
+    of the second, if there is one, on the same pairs.
 
     UserError, before anything is translated, for a language pair that a model does not translate.
     """
@@ -132,11 +140,12 @@ def evaluate(models: Sequence[tuple[str, Translator]], on: EvaluationData, *, ra
         report(f"{direction}: scoring {len(pairs)} pairs of {data.path}, {on.split}")
         hypotheses = translations(own, pairs, raw=raw, num_beams=num_beams)
         row = scores_of(data, on.split, pairs, hypotheses, seed=on.seed) | pipeline(own, raw=raw)
+        written = [hypotheses]
         for name, other in others:
             report(f"{direction}: the same pairs with {name}")
-            theirs = translations(other, pairs, raw=raw, num_beams=num_beams)
+            written.append(theirs := translations(other, pairs, raw=raw, num_beams=num_beams))
             row["against"] = {"model": name, **compare(hypotheses, theirs, [pair.target for pair in pairs])}
-        yield target, row
+        yield target, row, Translated(pairs, written)
 
 
 def check_language_pair(model: Translator, source: str, target: str) -> None:

@@ -43,6 +43,12 @@ def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
     )
 
 
+def chrf_by_sentence(hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
+    """chrF2 of each sentence, in percent."""
+    metric = CHRF()
+    return [metric.sentence_score(one, [other]).score for one, other in zip(hypotheses, references, strict=True)]
+
+
 def compare(hypotheses: Sequence[str], baseline: Sequence[str], references: Sequence[str]) -> dict[str, float]:
     """BLEU and chrF2 of the baseline, and for each the p-value of the difference, two-sided: how often it is as large
     when each sentence's two translations are swapped at random (approximate randomization, Riezler and Maxwell 2005).

@@ -155,7 +155,7 @@ export function drawMap(box, state, width) {
 // Scrolls the chosen row into the box.
 export function showRow(box) {
   const row = box.querySelector(".row.sel");
-  if (!row) return;
+  if (!row?.offsetParent) return;  // none is chosen, or a narrow page hides the map
   const top = row.offsetParent.offsetTop + row.offsetTop, { scrollTop, clientHeight } = box;  // below the labels
   const isSeen = row.offsetTop >= scrollTop && top + row.offsetHeight <= scrollTop + clientHeight;
   if (!isSeen) box.scrollTop = top - clientHeight / 2;

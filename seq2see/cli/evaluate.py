@@ -2,25 +2,59 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 from typing import Any
 
-from seq2see.training.evaluation import evaluate, evaluation_data, load_on_one_engine, print_comparison, print_scores
+from seq2see.errors import UserError
+from seq2see.training.evaluation import (
+    Translated,
+    evaluate,
+    evaluation_data,
+    load_on_one_engine,
+    print_comparison,
+    print_scores,
+)
+from seq2see.training.metrics import chrf_by_sentence
+
+MOST = 100  # sentences of a page, the most different first
 
 
 def run(args: argparse.Namespace) -> int:
     """`args.run`, `args.against`, `args.data`, `args.split`, `args.source`, `args.target`, `args.num_beams`,
-    `args.raw`, `args.engine`, `args.device` and `args.json`; the last line on stdout is one JSON object."""
+    `args.raw`, `args.engine`, `args.device`, `args.html` and `args.json`; the last line on stdout is one JSON
+    object."""
+    if args.html and not args.against:
+        raise UserError("--html shows what two models write side by side: give --against MODEL", exit_code=2)
     names = [args.run, *([args.against] if args.against else [])]
     models = load_on_one_engine(names, engine=args.engine, device=args.device,
                                 trust_remote_code=args.trust_remote_code)
     on = evaluation_data(models[0], path=args.data, split=args.split, source=args.source, target=args.target)
     result: dict[str, Any] = {"run": str(args.run), "data": on.data.path, "split": on.split,
                               "source": on.data.source}
-    for name, row in evaluate([*zip(names, models, strict=True)], on, raw=args.raw, num_beams=args.num_beams):
+    if args.html and len(on.data.targets) > 1:
+        raise UserError(f"--html FILE has one target language: give --to {on.data.targets[0]}", exit_code=2)
+    for name, row, texts in evaluate([*zip(names, models, strict=True)], on, raw=args.raw, num_beams=args.num_beams):
         result[name] = row
         if not args.json:
             print_scores(f"{on.data.source}-{name}", row)
             if "against" in row:
                 print_comparison(row)
+        if args.html:
+            _write_differences(args.html, names, row, texts, language=name)
     print(json.dumps(result, ensure_ascii=False))
     return 0
+
+
+def _write_differences(path: str, names: Sequence[str], row: dict[str, Any], texts: Translated, *,
+                       language: str) -> None:
+    from seq2see.cli.compare import write_page  # these import torch and matplotlib, which takes seconds
+    from seq2see.lens.side_by_side import Difference, differences_page
+
+    references = [pair.target for pair in texts.pairs]
+    chrf = [chrf_by_sentence(own, references) for own in texts.written]
+    each = [Difference(number, pair.source, pair.target, written, scores) for number, (pair, written, scores) in
+            enumerate(zip(texts.pairs, zip(*texts.written, strict=True), zip(*chrf, strict=True), strict=True), 1)]
+    scores = "; ".join(f"{name}: BLEU {one['bleu']}, chrF2 {one['chrf']}" for name, one in
+                       zip(names, (row, row["against"]), strict=True))
+    write_page(path, differences_page(names, each, language=language, most=MOST,
+                                      scores=f"{len(each):,} pairs. {scores} (p {row['against']['chrf_p']})."))

@@ -99,15 +99,16 @@ ALIKE = {"layers": "same kinds and layers", "kinds": "same kinds, any layer", "a
 
 
 def _print_controls(controls: Sequence[Control], what: str) -> None:
-    print(f"    {what} {_figure(controls[0].effect)}, and of sets of equally many other heads (p: its rank, at least"
+    print(f"    {what} {_figure(controls[0].effect)}, and of other sets of equally many heads (p: its rank, at least"
           " 1 / (1 + sets)):")
     for one in controls:
         if one.mean is None or one.most is None:
             print(f"      {ALIKE[one.alike]:22} no other set")
             continue
         tried = f"exact: all {one.possible}" if one.exact else f"{one.draws} sampled from {one.possible:,}"
-        print(f"      {ALIKE[one.alike]:22} mean {_figure(one.mean)}  most {_figure(one.most)}"
-              f"  p {one.p:.3f} ({tried})")
+        tried += " but itself" if one.overlapping else ""
+        p = _figure((one.p, *one.p_ends)) if one.p_ends else f"{one.p:.3f}"
+        print(f"      {ALIKE[one.alike]:22} mean {_figure(one.mean)}  most {_figure(one.most)}  p {p} ({tried})")
 
 
 def _print_roles(roles: Sequence[RoleScore]) -> None:

@@ -37,6 +37,7 @@ examples:
   seq2see translate storybook --to fr < in.txt > out.txt
   seq2see score storybook --to fr < pairs.tsv
   seq2see look storybook "The cat did not cross the street because it was too tired." --out look.html
+  seq2see compare storybook runs/mine "The cat is tired." --html compare.html
   seq2see align storybook --src in.en --tgt in.fr > links.pharaoh
   seq2see measure runs/storybook
   seq2see lessons 3
@@ -55,7 +56,7 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"seq2see {__version__}")
     verbs = parser.add_subparsers(metavar="VERB", parser_class=Parser)
     for add in (
-        *(add_demo, add_train, add_evaluate, add_translate, add_score, add_look),
+        *(add_demo, add_train, add_evaluate, add_translate, add_score, add_look, add_compare),
         *(add_distil, add_align, add_measure, add_export, add_lessons, add_serve, add_models, add_env),
     ):
         add(verbs)
@@ -160,6 +161,8 @@ def add_evaluate(verbs: Verbs) -> None:
     add_model(verb)
     verb.add_argument("--against", metavar="MODEL", type=model_name,
                       help="score another model on the same pairs too, and test the difference")
+    verb.add_argument("--html", metavar="FILE",
+                      help="with --against: write a page of the sentences that the two translate most differently")
     verb.add_argument("--data", metavar="PATH", help="a file or a folder of pairs (the run's own data)")
     verb.add_argument("--split", help="split to evaluate (test; all of it if --data is one table)")
     add_languages(verb)
@@ -235,6 +238,24 @@ def add_look(verbs: Verbs) -> None:
     )
 
 
+def add_compare(verbs: Verbs) -> None:
+    verb = add_verb(
+        verbs, "compare", "lay two models side by side on one sentence",
+        "Before and after fine-tuning, two seeds, two sizes: what each writes, how probable each finds both\n"
+        "translations, word by word, and which heads changed. Heads of a layer have no order, so each is matched with\n"
+        "the one of the other model whose maps of this sentence differ least in all, within layers of the same depth.\n"
+        "Layers and heads count from 0. Over a file: seq2see evaluate A --against B --html FILE.",
+    )
+    for name in ("first", "second"):
+        verb.add_argument(name, metavar="AB"[name == "second"], type=model_name, help=ANY_MODEL)
+    verb.add_argument("sentence", metavar="SENTENCE", help="what to translate")
+    add_languages(verb)
+    add_beams(verb)
+    verb.add_argument("--html", metavar="FILE",
+                      help="write a page, with the maps of the matched heads and both explorers")
+    add_engine(verb)
+
+
 def add_align(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "align", "link the words of given translations, by the model's attention",
@@ -260,7 +281,7 @@ def add_measure(verbs: Verbs) -> None:
         "They lie beside the model or, if its folder is packaged, a download or read-only, in the user's cache. What\n"
         "the model or the pairs do not allow is left out, and a line says why. On storybook, English to French, gold\n"
         "links are known, and each head is switched off, and patched from sentences with the other pronoun, to see\n"
-        "what it does for the pronoun; random sets of heads are the control.\n"
+        "what it does for the pronoun; other sets of heads are the control.\n"
         "  seq2see measure RUN                              on the run's own held-out pairs\n"
         "  seq2see measure ORG/MODEL --data pairs.tsv       on other pairs; a header, en and fr, names languages\n"
         "  seq2see measure RUN --data held.en --links FILE  on held.en and held.fr, with gold links\n"

@@ -28,6 +28,7 @@ VERBS = {
     "score": ["runs/x", "--to", "fr"],
     "export": ["runs/x", "--quantization", "float32"],
     "look": ["runs/x", "The cat.", "--layer", "0", "--head", "1"],
+    "compare": ["runs/x", "runs/y", "The cat."],
     "models": [],
     "align": ["runs/x", "--src", "in.en", "--tgt", "in.fr"],
     "measure": ["runs/x", "--sentences", "300"],

@@ -2,7 +2,7 @@
 
 import json
 import re
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pytest
 import tiny
@@ -11,9 +11,11 @@ import torch
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.errors import UserError
 from seq2see.lens import trace_texts
+from seq2see.lens.hooks import Head
+from seq2see.lens.intervals import share_interval
 from seq2see.lens.roles import read_roles
 from seq2see.lens.summary import mean_spread, spread
-from seq2see.measures import gold
+from seq2see.measures import gold, pronoun_heads
 from seq2see.measures.head_roles import reach
 from seq2see.storybook import generate
 from seq2see.tokenizer import train_tokenizer
@@ -110,6 +112,46 @@ def test_minimal_pairs_are_variants_of_equal_length(story):
         assert len(choices[a].source_ids) == len(choices[b].source_ids)
 
 
+@pytest.mark.parametrize(("chosen", "alike", "overlapping", "possible"), [
+    ([(0, 0)], "layers", False, 3),  # the other three of its layer
+    ([(0, 0), (0, 1)], "layers", True, 5),  # one set is left without them; six pairs but itself
+    ([(0, 0), (0, 1), (0, 2)], "layers", True, 3),  # none is left without them
+    ([(0, 0), (1, 1)], "layers", True, 15),  # nine without them are too few for p
+    ([(0, 0), (0, 1)], "kinds", True, 27),  # 15 without them
+    ([(0, 0), (1, 1)], "any", False, 91),  # of the 14 others
+])  # fmt: skip
+@pytest.mark.parametrize("draws", [200, 10])
+def test_a_control_tries_every_other_set_where_they_are_few(chosen, alike, overlapping, possible, draws):
+    """And where they are many, a sample without repeats and without the chosen one."""
+    heads = [Head(kind, layer, head) for kind in ("cross", "decoder") for layer in range(2) for head in range(4)]
+    chosen, tried = [Head("cross", *one) for one in chosen], []
+
+    def effect(some):
+        tried.append(some)
+        return len(set(some) & set(chosen)) + sum(one.head for one in some) / 100
+
+    found = pronoun_heads.control(chosen, heads, effect, lambda sets: (0.0, 1.0), alike=alike, draws=draws)
+    *sets, itself = tried
+    like = {"layers": lambda one: (one.kind, one.layer), "kinds": lambda one: one.kind, "any": lambda one: 0}[alike]
+    every = [one for one in combinations(sorted(heads), len(chosen))
+             if sorted(map(like, one)) == sorted(map(like, chosen)) and one != itself]
+    apart = [one for one in every if not set(one) & set(chosen)]
+    assert itself == tuple(sorted(chosen)) and len(set(sets)) == len(sets) == found.draws == min(possible, draws)
+    assert set(sets) <= set(every if overlapping else apart)
+    assert (found.possible, found.overlapping, found.exact) == (possible, overlapping, possible <= draws)
+    as_large = sum(effect(one) >= effect(itself) - 1e-12 for one in sets)
+    assert found.p == pytest.approx((1 + as_large) / (1 + len(sets))) and found.mean.value == pytest.approx(
+        sum(map(effect, sets)) / len(sets))
+    assert (found.p_ends is None) == found.exact and (found.exact or found.p_ends[0] <= found.p <= found.p_ends[1])
+
+
+@pytest.mark.parametrize(("count", "total"), [(0, 10), (3, 10), (10, 10), (1, 200), (57, 200)])
+def test_the_interval_of_a_share_is_where_the_score_test_rejects(count, total):
+    """(p - share)^2 = z^2 share (1 - share) / n at both ends."""
+    for end in share_interval(count, total):
+        assert (count / total - end) ** 2 == pytest.approx(1.96**2 * end * (1 - end) / total, abs=1e-12)
+
+
 def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(quick, story, tmp_path, command):
     texts = [text for one in story.test for text in (one.source, one.target)]
     tokenizer = train_tokenizer(texts, vocab_size=900, languages=["fr"])
@@ -143,6 +185,10 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(qu
         assert "{:.2f} [{:.2f}, {:.2f}]".format(*own["distance"]) in far
         supervised = row["head"] == ["cross", 0, 1]
         assert row["supervised"] is supervised and ("supervised" in patched) is supervised
+    tables = [line for line in out.splitlines() if "[" in line and ":" not in line.partition("[")[0]]
+    spared = rf"{FIGURE}|(encoder|decoder|cross) \d\.\d|p \d\.\d+ \(exact: all \d+"
+    bare = [line for line in tables if re.search(r"\d\.\d|\d%", re.sub(spared, "", line))]
+    assert len(tables) > 40 and not bare, "every figure has its interval; an exact rank needs none"
     for part in ("needed", "enough"):
         assert len(report[part]["set"]) == 1
         assert [one["draws"] for one in report[part]["controls"]] == [1, 1, 5], "all other heads, each once"

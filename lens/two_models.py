@@ -1,0 +1,191 @@
+"""Two models and one sentence: how probable each finds a translation, word by word, and which of their heads do alike.
+
+Heads of a layer have no order of their own: another training of one recipe may have them in another.  So the heads of
+two layers are matched, each with one, such that their maps differ least in all (Kuhn 1955).  Maps are compared by
+words, since the models may have other tokens.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from seq2see.errors import UserError
+from .by_words import by_units, map_units, units
+from .hooks import Head
+from .kinds import KINDS, Kind
+from .trace_data import TraceData
+
+# L layers, H heads, R row words, C column words
+
+SPECIAL = "(special tokens)"  # the last column of maps by words: </s>, tags, the start
+
+
+class WordChance(NamedTuple):
+    """A word of a translation that has tokens of its own in both models, the probability that each gives it after the
+    words before, and what each would write in place of its first token that is not the most probable, or ""."""
+
+    word: str
+    first: float
+    second: float
+    first_instead: str
+    second_instead: str
+
+
+class LongestLook(NamedTuple):
+    """A row of two maps: its word, and where each of the two heads looks most, with the share."""
+
+    word: str
+    first: tuple[str, float]
+    second: tuple[str, float]
+
+
+@dataclass(frozen=True)
+class MatchedHeads:
+    """A head of the first model and the one of the second that does most alike.
+
+    `distance`: the share of attention that lies elsewhere, averaged over words, 0 for equal maps and 1 for such that
+    share no word.  `row` is the word at which they differ most, by `at_row`.
+    """
+
+    first: Head
+    second: Head
+    distance: float
+    at_row: float
+    row: LongestLook
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What two models do with one translation of a text: see `compare`.
+
+    `log_probs` are theirs of the whole translation; `heads` those matched, the most different first; `alone` are heads
+    of either model that have no partner, with the number of the model, 0 or 1.
+    """
+
+    source: str
+    translation: str
+    log_probs: tuple[float, float]
+    words: tuple[WordChance, ...]
+    heads: tuple[MatchedHeads, ...]
+    alone: tuple[tuple[int, Head], ...]
+
+
+def compare(first: TraceData, second: TraceData) -> Comparison:
+    """Compare two models by their traces of one translation, as `look_at` gives them: `lens.compare(one.look_at(text,
+    translation), other.look_at(text, translation))`.
+
+    Heads are matched within a layer; where the models have other numbers of layers, within layers at the same relative
+    depth.  UserError for traces of other texts.
+    """
+    sides = [[[word.text for word in words] for words in (trace.source_words, trace.target_words)]
+             for trace in (first, second)]
+    if sides[0] != sides[1]:
+        raise UserError("the two traces are of other texts: look at the same translation of one text with both models")
+    matched: list[MatchedHeads] = []
+    alone: list[tuple[int, Head]] = []
+    for kind in KINDS:
+        maps = tuple(word_shares(trace, kind) for trace in (first, second))
+        pairs = paired_layers(len(maps[0]), len(maps[1]))
+        found = [one for layers in pairs for one in _matched(first, kind, maps, layers)]
+        matched += found
+        for number, own in enumerate(maps):
+            taken = {(one.first, one.second)[number] for one in found}
+            alone += [(number, head) for head in (Head(kind, *at) for at in np.ndindex(own.shape[:2])) if
+                      head not in taken]  # fmt: skip
+    return Comparison(first.source_text, first.target_text, (first.log_prob, second.log_prob),
+                      tuple(_chances(first, second)),
+                      tuple(sorted(matched, key=lambda one: -one.distance)), tuple(alone))
+
+
+def word_shares(trace: TraceData, kind: Kind) -> np.ndarray:
+    """The raw weights by words: [L,H,R,C+1], the last column for all special tokens; rows of words without a token are
+    NaN."""
+    rows, columns = map_units(trace, kind)
+    maps = by_units(trace.maps(kind), rows, columns)
+    R, C = (len(trace.source_words if source else trace.target_words) for source in (kind == "encoder",
+                                                                                     kind != "decoder"))
+    shares = np.full((*maps.shape[:2], R, C + 1), np.nan)
+    for r, row in enumerate(rows):
+        if row.word is not None:
+            shares[..., row.word, :] = 0
+            for c, column in enumerate(columns):
+                shares[..., row.word, C if column.word is None else column.word] += maps[..., r, c]
+    return shares
+
+
+def paired_layers(first: int, second: int) -> list[tuple[int, int]]:
+    """Each layer of the model with fewer, and that of the other at the same relative depth."""
+    few, many = sorted((first, second))
+    pairs = [(layer, math.floor(layer * (many - 1) / max(few - 1, 1) + 0.5)) for layer in range(few)]
+    return pairs if first <= second else [(other, layer) for layer, other in pairs]
+
+
+def _matched(trace: TraceData, kind: Kind, maps: Sequence[np.ndarray], layers: tuple[int, int]) -> list[MatchedHeads]:
+    first_HRC, second_HRC = (own[layer] for own, layer in zip(maps, layers, strict=True))
+    apart_HHR = np.abs(first_HRC[:, None] - second_HRC[None]).sum(-1) / 2
+    rows = np.flatnonzero(~np.isnan(apart_HHR[0, 0]))
+    if not len(rows):
+        return []
+    cost_HH = apart_HHR[..., rows].mean(-1)
+    row_words, column_words = ([word.text for word in (trace.source_words if source else trace.target_words)]
+                               for source in (kind == "encoder", kind != "decoder"))
+    names, found = [*column_words, SPECIAL], []
+    for one, other in assignment(cost_HH):
+        row = int(rows[apart_HHR[one, other, rows].argmax()])
+        looks = [(names[int(own.argmax())], float(own.max())) for own in (first_HRC[one, row], second_HRC[other, row])]
+        found.append(MatchedHeads(Head(kind, layers[0], one), Head(kind, layers[1], other), float(cost_HH[one, other]),
+                                  float(apart_HHR[one, other, row]), LongestLook(row_words[row], *looks)))
+    return found
+
+
+def assignment(cost_NM: np.ndarray) -> list[tuple[int, int]]:
+    """Pairs (row, column), no two of one row or column and as many as there can be, of least cost in all.
+
+    The Hungarian algorithm by shortest augmenting paths (Jonker and Volgenant 1987); scipy is no dependency.
+    """
+    if cost_NM.shape[0] > cost_NM.shape[1]:
+        return sorted((row, column) for column, row in assignment(cost_NM.T))
+    N, M = cost_NM.shape
+    price_N, price_M = np.zeros(N), np.zeros(M)
+    owner_M = np.full(M, -1)  # the row that has each column
+    for new in range(N):
+        least_M, before_M, done_M = np.full(M, np.inf), np.full(M, -1), np.zeros(M, dtype=bool)
+        row, column = new, -1
+        while row >= 0:  # until a column is free
+            slack_M = cost_NM[row] - price_N[row] - price_M
+            shorter_M = ~done_M & (slack_M < least_M)
+            least_M[shorter_M], before_M[shorter_M] = slack_M[shorter_M], column
+            column = int(np.where(done_M, np.inf, least_M).argmin())
+            step = least_M[column]
+            price_N[new] += step
+            price_N[owner_M[done_M]] += step
+            price_M[done_M] -= step
+            least_M[~done_M] -= step
+            done_M[column] = True
+            row = int(owner_M[column])
+        while column >= 0:
+            owner_M[column] = owner_M[before_M[column]] if before_M[column] >= 0 else new
+            column = int(before_M[column])
+    return sorted((int(row), column) for column, row in enumerate(owner_M) if row >= 0)
+
+
+def _chances(first: TraceData, second: TraceData) -> list[WordChance]:
+    texts = [word.text for word in first.target_words]
+    own, other = ({unit.word: unit.pieces for unit in units(trace.target, trace.target_words) if unit.word is not None}
+                  for trace in (first, second))
+    return [WordChance(texts[word], _chance(first, own[word]), _chance(second, other[word]),
+                       _instead(first, own[word]), _instead(second, other[word]))
+            for word in own if word in other]
+
+
+def _chance(trace: TraceData, pieces: Sequence[int]) -> float:
+    return math.exp(trace.log_probs[list(pieces)].sum())
+
+
+def _instead(trace: TraceData, pieces: Sequence[int]) -> str:
+    """The most probable token of the first step of a word at which it was not chosen."""
+    return next((trace.top[t][0].text.strip(" ▁") or trace.top[t][0].text for t in pieces
+                 if trace.top[t][0].id != trace.target_ids[t]), "")

@@ -1,0 +1,100 @@
+"""The verb `compare`: two models on one sentence, on the terminal and as a page."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from textwrap import wrap
+
+from seq2see.atomic import atomic_write
+from seq2see.errors import UserError
+from seq2see.lens import VIEWS, Comparison, Trace, compare
+from seq2see.lens.side_by_side import HEADS_ABOUT, alone_line, comparison_page, percent
+from seq2see.lens.views import ViewName
+from seq2see.lens.wording import printable
+from seq2see.streams import only_results_on_stdout
+from seq2see.training.evaluation import check_language_pair, load_on_one_engine
+from seq2see.translate import Translator
+from seq2see.translate.segment_translator import check_text
+
+SHOWN = 24  # matched heads on the terminal, the most different first; a page has all
+
+
+def run(args: argparse.Namespace) -> None:
+    """`args.first`, `args.second`, `args.sentence`, `args.source`, `args.target`, `args.num_beams`, `args.engine`,
+    `args.device` and `args.html`."""
+    check_text(args.sentence)  # before the models are loaded
+    with only_results_on_stdout():
+        models = load_on_one_engine([args.first, args.second], engine=args.engine, device=args.device,
+                                    trust_remote_code=args.trust_remote_code)
+    names = [model.name for model in models]
+    asked = [model.pair(args.source, args.target) for model in models]
+    source, target = next(filter(all, asked), asked[0])  # of the one that names its languages
+    for model in models:
+        check_language_pair(model, source, target)
+    views = VIEWS if args.html else ("raw",)
+    own = [translated(model, args.sentence, source=source, target=target, num_beams=args.num_beams, views=views)
+           for model in models]
+    first, second = own
+    same_tokens = models[0].tokenizer.get_vocab() == models[1].tokenizer.get_vocab()
+    traces = [(first, forced(models[1], first, same_tokens=same_tokens, views=views))]
+    if first.target_text != second.target_text:
+        traces.append((forced(models[0], second, same_tokens=same_tokens, views=("raw",)), second))
+    comparisons = [compare(*pair) for pair in traces]
+    print("\n".join(lines(names, comparisons)))
+    if args.html:
+        write_page(args.html, comparison_page(names, comparisons, traces))
+
+
+def translated(model: Translator, text: str, *, source: str, target: str, num_beams: int | None,
+               views: Sequence[ViewName]) -> Trace:
+    """The trace of what a model writes for one sentence; UserError for a text that is none."""
+    result = model(text, source=source, target=target, num_beams=num_beams)
+    if len(result.parts) != 1 or not result.hypotheses:
+        raise UserError(f"{model.name} translates this text in {len(result.parts)} parts: give one sentence")
+    [trace] = model.look(result, views=views, calibrated=False)
+    return trace
+
+
+def forced(model: Translator, trace: Trace, *, same_tokens: bool, views: Sequence[ViewName]) -> Trace:
+    """The same translation, as this model predicts it: token by token if it has the same tokens."""
+    ids, given = (trace.target_ids, trace.given) if same_tokens else (None, 0)
+    try:
+        return model.look_at(trace.source_text, trace.target_text, source=trace.source_language,
+                             target=trace.target_language, views=views, calibrated=False, target_ids=ids, given=given)
+    except UserError as error:
+        raise UserError(f"{model.name}: {error}", exit_code=error.exit_code) from None
+
+
+def write_page(path: str, page: str) -> None:
+    """Write a page, and say so on stderr."""
+    try:
+        atomic_write(Path(path), page)
+    except OSError as error:
+        raise UserError(f"cannot write {path} ({error.strerror}); choose a writable file with --html") from error
+    print(f"wrote {path}", file=sys.stderr)
+
+
+def lines(names: Sequence[str], comparisons: Sequence[Comparison]) -> list[str]:
+    """The comparison as people read it."""
+    first, last = comparisons[0], comparisons[-1]
+    found = [f"A  {names[0]}: {printable(first.translation)}",
+             f"B  {names[1]}: {printable(last.translation) if last is not first else 'the same'}"]
+    for which, one in zip("AB", comparisons, strict=False):
+        found += ["", f"Probability of {which}'s translation (log-probability: A {one.log_probs[0]:.3f},"
+                      f" B {one.log_probs[1]:.3f}), and tokens that would be written instead:"]
+        longest = max((len(word.word) for word in one.words), default=0)
+        for word in one.words:
+            rather = [f"{name}: {printable(instead)}" for name, instead in zip("AB", word[3:], strict=True) if instead]
+            found.append(f"  {printable(word.word):{longest}}  A {percent(word.first):>8}  B {percent(word.second):>8}"
+                         f"  {'  '.join(rather)}".rstrip())
+    found += ["", *wrap("Matched heads, the most different first. " + HEADS_ABOUT, 100), ""]
+    found.append(f"  {'A':12} {'B':12} distance  differ most at")
+    for head in first.heads[:SHOWN]:
+        looks = "; ".join(f"{which}: {printable(word)} {percent(share)}" for which, (word, share) in
+                          zip("AB", head.row[1:], strict=True))
+        at = f"{printable(head.row.word)} ({looks})"
+        found.append(f"  {head.first!s:12} {head.second!s:12} {head.distance:8.2f}  {at}")
+    if len(first.heads) > SHOWN:
+        found.append(f"  and {len(first.heads) - SHOWN} more: --html FILE has all")
+    return [*found, *([alone_line("AB", first)] if first.alone else [])]

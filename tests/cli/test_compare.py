@@ -1,0 +1,160 @@
+"""`seq2see compare A B SENTENCE` and `seq2see evaluate A --against B --html`: what is said is the models' own."""
+
+import base64
+import html
+import json
+import re
+
+import pytest
+import tiny
+from sacrebleu import sentence_chrf
+
+from seq2see import Translator
+from seq2see.lens import compare as compared
+from seq2see.lens.side_by_side import percent
+from seq2see.lens.wording import printable
+
+TEXT = "The cat did not cross."
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    return [tiny.save(tmp_path_factory.mktemp(name), *tiny.seq2see(seed=seed)) for seed, name in enumerate("ab")]
+
+
+@pytest.fixture
+def compare(command, folders):
+    return lambda *arguments: command("compare", *folders, *arguments, "--engine", "torch")
+
+
+def forced(model, trace):
+    """The tokens that the other wrote: the two have one tokenizer."""
+    return model.look_at(trace.source_text, trace.target_text, target_ids=trace.target_ids, given=trace.given,
+                         calibrated=False)
+
+
+def test_the_terminal_has_both_translations_their_chances_and_every_matched_head(compare, folders):
+    code, out, err = compare(TEXT)
+    models = [Translator.from_pretrained(folder, engine="torch") for folder in folders]
+    first, second = (model.look(model(TEXT), calibrated=False)[0] for model in models)
+    assert (code, err) == (0, "") and first.target_text != second.target_text
+    assert out.splitlines()[:2] == [f"{which}  {folder}: {printable(trace.target_text)}" for which, folder, trace in
+                                    zip("AB", folders, (first, second), strict=True)]
+    for which, pair in (("A", (first, forced(models[1], first))), ("B", (forced(models[0], second), second))):
+        one = compared(*pair)
+        assert f"{which}'s translation (log-probability: A {one.log_probs[0]:.3f}, B {one.log_probs[1]:.3f})" in out
+        for word in one.words:
+            chances = rf"A +{percent(word.first)}  B +{percent(word.second)}"
+            assert re.search(rf"  {re.escape(printable(word.word))} +{chances}", out)
+    heads = compared(first, forced(models[1], first)).heads
+    for head in heads:
+        assert re.search(rf"  {head.first} +{head.second} +{head.distance:.2f}  ", out)
+
+
+def test_a_model_beside_itself_is_the_same(command, folders):
+    code, out, _ = command("compare", folders[0], folders[0], TEXT, "--engine", "torch")
+    assert code == 0 and ": the same\n" in out and "B's translation" not in out
+    assert set(re.findall(r"^  \w+ \d\.\d +\w+ \d\.\d +(\d\.\d\d)", out, re.MULTILINE)) == {"0.00"}
+
+
+def test_the_page_has_maps_of_matched_heads_and_both_explorers(compare, folders, tmp_path):
+    path = tmp_path / "x.html"
+    code, out, err = compare("The cat <b>did</b> not cross.", "--html", path)
+    page = path.read_text("utf-8")
+    assert code == 0 and err == f"wrote {path}\n" and "<b>did" not in page
+    pictures = [base64.b64decode(one).decode() for one in re.findall(r"data:image/svg\+xml;base64,([^\"]+)", page)]
+    pair = re.findall(r"^  (\w+ \d\.\d) +(\w+ \d\.\d) ", out, re.MULTILINE)[0]
+    assert f"<h2>{pair[0]} and {pair[1]}</h2>" in page and len(pictures) == 12
+    for head, picture in zip(pair, pictures, strict=False):
+        _, layer, number = re.split(r"[ .]", head)
+        assert f"layer {layer} of" in picture and f"head {number} of" in picture
+    inside = [html.unescape(one) for one in re.findall(r'srcdoc="([^"]*)"', page)]
+    assert [one.startswith("<!doctype html>") for one in inside] == [True, True]
+    assert not re.search(r'(src|href)="(?!data:)', re.sub(r'srcdoc="[^"]*"', "", page)), "it works offline"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1440, 600])
+def test_the_page_opens_with_both_explorers(browser, compare, tmp_path, width):
+    path = tmp_path / "x.html"
+    assert compare(TEXT, "--html", path)[0] == 0
+    tab = browser.new_page(viewport={"width": width, "height": 900})
+    errors: list[str] = []
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.goto(path.as_uri())
+    for number in range(2):
+        tab.frame_locator("iframe").nth(number).locator(".s2s").first.wait_for(timeout=20_000)
+    assert tab.evaluate("[...document.images].every(one => one.complete && one.naturalWidth > 100)")
+    assert not errors and tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    tab.close()
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["The cat. The box. The street did not cross the cat. It was tired."], "parts: give one sentence"),
+    (["..."], "give one sentence"),
+    ([TEXT, "--to", "xx"], "does not translate to xx"),
+    ([TEXT, "--html", "no/such/folder/x.html"], "cannot write no/such/folder/x.html"),
+    ([], "the following arguments are required: SENTENCE"),
+])  # fmt: skip
+def test_a_mistake_is_one_line(compare, arguments, said):
+    code, _, err = compare(*arguments)
+    assert code and said in err and err.count("\n") == 1
+
+
+def test_a_model_of_another_language_is_named(command, folders, tmp_path):
+    other, tokenizer = tiny.seq2see()
+    other.config.language_pairs = [["en", "de"]]
+    folder = tiny.save(tmp_path / "de", other, tokenizer)
+    code, _, err = command("compare", folders[0], folder, TEXT, "--engine", "torch")
+    assert code and err.startswith(f"seq2see: error: {folder}: ") and err.count("\n") == 1
+
+
+def test_models_that_name_no_languages_take_those_of_the_other(command, folders, tmp_path):
+    """And have other tokens, layers and heads."""
+    other = tiny.save(tmp_path / "t5", *tiny.make("t5"))
+    for pair in ([folders[0], other], [other, folders[0]]):
+        code, out, err = command("compare", *pair, TEXT, "--engine", "torch")
+        assert (code, err) == (0, ""), err
+        assert "Without a partner: " in out and "1 heads 0 1" in out
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    pairs = [("The cat.", "Le chat."), ("The box.", "La boîte."), ("The cat did not cross.", "Le chat n'a pas.")]
+    path.write_text("en\tfr\n" + "".join(f"{source}\t{target}\n" for source, target in pairs), "utf-8")
+    return path
+
+
+def test_evaluate_writes_the_largest_differences_side_by_side(command, folders, table, tmp_path):
+    path = tmp_path / "x.html"
+    asked = ["--against", folders[1], "--data", table, "--to", "fr", "--engine", "torch"]
+    code, out, err = command("evaluate", folders[0], *asked, "--html", path)
+    plain = command("evaluate", folders[0], *asked)
+    assert (code, out) == plain[:2] and err == f"{plain[2]}wrote {path}\n"
+    page, row = path.read_text("utf-8"), json.loads(out.splitlines()[-1])["fr"]
+    assert f"BLEU {row['bleu']}, chrF2 {row['chrf']}" in page and str(row["against"]["chrf"]) in page
+    pairs = [line.split("\t") for line in table.read_text("utf-8").splitlines()[1:]]
+    models = [Translator.from_pretrained(folder, engine="torch") for folder in folders]
+    scores = [[sentence_chrf(model(source, target="fr").text, [target]).score for model in models] for source, target
+              in pairs]
+    rows = re.findall(r"<tr>(<td.*?)</tr>", page)
+    found = [[html.unescape(re.sub(r"<[^>]+>", "", cell)) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)] for row
+             in rows]
+    order = sorted(range(len(pairs)), key=lambda n: -abs(scores[n][0] - scores[n][1]))
+    assert [row[0] for row in found] == [str(n + 1) for n in order]
+    for row, n in zip(found, order, strict=True):
+        assert row[1:3] == pairs[n] and row[3:5] == [printable(model(pairs[n][0], target="fr").text)
+                                                           for model in models]
+        assert row[5:7] == [f"{one:.1f}" for one in scores[n]]
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["--html", "x.html"], "--html shows what two models write side by side: give --against MODEL"),
+    (["--html", "x.html", "--against", "B"], "--html FILE has one target language: give --to fr"),
+    (["--html", "no/x.html", "--against", "B", "--to", "fr"], "cannot write no/x.html"),
+])  # fmt: skip
+def test_a_mistake_of_the_page_is_one_line(command, folders, table, tmp_path, arguments, said):
+    arguments = [folders[1] if one == "B" else one for one in arguments]
+    code, _, err = command("evaluate", folders[0], "--data", table, "--engine", "torch", *arguments)
+    assert code and said in err.splitlines()[-1] and "Traceback" not in err
