@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .by_words import Unit as Unit, WordMap as WordMap, word_map as word_map
     from .calibration import Calibration as Calibration, Calibrator as Calibrator
     from .choices import Choice as Choice, MinimalPairs as MinimalPairs, margins as margins
+    from .direct_attribution import LogitAttribution as LogitAttribution, logit_attribution as logit_attribution
     from .embeddings import (
         Contextual as Contextual, Neighbour as Neighbour, analogy as analogy, contextual as contextual,
         distances as distances, neighbours as neighbours, project as project, static as static,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from .explorer import to_html as to_html
     from .faithfulness import measure_trust as measure_trust
     from .alignment_fitting import fit_alignment as fit_alignment
+    from .flow_graph import ContributionGraph as ContributionGraph, contribution_graph as contribution_graph
     from .hooks import Head as Head, all_heads as all_heads
     from .intervals import Estimate as Estimate, agreement as agreement
     from .interventions import (
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from .logits import LogitLens as LogitLens, logit_lens as logit_lens
     from .maps import Picture as Picture, picture as picture
     from .means import head_means as head_means
+    from .neurons import (
+        Activation as Activation, Neuron as Neuron, top_activations as top_activations, top_neurons as top_neurons,
+    )
     from .plot import save_plot as save_plot
     from .probabilities import Outlook as Outlook, outlook as outlook, with_calibration as with_calibration
     from .summary import sink_shares as sink_shares, summarise as summarise
@@ -50,17 +55,20 @@ _NAMES_IN = {
     "by_words": "Unit WordMap word_map",
     "calibration": "Calibration Calibrator",
     "choices": "Choice MinimalPairs margins",
+    "direct_attribution": "LogitAttribution logit_attribution",
     "embeddings": "Contextual Neighbour analogy contextual distances neighbours project static",
     "evidence": "effects",
     "explorer": "to_html",
     "faithfulness": "measure_trust",
     "alignment_fitting": "fit_alignment",
+    "flow_graph": "ContributionGraph contribution_graph",
     "hooks": "Head all_heads",
     "intervals": "Estimate agreement",
     "interventions": "Recording ablate mean_outputs patch record steer",
     "logits": "LogitLens logit_lens",
     "maps": "Picture picture",
     "means": "head_means",
+    "neurons": "Activation Neuron top_activations top_neurons",
     "plot": "save_plot",
     "probabilities": "Outlook outlook with_calibration",
     "summary": "sink_shares summarise",
