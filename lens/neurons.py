@@ -20,9 +20,9 @@ from seq2see.errors import UserError
 from ..tokenizer.encoding import encode_source, encode_target, of_source
 from ..tokenizer.tagging import tagging
 from ..tokenizer.words import token_names
+from .direct_attribution import DecoderBlock, DecoderPass, Token, decoder_pass, token_ids
 from .feed_forward import neuron_site
 from .hooks import Stack, capture, laid_out_otherwise
-from .direct_attribution import DecoderBlock, DecoderPass, Token, decoder_pass, token_ids
 from .teacher_forcing import (
     check_lengths,
     check_list,
