@@ -269,8 +269,8 @@ class _Captured:
 def _norms(
     own: Sequence[AttentionSite], across: Sequence[AttentionSite], inner: Sequence[FeedForwardSite]
 ) -> dict[tuple[str, int], nn.Module]:
-    attention = {(site.kind, site.layer): site.norm for site in (*own, *across)}
-    return {**attention, **{("feed_forward", site.layer): site.norm for site in inner}}
+    norms: dict[tuple[str, int], nn.Module] = {(site.kind, site.layer): site.norm for site in (*own, *across)}
+    return norms | {("feed_forward", site.layer): site.norm for site in inner}
 
 
 def _blocks(

@@ -36,19 +36,20 @@ def feed_forward_sites(model: PreTrainedModel, stack: Stack) -> tuple[FeedForwar
     return tuple(_site(stack, number, layer) for number, layer in enumerate(layers_of(model, stack)))
 
 
-def neuron_site(model: PreTrainedModel, stack: Stack, layer: int) -> FeedForwardSite:
-    """The feed-forward layer whose neurons are asked for; UserError if it is missing or has none, with those that
-    have."""
+def neurons_of(model: PreTrainedModel, stack: Stack, layer: int) -> nn.Linear:
+    """The output projection of a feed-forward layer, whose input columns are its neurons; UserError for a missing
+    layer, and for one without neurons of its own, with those that have some."""
     if stack not in STACKS:
         raise UserError(f"there is no stack {stack!r}: expected encoder or decoder", exit_code=2)
     sites = feed_forward_sites(model, stack)
     if not 0 <= layer < len(sites):
         raise UserError(f"there is no {stack} layer {layer} here: expected 0 to {len(sites) - 1}", exit_code=2)
-    if sites[layer].output is None:
+    output = sites[layer].output
+    if output is None:
         dense = ", ".join(str(site.layer) for site in sites if site.output) or "none"
         raise UserError(f"{stack} layer {layer} is a mixture of experts, without neurons of its own; layers that have"
                         f" them: {dense}", exit_code=2)
-    return sites[layer]
+    return output
 
 
 def _site(stack: Stack, number: int, layer: nn.Module) -> FeedForwardSite:

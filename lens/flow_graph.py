@@ -31,7 +31,9 @@ from .trace_data import TraceData
 
 # R rows, C columns, H heads, P parts, D model width
 
-After = Literal["embedding", "encoder", "decoder", "cross", "feed_forward"]
+BlockKind = Literal["encoder", "decoder", "cross", "feed_forward"]
+After = Literal["embedding"] | BlockKind
+EdgeKind = Literal["residual"] | BlockKind
 ATTENTIONS: dict[Stack, tuple[Kind, ...]] = {"encoder": ("encoder",), "decoder": ("decoder", "cross")}
 ORDER: tuple[After, ...] = ("embedding", "encoder", "decoder", "cross", "feed_forward")  # within a layer
 
@@ -55,7 +57,7 @@ class Edge:
     """From one node to a later one, by their places in the graph's `nodes`: a head's (its kind of attention, layer and
     number, from 0), a feed-forward layer's, or the residual's of a block."""
 
-    kind: Kind | Literal["feed_forward", "residual"]
+    kind: EdgeKind
     layer: int
     head: int | None
     source: int
@@ -168,9 +170,9 @@ class _Flow:
     def __init__(self, threshold: float, *, encoded: int) -> None:
         self.threshold, self.encoded = threshold, encoded
         self.share: dict[_At, float] = defaultdict(float)
-        self.edges: list[tuple[str, int, int | None, _At, _At, float]] = []
+        self.edges: list[tuple[EdgeKind, int, int | None, _At, _At, float]] = []
 
-    def through(self, layer: int, stack: Stack, after: After, parts: _Parts, *, before: After | None) -> None:
+    def through(self, layer: int, stack: Stack, after: BlockKind, parts: _Parts, *, before: After | None) -> None:
         """One block, after which the states' shares are known: to the states before it, which are those of the layer
         below if no block of this layer comes `before` it."""
         for at in [at for at in self.share if at[:3] == (stack, layer, after)]:
@@ -180,12 +182,12 @@ class _Flow:
                 handed = self.share[at] * share
                 if handed <= 0 or handed < self.threshold:
                     continue
-                kind = after if column >= 0 else "residual"
+                kind: EdgeKind = after if column >= 0 else "residual"
                 source = own if column < 0 or after == "feed_forward" else self._column(after, own, column)
                 self.share[source] += handed
                 self.edges.append((kind, layer, head, source, at, handed))
 
-    def _column(self, kind: After, own: _At, column: int) -> _At:
+    def _column(self, kind: BlockKind, own: _At, column: int) -> _At:
         if kind == "cross":
             return _At("encoder", self.encoded, "feed_forward", column)
         return own._replace(position=column)

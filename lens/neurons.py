@@ -21,7 +21,7 @@ from ..tokenizer.encoding import encode_source, encode_target, of_source
 from ..tokenizer.tagging import tagging
 from ..tokenizer.words import token_names
 from .direct_attribution import DecoderBlock, DecoderPass, Token, decoder_pass, token_ids
-from .feed_forward import neuron_site
+from .feed_forward import neurons_of
 from .hooks import Stack, capture, laid_out_otherwise
 from .teacher_forcing import (
     check_lengths,
@@ -84,14 +84,15 @@ def top_neurons(
     `token` is by default what the step predicts.  UserError for a missing layer or step, a layer without neurons of its
     own (a mixture of experts), a text that is no single token, and a model whose blocks cannot be reached.
     """
-    site = neuron_site(model, "decoder", layer)
+    weight_DN = neurons_of(model, "decoder", layer).weight.double().cpu()
     if not 0 <= step < len(trace.target_ids):
         raise UserError(f"there is no step {step} here: expected 0 to {len(trace.target_ids) - 1}", exit_code=2)
     own, others = (None if one is None else token_ids(model, tokenizer, one, steps=len(trace.target_ids))
                    for one in (trace.target_ids if token is None else token, contrast))
     whole = decoder_pass(model, trace)
     number = next(i for i, block in enumerate(whole.blocks) if (block.kind, block.layer) == ("feed_forward", layer))
-    block, weight_DN = whole.blocks[number], site.output.weight.double().cpu()
+    block = whole.blocks[number]
+    assert block.activation_TN is not None  # a layer with neurons
     direction_D = whole.back(whole.output_weights(own or (), others)).directions[number][step]
     contribution_N = block.activation_TN[step] * (direction_D @ weight_DN)
     best = contribution_N.abs().topk(min(k, len(contribution_N))).indices.tolist()
@@ -110,8 +111,9 @@ def _effects(
     logit_V = whole.forward(vector_D, block, step)
     count = min(count, len(logit_V))
     raised, lowered = logit_V.topk(count).indices.tolist(), logit_V.topk(count, largest=False).indices.tolist()
-    return tuple(tuple(Effect(id, name, float(logit_V[id])) for id, name in zip(
-        ids, token_names(tokenizer, ids), strict=True)) for ids in (raised, lowered))
+    effects = {id: Effect(id, name, float(logit_V[id]))
+               for id, name in zip(raised + lowered, token_names(tokenizer, raised + lowered), strict=True)}
+    return tuple(effects[id] for id in raised), tuple(effects[id] for id in lowered)
 
 
 def top_activations(
@@ -130,10 +132,10 @@ def top_activations(
     check_list(targets, "targets")
     if len(sources) != len(targets):
         raise UserError(f"{len(sources)} sources and {len(targets)} targets: expected as many of each", exit_code=2)
-    site = neuron_site(model, stack, layer)
+    output = neurons_of(model, stack, layer)
     for n in neurons:
-        if not 0 <= n < site.output.in_features:
-            last = site.output.in_features - 1
+        if not 0 <= n < output.in_features:
+            last = output.in_features - 1
             raise UserError(f"there is no neuron {n} in {stack} layer {layer}: expected 0 to {last}", exit_code=2)
     tags = tagging(model.config, tokenizer, source_language, target_language)
     first = model.generation_config.forced_bos_token_id
@@ -143,7 +145,7 @@ def top_activations(
     check_lengths(model, target_ids, side="target")
     reads = source_ids if stack == "encoder" else [[decoder_start(model), *ids[:-1]] for ids in target_ids]
     best: dict[int, list[tuple[float, int, int, float]]] = {n: [] for n in neurons}
-    with eval_mode(model), capture({"neurons": site.output}, "in") as seen:
+    with eval_mode(model), capture({"neurons": output}, "in") as seen:
         for batch, _, _ in forced_batches(model, source_ids, target_ids):
             if seen["neurons"].shape[:2] != (len(batch), max(len(reads[i]) for i in batch)):
                 raise laid_out_otherwise(model)

@@ -239,9 +239,9 @@ class Page:
         self.listed = [head_of(one) for one in tab.locator(".word .story button").all()]
 
     def check(self):
-        """The kinds that were read; every statement is true."""
-        kinds = []
-        for one in self.tab.locator("[data-says]:visible").all():
+        """The kinds that were read; every statement is true.  Read again if more came meanwhile, such as the twin."""
+        saying, kinds = self.tab.locator("[data-says]:visible"), []
+        for one in (statements := saying.all()):
             kind, said = one.get_attribute("data-says"), re.sub(r"\s+", " ", one.inner_text()).strip()
             if said:
                 kinds.append(kind)
@@ -250,7 +250,7 @@ class Page:
             for one in self.tab.locator(f"{place}:visible").all():
                 if one.inner_text().strip():
                     assert one.get_attribute("data-says") or one.locator("[data-says]").count(), place
-        return kinds
+        return kinds if saying.count() == len(statements) else self.check()
 
     # --- the map's sentence, and the labels of the lines
 
