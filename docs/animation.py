@@ -54,7 +54,7 @@ def act(film: Film) -> None:
         tab.locator(".field").press_sequentially(SENTENCE[start : start + 3])
         film.take(120)
     tab.locator(".field").press("Enter")
-    tab.wait_for_function("!document.querySelector('.field')")
+    tab.wait_for_function("() => !document.querySelector('.field')")
     tab.wait_for_function(SETTLED)
     tab.wait_for_timeout(300)
     film.take(1_200)
@@ -71,7 +71,7 @@ def act(film: Film) -> None:
     tab.wait_for_timeout(250)
     film.take(900)
     tab.locator(".flip button", has_text="wide").click()
-    tab.wait_for_function("document.querySelector('.tgt').innerText.includes('elle')")
+    tab.wait_for_function("() => document.querySelector('.tgt').innerText.includes('elle')")
     film.take(400)
     tab.wait_for_function(SETTLED)
     tab.locator(f".thumbs [data-k='{head}']").click()  # the page went to the head that matters most now

@@ -92,7 +92,7 @@ def main() -> None:
         first = mark(tab)
         keep(tab, "page.png", first)
         tab.locator(".flip button", has_text="wide").click()
-        tab.wait_for_function("document.querySelector('.word').innerText.startsWith('elle')")
+        tab.wait_for_function("() => document.querySelector('.word').innerText.startsWith('elle')")
         tab.wait_for_function(SETTLED)
         tab.wait_for_timeout(3_000)  # changed words are marked for a moment
         keep(tab, "page-wide.png", first)
@@ -104,7 +104,7 @@ def main() -> None:
         tab.keyboard.press("Escape")
         tab.get_by_role("button", name="Watch it learn").click()
         tab.get_by_role("button", name="Pause").wait_for()
-        tab.wait_for_function("Number((/Step (\\d+)/.exec(document.body.innerText) || [])[1]) > 120")
+        tab.wait_for_function("() => Number((/Step (\\d+)/.exec(document.body.innerText) || [])[1]) > 120")
         tab.get_by_role("button", name="Pause").click()
         keep(tab, "page-learning.png", first)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .choices import Choice as Choice, MinimalPairs as MinimalPairs, margins as margins
     from .corpus import Corpus as Corpus
     from .corpus_tracing import trace_corpus as trace_corpus
+    from .direct_attribution import LogitAttribution as LogitAttribution, logit_attribution as logit_attribution
     from .embeddings import (
         Contextual as Contextual, Neighbour as Neighbour, analogy as analogy, contextual as contextual,
         distances as distances, neighbours as neighbours, project as project, static as static,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .explorer import to_html as to_html
     from .faithfulness import measure_trust as measure_trust
     from .alignment_fitting import fit_alignment as fit_alignment
+    from .flow_graph import ContributionGraph as ContributionGraph, contribution_graph as contribution_graph
     from .hooks import Head as Head, all_heads as all_heads
     from .intervals import Estimate as Estimate, agreement as agreement
     from .interventions import (
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
     from .logits import LogitLens as LogitLens, logit_lens as logit_lens
     from .maps import Picture as Picture, picture as picture
     from .means import head_means as head_means
+    from .neurons import (
+        Activation as Activation, Neuron as Neuron, top_activations as top_activations, top_neurons as top_neurons,
+    )
     from .path_patching import (
         attribution_patching as attribution_patching, exact_patching as exact_patching, path_patch as path_patch,
     )
@@ -66,11 +71,13 @@ _NAMES_IN = {
     "choices": "Choice MinimalPairs margins",
     "corpus": "Corpus",
     "corpus_tracing": "trace_corpus",
+    "direct_attribution": "LogitAttribution logit_attribution",
     "embeddings": "Contextual Neighbour analogy contextual distances neighbours project static",
     "evidence": "effects",
     "explorer": "to_html",
     "faithfulness": "measure_trust",
     "alignment_fitting": "fit_alignment",
+    "flow_graph": "ContributionGraph contribution_graph",
     "hooks": "Head all_heads",
     "intervals": "Estimate agreement",
     "interventions": "Recording ablate mean_outputs patch record steer",
@@ -79,6 +86,7 @@ _NAMES_IN = {
     "maps": "Picture picture",
     "means": "head_means",
     "path_patching": "attribution_patching exact_patching path_patch",
+    "neurons": "Activation Neuron top_activations top_neurons",
     "plot": "save_plot",
     "probabilities": "Outlook outlook with_calibration",
     "roles": "GoldPair GoldPronoun",

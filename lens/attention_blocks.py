@@ -26,7 +26,7 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
-from seq2see.errors import UserError
+from .frozen_norm import FrozenNorm
 from .hooks import AttentionSite, all_sites, capture
 from .kinds import KINDS, Kind
 from .teacher_forcing import eval_with_eager_attention, forced_batches
@@ -54,6 +54,12 @@ class Block:
         return self._normed(part_RCD, rows)
 
     @torch.no_grad()
+    def parts_by_head(self, weight_HRC: torch.Tensor, row: int) -> torch.Tensor:
+        """[H,C,D]: what each head adds to one row of the output from each column."""
+        part_HCD = weight_HRC[:, row, :, None] * self.vector_HCD
+        return self._normed(part_HCD.flatten(0, 1)[None], slice(row, row + 1))[0].view_as(part_HCD)
+
+    @torch.no_grad()
     def residual(self, rows: slice = slice(None)) -> torch.Tensor:
         """[R,D]: what the residual adds."""
         return self._normed(self.residual_RD[rows, None], rows)[:, 0]
@@ -68,14 +74,10 @@ class Block:
         return normed_RD if self.summed_RD is None else normed_RD + self.site.norm.bias
 
     def _normed(self, part_RCD: torch.Tensor, rows: slice) -> torch.Tensor:
-        """The final norm, if there is one, as a linear map: centre, divide by the row's deviation, and scale."""
+        """Through the norm at the end, if there is one, which is frozen."""
         if self.summed_RD is None:
             return part_RCD
-        if not isinstance(self.site.norm, nn.LayerNorm):
-            name = type(self.site.norm).__name__
-            raise UserError(f"the norm after attention is a {name}, which has no linear form here")
-        spread_R11 = (self.summed_RD[rows].var(-1, unbiased=False) + self.site.norm.eps).sqrt()[:, None, None]
-        return (part_RCD - part_RCD.mean(-1, keepdim=True)) / spread_R11 * self.site.norm.weight
+        return FrozenNorm.of(self.site.norm, self.summed_RD[rows]).apply(part_RCD)
 
 
 @dataclass(frozen=True)
@@ -189,11 +191,16 @@ def _shares(block: Block, weight_HRC: torch.Tensor, rows: slice) -> torch.Tensor
     else:
         own = torch.arange(rows.start, rows.stop)
         part_RCD[own - rows.start, own] += residual_RD
-    nearer_RC = output_RD.abs().sum(-1, keepdim=True) - (output_RD[:, None] - part_RCD).abs().sum(-1)
-    nearer_RC = nearer_RC.clamp_min(0)
-    none_R1 = nearer_RC.sum(-1, keepdim=True) == 0
-    nearer_RC = torch.where(none_R1, part_RCD.abs().sum(-1), nearer_RC)
-    return nearer_RC / nearer_RC.sum(-1, keepdim=True)
+    return proximity(part_RCD, output_RD)
+
+
+def proximity(part_RPD: torch.Tensor, output_RD: torch.Tensor) -> torch.Tensor:
+    """[R,P]: the share of each of P parts in the output, as in `shares_of_block`."""
+    nearer_RP = output_RD.abs().sum(-1, keepdim=True) - (output_RD[:, None] - part_RPD).abs().sum(-1)
+    nearer_RP = nearer_RP.clamp_min(0)
+    none_R1 = nearer_RP.sum(-1, keepdim=True) == 0
+    nearer_RP = torch.where(none_R1, part_RPD.abs().sum(-1), nearer_RP)
+    return nearer_RP / nearer_RP.sum(-1, keepdim=True)
 
 
 def roll(layers: Layers) -> dict[Kind, np.ndarray]:

@@ -77,6 +77,13 @@ def effects(
             "erased": changed[:words], "others": changed[words:]}
 
 
+def source_shares(trace: Trace) -> list[float]:
+    """[U]: how much of each word of the translation, and each token of no word, came from the source: the mean over its
+    tokens of `trace.source_share`, for which the trace needs the view contributions."""
+    return _rounded([float(trace.source_share[list(unit.pieces)].mean())
+                     for unit in units(trace.target, trace.target_words)])
+
+
 def word_odds(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, word: int) -> float:
     """The odds of a word of the translation, as the model is now, inside an intervention or not."""
     weigh = _Weighing(model, tokenizer, trace)

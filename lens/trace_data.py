@@ -150,7 +150,12 @@ class TraceData:
 
     @property
     def source_share(self) -> np.ndarray:
-        """[T]: the share of each prediction that comes from the source; the rest comes from the target prefix."""
+        """[T]: the share of each prediction that comes from the source; the rest comes from the target prefix.
+
+        By ALTI+ (Ferrando et al. 2022), through all layers, so the trace needs the view contributions.  A translation
+        that is made up has less of it than a faithful one; compare a sentence with others of the same model, since how
+        much is usual differs between models (docs/look.md).
+        """
         return self.maps("cross", "contributions")[-1].sum(-1)
 
     def row_tokens(self, kind: Kind, *, rows: Rows = "predicts") -> tuple[TokenSpan, ...]:

@@ -105,6 +105,58 @@ class Network:
             x = x + self.feed_forward(name, x)
         return self.norm("model.decoder.layer_norm", x)
 
+    def blocks(self, source, target):
+        """What each block of a forced pass adds to the stream, by (stack, layer, kind): the stream before it, its
+        parts ([heads, rows, columns, width] of attention, [rows, width] of feed-forward), and the stream after it."""
+        self.states(source, target)
+        found, start = {}, self.generation["decoder_start_token_id"]
+
+        def run(stack, x, memory, kinds):
+            for layer in range(self.config[f"{stack}_layers"]):
+                name = f"model.{stack}.layers.{layer}"
+                for kind, part in kinds.items():
+                    read = memory if kind == "cross" else self.norm(f"{name}.{part}_layer_norm", x)
+                    weights = self.maps[kind, layer]
+                    value = self.project(f"{name}.{part}.v_proj", read).unflatten(-1, (len(weights), -1))
+                    output = self.weights[f"{name}.{part}.out_proj.weight"].unflatten(-1, (len(weights), -1))
+                    parts = torch.einsum("hrc,che,dhe->hrcd", weights, value, output)
+                    after = x + parts.sum((0, 2)) + self.weights[f"{name}.{part}.out_proj.bias"]
+                    found[stack, layer, kind] = x, parts, after
+                    x = after
+                added = self.feed_forward(name, x)
+                found[stack, layer, "feed_forward"] = x, added, x + added
+                x = x + added
+            return x
+
+        encoded = run("encoder", self.embed(source), None, {"encoder": "self_attn"})
+        memory = self.norm("model.encoder.layer_norm", encoded)
+        run("decoder", self.embed([start, *target[:-1]]), memory, {"decoder": "self_attn", "cross": "encoder_attn"})
+        return found
+
+    def source_share(self, source, target):
+        """[T]: how much of each prediction comes from the source by ALTI+ (Ferrando et al. 2022): a part of a block
+        counts by how much closer it brings the sum to the output, and shares are multiplied through the layers."""
+        blocks, T = self.blocks(source, target), len(target)
+        states = torch.zeros(T, dtype=torch.float64)
+        for layer in range(self.config["decoder_layers"]):
+            own = []
+            for row in range(T):
+                before, parts, after = (blocks["decoder", layer, "decoder"][n] for n in range(3))
+                columns = parts[:, row].sum(0)
+                columns[row] += before[row]
+                own.append(self.nearer(columns, after[row]))
+            carried = torch.stack(own) @ states
+            for row in range(T):
+                before, parts, after = (blocks["decoder", layer, "cross"][n] for n in range(3))
+                shares = self.nearer(torch.cat([parts[:, row].sum(0), before[row][None]]), after[row])
+                states[row] = shares[:-1].sum() + shares[-1] * carried[row]
+        return states
+
+    @staticmethod
+    def nearer(parts, whole):
+        found = (whole.abs().sum() - (whole - parts).abs().sum(-1)).clamp_min(0)
+        return found / found.sum()
+
     def logits(self, states):
         return states @ self.embeddings.T
 

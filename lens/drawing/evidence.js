@@ -4,7 +4,7 @@
 import { bestOf, chancesOf, logChance, oddsOf } from "./chances.js";
 import { headsOff } from "./network.js";
 import { linksOf } from "./links.js";
-import { KINDS, layersOf } from "./views.js";
+import { KINDS, layersOf, viewOf } from "./views.js";
 import { goesOn } from "./words.js";
 
 const CANDIDATES = 8;  // alternatives that are completed for each word
@@ -33,7 +33,14 @@ export async function evidenceOf(forced, { others, seconds }, pause) {
   return { log_odds: rounded(weigh.before.logOdds), heads, heads_take: isLong ? +take.toFixed(1) : null,
     erased: texts.slice(0, source.length), others: texts.slice(source.length), averaged_over: sentences,
     candidates: await candidates(forced, pause), ends: endsOf(forced),
-    links: await linksOf(forced, model.alignment, pause) };
+    links: await linksOf(forced, model.alignment, pause), source_share: sourceShares(forced) };
+}
+
+// How much of each unit came from the source, through all layers (ALTI+): the mean over its tokens.
+function sourceShares({ network, seen, units }) {
+  const { shape: [L, T, S], values } = viewOf(network, seen, "contributions").cross;
+  const share = (t) => values.subarray(((L - 1) * T + t) * S, ((L - 1) * T + t + 1) * S).reduce((sum, one) => sum + one, 0);
+  return rounded(units.target.map(({ pieces }) => pieces.reduce((sum, t) => sum + share(t), 0) / pieces.length));
 }
 
 // About how long switching off these heads takes: a pass of the decoder for each, one of the encoder for its own.

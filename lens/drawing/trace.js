@@ -187,6 +187,10 @@ export class Trace {
     return this.words("source").map((one) => ({ word: one, ...this.after(this.evidence.erased[one.word], piece) }))
       .sort(byEffect);
   }
+  // How much of a written word came from the source; undefined in evidence of before it was measured.
+  sourceShare(piece) {
+    return this.evidence?.source_share?.[this.units("target", "words").findIndex((one) => one.pieces.includes(piece))];
+  }
   // The heads that matter for a word; empty if none matters alone.
   mattering(piece) { return this.once(`matter ${piece}`, () => this.effects(piece).filter(matters).slice(0, MOST)); }
 

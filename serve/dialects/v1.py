@@ -153,7 +153,8 @@ class OneTrace(BaseModel):
                                   "erased (one per source word) and others: log_odds without them, steps (where they "
                                   "change most) and instead (the word that would be written).  candidates: per word, "
                                   "with the product of token probabilities.  ends: per word, the chance that "
-                                  "it does not go on")
+                                  "it does not go on.  source_share: of each of words.target, how much came from the "
+                                  "source (ALTI+, the view contributions); the rest from the translation before it")
     maps: dict[str, dict[str, Map]] = Field(
         description="by kind and view: encoder [L,H,S,S], decoder [L,H,T,T], cross [L,H,T,S], raw rows sum to 1; "
                     "rollout and contributions have no H; left_out is cross [T, source words]")
@@ -320,19 +321,20 @@ def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str
         return found
     with IMPORTS:
         from ...lens.alignment_choice import counterparts
-        from ...lens.evidence import effects, ends, spelt_candidates
+        from ...lens.evidence import effects, ends, source_shares, spelt_candidates
         from ...lens.means import head_means
         from ...lens.views import add_views
 
     choice = translator.known_choice
     with translator.inside() as (model, tokenizer):
         means, sentences = head_means(model, tokenizer, trace, translator.folder)
-        [viewed] = add_views(model, tokenizer, [trace], views=(choice.view,))
+        [viewed] = add_views(model, tokenizer, [trace], views=(choice.view, "contributions"))
         found["evidence"] = effects(model, tokenizer, trace, means=means, others=body.others,
                                     seconds=body.head_seconds) | {
             "averaged_over": sentences,  # 0: this one only
             "candidates": spelt_candidates(model, tokenizer, trace),
             "ends": ends(tokenizer, trace),
             "links": counterparts(viewed, choice),
+            "source_share": source_shares(viewed),
         }
     return found

@@ -63,6 +63,7 @@ def test_a_family_is_served_by_every_api(family, tmp_path):
         assert {(one["kind"], one["layer"], one["head"]) for one in evidence["heads"]} == {*all_heads(translator.model)}
         assert len(evidence["erased"]) == len(WORDS) and words
         assert all(len(one["log_odds"]) == words for one in (*evidence["heads"], *evidence["erased"]))
+        assert len(evidence["source_share"]) == words and all(0 <= share <= 1 for share in evidence["source_share"])
 
 
 def said(answer):

@@ -151,6 +151,10 @@ class Case:
     def chance(self, unit, **change):
         return math.prod(self.of_token(step, **change) for step in unit["pieces"])
 
+    @cached_property
+    def source_share(self):
+        return self.net.source_share(self.source, self.target)
+
     def spelling(self, ids, start):
         """The chance of tokens from `start` on."""
         states = self.net.states(self.source, [*ids, 2])[start:-1]
@@ -235,9 +239,9 @@ class Page:
         self.listed = [head_of(one) for one in tab.locator(".word .story button").all()]
 
     def check(self):
-        """The kinds that were read; every statement is true."""
-        kinds = []
-        for one in self.tab.locator("[data-says]:visible").all():
+        """The kinds that were read; every statement is true.  Read again if more came meanwhile, such as the twin."""
+        saying, kinds = self.tab.locator("[data-says]:visible"), []
+        for one in (statements := saying.all()):
             kind, said = one.get_attribute("data-says"), re.sub(r"\s+", " ", one.inner_text()).strip()
             if said:
                 kinds.append(kind)
@@ -246,7 +250,7 @@ class Page:
             for one in self.tab.locator(f"{place}:visible").all():
                 if one.inner_text().strip():
                     assert one.get_attribute("data-says") or one.locator("[data-says]").count(), place
-        return kinds
+        return kinds if saying.count() == len(statements) else self.check()
 
     # --- the map's sentence, and the labels of the lines
 
@@ -437,6 +441,11 @@ class Page:
     def no_word(self, said, one):
         self.stays(said, [{"text": self.case.without(word)} for word in self.case.words])
 
+    def source_share(self, said, one):
+        shares = self.case.source_share[self.unit["pieces"]]
+        said = re.fullmatch(r"(\d+)% of it comes from the source, the rest from the translation so far\.", said)
+        return abs(int(said[1]) - 100 * float(shares.mean())) <= 0.6
+
     def twin(self, said, one):
         result = re.fullmatch(r"With .+ for .+? (it becomes|it stays|its chance .+?)( \w+)?\.", said)
         twin = self.subject.case(OTHER[self.text])
@@ -547,7 +556,7 @@ def read_some(draw, subject, part):
 @pytest.mark.parametrize("part", PARTS)
 def test_every_sentence_about_stories_is_true(draw, storybook, part):
     met = read_some(draw, storybook, part)
-    assert {"row", "head", "candidate", "rest", "pill", "other-heads", "dictionary"} <= set(met), met
+    assert {"row", "head", "candidate", "rest", "pill", "other-heads", "dictionary", "source-share"} <= set(met), met
     assert part or {"antecedent", "twin", "word-flips", "auc"} <= set(met), met
 
 
@@ -556,7 +565,7 @@ def test_every_sentence_of_a_page_with_the_model_inside_is_true(open_tab, file, 
     _, text = STORIES[number]
     tab = open_tab(f"{file}?{urlencode({'text': text})}", offline=True)
     settled(tab)
-    assert {"row", "candidate", "rest"} <= set(Page(tab, storybook, text).check())
+    assert {"row", "candidate", "rest", "source-share"} <= set(Page(tab, storybook, text).check())
 
 
 @pytest.mark.parametrize("part", PARTS)

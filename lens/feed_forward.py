@@ -1,0 +1,63 @@
+"""Where the feed-forward layers of a model are, their neurons, and the output weights of these.
+
+    output = sum over neurons n of activation[n] W_out[:,n]  +  bias        (Geva et al. 2021: keys and values)
+
+A neuron's activation is what enters the output projection; in gated layers (T5 1.1, mT5, UMT5) the product of gate and
+value, which can be negative.  A mixture of experts (NLLB-MoE, every other layer of Switch) has no such list of neurons:
+which of them a token has, the router decides.
+"""
+
+from dataclasses import dataclass
+
+from torch import nn
+from transformers import PreTrainedModel
+
+from seq2see.errors import UserError
+from .hooks import STACKS, Stack, layers_of
+
+PROJECTIONS = ("fc2", "wo")  # the names of the output projection in BART's convention and in T5's
+
+
+@dataclass(frozen=True)
+class FeedForwardSite:
+    """The feed-forward layer of one encoder or decoder layer: the layer it is the last part of, its norm, and the
+    output projection, whose input columns are the neurons; None in a mixture of experts."""
+
+    stack: Stack
+    layer: int
+    module: nn.Module
+    norm: nn.Module
+    output: nn.Linear | None
+
+
+def feed_forward_sites(model: PreTrainedModel, stack: Stack) -> tuple[FeedForwardSite, ...]:
+    """The feed-forward layers of a stack, first layer first; UserError for a model that is not built like BART or
+    T5."""
+    return tuple(_site(stack, number, layer) for number, layer in enumerate(layers_of(model, stack)))
+
+
+def neurons_of(model: PreTrainedModel, stack: Stack, layer: int) -> nn.Linear:
+    """The output projection of a feed-forward layer, whose input columns are its neurons; UserError for a missing
+    layer, and for one without neurons of its own, with those that have some."""
+    if stack not in STACKS:
+        raise UserError(f"there is no stack {stack!r}: expected encoder or decoder", exit_code=2)
+    sites = feed_forward_sites(model, stack)
+    if not 0 <= layer < len(sites):
+        raise UserError(f"there is no {stack} layer {layer} here: expected 0 to {len(sites) - 1}", exit_code=2)
+    output = sites[layer].output
+    if output is None:
+        dense = ", ".join(str(site.layer) for site in sites if site.output) or "none"
+        raise UserError(f"{stack} layer {layer} is a mixture of experts, without neurons of its own; layers that have"
+                        f" them: {dense}", exit_code=2)
+    return output
+
+
+def _site(stack: Stack, number: int, layer: nn.Module) -> FeedForwardSite:
+    """It comes last in a layer, and so does its norm."""
+    norms = [module for name, module in layer.named_modules() if name.endswith("layer_norm")]
+    outputs = [module for name, module in layer.named_modules() if name.rpartition(".")[2] in PROJECTIONS]
+    if not norms or not outputs:
+        raise UserError(f"{type(layer).__name__} is not built like BART or T5, so its feed-forward layer cannot be"
+                        " reached")  # fmt: skip
+    experts = any(".experts." in name for name, _ in layer.named_modules())
+    return FeedForwardSite(stack, number, layer, norms[-1], None if experts else outputs[-1])
