@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     # isort: off
     from ..tokenizer.encoding import encode_source as encode_source, encode_target as encode_target
     from .alignment_choice import AlignmentChoice as AlignmentChoice
+    from .attribution import Attribution as Attribution, attribute as attribute
     from .beam_search_tree import BeamTree as BeamTree, beam_tree as beam_tree
     from .by_words import Unit as Unit, WordMap as WordMap, word_map as word_map
     from .calibration import Calibration as Calibration, Calibrator as Calibrator
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 _NAMES_IN = {
     ".tokenizer.encoding": "encode_source encode_target",  # beside this folder
     "alignment_choice": "AlignmentChoice",
+    "attribution": "Attribution attribute",
     "beam_search_tree": "BeamTree beam_tree",
     "by_words": "Unit WordMap word_map",
     "calibration": "Calibration Calibrator",

@@ -13,7 +13,7 @@ from .intervals import Estimate, error_rate, middle, resampled
 from .kinds import MapName, Rows
 from .trace import Trace
 from .trust import NOISE, Key, MapTrust, Trust
-from .views import VIEW
+from .views import ATTRIBUTIONS, VIEW
 
 # M maps, J target words, I source words, N sentences, P pairs of source words
 
@@ -66,7 +66,9 @@ class Tallied:
             maps_MJI = np.concatenate([shares(trace, view, rows, maps) for (view, rows), maps in names.items()])
             random_MJI = dice.exponential(size=(RANDOM_MAPS, *maps_MJI.shape[1:]))
             every_MJI = np.concatenate([maps_MJI, random_MJI])
-            tau_MJ, compared_J = kendall(every_MJI, drops_by_words(trace), least=NOISE)
+            signed_MJI = np.concatenate([shares(trace, view, rows, maps, signed=view in ATTRIBUTIONS)
+                                         for (view, rows), maps in names.items()])
+            tau_MJ, compared_J = kendall(np.concatenate([signed_MJI, random_MJI]), drops_by_words(trace), least=NOISE)
             taus.append(_chance_last(tau_MJ.sum(-1)))
             words.append([(compared_J > 0).sum(), compared_J.sum()])
             if gold is not None:
@@ -97,6 +99,8 @@ class Tallied:
 def _holds(key: Key, heads: Collection[MapName]) -> bool:
     """Whether a map shows one of these heads, or its layer, or (in views through layers) a layer above it."""
     view, _, name = key
+    if view in ATTRIBUTIONS:  # of what the model writes, not of its heads
+        return False
     return any(head[: len(name)] == name or (VIEW[view].through_layers and head[:1] < name) for head in heads if name)
 
 

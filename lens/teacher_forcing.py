@@ -32,20 +32,20 @@ def cut_at_end(ids: Sequence[int], end: Collection[int]) -> tuple[int, ...]:
 
 def forced_pass(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *,
-    encoded: torch.Tensor | None = None, **wanted: bool,
+    encoded: torch.Tensor | None = None, gradients: bool = False, **wanted: bool,
 ) -> tuple[Any, torch.Tensor]:
     """The model's output for source ids and target ids (`</s>` included), and the padded targets [B,T].
 
     Step t reads target t-1, step 0 the start; padding is on the right.  `encoded` [1,S,D] is what the encoder gives for
-    sources that are all the same: it need not run again.  `wanted` is passed to the model, such as
-    `output_attentions=True`.  Call it inside `eval_mode` or `eval_with_eager_attention`.
+    sources that are all the same: it need not run again.  `gradients` can then be taken of it.  `wanted` is passed to
+    the model, such as `output_attentions=True`.  Call it inside `eval_mode` or `eval_with_eager_attention`.
     """
     pause()
     target_BT = padded(targets).to(model.device)
     start_B1 = torch.full_like(target_BT[:, :1], decoder_start(model))
     read: dict[str, Any] = {"input_ids": padded(sources).to(model.device)} if encoded is None else {
         "encoder_outputs": BaseModelOutput(last_hidden_state=encoded.expand(len(sources), -1, -1))}
-    with torch.no_grad(), torch.autocast(model.device.type, enabled=False):
+    with torch.set_grad_enabled(gradients), torch.autocast(model.device.type, enabled=False):
         output = model(
             **read,
             attention_mask=real_positions(sources).long().to(model.device),

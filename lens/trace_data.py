@@ -12,6 +12,7 @@ from .calibration import Calibrator
 from .kinds import KINDS, Kind, Rows
 from .plain_json import Number
 from .trust import Trust
+from .views import ATTRIBUTIONS
 
 # L layers, H heads, S source tokens, T decoder steps, V vocabulary, W source words
 
@@ -75,7 +76,8 @@ class TraceData:
             layers, heads = self.maps(kind).shape[:2]
             tokens = (len(self.row_tokens(kind)), len(self.column_tokens(kind)))
             for view, array in self._by_view(kind).items():
-                shape = (layers, heads, *tokens) if view == "raw" or array.ndim == 4 else (layers, *tokens)
+                of_layers = array.shape[:-2] if view in ATTRIBUTIONS else (layers,)  # or of the encoder's, or of none
+                shape = (layers, heads, *tokens) if view == "raw" or array.ndim == 4 else (*of_layers, *tokens)
                 if array.shape != shape:
                     raise ValueError(f"{view} of {kind} has shape {array.shape}, its layers and tokens make {shape}")
                 array.setflags(write=False)
@@ -127,7 +129,8 @@ class TraceData:
         return (*self.cross, *(("left_out",) if self.left_out is not None else ()))
 
     def maps(self, kind: Kind, view: str = "raw") -> np.ndarray:
-        """The maps of one kind: [L,H,rows,columns], or [L,rows,columns] for a view without heads.
+        """The maps of one kind: [L,H,rows,columns], [L,rows,columns] for a view without heads, or [rows,columns] for
+        one without layers.
 
         UserError for a view that this trace does not have.
         """
