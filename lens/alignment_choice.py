@@ -18,7 +18,7 @@ from .kinds import MapName, Rows, place_of
 from .plain_json import Count, Measurement, Number, Share
 from .trace import Trace
 from .trust import Trust
-from .views import ATTRIBUTIONS, VIEW, VIEWS
+from .views import ATTRIBUTIONS, SLOW, VIEW, VIEWS
 
 # M maps, J target words, I source words
 
@@ -209,11 +209,10 @@ def best_known(
     *, layers: int, heads: int, fitted: AlignmentChoice | None, trust: Trust | None
 ) -> AlignmentChoice:
     """The fitted choice; else the map with the lowest measured error, but not left_out or an attribution, which cost
-    many passes; else the last layer's mean, whose error is unknown.  `layers` and `heads` are those of cross-attention."""
+    many passes; else the last layer's mean, whose error is unknown.  `layers` and `heads` are of cross-attention."""
     if fitted is not None:
         return fitted
-    slow = ("left_out", *ATTRIBUTIONS)
-    measured = [(one.aer.value, one) for one in trust.best if one.aer and one.view not in slow] if trust else []
+    measured = [(one.aer.value, one) for one in trust.best if one.aer and one.view not in SLOW] if trust else []
     if measured:
         _, best = min(measured, key=lambda pair: pair[0])
         return AlignmentChoice(best.view, best.rows, (best.map,), "target", 0.0)

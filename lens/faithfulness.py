@@ -88,10 +88,10 @@ class Tallied:
             tau: Estimate | None = None
             if self.counts_MN4 is not None:
                 counts_N4 = self.counts_MN4[m]
-                aer = _estimate(error_rate(counts_N4.sum(0)), error_rate(drawn @ counts_N4))
+                aer = estimate(error_rate(counts_N4.sum(0)), error_rate(drawn @ counts_N4))
             if words_N.any() and key[0] != "left_out":
                 taus_N = self.taus_MN[m]
-                tau = _estimate(taus_N.sum() / words_N.sum(), drawn @ taus_N / np.maximum(drawn @ words_N, 1))
+                tau = estimate(taus_N.sum() / words_N.sum(), drawn @ taus_N / np.maximum(drawn @ words_N, 1))
             found.append(MapTrust(*key, aer, tau, _holds(key, supervised)))
         return found
 
@@ -104,7 +104,7 @@ def _holds(key: Key, heads: Collection[MapName]) -> bool:
     return any(head[: len(name)] == name or (VIEW[view].through_layers and head[:1] < name) for head in heads if name)
 
 
-def _estimate(value: Any, drawn: np.ndarray) -> Estimate:
+def estimate(value: Any, drawn: np.ndarray) -> Estimate:
     return Estimate(*(round(float(part), 5) for part in (value, *middle(drawn))))
 
 

@@ -130,6 +130,7 @@ VIEW: dict[str, View] = {
 }  # fmt: skip
 ATTRIBUTIONS = tuple(name for name in VIEWS if VIEW[name].attribution)
 OF_ATTENTION = tuple(name for name in VIEWS if not VIEW[name].attribution)  # and erasure
+SLOW = ("left_out", *ATTRIBUTIONS)  # they cost a pass for each word, token or step, or more
 WITH_HEADS = tuple(name for name in VIEWS if VIEW[name].heads)
 
 
@@ -163,9 +164,12 @@ def add_views(
     if not set(views) - {"raw"}:
         return list(traces)
     drops = log_prob_drops(model, tokenizer, traces) if "left_out" in views else [trace.left_out for trace in traces]
+    # before the blocks, whose pass is still under way while they are read
+    attributions = [{view: attributed(model, tokenizer, trace, view, every_step(trace), segments=SEGMENTS)
+                     for view in ATTRIBUTIONS if view in views} for trace in traces]
     blocks = blocks_of(model, traces) if {"norm", "mixing", "contributions"} & set(views) else [None] * len(traces)
     found = []
-    for trace, drop, inside in zip(traces, drops, blocks, strict=True):
+    for trace, drop, given, inside in zip(traces, drops, attributions, blocks, strict=True):
         made: dict[str, dict[Kind, np.ndarray]] = {}
         if "rollout" in views:
             made["rollout"] = roll(halved(trace))
@@ -175,9 +179,7 @@ def add_views(
             made["mixing"] = {kind: getattr(inside.layers, kind) for kind in KINDS}
         if inside and "contributions" in views:
             made["contributions"] = roll(inside.layers)
-        for view in (view for view in ATTRIBUTIONS if view in views):
-            given = attributed(model, tokenizer, trace, view, every_step(trace), segments=SEGMENTS)
-            made[view] = {"cross": given.source, "decoder": given.prefix}
+        made |= {view: {"cross": one.source, "decoder": one.prefix} for view, one in given.items()}
         found.append(replace(trace, left_out=drop, **{
             kind: getattr(trace, kind) | {name: maps[kind] for name, maps in made.items() if kind in maps}
             for kind in KINDS

@@ -3,6 +3,8 @@ gradients, and other inputs for what is taken away.  It reads embeddings as argu
 """
 
 import copy
+from functools import partial
+from unittest.mock import patch
 
 import families
 import numpy as np
@@ -17,8 +19,17 @@ from seq2see.lens.attribution_methods import METHODS, Output, attributed, every_
 from seq2see.lens.teacher_forcing import decoder_start
 
 TEXT, TRANSLATION = "The cat did not cross.", "Le chat n'a pas."
-STEP, OF_T5 = 1e-5, 3e-4  # of finite differences; T5's norms and attention weights stay in float32
+STEP = 1e-5  # of finite differences
 HELD = pytest.approx
+
+
+def root_mean_square_norm(module, x):
+    return module.weight * x / (x.square().mean(-1, keepdim=True) + module.variance_epsilon).sqrt()
+
+
+def wide(method):
+    """T5 makes attention weights in float32, also of numbers in float64."""
+    return patch.object(torch.Tensor, "float", torch.Tensor.double)(method)
 
 
 class Independent:
@@ -26,6 +37,9 @@ class Independent:
 
     def __init__(self, model, tokenizer, trace, output):
         self.model, self.output, self.unknown = copy.deepcopy(model).double().eval(), output, tokenizer.unk_token_id
+        for module in self.model.modules():  # T5's would stay in float32
+            if type(module).__name__ == "T5LayerNorm":
+                module.forward = partial(root_mean_square_norm, module)
         self.read = torch.tensor([trace.source_ids]), torch.tensor([(decoder_start(model), *trace.target_ids[:-1])])
         self.tables = [stack.get_input_embeddings() for stack in (self.model.get_encoder(), self.model.get_decoder())]
         self.sizes = [ids.shape[1] for ids in self.read]
@@ -36,12 +50,14 @@ class Independent:
     def embedded(self, source, prefix):
         return torch.cat([table(ids) for table, ids in zip(self.tables, (source, prefix), strict=True)], dim=1)
 
+    @wide
     @torch.no_grad()
     def of_embeddings(self, both_BCD):
         source, prefix = both_BCD.split(self.sizes, dim=1)
         return self.value(self.model(inputs_embeds=source, decoder_inputs_embeds=prefix,
                                      attention_mask=torch.ones(source.shape[:2])).logits)
 
+    @wide
     @torch.no_grad()
     def of_ids(self, source, prefix):
         return self.value(self.model(input_ids=source, decoder_input_ids=prefix).logits)
@@ -59,9 +75,8 @@ class Independent:
 
     def slope(self, of_size):
         """Of a function at 0, by central differences of fourth order."""
-        step = OF_T5 if "T5" in type(self.model).__name__ else STEP
-        near, far = (of_size(size) - of_size(-size) for size in (step, 2 * step))
-        return (8 * near - far) / (12 * step)
+        near, far = (of_size(size) - of_size(-size) for size in (STEP, 2 * STEP))
+        return (8 * near - far) / (12 * STEP)
 
     def on_the_way(self, points):
         """[C]: integrated gradients by the midpoint rule; what it misses of a segment's known change goes to the tokens
