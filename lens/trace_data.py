@@ -12,7 +12,6 @@ from .calibration import Calibrator
 from .kinds import KINDS, Kind, Rows
 from .plain_json import Number
 from .trust import Trust
-from .views import ATTRIBUTIONS
 
 # L layers, H heads, S source tokens, T decoder steps, V vocabulary, W source words
 
@@ -76,8 +75,11 @@ class TraceData:
             layers, heads = self.maps(kind).shape[:2]
             tokens = (len(self.row_tokens(kind)), len(self.column_tokens(kind)))
             for view, array in self._by_view(kind).items():
-                of_layers = array.shape[:-2] if view in ATTRIBUTIONS else (layers,)  # or of the encoder's, or of none
-                shape = (layers, heads, *tokens) if view == "raw" or array.ndim == 4 else (*of_layers, *tokens)
+                shape: tuple[int, ...] = (layers, heads, *tokens)
+                if view != "raw" and array.ndim == 2:
+                    shape = tokens
+                elif view != "raw" and array.ndim == 3:  # that of states may have the encoder's layers
+                    shape = (len(array) if len(array) == len(self.encoder["raw"]) else layers, *tokens)
                 if array.shape != shape:
                     raise ValueError(f"{view} of {kind} has shape {array.shape}, its layers and tokens make {shape}")
                 array.setflags(write=False)
