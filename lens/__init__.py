@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         run_with_cache as run_with_cache,
     )
     from .alignment_choice import AlignmentChoice as AlignmentChoice
+    from .attribution import Attribution as Attribution, attribute as attribute
     from .beam_search_tree import BeamTree as BeamTree, beam_tree as beam_tree
     from .by_words import Unit as Unit, WordMap as WordMap, word_map as word_map
     from .calibration import Calibration as Calibration, Calibrator as Calibrator
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from .corpus import Corpus as Corpus
     from .corpus_tracing import trace_corpus as trace_corpus
     from .direct_attribution import LogitAttribution as LogitAttribution, logit_attribution as logit_attribution
+    from .curves import Curves as Curves, curves as curves
     from .embeddings import (
         Contextual as Contextual, Neighbour as Neighbour, analogy as analogy, contextual as contextual,
         distances as distances, neighbours as neighbours, project as project, static as static,
@@ -65,6 +67,7 @@ _NAMES_IN = {
     ".tokenizer.encoding": "encode_source encode_target",  # beside this folder
     "activations": "Activations At Donor Mean Noise SteeringVector Zero activation_names intervene run_with_cache",
     "alignment_choice": "AlignmentChoice",
+    "attribution": "Attribution attribute",
     "beam_search_tree": "BeamTree beam_tree",
     "by_words": "Unit WordMap word_map",
     "calibration": "Calibration Calibrator",
@@ -72,6 +75,7 @@ _NAMES_IN = {
     "corpus": "Corpus",
     "corpus_tracing": "trace_corpus",
     "direct_attribution": "LogitAttribution logit_attribution",
+    "curves": "Curves curves",
     "embeddings": "Contextual Neighbour analogy contextual distances neighbours project static",
     "evidence": "effects",
     "explorer": "to_html",

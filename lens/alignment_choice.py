@@ -18,7 +18,7 @@ from .kinds import MapName, Rows, place_of
 from .plain_json import Count, Measurement, Number, Share
 from .trace import Trace
 from .trust import Trust
-from .views import VIEWS, WITH_HEADS
+from .views import ATTRIBUTIONS, SLOW, VIEW, VIEWS
 
 # M maps, J target words, I source words
 
@@ -108,7 +108,7 @@ class AlignmentChoice(Measurement):
         found = super().from_plain(plain)
         if found.view not in VIEWS:
             raise ValueError(f"view is {found.view!r}")
-        parts = 0 if found.view == "left_out" else 2 if found.view in WITH_HEADS else 1
+        parts = VIEW[found.view].heads + VIEW[found.view].layers
         if not found.maps or any(len(name) != parts for name in found.maps):
             raise ValueError(f"maps is {list(map(list, found.maps))}")
         if len(found.weights) not in (0, 4 * len(found.maps) + 1):
@@ -122,15 +122,18 @@ def naive_choice(layers: int, heads: int) -> AlignmentChoice:
 
 
 def map_names(trace: Trace) -> dict[tuple[str, Rows], list[MapName]]:
-    """All maps of cross-attention by view and row meaning, and the one of left_out."""
+    """All maps of cross-attention by view and row meaning, and those of left_out and attributions, of predicted tokens.
+    """
     found: dict[tuple[str, Rows], list[MapName]] = {
-        (view, rows): list(np.ndindex(maps.shape[:-2])) for view, maps in trace.cross.items() for rows in get_args(Rows)
+        (view, rows): list(np.ndindex(maps.shape[:-2])) for view, maps in trace.cross.items()
+        for rows in (("predicts",) if view in ATTRIBUTIONS else get_args(Rows))
     }
     return found if trace.left_out is None else found | {("left_out", "predicts"): [()]}
 
 
-def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName]) -> np.ndarray:
-    """[M,J,I]: some maps by words; a target word's row sums to 1 over the source words, or is 0.
+def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName], *, signed: bool = False) -> np.ndarray:
+    """[M,J,I]: some maps by words; a target word's row sums to 1 over the source words, or is 0.  What is below 0 in an
+    attribution counts as 0; `signed`: its numbers as they are.
 
     Weight on `</s>` and other tokens outside words is dropped first, since links join words only.
     """
@@ -152,6 +155,9 @@ def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName]) -> np.n
         from_columns, to_columns = _words(by_words.columns)
         chosen = np.stack([given[name] for name in maps])
         words_MJI[:, to_rows[:, None], to_columns] = chosen[:, from_rows[:, None], from_columns]
+        if signed:
+            return words_MJI
+        words_MJI = words_MJI.clip(min=0)
     total_MJ1 = words_MJI.sum(-1, keepdims=True)
     return np.divide(words_MJI, total_MJ1, out=np.zeros_like(words_MJI), where=total_MJ1 > 0)
 
@@ -202,11 +208,11 @@ def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:
 def best_known(
     *, layers: int, heads: int, fitted: AlignmentChoice | None, trust: Trust | None
 ) -> AlignmentChoice:
-    """The fitted choice; else the map with the lowest measured error, but not left_out, which costs a pass for each
-    word; else the last layer's mean, whose error is unknown.  `layers` and `heads` are those of cross-attention."""
+    """The fitted choice; else the map with the lowest measured error, but not left_out or an attribution, which cost
+    many passes; else the last layer's mean, whose error is unknown.  `layers` and `heads` are of cross-attention."""
     if fitted is not None:
         return fitted
-    measured = [(one.aer.value, one) for one in trust.best if one.aer and one.view != "left_out"] if trust else []
+    measured = [(one.aer.value, one) for one in trust.best if one.aer and one.view not in SLOW] if trust else []
     if measured:
         _, best = min(measured, key=lambda pair: pair[0])
         return AlignmentChoice(best.view, best.rows, (best.map,), "target", 0.0)

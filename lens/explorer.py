@@ -116,7 +116,8 @@ def bundle(*modules: str) -> str:
 
 def shared_data() -> dict[str, Any]:
     """What the scripts have from Python: the colours, and what views are called."""
-    views = {name: {"title": one.title, "summary": one.summary, "heads": one.heads} for name, one in VIEW.items()}
+    views = {name: {"title": one.title, "summary": one.summary, "heads": one.heads,
+                    "attribution": one.attribution} for name, one in VIEW.items()}
     return {"COLOURS": COLOURS, "RAMPS": RAMPS, "HEADS": HEADS, "VIEWS": views}
 
 

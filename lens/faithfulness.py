@@ -13,7 +13,7 @@ from .intervals import Estimate, error_rate, middle, resampled
 from .kinds import MapName, Rows
 from .trace import Trace
 from .trust import NOISE, Key, MapTrust, Trust
-from .views import VIEW
+from .views import ATTRIBUTIONS, VIEW
 
 # M maps, J target words, I source words, N sentences, P pairs of source words
 
@@ -66,7 +66,9 @@ class Tallied:
             maps_MJI = np.concatenate([shares(trace, view, rows, maps) for (view, rows), maps in names.items()])
             random_MJI = dice.exponential(size=(RANDOM_MAPS, *maps_MJI.shape[1:]))
             every_MJI = np.concatenate([maps_MJI, random_MJI])
-            tau_MJ, compared_J = kendall(every_MJI, drops_by_words(trace), least=NOISE)
+            signed_MJI = np.concatenate([shares(trace, view, rows, maps, signed=view in ATTRIBUTIONS)
+                                         for (view, rows), maps in names.items()])
+            tau_MJ, compared_J = kendall(np.concatenate([signed_MJI, random_MJI]), drops_by_words(trace), least=NOISE)
             taus.append(_chance_last(tau_MJ.sum(-1)))
             words.append([(compared_J > 0).sum(), compared_J.sum()])
             if gold is not None:
@@ -86,10 +88,10 @@ class Tallied:
             tau: Estimate | None = None
             if self.counts_MN4 is not None:
                 counts_N4 = self.counts_MN4[m]
-                aer = _estimate(error_rate(counts_N4.sum(0)), error_rate(drawn @ counts_N4))
+                aer = estimate(error_rate(counts_N4.sum(0)), error_rate(drawn @ counts_N4))
             if words_N.any() and key[0] != "left_out":
                 taus_N = self.taus_MN[m]
-                tau = _estimate(taus_N.sum() / words_N.sum(), drawn @ taus_N / np.maximum(drawn @ words_N, 1))
+                tau = estimate(taus_N.sum() / words_N.sum(), drawn @ taus_N / np.maximum(drawn @ words_N, 1))
             found.append(MapTrust(*key, aer, tau, _holds(key, supervised)))
         return found
 
@@ -97,10 +99,12 @@ class Tallied:
 def _holds(key: Key, heads: Collection[MapName]) -> bool:
     """Whether a map shows one of these heads, or its layer, or (in views through layers) a layer above it."""
     view, _, name = key
+    if view in ATTRIBUTIONS:  # of what the model writes, not of its heads
+        return False
     return any(head[: len(name)] == name or (VIEW[view].through_layers and head[:1] < name) for head in heads if name)
 
 
-def _estimate(value: Any, drawn: np.ndarray) -> Estimate:
+def estimate(value: Any, drawn: np.ndarray) -> Estimate:
     return Estimate(*(round(float(part), 5) for part in (value, *middle(drawn))))
 
 

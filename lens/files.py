@@ -23,7 +23,7 @@ from .kinds import KINDS
 from .plain_json import LARGEST
 from .trace_data import CalibratedSteps, Candidate, TraceData
 from .trust import Trust
-from .views import WITH_HEADS, check_views
+from .views import ATTRIBUTIONS, VIEW, WITH_HEADS, check_views
 
 Data = TypeVar("Data", bound=TraceData)
 FORMAT = {"format": "seq2see-trace", "version": 2}
@@ -95,10 +95,12 @@ def reason_of(damage: Exception) -> str:
 def _checked(trace: Data) -> Data:
     """The trace, if its numbers can come from a model; ValueError otherwise."""
     check_views(trace.views)
-    if not trace.encoder.keys() == trace.decoder.keys() == trace.cross.keys():
+    if trace.decoder.keys() != trace.cross.keys() or trace.encoder.keys() != trace.cross.keys() - set(ATTRIBUTIONS):
         raise ValueError("its kinds of attention have different views")
     if any((array.ndim == 4) != (view in WITH_HEADS) for kind in KINDS for view, array in getattr(trace, kind).items()):
         raise ValueError("a view has heads where it should have none, or none where it should")
+    if any((array.ndim == 2) == VIEW[view].layers for view, array in (*trace.cross.items(), *trace.decoder.items())):
+        raise ValueError("a view has layers where it should have none, or none where it should")
     if len(trace.maps("decoder")) != len(trace.maps("cross")):
         raise ValueError("its decoder has other layers in decoder and cross")
     if trace.left_out is not None and trace.left_out.shape != (len(trace.target), len(trace.source_words)):

@@ -15,7 +15,18 @@ from .summary import sink_shares, uniform_map
 from .trace_data import TraceData
 from .trust import UNMEASURED
 from .views import VIEW, WITH_HEADS, check_views
-from .wording import ABOUT, LEFT_OUT, NAMES, column_meaning, label, labels, printable, row_meaning, special_label
+from .wording import (
+    ABOUT,
+    ATTRIBUTED,
+    LEFT_OUT,
+    NAMES,
+    column_meaning,
+    label,
+    labels,
+    printable,
+    row_meaning,
+    special_label,
+)
 
 # R rows, C columns
 
@@ -50,10 +61,11 @@ class Picture:
         """Which kind, layer and head, counted from 0."""
         if self.view == "left_out":
             return LEFT_OUT
+        attributed = ATTRIBUTED.get(self.kind) if VIEW[self.view].attribution else None
         layer = "" if self.layer is None else f", layer {self.layer} of 0-{self.layers - 1}"
         head = "" if self.head is None else f", head {self.head} of 0-{self.heads - 1}"
-        every = ", all heads" if self.head is None and self.layer is not None else ""
-        return f"{NAMES[self.kind]}{layer}{head}{every}"
+        every = ", all heads" if self.head is None and self.layer is not None and not attributed else ""
+        return f"{attributed or NAMES[self.kind]}{layer}{head}{every}"
 
     @property
     def title(self) -> str:
@@ -81,11 +93,13 @@ def picture(
 ) -> Picture:
     """One map; by default the last layer and the first head.  Layers and heads count from 0.
 
-    `words`: sums over key tokens, means over query tokens (sums for left_out, since log-probabilities add up).
+    `words`: sums over key tokens, means over query tokens (sums for left_out and attributions, since log-probabilities
+    add up).
     UserError for a missing layer, head, view, kind or row meaning.
     """
     check_views([view])
-    if rows == "reads" and (kind == "encoder" or view == "left_out"):
+    of_output = view == "left_out" or VIEW[view].attribution
+    if rows == "reads" and (kind == "encoder" or of_output):
         whose = "encoder" if kind == "encoder" else view
         raise UserError(f"--rows reads: a row of {whose} is no step that reads; leave it out", exit_code=2)
     row_units, column_units = map_units(trace, kind, rows=rows, words=words)
@@ -96,20 +110,28 @@ def picture(
         cells = np.add.reduceat(_drops(trace, kind, layer, head), [unit.pieces[0] for unit in row_units], axis=0)
         columns = tuple(label(word.text) for word in trace.source_words)
     else:
+        if kind == "encoder" and VIEW[view].attribution:
+            raise UserError(f"view {view} is of what is written and has no encoder map: take --kind cross or decoder",
+                            exit_code=2)
         maps = trace.maps(kind, view)
-        layers, heads = maps.shape[0], maps.shape[1] if view in WITH_HEADS else 0
-        layer = _check("layer", layers - 1 if layer is None else layer, layers)
+        if not VIEW[view].layers and (layer is not None or head is not None):
+            raise UserError(f"view {view} has neither layers nor heads: leave them out", exit_code=2)
+        layers, heads = maps.shape[0] if VIEW[view].layers else 0, maps.shape[1] if view in WITH_HEADS else 0
+        layer = _check("layer", layers - 1 if layer is None else layer, layers) if layers else None
         if head is not None and not heads:
             raise UserError(f"view {view} has no heads, it is of whole layers: leave the head out", exit_code=2)
         head = _check("head", head or 0, heads) if heads else None
-        at = (layer,) if head is None else (layer, head)
+        at = tuple(number for number in (layer, head) if number is not None)
         cells, even = (by_units(one, row_units, column_units) for one in (maps[at], uniform_map(trace, kind)))
+        if of_output:
+            cells = cells * np.array([len(unit.pieces) for unit in row_units])[:, None]  # the sum, not the mean
         cells[even == 0] = np.nan  # masked
         columns = _names(trace.column_tokens(kind), column_units, words=words, source=kind != "decoder")
-        end, tags, punctuation = sink_shares(trace, kind, view=view)[at]
-        whose = "this head's attention" if view == "raw" else "this map"
-        sinks = (f"{end:.0%} of {whose} is on the closing </s>, {tags:.0%} on tags and the start, "
-                 f"{punctuation:.0%} on punctuation")
+        if not of_output:
+            end, tags, punctuation = sink_shares(trace, kind, view=view)[at]
+            whose = "this head's attention" if view == "raw" else "this map"
+            sinks = (f"{end:.0%} of {whose} is on the closing </s>, {tags:.0%} on tags and the start, "
+                     f"{punctuation:.0%} on punctuation")
     return Picture(
         view, kind, layer, head, layers, heads, words, cells,
         _names(trace.row_tokens(kind, rows=rows), row_units, words=words, source=kind == "encoder"), columns,

@@ -75,7 +75,11 @@ class TraceData:
             layers, heads = self.maps(kind).shape[:2]
             tokens = (len(self.row_tokens(kind)), len(self.column_tokens(kind)))
             for view, array in self._by_view(kind).items():
-                shape = (layers, heads, *tokens) if view == "raw" or array.ndim == 4 else (layers, *tokens)
+                shape: tuple[int, ...] = (layers, heads, *tokens)
+                if view != "raw" and array.ndim == 2:
+                    shape = tokens
+                elif view != "raw" and array.ndim == 3:  # that of states may have the encoder's layers
+                    shape = (len(array) if len(array) == len(self.encoder["raw"]) else layers, *tokens)
                 if array.shape != shape:
                     raise ValueError(f"{view} of {kind} has shape {array.shape}, its layers and tokens make {shape}")
                 array.setflags(write=False)
@@ -127,7 +131,8 @@ class TraceData:
         return (*self.cross, *(("left_out",) if self.left_out is not None else ()))
 
     def maps(self, kind: Kind, view: str = "raw") -> np.ndarray:
-        """The maps of one kind: [L,H,rows,columns], or [L,rows,columns] for a view without heads.
+        """The maps of one kind: [L,H,rows,columns], [L,rows,columns] for a view without heads, or [rows,columns] for
+        one without layers.
 
         UserError for a view that this trace does not have.
         """

@@ -37,7 +37,8 @@ def _said(aer: Estimate | None, tau: Estimate | None, aer_form: str, tau_form: s
 class MapTrust:
     """The figures of one map.  `aer` is None where no gold links are known; `tau` is None for left_out, which tau
     compares with, and where no words could be compared.  `supervised`: the map belongs to a head that was trained with
-    gold links, or to a layer that has one."""
+    gold links, or to a layer that has one.  `deletion` and `insertion` are areas under curves (`curves.py`), of the
+    best map of a view and of random maps where they were measured."""
 
     view: str
     rows: Rows
@@ -45,6 +46,8 @@ class MapTrust:
     aer: Estimate | None
     tau: Estimate | None
     supervised: bool = False
+    deletion: Estimate | None = None
+    insertion: Estimate | None = None
 
     def __str__(self) -> str:
         return self.describe()
@@ -53,7 +56,9 @@ class MapTrust:
         """The figures with their intervals."""
         label = "" if not self.supervised else "supervised" if len(self.map) == 2 else "contains a supervised head"
         figures = _said(self.aer, self.tau, "AER {:.1f} % [{:.1f}, {:.1f}]" + after_aer, "tau {:.2f} [{:.2f}, {:.2f}]")
-        return ", ".join(filter(None, (label, figures)))
+        areas = [f"{name} " + "{:.2f} [{:.2f}, {:.2f}]".format(*area)
+                 for name, area in (("deletion", self.deletion), ("insertion", self.insertion)) if area]
+        return ", ".join(filter(None, (label, figures, *areas)))
 
     @property
     def key(self) -> Key:

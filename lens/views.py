@@ -3,7 +3,8 @@
 `--help` reads the names, so no library is imported until a view is made.
 
 raw and norm have heads, [L,H,rows,columns]; rollout, mixing and contributions are of whole layers, [L,rows,columns].
-left_out is of source words: `trace.left_out` [T,W].
+left_out is of source words: `trace.left_out` [T,W].  Attributions are of the output, not of attention: they have no
+encoder map, and no layers but for gradient_x_activation: [rows,columns].
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
 
     from .trace_data import TraceData
 
-ViewName = Literal["raw", "norm", "rollout", "mixing", "contributions", "left_out"]
+ViewName = Literal["raw", "norm", "rollout", "mixing", "contributions", "left_out", "input_x_gradient",
+                   "integrated_gradients", "gradient_x_activation", "occlusion", "value_zeroing"]
 VIEWS: tuple[ViewName, ...] = get_args(ViewName)
 
+SEGMENTS = 16  # of the way of integrated gradients: half of what `attribute` takes
 Data = TypeVar("Data", bound="TraceData")
 SUMS_TO_ONE = "Every row sums to 1."
 TOGETHER = "A row of cross-attention and the same row of the decoder sum to 1 together."
+SIGNED = "Nats, not shares: below 0 the token is less probable for it."
 OF_ALL_LAYERS: dict[Kind, str] = {"encoder": SUMS_TO_ONE, "cross": TOGETHER, "decoder": TOGETHER}
 
 
@@ -36,8 +40,9 @@ class View:
     """What a view is called and shows, in a few words for the page and, with its paper, in the terminal and pictures;
     what the number in a cell is, and what a row of each kind sums to.
 
-    `heads`: every head has its own map, else every layer.  `shares`: cells are shares, at most 1.  `through_layers`:
-    a layer's map is about all layers up to it.
+    `heads`: every head has its own map, else every layer; without `layers` there is one.  `shares`: cells are shares,
+    at most 1.  `through_layers`: a layer's map is about all layers up to it.  `attribution`: by one of the methods of
+    `attribution_methods.py`.
     """
 
     title: str
@@ -46,8 +51,16 @@ class View:
     cell: str
     sums: dict[Kind, str]
     heads: bool = False
+    layers: bool = True
     shares: bool = True
     through_layers: bool = False
+    attribution: bool = False
+
+
+def _attribution(
+    title: str, summary: str, about: str, cell: str, sums: str = SIGNED, *, layers: bool = False
+) -> View:
+    return View(title, summary, about, cell, dict.fromkeys(KINDS, sums), layers=layers, shares=False, attribution=True)
 
 
 VIEW: dict[str, View] = {
@@ -85,9 +98,39 @@ VIEW: dict[str, View] = {
         "Leave a word out", "How much worse a word fits when a source word is erased.",
         "how much less probable each token of the translation becomes when a source word is left out",
         "fall in log-probability, nats",
-        dict.fromkeys(KINDS, "Nats, not shares: below 0 the token is more probable without the word."), shares=False,
+        dict.fromkeys(KINDS, "Nats, not shares: below 0 the token is more probable without the word."), layers=False,
+        shares=False,
+    ),
+    "input_x_gradient": _attribution(
+        "Input × gradient", "What each token adds, by the slope of the output.",
+        "how fast a token of the translation becomes more probable as another token's embedding grows (input times"
+        " gradient, Shrikumar et al. 2016)", "embedding times gradient, nats",
+    ),
+    "integrated_gradients": _attribution(
+        "Integrated gradients", "What each token adds, all the way from unknown words.",
+        "what each token adds to the log-probability, compared with unknown tokens everywhere (integrated gradients,"
+        " Sundararajan et al. 2017)", "added log-probability, nats",
+        "Nats: a row of cross-attention and of the decoder sum to the change of the log-probability.",
+    ),
+    "gradient_x_activation": _attribution(
+        "Gradient × activation", "The same for what each layer reads.",
+        "how fast a token becomes more probable as the state grows that a layer reads of another one, in the encoder"
+        " for source tokens", "state times gradient, nats", layers=True,
+    ),
+    "occlusion": _attribution(
+        "Occlusion", "How much worse a word fits when a token is unknown.",
+        "how much less probable each token of the translation becomes with the unknown token in another one's place"
+        " (Zeiler and Fergus 2014)", "fall in log-probability, nats",
+    ),
+    "value_zeroing": _attribution(
+        "Value zeroing", "How much worse a word fits when nothing learns of a token.",
+        "how much less probable each token of the translation becomes when the values of another one are zero in every"
+        " layer that reads it (after Mohebbi et al. 2023)", "fall in log-probability, nats",
     ),
 }  # fmt: skip
+ATTRIBUTIONS = tuple(name for name in VIEWS if VIEW[name].attribution)
+OF_ATTENTION = tuple(name for name in VIEWS if not VIEW[name].attribution)  # and erasure
+SLOW = ("left_out", *ATTRIBUTIONS)  # they cost a pass for each word, token or step, or more
 WITH_HEADS = tuple(name for name in VIEWS if VIEW[name].heads)
 
 
@@ -106,11 +149,13 @@ def add_views(
     """The traces with more views; existing ones are kept.  The model must be the one they were made with.
 
     `views` are names of VIEWS.  norm, mixing and contributions cost one more pass together, left_out one for each
-    source word.
-    UserError for an unknown view, or a model without float32 weights or whose attention modules cannot be reached.
+    source word, occlusion and value_zeroing one for each token, attributions by gradients several for each step.
+    UserError for an unknown view, a model without float32 weights or whose attention modules cannot be reached, or an
+    attribution that its family cannot have.
     """
     with IMPORTS:
         from .attention_blocks import blocks_of, halved, roll
+        from .attribution_methods import attributed, every_step
         from .teacher_forcing import check_model
         from .word_erasure import log_prob_drops
 
@@ -119,9 +164,12 @@ def add_views(
     if not set(views) - {"raw"}:
         return list(traces)
     drops = log_prob_drops(model, tokenizer, traces) if "left_out" in views else [trace.left_out for trace in traces]
+    # before the blocks, whose pass is still under way while they are read
+    attributions = [{view: attributed(model, tokenizer, trace, view, every_step(trace), segments=SEGMENTS)
+                     for view in ATTRIBUTIONS if view in views} for trace in traces]
     blocks = blocks_of(model, traces) if {"norm", "mixing", "contributions"} & set(views) else [None] * len(traces)
     found = []
-    for trace, drop, inside in zip(traces, drops, blocks, strict=True):
+    for trace, drop, given, inside in zip(traces, drops, attributions, blocks, strict=True):
         made: dict[str, dict[Kind, np.ndarray]] = {}
         if "rollout" in views:
             made["rollout"] = roll(halved(trace))
@@ -131,7 +179,9 @@ def add_views(
             made["mixing"] = {kind: getattr(inside.layers, kind) for kind in KINDS}
         if inside and "contributions" in views:
             made["contributions"] = roll(inside.layers)
+        made |= {view: {"cross": one.source, "decoder": one.prefix} for view, one in given.items()}
         found.append(replace(trace, left_out=drop, **{
-            kind: getattr(trace, kind) | {name: maps[kind] for name, maps in made.items()} for kind in KINDS
+            kind: getattr(trace, kind) | {name: maps[kind] for name, maps in made.items() if kind in maps}
+            for kind in KINDS
         }))  # fmt: skip
     return found

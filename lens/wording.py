@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from ..tokenizer.language_codes import language_name
 from ..tokenizer.words import TokenSpan
 from .kinds import Kind, Rows
+from .views import VIEW
 
 NAMES: dict[Kind, str] = {"cross": "Cross-attention", "encoder": "Encoder", "decoder": "Decoder"}
 ABOUT: dict[Kind, str] = {
@@ -14,6 +15,7 @@ ABOUT: dict[Kind, str] = {
     "decoder": "where each step looked in what was already written",
 }
 LEFT_OUT = "Source words left out"
+ATTRIBUTED: dict[Kind, str] = {"cross": "Source tokens", "decoder": "What was already written"}
 # The tags of languages, as the page has them (drawing/trace.js); the latter two stand beside a source of that language.
 TAG = re.compile(r"<2([\w-]+)>|>>(\S+)<<|__([a-z]{2,3})__|([a-z]{2,3}_(?:[A-Z][a-z]{3}|[A-Z]{2}))")
 
@@ -50,7 +52,7 @@ def row_meaning(kind: Kind, view: str, *, rows: Rows, words: bool) -> str:
     """What a row stands for, as an axis says it."""
     if not words:
         return "row: the source token that looks" if kind == "encoder" else f"row: the step that {rows} this token"
-    if view == "left_out":
+    if view == "left_out" or VIEW[view].attribution:
         return "row: a word of the translation, the sum over its tokens"
     verb = rows.removesuffix("s")
     steps = "source tokens of" if kind == "encoder" else f"steps that {verb}"
@@ -63,4 +65,4 @@ def column_meaning(kind: Kind, view: str, *, words: bool) -> str:
         return "column: the source word left out"
     unit, summed = ("word", ", the sum over its tokens") if words else ("token", "")
     return f"column: the {unit} already written{summed}" if kind == "decoder" else (
-        f"column: the source {unit} looked at{summed}")
+        f"column: the source {unit}{'' if VIEW[view].attribution else ' looked at'}{summed}")

@@ -8,11 +8,12 @@ from tqdm.auto import tqdm
 
 from seq2see.errors import UserError
 from seq2see.settings_file import parse_yaml
-from ..lens import VIEWS, Trace, trace_texts
+from ..lens import Trace, trace_texts
 from ..lens.alignment_choice import AlignmentChoice, naive_choice
 from ..lens.alignment_fitting import fit_alignment
 from ..lens.hooks import all_heads, attention_sites, supervised_heads
 from ..lens.tracing import as_given
+from ..lens.views import OF_ATTENTION
 from ..storybook import Storybook, StoryPair, generate
 from ..tokenizer.links import Links
 from ..training.checkpoints import find_record
@@ -92,8 +93,9 @@ class Aligner:
             at = {number for number, _ in real}
             yield from (next(found) if number in at else None for number, _ in chunk)
 
-    def traced(self, pairs: Sequence[TextPair], title: str, *, views: Sequence[str] = VIEWS) -> Iterator[Trace]:
-        """The traces of pairs of which no side is blank, with all views or these, behind a progress bar."""
+    def traced(self, pairs: Sequence[TextPair], title: str, *, views: Sequence[str] = OF_ATTENTION) -> Iterator[Trace]:
+        """The traces of pairs of which no side is blank, with all views of attention and erasure, or these, behind a
+        progress bar."""
         return filter(None, tqdm(self.traces(pairs, views=views), total=len(pairs), disable=None, desc=title,
                                  leave=False, dynamic_ncols=True))
 

@@ -64,11 +64,12 @@ class LeftOut(NamedTuple):
 
 def measures_of(
     translator: Translator, data: Sequence[str] = (), check: Sequence[str] = (), *, links: str | None = None,
-    source: str | None = None, target: str | None = None, full: bool = True,
+    source: str | None = None, target: str | None = None, full: bool = True, attributions: bool = False,
 ) -> Iterator[Measure | LeftOut]:
     """What is measured of a model on the pairs of `data` or of its run, with those of `check` for reporting.
 
     `links` are the gold links of the pairs in `data`.  Not `full`: without what takes longest, sets of heads.
+    `attributions`: their faithfulness as well, and deletion and insertion curves.
     UserError without pairs.
     """
     translator.measured_files = NOTHING  # it is measured again, even if a present file is damaged
@@ -86,9 +87,10 @@ def measures_of(
     languages = english_to_french(translator)
     if languages and (STORYBOOK in (*data, *check) or (not data and trained_on_storybook(_settings(translator)))):
         yield from _on_stories(translator, Aligner(translator, source=languages[0], target=languages[1]),
-                               storybook(_settings(translator)), full=full, command=command)
+                               storybook(_settings(translator)), full=full, attributions=attributions,
+                               command=command)
     else:
-        yield from _on_pairs(translator, corpora, gold, name=name, command=command)
+        yield from _on_pairs(translator, corpora, gold, name=name, attributions=attributions, command=command)
 
 
 def english_to_french(translator: Translator) -> Languages | None:
@@ -102,7 +104,7 @@ def _settings(translator: Translator) -> dict:
     return settings_of(translator.folder)
 
 
-def _on_stories(translator: Translator, aligner: Aligner, stories: Storybook, *, full: bool,
+def _on_stories(translator: Translator, aligner: Aligner, stories: Storybook, *, full: bool, attributions: bool,
                 command: str) -> Iterator[Measure]:
     half = max(map(len, in_halves(stories.test)))
 
@@ -111,7 +113,7 @@ def _on_stories(translator: Translator, aligner: Aligner, stories: Storybook, *,
         return Result(found, found.save)
 
     def views_on(count: int) -> Result:
-        found = measure_on_stories(aligner, *in_halves(stories.test, count))
+        found = measure_on_stories(aligner, *in_halves(stories.test, count), attributions=attributions)
         return Result(found, found.save)
 
     def roles_on(count: int) -> Result:
@@ -126,7 +128,7 @@ def _on_stories(translator: Translator, aligner: Aligner, stories: Storybook, *,
 
 
 def _on_pairs(translator: Translator, corpora: Sequence[Corpus], gold: dict[TextPair, Links] | None, *, name: str,
-              command: str) -> Iterator[Measure | LeftOut]:
+              attributions: bool, command: str) -> Iterator[Measure | LeftOut]:
     languages = next(one.languages for one in corpora if one.decides)
     own = [one for one in corpora if one.decides and one.languages == languages]
     aligner = Aligner(translator, source=languages[0], target=languages[1])
@@ -147,7 +149,7 @@ def _on_pairs(translator: Translator, corpora: Sequence[Corpus], gold: dict[Text
 
     def views_on(count: int) -> Result:
         parts = [(part[:count], links_of(part[:count])) for part in (dev, test)]
-        found = measure_views(aligner, *parts, measured_on=name)
+        found = measure_views(aligner, *parts, measured_on=name, attributions=attributions)
         return Result(found, found.save)
 
     def roles_on(count: int) -> Result:

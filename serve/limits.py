@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..lens.views import ATTRIBUTIONS, SEGMENTS
 from ..tokenizer.words import split_words
 from ..translate.decoding import DecodingOptions
 from ..translate.translator import Translator
@@ -61,13 +62,18 @@ def bounded(options: DecodingOptions, translator: Translator, settings: ServerSe
 
 
 def check_passes(translator: Translator, segments: Sequence[tuple[str, str]], *, language: str, evidence: bool,
-                 most: int) -> None:
-    """APIError (400) for segments, each with its translation, whose words would take too long to leave out one by one:
-    each takes a pass that reads all tokens of both again, and `evidence` as many more as there are heads."""
+                 views: Sequence[str], most: int) -> None:
+    """APIError (400) for segments, each with its translation, whose slow `views` or `evidence` would take too long.
+
+    A pass reads all tokens of both.  Erasure takes one for each word and `evidence` as many more as there are heads;
+    an attribution takes one for each token, integrated gradients two for each token and segment of the way."""
     cost = 0
     for source, translation in segments:
-        passes = len(split_words(source, language=language)) + evidence * HEADS
-        cost += passes * sum(map(len, translator.codec.encode([source, translation])))
+        tokens = sum(map(len, translator.codec.encode([source, translation])))
+        words = len(split_words(source, language=language)) if evidence or "left_out" in views else 0
+        attributed = sum(2 * SEGMENTS if view == "integrated_gradients" else 2
+                         for view in set(views) & set(ATTRIBUTIONS))
+        cost += tokens * (words + evidence * HEADS + attributed * tokens // 2)
     if cost > most:
-        raise APIError(400, "text_too_long", f"to leave out each word, the model would read {cost:,} tokens: at most"
+        raise APIError(400, "text_too_long", f"to take words away, the model would read {cost:,} tokens: at most"
                        f" {most:,} are allowed; send a shorter text or shorter sentences")

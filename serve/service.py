@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from seq2see.errors import UserError
 from ..lens.pausing import Stopped, pausing
+from ..lens.views import SLOW
 from ..tokenizer.language_pairs import LanguagePairs
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
 from ..translate.loaded_checkpoint import ModelChanged
@@ -223,9 +224,10 @@ class Service:
         if not result.hypotheses:
             raise APIError(400, "blank_text", "the text has no words, so there is no translation to look at")
         name = self.model_for(request.get("model"), result.source_language or None, result.target_language or None)
-        if evidence or "left_out" in views:
+        if evidence or set(SLOW) & set(views):
             check_passes(self.models[name], [(part.source_text, part.text) for part in result.parts],
-                         language=result.source_language, evidence=evidence, most=self.settings.look_tokens)
+                         language=result.source_language, evidence=evidence, views=views,
+                         most=self.settings.look_tokens)
         return result, await self._in_turn(client, name, lambda translator: translator.look(
             [result], alternative=alternative, views=views))
 

@@ -3,7 +3,7 @@
 import { changed } from "./markup.js";
 import { keptPlace, traceOf } from "./state.js";
 import { flipOf } from "./texts.js";
-import { KINDS, Trace, hasHeads } from "./trace.js";
+import { KINDS, Trace, hasHeads, isAttribution } from "./trace.js";
 
 const SLOW = 400;    // milliseconds after which the page says that it is waiting
 const KEPT = 40;     // answers kept
@@ -180,6 +180,9 @@ export function loading({ state, settings, engine, set, render }) {
     const trace = traceOf(state), { view } = changes;
     if (view === "left_out" || (view && !hasHeads(view) && state.head.kind === "encoder")) {
       changes = { ...changes, head: { kind: "cross", layer: 0, head: 0 } };
+    }
+    if ((view ?? state.view) === "left_out" || isAttribution(view ?? state.view)) {
+      changes = { ...changes, rows: "predicts" };  // of what is written; no step that reads has a part in it
     }
     if (view && !trace.holds(view)) {
       set({ waited: true, busy: "looking", menu: null });

@@ -5,7 +5,7 @@ import { VIEWS } from "./data.js";
 import { html, icon, isNarrow, opener, paint, segment, tipped } from "./markup.js";
 import { FONT, SHOWN, draw, pixels } from "./small_map.js";
 import { isOld, looking, traceOf } from "./state.js";
-import { hasHeads, nameOf } from "./trace.js";
+import { hasHeads, isAttribution, nameOf } from "./trace.js";
 import { same } from "./texts.js";
 import { inLanguage } from "./languages.js";
 import { SUPERVISED, TECHNICAL, amount, averageOf, capital, columnSentence, count, direction, elided, nats,
@@ -68,7 +68,8 @@ function badge(state) {
   const pill = (kind, tip, text) =>
     html`<span class="badge plain" data-says="${kind}" tabindex="0" ${tipped(tip)}>${text} ${icon("info")}</span>`;
   if (head.kind === "cross" || leftOut) {
-    const place = !merged ? [head.layer, head.head] : leftOut ? [] : [trace.sizes.cross[0] - 1];
+    const { shape } = trace.maps.cross[view];
+    const place = !merged ? [head.layer, head.head] : shape.length === 2 ? [] : [shape[0] - 1];
     const all = trace.record.trust, found = all?.maps.find((one) => one.view === view && one.rows === state.rows
       && String(one.map) === String(place));
     if (found?.aer) {
@@ -168,7 +169,7 @@ const GRID = html`<div class="grid2" role="grid" tabindex="0" data-k="grid"><div
 // Labels and numbers.  What another head leaves as it is, keeps its elements.
 function paintGrid(box, state, map, { flat, label, ends }) {
   const trace = traceOf(state), { kind } = state.head, [rowCode, columnCode] = trace.codes(kind);
-  const across = state.view === "left_out" ? "erased" : "looks at";
+  const across = state.view === "left_out" ? "erased" : isAttribution(state.view) ? "adds" : "looks at";
   const down = kind === "encoder" || state.rows === "reads" ? "reads" : "writes";
   const column = (one, j) => html`<div role="columnheader" data-column="${j}" class="${one.special ? "sp" : ""}"
     aria-label="${one.label}" ${one.special && tipped(MARK)}><span ${inLanguage(columnCode)}>${
@@ -225,7 +226,7 @@ function nameCells(box, state, map, i = 0) {
 
 function nameOfCell({ view }, map, i, j) {
   const value = map.at[i][j], said = value === null ? "not yet written" : view === "norm" ? value.toFixed(2)
-    : view === "left_out" ? `${nats(value)} nats` : percent(value);
+    : view === "left_out" || isAttribution(view) ? `${nats(value)} nats` : percent(value);
   return `${map.rows[i].label}, ${map.columns[j].label}: ${said}`;
 }
 

@@ -3,7 +3,7 @@
 import { VIEWS } from "./data.js";
 import { html, paint, putAt, segment } from "./markup.js";
 import { recentLanguages, traceOf } from "./state.js";
-import { OFFERED } from "./trace.js";
+import { OFFERED, isAttribution } from "./trace.js";
 import { inLanguage, isMany, language, pairNames, sourcesOf, targetsOf } from "./languages.js";
 import { chance, percent, times } from "./wording.js";
 
@@ -34,13 +34,14 @@ function languages(name, codes, chosen, about) {
 const MENUS = {
   show(state, settings) {
     const trace = traceOf(state), { trust, calibrated } = trace.record;
+    const can = (id) => settings.engine && !(settings.answer && isAttribution(id));  // the page has no gradients
     const view = (id) => {
       const { title, summary } = VIEWS[id], best = trust?.best.find((one) => one.view === id);
       return item(html`data-set="view" data-value="${id}" data-k="view-${id}"`, state.view === id,
         html`${two(title, best?.aer ? percent(best.aer[0]) : "")}<small>${summary}</small>`);
     };
     return html`<div class="mh"><span>What a cell shows</span><span>${trust?.random.aer ? "Dictionary error, best map" : ""}</span>
-    </div>${OFFERED.filter((id) => trace.holds(id) || settings.engine).map(view)}
+    </div>${OFFERED.filter((id) => trace.holds(id) || can(id)).map(view)}
     ${seg("Rows stand for the word", "set", "rows", [["predicts", "being written"], ["reads", "just read"]],
       state.rows)}
     ${state.view === "raw" && seg("Colours run to", "set", "scale", [["full", "100%"],

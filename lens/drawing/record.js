@@ -1,5 +1,6 @@
 // The record of a forced translation, as `/v1/look` sends it (`lens/explorer.py`): its words, maps and chances.
 
+import { VIEWS } from "./data.js";
 import { TEMPERATURES, bestOf, chancesOf, entropyOf, logChance, logSums } from "./chances.js";
 import { logSum } from "./network.js";
 import { printable } from "./tokenizer.js";
@@ -16,6 +17,9 @@ const FORMAT = { format: "seq2see-trace", version: 2, rows: "predicts" };
 export async function recordOf(forced, { kinds, views, pause, search }) {
   const { text, target, sourceIds, ids, given, tokens, words, languages: [from, to], model, isWhole } = forced;
   const maps = Object.fromEntries(kinds.map((kind) => [kind, {}]));
+  if (views.some((view) => VIEWS[view].attribution)) {
+    throw new Error("The model in this page computes no attributions: open the text on a server, or with seq2see look.");
+  }
   for (const view of kinds.length ? new Set(["raw", ...views]) : []) {
     const made = view === "left_out" ? { cross: await forced.leftOut(pause) }
       : viewOf(forced.network, forced.seen, view);

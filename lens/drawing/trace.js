@@ -5,8 +5,10 @@ import { isRightToLeft, language } from "./languages.js";
 import { MOST, matters } from "./mattering.js";
 
 export const KINDS = ["cross", "decoder", "encoder"];
-export const OFFERED = ["raw", "norm", "rollout", "contributions", "left_out"];
+export const OFFERED = ["raw", "norm", "rollout", "contributions", "left_out", "input_x_gradient",
+  "integrated_gradients", "gradient_x_activation", "occlusion", "value_zeroing"];
 export const hasHeads = (view) => VIEWS[view].heads;
+export const isAttribution = (view) => VIEWS[view].attribution;  // in nats, of tokens; the encoder has no map of it
 export const nameOf = ({ kind, layer, head }) => `${kind}.${layer}.${head}`;
 export function headOf(name) {
   const [kind, layer, head] = name.split(".");
@@ -122,13 +124,13 @@ export class Trace {
   made({ kind, layer, head }, view, unit, meaning, rowUnit) {
     const rows = this.rows(kind, rowUnit, meaning), columns = this.columns(kind, unit, view);
     const { shape, values } = this.maps[kind][view], [C, R] = [shape.at(-1), shape.at(-2)];
-    const first = view === "left_out" ? 0 : (hasHeads(view) ? layer * shape[1] + head : shape[0] - 1) * R * C;
+    const first = shape.length === 2 ? 0 : (hasHeads(view) ? layer * shape[1] + head : shape[0] - 1) * R * C;
     const at = rows.map((row) => columns.map((column) => {
       if (kind === "decoder" && column.pieces[0] > row.pieces.at(-1)) return null;
       let sum = 0;
       const own = view === "left_out" ? [column.word] : column.pieces;
       for (const r of row.pieces) for (const c of own) sum += values[first + r * C + c];
-      return view === "left_out" ? sum : sum / row.pieces.length;
+      return view === "left_out" || isAttribution(view) ? sum : sum / row.pieces.length;
     }));
     const sizes = at.flat().map((value) => Math.abs(value || 0));
     const most = view === "raw" ? 1 : Math.max(1e-6, ...sizes);

@@ -2,7 +2,7 @@
 
 import { inLanguage, language, withArticle } from "./languages.js";
 import { html, listed } from "./markup.js";
-import { CERTAIN, ENDS, LEAST, hasHeads } from "./trace.js";
+import { CERTAIN, ENDS, LEAST, hasHeads, isAttribution } from "./trace.js";
 
 export const percent = (value) => `${Math.round(100 * value)}%`;
 export const count = new Intl.NumberFormat("en-GB").format;
@@ -11,8 +11,9 @@ export const nats = (value) => value.toFixed(1).replace("-", "−");
 
 // A value of a view, as in a cell; and with its unit.
 export const number = (view, value) => view === "left_out" ? plainNumber(Math.exp(value))
-  : view === "norm" ? value.toFixed(1) : Math.round(100 * value);
-export const amount = (view, value) => `${number(view, value)}${{ left_out: "×", norm: "" }[view] ?? "%"}`;
+  : view === "norm" || isAttribution(view) ? value.toFixed(1).replace("-", "−") : Math.round(100 * value);
+export const amount = (view, value) => `${number(view, value)}${
+  isAttribution(view) ? " nats" : { left_out: "×", norm: "" }[view] ?? "%"}`;
 
 // A probability, always in percent.
 export function chance(p) {
@@ -110,10 +111,13 @@ export function rowSentence(trace, { head, view, unit, rows }, { piece, column }
   const chanceName = trace.record.calibrated ? "raw chance" : "chance";
   const without = (one, value) => html`Without ${seen(one)}, the ${chanceName} of ${looks} would be ${lower(value)}`;
   if (map.columns[column] && view === "left_out") return without(map.columns[column], at[column]);
+  const adds = (one, value) => html`${seen(one)} adds ${nats(value)} nats to the log-probability of ${looks}`;
+  if (map.columns[column] && isAttribution(view) && at[column] !== null) return adds(map.columns[column], at[column]);
   if (map.columns[column]) return cell(view, lead, looks, seen(map.columns[column]), at[column], who);
   const seenOnly = at.map((value, i) => [map.columns[i], value]).filter(([, value]) => value !== null);
   const [first, second] = seenOnly.sort((a, b) => b[1] - a[1]);
   if (view === "left_out") return without(...first);
+  if (isAttribution(view)) return adds(...first);
   if (view === "norm") return html`${lead}, the strongest signal came from ${seen(first[0])}`;
   if (!hasHeads(view)) return traced(trace, view, piece, unit);
   const most = html`${seen(first[0])} <b>${percent(first[1])}</b>`;
@@ -166,6 +170,7 @@ export function reading(kind, view, [source, target], dark) {
   const row = kind === "encoder" ? `${withArticle(from)} word being read` : `${withArticle(to)} word being written`;
   const says = (what) => `Each row is ${row}. ${deep} a cell, the ${what}.`;
   if (view === "left_out") return says(`less likely that word becomes when the ${from} word is erased`);
+  if (isAttribution(view)) return says(`more the ${kind === "decoder" ? to : from} word adds to its log-probability`);
   if (view === "norm") return says("stronger the signal that came from there");
   if (!hasHeads(view)) return says("more of that word came from there");
   const back = ", the more the head looked back. Hatched: not yet written.";

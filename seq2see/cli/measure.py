@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    """`args.run`, `args.data`, `args.check`, `args.links`, `args.source`, `args.target`, `args.sentences`; fails if
-    nothing could be measured."""
+    """`args.run`, `args.data`, `args.check`, `args.links`, `args.source`, `args.target`, `args.sentences`,
+    `args.attributions`; fails if nothing could be measured."""
     check(args)
     from seq2see.measures.card_sections import show_measurements  # these import torch, which takes seconds
     from seq2see.measures.measure import measures_of
@@ -25,7 +25,8 @@ def run(args: argparse.Namespace) -> int:
     with only_results_on_stdout():
         translator = Translator.from_pretrained(args.run, device=args.device)
     folder = translator.measured_files.writable()
-    measures = measures_of(translator, args.data, args.check, links=args.links, source=args.source, target=args.target)
+    measures = measures_of(translator, args.data, args.check, links=args.links, source=args.source, target=args.target,
+                           attributions=args.attributions)
     written = [measured(measure, folder, most=args.sentences) for measure in measures]
     show_measurements(folder)
     return 0 if any(written) else 1
@@ -90,8 +91,12 @@ def print_trust(trust: "Trust") -> None:
     print("  AER  alignment error of linking each target word to the source word with most weight (0 %: none)")
     print("  tau  Kendall's tau against the change in log-probability when a source word is erased (1: same order),"
           f"\n       over the {trust.words:,} words whose change is at least {NOISE} nats\n")
+    if trust.random.deletion:
+        print("  deletion, insertion  area under the probability of a target word as source words are taken away, or"
+              "\n       put back, in the order of its row (deletion: the smaller the better, insertion: the larger)\n")
     if any(one.supervised for one in trust.best):
         print("  supervised: this head was trained with gold links\n")
+    widest = max(14, *(len(one.view) for one in trust.best))
     for one in (*trust.best, trust.random):
         name = "random weights" if one is trust.random else one.name
-        print(f"  {one.view:14} {name:32} {one}")
+        print(f"  {one.view:{widest}} {name:32} {one}")

@@ -211,6 +211,12 @@ def add_look(verbs: Verbs) -> None:
                     "  mixing         what a layer takes from each of its inputs, including the residual\n"
                     "  contributions  the same through all layers\n"
                     "  left_out       erasure: the fall in log-probability of each token without a source word\n"
+                    "Attributions, of source tokens (--kind cross) and of what was written (--kind decoder):\n"
+                    "  input_x_gradient       embedding times gradient of the log-probability\n"
+                    "  integrated_gradients   the same on the way from unknown tokens\n"
+                    "  gradient_x_activation  the same for the states that a layer reads\n"
+                    "  occlusion              the fall in log-probability with the unknown token in a token's place\n"
+                    "  value_zeroing          the fall if no other position reads anything of a token\n"
                     "Only raw and norm have one map per head; left_out is one map of cross-attention.")
     add_model(verb)
     add_engine(verb)
@@ -297,6 +303,9 @@ def add_measure(verbs: Verbs) -> None:
     add_languages(verb)
     verb.add_argument("--sentences", type=whole_number(50), default=1000, metavar="N",
                       help="use at most N sentences for choosing and N for reporting (%(default)s)")
+    verb.add_argument("--attributions", action="store_true",
+                      help="measure attributions as views too, and deletion and insertion curves; integrated gradients"
+                           " take seconds a sentence")
     add_device(verb)
 
 

@@ -13,7 +13,7 @@ from seq2see.importing import IMPORTS
 from ...lens.explorer import measured_record, trace_record
 from ...lens.kinds import Kind
 from ...lens.trace import Trace
-from ...lens.views import ViewName
+from ...lens.views import SLOW, ViewName
 from ...tokenizer.protected import LONGEST_PATTERN, Protection
 from ...tokenizer.words import TokenSpan
 from ...translate.marks import words_shown
@@ -157,7 +157,8 @@ class OneTrace(BaseModel):
                                   "source (ALTI+, the view contributions); the rest from the translation before it")
     maps: dict[str, dict[str, Map]] = Field(
         description="by kind and view: encoder [L,H,S,S], decoder [L,H,T,T], cross [L,H,T,S], raw rows sum to 1; "
-                    "rollout and contributions have no H; left_out is cross [T, source words]")
+                    "rollout and contributions have no H; left_out is cross [T, source words]; of attributions "
+                    "gradient_x_activation has no H, the others neither L nor H, and encoder has none")
 
 
 class LookReply(BaseModel):
@@ -227,9 +228,9 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
     model, settings = service.model_for(body.model, *pair), service.settings
 
     def finish(translator: Translator) -> str:
-        if not found and (body.evidence or "left_out" in body.views):
+        if not found and (body.evidence or set(SLOW) & set(body.views)):
             check_passes(translator, [(body.text, body.translation or body.text)], language=body.source or "",
-                         evidence=body.evidence, most=settings.look_tokens)
+                         evidence=body.evidence, views=body.views, most=settings.look_tokens)
         looked = found or _asked_of_model(translator, body, settings)
         records = [_one_trace(translator, one, body) for one in looked.traces]
         parts = looked.translation.parts if looked.translation else ()

@@ -9,14 +9,14 @@ from matplotlib.image import imread
 from matplotlib.text import Text
 
 from seq2see.errors import UserError
-from seq2see.lens import VIEWS, picture, save_plot, word_map
+from seq2see.lens import picture, save_plot, word_map
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.plot import draw
 from seq2see.lens.terminal import to_terminal
 from seq2see.lens.trust import UNMEASURED
-from seq2see.lens.views import WITH_HEADS
+from seq2see.lens.views import ATTRIBUTIONS, OF_ATTENTION, VIEW, WITH_HEADS
 
-MAPS = [(kind, view) for kind in KINDS for view in VIEWS if view != "left_out"]
+MAPS = [(kind, view) for kind in KINDS for view in OF_ATTENTION if view != "left_out"]
 
 
 @pytest.mark.parametrize(("kind", "view"), MAPS)
@@ -39,7 +39,25 @@ def test_cells_are_those_of_the_trace_by_tokens_and_by_words(full_trace, kind, v
     assert ("head 1 of 0-1" in drawn.title) == (view in WITH_HEADS) and f"view {view}" in drawn.title
 
 
+@pytest.mark.parametrize("view", ATTRIBUTIONS)
+@pytest.mark.parametrize("kind", ["cross", "decoder"])
+def test_an_attribution_is_summed_on_both_axes_and_named_by_what_it_is_of(full_trace, kind, view):
+    chosen = {"layer": 1} if VIEW[view].layers else {}
+    wanted = full_trace.maps(kind, view)[tuple(chosen.values())]
+    drawn, by_words = (picture(full_trace, view=view, kind=kind, words=words, **chosen) for words in (False, True))
+    seen = ~np.isnan(drawn.cells)
+    np.testing.assert_array_equal(drawn.cells[seen], wanted[seen])
+    assert np.nansum(by_words.cells) == pytest.approx(wanted.sum(), rel=1e-4)
+    assert len(by_words.rows) < len(drawn.rows) and "the sum over its tokens" in by_words.row_meaning
+    assert "attention" not in drawn.title and ("layer 1 of 0-" in drawn.title) == VIEW[view].layers
+    assert "looked" not in drawn.column_meaning and not drawn.sinks
+
+
 @pytest.mark.parametrize(("chosen", "told"), [
+    ({"view": "occlusion", "kind": "encoder"}, "view occlusion is of what is written and has no encoder map"),
+    ({"view": "occlusion", "rows": "reads"}, "a row of occlusion is no step that reads"),
+    ({"view": "integrated_gradients", "layer": 0}, "view integrated_gradients has neither layers nor heads"),
+    ({"view": "gradient_x_activation", "head": 0}, "view gradient_x_activation has no heads"),
     ({"view": "rollout", "head": 0}, "view rollout has no heads"),
     ({"view": "left_out", "layer": 0}, "neither layers nor heads"),
     ({"view": "left_out", "kind": "encoder"}, "no encoder map"),

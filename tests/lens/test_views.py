@@ -8,10 +8,11 @@ from tiny import SENTENCES
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
 from seq2see.lens.attention_blocks import blocks_of, shares_of_block
+from seq2see.lens.attribution_methods import attributed, every_step
 from seq2see.lens.explorer import script
 from seq2see.lens.hooks import all_sites
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.views import VIEW, VIEWS, add_views
+from seq2see.lens.views import ATTRIBUTIONS, SEGMENTS, VIEW, VIEWS, add_views
 from seq2see.lens.word_erasure import without
 from seq2see.tokenizer.words import split_words
 
@@ -171,6 +172,16 @@ def test_views_can_be_added_later_and_agree(seen):
     for kind in KINDS:
         for view in ("norm", "contributions"):
             np.testing.assert_allclose(whole[1].maps(kind, view), traces[1].maps(kind, view), **CLOSE)
+
+
+def test_attributions_are_those_of_every_step_of_each_sentence(seen):
+    traces, model, tokenizer = seen
+    for trace in traces:
+        for view in ATTRIBUTIONS:
+            one = attributed(model, tokenizer, trace, view, every_step(trace), segments=SEGMENTS)
+            for kind, wanted in (("cross", one.source), ("decoder", one.prefix)):
+                np.testing.assert_array_equal(trace.maps(kind, view), wanted)
+            assert view not in trace.encoder
 
 
 def test_a_view_that_is_not_there_is_named(seq2see, trace):

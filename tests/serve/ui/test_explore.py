@@ -232,6 +232,13 @@ def test_a_link_to_a_view_without_heads_keeps_it_when_the_evidence_arrives(open_
     assert tab.locator(".cols .axis").inner_text().startswith("erased")
 
 
+def test_an_attribution_says_how_many_nats_a_token_adds(open_tab, packaged):
+    tab = open_tab(f"{packaged.url}/?view=occlusion&text=The box did not fit in the bag because it was too big.")
+    settled(tab)
+    assert "nats to the log-probability" in tab.locator(".say").inner_text()
+    assert tab.locator(".cols .axis").inner_text().startswith("adds")
+
+
 def test_a_large_map_is_one_picture_whose_cells_can_be_pointed_at_and_walked(open_tab, packaged):
     """From 1,600 cells on; what is said of a cell is what the map has there."""
     tab = open_tab(packaged.url)

@@ -1,0 +1,174 @@
+"""`attribute`: what each source token and each token of the prefix adds to a translation, or to one word of it rather
+than another; by the methods of `attribution_methods.py`."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from seq2see.errors import UserError
+from .attribution_methods import SEGMENTS, Attributed, Method, Output, attributed, check_method, every_step
+from .by_words import Unit, map_units
+from .choices import Choice
+from .trace import Trace
+
+# R outputs that are explained, S source tokens, T decoder steps, L layers
+
+
+class Translates(Protocol):
+    """What `attribute` needs of a `Translator`."""
+
+    def __call__(self, texts: str, *, source: str | None, target: str | None) -> Any: ...
+
+    def look(self, result: Any) -> list[Trace]: ...
+
+    def look_at(self, text: str, translation: str, *, source: str | None, target: str | None) -> Trace: ...
+
+    def inside(self) -> AbstractContextManager[tuple[PreTrainedModel, PreTrainedTokenizerBase]]: ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Attribution:
+    """What tokens add to outputs, in nats; rows are outputs, one for each of `steps`, the decoder steps.
+
+    `source` [R,S] is of `trace.source`, `prefix` [R,T] of `trace.inputs`; step t has read inputs 0 to t, the rest is 0.
+    With gradient_x_activation both have layers first: [L,R,S] of the encoder, [L,R,T] of the decoder.  `values` [R]
+    are the outputs: log-probabilities of `trace.target` or, with `contrast`, by how much they exceed those of the
+    contrasted token.  `baselines` [R], of integrated gradients alone, are the same for the baseline: a row of both
+    sides sums to `values - baselines`.
+    """
+
+    trace: Trace
+    method: Method
+    steps: tuple[int, ...]
+    contrast: str | None
+    source: np.ndarray
+    prefix: np.ndarray
+    values: np.ndarray
+    baselines: np.ndarray | None
+
+    def by_words(self) -> "WordAttribution":
+        """The same by words, for tokens sum to words on both axes: log-probabilities of a word's tokens add up."""
+        rows, sources = map_units(self.trace, "cross")
+        _, inputs = map_units(self.trace, "decoder")
+        kept = [(row, at) for row in rows if (at := [r for r, step in enumerate(self.steps) if step in row.pieces])]
+
+        def summed(maps: np.ndarray, columns: Sequence[Unit]) -> np.ndarray:
+            of_columns = np.add.reduceat(maps, [unit.pieces[0] for unit in columns], axis=-1)
+            return np.stack([of_columns[..., at, :].sum(-2) for _, at in kept], axis=-2)
+
+        return WordAttribution(tuple(row for row, _ in kept), sources, inputs, summed(self.source, sources),
+                               summed(self.prefix, inputs))
+
+    def __repr__(self) -> str:
+        whose = f", not {self.contrast!r}" if self.contrast else ""
+        explained = " ".join(self.trace.target[step].text for step in self.steps)
+        return (f"Attribution({self.method} of {explained!r}{whose}, {len(self.trace.source)} source tokens,"
+                f" {len(self.trace.inputs)} of the prefix)")
+
+    def __str__(self) -> str:
+        """A line for each word that is explained: what adds most to it, and what takes most away."""
+        words = self.by_words()
+        every = [unit.text for unit in (*words.sources, *words.inputs)]
+        added = np.concatenate([side if side.ndim == 2 else side[-1] for side in (words.source, words.prefix)], -1)
+        lines = []
+        for row, numbers in zip(words.rows, added, strict=True):
+            order = np.argsort(-abs(numbers), kind="stable")[:5]
+            named = ", ".join(f"{every[i]} {numbers[i]:+.2f}" for i in order.tolist() if abs(numbers[i]) >= 0.005)
+            lines.append(f"{row.text}{f' (not {self.contrast})' if self.contrast else ''}: {named or 'nothing'}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class WordAttribution:
+    """An attribution by words: `source` [R,sources] and `prefix` [R,inputs], with layers first where it has them."""
+
+    rows: tuple[Unit, ...]
+    sources: tuple[Unit, ...]
+    inputs: tuple[Unit, ...]
+    source: np.ndarray
+    prefix: np.ndarray
+
+
+def attribute(
+    translator: Translates, text: str, translation: str | None = None, *, method: Method = "integrated_gradients",
+    target: str | int | None = None, contrast: str | None = None, source_language: str | None = None,
+    target_language: str | None = None, segments: int = SEGMENTS,
+) -> Attribution:
+    """What each source token, and each token already written, adds to the log-probability of a translation's tokens.
+
+    Args:
+        translator: a `Translator`.
+        text: the source, of one segment.
+        translation: any translation of it; None: the translator's own.
+        method: one of "input_x_gradient", "integrated_gradients", "gradient_x_activation", "occlusion" and
+            "value_zeroing" (`attribution_methods.py` defines them).
+        target: the word of the translation to explain: itself, or its number among `trace.target_words` from 0; None:
+            every token.
+        contrast: another word in the place of `target`: explains by how much the first token that differs is more
+            probable (Yin and Neubig 2022).
+        source_language: as `source` in a call of the translator.
+        target_language: as its `target`.
+        segments: of the way of integrated gradients; more are more exact and take longer.
+
+    Raises:
+        UserError: a method that there is not, or that the model's family cannot have (the message names those it can);
+            a word that the translation lacks or has several times; a contrast without a target, or that does not
+            differ from it; fewer than one segment; a text that was translated in parts.
+    """
+    if segments < 1:
+        raise UserError(f"segments {segments}: expected 1 or more", exit_code=2)
+    if contrast is not None and target is None:
+        raise UserError(f'contrast {contrast!r} needs the word in whose place it stands: target="..."', exit_code=2)
+    with translator.inside() as (model, _):
+        check_method(model, method)
+    how = {"source": source_language, "target": target_language}
+    if translation is None:
+        traces = translator.look(translator(text, **how))
+        if len(traces) != 1:
+            raise UserError(f"the text is translated in {len(traces)} parts: attribute one sentence at a time")
+        [trace] = traces
+    else:
+        trace = translator.look_at(text, translation, **how)
+    outputs = every_step(trace)
+    if target is not None:
+        number = _word(trace, target)
+        if contrast is None:
+            outputs = [one for one in outputs if trace.target[one.step].word == number]
+        else:
+            place = trace.target_words[number]
+            other = f"{trace.target_text[: place.start]}{contrast}{trace.target_text[place.end :]}"
+            trace, wrong = (translator.look_at(text, each, **how) for each in (trace.target_text, other))
+            outputs = [_contrasted(trace, wrong, place.text, contrast)]
+    with translator.inside() as (model, tokenizer):
+        found: Attributed = attributed(model, tokenizer, trace, method, outputs, segments=segments)
+    return Attribution(trace, method, tuple(one.step for one in outputs), contrast, **vars(found))
+
+
+def _word(trace: Trace, target: str | int) -> int:
+    """The number of a word of the translation; UserError unless it is one."""
+    words = [word.text for word in trace.target_words]
+    if isinstance(target, int):
+        if not 0 <= target < len(words):
+            raise UserError(f"there is no word {target} in {trace.target_text!r}: expected 0 to {len(words) - 1}",
+                            exit_code=2)
+        return target
+    numbers = [number for number, word in enumerate(words) if word == target]
+    if not numbers:
+        raise UserError(f"{target!r} is no word of {trace.target_text!r}: its words are {' '.join(words)}", exit_code=2)
+    if len(numbers) > 1:
+        raise UserError(f"{target!r} is {len(numbers)} times in {trace.target_text!r}: give its number, one of"
+                        f" {', '.join(map(str, numbers))}", exit_code=2)
+    return numbers[0]
+
+
+def _contrasted(trace: Trace, wrong: Trace, own: str, contrast: str) -> Output:
+    """The step at which two translations differ first, with their tokens there."""
+    try:
+        choice = Choice.between(trace.source_ids, trace.target_ids, wrong.target_ids)
+    except ValueError:
+        raise UserError(f"contrast {contrast!r} does not differ from {own!r}", exit_code=2) from None
+    return Output(len(choice.prefix_ids), choice.right, choice.wrong)

@@ -1,0 +1,318 @@
+"""Attribution: how much each source token and each token of the prefix adds to a log-probability of the translation.
+
+What is explained is one number f of a step, in nats: the log-probability of its token or, contrastively, by how much it
+exceeds that of another token in its place (why *il* and not *elle*: Yin and Neubig 2022, "Interpreting Language Models
+with Contrastive Explanations").  x are the embeddings of the tokens, without positions; b, the baseline, has that of
+the unknown token everywhere (zeros, if the tokenizer has none).
+
+    input_x_gradient       x . df/dx (Shrikumar et al. 2016; the dot product adds up the columns of a token)
+    integrated_gradients   (x - b) . the mean of df/dx on the straight way from b to x (Sundararajan et al. 2017); all
+                           tokens of both sides sum to f(x) - f(b)
+    gradient_x_activation  h . df/dh for the state h that each layer reads: of the encoder for source tokens, of the
+                           decoder for the prefix
+    occlusion              f - f with the unknown token in the token's place (Zeiler and Fergus 2014)
+    value_zeroing          f - f with the token's value vectors at zero in every layer and head that reads it, so that
+                           no other position learns anything from it (after Mohebbi et al. 2023, who compare states)
+
+The first and the third need a backward pass for each step, integrated gradients one for each step and segment of the
+way; the last two need a forward pass for each token.  Zeros are no baseline for models that normalise the embeddings
+before anything else (T5, BART): near zeros their output jumps.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from itertools import cycle
+from typing import Literal, get_args
+
+import numpy as np
+import torch
+from torch import nn
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from seq2see.errors import UserError
+from .hooks import STACKS, AttentionSite, Change, Side, Stack, attention_sites, capture, layers_of, replaced
+from .interventions import other_values
+from .teacher_forcing import (
+    CELLS_AT_ONCE,
+    LOGITS_AT_ONCE,
+    ROWS,
+    eval_mode,
+    forced_batches,
+    forced_pass,
+    packed,
+    vocabulary_size,
+)
+from .trace_data import TraceData
+
+# R outputs that are explained, B rows of a pass, C columns: S source tokens, T decoder steps; G segments and E their
+# ends, L layers, V vocabulary, D model width
+
+Method = Literal["input_x_gradient", "integrated_gradients", "gradient_x_activation", "occlusion", "value_zeroing"]
+METHODS: tuple[Method, ...] = get_args(Method)
+SEGMENTS = 32  # of the way of integrated gradients
+TINY = 1e-30
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is explained: the log-probability of token `id` at a step, minus that of `other` there if there is one."""
+
+    step: int
+    id: int
+    other: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Attributed:
+    """`source` [R,S] and `prefix` [R,T], in nats; with gradient_x_activation [L,R,S] and [L,R,T], of the layers of the
+    encoder and of the decoder.  `values` [R] are the outputs; those of integrated gradients sum to `values` minus
+    `baselines` [R], the outputs for the baseline."""
+
+    source: np.ndarray
+    prefix: np.ndarray
+    values: np.ndarray
+    baselines: np.ndarray | None = None
+
+
+def every_step(trace: TraceData) -> list[Output]:
+    """The log-probability of each token of the translation."""
+    return [Output(step, id) for step, id in enumerate(trace.target_ids)]
+
+
+def attributed(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData, method: Method,
+    outputs: Sequence[Output], *, segments: int = SEGMENTS,
+) -> Attributed:
+    """The attribution of some outputs of a trace, with the model it was made with.  `segments` are those of the way of
+    integrated gradients.
+
+    UserError for a method that there is not, or that a model of this kind cannot have.
+    """
+    check_method(model, method)
+    passes = _Passes(model, trace, outputs, tokenizer.unk_token_id)
+    with eval_mode(model):
+        if method == "integrated_gradients":
+            return passes.integrated(segments)
+        if method == "input_x_gradient":
+            return passes.times_gradient()
+        if method == "gradient_x_activation":
+            return passes.times_gradient(layers=True)
+        return passes.without_each(passes.occluded if method == "occlusion" else passes.value_zeroed)
+
+
+def check_method(model: PreTrainedModel, method: str) -> None:
+    """UserError for a method that there is not, or that a model of this kind cannot have; it says which it can."""
+    if method not in METHODS:
+        raise UserError(f"there is no method {method!r}; there are {', '.join(METHODS)}", exit_code=2)
+    if (why := obstacle(model, method)) is not None:
+        can = ", ".join(one for one in METHODS if obstacle(model, one) is None)
+        raise UserError(f"{type(model).__name__} cannot have the method {method}: {why}; it can have {can}",
+                        exit_code=2)
+
+
+def obstacle(model: PreTrainedModel, method: str) -> str | None:
+    """Why a model of this kind cannot have a method; None if it can."""
+    if method == "integrated_gradients" and getattr(model.config, "num_experts", 1) > 1:
+        return "between two experts its output jumps, and gradients say nothing about that"
+    if method in ("gradient_x_activation", "value_zeroing"):
+        try:
+            attention_sites(model)
+            for stack in STACKS:
+                layers_of(model, stack)
+        except UserError:
+            return "its layers are not built like those of BART or T5"
+    return None
+
+
+@contextmanager
+def embedded(
+    model: PreTrainedModel, change: Callable[[torch.Tensor, nn.Module, Stack], torch.Tensor]
+) -> Iterator[None]:
+    """Inside, `change(embeddings [B,S or T,D], their module, whose they are)` gives what each forced pass reads."""
+    turn = cycle(STACKS)  # one module may serve both stacks; the encoder runs first
+    modules = dict.fromkeys(map(_embeddings, (model.get_encoder(), model.get_decoder())))
+
+    def changing(module: nn.Module) -> Change:
+        return lambda embedding_BSD: change(embedding_BSD, module, next(turn))
+
+    with replaced([(module, "out", changing(module)) for module in modules]):
+        yield
+
+
+class _Passes:
+    """The passes of a model over copies of one sentence, for some outputs."""
+
+    def __init__(
+        self, model: PreTrainedModel, trace: TraceData, outputs: Sequence[Output], unknown: int | None
+    ) -> None:
+        self.model, self.trace, self.outputs, self.unknown = model, trace, list(outputs), unknown
+        self.sizes = len(trace.source_ids), len(trace.target_ids)
+        head = model.get_output_embeddings()  # FSMT has no module that makes logits of states
+        self.head = head if isinstance(head, nn.Linear) else None
+
+    def baseline(self, embedding_BSD: torch.Tensor, module: nn.Module) -> torch.Tensor:
+        """[D]: the embedding of the unknown token."""
+        if self.unknown is None:
+            return torch.zeros_like(embedding_BSD[0, 0])
+        return module.forward(torch.tensor([[self.unknown]], device=embedding_BSD.device))[0, 0].detach()
+
+    # --- by gradients
+
+    def times_gradient(self, *, layers: bool = False) -> Attributed:
+        """Embeddings, or the states that all layers read, times the gradients of the outputs."""
+        every = {(stack, number): layer for stack in STACKS
+                 for number, layer in enumerate(layers_of(self.model, stack))} if layers else {}
+        parts = [self._backward([self.outputs[i] for i in batch], every) for batch in self._batches(len(self.outputs))]
+        value_R, source_LRS, prefix_LRT = (np.concatenate(one, axis=-1 if one[0].ndim == 1 else 1)
+                                           for one in zip(*parts, strict=True))
+        return Attributed(*((source_LRS, prefix_LRT) if layers else (source_LRS[0], prefix_LRT[0])), value_R)
+
+    def _backward(self, outputs: Sequence[Output], every: Mapping[tuple[Stack, int], nn.Module]) -> list[np.ndarray]:
+        """The values [B], and [L,B,S] and [L,B,T], embeddings or states times their gradients."""
+        with self._reading(outputs, torch.ones(len(outputs))) as (run, embeddings), capture(every, "in") as states:
+            value_B = run(True)
+        found = [*states.values()] if every else [x_BSD for x_BSD, _ in embeddings]
+        gradients = torch.autograd.grad(value_B.sum(), found)
+        parts = [_dot(one, gradient) for one, gradient in zip(found, gradients, strict=True)]
+        middle = sum(stack == "encoder" for stack, _ in every) or 1
+        return [value_B.detach().cpu().numpy(), np.stack(parts[:middle]), np.stack(parts[middle:])]
+
+    def integrated(self, segments: int) -> Attributed:
+        """Integrated gradients, by the gradients in the middle of each of so many segments of the way.  Where it meets
+        the bends of a ReLU, no number of points is exact; but how much the output changes in each segment is known, so
+        what the gradient misses of it is spread over the tokens in proportion to their parts in this segment."""
+        edge_E = np.linspace(0, 1, segments + 1)
+        value_RE, _ = self._on_the_way(edge_E)
+        _, slope_RGC = self._on_the_way((edge_E[:-1] + edge_E[1:]) / 2, gradients=True)
+        part_RGC = slope_RGC / segments
+        missed_RG = np.diff(value_RE, axis=1) - part_RGC.sum(-1)
+        size_RGC = np.abs(part_RGC)
+        part_RGC += missed_RG[..., None] * size_RGC / np.maximum(size_RGC.sum(-1, keepdims=True), TINY)
+        source_RS, prefix_RT = np.split(part_RGC.sum(1).astype(np.float32), [self.sizes[0]], axis=-1)
+        return Attributed(source_RS, prefix_RT, value_RE[:, -1].astype(np.float32), value_RE[:, 0].astype(np.float32))
+
+    def _on_the_way(self, at_P: np.ndarray, *, gradients: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """At these points of the way from the baseline (0) to the embeddings (1): the outputs [R,P] and, with
+        `gradients`, the parts of both sides' tokens in how fast they change, [R,P,S+T]."""
+        rows = [(output, at) for output in self.outputs for at in at_P.tolist()]
+        values, parts = list[np.ndarray](), list[np.ndarray]()
+        for batch in self._batches(len(rows)):
+            scale_B = torch.tensor([rows[i][1] for i in batch])
+            with self._reading([rows[i][0] for i in batch], scale_B) as (run, embeddings):
+                value_B = run(gradients)
+            values.append(value_B.detach().double().cpu().numpy())
+            if gradients:
+                slopes = torch.autograd.grad(value_B.sum(), [x_BSD for x_BSD, _ in embeddings])
+                parts.append(np.concatenate([_dot(way, slope) for (_, way), slope in zip(embeddings, slopes,
+                                                                                        strict=True)], axis=1))
+        shape = len(self.outputs), len(at_P)
+        flat = np.concatenate(parts) if gradients else np.zeros(0)
+        return np.concatenate(values).reshape(shape), flat.reshape(*shape, -1).astype(np.float64)
+
+    def _batches(self, rows: int) -> Iterator[list[int]]:
+        def fits(rows: int, source: int, target: int) -> bool:
+            logits = rows * vocabulary_size(self.model) * (1 if self.head else target)
+            return rows <= ROWS and logits <= LOGITS_AT_ONCE and rows * 3 * max(source, target) ** 2 <= CELLS_AT_ONCE
+
+        return packed([self.sizes] * rows, fits)
+
+    @contextmanager
+    def _reading(
+        self, outputs: Sequence[Output], scale_B: torch.Tensor
+    ) -> Iterator[tuple[Callable[[bool], torch.Tensor], list[tuple[torch.Tensor, torch.Tensor]]]]:
+        """What runs a pass with a row for each output, with or without gradients, and gives their values [B]; and,
+        after it, for the source and the prefix what was read [B,C,D], and the whole way there from the baseline.
+
+        The embeddings of row b are `scale_B[b]` of this way from the baseline.
+        """
+        steps_B, rows_B = torch.tensor([output.step for output in outputs]), torch.arange(len(outputs))
+        read: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+        def scaled(embedding_BSD: torch.Tensor, module: nn.Module, _: Stack) -> torch.Tensor:
+            way_BSD = embedding_BSD.detach() - self.baseline(embedding_BSD, module)
+            left_B11 = (1 - scale_B).to(embedding_BSD)[:, None, None]  # exact where nothing is left of the way
+            read.append(((embedding_BSD.detach() - left_B11 * way_BSD).requires_grad_(), way_BSD))
+            return read[-1][0]
+
+        def own_step(state_BTD: torch.Tensor) -> torch.Tensor:  # the whole vocabulary costs as much as the layers
+            return state_BTD[rows_B, steps_B][:, None]
+
+        def run(gradients: bool) -> torch.Tensor:
+            sides = [self.trace.source_ids] * len(outputs), [self.trace.target_ids] * len(outputs)
+            logits_BTV = forced_pass(self.model, *sides, gradients=gradients)[0].logits.float()
+            return _values(logits_BTV[:, 0] if self.head else logits_BTV[rows_B, steps_B], outputs)
+
+        choice: list[tuple[nn.Module, Side, Change]] = [(self.head, "in", own_step)] if self.head else []
+        with embedded(self.model, scaled), replaced(choice):
+            yield run, read
+
+    # --- by taking tokens away
+
+    def without_each(self, change: Callable[[list[int]], AbstractContextManager[None]]) -> Attributed:
+        """The fall of the outputs without each token of both sides, inside `change(columns of a batch)`."""
+        source, target = self.trace.source_ids, self.trace.target_ids
+        columns = [-1, *range(sum(self.sizes))]  # -1: nothing is missing; then both sides' tokens
+        chosen: list[int] = []
+        values = []
+        with change(chosen):
+            for batch, output, _ in forced_batches(
+                self.model, [source] * len(columns), [target] * len(columns),
+                before=lambda batch: chosen.__setitem__(slice(None), [columns[i] for i in batch]),
+            ):
+                for logits_TV in output.logits.float()[: len(batch)]:
+                    values.append(_values(logits_TV[[one.step for one in self.outputs]], self.outputs).cpu().numpy())
+        value_R, without_RC = values[0], np.stack(values[1:], axis=1)
+        fall_RC = value_R[:, None] - without_RC
+        for r, output in enumerate(self.outputs):  # a step cannot see what comes later; rounding may differ
+            fall_RC[r, len(source) + output.step + 1 :] = 0
+        return Attributed(fall_RC[:, : len(source)], fall_RC[:, len(source) :], value_R)
+
+    def occluded(self, columns: list[int]) -> AbstractContextManager[None]:
+        """In each row the unknown token stands in its column."""
+
+        def change(embedding_BSD: torch.Tensor, module: nn.Module, stack: Stack) -> torch.Tensor:
+            first = 0 if stack == "encoder" else self.sizes[0]
+            return _overwritten(embedding_BSD, columns, first, self.baseline(embedding_BSD, module))
+
+        return embedded(self.model, change)
+
+    def value_zeroed(self, columns: list[int]) -> AbstractContextManager[None]:
+        """The values of the column of each row are zero wherever it is read."""
+
+        def change(site: AttentionSite, value_BCHE: torch.Tensor) -> torch.Tensor:
+            return _overwritten(value_BCHE, columns, self.sizes[0] if site.kind == "decoder" else 0, 0)
+
+        return other_values(self.model, change)
+
+
+def _values(logits_RV: torch.Tensor, outputs: Sequence[Output]) -> torch.Tensor:
+    """[R]: each output, from the logits of its step."""
+    own_R = logits_RV[range(len(outputs)), [one.id for one in outputs]]
+    against = [logits_RV[r].logsumexp(-1) if one.other is None else logits_RV[r, one.other]
+               for r, one in enumerate(outputs)]
+    return own_R - torch.stack(against)  # the log-normaliser is the same for both tokens
+
+
+def _embeddings(stack: nn.Module) -> nn.Module:
+    """The module that makes embeddings of ids; FSMT's stacks are no models of their own."""
+    found: nn.Module = stack.get_input_embeddings() if isinstance(stack, PreTrainedModel) else stack.embed_tokens
+    return found
+
+
+def _dot(read_BCD: torch.Tensor, gradient_BCD: torch.Tensor) -> np.ndarray:
+    """[B,C]"""
+    found: np.ndarray = (read_BCD.detach() * gradient_BCD).sum(-1).cpu().numpy()
+    return found
+
+
+def _overwritten(
+    read: torch.Tensor, columns: Sequence[int], first: int, value: torch.Tensor | float
+) -> torch.Tensor:
+    """[B,C,...] with another value in one column of each row, unless it is of the other side; they count from `first`.
+    """
+    read = read.clone()
+    for b, column in enumerate(columns):
+        if 0 <= column - first < read.shape[1]:
+            read[b, column - first] = value
+    return read
