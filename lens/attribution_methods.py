@@ -166,7 +166,9 @@ class _Passes:
         parts = [self._backward([self.outputs[i] for i in batch], every) for batch in self._batches(len(self.outputs))]
         value_R, source_LRS, prefix_LRT = (np.concatenate(one, axis=-1 if one[0].ndim == 1 else 1)
                                            for one in zip(*parts, strict=True))
-        return Attributed(*((source_LRS, prefix_LRT) if layers else (source_LRS[0], prefix_LRT[0])), value_R)
+        if layers:
+            return Attributed(source_LRS, prefix_LRT, value_R)
+        return Attributed(source_LRS[0], prefix_LRT[0], value_R)
 
     def _backward(self, outputs: Sequence[Output], every: Mapping[tuple[Stack, int], nn.Module]) -> list[np.ndarray]:
         """The values [B], and [L,B,S] and [L,B,T], embeddings or states times their gradients."""

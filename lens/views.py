@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, cast, get_args
 
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
@@ -155,7 +155,7 @@ def add_views(
     """
     with IMPORTS:
         from .attention_blocks import blocks_of, halved, roll
-        from .attribution_methods import attributed, every_step
+        from .attribution_methods import Method, attributed, every_step
         from .teacher_forcing import check_model
         from .word_erasure import log_prob_drops
 
@@ -165,7 +165,7 @@ def add_views(
         return list(traces)
     drops = log_prob_drops(model, tokenizer, traces) if "left_out" in views else [trace.left_out for trace in traces]
     # before the blocks, whose pass is still under way while they are read
-    attributions = [{view: attributed(model, tokenizer, trace, view, every_step(trace), segments=SEGMENTS)
+    attributions = [{view: attributed(model, tokenizer, trace, cast(Method, view), every_step(trace), segments=SEGMENTS)
                      for view in ATTRIBUTIONS if view in views} for trace in traces]
     blocks = blocks_of(model, traces) if {"norm", "mixing", "contributions"} & set(views) else [None] * len(traces)
     found = []
