@@ -35,7 +35,7 @@ from .intervals import intervals
 from .kinds import KINDS, Kind
 from .roles import ROLES
 from .summary import SINKS
-from .views import VIEW, VIEWS
+from .views import ATTRIBUTIONS, VIEW, VIEWS
 
 if TYPE_CHECKING:
     import pandas
@@ -246,4 +246,7 @@ def _shaped(column: str, row: dict[str, Any], shapes: Shapes) -> Any:
     if name == "left_out":
         return value.reshape(T, -1)
     R, C = {"encoder": (S, S), "decoder": (T, T), "cross": (T, S)}[kind]
-    return value.reshape((layers, heads, R, C) if VIEW[name].heads else (layers, R, C))
+    if VIEW[name].heads:
+        return value.reshape(layers, heads, R, C)
+    found = value.reshape(-1, R, C)
+    return found[0] if name in ATTRIBUTIONS and name != "gradient_x_activation" else found

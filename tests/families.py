@@ -1,5 +1,9 @@
 """Tiny random models of families beyond those of `tiny.py`, by the names that `docs/models.md` gives them."""
 
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
 import tiny
 import torch
 import transformers
@@ -35,6 +39,13 @@ CONFIGS = {
         decoder_ffn_dim=32, num_decoder_layers=2, num_decoder_attention_heads=2, max_position_embeddings=64, ngram=2,
         **IDS),
 }  # fmt: skip
+EACH_TIME = ("M2M-100, NLLB", "T5", "FSMT", "LED")  # the others' tests are long
+
+
+def some(names: Iterable[str]) -> list[Any]:
+    """The names as parameters of a test, of which those that are much like others run with `pytest -m long` alone."""
+    return [pytest.param(name, marks=pytest.mark.long) if name in CONFIGS and name not in EACH_TIME else name
+            for name in names]  # fmt: skip
 
 
 def made(family: str) -> PreTrainedModel:

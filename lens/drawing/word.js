@@ -126,10 +126,11 @@ const slider = (scale, temperature) => scale.length > 0 && slide("Temperature", 
 
 // --- which words mattered
 
-const RESTS_TIP = html`A head may look at a word without needing it. So the other word of the pair is swapped in, then
-  each source word is erased in turn, to see what becomes of the chosen word and its chance. The translation so far
-  stays, so a word that it tells already can be erased at little cost. The share from the source is that of
-  Contributions (ALTI+), through all layers: made-up words have less of it than faithful ones.`;
+const restsTip = (share) => html`A head may look at a word without needing it. So the other word of the pair is swapped
+  in, then each source word is erased in turn, to see what becomes of the chosen word and its chance. The translation so
+  far stays, so a word that it tells already can be erased at little cost.${share === undefined ? "" : html` By
+  contributions (ALTI+, through all layers) ${percent(share)} of the chosen word comes from the source, the rest from the
+  translation so far; made-up words have less from the source than faithful ones.`}`;
 
 function rests(state, trace, unit, settings) {
   if (!trace.evidence) return "";
@@ -153,10 +154,7 @@ function rests(state, trace, unit, settings) {
   }
   if (moved.length && !flips.length) said.push(["word-moves", html`Its chance ${listed(moved, one, " and ")}.`]);
   if (!flips.length && !moved.length) said.push(["no-word", html`Without any one word, its chance ${stays(erased)}.`]);
-  const share = trace.sourceShare(piece);
-  if (share !== undefined) said.push(["source-share", html`${percent(share)} of it comes from the source, the rest from
-    the translation so far.`]);
-  return html`<h3>Which words mattered ${about(RESTS_TIP)}</h3><p class="needed">${
+  return html`<h3>Which words mattered ${about(restsTip(trace.sourceShare(piece)))}</h3><p class="needed">${
     said.map(([kind, line]) => html`<span data-says="${kind}">${line}</span> `)}
     <button data-set="view" data-value="left_out" data-k="leave">Show all</button></p>`;
 }

@@ -12,10 +12,10 @@ from typing import Any
 from seq2see.atomic import atomic_write
 from seq2see.cli.translate import CUT_OFF, UNKNOWN
 from seq2see.errors import UserError
-from seq2see.lens import VIEWS, Trace, to_html, to_terminal
-from seq2see.lens.attribution_methods import obstacle
+from seq2see.lens import Trace, to_html, to_terminal
 from seq2see.lens.maps import picture
 from seq2see.lens.plot import save_plot
+from seq2see.lens.views import OF_ATTENTION
 from seq2see.lens.wording import printable
 from seq2see.translate import Translation, Translator
 from seq2see.translate.segment_translator import check_text
@@ -40,8 +40,7 @@ def run(args: argparse.Namespace) -> None:
     if not result.hypotheses:
         raise UserError("the text has no words, so there is no translation to look at")
     every = out is not None and out.suffix == ".html" and args.view is None
-    views = tuple(view for view in VIEWS if obstacle(translator.model, view) is None) if every else (
-        "raw", args.view or "raw")
+    views = OF_ATTENTION if every else ("raw", args.view or "raw")
     traces = translator.look(result, alternative=args.alternative, views=views, calibrated=not args.raw)
     chosen = {"view": args.view or "raw", "kind": args.kind, "layer": args.layer, "head": args.head,
               "words": args.words, "rows": args.rows}

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from tiny import calibrate_by_hand
 
-from seq2see import Translator, lens
+from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import Calibrator, Trace, measure_trust, to_terminal
 from seq2see.lens.maps import NOT_CALIBRATED
 from seq2see.lens.trust import UNMEASURED
+from seq2see.lens.views import OF_ATTENTION
 from seq2see.lens.wording import printable
 from seq2see.translate.export import weights_hash
 from seq2see.translate.loaded_checkpoint import fingerprint
@@ -56,7 +57,7 @@ def test_it_writes_pictures_and_all_numbers(look, tmp_path, name):
 
 def test_a_page_has_every_view_or_the_one_asked_for(look, tmp_path):
     path = tmp_path / "x.html"
-    for asked, held in (([], lens.VIEWS), (["--view", "norm"], ("raw", "norm"))):
+    for asked, held in (([], OF_ATTENTION), (["--view", "norm"], ("raw", "norm"))):
         assert look("The zebra.", *asked, "--out", path)[0] == 0
         page = path.read_text("utf-8")
         data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])

@@ -34,14 +34,14 @@ def modules():
 
 
 def libraries():
-    """Every module of others that ours import, at once or when they need it."""
+    """Every module of others that ours import, at once or when they need it, but for two that are not installed."""
     found = set()
     for node in (node for path in FILES for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8")))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level:
             found.add(str(node.module))
-    return sorted(name for name in found if name.partition(".")[0] not in ("seq2see", "ray", *NO_MODULES))
+    return sorted(name for name in found if name.partition(".")[0] not in ("seq2see", "ray", "xarray", *NO_MODULES))
 
 
 SCRIPT = """

@@ -1,9 +1,12 @@
 """How the data of `everyday` are prepared: what is left out, what is exchanged, and what training reads of it."""
 
 import gzip
+import io
 import json
 import re
+from contextlib import redirect_stdout
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,21 +26,30 @@ def write(folder, language, pairs):
         file.write("".join(f"{source}\t{target}\n" for source, target in [("en", language), *pairs]))
 
 
-@pytest.fixture
-def prepared(tmp_path, monkeypatch, capsys):
+def story(language):
+    """A storybook in miniature."""
+    return SimpleNamespace(train=[SimpleNamespace(source=f"The cat {n}.", target=f"Cat {language} {n}.",
+                                                  links=((1, 0), (2, 2))) for n in range(50)])  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
     """The folder that is written from 600 pairs a language, of which 3 are tested and one is offensive."""
+    folder, told = tmp_path_factory.mktemp("everyday"), io.StringIO()
     for language in prepare.TARGETS:
         pairs = [(f"Tom has {word} things.", f"Tom {language} {word}.") for word in map("w{:03}".format, range(600))]
         pairs += [("Tested here", f"A {language}."), ("Another.", f"Tested {language}."), ("Shit!", "X.")]
-        write(tmp_path / "tatoeba", language, pairs)
-        write(tmp_path / "test", language, [("TESTED, here!", f"New {language}."), ("New.", f"Tested {language}!"),
-                                            (f"Clean {language}.", f"Clean {language}."), ("Twice.", "Two."),
-                                            ("Twice.", "Two.")])  # fmt: skip
-    argv = ["prepare", "--tatoeba", str(tmp_path / "tatoeba"), "--test", str(tmp_path / "test"), "--passes", "2"]
-    monkeypatch.setattr("sys.argv", [*argv, "--out", str(tmp_path / "data")])
-    prepare.main()
-    (tmp_path / "told").write_text(capsys.readouterr().out, "utf-8")
-    return tmp_path / "data"
+        write(folder / "tatoeba", language, pairs)
+        write(folder / "test", language, [("TESTED, here!", f"New {language}."), ("New.", f"Tested {language}!"),
+                                          (f"Clean {language}.", f"Clean {language}."), ("Twice.", "Two."),
+                                          ("Twice.", "Two.")])  # fmt: skip
+    argv = ["prepare", "--tatoeba", str(folder / "tatoeba"), "--test", str(folder / "test"), "--passes", "2"]
+    with pytest.MonkeyPatch.context() as patched, redirect_stdout(told):
+        patched.setattr(prepare, "in_language", lambda language, seed: story(language))
+        patched.setattr("sys.argv", [*argv, "--out", str(folder / "data")])
+        prepare.main()
+    (folder / "told").write_text(told.getvalue(), "utf-8")
+    return folder / "data"
 
 
 def records(path):

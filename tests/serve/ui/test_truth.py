@@ -246,6 +246,11 @@ class Page:
             if said:
                 kinds.append(kind)
                 assert getattr(self, kind.replace("-", "_"))(said, one) is not False, f"{self.text}: {kind}: {said}"
+        for tip in self.tab.locator(".word .about[data-tip*='comes from the source']").all():
+            shares = self.case.source_share[self.unit["pieces"]]
+            said = re.search(r"(\d+)% of the chosen word comes from the source", tip.get_attribute("data-tip") or "")
+            assert said and abs(int(said[1]) - 100 * float(shares.mean())) <= 0.6, self.text
+            kinds.append("source-share")
         for place in SAYING:
             for one in self.tab.locator(f"{place}:visible").all():
                 if one.inner_text().strip():
@@ -440,11 +445,6 @@ class Page:
 
     def no_word(self, said, one):
         self.stays(said, [{"text": self.case.without(word)} for word in self.case.words])
-
-    def source_share(self, said, one):
-        shares = self.case.source_share[self.unit["pieces"]]
-        said = re.fullmatch(r"(\d+)% of it comes from the source, the rest from the translation so far\.", said)
-        return abs(int(said[1]) - 100 * float(shares.mean())) <= 0.6
 
     def twin(self, said, one):
         result = re.fullmatch(r"With .+ for .+? (it becomes|it stays|its chance .+?)( \w+)?\.", said)
