@@ -17,11 +17,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
 
+from ...errors import UserError
 from ...storybook import in_language
 from ...tokenizer.links import Link, to_pharaoh
 from ...training.config import DataConfig, OnDuplicates
@@ -36,7 +38,7 @@ PHRASEBOOK = 3  # times that the phrasebook is in a pass
 DATED, NUMBERED = 10, 3  # times that a pair with a date or a number is: there are few, and each time it has another
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tatoeba", type=Path, required=True, metavar="FOLDER", help="the tables to train on")
     parser.add_argument("--test", type=Path, required=True, metavar="FOLDER", help="the tables of the published test")
@@ -45,19 +47,29 @@ def main() -> None:
     parser.add_argument("--passes", type=int, default=1, metavar="N", help="passes, each varied anew (1)")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
-    tables = {language: _table(args.tatoeba, language, duplicates="skip") for language in TARGETS}
-    tests = {language: _table(args.test, language, duplicates="keep") for language in TARGETS}
+    try:
+        prepare(args.tatoeba, args.test, args.out, passes=args.passes, seed=args.seed)
+    except (UserError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def prepare(tatoeba: Path, test: Path, out: Path, *, passes: int, seed: int) -> None:
+    """Write the four files into `out`, and print what was left out; UserError where a table cannot be read."""
+    tables = {language: _table(tatoeba, language, duplicates="skip") for language in TARGETS}
+    tests = {language: _table(test, language, duplicates="keep") for language in TARGETS}
+    out.mkdir(parents=True, exist_ok=True)
     counts = Counter[str]()
-    _write(args.out / "test.jsonl", ((pair, ()) for language in TARGETS for pair in clean(tests, tables, language)))
-    tatoeba = list(without(tests, [pair for language in TARGETS for pair in tables[language]], counts))
+    _write(out / "test.jsonl", ((pair, ()) for language in TARGETS for pair in clean(tests, tables, language)))
+    learnt = list(without(tests, [pair for language in TARGETS for pair in tables[language]], counts))
     written, phrases, untouched = ([*_phrasebook(split)] for split in ("train", "val", "test"))
-    val = [*(pair for pair in tatoeba if hash_fraction(sentence_key(pair[0])) < VALIDATION), *phrases]
+    val = [*(pair for pair in learnt if hash_fraction(sentence_key(pair[0])) < VALIDATION), *phrases]
     held_out = {sentence_key(pair[0]) for pair in (*val, *untouched)}
-    _write(args.out / "val.jsonl", ((pair, ()) for pair in val))
-    pairs = [*tatoeba, *written * PHRASEBOOK]
-    train = (line for number in range(args.passes) for line in one_pass(pairs, held_out, Random(args.seed + number)))
-    counts["training pairs"] = _write(args.out / "train.jsonl", train, links=args.out / "train.links")
+    _write(out / "val.jsonl", ((pair, ()) for pair in val))
+    pairs = [*learnt, *written * PHRASEBOOK]
+    train = (line for number in range(passes) for line in one_pass(pairs, held_out, Random(seed + number)))
+    counts["training pairs"] = _write(out / "train.jsonl", train, links=out / "train.links")
     for what, count in counts.items():
         print(f"{count:9,} {what}")
 
@@ -116,4 +128,4 @@ def _write(path: Path, lines: Iterable[tuple[Pair, tuple[Link, ...]]], *, links:
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

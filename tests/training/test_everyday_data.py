@@ -47,7 +47,7 @@ def prepared(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched, redirect_stdout(told):
         patched.setattr(prepare, "in_language", lambda language, seed: story(language))
         patched.setattr("sys.argv", [*argv, "--out", str(folder / "data")])
-        prepare.main()
+        assert prepare.main() == 0
     (folder / "told").write_text(told.getvalue(), "utf-8")
     return folder / "data"
 
@@ -63,6 +63,14 @@ def test_no_side_of_the_published_test_is_trained_on(prepared):
     out = (prepared.parent / "told").read_text("utf-8")
     assert all(f"2 pairs to {language} with a side in the published test" in out for language in prepare.TARGETS)
     assert f"1 pairs to {prepare.TARGETS[0]} with an offensive word" in out
+
+
+def test_a_missing_table_is_one_line_and_nothing_is_written(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["prepare", "--tatoeba", str(tmp_path / "none"), "--test", str(tmp_path / "none"),
+                                     "--out", str(tmp_path / "data")])  # fmt: skip
+    assert prepare.main() == 1 and not (tmp_path / "data").exists()
+    said = capsys.readouterr().err
+    assert said.startswith("error: ") and said.count("\n") == 1 and "en-fr.tsv.gz" in said
 
 
 def test_the_test_is_the_published_lines_of_which_neither_side_is_in_the_tables(prepared):
