@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .corpus import Corpus as Corpus
     from .corpus_tracing import trace_corpus as trace_corpus
     from .direct_attribution import LogitAttribution as LogitAttribution, logit_attribution as logit_attribution
-    from .curves import Curves as Curves, curves as curves
+    from .erasure_curves import Curves as Curves, curves as curves
     from .embeddings import (
         Contextual as Contextual, Neighbour as Neighbour, analogy as analogy, contextual as contextual,
         distances as distances, neighbours as neighbours, project as project, static as static,
@@ -75,7 +75,7 @@ _NAMES_IN = {
     "corpus": "Corpus",
     "corpus_tracing": "trace_corpus",
     "direct_attribution": "LogitAttribution logit_attribution",
-    "curves": "Curves curves",
+    "erasure_curves": "Curves curves",
     "embeddings": "Contextual Neighbour analogy contextual distances neighbours project static",
     "evidence": "effects",
     "explorer": "to_html",

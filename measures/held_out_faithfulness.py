@@ -7,7 +7,7 @@ import numpy as np
 
 from ..lens.alignment_choice import shares
 from ..lens.attribution_methods import obstacle
-from ..lens.curves import curves
+from ..lens.erasure_curves import curves
 from ..lens.faithfulness import estimate, measure_trust
 from ..lens.hooks import supervised_heads
 from ..lens.intervals import resampled

@@ -11,3 +11,7 @@ def test_every_public_name_is_there_once_and_type_checkers_are_told_the_same_hom
     typed = {name.asname: (f"{'.' * (node.level - 1)}{node.module}", name.name) for node in tree
              if isinstance(node, ast.ImportFrom) and node.level for name in node.names}
     assert typed == {name: (module, name) for name, module in lens._HOME_OF.items()}
+
+
+def test_no_name_is_that_of_a_module_which_would_take_its_place_once_it_is_imported(root):
+    assert not {path.stem for path in (root / "lens").glob("*.py")} & set(lens.__all__)

@@ -6,7 +6,7 @@ import tiny
 
 from seq2see import Translator
 from seq2see.lens.alignment_choice import shares
-from seq2see.lens.curves import curves
+from seq2see.lens.erasure_curves import curves
 from seq2see.lens.trust import Trust
 from seq2see.lens.views import ATTRIBUTIONS, OF_ATTENTION
 from seq2see.measures.aligner import Aligner
