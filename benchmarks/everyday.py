@@ -212,9 +212,10 @@ def texts(bench: Bench) -> dict[str, Any]:
         single = [pair.source for pair in pairs if count_sentences(pair.source, language="en") == 1]
         drawn = [draw.sample(single, draw.randint(2, 6)) for _ in range(QUICK if bench.quick else 500)]
         alone = dict(zip(single, bench.translate(single, language), strict=True))
+        whole = bench.translate([" ".join(one) for one in drawn], language)
         more = [count_sentences(text, language=language)
-                - sum(count_sentences(alone[one], language=language) for one in those)
-                for those, text in zip(drawn, bench.translate([" ".join(one) for one in drawn], language), strict=True)]
+                - count_sentences(" ".join(alone[one] for one in those), language=language)  # a final "no." joins too
+                for those, text in zip(drawn, whole, strict=True)]
         table[language] = {"texts": len(more), "lost": sum(n < 0 for n in more), "added": sum(n > 0 for n in more)}
     return table
 

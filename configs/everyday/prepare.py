@@ -34,7 +34,8 @@ from .variation import Pair, other_date, other_numbers, varied
 
 SOURCE, TARGETS = "en", ("fr", "de", "es")
 VALIDATION = 0.005  # of Tatoeba's source sentences
-PHRASEBOOK = 3  # times that the phrasebook is in a pass
+STORYBOOK = 3  # times that storybook is in a pass
+PHRASEBOOK = 3  # times that the phrasebook is
 DATED, NUMBERED = 10, 3  # times that a pair with a date or a number is: there are few, and each time it has another
 
 
@@ -106,7 +107,7 @@ def without(tests: dict[str, list[Pair]], pairs: Iterable[Pair], counts: Counter
 def one_pass(pairs: Iterable[Pair], held_out: set[str], draw: Random) -> Iterator[tuple[Pair, tuple[Link, ...]]]:
     """Every training pair with its word links, which storybook alone has; the others as people type them."""
     for language in TARGETS:
-        for story in in_language(language, seed=0).train:
+        for story in in_language(language, seed=0).train * STORYBOOK:
             yield (story.source, story.target, language), story.links
     for pair in pairs:
         times = DATED if other_date(pair, draw) != pair else NUMBERED if other_numbers(pair, draw) != pair else 1
