@@ -8,9 +8,9 @@
     python benchmarks/circuits.py --quick              two
 
 Pairs are of storybook's test set, of two families: *easy* (a tired cat, a wide street) and *fit* (a small drawer, a
-wide box).  What is written before *il* or *elle* is the same in both sentences, and the model has both right.  A circuit
-is found on the pairs of one half, *size* its parts; *faithfulness* and *completeness* are of pairs of the other half, in
-brackets of those that it was found on.
+wide box).  What is written before *il* or *elle* is the same in both sentences, and the model has both right.  A
+circuit is found on the pairs of one half, *size* its parts; *faithfulness* and *completeness* are of pairs of the other
+half, in brackets of those that it was found on.
 
 Over several trainings heads are matched within a layer, such that their maps of the same sentences differ least in all;
 *shared* are the heads of two circuits that are matched to each other, *by chance* as many as a random order of the
