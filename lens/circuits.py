@@ -76,7 +76,8 @@ class SentencePair:
                    ((receiver, *ids), (donor, *ids[::-1])))
         mapping = None
         if len(receiver.source_ids) != len(donor.source_ids):
-            mapping = WordMapping(word_mapping(receiver, donor).source, {t: (t,) for t in range(at + 1)})
+            joined = word_mapping(receiver, donor, target_words={})  # what is written is the same, up to `at`
+            mapping = WordMapping(joined.source, {t: (t,) for t in range(at + 1)})
         return cls(*choices, mapping)
 
 

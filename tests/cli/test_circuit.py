@@ -55,9 +55,12 @@ def test_json_is_one_object_with_every_part(circuit, found):
 
 def test_without_translations_they_are_the_model_s_own(circuit, folder):
     model = Translator.from_pretrained(folder, engine="torch")
-    code, out, _ = circuit(*TEXTS, "--json", "--share", "0.5")
+    texts = TEXTS[0], "An owl lent 12 ladders to the crow."
+    code, out, err = circuit(*texts, "--json", "--share", "0.5")
+    assert code == 0, err
     plain = json.loads(out)
-    assert code == 0 and plain["translations"] == [model(text).text for text in TEXTS] and plain["share"] == 0.5
+    written = [model.look(model(text))[0].target_text for text in texts]
+    assert plain["translations"] == written and plain["share"] == 0.5
 
 
 def test_the_page_draws_every_part_and_fills_those_of_the_circuit(circuit, found, tmp_path):
@@ -100,6 +103,7 @@ def test_the_drawing_is_seen_in_both_themes(browser, circuit, tmp_path, scheme):
 
 @pytest.mark.parametrize(("arguments", "said"), [
     ([*TEXTS, "--translations", "Le chat.", "Le chat."], "both sentences are translated alike, 'Le chat.'"),
+    ([*TEXTS], "both sentences are translated alike"),
     ([*TEXTS, *GIVEN, "--share", "2"], "share 2.0: expected more than 0 and at most 1"),
     ([*TEXTS, *GIVEN, "--share", "much"], "invalid float value: 'much'"),
     ([*TEXTS, *GIVEN, "--to", "xx"], "does not translate to xx"),
