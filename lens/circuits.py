@@ -72,13 +72,13 @@ class SentencePair:
         if at is None:
             raise UserError(f"both sentences are translated alike, {receiver.target_text!r}: a circuit carries a"
                             " difference; give a pair whose translations differ, or name two translations", exit_code=2)
-        choices = (Choice(tuple(trace.source_ids), tuple(own[:at]), own[at], other[at]) for trace, own, other in
-                   ((receiver, *ids), (donor, *ids[::-1])))
+        first, second = (Choice(tuple(trace.source_ids), tuple(own[:at]), own[at], other[at]) for trace, own, other in
+                         ((receiver, *ids), (donor, *ids[::-1])))
         mapping = None
         if len(receiver.source_ids) != len(donor.source_ids):
             joined = word_mapping(receiver, donor, target_words={})  # what is written is the same, up to `at`
             mapping = WordMapping(joined.source, {t: (t,) for t in range(at + 1)})
-        return cls(*choices, mapping)
+        return cls(first, second, mapping)
 
 
 @dataclass(frozen=True)
