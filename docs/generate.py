@@ -73,6 +73,7 @@ def commands() -> str:
 def spelt(argument: argparse.Action) -> str:
     """An argument as a usage line spells it; brackets mean that one without a dash may be left out."""
     value = argument.metavar or (f"{{{','.join(argument.choices)}}}" if argument.choices else argument.dest.upper())
+    value = " ".join(value) if isinstance(value, tuple) else value
     if argument.option_strings:
         name = ", ".join(argument.option_strings)
         return f"`{name}`" if argument.nargs == 0 else f"`{name} {value}`{' (required)' if argument.required else ''}"

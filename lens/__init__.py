@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .by_words import Unit as Unit, WordMap as WordMap, word_map as word_map
     from .calibration import Calibration as Calibration, Calibrator as Calibrator
     from .choices import Choice as Choice, MinimalPairs as MinimalPairs, margins as margins
+    from .circuits import Circuit as Circuit, Part as Part, SentencePair as SentencePair, find_circuit as find_circuit
     from .corpus import Corpus as Corpus
     from .corpus_tracing import trace_corpus as trace_corpus
     from .direct_attribution import LogitAttribution as LogitAttribution, logit_attribution as logit_attribution
@@ -72,6 +73,7 @@ _NAMES_IN = {
     "by_words": "Unit WordMap word_map",
     "calibration": "Calibration Calibrator",
     "choices": "Choice MinimalPairs margins",
+    "circuits": "Circuit Part SentencePair find_circuit",
     "corpus": "Corpus",
     "corpus_tracing": "trace_corpus",
     "direct_attribution": "LogitAttribution logit_attribution",
