@@ -167,10 +167,17 @@ def without_stop(pair: Pair, draw: Random) -> Pair:
 
 
 def without_marks(pair: Pair, draw: Random) -> Pair:
-    """The source without apostrophes, commas and its final mark, as typed in a hurry; the translation has them."""
+    """The source without apostrophes, commas and its final mark, as typed in a hurry.
+
+    The translation has them, but a final stop or exclamation mark: a heading or a cell of a table is to get none."""
     source, target, language = pair
-    bare = re.sub(r"[',]", "", source).rstrip(".!? ")
-    return (bare, target, language) if bare else pair
+    bare = re.sub(r"[',]", "", source).rstrip(".!? "), target.rstrip(".! ")
+    return (*bare, language) if all(bare) else pair
+
+
+def in_brackets(pair: Pair, draw: Random) -> Pair:
+    source, target, language = without_stop(pair, draw)
+    return f"({source})", f"({target})", language
 
 
 def lower_case(pair: Pair, draw: Random) -> Pair:
@@ -198,8 +205,8 @@ def with_emoji(pair: Pair, draw: Random) -> Pair:
 
 EXCHANGES: tuple[tuple[Change, float], ...] = ((other_name, 0.5), (other_numbers, 0.5), (other_date, 0.9))
 WAYS: tuple[tuple[Change, float], ...] = (
-    (without_stop, 0.04), (lower_case, 0.03), (lower_case_without_stop, 0.03), (without_marks, 0.03), (capitals, 0.02),
-    (typographic, 0.03), (with_emoji, 0.02),
+    (without_stop, 0.06), (lower_case, 0.03), (lower_case_without_stop, 0.03), (without_marks, 0.03), (capitals, 0.02),
+    (typographic, 0.03), (with_emoji, 0.02), (in_brackets, 0.02),
 )  # fmt: skip
 
 
