@@ -94,8 +94,9 @@ def router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["Seq2See"], route_class=JSONRoute)
 
     @routes.post("/compare", summary="Compare two models on a sentence", dependencies=key_wanted(service),
-                 response_model=CompareReply, description="Translates with both models, and looks at either translation "
-                 "with both: probabilities of words, and heads matched by their maps. Counts as up to four texts.")
+                 response_model=CompareReply, description="Translates with both models, and looks at either "
+                 "translation with both: probabilities of words, and heads matched by their maps. Counts as up to four "
+                 "texts.")
     async def compare(body: CompareBody, request: Request) -> Response:
         found = await compare_reply(service, body, service.access.authenticate(request))
         return Response(found, media_type="application/json")

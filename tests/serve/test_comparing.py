@@ -1,4 +1,4 @@
-"""`/v1/compare`: what it says of two served models is what `lens.compare` says of them, and what is wrong is one line."""
+"""`/v1/compare`: what it says of two served models is what `lens.compare` says of them; a mistake is one line."""
 
 import asyncio
 import json
@@ -65,7 +65,8 @@ def test_the_next_model_with_the_language_pair_is_taken_and_a_model_beside_itsel
 
 
 @pytest.mark.parametrize(("body", "code", "said"), [
-    ({"model": "a", "against": "german", "target": "fr"}, "unknown_language", "german: this model does not translate to fr"),
+    ({"model": "a", "against": "german", "target": "fr"}, "unknown_language",
+     "german: this model does not translate to fr"),
     ({"against": "german", "target": "fr"}, "unknown_language", "german: this model does not translate "),
     ({"model": "german", "target": "fr"}, "unknown_language", "this model does not translate to fr"),
     ({"against": "nobody"}, "unknown_model", "unknown model; choose a, b, german, t5"),
