@@ -50,7 +50,9 @@ export function actionsOf(context) {
     inside({ dataset: { value } }) {
       const { comparison } = settings;
       set({ model: value, against: null });
-      if (comparison) context.arrived(comparison.looks[comparison.models.lastIndexOf(value)]); else again();
+      if (!comparison) return again();
+      context.arrived(comparison.looks[comparison.models.lastIndexOf(value)]);
+      set({ busy: null });
     },
     export(button) { set({ menu: null }); exported(button.dataset.value, context); },
     again,

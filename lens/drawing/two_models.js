@@ -11,10 +11,10 @@ import { KINDS, Trace, nameOf } from "./trace.js";
 import { TECHNICAL, chance, count, direction, headName, percent, placeOf, quoted, reading,
   times } from "./wording.js";
 
-const NAMED = 3;     // words that a sentence lists
+const NAMED = 3;  // words that a sentence lists
 const MOST_TIMES = 1e6;  // as probable: more is said as over that
 const LARGEST = 26;  // pixels of a cell
-const LIST = 380;    // pixels of the list of heads and of what is around it, as in explorer.css
+const LIST = 380;  // pixels of the list of heads and of what is around it, as in dock.css
 const MARKS = "(special tokens)";
 
 // --- which models
@@ -181,7 +181,7 @@ function pairs(state, root, models, { heads, traces }) {
   const maps = traces.map((one, i) => [`${models[i]}: ${headName(ones[i], one)}`, one.map(ones[i])]);
   const drawn = stacked ? maps.map((one) => smallMaps([one], state.theme, room)) : smallMaps(maps, state.theme, room);
   return html`<div class="matched"><div><p class="second heading"><span>${models.join(" · ")}</span><span>attention elsewhere</span></p><div
-    class="story" tabindex="-1">${heads.map(entry)}</div></div><div><p class="verdict">${
+    class="story">${heads.map(entry)}</div></div><div><p class="verdict">${
     pairSentence(models, picked, languages)}</p><p class="fine">${
     reading(ones[0].kind, "raw", languages, state.theme === "dark")}</p>${scrollable("Both heads’ maps", drawn)}</div></div>`;
 }

@@ -16,7 +16,6 @@ from ...lens.explorer import measured_record
 from ...translate.results import Translation
 from ..access import Caller
 from ..api_errors import APIError
-from ..limits import check_look_size
 from ..service import Service
 from .bodies import JSONRoute, OptionFields, key_wanted
 from .v1 import OneTrace
@@ -110,10 +109,6 @@ async def compare_reply(service: Service, body: CompareBody, caller: Caller) -> 
         from ...lens.side_by_side import comparison_record
         from ...translate.two_models import forced
 
-    service.check_ready()
-    check_look_size(body.text, limits=service.settings)
-    if body.model and body.against:  # before anything is translated
-        _second_model(service, body.against, body.source, body.target)
     result, mine = await _own(service, body, body.model, caller=caller, source=body.source, target=body.target)
     pair = result.source_language or None, result.target_language or None
     first = service.model_for(body.model, *pair)
@@ -141,8 +136,9 @@ async def _own(service: Service, body: CompareBody, name: str | None, *, caller:
 
     result, traces = await service.translate_and_look(body.text, caller=caller, model=name, source=source,
                                                       target=target, options=body.options())
+    pair = result.source_language or None, result.target_language or None
     try:
-        check_one_sentence(result, name or service.model_for(None, source, target))
+        check_one_sentence(result, name or service.model_for(None, *pair))
     except UserError as error:
         raise APIError(400, "several_sentences", str(error)) from None
     return result, traces[0]
@@ -158,7 +154,7 @@ def _next(service: Service, first: str, pair: tuple[str | None, str | None]) -> 
 def _second_model(service: Service, name: str, source: str | None, target: str | None) -> str:
     """The name of the second model; APIError, which names it, if it lacks the language pair."""
     try:
-        return service.model_for(name, None if source == "auto" else source, target)
+        return service.model_for(name, source, target)
     except APIError as error:
         if error.code != "unknown_language":
             raise
