@@ -99,8 +99,9 @@ export function explorer(element, settings) {
 
   // Two models in place of the map of one.
   function besides(trace) {
-    find(".beside").classList.toggle("stale", isOld(state));
-    if (!isOld(state)) paint(find(".beside"), twoModels(context, trace));
+    const card = find(".beside"), list = () => card.querySelector(".story"), top = list()?.scrollTop ?? 0;
+    card.classList.toggle("stale", isOld(state));
+    if (!isOld(state) && paint(card, twoModels(context, trace))) list()?.scrollTo(0, top);
     paint(find(".foot"), foot(engine, settings));
     fit(find(".texts"), state.traces.length);
     showMenu(root, state, settings);
