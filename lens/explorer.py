@@ -154,24 +154,33 @@ def to_html(
     `seq2see measure`.  UserError for a missing map, or more weights than a browser can draw.
     """
     start = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
+    opened = {"head": {"kind": start.kind, "layer": start.layer or 0, "head": start.head or 0}, "pinned": True,
+              "view": view, "unit": "words" if words else "tokens", "rows": rows}
+    first = look_record(trace, unseen=unseen, measured=measured_record(roles or {}, None))
+    return page({"first": first, "start": opened}, title=trace.source_text)
+
+
+def look_record(trace: TraceData, *, unseen: Sequence[Word] | None, measured: dict[str, Any]) -> dict[str, Any]:
+    """The answer of `/v1/look` about one trace, for a page in a file.  UserError for more weights than a browser can
+    draw."""
     cells = sum(maps.size for kind in KINDS for maps in getattr(trace, kind).values())
     if cells > CELLS_DRAWN:
         sizes = f"{len(trace.source)} source and {len(trace.target)} target tokens make {cells:,} weights"
         raise UserError(f"{sizes}, too many to draw ({CELLS_DRAWN:,}): save them as .json, or take a shorter text or"
                         " one view")  # fmt: skip
-    reply = {"traces": [trace_record(trace)], "measured": measured_record(roles or {}, None), "translation": {
+    return {"traces": [trace_record(trace)], "measured": measured, "translation": {
         "text": trace.target_text, "unknown_words": [word.text for word in unseen or ()], "hypotheses": []}}
-    opened = {"head": {"kind": start.kind, "layer": start.layer or 0, "head": start.head or 0}, "pinned": True,
-              "view": view, "unit": "words" if words else "tokens", "rows": rows}
-    settings = {"first": reply, "models": [], "embedded": True, "start": opened}
-    title = html.escape(f"{trace.source_text} · Seq2See")
+
+
+def page(settings: dict[str, Any], *, title: str) -> str:
+    """The explorer of these settings as a whole page that needs nothing else."""
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<title>{title}</title><style>body {{ margin: 0; }}
+<title>{html.escape(f"{title} · Seq2See")}</title><style>body {{ margin: 0; }}
 {style()}</style></head>
 <body><div id="explorer"><noscript>This page draws with JavaScript.</noscript></div>
-<script type="application/json" id="data">{as_data(settings)}</script>
+<script type="application/json" id="data">{as_data({"models": [], "embedded": True} | settings)}</script>
 <script>(() => {{ "use strict"; {script()}
 explorer(document.getElementById("explorer"), JSON.parse(document.getElementById("data").textContent));
 }})();</script>

@@ -1,24 +1,21 @@
 """Pages that lay two models side by side: one sentence (`comparison_page`), or the sentences of a file that they
-translate most differently (`differences_page`).  Each is one file that works offline."""
+translate most differently (`differences_page`).  Each is one file that works offline; the former is the explorer."""
 
-import base64
 import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
+from typing import Any
 
-from ..tokenizer.words import split_words
-from .explorer import POLICY, to_html
-from .hooks import Head
-from .maps import picture
+from ..tokenizer.words import Word, split_words
+from .explorer import POLICY, look_record, trace_record
+from .explorer import page as explorer_page
 from .palette import css_of_both
-from .plot import rendered
 from .trace import Trace
-from .two_models import Comparison, MatchedHeads
+from .two_models import Comparison, compare
 from .wording import printable
 
-DRAWN = 6  # pairs of matched heads whose maps are drawn, the most different first
 STYLE = """
 :root { color-scheme: light dark }
 body { margin: 0 auto; max-width: 1500px; padding: 16px; background: var(--page); color: var(--ink);
@@ -28,9 +25,7 @@ table { border-collapse: collapse; background: var(--card) }
 th, td { border: 1px solid var(--line); padding: 4px 8px; text-align: left; vertical-align: top }
 td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 mark { background: var(--flash); color: inherit; border-radius: 3px }
-.two { display: grid; grid-template-columns: 1fr 1fr; gap: 12px } .two > * { min-width: 0 }
-img { width: 100%; background: #fff } iframe { width: 100%; height: 900px; border: 1px solid var(--line) }
-.wide { overflow-x: auto } @media (max-width: 800px) { .two { grid-template-columns: 1fr } }
+.wide { overflow-x: auto }
 """
 
 
@@ -82,36 +77,38 @@ def differences_page(names: Sequence[str], each: Iterable[Difference], *, langua
     return page(f"{names[0]} and {names[1]}", body)
 
 
-def comparison_page(names: Sequence[str], comparisons: Sequence[Comparison],
-                    traces: Sequence[tuple[Trace, Trace]]) -> str:
-    """One sentence: both models on the translation of the first and, if it is another, on that of the second; of the
-    former the maps of the matched heads and both explorers.  `traces` are those of each comparison."""
-    mine, other = comparisons[0], comparisons[-1]
-    parts = [f"<p>{escaped(mine.source)}</p>"]
-    written = marked((mine.translation, other.translation), language=traces[0][0].target_language)
-    parts.append(table(["", "translation"], [[escaped(name), text] for name, text in zip(names, written, strict=True)]))
-    for one in comparisons:
-        rows = [[escaped(word.word), percent(word.first), percent(word.second), escaped(word.first_instead),
-                 escaped(word.second_instead)] for word in one.words]
-        rows.append(["<b>log-probability of the whole</b>", *(f"{value:.2f}".replace("-", "−") for value in
-                                                              one.log_probs), "", ""])
-        heads = ["word", *map(escaped, names), *(f"token that {escaped(name)} would write" for name in names)]
-        parts += [f"<h2>How probable: {escaped(one.translation)}</h2>", table(heads, rows, numbers=(1, 2))]
-    parts += ["<h2>Matched heads</h2>", f"<p>{HEADS_ABOUT}</p>", table(
-        [*map(escaped, names), "distance", "differ most at", *(f"{escaped(name)} looks at" for name in names)],
-        [_head_row(one) for one in mine.heads], numbers=(2,))]
-    if mine.alone:
-        parts.append(f"<p>{escaped(alone_line(names, mine))}</p>")
-    pair = traces[0]
-    for match in mine.heads[:DRAWN]:
-        parts.append(f"<h2>{match.first} and {match.second}</h2><div class=two>")
-        parts += [_map(trace, head) for trace, head in zip(pair, (match.first, match.second), strict=True)]
-        parts.append("</div>")
-    parts.append("<h2>Everything inside</h2>")
-    for name, trace in zip(names, pair, strict=True):
-        parts.append(f'<p>{escaped(name)}</p><iframe title="{escaped(name)}" sandbox="allow-scripts allow-downloads"'
-                     f' srcdoc="{html.escape(to_html(trace))}"></iframe>')
-    return page(f"{names[0]} and {names[1]}: {mine.source}", "".join(parts))
+def comparison_record(
+    names: Sequence[str], traces: Sequence[tuple[Trace, Trace]], *, measured: Sequence[dict[str, Any]],
+    unseen: Sequence[Sequence[Word] | None],
+) -> dict[str, Any]:
+    """What the explorer draws of two models, as JSON.
+
+    `traces` are both models' of the translation of the first and, if it is another, of that of the second; `measured`
+    is of each model, as `measured_record` gives it, and `unseen` has the source words that were not in its training.
+    """
+    def raw(trace: Trace) -> dict[str, Any]:
+        record = trace_record(trace)
+        return record | {"maps": {kind: {"raw": maps["raw"]} for kind, maps in record["maps"].items()}}
+
+    return {
+        "models": list(names),
+        "measured": list(measured),
+        "unknown_words": [None if words is None else [word.text for word in words] for words in unseen],
+        "comparisons": [compare(*pair).to_dict() | {"traces": [raw(trace) for trace in pair]} for pair in traces],
+    }
+
+
+def comparison_page(
+    names: Sequence[str], traces: Sequence[tuple[Trace, Trace]], *, own: tuple[Trace, Trace],
+    measured: Sequence[dict[str, Any]], unseen: Sequence[Sequence[Word] | None],
+) -> str:
+    """The page's comparison of two models on one sentence as a file, as `comparison_record`, with the explorer of what
+    each wrote, by its trace in `own`.  UserError for more weights than a browser can draw."""
+    looks = [look_record(trace, unseen=words, measured=known)
+             for trace, words, known in zip(own, unseen, measured, strict=True)]
+    comparison = comparison_record(names, traces, measured=measured, unseen=unseen) | {"looks": looks}
+    return explorer_page({"first": looks[0], "comparison": comparison, "start": {"against": names[1]}},
+                title=f"{names[0]} and {names[1]}: {own[0].source_text}")
 
 
 HEADS_ABOUT = ("The heads of a layer are matched such that their maps of this translation, by words, differ least in"
@@ -127,18 +124,6 @@ def alone_line(names: Sequence[str], one: Comparison) -> str:
         layers = [f"{kind} {layer} heads {' '.join(f'{head.head}' for head in heads)}" for (kind, layer), heads in own]
         found += [f"{name}: {', '.join(layers)}"] if layers else []
     return "Without a partner: " + "; ".join(found)
-
-
-def _head_row(one: MatchedHeads) -> list[str]:
-    looks = [f"{escaped(word)} {percent(share)}" for word, share in (one.row.first, one.row.second)]
-    return [f"{one.first}", f"{one.second}", f"{one.distance:.2f}", escaped(one.row.word), *looks]
-
-
-def _map(trace: Trace, head: Head) -> str:
-    drawn = picture(trace, kind=head.kind, layer=head.layer, head=head.head, words=True)
-    content, _ = rendered(drawn, trace, suffix=".svg")
-    data = base64.b64encode(content).decode("ascii")
-    return f'<img alt="{escaped(drawn.title)}" src="data:image/svg+xml;base64,{data}">'
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = ()) -> str:

@@ -8,7 +8,7 @@ words, since the models may have other tokens.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,9 +24,11 @@ SPECIAL = "(special tokens)"  # the last column of maps by words: </s>, tags, th
 
 
 class WordChance(NamedTuple):
-    """A word of a translation that has tokens of its own in both models, the probability that each gives it after the
-    words before, and what each would write in place of its first token that is not the most probable, or ""."""
+    """A word of a translation that has tokens of its own in both models and its number there, the probability that each
+    gives it after the words before, and what each would write in place of its first token that is not the most
+    probable, or ""."""
 
+    number: int
     word: str
     first: float
     second: float
@@ -71,6 +73,13 @@ class Comparison:
     words: tuple[WordChance, ...]
     heads: tuple[MatchedHeads, ...]
     alone: tuple[tuple[int, Head], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it by name, as JSON has it."""
+        return vars(self) | {
+            "words": [word._asdict() for word in self.words],
+            "heads": [vars(one) | {"row": one.row._asdict()} for one in self.heads],
+        }
 
 
 def compare(first: TraceData, second: TraceData) -> Comparison:
@@ -176,7 +185,7 @@ def _chances(first: TraceData, second: TraceData) -> list[WordChance]:
     texts = [word.text for word in first.target_words]
     own, other = ({unit.word: unit.pieces for unit in units(trace.target, trace.target_words) if unit.word is not None}
                   for trace in (first, second))
-    return [WordChance(texts[word], _chance(first, own[word]), _chance(second, other[word]),
+    return [WordChance(word, texts[word], _chance(first, own[word]), _chance(second, other[word]),
                        _instead(first, own[word]), _instead(second, other[word]))
             for word in own if word in other]
 

@@ -1,5 +1,6 @@
 // What each control does: `actions` by the name in its data-do, `clicks` by its other data attributes.
 
+import { forgetErrors } from "./answers.js";
 import { dockActions } from "./dock.js";
 import { copy, exported } from "./export.js";
 import { isNarrow } from "./markup.js";
@@ -41,6 +42,18 @@ export function actionsOf(context) {
     prefix: (input) => open(state.text, { prefix: input.value.trim() || null, menu: null }),
     unforce: () => open(state.text),
     source: translateBetween, target: translateBetween, model: retranslate,
+    against({ dataset: { value } }) {
+      forgetErrors(state.lab);
+      set({ against: value || null, menu: null, model: value ? traceOf(state).record.model : state.model });
+      root.querySelector(value ? "[data-k=compare-close]" : "[data-k=compare]")?.focus();
+    },
+    inside({ dataset: { value } }) {
+      const { comparison } = settings;
+      set({ model: value, against: null });
+      if (!comparison) return again();
+      context.arrived(comparison.looks[comparison.models.lastIndexOf(value)]);
+      set({ busy: null });
+    },
     export(button) { set({ menu: null }); exported(button.dataset.value, context); },
     again,
     cancel: context.cancel, weigh: context.weighAll,

@@ -18,6 +18,7 @@ import { START, firstTheme, isOld, keepPlace, pageOf, traceOf } from "./state.js
 import { FRAME, joins, paintTexts } from "./texts.js";
 import { tips } from "./tips.js";
 import { hasHeads } from "./trace.js";
+import { comparedWith, twoModels } from "./two_models.js";
 import { wordPanel } from "./word.js";
 
 const SOON = 200;  // milliseconds after which a change is kept: browsers limit how often
@@ -28,6 +29,7 @@ const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the ma
       <p class="say" data-says="row" aria-live="polite"></p><p class="how second"></p>
       <div class="bar" role="toolbar" aria-label="Map options"></div><div class="mapbox" id="s2s-map"></div></div>
       <aside class="word" aria-label="The chosen word"></aside></section>
+    <section class="card beside" aria-label="Two models" hidden></section>
     <div class="side"><section class="card pairs" aria-label="Sentence pairs"></section>
       <section class="card heads" aria-label="All heads"></section></div></main>
   <div class="other" hidden></div>
@@ -69,6 +71,10 @@ export function explorer(element, settings) {
     if (!exploring) return lessons(find(".other"), context);
     paintTexts(find(".texts"), state, settings);
     root.classList.toggle("bare", !trace);
+    const isBeside = trace && comparedWith(state, settings);
+    root.classList.toggle("two-models", Boolean(isBeside));
+    find(".beside").hidden = !isBeside;
+    if (isBeside) return besides(trace);
     if (settings.pairs?.length) paint(find(".pairs"), pairsCard(state, settings));
     if (trace) {
       paint(find(".eyebrow"), eyebrow(state));
@@ -91,6 +97,16 @@ export function explorer(element, settings) {
     drawBetweenTexts(find(".texts"), state, trace ? joins(state) : []);
   }
 
+  // Two models in place of the map of one.
+  function besides(trace) {
+    const card = find(".beside"), list = () => card.querySelector(".story"), top = list()?.scrollTop ?? 0;
+    card.classList.toggle("stale", isOld(state));
+    if (!isOld(state) && paint(card, twoModels(context, trace))) list()?.scrollTo(0, top);
+    paint(find(".foot"), foot(engine, settings));
+    fit(find(".texts"), state.traces.length);
+    showMenu(root, state, settings);
+  }
+
   // What follows the pointer: outline, sentence, word.
   function writeWord({ speak = false } = {}) {
     const trace = traceOf(state), say = find(".say");
@@ -106,7 +122,7 @@ export function explorer(element, settings) {
   function hover(value, { speak = false } = {}) {
     if (JSON.stringify(value) === JSON.stringify(state.hover) && !speak) return;
     state.hover = value;
-    if (!traceOf(state)) return;
+    if (!traceOf(state) || comparedWith(state, context.settings)) return;
     if (state.as === "lines") drawMap(find(".mapbox"), state, find(".mapbox").clientWidth);
     writeWord({ speak });
     drawBetweenTexts(find(".texts"), state, joins(state));

@@ -2,6 +2,7 @@
 
 import { pairNames } from "./languages.js";
 import { html, icon, opener, tipped } from "./markup.js";
+import { compareControl } from "./two_models.js";
 import { count } from "./wording.js";
 
 const cell = (i) => html`<rect x="${[11.6, 15.4, 19.2][i % 3]}" y="${[6.6, 10.4, 14.2][Math.floor(i / 3)]}" width="3.2"
@@ -21,6 +22,7 @@ export function header(state, settings) {
     <span class="push"></span>
     ${name && opener(state, "model", html`Model: <b>${name}</b> ${many ? icon("down") : ""}`,
       html`class="tool second model" ${tipped(modelTip(served, many))}`)}
+    ${compareControl(state, settings)}
     <button class="tool second tour" data-do="tour" data-k="tour"
       ${tipped("A tour of this page in a few steps")}>${icon("help")}Tour</button>
     <button class="tool second theme" data-do="theme" data-k="theme" ${tipped("Light or dark")}

@@ -197,5 +197,5 @@ export function loading({ state, settings, engine, set, render }) {
     set({ busy: null, waited: false, error: null, hover: null, ...changes });
   }
 
-  return { ask, about, asTranslated, begin, open, again, cancel, choose, showPart, weighAll };
+  return { ask, about, arrived, asTranslated, begin, open, again, cancel, choose, showPart, weighAll };
 }

@@ -4,6 +4,7 @@ import { VIEWS } from "./data.js";
 import { html, paint, putAt, segment } from "./markup.js";
 import { recentLanguages, traceOf } from "./state.js";
 import { OFFERED, isAttribution } from "./trace.js";
+import { rivals } from "./two_models.js";
 import { inLanguage, isMany, language, pairNames, sourcesOf, targetsOf } from "./languages.js";
 import { chance, percent, times } from "./wording.js";
 
@@ -87,6 +88,8 @@ const MENUS = {
     return settings.models.map((one) => choice("model", one.name, one.name === current,
       html`${two(one.name, sizeOf(one))}<small>${pairNames(one) || "the languages of its checkpoint"}</small>`));
   },
+  against: (state, settings) => rivals(state, settings).map((name) =>
+    choice("against", name, name === state.against, name)),
   from(state, settings) {
     const detect = settings.answer ? [] : [choice("source", "", !state.source, "Find out by itself")];
     return [...languages("source", sourcesOf(settings.models), state.source, () => ""), ...detect];

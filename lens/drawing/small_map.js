@@ -53,10 +53,10 @@ export function cells({ rows, columns, mirrored }, values, options) {
 const LETTER = 6.4;  // pixels, at most, of a letter of a label
 const LARGEST = 16, SMALLEST = 7, FONT_SIZE = 11.5;  // pixels: of a cell, and of a label
 
-// Maps side by side; with `room`, { width, height }, in cells so small that all of them are whole in it.
+// Maps side by side; with `room`, { width, height, largest }, in cells so small that all of them are whole in it.
 export function smallMaps(titled, theme, room) {
   const most = room ? titled.map(([, map]) => sizeIn(map, room, titled.length)) : [];
-  const size = Math.max(SMALLEST, Math.min(LARGEST, ...most));
+  const size = Math.max(SMALLEST, Math.min(room?.largest ?? LARGEST, ...most));
   return html`<div class="figures" style="--label:${Math.min(FONT_SIZE, size + 1)}px">${
     titled.map(([title, map]) => smallMap(title, map, theme, size))}</div>`;
 }

@@ -4,7 +4,7 @@ import { KINDS, OFFERED } from "./trace.js";
 
 export const START = {
   page: "explore", theme: "light",
-  text: "", source: null, target: null, model: null, options: {}, alternative: 0, prefix: null, forced: null,
+  text: "", source: null, target: null, model: null, against: null, options: {}, alternative: 0, prefix: null, forced: null,
   reply: null, traces: [], part: 0,
   word: 0, read: 0, head: { kind: "cross", layer: 0, head: 0 }, pinned: false,
   view: "raw", as: "map", overlay: "one", unit: "words", rows: "predicts", scale: "full", fade: false,
@@ -60,7 +60,7 @@ const ALLOWED = { view: OFFERED, unit: ["words", "tokens"], as: ["map", "lines"]
 export function toAddress(state) {
   const { text, source: from, target: to, word, head: { kind, layer, head } } = state;
   const given = { text, from, to, look: [kind, layer, head].join(), word };
-  for (const name of ["model", ...Object.keys(ALLOWED)]) if (state[name] !== START[name]) given[name] = state[name];
+  for (const name of ["model", "against", ...Object.keys(ALLOWED)]) if (state[name] !== START[name]) given[name] = state[name];
   for (const [name, value] of Object.entries(state.options)) given[name] = value;
   if (state.alternative) given.shown = state.alternative;
   if (state.part) given.part = state.part;
@@ -71,7 +71,7 @@ export function toAddress(state) {
 function fromAddress(query) {
   const asked = new URLSearchParams(query), found = {}, options = found.options = {};
   if ((asked.get("text") || "").trim()) found.text = asked.get("text");
-  for (const [name, key] of [["from", "source"], ["to", "target"], ["model", "model"]]) {
+  for (const [name, key] of [["from", "source"], ["to", "target"], ["model", "model"], ["against", "against"]]) {
     if (asked.get(name)) found[key] = asked.get(name);
   }
   const [kind, layer, head] = (asked.get("look") || "").split(",");

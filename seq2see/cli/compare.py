@@ -8,14 +8,15 @@ from textwrap import wrap
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from seq2see.lens import VIEWS, Comparison, Trace, compare
+from seq2see.lens import VIEWS, Comparison, compare
+from seq2see.lens.explorer import measured_record
 from seq2see.lens.side_by_side import HEADS_ABOUT, alone_line, comparison_page, percent
-from seq2see.lens.views import ViewName
 from seq2see.lens.wording import printable
 from seq2see.streams import only_results_on_stdout
 from seq2see.training.evaluation import check_language_pair, load_on_one_engine
-from seq2see.translate import Translator
+from seq2see.translate import Translation, Translator
 from seq2see.translate.segment_translator import check_text
+from seq2see.translate.two_models import check_one_sentence, forced
 
 SHOWN = 24  # matched heads on the terminal, the most different first; a page has all
 
@@ -32,38 +33,27 @@ def run(args: argparse.Namespace) -> None:
     source, target = next(filter(all, asked), asked[0])  # of the one that names its languages
     for model in models:
         check_language_pair(model, source, target)
+    results = [translated(model, args.sentence, source=source, target=target, num_beams=args.num_beams)
+               for model in models]
     views = VIEWS if args.html else ("raw",)
-    own = [translated(model, args.sentence, source=source, target=target, num_beams=args.num_beams, views=views)
-           for model in models]
-    first, second = own
-    same_tokens = models[0].tokenizer.get_vocab() == models[1].tokenizer.get_vocab()
-    traces = [(first, forced(models[1], first, same_tokens=same_tokens, views=views))]
+    first, second = (model.look(result, views=views, calibrated=False)[0]
+                     for model, result in zip(models, results, strict=True))
+    traces = [(first, forced(models[1], first))]
     if first.target_text != second.target_text:
-        traces.append((forced(models[0], second, same_tokens=same_tokens, views=("raw",)), second))
+        traces.append((forced(models[0], second), second))
     comparisons = [compare(*pair) for pair in traces]
     print("\n".join(lines(names, comparisons)))
     if args.html:
-        write_page(args.html, comparison_page(names, comparisons, traces))
+        measured = [measured_record(model.measurements.roles, model.measurements.pronoun_effects) for model in models]
+        write_page(args.html, comparison_page(names, traces, own=(first, second), measured=measured,
+                                              unseen=[result.unknown_words for result in results]))
 
 
-def translated(model: Translator, text: str, *, source: str, target: str, num_beams: int | None,
-               views: Sequence[ViewName]) -> Trace:
-    """The trace of what a model writes for one sentence; UserError for a text that is none."""
+def translated(model: Translator, text: str, *, source: str, target: str, num_beams: int | None) -> Translation:
+    """What a model writes for one sentence; UserError for a text that is none."""
     result = model(text, source=source, target=target, num_beams=num_beams)
-    if len(result.parts) != 1 or not result.hypotheses:
-        raise UserError(f"{model.name} translates this text in {len(result.parts)} parts: give one sentence")
-    [trace] = model.look(result, views=views, calibrated=False)
-    return trace
-
-
-def forced(model: Translator, trace: Trace, *, same_tokens: bool, views: Sequence[ViewName]) -> Trace:
-    """The same translation, as this model predicts it: token by token if it has the same tokens."""
-    ids, given = (trace.target_ids, trace.given) if same_tokens else (None, 0)
-    try:
-        return model.look_at(trace.source_text, trace.target_text, source=trace.source_language,
-                             target=trace.target_language, views=views, calibrated=False, target_ids=ids, given=given)
-    except UserError as error:
-        raise UserError(f"{model.name}: {error}", exit_code=error.exit_code) from None
+    check_one_sentence(result, model.name)
+    return result
 
 
 def write_page(path: str, page: str) -> None:
@@ -85,7 +75,8 @@ def lines(names: Sequence[str], comparisons: Sequence[Comparison]) -> list[str]:
                       f" B {one.log_probs[1]:.3f}), and tokens that would be written instead:"]
         longest = max((len(word.word) for word in one.words), default=0)
         for word in one.words:
-            rather = [f"{name}: {printable(instead)}" for name, instead in zip("AB", word[3:], strict=True) if instead]
+            rather = [f"{name}: {printable(instead)}" for name, instead in
+                      (("A", word.first_instead), ("B", word.second_instead)) if instead]
             found.append(f"  {printable(word.word):{longest}}  A {percent(word.first):>8}  B {percent(word.second):>8}"
                          f"  {'  '.join(rather)}".rstrip())
     found += ["", *wrap("Matched heads, the most different first. " + HEADS_ABOUT, 100), ""]

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from ...lens.by_words import top_source_words
 from ..api_errors import APIError
-from ..dialects import inside, lessons, v1
+from ..dialects import comparing, inside, lessons, v1
 from ..dialects.bodies import bad_request
 from ..dialects.v1 import LookBody
 from ..server_metrics import Metrics
@@ -127,7 +127,7 @@ def add_ask(service: Service) -> None:
         raise bad_request(error)
 
     app = FastAPI(exception_handlers={RequestValidationError: refuse})
-    for dialect in (v1, inside, lessons):
+    for dialect in (v1, comparing, inside, lessons):
         app.include_router(dialect.router(service))
 
     async def ask(route: str, body: dict, request: gr.Request = None) -> dict:

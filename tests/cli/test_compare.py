@@ -1,6 +1,5 @@
 """`seq2see compare A B SENTENCE` and `seq2see evaluate A --against B --html`: what is said is the models' own."""
 
-import base64
 import html
 import json
 import re
@@ -57,35 +56,42 @@ def test_a_model_beside_itself_is_the_same(command, folders):
     assert set(re.findall(r"^  \w+ \d\.\d +\w+ \d\.\d +(\d\.\d\d)", out, re.MULTILINE)) == {"0.00"}
 
 
-def test_the_page_has_maps_of_matched_heads_and_both_explorers(compare, folders, tmp_path):
+def test_the_page_has_what_the_terminal_says(compare, folders, tmp_path):
     path = tmp_path / "x.html"
     code, out, err = compare("The cat <b>did</b> not cross.", "--html", path)
     page = path.read_text("utf-8")
     assert code == 0 and err == f"wrote {path}\n" and "<b>did" not in page
-    pictures = [base64.b64decode(one).decode() for one in re.findall(r"data:image/svg\+xml;base64,([^\"]+)", page)]
-    pair = re.findall(r"^  (\w+ \d\.\d) +(\w+ \d\.\d) ", out, re.MULTILINE)[0]
-    assert f"<h2>{pair[0]} and {pair[1]}</h2>" in page and len(pictures) == 12
-    for head, picture in zip(pair, pictures, strict=False):
-        _, layer, number = re.split(r"[ .]", head)
-        assert f"layer {layer} of" in picture and f"head {number} of" in picture
-    inside = [html.unescape(one) for one in re.findall(r'srcdoc="([^"]*)"', page)]
-    assert [one.startswith("<!doctype html>") for one in inside] == [True, True]
-    assert not re.search(r'(src|href)="(?!data:)', re.sub(r'srcdoc="[^"]*"', "", page)), "it works offline"
+    assert "default-src 'none'" in page, "it works offline"
+    settings = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+    comparison = settings["comparison"]
+    assert comparison["models"] == [str(folder) for folder in folders]
+    for which, one, look in zip("AB", comparison["comparisons"], comparison["looks"], strict=True):
+        first, second = one["log_probs"]
+        assert f"{which}'s translation (log-probability: A {first:.3f}, B {second:.3f})" in out
+        [trace] = look["traces"]
+        assert trace["target_text"] == one["translation"] and "rollout" in trace["maps"]["cross"]
+    printed = re.findall(r"^  (\w+) (\d)\.(\d) +\w+ (\d)\.(\d) +([\d.]+)  ", out, re.MULTILINE)
+    heads = [(*one["first"], *one["second"][1:], f"{one['distance']:.2f}") for one in
+             comparison["comparisons"][0]["heads"]]
+    assert printed == [tuple(map(str, one)) for one in heads]
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [1440, 600])
-def test_the_page_opens_with_both_explorers(browser, compare, tmp_path, width):
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_page_opens_with_both_models_and_looks_inside_the_other(browser, compare, folders, tmp_path, width):
     path = tmp_path / "x.html"
     assert compare(TEXT, "--html", path)[0] == 0
     tab = browser.new_page(viewport={"width": width, "height": 900})
     errors: list[str] = []
     tab.on("pageerror", lambda error: errors.append(str(error)))
     tab.goto(path.as_uri())
-    for number in range(2):
-        tab.frame_locator("iframe").nth(number).locator(".s2s").first.wait_for(timeout=20_000)
-    assert tab.evaluate("[...document.images].every(one => one.complete && one.naturalWidth > 100)")
-    assert not errors and tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert tab.locator(".beside svg.small").count() == 2 and not tab.get_by_role("grid").is_visible()
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    tab.get_by_role("button", name=f"Look inside {folders[1]}").click()
+    tab.get_by_role("grid").wait_for()
+    assert not tab.locator(".beside").is_visible() and str(folders[1]) in tab.locator(".top-bar .model").inner_text()
+    tab.locator(".top-bar .compare").click()
+    assert tab.locator(".beside").is_visible() and not errors
     tab.close()
 
 

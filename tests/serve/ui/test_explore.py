@@ -379,6 +379,33 @@ def test_a_link_to_the_first_sentence_in_another_language_is_followed(open_tab, 
     assert tab.locator(".src .w").first.inner_text() == "The" and "Die Katze" in tab.locator(".tgt").inner_text()
 
 
+def test_two_models_are_laid_side_by_side(open_tab, packaged, server):
+    tab = open_tab(packaged.url)
+    settled(tab)
+    beside, control = tab.locator(".beside"), tab.locator(".top-bar .compare")
+    assert control.inner_text() == "Compare with everyday" and not beside.is_visible()
+    control.click()
+    beside.locator("[data-says=versus-pair]").wait_for()
+    assert beside.locator("h2").first.inner_text() == "storybook and everyday"
+    assert beside.locator("svg.small").count() == 2
+    type_in(tab, "The astronaut sleeps.")
+    beside.locator("[data-says=versus-words]").wait_for()
+    assert beside.locator("mark").count() and beside.locator("[data-says=versus-unseen]").count()
+    first = beside.locator("figcaption").first.inner_text()
+    beside.locator(".story button").nth(2).click()
+    assert beside.locator("figcaption").first.inner_text() != first
+    beside.get_by_role("button", name="Look inside everyday").click()
+    settled(tab)
+    assert not beside.is_visible() and "everyday" in tab.locator(".top-bar .model").inner_text()
+    tab.locator(".to-menu button").click()
+    tab.get_by_role("menuitemradio", name="German").click()
+    settled(tab)
+    assert not control.count(), "storybook has no German"
+    alone = open_tab(server.url)
+    settled(alone)
+    assert not alone.locator(".top-bar .compare").count(), "one model"
+
+
 def test_lessons_and_explore_have_addresses(open_tab, packaged):
     tab = open_tab(packaged.url)
     settled(tab)

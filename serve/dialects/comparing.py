@@ -1,0 +1,161 @@
+"""`/v1/compare`: two served models on one sentence, for the page that lays them side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from seq2see.errors import UserError
+from seq2see.importing import IMPORTS
+from ...lens.explorer import measured_record
+from ...translate.results import Translation
+from ..access import Caller
+from ..api_errors import APIError
+from ..service import Service
+from .bodies import JSONRoute, OptionFields, key_wanted
+from .v1 import OneTrace
+
+if TYPE_CHECKING:
+    from ...lens.trace import Trace
+
+
+class CompareBody(OptionFields):
+    """Both models decode with these options; defaults come from each checkpoint."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [
+        {"text": "The cat is tired.", "source": "en", "target": "fr"},
+    ]})  # fmt: skip
+
+    text: str = Field(description="one sentence")
+    source: str | None = Field(default=None, min_length=1, description="source language (default: detected)")
+    target: str | None = Field(default=None, min_length=1, description="target language (default: the first)")
+    model: str | None = Field(default=None, description="name of the first model (default: the first with the language "
+                              "pair)")
+    against: str | None = Field(default=None, description="name of the second model (default: the next with the "
+                                "language pair, or the same if there is no other)")
+
+
+class OneWord(BaseModel):
+    """A word of the translation that has tokens of its own in both models."""
+
+    number: int = Field(description="its index among the words of the translation")
+    word: str
+    first: float = Field(description="the probability that the first model gives it after the words before, not "
+                         "calibrated")
+    second: float
+    first_instead: str = Field(description="the token that the first model would write instead, or empty")
+    second_instead: str
+
+
+class LongestLook(BaseModel):
+    """A row of two maps, by words."""
+
+    word: str
+    first: list[str | float] = Field(description="where the first model's head looks most, and with which share")
+    second: list[str | float]
+
+
+class MatchedHeads(BaseModel):
+    """A head of the first model and the one of the second whose map is most alike."""
+
+    first: list[str | int] = Field(description="kind, layer, head")
+    second: list[str | int]
+    distance: float = Field(description="the share of attention that lies elsewhere, averaged over words")
+    at_row: float = Field(description="the same at `row`, the word at which they differ most")
+    row: LongestLook
+
+
+class OneComparison(BaseModel):
+    source: str
+    translation: str
+    log_probs: list[float] = Field(description="of the whole translation under either model")
+    words: list[OneWord]
+    heads: list[MatchedHeads] = Field(description="matched up to their order within a layer, the most different first")
+    alone: list[list[Any]] = Field(description="heads without a partner: 0 or 1 for the model, and the head")
+    traces: list[OneTrace] = Field(description="of this translation by either model, with raw maps")
+
+
+class CompareReply(BaseModel):
+    models: list[str] = Field(description="names of the two models")
+    measured: list[dict[str, Any]] = Field(description="of each, as in the response of /v1/look")
+    unknown_words: list[list[str] | None] = Field(description="of each: words not seen in training; null: unknown for "
+                                                  "this model")
+    comparisons: list[OneComparison] = Field(description="on the translation of the first model and, if it is another, "
+                                             "on that of the second")
+
+
+def router(service: Service) -> APIRouter:
+    routes = APIRouter(prefix="/v1", tags=["Seq2See"], route_class=JSONRoute)
+
+    @routes.post("/compare", summary="Compare two models on a sentence", dependencies=key_wanted(service),
+                 response_model=CompareReply, description="Translates with both models, and looks at either "
+                 "translation with both: probabilities of words, and heads matched by their maps. Counts as up to four "
+                 "texts.")
+    async def compare(body: CompareBody, request: Request) -> Response:
+        found = await compare_reply(service, body, service.access.authenticate(request))
+        return Response(found, media_type="application/json")
+
+    return routes
+
+
+async def compare_reply(service: Service, body: CompareBody, caller: Caller) -> str:
+    """The response of `/v1/compare`, as JSON."""
+    with IMPORTS:
+        from ...lens.side_by_side import comparison_record
+        from ...translate.two_models import forced
+
+    result, mine = await _own(service, body, body.model, caller=caller, source=body.source, target=body.target)
+    pair = result.source_language or None, result.target_language or None
+    first = service.model_for(body.model, *pair)
+    second = _second_model(service, body.against or _next(service, first, pair), *pair)
+    theirs, other = await _own(service, body, second, caller=caller, source=pair[0], target=pair[1])
+
+    async def by(name: str, trace: Trace) -> Trace:
+        return await service.examine(body.text, partial(forced, trace=trace), caller=caller, model=name)
+
+    traces = [(mine, await by(second, mine))]
+    if mine.target_text != other.target_text:
+        traces.append((await by(first, other), other))
+    known = [service.models[name].measurements for name in (first, second)]
+    measured = [measured_record(one.roles, one.pronoun_effects) for one in known]
+    record = partial(comparison_record, [first, second], traces, measured=measured,
+                     unseen=[one.unknown_words for one in (result, theirs)])
+    return await asyncio.to_thread(lambda: json.dumps(record(), ensure_ascii=False))
+
+
+async def _own(service: Service, body: CompareBody, name: str | None, *, caller: Caller, source: str | None,
+               target: str | None) -> tuple[Translation, Trace]:
+    """What a model writes for the sentence, and its trace."""
+    with IMPORTS:
+        from ...translate.two_models import check_one_sentence
+
+    result, traces = await service.translate_and_look(body.text, caller=caller, model=name, source=source,
+                                                      target=target, options=body.options())
+    pair = result.source_language or None, result.target_language or None
+    try:
+        check_one_sentence(result, name or service.model_for(None, *pair))
+    except UserError as error:
+        raise APIError(400, "several_sentences", str(error)) from None
+    return result, traces[0]
+
+
+def _next(service: Service, first: str, pair: tuple[str | None, str | None]) -> str:
+    """The next model with the language pair, or the same one."""
+    models = service.models.items()
+    fitting = [name for name, one in models if not one.language_pairs or one.language_pairs.has(*pair)]
+    return next((name for name in fitting if name != first), first)
+
+
+def _second_model(service: Service, name: str, source: str | None, target: str | None) -> str:
+    """The name of the second model; APIError, which names it, if it lacks the language pair."""
+    try:
+        return service.model_for(name, source, target)
+    except APIError as error:
+        if error.code != "unknown_language":
+            raise
+        raise APIError(error.status, error.code, f"{name}: {error.message}") from None

@@ -1,0 +1,37 @@
+"""One sentence through two translators: what each writes, and how it predicts what the other wrote, for
+`lens.compare`."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from seq2see.errors import UserError
+from ..lens.trace import Trace
+from .results import Translation
+from .translator import Translator
+
+
+def check_one_sentence(result: Translation, name: str | None) -> None:
+    """UserError for a text that the model of this name translates in several parts, or that has no words."""
+    if len(result.parts) != 1 or not result.hypotheses:
+        raise UserError(f"{name} translates this text in {len(result.parts)} parts: give one sentence")
+
+
+def forced(model: Translator, trace: Trace, *, views: Sequence[str] = ("raw",)) -> Trace:
+    """The trace of another model's translation under this one: token by token if those tokens are its own too, else as
+    its tokenizer cuts the text.  Probabilities are not calibrated.
+
+    UserError, with the model's name, for a translation that the model cannot have.
+    """
+    def looked_at(target_ids: Sequence[int] | None = None, given: int = 0) -> Trace:
+        return model.look_at(trace.source_text, trace.target_text, source=trace.source_language,
+                             target=trace.target_language, views=views, calibrated=False, target_ids=target_ids,
+                             given=given)
+
+    with suppress(UserError):  # its ids spell another text
+        same = looked_at(trace.target_ids, trace.given)
+        if same.target == trace.target:  # special tokens too
+            return same
+    try:
+        return looked_at()
+    except UserError as error:
+        raise UserError(f"{model.name}: {error}", exit_code=error.exit_code) from None
