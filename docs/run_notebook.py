@@ -1,12 +1,14 @@
-"""Runs docs/lens.ipynb again, from its first cell to its last, and keeps what each prints and shows.
+"""Runs docs/lens.ipynb again, from its first cell to its last, and keeps what each prints and its pictures.
 
     python docs/run_notebook.py         it needs no Jupyter
+
+Pages that show themselves (a trace, a comparison) are large, and viewers that do not run a notebook leave frames out:
+of these the line of text is kept.
 """
 
 from __future__ import annotations
 
 import ast
-import base64
 import contextlib
 import io
 import json
@@ -30,7 +32,7 @@ def outputs(source: str, number: int, space: dict[str, Any]) -> list[dict[str, A
     if value is not None:
         data: dict[str, Any] = {"text/plain": [repr(value)]}
         if isinstance(value, Path):
-            data = {"image/png": base64.b64encode(value.read_bytes()).decode(), "text/plain": ["a map"]}
+            data = {"image/svg+xml": value.read_text("utf-8").splitlines(keepends=True), "text/plain": ["a map"]}
         found.append({"data": data, "execution_count": number, "metadata": {}, "output_type": "execute_result"})
     return found
 
