@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .beam_search_tree import BeamTree as BeamTree, beam_tree as beam_tree
     from .by_words import Unit as Unit, WordMap as WordMap, word_map as word_map
     from .calibration import Calibration as Calibration, Calibrator as Calibrator
+    from .circuits import Circuit as Circuit, Part as Part, SentencePair as SentencePair, find_circuit as find_circuit
     from .choices import Choice as Choice, MinimalPairs as MinimalPairs, margins as margins
     from .corpus import Corpus as Corpus
     from .corpus_tracing import trace_corpus as trace_corpus
@@ -71,6 +72,7 @@ _NAMES_IN = {
     "beam_search_tree": "BeamTree beam_tree",
     "by_words": "Unit WordMap word_map",
     "calibration": "Calibration Calibrator",
+    "circuits": "Circuit Part SentencePair find_circuit",
     "choices": "Choice MinimalPairs margins",
     "corpus": "Corpus",
     "corpus_tracing": "trace_corpus",

@@ -73,30 +73,30 @@ def differences_page(names: Sequence[str], each: Iterable[Difference], *, langua
     rows = []
     for one in differ[:most]:
         first, second = marked(one.written, language=language)
-        rows.append([f"{one.number}", _text(one.source), _text(one.reference), first, second, f"{one.chrf[0]:.1f}",
+        rows.append([f"{one.number}", escaped(one.source), escaped(one.reference), first, second, f"{one.chrf[0]:.1f}",
                      f"{one.chrf[1]:.1f}", f"{one.chrf[0] - one.chrf[1]:+.1f}".replace("-", "−")])
-    head = ["pair", "source", "reference", *map(_text, names), *(f"chrF of {_text(name)}" for name in names),
+    head = ["pair", "source", "reference", *map(escaped, names), *(f"chrF of {escaped(name)}" for name in names),
             "difference"]
     about = (f"{len(differ):,} translations differ; the {len(rows):,} with the largest difference in chrF. Words that"
              " the other does not have are marked. chrF of one sentence is a rough guide.")
-    body = f"<p>{_text(scores)}</p><p>{about}</p>" + _table(head, rows, numbers=(0, 5, 6, 7))
-    return _page(f"{names[0]} and {names[1]}", body)
+    body = f"<p>{escaped(scores)}</p><p>{about}</p>" + table(head, rows, numbers=(0, 5, 6, 7))
+    return page(f"{names[0]} and {names[1]}", body)
 
 
 def comparison_page(names: Sequence[str], comparisons: Sequence[Comparison]) -> str:
     """One sentence: both models on the translation of the first and, if it is another, on that of the second; of the
     former the maps of the matched heads and both explorers."""
     mine, other = comparisons[0], comparisons[-1]
-    parts = [f"<p>{_text(mine.source)}</p>"]
+    parts = [f"<p>{escaped(mine.source)}</p>"]
     written = marked((mine.translation, other.translation), language=mine.traces[0].target_language)
-    parts.append(_table(["", "translation"], [[_text(name), text] for name, text in zip(names, written, strict=True)]))
+    parts.append(table(["", "translation"], [[escaped(name), text] for name, text in zip(names, written, strict=True)]))
     parts += [_probabilities(names, one) for one in comparisons]
     parts += _heads(names, mine, drawn=DRAWN)
     parts.append("<h2>Everything inside</h2>")
     for name, trace in zip(names, mine.traces, strict=True):
-        parts.append(f'<p>{_text(name)}</p><iframe title="{_text(name)}" sandbox="allow-scripts allow-downloads"'
+        parts.append(f'<p>{escaped(name)}</p><iframe title="{escaped(name)}" sandbox="allow-scripts allow-downloads"'
                      f' srcdoc="{html.escape(to_html(trace))}"></iframe>')
-    return _page(f"{names[0]} and {names[1]}: {mine.source}", "".join(parts))
+    return page(f"{names[0]} and {names[1]}: {mine.source}", "".join(parts))
 
 
 def comparison_in_notebook(one: Comparison) -> str:
@@ -104,28 +104,28 @@ def comparison_in_notebook(one: Comparison) -> str:
     names = [trace.model or "unnamed" for trace in one.traces]
     if len({*names}) == 1:
         names = [f"{name} ({number})" for number, name in enumerate(names, start=1)]
-    body = "".join([f"<p>{_text(one.source)}</p>", _probabilities(names, one),
+    body = "".join([f"<p>{escaped(one.source)}</p>", _probabilities(names, one),
                     *_heads(names, one, drawn=DRAWN_IN_NOTEBOOK)])
-    return _page(f"{names[0]} and {names[1]}", body)
+    return page(f"{names[0]} and {names[1]}", body)
 
 
 def _probabilities(names: Sequence[str], one: Comparison) -> str:
     """How probable each word of a translation is, and the whole."""
-    rows = [[_text(word.word), percent(word.first), percent(word.second), _text(word.first_instead),
-             _text(word.second_instead)] for word in one.words]
+    rows = [[escaped(word.word), percent(word.first), percent(word.second), escaped(word.first_instead),
+             escaped(word.second_instead)] for word in one.words]
     rows.append(["<b>log-probability of the whole</b>", *(f"{value:.2f}".replace("-", "−") for value in one.log_probs),
                  "", ""])
-    heads = ["word", *map(_text, names), *(f"token that {_text(name)} would write" for name in names)]
-    return f"<h2>How probable: {_text(one.translation)}</h2>" + _table(heads, rows, numbers=(1, 2))
+    heads = ["word", *map(escaped, names), *(f"token that {escaped(name)} would write" for name in names)]
+    return f"<h2>How probable: {escaped(one.translation)}</h2>" + table(heads, rows, numbers=(1, 2))
 
 
 def _heads(names: Sequence[str], one: Comparison, *, drawn: int) -> Iterator[str]:
     """The matched heads, those without a partner, and the maps of some."""
     yield f"<h2>Matched heads</h2><p>{HEADS_ABOUT}</p>"
-    yield _table([*map(_text, names), "distance", "differ most at", *(f"{_text(name)} looks at" for name in names)],
+    yield table([*map(escaped, names), "distance", "differ most at", *(f"{escaped(name)} looks at" for name in names)],
                  [_head_row(match) for match in one.heads], numbers=(2,))
     if one.alone:
-        yield f"<p>{_text(alone_line(names, one))}</p>"
+        yield f"<p>{escaped(alone_line(names, one))}</p>"
     for match in one.heads[:drawn]:
         maps = (_map(trace, head) for trace, head in zip(one.traces, (match.first, match.second), strict=True))
         yield f"<h2>{match.first} and {match.second}</h2><div class=two>{''.join(maps)}</div>"
@@ -147,18 +147,18 @@ def alone_line(names: Sequence[str], one: Comparison) -> str:
 
 
 def _head_row(one: MatchedHeads) -> list[str]:
-    looks = [f"{_text(word)} {percent(share)}" for word, share in (one.row.first, one.row.second)]
-    return [f"{one.first}", f"{one.second}", f"{one.distance:.2f}", _text(one.row.word), *looks]
+    looks = [f"{escaped(word)} {percent(share)}" for word, share in (one.row.first, one.row.second)]
+    return [f"{one.first}", f"{one.second}", f"{one.distance:.2f}", escaped(one.row.word), *looks]
 
 
 def _map(trace: TraceData, head: Head) -> str:
     drawn = picture(trace, kind=head.kind, layer=head.layer, head=head.head, words=True)
     content, _ = rendered(drawn, trace, suffix=".svg")
     data = base64.b64encode(content).decode("ascii")
-    return f'<img alt="{_text(drawn.title)}" src="data:image/svg+xml;base64,{data}">'
+    return f'<img alt="{escaped(drawn.title)}" src="data:image/svg+xml;base64,{data}">'
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = ()) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = ()) -> str:
     """A table of cells that are HTML; columns of `numbers` are aligned."""
     top = "".join(f"<th scope=col>{cell}</th>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td{' class=n' * (n in numbers)}>{cell}</td>" for n, cell in enumerate(row)) +
@@ -166,16 +166,18 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Seque
     return f"<div class=wide><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
 
 
-def _page(title: str, body: str) -> str:
+def page(title: str, body: str) -> str:
+    """A whole page of this body, which is HTML."""
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<title>{_text(title)} · Seq2See</title><style>{css_of_both()}{STYLE}</style></head>
-<body><h1>{_text(title)}</h1>{body}</body></html>
+<title>{escaped(title)} · Seq2See</title><style>{css_of_both()}{STYLE}</style></head>
+<body><h1>{escaped(title)}</h1>{body}</body></html>
 """
 
 
-def _text(text: str) -> str:
+def escaped(text: str) -> str:
+    """A text as HTML."""
     return html.escape(printable(text))
 
 

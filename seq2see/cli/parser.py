@@ -38,6 +38,8 @@ examples:
   seq2see score storybook --to fr < pairs.tsv
   seq2see look storybook "The cat did not cross the street because it was too tired." --out look.html
   seq2see compare storybook runs/mine "The cat is tired." --html compare.html
+  seq2see circuit storybook "The cat did not cross the street because it was too tired." \\
+    "The cat did not cross the street because it was too wide."
   seq2see align storybook --src in.en --tgt in.fr > links.pharaoh
   seq2see measure runs/storybook
   seq2see lessons 3
@@ -56,7 +58,7 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"seq2see {__version__}")
     verbs = parser.add_subparsers(metavar="VERB", parser_class=Parser)
     for add in (
-        *(add_demo, add_train, add_evaluate, add_translate, add_score, add_look, add_compare),
+        *(add_demo, add_train, add_evaluate, add_translate, add_score, add_look, add_compare, add_circuit),
         *(add_distil, add_align, add_measure, add_export, add_lessons, add_serve, add_models, add_env),
     ):
         add(verbs)
@@ -259,6 +261,28 @@ def add_compare(verbs: Verbs) -> None:
     add_beams(verb)
     verb.add_argument("--html", metavar="FILE",
                       help="write a page, with the maps of the matched heads and both explorers")
+    add_engine(verb)
+
+
+def add_circuit(verbs: Verbs) -> None:
+    verb = add_verb(
+        verbs, "circuit", "find the few heads and feed-forward layers that carry what distinguishes two sentences",
+        "The two sentences differ in a word, and their translations in another: tired and wide, il and elle. To\n"
+        "corrupt a part is to put in what it gives in OTHER. Prints the fewest parts, in order of their worth, that\n"
+        "keep the wanted share of the difference by themselves, all others corrupted (faithfulness), and what is left\n"
+        "with exactly these corrupted (completeness). Layers and heads count from 0. A circuit is one pair's.",
+    )
+    verb.add_argument("run", metavar="RUN", type=model_name, help=ANY_MODEL)
+    verb.add_argument("sentence", metavar="SENTENCE", help="the sentence whose difference is kept")
+    verb.add_argument("other", metavar="OTHER", help="the sentence that parts are corrupted from")
+    verb.add_argument("--translations", metavar=("FIRST", "SECOND"), nargs=2,
+                      help="translations of the two to compare at the first token that differs (the model's own)")
+    verb.add_argument("--share", type=float, default=0.9, metavar="X",
+                      help="the share of the difference that the circuit keeps, up to 1 (%(default)s)")
+    add_languages(verb)
+    add_beams(verb)
+    verb.add_argument("--json", action="store_true", help="print one JSON object, with every part")
+    verb.add_argument("--html", metavar="FILE", help="write a page: the circuit drawn, its curves and every part")
     add_engine(verb)
 
 

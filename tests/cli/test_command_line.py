@@ -29,6 +29,7 @@ VERBS = {
     "export": ["runs/x", "--quantization", "float32"],
     "look": ["runs/x", "The cat.", "--layer", "0", "--head", "1"],
     "compare": ["runs/x", "runs/y", "The cat."],
+    "circuit": ["runs/x", "The cat.", "The dog."],
     "models": [],
     "align": ["runs/x", "--src", "in.en", "--tgt", "in.fr"],
     "measure": ["runs/x", "--sentences", "300"],
