@@ -61,8 +61,9 @@ def _site(stack: Stack, number: int, layer: nn.Module) -> FeedForwardSite:
     norms = [module for name, module in layer.named_modules() if name.endswith("layer_norm")]
     for name, module in layer.named_modules():
         for inner, last in PROJECTIONS:
-            *before, after = (getattr(module, part, None) for part in (*inner, last))
-            if norms and isinstance(after, nn.Linear) and all(isinstance(part, nn.Linear) for part in before):
+            parts = [part for one in (*inner, last) if isinstance(part := getattr(module, one, None), nn.Linear)]
+            if norms and len(parts) == len(inner) + 1:
+                *before, after = parts
                 outside, experts, _ = name.partition(".experts")
                 if experts:
                     return FeedForwardSite(stack, number, layer, norms[-1], (), None, layer.get_submodule(outside))
