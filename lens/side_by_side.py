@@ -1,10 +1,9 @@
-"""Pages that lay two models side by side: one sentence (`comparison_page`; `comparison_in_notebook` without explorers),
-or the sentences of a file that they translate most differently (`differences_page`).  Each is one file that works
-offline."""
+"""Pages that lay two models side by side: one sentence (`comparison_page`), or the sentences of a file that they
+translate most differently (`differences_page`).  Each is one file that works offline."""
 
 import base64
 import html
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
@@ -15,11 +14,11 @@ from .hooks import Head
 from .maps import picture
 from .palette import css_of_both
 from .plot import rendered
-from .trace_data import TraceData
+from .trace import Trace
 from .two_models import Comparison, MatchedHeads
 from .wording import printable
 
-DRAWN, DRAWN_IN_NOTEBOOK = 6, 2  # pairs of matched heads whose maps are drawn, the most different first
+DRAWN = 6  # pairs of matched heads whose maps are drawn, the most different first
 STYLE = """
 :root { color-scheme: light dark }
 body { margin: 0 auto; max-width: 1500px; padding: 16px; background: var(--page); color: var(--ink);
@@ -83,52 +82,36 @@ def differences_page(names: Sequence[str], each: Iterable[Difference], *, langua
     return page(f"{names[0]} and {names[1]}", body)
 
 
-def comparison_page(names: Sequence[str], comparisons: Sequence[Comparison]) -> str:
+def comparison_page(names: Sequence[str], comparisons: Sequence[Comparison],
+                    traces: Sequence[tuple[Trace, Trace]]) -> str:
     """One sentence: both models on the translation of the first and, if it is another, on that of the second; of the
-    former the maps of the matched heads and both explorers."""
+    former the maps of the matched heads and both explorers.  `traces` are those of each comparison."""
     mine, other = comparisons[0], comparisons[-1]
     parts = [f"<p>{escaped(mine.source)}</p>"]
-    written = marked((mine.translation, other.translation), language=mine.traces[0].target_language)
+    written = marked((mine.translation, other.translation), language=traces[0][0].target_language)
     parts.append(table(["", "translation"], [[escaped(name), text] for name, text in zip(names, written, strict=True)]))
-    parts += [_probabilities(names, one) for one in comparisons]
-    parts += _heads(names, mine, drawn=DRAWN)
+    for one in comparisons:
+        rows = [[escaped(word.word), percent(word.first), percent(word.second), escaped(word.first_instead),
+                 escaped(word.second_instead)] for word in one.words]
+        rows.append(["<b>log-probability of the whole</b>", *(f"{value:.2f}".replace("-", "−") for value in
+                                                              one.log_probs), "", ""])
+        heads = ["word", *map(escaped, names), *(f"token that {escaped(name)} would write" for name in names)]
+        parts += [f"<h2>How probable: {escaped(one.translation)}</h2>", table(heads, rows, numbers=(1, 2))]
+    parts += ["<h2>Matched heads</h2>", f"<p>{HEADS_ABOUT}</p>", table(
+        [*map(escaped, names), "distance", "differ most at", *(f"{escaped(name)} looks at" for name in names)],
+        [_head_row(one) for one in mine.heads], numbers=(2,))]
+    if mine.alone:
+        parts.append(f"<p>{escaped(alone_line(names, mine))}</p>")
+    pair = traces[0]
+    for match in mine.heads[:DRAWN]:
+        parts.append(f"<h2>{match.first} and {match.second}</h2><div class=two>")
+        parts += [_map(trace, head) for trace, head in zip(pair, (match.first, match.second), strict=True)]
+        parts.append("</div>")
     parts.append("<h2>Everything inside</h2>")
-    for name, trace in zip(names, mine.traces, strict=True):
+    for name, trace in zip(names, pair, strict=True):
         parts.append(f'<p>{escaped(name)}</p><iframe title="{escaped(name)}" sandbox="allow-scripts allow-downloads"'
                      f' srcdoc="{html.escape(to_html(trace))}"></iframe>')
     return page(f"{names[0]} and {names[1]}: {mine.source}", "".join(parts))
-
-
-def comparison_in_notebook(one: Comparison) -> str:
-    """What two models do with one translation, without their explorers; models of one name are numbered."""
-    names = [trace.model or "unnamed" for trace in one.traces]
-    if len({*names}) == 1:
-        names = [f"{name} ({number})" for number, name in enumerate(names, start=1)]
-    body = "".join([f"<p>{escaped(one.source)}</p>", _probabilities(names, one),
-                    *_heads(names, one, drawn=DRAWN_IN_NOTEBOOK)])
-    return page(f"{names[0]} and {names[1]}", body)
-
-
-def _probabilities(names: Sequence[str], one: Comparison) -> str:
-    """How probable each word of a translation is, and the whole."""
-    rows = [[escaped(word.word), percent(word.first), percent(word.second), escaped(word.first_instead),
-             escaped(word.second_instead)] for word in one.words]
-    rows.append(["<b>log-probability of the whole</b>", *(f"{value:.2f}".replace("-", "−") for value in one.log_probs),
-                 "", ""])
-    heads = ["word", *map(escaped, names), *(f"token that {escaped(name)} would write" for name in names)]
-    return f"<h2>How probable: {escaped(one.translation)}</h2>" + table(heads, rows, numbers=(1, 2))
-
-
-def _heads(names: Sequence[str], one: Comparison, *, drawn: int) -> Iterator[str]:
-    """The matched heads, those without a partner, and the maps of some."""
-    yield f"<h2>Matched heads</h2><p>{HEADS_ABOUT}</p>"
-    yield table([*map(escaped, names), "distance", "differ most at", *(f"{escaped(name)} looks at" for name in names)],
-                 [_head_row(match) for match in one.heads], numbers=(2,))
-    if one.alone:
-        yield f"<p>{escaped(alone_line(names, one))}</p>"
-    for match in one.heads[:drawn]:
-        maps = (_map(trace, head) for trace, head in zip(one.traces, (match.first, match.second), strict=True))
-        yield f"<h2>{match.first} and {match.second}</h2><div class=two>{''.join(maps)}</div>"
 
 
 HEADS_ABOUT = ("The heads of a layer are matched such that their maps of this translation, by words, differ least in"
@@ -151,7 +134,7 @@ def _head_row(one: MatchedHeads) -> list[str]:
     return [f"{one.first}", f"{one.second}", f"{one.distance:.2f}", escaped(one.row.word), *looks]
 
 
-def _map(trace: TraceData, head: Head) -> str:
+def _map(trace: Trace, head: Head) -> str:
     drawn = picture(trace, kind=head.kind, layer=head.layer, head=head.head, words=True)
     content, _ = rendered(drawn, trace, suffix=".svg")
     data = base64.b64encode(content).decode("ascii")

@@ -80,7 +80,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Probabilities, matched heads and maps in a frame for notebooks, isolated from the notebook's style."""
-        from .side_by_side import comparison_in_notebook  # which draws what this module defines
+        from .notebook_view import comparison_in_notebook  # which draws what this module defines
 
         return ('<iframe title="Two models" sandbox style="width:100%;height:900px;border:0" '
                 f'srcdoc="{escape(comparison_in_notebook(self))}"></iframe>')

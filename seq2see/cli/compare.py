@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
     comparisons = [compare(*pair) for pair in traces]
     print("\n".join(lines(names, comparisons)))
     if args.html:
-        write_page(args.html, comparison_page(names, comparisons))
+        write_page(args.html, comparison_page(names, comparisons, traces))
 
 
 def translated(model: Translator, text: str, *, source: str, target: str, num_beams: int | None,
