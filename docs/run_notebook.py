@@ -19,7 +19,7 @@ NOTEBOOK = Path(__file__).resolve().parent / "lens.ipynb"
 
 
 def outputs(source: str, number: int, space: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a cell prints, and what its last expression is; the path of a picture is shown as the picture."""
+    """What a cell prints, and what its last expression is, drawn if it can draw itself."""
     tree = ast.parse(source)
     last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None
     printed, found = io.StringIO(), []
@@ -31,8 +31,8 @@ def outputs(source: str, number: int, space: dict[str, Any]) -> list[dict[str, A
         found.append({"name": "stdout", "output_type": "stream", "text": lines})
     if value is not None:
         data: dict[str, Any] = {"text/plain": [repr(value)]}
-        if isinstance(value, Path):
-            data = {"image/svg+xml": value.read_text("utf-8").splitlines(keepends=True), "text/plain": ["a map"]}
+        if picture := getattr(value, "_repr_svg_", None):
+            data = {"image/svg+xml": picture().splitlines(keepends=True), "text/plain": ["a map"]}
         found.append({"data": data, "execution_count": number, "metadata": {}, "output_type": "execute_result"})
     return found
 
