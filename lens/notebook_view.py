@@ -5,7 +5,10 @@ It says nothing of what either model would write: a comparison is of any transla
 
 import base64
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
 
+from . import two_models
 from .hooks import Head
 from .maps import picture
 from .plot import rendered
@@ -14,6 +17,26 @@ from .trace_data import TraceData
 from .two_models import Comparison, MatchedHeads
 
 DRAWN = 2  # pairs of matched heads whose maps are drawn, the most different first
+
+
+@dataclass(frozen=True, repr=False)
+class ShownComparison(Comparison):
+    """A comparison that shows itself in a notebook, as a trace does."""
+
+    def _repr_html_(self) -> str:
+        """Probabilities, matched heads and maps in a frame for notebooks, isolated from the notebook's style."""
+        return ('<iframe title="Two models" sandbox style="width:100%;height:900px;border:0" '
+                f'srcdoc="{escape(comparison_in_notebook(self))}"></iframe>')
+
+
+def compare(first: TraceData, second: TraceData) -> ShownComparison:
+    """Compare two models by their traces of one translation, as `look_at` gives them: `lens.compare(one.look_at(text,
+    translation), other.look_at(text, translation))`.
+
+    Heads are matched within a layer; where the models have other numbers of layers, within layers at the same relative
+    depth.  UserError for traces of other texts.
+    """
+    return ShownComparison(**vars(two_models.compare(first, second)))
 
 
 def comparison_in_notebook(one: Comparison) -> str:

@@ -8,7 +8,6 @@ words, since the models may have other tokens.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import NamedTuple
 
 import numpy as np
@@ -77,13 +76,6 @@ class Comparison:
     def __repr__(self) -> str:
         return (f"Comparison({self.source!r} -> {self.translation!r}, log_probs {self.log_probs[0]:.3f} and"
                 f" {self.log_probs[1]:.3f}, {len(self.heads)} pairs of heads)")
-
-    def _repr_html_(self) -> str:
-        """Probabilities, matched heads and maps in a frame for notebooks, isolated from the notebook's style."""
-        from .notebook_view import comparison_in_notebook  # which draws what this module defines
-
-        return ('<iframe title="Two models" sandbox style="width:100%;height:900px;border:0" '
-                f'srcdoc="{escape(comparison_in_notebook(self))}"></iframe>')
 
 
 def compare(first: TraceData, second: TraceData) -> Comparison:
