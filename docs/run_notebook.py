@@ -1,12 +1,14 @@
-"""Runs docs/lens.ipynb again, from its first cell to its last, and keeps what each prints and shows.
+"""Runs docs/lens.ipynb again, from its first cell to its last, and keeps what each prints and its pictures.
 
     python docs/run_notebook.py         it needs no Jupyter
+
+Pages that show themselves (a trace, a comparison) are large, and viewers that do not run a notebook leave frames out:
+of these the line of text is kept.
 """
 
 from __future__ import annotations
 
 import ast
-import base64
 import contextlib
 import io
 import json
@@ -17,7 +19,7 @@ NOTEBOOK = Path(__file__).resolve().parent / "lens.ipynb"
 
 
 def outputs(source: str, number: int, space: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a cell prints, and what its last expression is; the path of a picture is shown as the picture."""
+    """What a cell prints, and what its last expression is, drawn if it can draw itself."""
     tree = ast.parse(source)
     last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None
     printed, found = io.StringIO(), []
@@ -29,8 +31,8 @@ def outputs(source: str, number: int, space: dict[str, Any]) -> list[dict[str, A
         found.append({"name": "stdout", "output_type": "stream", "text": lines})
     if value is not None:
         data: dict[str, Any] = {"text/plain": [repr(value)]}
-        if isinstance(value, Path):
-            data = {"image/png": base64.b64encode(value.read_bytes()).decode(), "text/plain": ["a map"]}
+        if picture := getattr(value, "_repr_svg_", None):
+            data = {"image/svg+xml": picture().splitlines(keepends=True), "text/plain": ["a map"]}
         found.append({"data": data, "execution_count": number, "metadata": {}, "output_type": "execute_result"})
     return found
 

@@ -59,7 +59,8 @@ if TYPE_CHECKING:
     from .trace_data import Candidate as Candidate
     from .tracing import trace_hypotheses as trace_hypotheses, trace_texts as trace_texts
     from .trust import Trust as Trust
-    from .two_models import Comparison as Comparison, compare as compare
+    from .notebook_view import compare as compare
+    from .two_models import Comparison as Comparison
     from .views import VIEWS as VIEWS, add_views as add_views
     from .what_if import WhatIf as WhatIf
     # isort: on
@@ -102,7 +103,8 @@ _NAMES_IN = {
     "trace_data": "Candidate",
     "tracing": "trace_hypotheses trace_texts",
     "trust": "Trust",
-    "two_models": "Comparison compare",
+    "notebook_view": "compare",
+    "two_models": "Comparison",
     "views": "VIEWS add_views",
     "what_if": "WhatIf",
 }

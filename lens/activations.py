@@ -19,16 +19,15 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
+from .feed_forward import FeedForwardSite, feed_forward_sites
 from .hooks import (
     STACKS,
     AttentionSite,
     Change,
     Side,
-    Stack,
     Steering,
     attention_sites,
     capture,
-    layers_of,
     replaced,
     steered,
     whole_passes,
@@ -41,8 +40,6 @@ from .teacher_forcing import check_lengths, check_model, eval_with_eager_attenti
 # D model width, F inner width of the feed-forward layer, V vocabulary
 
 Axis = Literal["source", "target"]
-# The names of the projections into a feed-forward layer (the gate first, if there are two) and out of it.
-FEED_FORWARD = ((("fc1",), "fc2"), (("wi",), "wo"), (("wi_0", "wi_1"), "wo"))
 FINAL_NORMS = ("layer_norm", "final_layer_norm")  # after the last layer, in models that normalise before each block
 
 
@@ -97,16 +94,16 @@ def points_of(model: PreTrainedModel) -> dict[str, Point]:
         if tokens["encoder"] is not tokens["decoder"]:  # one module for both would be reached twice in a pass
             found.append(Point(f"{name}.hook_embed", tokens[name], "out"))
         pre_norm = any(child in FINAL_NORMS for child, _ in stacks[name].named_children())
-        for number, layer in enumerate(layers_of(model, name)):
-            kinds: tuple[Kind, ...] = ("encoder",) if name == "encoder" else ("decoder", "cross")
-            found += _points_of_layer(name, number, layer, [sites[kind][number] for kind in kinds], pre_norm=pre_norm)
+        kinds: tuple[Kind, ...] = ("encoder",) if name == "encoder" else ("decoder", "cross")
+        for inner in feed_forward_sites(model, name):
+            found += _points_of_layer(inner, [sites[kind][inner.layer] for kind in kinds], pre_norm=pre_norm)
     return {point.name: point for point in found}
 
 
 def _points_of_layer(
-    stack: Stack, number: int, layer: nn.Module, attentions: Sequence[AttentionSite], *, pre_norm: bool
+    feed_forward: FeedForwardSite, attentions: Sequence[AttentionSite], *, pre_norm: bool
 ) -> Iterator[Point]:
-    at = f"{stack}.{number}"
+    at, layer = f"{feed_forward.stack}.{feed_forward.layer}", feed_forward.module
     yield Point(f"{at}.hook_resid_pre", layer, "in")
     for site in attentions:
         attn, mid = ("cross_attn", "resid_mid_cross") if site.kind == "cross" else ("attn", "resid_mid")
@@ -121,29 +118,16 @@ def _points_of_layer(
         else:
             yield Point(f"{at}.hook_{mid}", site.norm, "in")
             yield Point(f"{at}.hook_normalized_{mid}", site.norm, "out")
-    inner, last = _feed_forward(layer)
-    for name, module in zip(("pre", "pre_linear"), inner, strict=False):
+    for name, module in zip(("pre", "pre_linear"), feed_forward.inner, strict=False):
         yield Point(f"{at}.mlp.hook_{name}", module, "out")
-    if inner:
-        yield Point(f"{at}.mlp.hook_post", last, "in")
-    yield Point(f"{at}.hook_mlp_out", last, "out")
+    if feed_forward.output:
+        yield Point(f"{at}.mlp.hook_post", feed_forward.output, "in")
+    yield Point(f"{at}.hook_mlp_out", feed_forward.last, "out")
     if pre_norm:
         yield Point(f"{at}.hook_resid_post", layer, "out")
     else:
         yield Point(f"{at}.hook_resid_post", layer.get_submodule("final_layer_norm"), "in")
         yield Point(f"{at}.hook_normalized_resid_post", layer, "out")
-
-
-def _feed_forward(layer: nn.Module) -> tuple[list[nn.Module], nn.Module]:
-    """The projections into the feed-forward layer of a layer, and the module that its output leaves; of one made of
-    experts, which read some positions each, only that."""
-    for name, module in layer.named_modules():
-        for inner, last in FEED_FORWARD:
-            parts = [getattr(module, part, None) for part in (*inner, last)]
-            if all(isinstance(part, nn.Linear) for part in parts):
-                before, experts, _ = name.partition(".experts")
-                return ([], layer.get_submodule(before)) if experts else (parts[:-1], parts[-1])
-    raise UserError(f"{type(layer).__name__} is not built like BART or T5, so its feed-forward layer cannot be reached")
 
 
 def activation_names(model: PreTrainedModel) -> tuple[str, ...]:

@@ -15,19 +15,23 @@ from transformers import PreTrainedModel
 from seq2see.errors import UserError
 from .hooks import STACKS, Stack, layers_of
 
-PROJECTIONS = ("fc2", "wo")  # the names of the output projection in BART's convention and in T5's
+# The projections into a feed-forward layer (the gate first, if there are two) and out of it: BART's names, then T5's.
+PROJECTIONS = ((("fc1",), "fc2"), (("wi",), "wo"), (("wi_0", "wi_1"), "wo"))
 
 
 @dataclass(frozen=True)
 class FeedForwardSite:
-    """The feed-forward layer of one encoder or decoder layer: the layer it is the last part of, its norm, and the
-    output projection, whose input columns are the neurons; None in a mixture of experts."""
+    """The feed-forward layer of one encoder or decoder layer: the layer it is the last part of, its norm, the
+    projections into it and the output projection, whose input columns are the neurons.  A mixture of experts, which
+    read some positions each, has no such projections.  `last` is the module that its output leaves."""
 
     stack: Stack
     layer: int
     module: nn.Module
     norm: nn.Module
+    inner: tuple[nn.Linear, ...]
     output: nn.Linear | None
+    last: nn.Module
 
 
 def feed_forward_sites(model: PreTrainedModel, stack: Stack) -> tuple[FeedForwardSite, ...]:
@@ -53,11 +57,15 @@ def neurons_of(model: PreTrainedModel, stack: Stack, layer: int) -> nn.Linear:
 
 
 def _site(stack: Stack, number: int, layer: nn.Module) -> FeedForwardSite:
-    """It comes last in a layer, and so does its norm."""
+    """Its norm comes last in a layer."""
     norms = [module for name, module in layer.named_modules() if name.endswith("layer_norm")]
-    outputs = [module for name, module in layer.named_modules() if name.rpartition(".")[2] in PROJECTIONS]
-    if not norms or not outputs:
-        raise UserError(f"{type(layer).__name__} is not built like BART or T5, so its feed-forward layer cannot be"
-                        " reached")  # fmt: skip
-    experts = any(".experts." in name for name, _ in layer.named_modules())
-    return FeedForwardSite(stack, number, layer, norms[-1], None if experts else outputs[-1])
+    for name, module in layer.named_modules():
+        for inner, last in PROJECTIONS:
+            parts = [part for one in (*inner, last) if isinstance(part := getattr(module, one, None), nn.Linear)]
+            if norms and len(parts) == len(inner) + 1:
+                *before, after = parts
+                outside, experts, _ = name.partition(".experts")
+                if experts:
+                    return FeedForwardSite(stack, number, layer, norms[-1], (), None, layer.get_submodule(outside))
+                return FeedForwardSite(stack, number, layer, norms[-1], tuple(before), after, after)
+    raise UserError(f"{type(layer).__name__} is not built like BART or T5, so its feed-forward layer cannot be reached")

@@ -170,7 +170,10 @@ def summed(counts_N4: np.ndarray, *, groups: Sequence[str] | None = None, seed: 
 
 
 def roc_auc(margins_N: np.ndarray, is_first_N: np.ndarray) -> float:
-    """How well margins distinguish two answers, regardless of a bias towards one: 0.5 by chance, 1 perfectly.
+    """How well a model distinguishes two answers, regardless of a bias towards one: 0.5 by chance, 1 perfectly.
+
+    Takes margins: of each sentence log p(right) - log p(wrong), or another score that is larger the more the model
+    prefers the right answer there; not how much it prefers the first one.  `is_first_N`: the first answer is right.
 
     The area under the ROC curve: for a sentence whose right answer is the first and one whose right answer is the
     second, the probability that the model prefers the first answer more in the former (a tie counts half).

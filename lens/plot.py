@@ -18,7 +18,7 @@ from seq2see.importing import IMPORTS
 from .kinds import Kind, Rows
 from .maps import Picture, facts, picture
 from .palette import COLOURS, RAMPS
-from .trace import Trace
+from .trace_data import TraceData
 from .views import VIEW
 from .wording import printable
 
@@ -35,7 +35,7 @@ STYLE = {
 
 
 def save_plot(
-    trace: Trace, path: str | Path, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None,
+    trace: TraceData, path: str | Path, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None,
     head: int | None = None, words: bool = False, rows: Rows = "predicts",
 ) -> str:
     """Writes one map (arguments as for `maps.picture`) to a .png or .svg; UserError for another suffix, a missing map,
@@ -52,7 +52,7 @@ def save_plot(
     return boxes
 
 
-def rendered(drawn: Picture, trace: Trace, *, suffix: str) -> tuple[bytes, str]:
+def rendered(drawn: Picture, trace: TraceData, *, suffix: str) -> tuple[bytes, str]:
     """The content of a picture file, and the characters that no font for it has; UserError for one too large."""
     if drawn.cells.size > CELLS_DRAWN:
         size = f"{len(drawn.rows)} rows by {len(drawn.columns)} columns"
@@ -85,7 +85,7 @@ def without_font(figure: Any) -> str:
     return "".join(map(chr, sorted(written - known)))
 
 
-def draw(drawn: Picture, trace: Trace) -> Any:
+def draw(drawn: Picture, trace: TraceData) -> Any:
     """The figure: title, map with axes and scale, and a caption.  The map fills it; the file has room for the rest."""
     with IMPORTS:
         from matplotlib.figure import Figure

@@ -7,7 +7,7 @@ words, since the models may have other tokens.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,12 +59,12 @@ class MatchedHeads:
     row: LongestLook
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """What two models do with one translation of a text: see `compare`.
 
     `log_probs` are theirs of the whole translation; `heads` those matched, the most different first; `alone` are heads
-    of either model that have no partner, with the number of the model, 0 or 1.
+    of either model that have no partner, with the number of the model, 0 or 1; `traces` are what was compared.
     """
 
     source: str
@@ -73,10 +73,15 @@ class Comparison:
     words: tuple[WordChance, ...]
     heads: tuple[MatchedHeads, ...]
     alone: tuple[tuple[int, Head], ...]
+    traces: tuple[TraceData, TraceData] = field(compare=False)
+
+    def __repr__(self) -> str:
+        return (f"Comparison({self.source!r} -> {self.translation!r}, log_probs {self.log_probs[0]:.3f} and"
+                f" {self.log_probs[1]:.3f}, {len(self.heads)} pairs of heads)")
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it by name, as JSON has it."""
-        return vars(self) | {
+        """All of it by name but the traces, as JSON has it."""
+        return {name: value for name, value in vars(self).items() if name != "traces"} | {
             "words": [word._asdict() for word in self.words],
             "heads": [vars(one) | {"row": one.row._asdict()} for one in self.heads],
         }
@@ -106,7 +111,7 @@ def compare(first: TraceData, second: TraceData) -> Comparison:
                       head not in taken]  # fmt: skip
     return Comparison(first.source_text, first.target_text, (first.log_prob, second.log_prob),
                       tuple(_chances(first, second)),
-                      tuple(sorted(matched, key=lambda one: -one.distance)), tuple(alone))
+                      tuple(sorted(matched, key=lambda one: -one.distance)), tuple(alone), (first, second))
 
 
 def word_shares(trace: TraceData, kind: Kind) -> np.ndarray:

@@ -2,6 +2,9 @@
 
 import copy
 import math
+import re
+from dataclasses import replace
+from html import escape, unescape
 from itertools import permutations
 
 import numpy as np
@@ -144,6 +147,22 @@ def test_traces_of_other_texts_cannot_be_compared():
     model, tokenizer = tiny.seq2see()
     with pytest.raises(UserError, match="the two traces are of other texts: look at the same translation"):
         compare(looked(model, tokenizer), looked(model, tokenizer, translation="Le chat."))
+
+
+@pytest.mark.parametrize("name", ["mine", "<b>other"])
+def test_a_comparison_displays_itself_in_a_notebook_and_fetches_nothing(name):
+    first, second = looked(*tiny.seq2see()), looked(*tiny.seq2see(seed=1))
+    found = compare(replace(first, model="mine"), replace(second, model=name))
+    shown = found._repr_html_()
+    frame = re.fullmatch(r'<iframe title="Two models" sandbox style="[^"]*" srcdoc="([^"]*)"></iframe>', shown)
+    page = unescape(frame[1])
+    assert "default-src 'none'" in page and "<script" not in page
+    assert not re.findall(r'(?:src|href)="?(?!"?data:)|url\((?!data:)|@import', page)
+    names = ("mine (1)", "mine (2)") if name == "mine" else ("mine", "&lt;b&gt;other")
+    for text in (*names, escape(FRENCH), *(f"<td>{one.first}</td><td>{one.second}</td>" for one in found.heads)):
+        assert text in page
+    assert page.count("<img") == 4 and "<b>other" not in page
+    assert repr(found).endswith(f"{len(found.heads)} pairs of heads)") and found == compare(*found.traces)
 
 
 @pytest.mark.parametrize(("texts", "expected"), [
