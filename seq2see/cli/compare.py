@@ -16,7 +16,7 @@ from seq2see.streams import only_results_on_stdout
 from seq2see.training.evaluation import check_language_pair, load_on_one_engine
 from seq2see.translate import Translation, Translator
 from seq2see.translate.segment_translator import check_text
-from seq2see.translate.two_models import check_one_sentence, forced
+from seq2see.translate.under_another import check_one_sentence, forced
 
 SHOWN = 24  # matched heads on the terminal, the most different first; a page has all
 

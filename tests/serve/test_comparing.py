@@ -13,7 +13,7 @@ from seq2see.serve.access import Caller
 from seq2see.serve.api_errors import APIError
 from seq2see.serve.dialects.comparing import CompareBody, compare_reply
 from seq2see.serve.service import Service
-from seq2see.translate.two_models import forced
+from seq2see.translate.under_another import forced
 
 TEXT = "The cat did not cross."
 
