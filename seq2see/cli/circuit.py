@@ -45,7 +45,8 @@ def run(args: argparse.Namespace) -> None:
 def _trace(model: Translator, text: str, given: str | None, args: argparse.Namespace) -> Trace:
     """Of the given translation or, without one, of the model's own."""
     if given is None:
-        return translated(model, text, source=args.source, target=args.target, num_beams=args.num_beams, views=("raw",))
+        result = translated(model, text, source=args.source, target=args.target, num_beams=args.num_beams)
+        return model.look(result, views=("raw",), calibrated=False)[0]
     return model.look_at(text, given, source=args.source, target=args.target, views=("raw",), calibrated=False)
 
 
