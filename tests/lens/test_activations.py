@@ -116,7 +116,7 @@ def test_a_batch_reads_as_each_sentence_alone_and_names_choose(one_of_three):
 def test_what_is_replaced_at_a_position_and_in_a_head_is_what_the_rest_goes_on_with(model):
     _, donor = run_with_cache(model, [OTHER_SOURCE], [OTHER_TARGET])
     own, other = kept(model=model), kept(OTHER_SOURCE, OTHER_TARGET, model=model)
-    moved = 0
+    path, plain, moved = Pass(model, SOURCE, TARGET), logits(model), 0
     for name, theirs in other.items():
         dim, heads = positions_of(name)
         place = [slice(None)] * theirs.ndim
@@ -131,12 +131,12 @@ def test_what_is_replaced_at_a_position_and_in_a_head_is_what_the_rest_goes_on_w
             x[place] = theirs[place]
             return x
 
-        expected = Pass(model, SOURCE, TARGET).run(tap)
+        expected = path.run(tap)
         at = At(name, positions=[place[dim]], heads=None if heads is None else [1])
         with intervene(model, {at: Donor(donor)}):
             found = logits(model)
         torch.testing.assert_close(found, expected, **NEAR)
-        moved += bool((found - logits(model)).abs().max() > 1e-3)
+        moved += bool((found - plain).abs().max() > 1e-3)
     assert moved > len(other) / 2, "the donor is the same: this test would see nothing"
 
 
@@ -321,10 +321,11 @@ def test_words_in_another_order_do_not_let_a_step_look_ahead(two_traces):
 def test_the_same_text_as_donor_by_its_words_changes_nothing(two_traces):
     model, (trace, _) = two_traces
     _, own = run_with_cache(model, [trace.source_ids], [trace.target_ids])
+    plain, same = logits(model, trace.source_ids, trace.target_ids), word_mapping(trace, trace)
     for name in activation_names(model):
-        with intervene(model, {name: Donor(own, word_mapping(trace, trace))}):
+        with intervene(model, {name: Donor(own, same)}):
             found = logits(model, trace.source_ids, trace.target_ids)
-        torch.testing.assert_close(found, logits(model, trace.source_ids, trace.target_ids), **NEAR)
+        torch.testing.assert_close(found, plain, **NEAR)
 
 
 # --- paths
@@ -405,9 +406,10 @@ def test_the_estimate_is_the_gradient_of_float64_times_the_change(model):
     _, donor = run_with_cache(model, [OTHER_SOURCE], [OTHER_TARGET])
     found = attribution_patching(model, CHOICE, Donor(donor), names=["*"])
     own, theirs = kept(*ids, model=model), kept(OTHER_SOURCE, OTHER_TARGET, model=model)
+    path = Pass(model, *ids)
     for name in own:
         leaf = own[name].clone().requires_grad_()
-        value = margin(Pass(model, *ids).run(lambda here, x, leaf=leaf, name=name: leaf if here == name else x))
+        value = margin(path.run(lambda here, x, leaf=leaf, name=name: leaf if here == name else x))
         [gradient] = torch.autograd.grad(value, [leaf])
         expected = ((theirs[name] - own[name]) * gradient).sum(-1)
         expected = expected.T if "pattern" in name else expected

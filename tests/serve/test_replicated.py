@@ -37,13 +37,13 @@ class Wired(Replicated):
 
 @contextmanager
 def elsewhere(translator, **settings):
-    with running({}, service=lambda made: Wired({"tiny": translator}, made), page=True, **settings) as server:
+    with running({}, service=lambda made: Wired({"tiny": translator}, made), **settings) as server:
         yield server.url
 
 
 @pytest.fixture(scope="module")
 def url(translator):
-    with elsewhere(translator) as url:
+    with elsewhere(translator, page=True) as url:
         yield url
 
 

@@ -355,8 +355,7 @@ def test_a_marian_with_two_vocabularies_translates_and_shows_each_sides_tokens(t
 
 @needs_hub
 @pytest.mark.parametrize("change", ["as it is", "no generation_config", "short tokenizer_config", "saved again"])
-@pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
-def test_opus_mt_with_its_own_files(tmp_path, engine, change):
+def test_opus_mt_with_its_own_files(tmp_path, change):
     """Their bad_words_ids, forced_eos_token_id, and a start that is the padding."""
     folder = small("opus-mt-tc-big-fr-en", tmp_path / "opus")
     if change == "no generation_config":
@@ -368,27 +367,28 @@ def test_opus_mt_with_its_own_files(tmp_path, engine, change):
     if change == "saved again":
         folder = tiny.save(tmp_path / "again", model, tokenizer)
     texts = ["Le chat n'a pas traversé la rue.", "Une boîte", "Il était trop grand parce qu'elle l'était aussi !"]
-    translator = Translator.from_pretrained(folder, engine=engine, precision="float32")
-    found = translator(texts, num_beams=1, max_new_tokens=25)
-    for text, one in zip(texts, found, strict=True):
-        theirs = model.generate(**tokenizer(text, return_tensors="pt"), num_beams=1, max_length=26)[0].tolist()
-        assert one.hypotheses[0].token_ids == tuple(theirs[1:]) and one.engine == engine
-        assert one.text == tokenizer.decode(theirs, skip_special_tokens=True).strip()
-    assert {one.source_language for one in found} == {"fr"}
+    theirs = [model.generate(**tokenizer(text, return_tensors="pt"), num_beams=1, max_length=26)[0].tolist()
+              for text in texts]
+    for engine in ("torch", "ctranslate2"):
+        translator = Translator.from_pretrained(folder, engine=engine, precision="float32")
+        for ids, one in zip(theirs, translator(texts, num_beams=1, max_new_tokens=25), strict=True):
+            assert one.hypotheses[0].token_ids == tuple(ids[1:]) and one.engine == engine
+            assert one.text == tokenizer.decode(ids, skip_special_tokens=True).strip()
+            assert one.source_language == "fr"
 
 
 @needs_hub
-@pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
-def test_nllb_with_its_own_files(tmp_path, engine):
+def test_nllb_with_its_own_files(tmp_path):
     """Its vocabulary is larger than its tokenizer's."""
     folder = nllb(tmp_path / "nllb", "eng_Latn", "fra_Latn")
     model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(folder).float(), AutoTokenizer.from_pretrained(folder)
     assert len(tokenizer) < model.config.vocab_size
-    translator = Translator.from_pretrained(folder, engine=engine, precision="float32")
-    result = translator(TEXT, num_beams=1, max_new_tokens=12)
     theirs = model.generate(**tokenizer(TEXT, return_tensors="pt"), num_beams=1, max_length=13,
                             forced_bos_token_id=tokenizer.convert_tokens_to_ids("fra_Latn"))
-    assert result.hypotheses[0].token_ids == tuple(theirs[0, 1:].tolist()) and result.engine == engine
+    for engine in ("torch", "ctranslate2"):
+        translator = Translator.from_pretrained(folder, engine=engine, precision="float32")
+        result = translator(TEXT, num_beams=1, max_new_tokens=12)
+        assert result.hypotheses[0].token_ids == tuple(theirs[0, 1:].tolist()) and result.engine == engine
 
 
 @needs_hub
