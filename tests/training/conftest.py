@@ -2,6 +2,8 @@
 on it: a Trainer, or the command `seq2see train`, with a model that learns in a second."""
 
 import random
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,6 +74,12 @@ def tiny_model(tokenizer: Seq2SeeTokenizer, *, dropout: float = 0.0) -> Seq2SeeF
     return model
 
 
+@pytest.fixture(autouse=True)
+def undrawn(monkeypatch) -> None:
+    """The curve, which takes longer than a few steps, is drawn of the runs that a module shares."""
+    monkeypatch.setattr("seq2see.training.finishing.draw_curve", lambda path, *_, **__: path.write_bytes(b""))
+
+
 @pytest.fixture(scope="session")
 def pairs() -> list[Pair]:
     return toy_pairs(60)
@@ -84,11 +92,15 @@ def tokenizer(pairs):
 
 
 @pytest.fixture
-def make_trainer(pairs, tokenizer, tmp_path):
-    """A trainer of a fresh tiny model (the same weights each time) on the toy pairs."""
+def make_trainer(pairs, tokenizer, tmp_path) -> Callable[..., Seq2SeeTrainer]:
+    return trainer_maker(pairs, tokenizer, tmp_path / "run")
+
+
+def trainer_maker(pairs: list[Pair], tokenizer: Seq2SeeTokenizer, run: Path) -> Callable[..., Seq2SeeTrainer]:
+    """What makes a trainer of a fresh tiny model (the same weights each time) on the toy pairs."""
     def make(*, dropout: float = 0.0, train_pairs: list[Pair] | None = None, **fields) -> Seq2SeeTrainer:
         defaults = {
-            "output_dir": str(tmp_path / "run"), "max_tokens": 200, "max_steps": 6, "warmup_steps": 2, "use_cpu": True,
+            "output_dir": str(run), "max_tokens": 200, "max_steps": 6, "warmup_steps": 2, "use_cpu": True,
             "eval_strategy": "no", "save_strategy": "no", "load_best_model_at_end": False, "logging_steps": 1,
             "bf16": False, "disable_tqdm": True,
         }
@@ -103,12 +115,19 @@ def make_trainer(pairs, tokenizer, tmp_path):
     return make
 
 
+@pytest.fixture(scope="session")
+def trained(pairs, tokenizer, tmp_path_factory) -> Path:
+    """A run folder with checkpoint-2, -4 and -6, averaged weights included: to be read only."""
+    folder = tmp_path_factory.mktemp("trained") / "run"
+    made = trainer_maker(pairs, tokenizer, folder)
+    made(ema_decay=0.9, save_strategy="steps", save_steps=2, save_total_limit=9).train()
+    return folder
+
+
 @pytest.fixture
-def run(make_trainer) -> Path:
-    """A run folder with checkpoint-2, -4 and -6, averaged weights included."""
-    trainer = make_trainer(ema_decay=0.9, save_strategy="steps", save_steps=2, save_total_limit=9)
-    trainer.train()
-    return Path(trainer.args.output_dir)
+def run(trained, tmp_path) -> Path:
+    """A copy of that folder."""
+    return Path(shutil.copytree(trained, tmp_path / "run"))
 
 
 @pytest.fixture(scope="session")
