@@ -103,7 +103,7 @@ def test_the_page_opens_with_both_models_and_looks_inside_the_other(browser, com
     ([], "the following arguments are required: SENTENCE"),
 ])  # fmt: skip
 def test_a_mistake_is_one_line(compare, arguments, said, monkeypatch):
-    monkeypatch.setattr("seq2see.cli.compare.comparison_page", lambda *_, **options: "a page")  # which takes seconds to draw
+    monkeypatch.setattr("seq2see.cli.compare.comparison_page", lambda *_, **options: "a page")  # drawing takes seconds
     code, _, err = compare(*arguments)
     assert code and said in err and err.count("\n") == 1
 
