@@ -12,6 +12,8 @@ from .translator import Translator
 
 def check_one_sentence(result: Translation, name: str | None) -> None:
     """UserError for a text that the model of this name translates in several parts, or that has no words."""
+    if not result.parts:
+        raise UserError(f"this text has no words for {name} to translate: give one sentence")
     if len(result.parts) != 1 or not result.hypotheses:
         raise UserError(f"{name} translates this text in {len(result.parts)} parts: give one sentence")
 

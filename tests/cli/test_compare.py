@@ -97,7 +97,7 @@ def test_the_page_opens_with_both_models_and_looks_inside_the_other(browser, com
 
 @pytest.mark.parametrize(("arguments", "said"), [
     (["The cat. The box. The street did not cross the cat. It was tired."], "parts: give one sentence"),
-    (["..."], "give one sentence"),
+    (["..."], "this text has no words"), ([""], "this text has no words"),
     ([TEXT, "--to", "xx"], "does not translate to xx"),
     ([TEXT, "--html", "no/such/folder/x.html"], "cannot write no/such/folder/x.html"),
     ([], "the following arguments are required: SENTENCE"),
