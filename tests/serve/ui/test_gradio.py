@@ -86,7 +86,7 @@ def test_everybody_can_use_it(open_tab, packaged, scheme):
     tab = open_tab(f"{packaged.url}/ui/", color_scheme=scheme)
     settled(tab)
     assert tab.locator(".s2s").get_attribute("data-theme") == scheme
-    for width in (1440, 768, 390):
+    for width in (1440, 390):
         tab.set_viewport_size({"width": width, "height": 900})
         settled(tab)
         assert violations(tab, context=".s2s") == []

@@ -39,14 +39,14 @@ def use(tab, marian, path):
     assert not failed
 
 
-@pytest.mark.parametrize("path", ["/", "/ui", "/ui/"])
+@pytest.mark.parametrize("path", ["/", "/ui"])
 def test_one_login_is_enough(open_tab, guarded_page, marian, path):
     use(open_tab(guarded_page + path, http_credentials={"username": "any", "password": KEY}), marian, path)
 
 
-@pytest.mark.parametrize("path", ["/", "/?num_beams=2"])  # Gradio's script takes no such address
-def test_the_key_may_be_in_the_address_and_is_carried_from_there(browser, guarded_page, marian, path):
+def test_the_key_may_be_in_the_address_and_is_carried_from_there(browser, guarded_page, marian):
+    path = "/?num_beams=2"  # Gradio's script takes no such address
     tab = browser.new_context().new_page()
     tab.goto(guarded_page.replace("://", f"://any:{KEY}@") + path)
-    use(tab, marian, path.partition("?")[0])
+    use(tab, marian, "/")
     assert KEY not in tab.url and KEY not in tab.evaluate("document.baseURI") and tab.url.endswith(path)
