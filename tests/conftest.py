@@ -125,11 +125,17 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return once
 
 
-@pytest.fixture(scope="module")
+def browser_scope(fixture_name: str, config: pytest.Config) -> Any:
+    alone = config.option.markexpr.startswith("browser") and "not browser" not in config.option.markexpr
+    return "session" if alone else "module"
+
+
+@pytest.fixture(scope=browser_scope)
 def browser() -> Iterator[Any]:
     """A headless Chromium, driven by playwright. Where there is none: a skip, but a failure in CI.
 
-    Meanwhile playwright's event loop runs, and no other test of the module can run one of its own.
+    Meanwhile playwright's event loop runs, and no other test can run one of its own: with `-m browser...` one
+    Chromium serves all, else each module has its own.
     """
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
