@@ -21,6 +21,7 @@ NAME = re.compile(r"\b(?:Tom|Mary|John|Jack|Bill|Ken|Jim|Bob|Mike|Jane|Nancy|Geo
 NUMBER = re.compile(r"\d+(?:[., ]\d+)*")
 UNIT = re.compile(r"(?<=\d) ?(?:km/h|km|kg|cm|mm|ml|m|g|l|%)(?!\w)")
 UNITS = (" km/h", " km", " kg", " cm", " mm", " ml", " m", " g", " l")
+CLAUSE = re.compile(r"(?P<first>[^,()]+), (?P<second>[^,()]+)(?P<mark>[.!?])")
 SEPARATORS = {"en": (",", "."), "fr": (" ", ","), "de": (".", ","), "es": (".", ",")}  # of thousands, of decimals
 ELIDES = re.compile(r"\b(?:de|que|jusque|lorsque|puisque|si|y|o)\s*$", re.IGNORECASE)  # changes before a vowel
 NAMES = (
@@ -176,7 +177,13 @@ def without_marks(pair: Pair, draw: Random) -> Pair:
 
 
 def in_brackets(pair: Pair, draw: Random) -> Pair:
-    source, target, language = without_stop(pair, draw)
+    """What follows the only comma in brackets instead of after it; without such a comma, all of it but the stop."""
+    source, target, language = pair
+    clauses = [CLAUSE.fullmatch(side) for side in (source, target)]
+    if all(clauses) and source[-1] == target[-1]:
+        source, target = (f"{one['first']} ({one['second']}){one['mark']}" for one in clauses if one)
+        return source, target, language
+    source, target, _ = without_stop(pair, draw)
     return f"({source})", f"({target})", language
 
 
