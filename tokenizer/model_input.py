@@ -1,11 +1,12 @@
 """What a model reads of a segment, and its translation with the parts that the model has not read.
 
-A model would invent something for a protected part, so it reads a name instead, which most models copy, and the name is
-replaced in its output.  If a name does not come back exactly once, the model reads the text without it, and the part is
-placed after the same share of words as in the source.  Numbers are left to the model, which may have to write them
-differently (`3.5`, `3,5`), unless they come back changed: then they are protected too.  A mark is placed around
-the words that the model writes for what it stands around when that is translated alone (`asides`).  A text wholly in
-capitals is read in lower case (`capitals.py`), and its translation is put in capitals.
+A model would invent something for a protected part, so it reads a name instead, which most models copy (for a quantity,
+another number of the same unit), and that is replaced in its output.  If it does not come back exactly once, the model
+reads the text without it, and the part is placed after the same share of words as in the source.  Numbers are left to
+the model, which may have to write them differently (`3.5`, `3,5`), unless they come back changed: then they are
+protected too.  A mark is placed around the words that the model writes for what it stands around when that is
+translated alone (`asides`).  A text wholly in capitals is read in lower case (`capitals.py`), and its translation is
+put in capitals.
 
     reading = Reading.of("See {url} for more.")
     reading.model_input                     "See Anna for more."
@@ -46,6 +47,7 @@ _AT_LETTERS = regex.compile(rf"(?<=[{_SPACED}])\p{{Nd}}+|\p{{Nd}}+(?=[{_SPACED}]
 _BETWEEN_THOUSANDS = regex.compile(r"(?<=\p{Nd})[.,'’\s](?=\p{Nd}{3}(?!\p{Nd}))")
 _WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[\w\p{M}]+(?:[-'’‑][\w\p{M}]+)*")
 _FORM = regex.compile(r"[\w\p{M}]+")  # of a word: without what is elided before it
+_UNIT = regex.compile(r"(?<=\d)\s?(?![ap]m)([°º]?\p{L}{1,4}(?:/\p{L}{1,3})?[²³]?)\Z|(%)%\Z")  # 30 cm %d%%
 _DIGITS_BEFORE = regex.compile(r"\d{1,30}\Z")
 _FIRST = regex.compile(r"(?r)\p{L}+")  # of two words, read backwards
 _TRAILS = re.compile(r"(?:\.\.+|…)\s*\Z")
@@ -85,8 +87,8 @@ class Reading:
     @classmethod
     def of(cls, text: str, *, care: int = 0, prefix: str = "", protection: Protection = ANY,
            breaks: Sequence[Span] = ()) -> Reading:
-        """Care 0: names replace protected parts; marks and emoji are left out.  1: other numbers replace numbers too.
-        2: everything is left out.
+        """Care 0: names replace protected parts, another number that of a quantity; marks and emoji are left out.
+        1: other numbers replace numbers and whole quantities.  2: everything is left out.
 
         Parts that `prefix`, the forced prefix of the translation, already contains are left out equally often.
         """
@@ -110,8 +112,9 @@ class Reading:
             seen[words] += 1
             held = part.kind in spare and seen[words] <= len(_found(words, prefix))
             left_out = part.kind not in spare or care == MOST_CARE or held
-            stand_ins.append(protection.conjunction if part.kind == "sign" else
-                             "" if left_out else next(spare[part.kind], ""))
+            stand_in = protection.conjunction if part.kind == "sign" else "" if left_out else next(spare[part.kind], "")
+            unit = stand_in.isdigit() and not care and _UNIT.search(words)
+            stand_ins.append(f"{stand_in} {unit[1] or unit[2]}" if unit else stand_in)
         made = cls(text, "", tuple(parts), tuple(stand_ins), care, prefix, protection, tuple(breaks))
         return replace(made, model_input=made._read((0, len(text))))
 
@@ -216,10 +219,10 @@ class Reading:
 
 
 def _found(words: str, text: str) -> list[Span]:
-    """Their occurrences in the text, not as part of a longer word or number."""
+    """Their occurrences in the text, not as part of a longer word or number, and with any spaces."""
     before = r"(?<![^\W_])" if words[0].isalnum() else ""
     after = r"(?![^\W_])" if words[-1].isalnum() else ""
-    return [match.span() for match in re.finditer(before + re.escape(words) + after, text)]
+    return [match.span() for match in re.finditer(before + re.escape(words).replace(r"\ ", r"\s?") + after, text)]
 
 
 def _changed(source: str, translation: str) -> bool:

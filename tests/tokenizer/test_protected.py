@@ -75,6 +75,17 @@ def test_a_name_or_a_number_in_the_text_is_no_stand_in():
     assert Reading.of("25 cats saw 7.", care=1).model_input == "40 cats saw 60."
 
 
+@pytest.mark.parametrize(("text", "read"), [
+    ("It is 30 cm long.", "It is 25 cm long."), ("It weighs 12kg.", "It weighs 25 kg."),
+    ("It was 30°C at 80\u00a0km/h.", "It was 25 °C at 40 km/h."), ("It begins at 9 am.", "It begins at 25."),
+    ("It is %d%% full.", "It is 25 % full."),
+])  # fmt: skip
+def test_a_quantity_is_read_with_its_unit_and_then_as_a_number(text, read):
+    reading = Reading.of(text)
+    assert reading.model_input == read and reading.restored(read) == text
+    assert Reading.of("It is 30 cm long.", care=1).model_input == "It is 25 long."
+
+
 @pytest.mark.parametrize(("text", "written", "restored"), [
     ("See {x} for more.", "Siehe Anna .", "Siehe {x} ."),
     ("See {x} for more.", "Mehr bei Anna und Anna.", None),  # twice

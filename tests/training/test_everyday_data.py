@@ -12,7 +12,7 @@ import pytest
 
 from seq2see.configs.everyday import prepare
 from seq2see.configs.everyday.offensive import is_offensive
-from seq2see.configs.everyday.variation import WAYS, other_date, other_name, other_numbers, varied
+from seq2see.configs.everyday.variation import WAYS, in_brackets, other_date, other_name, other_numbers, varied
 from seq2see.tokenizer.links import read_pharaoh
 from seq2see.training.config import load_config
 from seq2see.training.guided_alignment import training_links
@@ -139,6 +139,16 @@ def test_an_elided_word_keeps_its_name_beginning_with_a_consonant():
     for _ in range(200):
         _, target, _ = other_name(("He is a friend of Tom.", "C'est un ami de Tom.", "fr"), draw)
         assert not re.search(r" de \"?[AEIOUYHaeiouyhÉÈ]", target), target
+
+
+def test_a_clause_after_the_only_comma_of_both_sides_or_else_the_whole_goes_into_brackets():
+    for source, target, bracketed in (
+        ("If it rains, I stay.", "S'il pleut, je reste.", ("If it rains (I stay).", "S'il pleut (je reste).")),
+        ("Tom, are you there?", "Tom, es-tu là ?", ("Tom (are you there)?", "Tom (es-tu là )?")),
+        ("If it rains, I stay.", "Je reste s'il pleut.", ("(If it rains, I stay)", "(Je reste s'il pleut)")),
+        ("My cat.", "Mon chat.", ("(My cat)", "(Mon chat)")),
+    ):
+        assert in_brackets((source, target, "fr"), Random(0)) == (*bracketed, "fr")
 
 
 def test_every_way_of_writing_keeps_a_translation_and_occurs():
