@@ -255,7 +255,6 @@ def test_frames_have_arrays_in_their_shape(translator, tmp_path):
 
 
 def test_xarray_has_heads_by_line(translator, tmp_path):
-    pytest.importorskip("xarray", reason="xarray is not installed")
     pairs = [PAIRS[0], ("", ""), PAIRS[1]]
     made = trace_corpus(translator, pairs, tmp_path / "out", keep=["maps", "entropy", "sinks", "offsets", "roles"])
     data = made.to_xarray()
