@@ -203,7 +203,7 @@ class Protection:
         bare = _ENTITY.sub(lambda entity: "x" * len(entity[0]), _filled(text, shapes, "x"))
         bare = _BETWEEN.sub("-", bare)
         if self.known is not None and (_MAY_WRAP.search(bare) or not self.known.issuperset(bare)):
-            wraps = self._inside(bare, list(_wraps(bare, (0, len(bare)), self.known)))
+            wraps = self._inside(bare, list(_wraps(bare, (0, len(bare)))))
             parts = wraps + without(wraps, parts)
             if self.asides:
                 pairs = (Part(one.span("aside"), "aside", one.span("inside")) for one in _PAIR.finditer(bare))
@@ -384,20 +384,19 @@ def _is_name(text: str, inside: Span, start: int) -> bool:
     return text[inside[0]].isupper() and before is not None and before[0][0].isupper() and before.start() > 0
 
 
-def _wraps(text: str, span: Span, known: frozenset[str]) -> Iterator[Part]:
-    """Marks in pairs around a word, or around several where they are emphasis, quote a phrase or are not known."""
+def _wraps(text: str, span: Span) -> Iterator[Part]:
+    """Marks in pairs around a word or around several: a model trained on whole sentences has seen few of them."""
     for match in _WRAPPED.finditer(text, span[0], span[1]):
         inside, mark = match.span("inside"), match["open"].strip()
         brackets, is_word = mark[0] in _BRACKETS, _WORD.fullmatch(match["inside"]) is not None
         label = brackets and (len(match["inside"]) == 1 or not any(map(str.isalpha, match["inside"])))
-        goes_round = is_word or not brackets or not known.issuperset(mark)
-        if len(mark) != len(match["close"].strip()) or not goes_round or not any(map(str.isalnum, match["inside"])):
-            yield from _wraps(text, inside, known)
+        if len(mark) != len(match["close"].strip()) or not any(map(str.isalnum, match["inside"])):
+            yield from _wraps(text, inside)
         elif label or (brackets and is_word and text[max(match.start() - 1, 0)].isalnum()):  # (a), [12], cat(s)
             yield _attached(Part(match.span(), "mark"), text)
         elif brackets and (not is_word or _is_name(text, inside, match.start())):
             yield Part(match.span(), "aside", inside)
         else:
             yield Part(match.span("open"), "mark", inside, opens=True)
-            yield from _wraps(text, inside, known)
+            yield from _wraps(text, inside)
             yield Part(match.span("close"), "mark", inside)

@@ -183,8 +183,8 @@ class SegmentTranslator:
         parts = yield from together([
             self._segment(self._reading(segment, "" if number else begun), () if number else start)
             for number, segment in enumerate(cut.segments)])
-        parts = [self._continued(part, segment) if _CONTINUES.fullmatch(before) else part
-                 for part, segment, before in zip(parts, cut.segments, cut.between, strict=False)]
+        parts = [self._continued(part) if _CONTINUES.fullmatch(before) else part
+                 for part, before in zip(parts, cut.between, strict=False)]
         for index in reversed(range(len(parts))):
             if not parts[index].cut.whole:
                 cut = cut.replaced(index, parts[index].cut)
@@ -227,7 +227,7 @@ class SegmentTranslator:
                                *((each, self.options) for each in asides)]
         written = [replace(one, text=self.codec.decode(one.token_ids)) for one in found]
         known = dict(zip(reading.asides, (self.codec.decode(one[0].token_ids) for one in alone), strict=True))
-        known |= {span: self._within(one.best, reading.text[span[0]])
+        known |= {span: self._within(one.best, reading.text[slice(*span)])
                   for span, one in zip(reading.bracketed, bracketed, strict=True)}
         texts = [(one, reading.restored(one.text, known)) for one in written if one.text.strip()]
         restored = self._distinct(replace(one, text=text) for one, text in texts if text is not None)
@@ -257,18 +257,20 @@ class SegmentTranslator:
         written = sum(length(each[0].text) for _, each in halved.segments)
         return halved if written >= SHORTEST * read else whole
 
-    def _continued(self, part: Passage, source: str) -> Passage:
+    def _continued(self, part: Passage) -> Passage:
         """A translated part of a line that follows a dash or a label."""
         [(reading, found), *others] = part.segments
-        own = tuple(replace(one, text=self._within(one.text, source[0])) for one in found)
+        own = tuple(replace(one, text=self._within(one.text, reading.text)) for one in found)
         return replace(part, segments=((reading, own), *others))
 
-    def _within(self, translation: str, first: str) -> str:
-        """A translation as part of a sentence: with a small letter first where the source has one, but a German noun.
-        """
+    def _within(self, translation: str, source: str) -> str:
+        """A translation as part of a sentence: with a small letter first where the source has one, but a German noun,
+        and without an end of a sentence that the source has not."""
+        if source[-1].isalnum():
+            translation = translation.lstrip("¿¡").rstrip(" \u00a0\u202f.?!")
         word = translation.partition(" ")[0]
         is_capitalised = word != "I" and word[:1].isupper() and word[1:] == word[1:].lower()
-        begins = first.islower() and is_capitalised and (iso(self.target) != "de" or len(word) <= 3)
+        begins = source[0].islower() and is_capitalised and (iso(self.target) != "de" or len(word) <= 3)
         return translation[:1].lower() + translation[1:] if begins else translation
 
     def _distinct(self, hypotheses: Iterable[Hypothesis]) -> EngineOutput:
