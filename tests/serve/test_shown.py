@@ -16,7 +16,7 @@ from seq2see.serve.app import make_app
 from seq2see.serve.service import Service
 
 # The model wrote other tokens than the tokenizer cuts these translations into.
-UNUSUAL = ["What are they made of?", "As a girl, she was chubby.", "Attendance is free.", "She whispered a secret."]
+UNUSUAL = ["I tried to install a new browser.", "I prefer Spanish men to English."]
 MARRIED = "I don't think they're married."
 
 
@@ -73,7 +73,7 @@ def test_the_arithmetic_and_the_layers_are_those_of_the_map(app, text):
     assert layers["log_probs"][-1] == pytest.approx(trace["log_probs"], abs=1e-4), "the last layer is the model"
 
 
-@pytest.mark.parametrize("text", UNUSUAL[:2])
+@pytest.mark.parametrize("text", UNUSUAL)
 def test_a_patch_and_the_evidence_are_about_the_tokens_shown(app, text):
     _, trace, about = shown(app, text)
     [more] = ask(app, "look", {**about, "evidence": True})["traces"]
@@ -88,8 +88,8 @@ def test_a_patch_and_the_evidence_are_about_the_tokens_shown(app, text):
 
 
 def test_more_views_and_forced_tokens_are_of_the_translation_shown(app):
-    _, trace, about = shown(app, UNUSUAL[0], prefix="Avec quoi")
-    assert trace["given"] > 1 and trace["target_text"].startswith("Avec quoi")
+    _, trace, about = shown(app, UNUSUAL[0], prefix="J'ai essayé")
+    assert trace["given"] > 1 and trace["target_text"].startswith("J'ai essayé")
     [more] = ask(app, "look", {**about, "views": ["raw", "norm"], "maps": ["cross"]})["traces"]
     assert (more["given"], more["log_prob"]) == (trace["given"], pytest.approx(trace["log_prob"], abs=1e-4))
     assert array(more["maps"]["cross"]["raw"]) == pytest.approx(array(trace["maps"]["cross"]["raw"]), abs=1e-3)
