@@ -5,7 +5,7 @@ import pytest
 from .conftest import settled, type_in
 
 MARRIED = "I don't think they're married."
-MADE = "What are they made of?"  # its translation has other tokens than the tokenizer cuts it into
+MADE = "I tried to install a new browser."  # its translation has other tokens than the tokenizer cuts it into
 
 
 def choose_model(tab, name):
@@ -37,7 +37,7 @@ def test_the_steps_and_the_curve_are_those_of_the_model_shown(tab):
     assert "1,824" not in tab.locator(".learn").inner_text() and curve.count() == 0
     tab.get_by_role("button", name="Watch it learn").click()
     tab.get_by_role("button", name="Pause").click()
-    tab.get_by_text("of 12,760").wait_for()
+    tab.get_by_text("of 23,449").wait_for()
     assert curve.get_attribute("d") != own
     choose_model(tab, "storybook")
     assert "1,824 steps" in steps.inner_text() and curve.get_attribute("d") == own
@@ -65,7 +65,7 @@ def test_what_is_asked_about_a_translation_names_its_tokens(tab):
     settled(tab)
     assert [name for name, _ in sent] == ["translate", "look", "look"], "the last one is for the evidence"
     ids = sent[-1][1]["target_ids"]
-    tab.locator(".tgt .w", has_text="faites").click()
+    tab.locator(".tgt .w", has_text="installer").click()
     tab.get_by_role("button", name="Tokens").click()
     tab.locator("[data-head='cross.1.4']").first.click()
     most = tab.locator(".row.sel .c").get_attribute("aria-label").rpartition(": ")[2]
@@ -74,7 +74,7 @@ def test_what_is_asked_about_a_translation_names_its_tokens(tab):
     assert f"{100 * max(map(float, weights)):.0f}%" == most
     close(tab)
     open_tool(tab, "What would each layer have said?")
-    assert "faites" not in tab.locator(".drawer thead").inner_text(), "written as two tokens"
+    assert "installer" not in tab.locator(".drawer thead").inner_text(), "written as four tokens"
     close(tab)
     tab.get_by_role("button", name="Show:").click()
     tab.get_by_role("menuitemradio", name="Rollout").click()
@@ -87,7 +87,7 @@ def test_what_is_asked_about_a_translation_names_its_tokens(tab):
 # --- heads off
 
 
-@pytest.mark.parametrize(("head", "verdict"), [("decoder.0.3", "stays"), ("cross.0.0", "changes")])
+@pytest.mark.parametrize(("head", "verdict"), [("decoder.0.0", "stays"), ("cross.0.0", "changes")])
 def test_both_translations_of_heads_off_are_by_one_engine(tab, head, verdict):
     """Int8 and float32 weights translate this sentence differently with every head."""
     type_in(tab, MARRIED)
@@ -99,7 +99,7 @@ def test_both_translations_of_heads_off_are_by_one_engine(tab, head, verdict):
     said = tab.locator(".drawer .verdict")
     said.wait_for()
     whole, without = tab.locator(".drawer .res p[lang]").all_inner_texts()
-    assert whole == "Je ne pense pas qu'ils sont mariés." != shown == "Je ne pense pas qu'ils se sont mariés."
+    assert whole == "Je ne pense pas qu'elles sont mariées." != shown == "Je ne pense pas qu'ils sont mariés."
     assert (without == whole) == (verdict == "stays")
     assert said.inner_text() == f"The translation {verdict}.", "effects are of the translation above"
     assert "whose own translation is not the one above" in tab.locator(".drawer .res").inner_text()
