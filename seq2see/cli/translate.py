@@ -62,7 +62,7 @@ def check_calibrated(translator: Translator, source: str | None, target: str | N
     _, target = translator.pair(source, target)
     if not translator.calibration or not translator.calibration.sentence_calibrator(target):
         raise UserError(f"{translator.name} has no chance of a translation to {target} that holds: see Calibration in"
-                        " its README.md, or measure it: seq2see measure {translator.name}")
+                        f" its README.md, or measure it: seq2see measure {translator.name}")
 
 
 def chance(result: Translation) -> str:
