@@ -1,6 +1,4 @@
-"""The lessons in reading order: from words to vectors to attention to translation.
-
-A lesson's number is in its name and is what `seq2see lessons NUMBER` takes.
+"""The lessons in the order of the course.  A lesson's number is in its name and is what `seq2see lessons NUMBER` takes.
 """
 
 from dataclasses import dataclass
@@ -16,16 +14,15 @@ class Chapter:
 
 
 CHAPTERS = (
-    Chapter("Words", "A model cannot read. It works on numbers that stand for words, and learns these numbers.",
-            ("l11_words",)),
-    Chapter("Vectors", "What numbers make possible: words can be compared, weighted and given a position.",
-            ("l01_similarity", "l04_temperature", "l08_positions")),
-    Chapter("Attention", "How each word gathers what it needs from the others, built up step by step.",
-            ("l02_attention", "l03_scaling", "l05_worked_example", "l18_values", "l07_many_heads", "l06_causal_mask",
-             "l09_recurrence", "l10_kv_caching")),
-    Chapter("Translation", "A whole model at work: what its heads do, what it understands and where it fails.",
-            ("l16_cross_attention", "l17_last_vector", "l15_it", "l13_heads_and_layers", "l12_meaning",
-             "l14_overfitting")),
+    Chapter("From words to a translation", "How a model reads a sentence and writes it in another language, word by word.",
+            ("l01_words", "l02_attention", "l03_scaling", "l04_causal_mask", "l05_many_heads", "l06_cross_attention",
+             "l07_temperature", "l08_kv_caching")),
+    Chapter("Looking inside", "What a map shows, what it does not, and how to find what a head does.",
+            ("l09_values", "l10_it", "l11_last_vector", "l12_heads_and_layers")),
+    Chapter("The parts again, in detail", "Word order, two measures of similarity, and one row number by number.",
+            ("l13_positions", "l14_similarity", "l15_worked_example")),
+    Chapter("What came before, and what goes wrong", "Other networks, fine-tuning, and training on too little.",
+            ("l16_recurrence", "l17_meaning", "l18_overfitting")),
 )  # fmt: skip
 
 
@@ -39,5 +36,5 @@ def load(name: str) -> ModuleType:
 
 
 def chosen(number: int | None) -> list[str]:
-    """Every lesson in reading order, or the one of that number."""
+    """Every lesson in order, or the one of that number."""
     return [name for chapter in CHAPTERS for name in chapter.names if number in (None, number_of(name))]

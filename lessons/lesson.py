@@ -1,7 +1,7 @@
 """What a lesson is: prose in Markdown, a module beside it that measures, and the record of a run of both.
 
-`07-many-heads.md` says what is claimed, what was done, what came out and what to try next; `prose.py` reads it and
-fills its placeholders. `l07_many_heads.py` has
+`05-many-heads.md` says what is claimed, what was done, what came out and what to try next; `prose.py` reads it and
+fills its placeholders. `l05_many_heads.py` has
 
     SHOWN                                 functions whose source the page shows: the lines that matter
     measure(bench) -> Figures             everything measured, by name; what is random comes from bench.seed

@@ -56,7 +56,7 @@ def fill(text: str, figures: Any) -> str:
 
 
 def read_prose(module: str) -> Prose:
-    """Of `l07_many_heads` the text of `07-many-heads.md`; ValueError if its sections are not these."""
+    """Of `l05_many_heads` the text of `05-many-heads.md`; ValueError if its sections are not these."""
     name = f"{module[1:3]}-{module[4:].replace('_', '-')}.md"
     return parse(files("seq2see.lessons").joinpath(name).read_text("utf-8"), name)
 

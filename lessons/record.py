@@ -2,7 +2,7 @@
 
     {"format": 2, "version": of seq2see, "budget": "full" | "reduced", "seeds": [0, 1, 2], "run": the model's folder,
      "command": that repeats it, "model": a line about it, "seconds": 734.1,
-     "chapters": [{"title", "about", "lessons": [numbers, in reading order]}],
+     "chapters": [{"title", "about", "lessons": [numbers, in order]}],
      "lessons":  [{"number", "name": "l03_scaling", "title", "claim", "how", "try",
                    "verdict": {"word": "4 of 5 claims hold", "why",
                                "findings": [{"claim", "word": "holds" | "does not hold here" | "not decidable here",

@@ -12,11 +12,11 @@ from seq2see.lens.kinds import KINDS
 from seq2see.lens.role_scores import RoleScore
 from seq2see.lessons import contents
 from seq2see.lessons import l02_attention as attention
-from seq2see.lessons import l07_many_heads as heads
-from seq2see.lessons import l13_heads_and_layers as layers
-from seq2see.lessons import l14_overfitting as overfitting
-from seq2see.lessons import l15_it as it
-from seq2see.lessons import l16_cross_attention as crossing
+from seq2see.lessons import l05_many_heads as heads
+from seq2see.lessons import l12_heads_and_layers as layers
+from seq2see.lessons import l18_overfitting as overfitting
+from seq2see.lessons import l10_it as it
+from seq2see.lessons import l06_cross_attention as crossing
 from seq2see.lessons.lesson import Figures, word_of
 
 LITTLE, HALF, MUCH = Estimate(0.05, 0.02, 0.08), Estimate(0.5, 0.45, 0.55), Estimate(0.97, 0.95, 1.0)
@@ -58,7 +58,7 @@ def overfitted(**changes: dict[str, np.ndarray]) -> Figures:
 
 # By lesson: figures on which every claim holds, and the claims that fall with each change.
 CASES: dict[str, tuple[Figures, list[tuple[str, dict[str, Any]]]]] = {
-    "l01_similarity": (Figures(doubled=2.0, moved=0.0, same=0.5, after=3.0, before=0.2, worse=1.3), [
+    "l14_similarity": (Figures(doubled=2.0, moved=0.0, same=0.5, after=3.0, before=0.2, worse=1.3), [
         ("direction", {"moved": 0.1}), ("direction", {"doubled": 1.0}), ("differ", {"same": 0.99}),
         ("length learnt", {"after": 0.5}), ("learnt", {"before": 2.0}), ("used", {"worse": 1.0}),
     ]),
@@ -76,49 +76,49 @@ CASES: dict[str, tuple[Figures, list[tuple[str, dict[str, Any]]]]] = {
         ("grows", {"off_width": 1.0}), ("scaled", {"off_one": 1.0}), ("vanishes", {"left": 0.5}),
         ("stays", {"kept": 0.5}), ("heads", {"near": {"untrained": 1.0, "trained": 0.2}}),
     ]),
-    "l04_temperature": (Figures(off_sum=0.0, least=1e-9, rise=0.1, winners=1, varied=0.5, lost=0.0), [
+    "l07_temperature": (Figures(off_sum=0.0, least=1e-9, rise=0.1, winners=1, varied=0.5, lost=0.0), [
         ("softmax", {"least": 0.0}), ("flatter", {"rise": -0.1}), ("winner", {"winners": 2}),
         ("varied", {"varied": 0.0}), ("creative", {"lost": 20.0}),
     ]),
-    "l05_worked_example": (Figures(off_torch=0.0, worst=1e-7, rows=(7, 7), count=7, size=4, heads=2, width=8,
+    "l15_worked_example": (Figures(off_torch=0.0, worst=1e-7, rows=(7, 7), count=7, size=4, heads=2, width=8,
                                    off_alone=0.0, off_row=0.0, later=0.0), [
         ("hand", {"off_torch": 0.1}), ("model", {"worst": 2e-5}), ("matrix", {"rows": (7, 5)}), ("size", {"size": 7}),
         ("same", {"off_alone": 0.1}), ("row", {"later": 0.2}),
     ]),
-    "l06_causal_mask": (Figures(collapse=0.1, share=0.0, off=1e-6, times=8.0), [
+    "l04_causal_mask": (Figures(collapse=0.1, share=0.0, off=1e-6, times=8.0), [
         ("collapses", {"collapse": 0.9}), ("fails", {"share": 0.9}), ("equal", {"off": 0.1}),
         ("cheaper", {"times": 1.0}),
     ]),
-    "l07_many_heads": (Figures(off=1e-15, gain=0.2, gap=0.1, best=ROLES), [
+    "l05_many_heads": (Figures(off=1e-15, gain=0.2, gap=0.1, best=ROLES), [
         ("sum", {"off": 1e-3}), ("better", {"gain": 0.01}), ("better", {"gap": -0.1}),  # seeds overlap
         *((name, {"best": ROLES | {name: WEAK}}) for name in heads.ROLES),
         *(("state", {"best": ROLES | {"state": wrong}}) for wrong in (BY_PLACE, BEATEN, replace(ROLE, low=0.15))),
     ]),
-    "l08_positions": (Figures(encoder=[0.7, 1e-7], output=1e-7, first=1e-7, last=0.3, worse=0.1, distance=1e-8,
+    "l13_positions": (Figures(encoder=[0.7, 1e-7], output=1e-7, first=1e-7, last=0.3, worse=0.1, distance=1e-8,
                               shift=1e-8, read=[0.95, 0.1, 0.7], twins=[0.8, 0.0]), [
         ("set", {"encoder": [0.7, 0.7]}), ("decoder", {"last": 0.0}), ("trained", {"worse": 0.9}),
         ("sinusoid", {"shift": 0.1}), ("read", {"read": [0.5, 0.1, 0.7]}), ("twins", {"twins": [0.8, 0.8]}),
     ]),
-    "l09_recurrence": (Figures(share=SHARE, bare=20.0, more=15.0, waiting={"gru": 32, "transformer": 2}), [
+    "l16_recurrence": (Figures(share=SHARE, bare=20.0, more=15.0, waiting={"gru": 32, "transformer": 2}), [
         ("forgets mends", {"share": SHARE | {"elman": HALF}}), ("distance", {"share": SHARE | {"transformer": LITTLE}}),
         ("falls", {"bare": 1.0}), ("parallel", {"waiting": {"gru": 2, "transformer": 2}}),
     ]),
-    "l10_kv_caching": (Figures(same=1.0, times=(1.0, 10.0), growth=(1.1, 9.0), runs=[1, 1], encoder=0.1,
+    "l08_kv_caching": (Figures(same=1.0, times=(1.0, 10.0), growth=(1.1, 9.0), runs=[1, 1], encoder=0.1,
                                decoder=0.0), [
         ("same", {"same": 0.9}), ("faster", {"times": (1.0, 1.2)}), ("flat", {"growth": (4.0, 9.0)}),
         ("decoder", {"decoder": 0.1}), ("decoder", {"runs": [1, 9]}),
     ]),
-    "l11_words": (Figures(first=HALF, last=MUCH, overlap=Estimate(0.6, 0.5, 0.7), overlap_chance=0.1, right=0.9), [
+    "l01_words": (Figures(first=HALF, last=MUCH, overlap=Estimate(0.6, 0.5, 0.7), overlap_chance=0.1, right=0.9), [
         ("static", {"first": Estimate(0.6, 0.5, 0.7)}), ("context", {"last": Estimate(0.7, 0.6, 0.8)}),
         ("alike", {"overlap": Estimate(0.3, 0.2, 0.4)}), ("alike", {"overlap_chance": 0.55}),
         ("analogy", {"right": 0.2}),
     ]),
-    "l12_meaning": (Figures(idiom=shares(0, 0, 0, 0.95), cake=shares(1, 1, 1, 0.05),
+    "l17_meaning": (Figures(idiom=shares(0, 0, 0, 0.95), cake=shares(1, 1, 1, 0.05),
                             literal=shares(0.9, 0.9, 0.9, 0.9), gain=0.95), [
         ("before", {"cake": shares(0.5, 1, 1, 0.05)}), ("never", {"idiom": shares(0, 0.95, 0, 0.95)}),
         ("difference", {"gain": 0.0}), ("both", {"literal": shares(0.9, 0.9, 0.9, 0.2)}),
     ]),
-    "l13_heads_and_layers": (Figures(
+    "l12_heads_and_layers": (Figures(
         having=24, count=24, places={"next": ROLE, "end": ROLE}, antecedent=ROLE,
         steps={"distance": STEPS, "across": STEPS}, roled=UP, unroled=Estimate(0.0, 0.0, 0.0)), [
         ("focus", {"having": 23}), ("next", {"places": {"next": WEAK, "end": ROLE}}),
@@ -127,7 +127,7 @@ CASES: dict[str, tuple[Figures, list[tuple[str, dict[str, Any]]]]] = {
         ("beyond", {"steps": {"distance": STEPS, "across": STEPS | {"cross": [DOWN, UP]}}}),
         ("matter", {"unroled": UP}),
     ]),
-    "l14_overfitting": (overfitted(), [
+    "l18_overfitting": (overfitted(), [
         ("memorised", vars(overfitted(seen=curves(0.5, 0.1, 0.1, 0.1)))),
         ("pronoun", vars(overfitted(pronoun=curves(0.8, 0.8, 0.8, 0.9)))),
         ("heads", vars(overfitted(noun=curves(0.3, 0.3, 0.3, 0.3)))),
@@ -137,21 +137,21 @@ CASES: dict[str, tuple[Figures, list[tuple[str, dict[str, Any]]]]] = {
         ("dropout", vars(overfitted(unseen=curves(2.0, 2.0, 0.8, 0.2, before=0.7)))),
         ("more", vars(overfitted(unseen=curves(2.0, 1.2, 0.8, 0.2, before=0.09)))),
     ]),
-    "l15_it": (Figures(worst=0.95, asked=ROLE, turned=MUCH, cost=UP, last=LAST), [
+    "l10_it": (Figures(worst=0.95, asked=ROLE, turned=MUCH, cost=UP, last=LAST), [
         ("flips", {"worst": 0.5}), ("looks", {"asked": BEATEN}), ("sufficient", {"turned": HALF}),
         ("necessary", {"cost": Estimate(0.1, -0.1, 0.3)}), ("state", {"last": LAST | {"it": LITTLE}}),
     ]),
-    "l16_cross_attention": (Figures(asked="cross", costly="cross", alignment=ROLE, destroyed=DESTROYED, gain=0.5), [
+    "l06_cross_attention": (Figures(asked="cross", costly="cross", alignment=ROLE, destroyed=DESTROYED, gain=0.5), [
         ("asks", {"asked": "the"}), ("asks", {"costly": "the"}), ("asks", {"alignment": BY_PLACE}),
         ("values", {"destroyed": DESTROYED | {crossing.SHUFFLED: 0.9}}),
         ("source", {"destroyed": DESTROYED | {crossing.PREFIX_ALONE: 0.9}}), ("both", {"gain": 0.0}),
     ]),
-    "l17_last_vector": (Figures(off=1e-6, begin=MUCH, gains=[UP, UP], own=LITTLE, seen=MUCH,
+    "l11_last_vector": (Figures(off=1e-6, begin=MUCH, gains=[UP, UP], own=LITTLE, seen=MUCH,
                                 alone=[MUCH, MUCH]), [
         ("alone", {"off": 0.1}), ("begins", {"begin": HALF}), ("nearer", {"gains": [UP, DOWN]}),
         ("entire", {"seen": LITTLE}), ("relies", {"alone": [LITTLE, MUCH]}),
     ]),
-    "l18_values": (Figures(off=1e-6, by_figure={"other first": OTHER_FIRST, "gain": GAIN}), [
+    "l09_values": (Figures(off=1e-6, by_figure={"other first": OTHER_FIRST, "gain": GAIN}), [
         ("sum", {"off": 1.0}),
         ("other", {"by_figure": {"other first": OTHER_FIRST | {"cross": LITTLE}, "gain": GAIN}}),
         ("effect", {"by_figure": {"other first": OTHER_FIRST, "gain": GAIN | {"decoder": Estimate(0.1, -0.1, 0.3)}}}),
@@ -176,7 +176,7 @@ def test_every_claim_holds_and_falls_alone(name: str) -> None:
 
 
 def test_heads_and_layers_that_could_not_be_measured_are_not_decidable() -> None:
-    figures, _ = CASES["l13_heads_and_layers"]
+    figures, _ = CASES["l12_heads_and_layers"]
     unknown = {"antecedent": None, "unroled": Estimate.of([]), "steps": {"distance": dict.fromkeys(KINDS, []),
                                                                          "across": STEPS}}
     found = words(layers, figures, **unknown)

@@ -24,7 +24,7 @@ from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 
 COMMAND = "seq2see lessons --run 'runs/a & b' --quick"
-FEW = ["l03_scaling", "l05_worked_example"]  # on the page that the browser sees: what takes no time
+FEW = ["l03_scaling", "l15_worked_example"]  # on the page that the browser sees: what takes no time
 
 
 @pytest.fixture(scope="module")

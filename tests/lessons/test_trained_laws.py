@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from seq2see.lessons import l06_causal_mask as mask
-from seq2see.lessons import l07_many_heads as heads
-from seq2see.lessons import l08_positions as positions
-from seq2see.lessons import l14_overfitting as overfitting
+from seq2see.lessons import l04_causal_mask as mask
+from seq2see.lessons import l05_many_heads as heads
+from seq2see.lessons import l13_positions as positions
+from seq2see.lessons import l18_overfitting as overfitting
 from seq2see.lessons import small
 from seq2see.lessons.recurrent import RecurrentTranslator
 from seq2see.lessons.small import Recipe

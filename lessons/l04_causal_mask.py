@@ -1,4 +1,4 @@
-"""Lesson 6: the causal mask keeps a model from reading the answer, and makes one pass as good as many."""
+"""Lesson 4: the causal mask keeps a model from reading the answer, and makes one pass as good as many."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""Lesson 11: the one vector that a word has, what a sentence makes of it, and which words lie near each other."""
+"""Lesson 1: the one vector that a word has, what a sentence makes of it, and which words lie near each other."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Lesson 7: several heads are a sum, and let a layer look at several things at once."""
+"""Lesson 5: several heads are a sum, and let a layer look at several things at once."""
 
 from collections.abc import Sequence
 

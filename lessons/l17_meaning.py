@@ -1,4 +1,4 @@
-"""Lesson 12: a piece of cake, in general and as the task wants it."""
+"""Lesson 17: a piece of cake, in general and as the task wants it."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Lesson 13: which roles heads have, layer by layer, how far they reach, and what is lost without each of them."""
+"""Lesson 12: which roles heads have, layer by layer, how far they reach, and what is lost without each of them."""
 
 import math
 from collections.abc import Sequence

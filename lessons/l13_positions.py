@@ -1,4 +1,4 @@
-"""Lesson 8: attention sees a set of words; positions make a sentence of it."""
+"""Lesson 13: attention sees a set of words; positions make a sentence of it."""
 
 import copy
 import math

@@ -1,4 +1,4 @@
-"""Lesson 9: what a recurrent network forgets, what gates save, and what it costs to wait for the word before."""
+"""Lesson 16: what a recurrent network forgets, what gates save, and what it costs to wait for the word before."""
 
 import dataclasses
 import math

@@ -1,4 +1,4 @@
-"""Lesson 10: keeping keys and values while writing changes nothing but the time, and only the decoder needs it."""
+"""Lesson 8: keeping keys and values while writing changes nothing but the time, and only the decoder needs it."""
 
 import copy
 import time

@@ -1,4 +1,4 @@
-"""Lesson 5: one attention with every number shown, by hand and in the trained model."""
+"""Lesson 15: one attention with every number shown, by hand and in the trained model."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Lesson 15: what *it* attends to, which heads carry its meaning, and the flip when one word changes."""
+"""Lesson 10: what *it* attends to, which heads carry its meaning, and the flip when one word changes."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Lesson 4: the softmax, and what a temperature does to what is written."""
+"""Lesson 7: the softmax, and what a temperature does to what is written."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Lesson 17: how the vector of the last position turns from the token just read into the next token."""
+"""Lesson 11: how the vector of the last position turns from the token just read into the next token."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Lesson 14: what a small model learns from few sentences, and what helps."""
+"""Lesson 18: what a small model learns from few sentences, and what helps."""
 
 from collections.abc import Sequence
 

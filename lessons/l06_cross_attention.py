@@ -1,4 +1,4 @@
-"""Lesson 16: what a step of the translation asks of the source, and what is left without the source or the prefix."""
+"""Lesson 6: what a step of the translation asks of the source, and what is left without the source or the prefix."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext

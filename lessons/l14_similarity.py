@@ -1,4 +1,4 @@
-"""Lesson 1: the dot product and the cosine as measures of similarity."""
+"""Lesson 14: the dot product and the cosine as measures of similarity."""
 
 import math
 from collections import Counter

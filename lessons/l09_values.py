@@ -1,4 +1,4 @@
-"""Lesson 18: how much a head looks at a word, how much it takes from there, and which predicts the word's effect."""
+"""Lesson 9: how much a head looks at a word, how much it takes from there, and which predicts the word's effect."""
 
 from collections.abc import Sequence
 from typing import Any
