@@ -14,7 +14,8 @@ class Chapter:
 
 
 CHAPTERS = (
-    Chapter("From words to a translation", "How a model reads a sentence and writes it in another language, word by word.",
+    Chapter("From words to a translation",
+            "How a model reads a sentence and writes it in another language, word by word.",
             ("l01_words", "l02_attention", "l03_scaling", "l04_causal_mask", "l05_many_heads", "l06_cross_attention",
              "l07_temperature", "l08_kv_caching")),
     Chapter("Looking inside", "What a map shows, what it does not, and how to find what a head does.",

@@ -13,10 +13,10 @@ from seq2see.lens.role_scores import RoleScore
 from seq2see.lessons import contents
 from seq2see.lessons import l02_attention as attention
 from seq2see.lessons import l05_many_heads as heads
+from seq2see.lessons import l06_cross_attention as crossing
+from seq2see.lessons import l10_it as it
 from seq2see.lessons import l12_heads_and_layers as layers
 from seq2see.lessons import l18_overfitting as overfitting
-from seq2see.lessons import l10_it as it
-from seq2see.lessons import l06_cross_attention as crossing
 from seq2see.lessons.lesson import Figures, word_of
 
 LITTLE, HALF, MUCH = Estimate(0.05, 0.02, 0.08), Estimate(0.5, 0.45, 0.55), Estimate(0.97, 0.95, 1.0)

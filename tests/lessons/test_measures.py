@@ -6,14 +6,14 @@ import torch
 
 from seq2see.lens.teacher_forcing import eval_with_eager_attention, forced_pass
 from seq2see.lessons import held_out
-from seq2see.lessons import l14_similarity as similarity
+from seq2see.lessons import l01_words as word_vectors
 from seq2see.lessons import l02_attention as attention
 from seq2see.lessons import l03_scaling as scaling
-from seq2see.lessons import l15_worked_example as worked
 from seq2see.lessons import l05_many_heads as heads
-from seq2see.lessons import l01_words as word_vectors
 from seq2see.lessons import l06_cross_attention as crossing
 from seq2see.lessons import l11_last_vector as last_vector
+from seq2see.lessons import l14_similarity as similarity
+from seq2see.lessons import l15_worked_example as worked
 from seq2see.lessons.by_hand import one_head, softmax
 from seq2see.lessons.lesson import Look
 from seq2see.lessons.workbench import Workbench
