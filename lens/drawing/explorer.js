@@ -8,7 +8,7 @@ import { overGradio, overHttp } from "./engine.js";
 import { listen } from "./events.js";
 import { header } from "./header.js";
 import { headsCard, markHead, paintThumbs, pairsCard } from "./heads.js";
-import { followLessons, lessons } from "./lessons.js";
+import { lessons } from "./lessons.js";
 import { drawBetweenTexts, drawThreads, fit } from "./between_texts.js";
 import { loading } from "./loading.js";
 import { drawMap, eyebrow, followMap, headline, how, mapTools, showRow } from "./map.js";
@@ -146,7 +146,6 @@ export function explorer(element, settings) {
     const go = () => set({ page: pageOf(location), menu: null });
     state.page = pageOf(location);
     addEventListener("hashchange", go);
-    followLessons(find(".other"));
     context.keep = () => { clearTimeout(soon); soon = setTimeout(keepPlace, SOON, state); };
   }
 
