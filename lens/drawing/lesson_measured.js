@@ -27,7 +27,8 @@ export function measured(lesson, { budget }) {
 const folded = (title, content) => html`<details><summary>${title}</summary>${content}</details>`;
 
 const finding = ({ claim, word, why, checks }) => html`<li class="${KINDS[word]}"><span class="mark"
-  aria-hidden="true">${MARKS[word]}</span><div><p><b>${prose(claim)}</b> <span class="verdict-word">${word}</span></p><p>${prose(why)}</p>
+  aria-hidden="true">${MARKS[word]}</span><div><p><b>${prose(claim)}</b> <span class="verdict-word">${word}</span></p>
+  <p>${prose(why)}</p>
   <p class="fine">Measured: ${prose(checks.join("; "))}.</p></div></li>`;
 
 // Columns of figures are right-aligned, columns with any text left-aligned.

@@ -1,5 +1,6 @@
-// What the lessons' controls and pictures share: buttons, a slider; strips of numbers, bars, a map, curves, as SVG in the
-// page's colours; and how numbers are written.  A picture is as wide as its place: `roomOf()` units.
+// What the lessons' controls and pictures share: buttons, a slider; strips of numbers, bars, a map, curves, as SVG in
+// the page's colours; and how numbers are written.  A picture is as wide as its place, `roomOf()` units; on a phone it
+// has 400 pixels of height.
 
 import { css, shade } from "./colour.js";
 import { html, isNarrow } from "./markup.js";
@@ -45,6 +46,8 @@ export const slider = (label, name, { least = 0, most, step = 1, value, said = S
 // --- pictures
 
 export const roomOf = () => isNarrow() ? 340 : 760;
+// The height of each of so many rows.
+export const rowOf = (count, most = 28) => isNarrow() ? Math.min(most, 340 / count) : most;
 
 // A picture of this height; `label` says in words what it shows.
 export const picture = (label, height, content) => html`<svg class="drawn" viewBox="0 0 ${roomOf()} ${
@@ -70,7 +73,7 @@ export const mostOf = (...vectors) => Math.max(1e-9, ...vectors.flat(Infinity).m
 
 // Vectors as strips under each other: rows are { label, numbers, said, how }; `said` stands at the right end.
 export function strips(rows, { y = 0, most = mostOf(rows.map((one) => one.numbers)), left = labelRoom(rows),
-  right = 0, height = 26, theme }) {
+  right = 0, height = rowOf(rows.length), theme }) {
   const size = { x: left, width: roomOf() - left - right, height: height * .68, most, theme };
   const row = ({ label, numbers, said = "", how = "" }, i) => html`${
     text(left - 8, y + (i + .68) * height, label, { how, anchor: "end" })}${
@@ -81,7 +84,7 @@ export function strips(rows, { y = 0, most = mostOf(rows.map((one) => one.number
 
 // Bars under each other: rows are { label, value, said, tone, how }; values below 0 point to the left of `zero`.
 export function bars(rows, { y = 0, most = mostOf(rows.map((one) => one.value)), left = labelRoom(rows), right = 66,
-  height = 26 }) {
+  height = rowOf(rows.length) }) {
   const isMixed = rows.some((one) => one.value < 0), all = roomOf() - left - right, room = isMixed ? all / 2 : all;
   const zero = left + all - room, scale = room / most;
   const bar = ({ label, value, said = figure(value), tone = value < 0 ? "orange" : "blue", how = "" }, i) => {

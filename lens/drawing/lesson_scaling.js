@@ -1,6 +1,6 @@
 // Lesson 3: one row of scores, and what the softmax makes of them as they are divided by more or less.
 
-import { bars, best, figure, picture, share, slider, softmax } from "./lesson_parts.js";
+import { bars, best, figure, picture, rowOf, share, slider, softmax } from "./lesson_parts.js";
 import { html } from "./markup.js";
 
 const WORDS = ["start", "to French", "Le", "chat", "n'", "a", "pas", "traversé", "la", "rue", "parce", "qu'", "il",
@@ -27,8 +27,8 @@ export const scaling = {
     const shares = sharesAt(row, state.divisor ?? root(row)), most = best(shares);
     const rows = shares.map((value, i) => ({ label: WORDS[i], value, said: share(value), tone: "green",
       how: i === most ? "bold" : "" }));
-    return picture("The share of attention that each word so far gets", 30 + rows.length * 28,
-      bars(rows, { y: 20, most: 1, height: 28 }));
+    return picture("The share of attention that each word so far gets", rows.length * rowOf(rows.length),
+      bars(rows, { most: 1 }));
   },
   says(state, [row]) {
     const divisor = state.divisor ?? root(row), shares = sharesAt(row, divisor), most = best(shares);
