@@ -13,7 +13,9 @@
 
 from copy import deepcopy
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
 
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
@@ -21,9 +23,6 @@ from seq2see.json_files import read_json
 from ..lens.explorer import measured_record
 from .translator import Translator
 from .web_weights import WebWeights
-
-if TYPE_CHECKING:
-    import torch
 
 DIGITS = 6  # of what the heads give on average
 FEED_FORWARD_DIGITS = 4  # of feed-forward layers, whose numbers are larger
