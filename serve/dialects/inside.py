@@ -26,6 +26,7 @@ from ..service import Service
 from .bodies import GIVEN, TARGET_IDS, Body, From0, JSONRoute, TargetIds, key_wanted
 
 MOST_BEAMS = 8  # more are unreadable
+MOST_SECONDS = 10  # of the passes without each head and layer
 Short = Annotated[str, Field(max_length=100)]
 Sentence = Annotated[str, Field(min_length=1, max_length=300)]
 
@@ -184,8 +185,27 @@ class ReplayQuestion(Question):
         return {"texts": texts, "moments": moments}
 
 
+class MachineQuestion(Question):
+    """The whole machine at one step: the parts that each block, head, position and neuron adds to the logit of the
+    token (`for`) and to its lead over the runner-up (`over`), and that lead without each head and each feed-forward
+    layer of the decoder.  `without` and `steers` are null if these passes would take more than 10 seconds."""
+
+    tool: Literal["machine"]
+    step: From0
+
+    def answer(self, translator: Translator) -> dict[str, Any]:
+        with IMPORTS:
+            from ...lens.machine import machine  # imports torch
+
+        trace = self.trace(translator)
+        with translator.inside() as (model, tokenizer):
+            return machine(model, tokenizer, trace, step=self.step, folder=translator.folder,
+                           seconds=MOST_SECONDS).plain()
+
+
 AnyQuestion = Annotated[
-    ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion | ReplayQuestion,
+    ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion | ReplayQuestion
+    | MachineQuestion,
     Field(discriminator="tool"),
 ]
 
@@ -203,8 +223,8 @@ def router(service: Service) -> APIRouter:
 
     @routes.post("/inside", summary="Analyse one translation", dependencies=key_wanted(service),
                  description="For the explorer's lab: the arithmetic of a row, the logit lens, the beam tree, similar "
-                             "words, heads patched from another sentence, and the replay of the training. The "
-                             "response depends on the tool.")
+                             "words, heads patched from another sentence, the replay of the training, and the whole "
+                             "machine at one step. The response depends on the tool.")
     async def inside(body: InsideBody, request: Request) -> Response:
         caller, question = service.access.authenticate(request), body.question
         check_look_size(question.text, question.translation, getattr(question, "other", ""),
