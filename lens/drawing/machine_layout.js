@@ -8,9 +8,9 @@ const LAST = 0.68;              // of the last feed-forward block, where most is
 const NAMES = 46, LAYER = 18;   // heights of a block's name, and of the number of its layer
 const OVER_RIVER = 24, UNDER_RIVER = 30;
 const BETWEEN = 42;             // from the source's rows to the translation's blocks, with the figures above these
-const LABEL = 13;               // the least height of a row whose label is always drawn
+const LEAST = 12.5, LABEL = 13; // from one label to the next at least; and where there is room
 const ROW = 17, WRITTEN_ROW = 19, SHORTEST = 9;  // heights of rows: at most; and where all of them must find room
-const CARRIED = 352;            // the least height of the panel under the source's rows
+const CARRIED = 345;            // the least height of the panel under the source's rows
 
 // `heads`: of each attention block of the encoder and the decoder; `source`, `inputs`: rows; `most`: those of the
 // translation for its last word, so that the source's never move.
@@ -23,7 +23,7 @@ export function layout(wanted) {
 }
 
 function laidOut({ width, height, source, inputs, most, groups, maps }) {
-  const isNarrow = width < 1360, cell = isNarrow ? 6 : 7, label = isNarrow ? 70 : 84;
+  const isNarrow = width < 1360, cell = isNarrow ? 6 : 7, label = isNarrow ? 67 : 84;
   const carried = { x: PAD, width: isNarrow ? 246 : 274 }, choose = chooseColumn(width, isNarrow);
   const read = columnsFrom(PAD, label - 12, cell), write = columnsFrom(carried.x + carried.width + 12, label, cell);
   const decoder = placed(blocksOf(groups.decoder, ["decoder", "cross", "feed_forward"]), write.river + GAP,
@@ -41,7 +41,7 @@ function laidOut({ width, height, source, inputs, most, groups, maps }) {
   const readEnd = readTop + source * readRow, writeTop = readEnd + BETWEEN;
   const writeRow = Math.min(WRITTEN_ROW, (river - OVER_RIVER - writeTop - 4) / Math.max(1, inputs - 1));
   return {
-    width, height, cell, maps, mapHeight, isNarrow, carried: { ...carried, y: readEnd + 18 }, choose,
+    width, height, cell, maps, mapHeight, isNarrow, carried: { ...carried, y: readEnd + (height < 720 ? 10 : 18) }, choose,
     read: { ...read, blocks: encoder, top: readTop, end: readEnd, row: readRow,
       y: (i) => readTop + (i + 0.5) * readRow,
       memory: encoder.at(-1).x1 + 12, memoryEnd: (lastCross ?? decoder.at(-1)).x1 },
@@ -55,7 +55,7 @@ function laidOut({ width, height, source, inputs, most, groups, maps }) {
 // A text's columns from the left: labels, the embedding's 8 cells, the position's 4, and where the vectors begin.
 function columnsFrom(x, label, cell) {
   const strip = x + label + 8, place = strip + 8 * cell + 9;
-  return { left: x, label: x + label, strip, place, river: place + 4 * cell + 12 };
+  return { left: x, label: x + label, strip, place, river: place + 4 * cell + 15 };
 }
 
 function chooseColumn(width, isNarrow) {
@@ -93,14 +93,15 @@ export function rowsFor({ source, inputs }, step) {
 
 // Which labels of rows fit, and where: those in use first, moved apart; then those with room.  { i: y }
 export function labelled(rows, y, height, isUsed) {
-  const least = 12.5, used = rows.filter(isUsed), places = new Map();
-  if (height >= least) return new Map(rows.map((i) => [i, y(i)]));
-  let from = -Infinity;
-  for (const i of used) { from = Math.max(y(i), from + least); places.set(i, from); }
-  let until = Infinity;
-  const end = Math.max(...rows.map(y)) + 2;
-  for (const i of [...used].reverse()) { until = Math.min(places.get(i), until - least, end); places.set(i, until); }
-  const isFree = (i) => [...places.values()].every((other) => Math.abs(other - y(i)) >= least);
+  if (height >= LEAST) return new Map(rows.map((i) => [i, y(i)]));
+  const groups = [], topOf = (ids) => ids.reduce((sum, id, k) => sum + y(id) - k * LEAST, 0) / ids.length;
+  for (const i of rows.filter(isUsed)) {
+    let group = [i];
+    while (groups.length && topOf(groups.at(-1)) + groups.at(-1).length * LEAST > topOf(group)) group = [...groups.pop(), ...group];
+    groups.push(group);
+  }
+  const places = new Map(groups.flatMap((ids) => ids.map((id, k) => [id, topOf(ids) + k * LEAST])));
+  const isFree = (i) => [...places.values()].every((other) => Math.abs(other - y(i)) >= LEAST);
   for (const i of rows) if (!places.has(i) && isFree(i)) places.set(i, y(i));
   return places;
 }

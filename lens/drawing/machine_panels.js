@@ -7,6 +7,7 @@ import { carried, effect, goal, largestParts, leftOut, said, sumsTo } from "./ma
 import { html, segment } from "./markup.js";
 import { elided } from "./wording.js";
 
+const SHORT = 720;  // pixels of the stage under which one part less is listed
 const legend = ([source, target]) => [["blue", `taken from the ${language(source, "source")}`],
   ["green", `taken from the ${language(target, "translation")} so far`], ["slate", "added by feed-forward blocks"],
   ["ochre", "the last word so far"], ["against", "speaks against it"], ["steer", "a head that steers a later block"]];
@@ -16,13 +17,13 @@ export function carriedPanel(shown, at) {
   const word = html`<b class="m-big">${elided(namesOf(trace, "target")[step], 16)}</b>`;
   const title = f?.mode === "over" ? html`Why ${word} and not ${runnerUp(data, trace)}` : html`What carried ${word}`;
   const content = error ? html`<p>${error}</p>` : !f ? html`<p class="soft">Working it out…</p>`
-    : html`${said("carried", html`${carried(f, data, trace)} ${effect(data, trace)}`)}${sumsUp(shown)}`;
+    : html`${said("carried", html`${carried(f, data, trace)} ${effect(data, trace)}`)}${sumsUp(shown, at.height < SHORT ? 3 : 4)}`;
   return html`<section class="m-panel m-carried" data-area="carried" aria-live="polite"
     style="left:${x}px;top:${Math.round(y)}px;width:${width}px"><h2>${title}</h2>${content}</section>`;
 }
 
-function sumsUp({ trace, data, f }) {
-  const parts = largestParts(f, data, trace), most = Math.max(...parts.map((one) => Math.abs(one.value)), 0.1);
+function sumsUp({ trace, data, f }, count) {
+  const parts = largestParts(f, data, trace, count), most = Math.max(...parts.map((one) => Math.abs(one.value)), 0.1);
   const rest = restOf(f.total, parts.map((one) => one.value)), [word, runner] = [writtenWord(trace, data.step), runnerUp(data, trace)];
   const bar = (value, tone) => html`<i class="bar" style="width:${Math.round(Math.abs(value) / most * 64)}px;background:var(--${
     value < 0 ? "orange" : tone}-f)"></i>`;

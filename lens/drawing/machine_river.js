@@ -105,7 +105,7 @@ export function strandAt(f, at, rows, block, i) {
 
 function drawStrand(f, data, trace, { kind, layer, x1 }, { i, value, width, x, y, end }, at, from) {
   const r = Math.min(12, Math.max(2, (x1 - x) / 3)), isLast = kind === "decoder" && i === data.step;
-  const way = isLast ? `M${x},${at.write.line - 4}q4,-16 18,-14Q${x1 - 12},${end - 10} ${x1 - 6},${end}`
+  const way = isLast ? `M${x},${at.write.line - 3}c0,-22 ${2.5 * r},-22 ${2.5 * r},${(end - at.write.line).toFixed(1)}H${x1 - 5}`
     : `M${from},${y}H${x - r}Q${x},${y} ${x},${y + r}V${end - r}Q${x},${end} ${x + r},${end}H${x1 - 5}`;
   return html`<g class="flow hit" data-key="${kind}:${i}" data-do="machine_open" data-value="${kind}.${layer}"
     ${told("strand", saidOfStrand(f, data, trace, kind, layer, i))}><path d="${way}" fill="none" stroke="transparent"
@@ -145,8 +145,8 @@ export function drawSource(f, data, trace, at, rows) {
       points.push([middle, ...half(points.at(-1)[2] * 2 - 2 * y)], [block.x1, ...half(sizes[layersOf(block)])]);
     }
     points.push([read.memory, ...half(weightOf(f.source[i], point))]);
-    return html`<path class="flow" data-key="cross:${i}" d="${ribbon(points)}" fill="var(--${
-      toneOf("cross", f.source[i])}-f)"/>`;
+    return html`<path class="flow" data-key="cross:${i}" d="${ribbon(points)}" fill="${
+      f.source[i] < 0 ? "url(#m-against)" : "var(--blue-f)"}"/>`;
   };
   const taken = (block) => block.kind !== "encoder" || !f.read.attention ? []
     : used.flatMap((to) => rows.source.filter((from) => from !== to

@@ -47,7 +47,8 @@ export function effect(data, trace) {
   if (data.margin <= 0) return html`The model itself prefers ${runner}, which leads ${word} by ${plain(-data.margin)}.`;
   if (head.margin > data.margin / 2) return html`No single head decides: with any one off, ${word} still leads ${
     runner} by ${plain(head.margin)} or more.`;
-  const becomes = head.margin < 0 ? html`${runner} would win` : html`its lead over ${runner} falls from ${
+  const becomes = head.margin < 0 ? html`${runner} would win: the lead of ${word}
+    falls from ${plain(data.margin)} to ${plain(head.margin)}` : html`its lead over ${runner} falls from ${
     plain(data.margin)} to ${plain(head.margin)}`;
   return html`Without the head that ${looks(head, data, trace)}, ${becomes}.${steering(head, data, trace)}`;
 }
@@ -62,7 +63,7 @@ function steering(head, data, trace) {
   const { steers, parts } = data;
   if (!steers || !isSame(steers, head)) return "";
   const itself = head.kind === "encoder" ? null : sumOf(parts.over[head.kind][head.layer][head.head]);
-  const own = itself === null ? "" : html`Itself it adds ${figure(itself)} to that lead; and it `;
+  const own = itself === null ? "" : html`By itself it adds ${figure(itself)} to that lead; it `;
   return html` ${own || "It "}also steers the feed-forward block of layer ${steers.feed_forward + 1}: ${
     figure(steers.before)} with it, ${figure(steers.after)} without.`;
 }
@@ -151,8 +152,8 @@ export function leftOut(drawn, trace, f) {
   return says;
 }
 
-// The four largest parts, what is left of the sum, and the sum, all as they are shown.
-export function largestParts(f, data, trace) {
+// The largest parts, as they are shown.
+export function largestParts(f, data, trace, most) {
   const [from, to] = [reads(trace), writes(trace)], layerOf = (kind, i) => largestOf(f[kind].map((one) => one[i]));
   const all = [
     ...f.source.map((value, i) => ({ value, key: `cross:${i}`, tone: "blue", name: sourceWord(trace, i),
@@ -166,6 +167,5 @@ export function largestParts(f, data, trace) {
     { value: f.own.figure, key: "own", tone: "ochre", name: html`${readWord(trace, data.step)} itself`,
       about: "the last word so far", open: null },
   ];
-  const shown = all.sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 4);
-  return shown;
+  return all.sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, most);
 }

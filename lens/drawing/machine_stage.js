@@ -15,7 +15,7 @@ import { TECHNICAL, chance, count, elided } from "./wording.js";
 
 const LINE = 15;           // from one line of a name to the next
 const LETTER = 7.1;        // pixels, at most, of a letter of a label
-const LOOKED = 0.1;        // mean share of a layer's heads from which a look in the source is drawn
+const LOOKED = 0.12;       // mean share of a layer's heads from which a look in the source is drawn
 const ACTIVE = 5;          // pixels for one of the most active neurons
 const EVERY = { encoder: "slate", decoder: "green", cross: "blue" };
 const ALONE = { encoder_feed_forward: true, feed_forward: true };
@@ -118,13 +118,22 @@ function writeSide(shown, at, rows) {
 // The row at work: the last word so far, and the word that is written from it.
 function workRow(shown, at, { step }) {
   const { trace, data, f } = shown, { write } = at, y = write.line, labels = namesOf(trace, "inputs");
-  const written = namesOf(trace, "target")[step], last = elided(labels[step], 9), next = elided(written, 9);
-  const width = (last.length + next.length + 3) * LETTER + 14, right = write.label + 5;
+  const written = namesOf(trace, "target")[step], right = write.label + 5;
+  const [last, next] = fitted(labels[step], written, Math.floor((right - at.carried.x - at.carried.width - 12) / 6.7) - 3);
+  const width = (last.length + next.length + 3) * 6.7 + 12;
   return html`<g class="hit m-row" data-key="own" data-rove="inputs" tabindex="-1" role="img" data-k="row-work"
     aria-label="${labels[step]}, from which ${written} is written" ${f && told("last", lastRow(f, data, trace))}>
     <rect x="${right - width}" y="${y - 10}" width="${width}" height="20" rx="5" fill="var(--ochre-t)"/>
     <text class="b end" x="${write.label}" y="${y + 4.5}"><tspan>${last}</tspan><tspan class="s"> → </tspan><tspan>${
     next}</tspan></text>${strips(shown, "inputs", step, write, at.cell, y, 14)}</g>`;
+}
+
+// Two words that together have so many letters at most: the longer one is cut.
+function fitted(one, other, most) {
+  const cut = (text, length) => text.length <= length ? text : `${text.slice(0, Math.max(1, length - 1))}…`;
+  const half = Math.floor(most / 2), rest = Math.max(half, most - Math.min(other.length, half));
+  const first = cut(one, rest);
+  return [first, cut(other, most - first.length)];
 }
 
 // --- gates
