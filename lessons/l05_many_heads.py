@@ -11,6 +11,7 @@ from ..lens.teacher_forcing import eval_with_eager_attention
 from ..measures.gold import in_halves
 from ..storybook import HARD
 from ..tokenizer.encoding import encode_source
+from .figures import head_name
 from .held_out import clearest, measured_on, named, role_checks, role_table
 from .lesson import Bars, Check, Checks, Estimate, Exhibits, Figures, Look, Workbench
 from .small import Recipe, compare
@@ -100,7 +101,7 @@ def claims(f: Figures) -> Checks:
 
 
 def exhibits(f: Figures) -> Exhibits:
-    names = [f"{ROLES[one.role]} ({one.head}{', supervised' * one.supervised})" for one in f.roles]
+    names = [f"{ROLES[one.role]} ({head_name(one.head)}{', supervised' * one.supervised})" for one in f.roles]
     attention = {"attention": [Estimate(one.score, one.low, one.high) for one in f.roles],
                  "best baseline": [one.baseline for one in f.roles]}  # fmt: skip
     return [
