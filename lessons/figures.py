@@ -68,6 +68,11 @@ def head_name(head: Head) -> str:
     return f"{ATTENTION[head.kind]}, {layer_name(head.layer)}, head {head.head + 1}"
 
 
+def likeness(off: float, *, within: float) -> str:
+    """What a reader is told of two computations of the same thing that are so far apart."""
+    return "are the same, but for rounding" if off < within else f"differ by up to {spelled(float(off))}"
+
+
 def spelled(value: Any) -> str:
     """A number for readers: about three significant digits, thousands separated, a true minus; text is unchanged."""
     if isinstance(value, np.generic):

@@ -20,7 +20,7 @@ from seq2see.lens.intervals import Estimate
 from seq2see.lens.role_scores import RoleScore
 from seq2see.lessons import contents, prose
 from seq2see.lessons.drawing import head_map
-from seq2see.lessons.figures import spelled, to_data
+from seq2see.lessons.figures import likeness, spelled, to_data
 from seq2see.lessons.held_out import named, role_table
 from seq2see.lessons.lesson import Check, word_of
 from seq2see.lessons.workbench import Workbench
@@ -82,6 +82,12 @@ def test_placeholders_take_figures() -> None:
 ])  # fmt: skip
 def test_figures_as_text(value: Any, text: str) -> None:
     assert spelled(value) == text
+
+
+def test_two_computations_of_the_same_are_told_in_words() -> None:
+    assert likeness(5.6e-17, within=1e-6) == "are the same, but for rounding"
+    assert likeness(0.25, within=1e-6) == "differ by up to 0.250"
+    assert likeness(math.nan, within=1e-6) == "differ by up to –"
 
 
 def test_an_interval_counts_variants_of_a_sentence_as_one() -> None:
