@@ -9,6 +9,10 @@ import { words } from "./lesson_words.js";
 
 // By the names in the record.
 export const MOVING = {
-  l01_words: words, l02_attention: attention, l03_scaling: scaling, l04_causal_mask: causalMask, l05_many_heads: manyHeads,
+  l01_words: words,
+  l02_attention: attention,
+  l03_scaling: scaling,
+  l04_causal_mask: causalMask,
+  l05_many_heads: manyHeads,
   l06_cross_attention: crossAttention,
 };

@@ -1,76 +1,92 @@
 // Lesson 5: the heads of one layer side by side, for one word; and each of them switched off.
 
-import { best, buttons, picture, roomOf, text } from "./lesson_parts.js";
+import { CAT, best, buttons, picture, roomOf, text } from "./lesson_parts.js";
 import { part } from "./lesson_row.js";
 import { html, isNarrow, listed } from "./markup.js";
-import { KINDS, Trace } from "./trace.js";
+import { CERTAIN, KINDS, Trace } from "./trace.js";
 import { chance } from "./wording.js";
 
-const KIND = "decoder", LAYER = 1, PIECE = 11;  // decoder self-attention, layer 2, where *il* is written
+const KIND = "decoder", LAYER = 1, STEP = 11;  // decoder self-attention, layer 2, at the step that writes *il*
+const SHOWN = 0.05;  // a share that is written beside its bar
 
-// Each head: where it looks, and the chance of the word without it.
+// Each head: the words that it may look at and their shares, and the chance of the word without it.
 function seen(look) {
-  const trace = new Trace(look.traces[0], look.measured), unit = trace.unitAt("target", PIECE);
+  const trace = new Trace(look.traces[0], look.measured), unit = trace.unitAt("target", STEP);
   const heads = trace.layers(KIND)[LAYER].map((head) => {
-    const { rows, columns, at } = trace.map(head), row = at[rows.findIndex((one) => one.pieces.includes(PIECE))];
-    const some = columns.filter((_, i) => row[i] !== null), shares = some.map((_, i) => row[i]);
-    return { shares, words: some.map((one) => one.label), most: best(shares), without: trace.effect(head, PIECE).chance };
+    const { rows, columns, at } = trace.map(head), row = at[rows.findIndex((one) => one.pieces.includes(STEP))];
+    const shares = row.filter((one) => one !== null), words = shares.map((_, i) => columns[i].label);
+    return { words, shares, most: best(shares), without: trace.effect(head, STEP).chance };
   });
-  return { heads, word: unit.text, whole: trace.chance(unit) };
+  return { heads, word: unit.text, whole: trace.chance(unit), costly: best(heads.map((one) => -one.without)) };
 }
 const writtenIn = ({ translation }) => translation.hypotheses[0].text;
-const lookAt = ({ words, shares, most }) => html`<i>${words[most]}</i> (${part(shares[most])})`;
+const lookOf = ({ words, shares, most }) => html`<i>${words[most]}</i> (${part(shares[most])})`;
+const atLeast = (p) => p >= CERTAIN ? chance(p) : `${chance(p)} or more`;
 
 export const manyHeads = {
-  lead: html`<p>A <b>head</b> is one attention: it has its own queries, keys and values, 32 numbers of each, and so its own way of
-    looking. This layer has four, decoder self-attention in layer 2. They look side by side, each where it has learnt to, and what
-    they hand on is added up.</p><p>We are back at the step that writes <i>il</i>. A head that is switched off hands on the same for
-    every word: its average over some example sentences.</p>`,
+  lead: html`<p>A <b>head</b> is one attention. It has queries, keys and values of its own, 32 numbers each, and so its
+    own way of looking. This layer, the second, has four of them for looking back at the French. They look at the same
+    time, and what they hand on is added up.</p>
+    <p>We are back where <i>il</i> is written. A head that is switched off hands on the same whatever it sees: its
+    average over some example sentences.</p>`,
   start: { off: null },
   needs: ({ off }) => [["look", { maps: KINDS, evidence: true }],
-    ["look", { text: "The cat did not cross the street because it was too tired.", maps: [], ...off === null ? {} : { without: [[KIND, LAYER, off]] } }]],
-  control: ({ off }, [look]) => buttons("Switch off", "off", [[null, "no head"], ...seen(look).heads.map((_, i) => [i, `head ${i + 1}`])], off),
+    ["look", { text: CAT.text, maps: [], without: off === null ? [] : [[KIND, LAYER, off]] }]],
+  control({ off }, [look]) {
+    const heads = seen(look).heads.map((_, i) => [i, `head ${i + 1}`]);
+    return buttons("Switch off", "off", [[null, "no head"], ...heads], off);
+  },
   picture({ off }, [look, then]) {
-    const { heads, word } = seen(look), left = isNarrow() ? 62 : 84, wide = (roomOf() - left) / heads.length, row = isNarrow() ? 18 : 25;
-    const rest = isNarrow() ? 34 : 52, top = 30;
-    const panel = ({ shares, most, without }, h) => {
-      const x = left + h * wide, isOff = h === off, room = wide - rest - 6;
-      return html`<g opacity="${isOff ? .35 : 1}">${text(x, 16, `head ${h + 1}`, { how: "bold" })}${shares.map((share, i) => html`<rect x="${x}" y="${
-        top + i * row + 4}" width="${Math.max(1, share * room).toFixed(1)}" height="${row - 9}" rx="2" fill="var(--${i === most ? "green" : "slate"})"/>${
-        share < 0.05 ? "" : text(x + Math.max(1, share * room) + 4, top + i * row + row * .66, isNarrow() ? `${Math.round(100 * share)}%` : part(share),
-          { how: i === most ? "bold" : "soft" })}`)}</g>${
-        text(x, top + shares.length * row + 18, isNarrow() ? "off:" : "switched off,", { how: "soft" })}${
-        text(x, top + shares.length * row + 36, isNarrow() ? chance(without) : `${word} has ${chance(without)}`, { how: isOff ? "bold" : "" })}`;
-    };
-    const { words } = heads[0];
-    return html`${picture(`Where the heads of the layer look while ${word} is written`, top + words.length * row + 48, html`${
-      words.map((one, i) => text(left - 8, top + i * row + row * .66, one, { anchor: "end", how: i < 2 ? "slanted" : "" }))}${heads.map(panel)}`)}
-      <p class="soft" style="margin-top:10px">Written ${off === null ? "with every head" : `without head ${off + 1}`}: <i>${writtenIn(then)}</i></p>`;
+    const { heads, word } = seen(look), [{ words }] = heads, left = isNarrow() ? 62 : 84, row = isNarrow() ? 18 : 25;
+    const wide = (roomOf() - left) / heads.length, names = words.map((one, i) =>
+      text(left - 8, 30 + (i + 0.66) * row, one, { anchor: "end", how: i < 2 ? "slanted" : "" }));
+    const panels = heads.map((one, h) => panel(one, h, { x: left + h * wide, wide, row, word, isOff: h === off }));
+    return html`${picture(`Where the heads look while ${word} is written`, 78 + words.length * row, [names, panels])}
+      <p class="fine">Written with ${off === null ? "every head" : `head ${off + 1} off`}:
+        <i>${writtenIn(then)}</i></p>`;
   },
   says({ off }, [look, then]) {
-    const { heads, word, whole } = seen(look), same = writtenIn(then) === look.traces[0].target_text;
-    if (off === null) return html`With every head, the chance of <i>${word}</i> is <b>${chance(whole)}</b>. The heads look at different words: ${
-      listed(heads, lookAt)}.`;
-    return html`Without head ${off + 1}, which looks at ${lookAt(heads[off])}, the chance of <i>${word}</i> is
-      <b>${chance(heads[off].without)}</b>; with it, <b>${chance(whole)}</b>. The translation ${same ? "stays the same" : "changes"}.`;
+    const { heads, word, whole } = seen(look), own = html`<i>${word}</i>`, isSame = writtenIn(then) === CAT.translation;
+    if (off === null) return html`With every head on, the chance of ${own} is <b>${chance(whole)}</b>. Each looks most
+      at another word or with another weight: ${listed(heads, lookOf)}.`;
+    return html`Head ${off + 1} looks most at ${lookOf(heads[off])}. Without it the chance of ${own} is
+      <b>${chance(heads[off].without)}</b>; with every head it is <b>${chance(whole)}</b>.
+      ${isSame ? "The translation stays the same." : "The translation changes."}`;
   },
   predict: {
-    question: html`The picture shows where each head looks while <i>il</i> is written. One head is switched off. Without which one does the
-      chance of <i>il</i> fall most?`,
+    question: html`The picture shows where each head looks while <i>il</i> is written. If one of them is switched off,
+      without which does the chance of <i>il</i> fall most?`,
     options: ["Head 1", "Head 2", "Head 3", "Head 4"],
-    right: ([look]) => best(seen(look).heads.map(({ without }) => -without)),
+    right: ([look]) => seen(look).costly,
     because([look], { result: { exact: [four, one] } }) {
-      const { heads, word } = seen(look), least = best(heads.map(({ without }) => -without));
-      return html`Head ${least + 1}, which looks at ${lookAt(heads[least])}: without it, the chance of <i>${word}</i> is
-        <b>${chance(heads[least].without)}</b>. Without another one it stays at <b>${chance(Math.min(...heads.filter((_, i) => i !== least)
-          .map(({ without }) => without)))}</b> or more. Does it pay to have several? Trained alike, a small model with four heads translates
-        <b>${part(four.value)}</b> of new sentences exactly, one with a single head as large as all four <b>${part(one.value)}</b>.`;
+      const { heads, word, costly } = seen(look);
+      const others = heads.filter((_, i) => i !== costly).map((other) => other.without);
+      return html`Head ${costly + 1}, which looks at ${lookOf(heads[costly])}: without it the chance of <i>${word}</i>
+        is <b>${chance(heads[costly].without)}</b>, without any other head <b>${atLeast(Math.min(...others))}</b>. Is
+        one large head as good? We trained both: with four heads <b>${part(four.value)}</b> of new sentences are
+        translated exactly, with one as large as the four <b>${part(one.value)}</b>.`;
     },
     shows: { off: 0 },
   },
   short(state, [look]) {
-    const { heads, word } = seen(look), least = best(heads.map(({ without }) => -without));
-    return html`A layer has ${heads.length} heads, each with its own way of looking; for <i>${word}</i>, head ${least + 1} matters most. All
-      of them look at the French so far. But where does the English come in?`;
+    const { heads, word, costly } = seen(look);
+    return html`The layer has ${heads.length} heads, each with its own way of looking. For <i>${word}</i>, it is head
+      ${costly + 1} that counts; the others are there for other words. All of them look back at the French. Where does
+      the English come in?`;
   },
 };
+
+// One head: its shares as bars, and under them the chance of the word without it.
+function panel({ shares, most, without }, h, { x, wide, row, word, isOff }) {
+  const room = wide - (isNarrow() ? 36 : 68), under = 30 + shares.length * row;
+  const bar = (share, i) => {
+    const long = Math.max(1, share * room), y = 30 + i * row, how = i === most ? "bold" : "soft";
+    return html`<rect x="${x}" y="${y + 4}" width="${long.toFixed(1)}" height="${row - 9}" rx="2"
+      fill="var(--${i === most ? "green" : "slate"})"/>${share < SHOWN ? "" : text(x + long + 4, y + row * 0.66,
+      isNarrow() ? Math.round(100 * share) : part(share), { how })}`;
+  };
+  return html`<g opacity="${isOff ? 0.3 : 1}">${text(x, 16, `head ${h + 1}`, { how: "bold" })}${shares.map(bar)}</g>${
+    text(x, under + 18, isNarrow() ? "off:" : "switched off:", { how: "soft" })}${
+    text(x, under + 37, isNarrow() ? chance(without) : `${word} has
+      ${chance(without)}`, { how: isOff ? "bold" : "" })}`;
+}

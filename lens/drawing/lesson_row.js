@@ -1,11 +1,11 @@
-// One row of one head's map, from its query to what it hands on, as the lessons on attention draw it: the steps of the
-// formula above it, words under each other, and a column for each step.
+// One row of one head's map, from its query to what it hands on, as the lessons on attention draw it: the formula, and
+// under it the words, with a column for each step.
 
 import { best, figure, mostOf, picture, roomOf, softmax, strip, sum, text } from "./lesson_parts.js";
 import { html, isNarrow } from "./markup.js";
 
 // The head that looks back at what a pronoun stands for: decoder self-attention, layer 2, head 1.
-export const HEAD = { kind: "decoder", layer: 1, head: 0 };
+const HEAD = { kind: "decoder", layer: 1, head: 0 };
 export const WORDS = ["look", { maps: [] }];
 export const rowAt = (row) => ["inside", { tool: "arithmetic", ...HEAD, row }];
 
@@ -13,81 +13,100 @@ export const inputsOf = ({ traces: [{ labels }] }) => labels.inputs.map((one, i)
 export const writtenAt = ({ traces: [{ labels }] }, row) => labels.target[row];
 export const rootOf = ({ query }) => Math.sqrt(query.length);
 
-// A share, or a share of sentences, in words: never 0% or 100% of what is neither.
+// A share of attention, or of sentences: never 0% or 100% of what is neither.
 export const part = (value) => value === 0 || value === 1 ? `${100 * value}%`
   : value >= 0.995 ? "over 99%" : value < 0.005 ? "under 1%" : `${Math.round(100 * value)}%`;
 
-// What each word gets, [words]: of the sums of the first `count` products, divided; words out of sight get nothing.
-export function sharesOf({ query, keys, allowed }, { count = query.length, divisor = Math.sqrt(query.length), masked = true } = {}) {
-  const seen = keys.flatMap((_, i) => allowed[i] || !masked ? [i] : []), shares = keys.map(() => 0);
-  softmax(seen.map((i) => sumOf(query, keys[i], count) / divisor)).forEach((one, i) => { shares[seen[i]] = one; });
-  return shares;
-}
+// The sum of the first `count` products of a query and a key.
 export const sumOf = (query, key, count = query.length) => sum(query.slice(0, count).map((one, i) => one * key[i]));
 
-// Where columns stand: [from, to] each.
-const places = () => isNarrow()
-  ? { label: 62, products: [68, 158], score: [162, 196], share: [202, 246], said: 286, last: [292, 340], row: 17, top: 46 }
-  : { label: 84, products: [92, 340], score: [352, 470], share: [492, 600], said: 660, last: [676, 760], row: 23, top: 62 };
+// What each word gets, from sums of `count` products; words that are masked get nothing.
+export function sharesOf(row, { count = row.query.length, divisor = rootOf(row), masked = true } = {}) {
+  const { query, keys, allowed } = row, seen = [...keys.keys()].filter((i) => allowed[i] || !masked);
+  const shares = softmax(seen.map((i) => sumOf(query, keys[i], count) / divisor));
+  return keys.map((_, i) => seen.includes(i) ? shares[seen.indexOf(i)] : 0);
+}
 
-// `steps` are those of the formula that the lesson is about; `count` products are added; `pair` is the word whose key is
-// shown; `last` is { head, draw(i, place, y), foot } of a last column; `shown` words have a row; `scored` heads the sums.
-export function rowPicture(label, row, words, { asker, steps, count = row.query.length, divisor = rootOf(row), masked = true,
-  shown = row.allowed.flatMap((one, i) => one ? [i] : []), pair = null, scored, last = null, theme }) {
-  const at = places(), { query, keys, allowed } = row, size = query.length, shares = sharesOf(row, { count, divisor, masked });
+// Pixels: where columns begin and end, the height of a row, and where the first stands.
+const placed = () => isNarrow()
+  ? { label: 62, products: [68, 158], score: [162, 196], share: [204, 236], said: 288, last: [294, 340], row: 17,
+    top: 48 }
+  : { label: 88, products: [96, 340], score: [352, 470], share: [492, 592], said: 664, last: [682, 760], row: 23,
+    top: 62 };
+
+// `words` are those of all rows, of which `shown` are drawn; `asker` is the one that looks, `pair` the one whose key is
+// shown.  `step` is that of the formula; `count`, `divisor` and `masked` as in `sharesOf`; `head` names the scores,
+// which are divided where `isDivided`.  `last` is one more column: { head, draw(i, shares, place), foot(shares, place) },
+// where a place is { x, y, width, height }.
+export function rowPicture(label, row, words, options) {
+  const { asker, step, head, theme, pair = null, masked = true, isDivided = false, last = {} } = options;
+  const { shown = [...words.keys()].filter((i) => row.allowed[i]), count = row.query.length, divisor = rootOf(row) } = options;
+  const at = placed(), { query, keys, allowed } = row, shares = sharesOf(row, { count, divisor, masked });
   const products = keys.map((key) => key.map((one, i) => one * query[i]));
-  const scores = keys.map((key) => sumOf(query, key, count) / (scored.divided ? divisor : 1));
-  const most = Math.max(...shown.map((i) => Math.abs(scores[i])), 1e-9), strong = mostOf(shown.map((i) => products[i])) * .6;
-  const top = pair === null ? [] : [[`${words[pair]} answers`, keys[pair], "its key"], ["multiplied", products[pair], ""]];
-  const vectors = [[`${asker} asks`, query, "its query"], ...top], heads = at.top + vectors.length * at.row + 14, first = heads + 8;
-  const down = (n) => first + n * at.row, chosen = shown[best(shown.map((i) => shares[i]))];
-  return picture(label, down(shown.length) + (last?.foot ? at.row + 14 : 6), html`${formula(steps, size)}${
-    vectors.map(([name, numbers, said], i) => vector(name, numbers, said, at.top + i * at.row, at, theme))}${
-    heading(at, heads, scored.head, last?.head, size)}${shown.map((i, n) => {
-      const y = down(n), isHidden = masked && !allowed[i], how = isHidden ? "soft" : i === chosen ? "bold" : "";
-      return html`${i === chosen ? html`<rect x="0" y="${y}" width="${roomOf()}" height="${at.row - 1}" rx="4"
-        fill="var(--green-t)"/>` : ""}${text(at.label, y + at.row * .7, words[i], { how: `${how} ${i < 2 ? "slanted" : ""}`, anchor: "end" })}${
-        productStrip(products[i], count, at, y, strong, theme)}${scoreBar(scores[i], most, at, y, how)}${
-        isHidden ? text(at.share[0], y + at.row * .7, "hidden", { how: "soft" }) : shareBar(shares[i], allowed[i], at, y, how)}${
-        last && !isHidden ? last.draw(i, at.last, y + at.row * .18, at.row * .64, shares) : ""}`;
-    })}${last?.foot ? last.foot(at, down(shown.length) + 8, shares) : ""}`);
+  const scores = keys.map((key) => sumOf(query, key, count) / (isDivided ? divisor : 1));
+  const vectors = [[`${asker} asks`, query, "its query"], ...pair === null ? []
+    : [[`${words[pair]} answers`, keys[pair], "its key"], ["multiplied", products[pair], "number by number"]]];
+  const heads = at.top + vectors.length * at.row + 16, down = (n) => heads + 8 + n * at.row, end = down(shown.length);
+  const most = { score: mostOf(shown.map((i) => scores[i])), product: mostOf(shown.map((i) => products[i])) * 0.6 };
+  const chosen = shown[best(shown.map((i) => shares[i]))], place = (y) => boxOf(at, at.last, y);
+  const line = (i, y) => {
+    const isHidden = masked && !allowed[i], how = isHidden ? "soft" : i === chosen ? "bold" : "";
+    return html`${i === chosen ? html`<rect x="0" y="${y}" width="${roomOf()}" height="${at.row - 1}" rx="4"
+      fill="var(--green-t)"/>` : ""}${said(at, y, at.label, words[i], `${how} ${i < 2 ? "slanted" : ""}`, "end")}${
+      added(products[i], count, boxOf(at, at.products, y), most.product, theme)}${
+      scored(scores[i], most.score, at, y, how)}${isHidden ? said(at, y, at.share[0], "hidden", "soft") : shared(shares[i], allowed[i], at, y, how)}${
+      last.draw && !isHidden ? last.draw(i, shares, place(y)) : ""}`;
+  };
+  return picture(label, end + (last.foot ? at.row + 12 : 4), html`${formula(step, query.length)}${
+    vectors.map(([name, numbers, what], n) => {
+      const y = at.top + n * at.row;
+      return html`${said(at, y, at.label, name, "bold", "end")}${
+        strip(numbers, { ...boxOf(at, at.products, y), theme })}${said(at, y, at.products[1] + 10, what, "soft")}`;
+    })}${text(at.products[0], heads, isNarrow() ? "products" : `${query.length} products, query ×
+      key`, { how: "soft" })}${
+    text(at.score[1], heads, head, { how: "soft", anchor: "end" })}${
+    text(at.share[0], heads, "share", { how: "soft" })}${text(roomOf(), heads, last.head ?? "", { how: "soft", anchor: "end" })}${shown.map((i, n) => line(i, down(n)))}${
+    last.foot ? html`${said(at, end + 6, at.last[0] - 8, "added up, this is handed on:", "bold", "end")}${
+      last.foot(shares, place(end + 6))}` : ""}`);
 }
 
-const vector = (name, numbers, said, y, at, theme) => html`${text(at.label, y + at.row * .7, name, { anchor: "end", how: "bold" })}${
-  strip(numbers, { x: at.products[0], y: y + at.row * .14, width: at.products[1] - at.products[0], height: at.row * .7, theme })}${
-  text(at.products[1] + 10, y + at.row * .7, said, { how: "soft" })}`;
+const said = (at, y, x, words, how, anchor = "start") => text(x, y + at.row * 0.7, words, { how, anchor });
+const boxOf = ({ row }, [x, end], y) =>
+  ({ x, y: +(y + row * 0.18).toFixed(1), width: end - x, height: +(row * 0.64).toFixed(1) });
 
-const heading = (at, y, score, last, size) => html`${isNarrow() ? text(at.products[0], y, "products", { how: "soft" })
-  : text(at.products[0], y, `${size} products, query × key`, { how: "soft" })}${
-  text(at.score[1], y, score, { how: "soft", anchor: "end" })}${text(at.share[0], y, "share", { how: "soft" })}${
-  last ? text(at.last[1], y, last, { how: "soft", anchor: "end" }) : ""}`;
-
-// The products that are added, and pale those that are not yet.
-const productStrip = (products, count, at, y, most, theme) => {
-  const [x, end] = at.products, cell = (end - x) / products.length, high = { y: y + at.row * .18, height: at.row * .64, most, theme };
-  const some = (from, to) => to > from ? strip(products.slice(from, to), { ...high, x: x + from * cell, width: (to - from) * cell }) : "";
-  return html`${some(0, count)}<g opacity=".22">${some(count, products.length)}</g>`;
-};
-function scoreBar(score, most, at, y, how) {
-  const [x, end] = at.score, wide = isNarrow() ? 0 : Math.abs(score) / most * (end - x - 52), middle = y + at.row / 2;
-  return html`${wide ? html`<rect x="${x}" y="${middle - 4}" width="${Math.max(1, wide).toFixed(1)}" height="8" rx="2"
-    fill="var(--${score < 0 ? "orange" : "blue"})"/>` : ""}${text(end, y + at.row * .7, figure(score), { how: `${how} figure`, anchor: "end" })}`;
+// The products: pale where they are not added yet.
+function added(products, count, box, most, theme) {
+  const cell = box.width / products.length;
+  const some = (from, to) => to > from ? strip(products.slice(from, to),
+    { ...box, x: box.x + from * cell, width: (to - from) * cell, most, theme }) : "";
+  return html`${some(0, count)}<g opacity=".2">${some(count, products.length)}</g>`;
 }
-const shareBar = (share, isAllowed, at, y, how) => html`<rect x="${at.share[0]}" y="${y + at.row / 2 - 5}"
-  width="${Math.max(1, share * (at.share[1] - at.share[0])).toFixed(1)}" height="10" rx="2" fill="var(--${isAllowed ? "green" : "orange"})"/>${
-  text(at.said, y + at.row * .7, part(share), { how: `${how} figure`, anchor: "end" })}`;
 
-// The formula of attention: what the lesson is about on a pill, what was explained before it in ink, what comes in grey.
-const STEPS = [["q · k", "asks, answers", 92], ["÷ √", "evens out", 74], ["+ mask", "hides", 72], ["→ softmax", "shares", 92], ["× v", "hands on", 74]];
-function formula(steps, size) {
-  const wide = isNarrow() ? 340 / 404 : 1.25, room = sum(STEPS.map(([, , width]) => width)) * wide;
-  let x = (roomOf() - room) / 2;
-  return html`<g>${STEPS.map(([symbol, caption, width], i) => {
-    const middle = x + width * wide / 2, isNow = steps.includes(i), ink = isNow ? "var(--card)" : i < Math.max(...steps) ? "var(--ink)" : "var(--soft)";
-    const pill = html`<rect x="${(x + 2).toFixed(1)}" y="0" width="${(width * wide - 4).toFixed(1)}" height="40" rx="8" fill="var(--ink)"/>`;
-    x += width * wide;
-    return html`${isNow ? pill : ""}<text x="${middle.toFixed(1)}" y="19" text-anchor="middle"
-      style="fill:${ink};font-size:${isNarrow() ? 15 : 19}px">${symbol === "÷ √" ? `÷ √${size}` : symbol}</text><text
-      x="${middle.toFixed(1)}" y="34" text-anchor="middle" style="fill:${ink};font-size:${isNarrow() ? 10.5 : 12}px">${caption}</text>`;
-  })}</g>`;
+function scored(score, most, at, y, how) {
+  const [x, end] = at.score, wide = Math.max(1, Math.abs(score) / most * (end - x - 52)).toFixed(1);
+  return html`${isNarrow() ? "" : html`<rect x="${x}" y="${y + at.row / 2 - 4}" width="${wide}" height="8" rx="2"
+    fill="var(--${score < 0 ? "orange" : "blue"})"/>`}${said(at, y, end, figure(score), `${how} figure`, "end")}`;
+}
+
+function shared(share, isAllowed, at, y, how) {
+  const [x, end] = at.share, wide = Math.max(1, share * (end - x)).toFixed(1);
+  return html`<rect x="${x}" y="${y + at.row / 2 - 5}" width="${wide}" height="10" rx="2"
+    fill="var(--${isAllowed ? "green" : "orange"})"/>${said(at, y, at.said, part(share), `${how} figure`, "end")}`;
+}
+
+// The formula: on a pill what the lesson is about, in ink what came before it, in grey what is still to come.
+const STEPS = [["q · k", "asks, answers", 92], ["÷ √", "evens out", 74], ["+ mask", "hides", 72],
+  ["→ softmax", "shares", 92], ["× v", "hands on", 74]];
+function formula(step, size) {
+  const wide = isNarrow() ? 0.84 : 1.25, now = [step].flat(), [large, small] = isNarrow() ? [15, 10.5] : [19, 12];
+  const widths = STEPS.map(([, , width]) => width * wide), left = (roomOf() - sum(widths)) / 2;
+  const line = (words, middle, y, ink, font) => html`<text x="${middle.toFixed(1)}" y="${y}" text-anchor="middle"
+    style="fill:var(--${ink});font-size:${font}px">${words}</text>`;
+  return html`${STEPS.map(([symbol, caption], i) => {
+    const isNow = now.includes(i), ink = isNow ? "card" : i < Math.max(...now) ? "ink" : "soft";
+    const x = left + sum(widths.slice(0, i)), middle = x + widths[i] / 2;
+    return html`${isNow ? html`<rect x="${(x + 2).toFixed(1)}" y="0" width="${(widths[i] - 4).toFixed(1)}" height="40"
+      rx="8" fill="var(--ink)"/>` : ""}${line(i === 1 ? symbol + size : symbol, middle, 19, ink, large)}${
+      line(caption, middle, 34, ink, small)}`;
+  })}`;
 }

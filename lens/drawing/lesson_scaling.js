@@ -1,71 +1,79 @@
-// Lesson 3: the scores of one row, divided by more or less, and what is left to learn from.
+// Lesson 3: the scores of one row, divided by more or less, and how much is left to learn from.
 
 import { best, figure, slider } from "./lesson_parts.js";
-import { WORDS, inputsOf, part, rootOf, rowAt, rowPicture, sharesOf, writtenAt } from "./lesson_row.js";
+import { WORDS, inputsOf, part, rootOf, rowAt, rowPicture, sharesOf } from "./lesson_row.js";
 import { html } from "./markup.js";
+import { count } from "./wording.js";
 
 const ROW = 12;  // where *il* asks, to write *était*
 const STEPS = 12;  // of the slider: from 1 to 64, each √2 times the one before
-const SLOPE = 0.25;  // the steepest that a share can have
+const STEEPEST = 0.25, FLAT = 0.005;  // the largest slope of a share; one from which nothing is learnt
+const EVEN = 2;  // times an equal share: less is nothing chosen
+
+// How much of a small push of a score, once divided, reaches its share: the derivative of the softmax.
+const slopeOf = (share) => share * (1 - share);
+const pushed = (slope) => slope >= FLAT ? part(slope) : slope < 1e-6 ? "less than 0.0001%"
+  : `${(100 * slope).toFixed(4).replace(/(\.0*[1-9]).*/, "$1")}%`;
+const divided = (divisor) => figure(divisor, divisor % 1 ? 2 : 0);
 
 function seen({ step }, [look, row]) {
-  const divisor = step === null ? rootOf(row) : 2 ** (step / 2), shares = sharesOf(row, { divisor });
-  const words = inputsOf(look), most = best(shares);
+  const divisor = step === null ? rootOf(row) : 2 ** (step / 2), words = inputsOf(look);
+  const shares = sharesOf(row, { divisor }), most = best(shares);
   return { divisor, shares, most, words, asker: words[ROW], slope: slopeOf(shares[most]) };
 }
-// How much of a small push of a score, after the division, reaches its share: the derivative of the softmax.
-const slopeOf = (share) => share * (1 - share);
-// As a share of a push, with one digit that is not 0.
-const pushed = (slope) => slope >= 0.005 ? `${Math.round(100 * slope)}%` : slope >= 1e-6 ? `${(100 * slope).toPrecision(1).replace(/e.*/, "")}%`
-  : "less than 0.0001%";
 
 export const scaling = {
-  lead: html`<p>A score is a sum of 32 products, so it is easily large. Softmax turns scores into shares by raising <i>e</i> to
-    each of them: a score 5 above another takes 150 times its share. So every score is first divided by √32, about 5.66; only
-    then come the mask and the softmax.</p>
-    <p>We go on by one word: <i>il</i> is written, and <i>il</i> now asks, to write <i>était</i>. It is the same head.</p>`,
+  lead: html`<p>A score is a sum of 32 products, so it easily gets large. The softmax turns scores into shares, and it
+    exaggerates: a score that is 5 higher gets 150 times the share. So every score is first divided by √32, which is
+    5.66. Only then come the mask and the softmax.</p><p>We go on by one word: <i>il</i> is written, and now <i>il</i>
+    asks, to write <i>était</i>. It is the same head.</p>`,
   start: { step: null },
   needs: () => [WORDS, rowAt(ROW)],
   control(state, answers) {
-    const { divisor } = seen(state, answers), isModel = state.step === null || divisor === rootOf(answers[1]);
-    return slider("Divide the scores by", "step", { most: STEPS, value: state.step ?? Math.round(2 * Math.log2(divisor)),
-      said: `${figure(divisor, divisor % 1 ? 2 : 0)}${isModel ? ", the model" : ""}` });
+    const { divisor } = seen(state, answers), isModel = Math.abs(divisor - rootOf(answers[1])) < 1e-9;
+    const value = state.step ?? Math.round(2 * Math.log2(divisor));
+    return slider("Divide the scores by", "step", { most: STEPS, value, said: `${divided(divisor)}${isModel ? ", as the model" : ""}` });
   },
   picture(state, answers, lesson, theme) {
-    const { divisor, words, asker } = seen(state, answers);
-    const draw = (i, [x, end], y, height, shares) => html`<rect x="${x}" y="${y + height / 2 - 4}" width="${
-      Math.max(.5, slopeOf(shares[i]) / SLOPE * (end - x)).toFixed(1)}" height="8" rx="2" fill="var(--purple)"/>`;
-    return rowPicture(`The scores of ${asker} divided by ${figure(divisor, 2)}, and the shares`, answers[1], words, { asker, divisor,
-      steps: [1], scored: { head: `÷ ${figure(divisor, divisor % 1 ? 2 : 0)}`, divided: true }, theme, last: { head: "slope", draw } });
+    const { divisor, words, asker } = seen(state, answers), head = `÷ ${divided(divisor)}`;
+    const draw = (i, shares, { x, y, width, height }) => html`<rect x="${x}" y="${y + height / 2 - 4}" height="8" rx="2"
+      width="${Math.max(0.5, slopeOf(shares[i]) / STEEPEST * width).toFixed(1)}" fill="var(--purple)"/>`;
+    return html`${rowPicture(`The scores that ${asker} gives, ${head}, and the
+      shares`, answers[1], words, { asker, step: 1, divisor,
+      head, isDivided: true, last: { head: "slope", draw }, theme })}
+      <p class="fine">Slope: how much of a small push of a score reaches its share. It is largest where a word gets
+        half.</p>`;
   },
   says(state, answers) {
-    const { divisor, shares, most, words, slope } = seen(state, answers), own = html`<i>${words[most]}</i>`;
-    const after = slope < 0.005 ? "There is next to nothing left to learn from."
-      : shares[most] < 2 / words.slice(0, ROW + 1).length ? "All words get nearly the same: nothing is chosen." : "";
-    return html`Divided by <b>${figure(divisor, divisor % 1 ? 2 : 0)}</b>, ${own} gets <b>${part(shares[most])}</b>. Of a small push
-      of its score, <b>${pushed(slope)}</b> reaches its share. ${after}`;
+    const { divisor, shares, most, words, slope } = seen(state, answers), isEven = shares[most] < EVEN / (ROW + 1);
+    return html`Divided by <b>${divided(divisor)}</b>, <i>${words[most]}</i> gets <b>${part(shares[most])}</b>. Of a
+      small push of its score, <b>${pushed(slope)}</b> reaches its share.
+      ${slope < FLAT ? "There is next to nothing to learn from." : isEven
+        ? "But all words get nearly the same: nothing is chosen." : ""}`;
   },
   predict: {
-    question: html`Divided by 5.66, <i>il</i> gets about three quarters of its own attention. What does it get if the scores are not
+    question: html`Divided by 5.66, <i>il</i> gets three quarters of its own attention. And if the scores are not
       divided at all?`,
-    options: ["About three quarters: all scores grow alike", "Nearly all of it", "Less: every word gets the same"],
+    options: ["Still three quarters: all scores grow alike", "Nearly all", "Much less: all words get the same"],
     right(answers) {
-      const before = Math.max(...sharesOf(answers[1])), after = Math.max(...sharesOf(answers[1], { divisor: 1 }));
-      return Math.abs(after - before) < 0.1 ? 0 : after > before ? 1 : 2;
+      const [whole, bare] = [null, 0].map((step) => Math.max(...seen({ step }, answers).shares));
+      return Math.abs(bare - whole) < 0.1 ? 0 : bare > whole ? 1 : 2;
     },
-    because(answers, { result }) {
-      const [whole, bare] = [null, 0].map((step) => seen({ step }, answers)), own = html`<i>${whole.words[bare.most]}</i>`;
-      return html`Nearly all: ${own} goes from <b>${part(whole.shares[bare.most])}</b> to <b>${part(bare.shares[bare.most])}</b>, and of a
-        small push of its score <b>${pushed(bare.slope)}</b> arrives, not <b>${pushed(whole.slope)}</b>. Training works by such small
-        pushes: where they do not arrive, nothing is learnt. We measured it with random scores, too: of the slope of short vectors,
-        vectors of ${result.widths[1].toLocaleString("en-GB")} numbers keep <b>${pushed(result.left)}</b> without the division and
-        <b>${part(result.kept)}</b> with it.`;
+    because(answers, { result: { left, kept, widths } }) {
+      const whole = seen(scaling.start, answers), bare = seen({ step: 0 }, answers), own = bare.most;
+      return html`<i>${bare.words[own]}</i> goes from <b>${part(whole.shares[own])}</b> to
+        <b>${part(bare.shares[own])}</b>: one word takes it all. Of a small push of its score
+        <b>${pushed(bare.slope)}</b> arrives, and divided <b>${pushed(whole.slope)}</b>. Training works by such small
+        pushes; where they do not arrive, nothing is learnt. With random scores of vectors of ${count(widths[1])}
+        numbers, <b>${pushed(left)}</b> of the slope of short ones is left undivided, and
+        <b>${pushed(Math.min(1, kept))}</b> divided.`;
     },
     shows: { step: 0 },
   },
   short(state, answers) {
-    const { divisor, shares, most, words } = seen(scaling.start, answers);
-    return html`Divided by ${figure(divisor, 2)}, <i>${words[most]}</i> gets ${part(shares[most])} and others are heard, too: the head can
-      still learn. The words after <i>${writtenAt(answers[0], ROW - 1)}</i> were left out of this picture. Why, is next.`;
+    const whole = seen(scaling.start, answers), bare = seen({ step: 0 }, answers), own = whole.most;
+    return html`Undivided, <i>${whole.words[own]}</i> would get ${part(bare.shares[own])} and pushes would no longer
+      arrive; divided by ${divided(whole.divisor)}, it gets ${part(whole.shares[own])} and the head can still learn.
+      Between dividing and the softmax comes the mask.`;
   },
 };
