@@ -46,7 +46,8 @@ class Neighbour:
     text: str
     value: float
     rank: int
-    asked: bool = False
+    asked: bool
+    id: int
 
 
 def contextual(
@@ -107,7 +108,12 @@ def static(
 
     UserError for a word that the vocabulary has only as bytes, or not at all.
     """
-    return _matrix(model, side)[_token_ids(tokenizer, word)].mean(0).cpu().numpy()
+    return token_vectors(model, _token_ids(tokenizer, word), side=side).mean(0)
+
+
+def token_vectors(model: PreTrainedModel, ids: Sequence[int], *, side: Side = "source") -> np.ndarray:
+    """The embeddings of tokens, [N,D], unscaled."""
+    return _matrix(model, side)[list(ids)].cpu().numpy()
 
 
 def _matrix(model: PreTrainedModel, side: Side) -> torch.Tensor:
@@ -210,4 +216,4 @@ def _ranked(
     hidden = _special_ids(tokenizer) | left_out
     order = [i for i in near_V.argsort(descending=True, stable=True).tolist()
              if i < len(names) and i not in hidden and not _is_byte(str(names[i]))]
-    return [Neighbour(str(names[i]), float(near_V[i]), rank, i in asked) for rank, i in enumerate(order, start=1)]
+    return [Neighbour(str(names[i]), float(near_V[i]), rank, i in asked, i) for rank, i in enumerate(order, start=1)]

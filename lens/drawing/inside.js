@@ -8,7 +8,7 @@ import { attentionOf, layersOf } from "./views.js";
 import { splitWords, tokenSpans } from "./words.js";
 
 const LENS = 5, NEAR = 10;  // candidates of a layer, neighbours of a word
-const list = (numbers) => Array.from(numbers);
+const list = (numbers, change) => Array.from(numbers, change);
 const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0), length = (a) => Math.sqrt(dot(a, a));
 const cosine = (a, b) => dot(a, b) / Math.max(length(a) * length(b), 1e-12);
 
@@ -126,7 +126,7 @@ function isOneVector(matrix) {
   return sum ** 2 <= dot(all, all) * (1 + 1e-12);
 }
 
-// --- neighbours of a word, or of word - minus + plus: [token, similarity, whether it is in the question]
+// --- neighbours of a word, or of word - minus + plus: [token, similarity, whether it is in the question], and vectors
 
 export function near({ network, tokenizer }, { word, minus = "", plus = "" }) {
   const names = [word, minus, plus].map((one) => one.trim()), isAnalogy = Boolean(names[1] || names[2]);
@@ -136,7 +136,9 @@ export function near({ network, tokenizer }, { word, minus = "", plus = "" }) {
   const vector = isAnalogy ? first.map((one, i) => one - second[i] + third[i]) : first, own = new Set(asked.flat());
   const isHidden = (name, id) => tokenizer.special.has(id) || isByte(name) || !isAnalogy && own.has(id);
   const scores = tokenizer.tokens.map((name, id) => isHidden(name, id) ? -Infinity : cosine(rowOf(id), vector));
-  return { near: bestOf(scores, NEAR).map((id) => [label(tokenizer.tokens[id]), scores[id], own.has(id)]) };
+  const nearest = bestOf(scores, NEAR), rounded = (one) => list(one, (value) => +value.toFixed(4));
+  return { near: nearest.map((id) => [label(tokenizer.tokens[id]), scores[id], own.has(id)]),
+    vectors: [first, ...nearest.map(rowOf)].map(rounded) };
 }
 const isByte = (name) => /^<0x..>$/.test(name);
 function idsOf(tokenizer, word) {

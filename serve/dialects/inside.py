@@ -133,7 +133,8 @@ class WordsQuestion(Question):
 
 
 class NearQuestion(Question):
-    """The neighbours of `word`, or of `word` - `minus` + `plus`: [token, similarity, whether it is in the query]."""
+    """The neighbours of `word`, or of `word` - `minus` + `plus`: [token, similarity, whether it is in the query]; the
+    vectors of `word` and of each neighbour, to four decimals."""
 
     tool: Literal["near"]
     word: Short
@@ -142,13 +143,15 @@ class NearQuestion(Question):
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
-            from ...lens.embeddings import analogy, neighbours
+            from ...lens.embeddings import analogy, neighbours, static, token_vectors
 
         word, minus, plus = (one.strip() for one in (self.word, self.minus, self.plus))
         with translator.inside() as (model, tokenizer):
             found = analogy(model, tokenizer, word, minus, plus)[0] if minus or plus else neighbours(
                 model, tokenizer, word)
-        return {"near": [[label(one.text), one.value, one.asked] for one in found]}
+            vectors = [static(model, tokenizer, word), *token_vectors(model, [one.id for one in found])]
+        return {"near": [[label(one.text), one.value, one.asked] for one in found],
+                "vectors": np.round(np.array(vectors, dtype=float), 4).tolist()}
 
 
 class PatchQuestion(Question):
