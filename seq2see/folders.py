@@ -3,6 +3,7 @@ write.  Imports nothing heavy."""
 
 import os
 import re
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from seq2see.manifest import check_manifest
 from seq2see.pretrained import NAMES, check_packaged, is_packaged, packaged_folder
 
 RUNS = "runs"  # where `seq2see train` puts runs, below the current folder
-LESSONS_PAGE = "index.html"  # `seq2see lessons` writes it to its folder, and a server shows it
+LESSONS_RECORD = "lessons.json"  # `seq2see lessons` writes it to its folder, and a server shows it
+LESSONS_MODEL = "storybook"  # whose lessons the package has
 # What a checkpoint needs: text and tensors, no code, and no sub-folders such as an export, of which these patterns
 # would match half.
 _FILES = ["*.json", "*.safetensors", "*.spm", "*.model", "*.txt", "*.md", "*.yaml"]
@@ -23,6 +25,11 @@ _ELSEWHERE = {  # files for which transformers would load other weights than `we
 }
 POINTER, MOST_POINTER = b"version https://git-lfs", 1024  # how a pointer of Git LFS begins, and its most bytes
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # in the order in which transformers looks for them
+
+
+def packaged_lessons() -> bytes:
+    """The record of the lessons on the packaged model (`lessons/record.py`), gzipped."""
+    return files("seq2see.lessons").joinpath(f"{LESSONS_RECORD}.gz").read_bytes()
 
 
 def local_folder(name: str | Path) -> Path | None:

@@ -3,7 +3,7 @@
 
 The page (`lens/drawing/file.js`) draws itself while the browser still reads the rest: the model, gzip in base64, for a
 worker that runs the network (`lens/drawing/network.js`).  That is the JSON of `web_model.py`, the numbers of
-`web_weights.py`, and the replay of the training, if the model has one.
+`web_weights.py`, and the replay of the training, if the model has one.  Of a model with lessons it holds their record.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ STILL = """.s2s-still { margin: 2em; font: 16px sans-serif; animation: s2s-still
 @keyframes s2s-still { from, to { visibility: hidden } }"""
 
 
-def web_page(translator: Translator, dtype: WebType | None = None) -> str:
+def web_page(translator: Translator, dtype: WebType | None = None, *, lessons: bytes = b"") -> str:
     """The page of a Seq2See model from a folder; its weights in float16 or int8, by default the smaller a large model.
+
+    `lessons` is the record of the lessons on this model (`lessons/record.py`), gzipped.
 
     UserError for a model that a browser cannot run.
     """
@@ -44,6 +46,7 @@ def web_page(translator: Translator, dtype: WebType | None = None) -> str:
         "model": packed(json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()),
         "weights": packed(weights.buffer),
         "replay": base64.b64encode(replay.read_bytes()).decode() if replay and replay.exists() else "",
+        "lessons": base64.b64encode(lessons).decode(),
         "worker": f'"use strict";\n{bundle("worker", "packed")}\ns2s_worker.answerIn(self, s2s_packed.unpacked);',
     }
     scripts = "\n".join(f'<script type="text/plain" id="{name}">{part}</script>' for name, part in parts.items())

@@ -12,3 +12,6 @@ export async function unpacked({ model: content, weights: numbers, replay }) {
   const [{ model, manifest }, weights] = await Promise.all([plain(content).json(), plain(numbers).arrayBuffer()]);
   return { model, manifest, weights, replay: replay ? bytesOf(replay).buffer : null };
 }
+
+// The record of the lessons; null in the file of a model that has none.
+export const recordIn = async (text) => text ? plain(text).json() : null;

@@ -5,7 +5,8 @@ import os
 from pathlib import Path
 
 from seq2see.errors import UserError
-from seq2see.folders import resolve_folder
+from seq2see.folders import LESSONS_MODEL, packaged_lessons, resolve_folder
+from seq2see.pretrained import packaged_folder
 from seq2see.translate import Translator, export, stock
 
 TYPES = {"ctranslate2": ("int8", "float32"), "transformers": (), "web": ("int8", "float16")}
@@ -45,7 +46,8 @@ def write_page(args: argparse.Namespace) -> None:
 
     translator = Translator.from_pretrained(args.run, engine="torch")
     out = Path(args.out or f"{translator.name or 'model'}.html")
-    page = web_page(translator, args.quantization)
+    has_lessons = translator.folder is not None and translator.folder == packaged_folder(LESSONS_MODEL)
+    page = web_page(translator, args.quantization, lessons=packaged_lessons() if has_lessons else b"")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(page, encoding="utf-8")

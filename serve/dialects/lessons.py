@@ -1,21 +1,22 @@
-"""`/v1/lessons`: the lessons as one page, from a run on this machine or else from the package.
+"""`/v1/lessons`: the record of the lessons (`lessons/record.py`), from a run on this machine or else from the package.
 
-`seq2see lessons` runs them in a separate process and writes its page to the folder in the settings.
+`seq2see lessons` runs them in a separate process and writes its record to the folder in the settings.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import subprocess
 import sys
-from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from seq2see.folders import LESSONS_PAGE
+from seq2see.folders import LESSONS_RECORD, packaged_lessons
 from seq2see.pretrained import is_packaged
 from ...lens.wording import printable
 from ..api_errors import APIError
@@ -33,7 +34,7 @@ class LessonsBody(Body):
 
 
 class LessonsReply(BaseModel):
-    html: str = Field(description="the page; empty while the lessons run")
+    record: dict[str, Any] | None = Field(description="the record of all lessons; null while they run")
     own: bool = Field(description="from a run on this machine, not from the package")
     running: bool
     said: list[str] = Field(description="the last lines of output")
@@ -55,10 +56,11 @@ class Lessons:
         return self._process is not None and self._process.poll() is None
 
     def reply(self) -> LessonsReply:
-        own = self.folder / LESSONS_PAGE
-        text = "" if self.running else own.read_text("utf-8") if own.is_file() else packaged()
+        own = self.folder / LESSONS_RECORD
+        text = own.read_bytes() if own.is_file() else gzip.decompress(packaged_lessons())
+        record = None if self.running else json.loads(text)
         said = self._log.read_text("utf-8", "replace").splitlines()[-LINES:] if self._process else []
-        return LessonsReply(html=text, own=own.is_file(), running=self.running, said=list(map(printable, said)),
+        return LessonsReply(record=record, own=own.is_file(), running=self.running, said=list(map(printable, said)),
                             may_run=self.service.settings.run_lessons)
 
     def start(self) -> None:
@@ -79,16 +81,11 @@ class Lessons:
             self._process.terminate()
 
 
-def packaged() -> str:
-    """The packaged page of the lessons."""
-    return gzip.decompress(files("seq2see.lessons").joinpath("lessons.html.gz").read_bytes()).decode("utf-8")
-
-
 def router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["Seq2See"], route_class=JSONRoute)
     lessons = Lessons(service)
 
-    @routes.post("/lessons", summary="The lessons, as one page", dependencies=key_wanted(service))
+    @routes.post("/lessons", summary="The record of the lessons", dependencies=key_wanted(service))
     async def read(body: LessonsBody, request: Request) -> LessonsReply:
         service.access.authenticate(request)
         if body.run:
