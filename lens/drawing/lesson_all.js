@@ -3,8 +3,14 @@
 import { attention } from "./lesson_attention.js";
 import { causalMask } from "./lesson_causal_mask.js";
 import { crossAttention } from "./lesson_cross_attention.js";
+import { headsAndLayers } from "./lesson_heads_and_layers.js";
+import { it } from "./lesson_it.js";
+import { kvCaching } from "./lesson_kv_caching.js";
+import { lastVector } from "./lesson_last_vector.js";
 import { manyHeads } from "./lesson_many_heads.js";
 import { scaling } from "./lesson_scaling.js";
+import { temperature } from "./lesson_temperature.js";
+import { values } from "./lesson_values.js";
 import { words } from "./lesson_words.js";
 
 // By the names in the record.
@@ -15,4 +21,10 @@ export const MOVING = {
   l04_causal_mask: causalMask,
   l05_many_heads: manyHeads,
   l06_cross_attention: crossAttention,
+  l07_temperature: temperature,
+  l08_kv_caching: kvCaching,
+  l09_values: values,
+  l10_it: it,
+  l11_last_vector: lastVector,
+  l12_heads_and_layers: headsAndLayers,
 };
