@@ -19,6 +19,7 @@ from ..tokenizer.words import split_words, token_names, token_spans
 from .hooks import capture, laid_out_otherwise, layers_of, replaced
 from .pausing import pause
 from .teacher_forcing import eval_mode
+from .word_order import position_modules
 
 # L layers, N words, D model width, V vocabulary
 
@@ -41,12 +42,14 @@ class Contextual:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A token of the vocabulary, its similarity, and its rank, from 1.  `asked`: it is part of the question."""
+    """A token of the vocabulary, its similarity, and its rank, from 1.  `asked`: it is part of the question; `length`:
+    that of its vector."""
 
     text: str
     value: float
     rank: int
     asked: bool = False
+    length: float = 0.0
 
 
 def contextual(
@@ -85,7 +88,7 @@ def _hidden_states(model: PreTrainedModel, ids: Sequence[int], *, positions: boo
     """The encoder's residual stream before the first layer and after each: [L+1,S,D]."""
     encoder, layers = model.get_encoder(), layers_of(model, "encoder")
     ids_1S = torch.tensor([list(ids)], device=model.device)
-    added = [] if positions else [module for name, module in encoder.named_modules() if name.endswith("positions")]
+    added = [] if positions else position_modules(encoder)
     with (
         eval_mode(model), torch.no_grad(),
         replaced((module, "out", torch.zeros_like) for module in added),
@@ -202,12 +205,13 @@ def _ranked(
 ) -> list[Neighbour]:
     """All tokens except special and byte tokens, nearest first."""
     matrix_VD = _matrix(model, side).cpu()
-    near_V = matrix_VD @ vector.to(matrix_VD.dtype)
+    near_V, length_V = matrix_VD @ vector.to(matrix_VD.dtype), matrix_VD.norm(dim=-1)
     if by == "cosine":
-        near_V = near_V / (matrix_VD.norm(dim=-1) * vector.norm()).clamp(min=1e-12)
+        near_V = near_V / (length_V * vector.norm()).clamp(min=1e-12)
     reader = of_source(tokenizer) if side == "source" else tokenizer
     names = token_names(reader, range(min(len(tokenizer), len(matrix_VD))))
     hidden = _special_ids(tokenizer) | left_out
     order = [i for i in near_V.argsort(descending=True, stable=True).tolist()
              if i < len(names) and i not in hidden and not _is_byte(str(names[i]))]
-    return [Neighbour(str(names[i]), float(near_V[i]), rank, i in asked) for rank, i in enumerate(order, start=1)]
+    return [Neighbour(str(names[i]), float(near_V[i]), rank, i in asked, float(length_V[i]))
+            for rank, i in enumerate(order, start=1)]

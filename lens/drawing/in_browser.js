@@ -12,7 +12,7 @@
 import { antecedentOf } from "./antecedent.js";
 import { evidenceOf } from "./evidence.js";
 import { Forced } from "./forced.js";
-import { arithmetic, layers, near, patch, replay, tree, words } from "./inside.js";
+import { arithmetic, layers, near, patch, positions, replay, tree, words } from "./inside.js";
 import { Network, headsOff } from "./network.js";
 import { recordOf } from "./record.js";
 import { OPTIONS, translated } from "./searching.js";
@@ -60,6 +60,7 @@ const ROUTES = {
       arithmetic: () => arithmetic(forced(), question), layers: () => layers(forced()),
       patch: () => patch(forced(), question, pause), tree: () => tree(model, pair, question),
       words: () => words(model, pair, question, pause), near: () => near(model, question),
+      positions: () => positions(forced(), question),
       replay: async () => replay(await model.moments(), question),
     };
     return tools[tool]();

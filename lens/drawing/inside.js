@@ -1,13 +1,13 @@
 // The lab's questions about one translation, by tool, as `/v1/inside` answers them.
 
 import { Weighing, allHeads } from "./evidence.js";
-import { bestOf } from "./chances.js";
-import { beamSearch, headsOff, layerNorm, linear, logSum, recorder } from "./network.js";
+import { bestOf, chancesOf } from "./chances.js";
+import { beamSearch, headsOff, layerNorm, linear, logSum, recorder, sinusoid } from "./network.js";
 import { label, recordOfMoment } from "./record.js";
 import { attentionOf, layersOf } from "./views.js";
 import { splitWords, tokenSpans } from "./words.js";
 
-const LENS = 5, NEAR = 10;  // candidates of a layer, neighbours of a word
+const LENS = 5, NEAR = 10, STEP = 3;  // candidates of a layer, neighbours of a word, candidates of a step
 const list = (numbers) => Array.from(numbers);
 const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0), length = (a) => Math.sqrt(dot(a, a));
 const cosine = (a, b) => dot(a, b) / Math.max(length(a) * length(b), 1e-12);
@@ -120,7 +120,8 @@ function largest(matrix) {
   return [Math.max(0, dot(image, direction)), direction];
 }
 
-// --- neighbours of a word, or of word - minus + plus: [token, similarity, whether it is in the question]
+// --- neighbours of a word, or of word - minus + plus: [token, similarity, whether it is in the question], and the lengths
+// of the vectors that are compared
 
 export function near({ network, tokenizer }, { word, minus = "", plus = "" }) {
   const names = [word, minus, plus].map((one) => one.trim()), isAnalogy = Boolean(names[1] || names[2]);
@@ -130,7 +131,9 @@ export function near({ network, tokenizer }, { word, minus = "", plus = "" }) {
   const vector = isAnalogy ? first.map((one, i) => one - second[i] + third[i]) : first, own = new Set(asked.flat());
   const isHidden = (name, id) => tokenizer.special.has(id) || isByte(name) || !isAnalogy && own.has(id);
   const scores = tokenizer.tokens.map((name, id) => isHidden(name, id) ? -Infinity : cosine(rowOf(id), vector));
-  return { near: bestOf(scores, NEAR).map((id) => [label(tokenizer.tokens[id]), scores[id], own.has(id)]) };
+  const found = bestOf(scores, NEAR);
+  return { near: found.map((id) => [label(tokenizer.tokens[id]), scores[id], own.has(id)]),
+    lengths: [vector, ...found.map(rowOf)].map(length) };
 }
 const isByte = (name) => /^<0x..>$/.test(name);
 function idsOf(tokenizer, word) {
@@ -140,6 +143,23 @@ function idsOf(tokenizer, word) {
     throw new Error(`the word ${quoted(word)} is not in the vocabulary: choose one from the training data`);
   return ids;
 }
+
+// --- each step with or without positions (`lens/word_order.py`)
+
+export function positions(forced, { positions: added }) {
+  const { network, tokenizer, sourceIds, ids, calibrator } = forced, named = (id) => label(tokenizer.tokens[id]);
+  const hooks = added ? {} : { stream: withoutPositions(network.D) };
+  const { logits } = forced.run(network.encode(sourceIds, hooks), hooks);
+  const steps = ids.map((_, t) => chancesOf(forced.scores(t, { logits }), calibrator));
+  return { tokens: ids.map(named), chances: ids.map((id, t) => steps[t].weights[id] / steps[t].sum),
+    top: steps.map(({ weights, sum }) => bestOf(weights, STEP).map((id) => [named(id), weights[id] / sum])) };
+}
+// Takes from what the first layers read what `Network.embed` has added.
+const withoutPositions = (D) => (name, x, start) => {
+  if (!/\.0\.self_attn$/.test(name)) return;
+  for (let at = 0; at < x.length; at += D)
+    sinusoid(start + at / D, D).forEach((wave, i) => { x[at + i] -= wave; });
+};
 
 // --- the odds of each word with each head patched from another sentence (`lens/evidence.py`)
 

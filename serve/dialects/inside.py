@@ -20,12 +20,14 @@ from ...lens.kinds import Kind
 from ...lens.trace import Trace
 from ...lens.wording import label
 from ...tokenizer.tagging import tagging
+from ...tokenizer.words import token_names
 from ...translate.translator import Translator
 from ..limits import check_look_size
 from ..service import Service
 from .bodies import GIVEN, TARGET_IDS, Body, From0, JSONRoute, TargetIds, key_wanted
 
 MOST_BEAMS = 8  # more are unreadable
+STEP_CANDIDATES = 3  # of a step
 Short = Annotated[str, Field(max_length=100)]
 Sentence = Annotated[str, Field(min_length=1, max_length=300)]
 
@@ -133,7 +135,8 @@ class WordsQuestion(Question):
 
 
 class NearQuestion(Question):
-    """The neighbours of `word`, or of `word` - `minus` + `plus`: [token, similarity, whether it is in the query]."""
+    """The neighbours of `word`, or of `word` - `minus` + `plus`: [token, similarity, whether it is in the query]; and
+    the lengths of the vectors that are compared, the query's and those of the neighbours."""
 
     tool: Literal["near"]
     word: Short
@@ -142,13 +145,39 @@ class NearQuestion(Question):
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
-            from ...lens.embeddings import analogy, neighbours
+            from ...lens.embeddings import analogy, neighbours, static
 
         word, minus, plus = (one.strip() for one in (self.word, self.minus, self.plus))
         with translator.inside() as (model, tokenizer):
             found = analogy(model, tokenizer, word, minus, plus)[0] if minus or plus else neighbours(
                 model, tokenizer, word)
-        return {"near": [[label(one.text), one.value, one.asked] for one in found]}
+            vectors = [static(model, tokenizer, one) for one in (word, minus, plus) if one]
+        vector = vectors[0] if len(vectors) == 1 else vectors[0] - vectors[1] + vectors[2]
+        return {"near": [[label(one.text), one.value, one.asked] for one in found],
+                "lengths": [float(np.linalg.norm(vector)), *(one.length for one in found)]}
+
+
+class PositionsQuestion(Question):
+    """With or without the vectors of positions: the tokens of the translation, the probability of each, and the three
+    best candidates of its step.  Probabilities are calibrated where the model is."""
+
+    tool: Literal["positions"]
+    positions: bool = Field(description="false: the vectors of positions are zero, on both sides")
+
+    def answer(self, translator: Translator) -> dict[str, Any]:
+        with IMPORTS:
+            from ...lens.word_order import predictions  # imports torch
+
+        trace = self.trace(translator)
+        with translator.inside() as (model, tokenizer):
+            chance_TV = np.exp(predictions(model, trace, positions=self.positions))
+        best_TK = np.argsort(-chance_TV, axis=-1, kind="stable")[:, :STEP_CANDIDATES].tolist()
+        ids = [*trace.target_ids, *(id for best in best_TK for id in best)]
+        names = dict(zip(ids, map(label, token_names(tokenizer, ids)), strict=True))
+        return {"tokens": [names[id] for id in trace.target_ids],
+                "chances": [float(one[id]) for one, id in zip(chance_TV, trace.target_ids, strict=True)],
+                "top": [[[names[id], float(one[id])] for id in best]
+                        for one, best in zip(chance_TV, best_TK, strict=True)]}
 
 
 class PatchQuestion(Question):
@@ -185,7 +214,8 @@ class ReplayQuestion(Question):
 
 
 AnyQuestion = Annotated[
-    ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion | ReplayQuestion,
+    ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion | PositionsQuestion
+    | ReplayQuestion,
     Field(discriminator="tool"),
 ]
 
