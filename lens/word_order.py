@@ -4,6 +4,8 @@ Without the vectors of positions that are added to embeddings (Vaswani et al. 20
 of tokens: then no order of them changes a prediction.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from torch import nn
@@ -26,7 +28,8 @@ def position_modules(stack: nn.Module) -> list[nn.Module]:
 def predictions(model: PreTrainedModel, trace: Trace, *, positions: bool = True) -> np.ndarray:
     """Log-probabilities [T,V] of each step of a trace, calibrated if it is.
 
-    Without `positions` their vectors are zero on both sides.  UserError for a model that has none to leave out.
+    Without `positions` their vectors are zero on both sides, and log-probabilities are the model's own: what was
+    measured of it is not true of it then.  UserError for a model that has none to leave out.
     """
     check_model(model)
     added = [module for stack in (model.get_encoder(), model.get_decoder()) for module in position_modules(stack)]
@@ -35,4 +38,5 @@ def predictions(model: PreTrainedModel, trace: Trace, *, positions: bool = True)
     off = [] if positions else added
     with eval_mode(model), replaced((module, "out", torch.zeros_like) for module in off):
         output, _ = forced_pass(model, [trace.source_ids], [trace.target_ids])
-    return shown_by(trace)(output.logits[0].double().cpu().numpy())
+    shown = shown_by(trace if positions else replace(trace, calibrated=None))
+    return shown(output.logits[0].double().cpu().numpy())

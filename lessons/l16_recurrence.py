@@ -17,7 +17,7 @@ from .small import LAYERS, LONGEST, Network, Recipe, SmallModel, Task, compare, 
 
 NETWORKS: tuple[Network, ...] = ("elman", "gru", "gru with attention", "transformer")
 NAMES = ("Elman", "GRU", "GRU + attention", "Transformer")
-LENGTHS = (4, 8, 16, 32)
+LENGTHS = (4, 6, 8, 12, 16, 24, 32)
 DIRECTIONS = 8
 
 LOST_BELOW = 0.5  # of a fair share of influence, at the greatest length: below, it is lost
@@ -35,7 +35,7 @@ def measure(bench: Workbench) -> Figures:
     for network, one in compared.items():
         shares = [influences(bench, run.model, task) for run in one.runs]
         influence[network] = np.array([[of_S[0] for of_S in by_length] for by_length in shares])  # [seeds,lengths]
-        profile[network] = np.mean([by_length[-1] for by_length in shares], axis=0)  # [longest]
+        profile[network] = [np.mean(seeds, axis=0) for seeds in zip(*shares, strict=True)]  # [S] for each length
         texts = [translate(run.model, task.tokenizer, [row.source for row in rows], longest=2 * LONGEST)
                  for run in one.runs]  # fmt: skip
         double[network] = Estimate.seeds([score(text, [row.target for row in rows]).chrf for text in texts])

@@ -150,7 +150,7 @@ export function positions(forced, { positions: added }) {
   const { network, tokenizer, sourceIds, ids, calibrator } = forced, named = (id) => label(tokenizer.tokens[id]);
   const hooks = added ? {} : { stream: withoutPositions(network.D) };
   const { logits } = forced.run(network.encode(sourceIds, hooks), hooks);
-  const steps = ids.map((_, t) => chancesOf(forced.scores(t, { logits }), calibrator));
+  const steps = ids.map((_, t) => chancesOf(forced.scores(t, { logits }), added ? calibrator : null));
   return { tokens: ids.map(named), chances: ids.map((id, t) => steps[t].weights[id] / steps[t].sum),
     top: steps.map(({ weights, sum }) => bestOf(weights, STEP).map((id) => [named(id), weights[id] / sum])) };
 }

@@ -159,7 +159,7 @@ class NearQuestion(Question):
 
 class PositionsQuestion(Question):
     """With or without the vectors of positions: the tokens of the translation, the probability of each, and the three
-    best candidates of its step.  Probabilities are calibrated where the model is."""
+    best candidates of its step.  Probabilities are calibrated where the model is and has its positions."""
 
     tool: Literal["positions"]
     positions: bool = Field(description="false: the vectors of positions are zero, on both sides")
