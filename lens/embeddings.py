@@ -42,14 +42,13 @@ class Contextual:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A token of the vocabulary, its similarity, and its rank, from 1.  `asked`: it is part of the question; `length`:
-    that of its vector."""
+    """A token of the vocabulary, its similarity, and its rank, from 1.  `asked`: it is part of the question."""
 
     text: str
     value: float
     rank: int
-    asked: bool = False
-    length: float = 0.0
+    asked: bool
+    id: int
 
 
 def contextual(
@@ -110,7 +109,12 @@ def static(
 
     UserError for a word that the vocabulary has only as bytes, or not at all.
     """
-    return _matrix(model, side)[_token_ids(tokenizer, word)].mean(0).cpu().numpy()
+    return token_vectors(model, _token_ids(tokenizer, word), side=side).mean(0)
+
+
+def token_vectors(model: PreTrainedModel, ids: Sequence[int], *, side: Side = "source") -> np.ndarray:
+    """The embeddings of tokens, [N,D], unscaled."""
+    return _matrix(model, side)[list(ids)].cpu().numpy()
 
 
 def _matrix(model: PreTrainedModel, side: Side) -> torch.Tensor:
@@ -205,13 +209,12 @@ def _ranked(
 ) -> list[Neighbour]:
     """All tokens except special and byte tokens, nearest first."""
     matrix_VD = _matrix(model, side).cpu()
-    near_V, length_V = matrix_VD @ vector.to(matrix_VD.dtype), matrix_VD.norm(dim=-1)
+    near_V = matrix_VD @ vector.to(matrix_VD.dtype)
     if by == "cosine":
-        near_V = near_V / (length_V * vector.norm()).clamp(min=1e-12)
+        near_V = near_V / (matrix_VD.norm(dim=-1) * vector.norm()).clamp(min=1e-12)
     reader = of_source(tokenizer) if side == "source" else tokenizer
     names = token_names(reader, range(min(len(tokenizer), len(matrix_VD))))
     hidden = _special_ids(tokenizer) | left_out
     order = [i for i in near_V.argsort(descending=True, stable=True).tolist()
              if i < len(names) and i not in hidden and not _is_byte(str(names[i]))]
-    return [Neighbour(str(names[i]), float(near_V[i]), rank, i in asked, float(length_V[i]))
-            for rank, i in enumerate(order, start=1)]
+    return [Neighbour(str(names[i]), float(near_V[i]), rank, i in asked, i) for rank, i in enumerate(order, start=1)]

@@ -24,7 +24,7 @@ from ..lens.hooks import Head
 from ..lens.intervals import Estimate
 from ..lens.kinds import KINDS
 from ..lens.palette import COLOURS
-from .figures import written
+from .figures import layer_name, written
 
 NAMES = ("ink", "soft", "line", "blue", "orange", "green", "purple", "red")
 INK, SOFT, LINE, BLUE, ORANGE, GREEN, PURPLE, RED = (COLOURS["light"][name] for name in NAMES)
@@ -133,7 +133,8 @@ class Map:
                 written(float(value), ".2f"))
             if text:
                 axes.text(column, row, text, ha="center", va="center", fontsize=7, color=INK)
-        tilted = max(map(len, self.columns), default=0) > 4
+        longest = max(map(len, self.columns), default=0)
+        tilted = longest > 4 and longest * len(self.columns) > 32
         axes.set(xlim=(-0.5, len(self.columns) - 0.5), ylim=(len(self.rows) - 0.5, -0.5))
         axes.set_xticks(range(len(self.columns)), self.columns, rotation=45 if tilted else 0,
                         ha="left" if tilted else "center")
@@ -156,15 +157,15 @@ def ends(values: Values) -> np.ndarray:
 
 def head_map(title: str, heads: Sequence[Head], values: Sequence[float], *, texts: Sequence[str] = (),
              top: float | None = None, wide: bool = False) -> Map:  # fmt: skip
-    """A cell for each head, a row for each layer of each kind of attention."""
+    """A cell for each head, a row for each layer of each kind of attention, both counted from 1."""
     rows = sorted({(KINDS.index(head.kind), head.layer) for head in heads})
     grid = np.full((len(rows), max(head.head for head in heads) + 1), np.nan)
     said = np.full(grid.shape, "", dtype=object)
     for head, value, text in zip(heads, values, texts or [f"{value:.2f}" for value in values], strict=True):
         place = rows.index((KINDS.index(head.kind), head.layer)), head.head
         grid[place], said[place] = value, text
-    return Map(title, grid, [f"{KINDS[kind]} {layer}" for kind, layer in rows],
-               [str(head) for head in range(grid.shape[1])], top, said, wide)
+    return Map(title, grid, [f"{KINDS[kind]}, {layer_name(layer)}" for kind, layer in rows],
+               [f"head {head + 1}" for head in range(grid.shape[1])], top, said, wide)
 
 
 def to_svg(panels: Sequence[Panel], *, name: str, title: str) -> str:

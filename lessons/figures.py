@@ -1,4 +1,7 @@
-"""Figures with their spread, and how figures become text: in tables, in the lessons' Markdown, and in JSON."""
+"""Figures with their spread, and how figures and heads become text: in tables, in the lessons' Markdown, and in JSON.
+
+Readers count layers and heads from 1, as the page does; code, commands and JSON count from 0.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from ..lens.hooks import Head
 from ..lens.intervals import Estimate
+from ..lens.kinds import Kind
 
 DIGITS = 6  # significant ones that JSON keeps of a figure
+ATTENTION: dict[Kind, str] = {
+    "encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
 
 
 def columns_of(values_NK: np.ndarray, groups: Sequence[str] | None = None) -> list[Estimate]:
@@ -39,13 +46,31 @@ def written(value: Any, spec: str = "") -> str:
         return ", ".join(f"{key} {written(item, spec)}" for key, item in value.items())
     if isinstance(value, Estimate):
         return value.written(lambda part: written(part, spec))
+    if isinstance(value, Head):
+        return head_name(value)
     if isinstance(value, np.ndarray | list | tuple):
-        return ", ".join(written(item, spec) for item in value)
+        several = len(value) > 0 and isinstance(value[0], Head)  # names with commas
+        return ("; " if several else ", ").join(written(item, spec) for item in value)
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and math.isnan(value):
         return "–"
     return format(value, spec).replace("-", "−") if spec else spelled(value)
+
+
+def layer_name(layer: int) -> str:
+    """A layer, counted from 0, as readers count."""
+    return f"layer {layer + 1}"
+
+
+def head_name(head: Head) -> str:
+    """A head as the page names it, such as "cross-attention, layer 1, head 3" for ("cross", 0, 2)."""
+    return f"{ATTENTION[head.kind]}, {layer_name(head.layer)}, head {head.head + 1}"
+
+
+def likeness(off: float, *, within: float) -> str:
+    """What a reader is told of two computations of the same thing that are so far apart."""
+    return "are the same, but for rounding" if off < within else f"differ by up to {spelled(float(off))}"
 
 
 def spelled(value: Any) -> str:

@@ -17,10 +17,10 @@ from ..lens.hooks import Stack, supervised_heads
 from ..lens.intervals import Estimate
 from ..lens.role_scores import LEAST, Measured, RoleScore, measure
 from ..lens.trace import Trace
-from ..lens.wording import NAMES
 from ..measures.gold import groups_of, in_halves, minimal_pairs, pronoun_choice, to_gold
 from ..storybook import StoryPair
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from .figures import head_name
 from .lesson import Check, Table
 from .workbench import Workbench
 
@@ -137,7 +137,7 @@ def role_table(caption: str, roles: Iterable[RoleScore], names: Mapping[str, str
     """A row for each head in a role; `names` has other words for some roles."""
     return Table(
         caption, ("role", "head", "share of its attention", "uniform", "best fixed position", "wrong nouns"),
-        [((names or {}).get(one.role, one.role), f"{one.head}{one.supervision}",
+        [((names or {}).get(one.role, one.role), f"{head_name(one.head)}{one.supervision}",
           f"{Estimate(one.score, one.low, one.high):.1%}",
           *("–" if share is None else f"{share:.1%}" for share in (one.uniform, one.positional, one.rival)))
          for one in roles], folded)
@@ -154,7 +154,6 @@ def named(one: RoleScore | None) -> str:
     """The head of a role in words."""
     if one is None:
         return "Not decidable here: the role does not occur, or an uninformed baseline already looks there."
-    return (f"The best head, {NAMES[one.head.kind].lower()} layer {one.head.layer}, head {one.head.head}"
-            f"{one.supervision},"
+    return (f"The best head, {head_name(one.head)}{one.supervision},"
             f" gives {Estimate(one.score, one.low, one.high):.0%} of its attention there; the best baseline gives"
             f" {one.baseline:.0%}.")

@@ -11,6 +11,7 @@ from ..storybook import StoryPair
 from ..storybook.senses import SENSES
 from ..tokenizer.encoding import encode_source
 from ..tokenizer.words import split_words
+from .figures import layer_name
 from .lesson import Bars, Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench
 
 # L layers, N words or occurrences, D model width
@@ -126,7 +127,7 @@ def disambiguated(bench: Workbench) -> tuple[dict[str, Estimate], int]:
             right.append(says if second else 1 - says)
         return Estimate.of(right, [group for _, _, group, _ in asked])
 
-    names = ("static", "with its position", *(f"after layer {layer}" for layer in range(layers - 1)))
+    names = ("static", "with its position", *(f"after {layer_name(layer)}" for layer in range(layers - 1)))
     return {name: share(stage - 1) for stage, name in enumerate(names)}, len(asked)
 
 

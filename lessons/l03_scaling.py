@@ -7,6 +7,7 @@ from ..lens.hooks import capture
 from ..lens.teacher_forcing import eval_with_eager_attention
 from ..tokenizer.encoding import encode_source
 from .by_hand import softmax
+from .figures import layer_name
 from .lesson import Check, Checks, Curves, Exhibits, Figures, Table, Workbench, over_seeds
 
 # N queries, K keys, D width, H heads, T and S tokens, E size of one head
@@ -94,7 +95,7 @@ def claims(f: Figures) -> Checks:
 def exhibits(f: Figures) -> Exhibits:
     rows = [(width, *(value for of in (f.variance, f.jacobian, f.largest) for value in of[:, w].mean(-1)))
             for w, width in enumerate(WIDTHS)]
-    heads = [(f"layer {layer}", before.mean(), *row)
+    heads = [(layer_name(layer), before.mean(), *row)
              for layer, (before, row) in enumerate(zip(f.heads["untrained"], f.heads["trained"], strict=True))]
     variance, gradient = (dict(zip(("not scaled", "divided by √d"), map(over_seeds, of), strict=True))
                           for of in (f.variance, f.jacobian))  # fmt: skip
@@ -102,7 +103,8 @@ def exhibits(f: Figures) -> Exhibits:
         Table(f"Random queries against {KEYS} random keys", (
             "d", "variance of scores", "scaled", "median Jacobian", "scaled", "largest weight", "scaled"), rows),
         Table("Variance of scaled scores in the encoder", (
-            "", "before training, mean of heads", *(f"head {h}" for h in range(f.heads["trained"].shape[1]))), heads),
+            "", "before training, mean of heads",
+            *(f"head {h + 1}" for h in range(f.heads["trained"].shape[1]))), heads),
         Curves("Variance of scores", WIDTHS, variance, "width d", doubling=True, log=True, level=1),
         Curves("Gradient through the softmax", WIDTHS, gradient, "width d", doubling=True),
     ]

@@ -16,6 +16,7 @@ from ..lens.kinds import Kind
 from ..lens.role_scores import heads_of_roles
 from ..lens.teacher_forcing import by_length, eval_mode, forced_pass
 from ..tokenizer.words import split_words
+from .figures import layer_name
 from .held_out import groups, ids_of, measured, named, role_checks, traces
 from .lesson import SENTENCE, TRANSLATION, Bars, Check, Checks, Estimate, Exhibits, Figures, Look, Map, Table, Workbench
 
@@ -119,7 +120,8 @@ def one_step(bench: Workbench) -> dict[str, Any]:
     drops = drops_by_words(trace)[number]
     most = [words[column] for column in weights.argmax(1)]
     return {
-        "words": words, "names": [f"{head.layer}.{head.head}" for head in heads], "weights": weights,
+        "words": words, "weights": weights,
+        "names": [f"{layer_name(head.layer)}, head {head.head + 1}" for head in heads],
         "alignment": best, "said": named(best), "asked": most[heads.index(best.head)], "many": most.count(ASKED),
         "heads": len(heads), "costly": words[int(np.argmax(drops))], "fall": float(max(drops)),
         "look": Look(SENTENCE, *best.head),

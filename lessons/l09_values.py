@@ -14,7 +14,7 @@ from ..lens.kinds import KINDS, Kind
 from ..lens.teacher_forcing import eval_mode, eval_with_eager_attention, forced_pass
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
-from .figures import rank_correlation
+from .figures import head_name, rank_correlation
 from .held_out import groups, traces_with_views
 from .lesson import SENTENCE, TRANSLATION, Bars, Check, Checks, Estimate, Exhibits, Figures, Look, Table, Workbench
 
@@ -103,7 +103,7 @@ def one_head(bench: Workbench) -> dict[str, Any]:
     layer, head = map(int, np.unravel_index(int(differing.argmax()), differing.shape))
     effect = effects(bench, trace, [("cross", layer, head, c) for c in range(len(trace.source))])
     shares = (weights[layer, head], lengths[layer, head], effect / max(effect.sum(), 1e-12))
-    return {"head": str(Head("cross", layer, head)), "columns": [token.text.strip() for token in trace.source],
+    return {"head": Head("cross", layer, head), "columns": [token.text.strip() for token in trace.source],
             "example": dict(zip(("weight", "added length", "effect"), shares, strict=True)),
             "look": Look(SENTENCE, "cross", layer, head)}  # fmt: skip
 
@@ -128,6 +128,6 @@ def exhibits(f: Figures) -> Exhibits:
     return [
         Table("Weights, lengths and effects",
               ("", "another word adds most", "effects ordered by weight", "by length"), rows),
-        Bars(f"One head ({f.head}): share of each word, over all steps", f.columns, f.example, wide=True),
+        Bars(f"{head_name(f.head).capitalize()}: share of each word, over all steps", f.columns, f.example, wide=True),
         Bars("How well each orders the effects (rank correlation)", names, orders, top=1, wide=True),
     ]

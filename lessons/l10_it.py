@@ -10,6 +10,7 @@ from ..lens.choices import Ablations, Choice, margins
 from ..lens.hooks import Head
 from ..lens.role_scores import heads_of_roles
 from ..tokenizer.words import token_spans
+from .figures import layer_name
 from .held_out import Pronouns, clearest, ids_of, measured, named, pronouns, role_checks, role_table
 from .lesson import SENTENCE, Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench, head_map
 
@@ -59,9 +60,9 @@ def measure(bench: Workbench) -> Figures:
     return Figures(
         flips=flips,
         worst=min(one.low for one in flips.values()), looks=looks, heads=heads, flipped=flipped, right=right,
-        costs=costs, whole=whole, best=first, head=str(heads[first]), turned=flipped[first], cost=costs[first],
+        costs=costs, whole=whole, best=first, head=heads[first], turned=flipped[first], cost=costs[first],
         left=right[first], others=float(np.mean([one.value for i, one in enumerate(flipped) if i != first])),
-        few=[str(heads[i]) for i in best], together=test.flip_rate(heads=[heads[i] for i in best]),
+        few=[heads[i] for i in best], together=test.flip_rate(heads=[heads[i] for i in best]),
         by_place=by_place, last={name: of[-1] for name, of in by_place.items()}, pairs=len(test.pairs),
         asked=asked, said=named(asked), look=Look(SENTENCE, *heads[first]),
     )  # fmt: skip
@@ -103,8 +104,8 @@ def exhibits(f: Figures) -> Exhibits:
     return [
         role_table("The head that looks most at the antecedent, in each kind of attention", f.looks),
         Table("Pronouns flipped by the encoder's states of another sentence",
-              ("states of", *(f"after layer {layer}" for layer in layers)),
+              ("states of", *(f"after {layer_name(layer)}" for layer in layers)),
               [(name, *(f"{one:.0%}" for one in of)) for name, of in f.by_place.items()]),
         head_map("Pronouns flipped by a head", f.heads, [one.value for one in f.flipped], top=1.0),
-        Curves("Flipped by the states of", layers, f.by_place, "after layer", top=1.04),
+        Curves("Flipped by the states of", [layer + 1 for layer in layers], f.by_place, "after layer", top=1.04),
     ]

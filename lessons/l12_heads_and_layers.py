@@ -65,7 +65,7 @@ def measure(bench: Workbench) -> Figures:
         antecedent=antecedent,
         named=sorted({one.role for roles in by_head.values() for one in roles}) or ["none"],
         roled=having, unroled=lacking,
-        costly=str(heads[costly]), cost=costs[costly].value,
+        costly=heads[costly], cost=costs[costly].value,
         look=Look(TEXT, *noun[0]) if noun else Look(TEXT, "encoder"),
     )  # fmt: skip
 
@@ -120,7 +120,7 @@ def exhibits(f: Figures) -> Exhibits:
     texts = [", ".join([*roles[:1], *["supervised"] * supervised, f"{cost:.2f}"])
              for roles, supervised, cost in zip(f.roles, f.supervised, costs, strict=True)]
     distance, across = f.reached["distance"], f.reached["across"]
-    layers = range(max(map(len, distance.values())))
+    layers = range(1, max(map(len, distance.values())) + 1)
     return [
         Table("By layer, first to last", ("", "distance in tokens", "share across sentences"),
               [(NAMES[kind], by_layer(distance[kind]), by_layer(across[kind])) for kind in KINDS]),

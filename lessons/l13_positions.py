@@ -11,6 +11,7 @@ from ..measures.gold import in_halves
 from ..modeling.positions import sinusoids
 from ..storybook import StoryPair
 from ..tokenizer.encoding import encode_source, encode_target
+from .figures import layer_name
 from .lesson import Bars, Check, Checks, Exhibits, Figures, Look, Map, Table, Workbench
 from .small import Recipe, compare, task_of
 
@@ -135,8 +136,8 @@ def exhibits(f: Figures) -> Exhibits:
         Table(f"A small model’s translations of unseen sentences, such as *{f.source}*",
               ("", "exact", "translation"), list(zip(NAMES, f.exact, f.written, strict=True))),
         Table("How far the decoder's last state moves when the tokens before it are shuffled", ("", *NAMES),
-              [(f"after layer {layer + 1}", *f.decoder[:, layer]) for layer in layers]),
+              [(f"after {layer_name(layer)}", *f.decoder[:, layer]) for layer in layers]),
         Map("Dot products of positions", f.dots, ticks, ticks, top=1.0),
-        Bars("State moved by shuffling", [f"layer {layer + 1}" for layer in layers],
+        Bars("State moved by shuffling", list(map(layer_name, layers)),
              dict(zip(NAMES, f.decoder, strict=True))),
     ]  # fmt: skip

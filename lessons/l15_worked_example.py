@@ -8,7 +8,9 @@ import torch
 
 from ..lens import trace_texts
 from ..lens.arithmetic import arithmetic
+from ..lens.hooks import Head
 from .by_hand import Steps, one_head
+from .figures import head_name
 from .lesson import Check, Checks, Exhibits, Figures, Look, Map, Table, Workbench
 
 # N words, D width, E size of one head
@@ -103,7 +105,8 @@ def exhibits(f: Figures) -> Exhibits:
         table("Weights", model.weight_NN, tokens, tokens),
         table("Weighted sums of the values", model.mixed_NE, tokens, folded=True),
         Map("Weights by hand", hand.weight_NN, WORDS, WORDS, top=1),
-        Map(f"Decoder, layer 1, head {f.look.head + 1}", model.weight_NN, tokens, tokens, top=1),
+        Map(head_name(Head(f.look.kind, f.look.layer, f.look.head)).capitalize(), model.weight_NN, tokens, tokens,
+            top=1),
     ]
 
 

@@ -30,10 +30,11 @@ STILL = """.s2s-still { margin: 2em; font: 16px sans-serif; animation: s2s-still
 @keyframes s2s-still { from, to { visibility: hidden } }"""
 
 
-def web_page(translator: Translator, dtype: WebType | None = None, *, lessons: bytes = b"") -> str:
+def web_page(translator: Translator, dtype: WebType | None = None, *, lessons: bytes = b"", opened: str = "") -> str:
     """The page of a Seq2See model from a folder; its weights in float16 or int8, by default the smaller a large model.
 
-    `lessons` is the record of the lessons on this model (`lessons/record.py`), gzipped.
+    `lessons` is the record of the lessons on this model (`lessons/record.py`), gzipped; `opened` is the page that an
+    address without one opens, such as "lesson-3".
 
     UserError for a model that a browser cannot run.
     """
@@ -58,7 +59,7 @@ def web_page(translator: Translator, dtype: WebType | None = None, *, lessons: b
 {style()}</style></head>
 <body><div id="explorer"><p class="s2s-still">Nothing to see: this file is damaged, or the browser is too old or runs no
 JavaScript.</p></div>
-<script type="application/json" id="settings">{as_data(settings_of(translator))}</script>
+<script type="application/json" id="settings">{as_data(settings_of(translator) | {"opened": opened})}</script>
 <script>(() => {{ "use strict"; {bundle("file")}
 s2s_file.openFile(document.getElementById("explorer"));
 }})();</script>

@@ -12,6 +12,7 @@ export function openFile(home) {
   const settings = JSON.parse(document.getElementById("settings").textContent), engine = whole().then(started);
   engine.catch(() => {});  // each question says it
   home.textContent = "";
+  if (settings.opened && !location.hash) location.replace(`#${settings.opened}`);
   explorer(home, { ...settings, answer: async (route, body, signal) => {
     const { ask, lessons } = await engine;
     return route === "lessons" ? { record: await lessons(), own: false, running: false, said: [], may_run: false }

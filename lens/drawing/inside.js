@@ -8,7 +8,7 @@ import { attentionOf, layersOf } from "./views.js";
 import { splitWords, tokenSpans } from "./words.js";
 
 const LENS = 5, NEAR = 10, STEP = 3;  // candidates of a layer, neighbours of a word, candidates of a step
-const list = (numbers) => Array.from(numbers);
+const list = (numbers, change) => Array.from(numbers, change);
 const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0), length = (a) => Math.sqrt(dot(a, a));
 const cosine = (a, b) => dot(a, b) / Math.max(length(a) * length(b), 1e-12);
 
@@ -91,12 +91,12 @@ const meanOf = (vectors) => Array.from({ length: vectors[0].length }, (_, i) =>
   vectors.reduce((sum, one) => sum + one[i], 0) / vectors.length);
 const quoted = (text) => `'${text}'`;
 
-// The first two principal components of N vectors, from the products of their differences to the mean, [N,N].
-function project(vectors) {
+// The first principal components of N vectors, from the products of their differences to the mean, [N,N].
+export function project(vectors, count = 2) {
   const mean = meanOf(vectors), centred = vectors.map((one) => one.map((value, i) => value - mean[i]));
   let left = centred.map((a) => centred.map((b) => dot(a, b)));
   const whole = Math.max(left.reduce((sum, row, i) => sum + row[i], 0), 1e-300), shares = [], axes = [];
-  for (let axis = 0; axis < 2; axis++) {
+  for (let axis = 0; axis < count; axis++) {
     const [size, direction] = largest(left);
     const along = mean.map((_, i) => centred.reduce((sum, one, n) => sum + one[i] * direction[n], 0));
     const most = along.reduce((best, one) => Math.abs(one) > Math.abs(best) ? one : best, 0), scale = Math.sqrt(size);
@@ -110,7 +110,7 @@ function project(vectors) {
 // The largest eigenvalue of a symmetric matrix and its vector, by repeated squaring and a last product.
 function largest(matrix) {
   let power = matrix;
-  for (let i = 0; i < 40; i++) {
+  for (let i = 0; i < 40 && !isOneVector(power); i++) {
     const most = Math.max(1e-300, ...power.flat().map(Math.abs));
     const scaled = power.map((row) => row.map((one) => one / most));
     power = scaled.map((row) => scaled.map((_, j) => scaled.reduce((sum, other, k) => sum + row[k] * other[j], 0)));
@@ -120,8 +120,13 @@ function largest(matrix) {
   return [Math.max(0, dot(image, direction)), direction];
 }
 
-// --- neighbours of a word, or of word - minus + plus: [token, similarity, whether it is in the question], and the lengths
-// of the vectors that are compared
+// Whether only the largest eigenvalue is left: then the square of the sum of all is the sum of their squares.
+function isOneVector(matrix) {
+  const sum = matrix.reduce((total, row, i) => total + row[i], 0), all = matrix.flat();
+  return sum ** 2 <= dot(all, all) * (1 + 1e-12);
+}
+
+// --- neighbours of a word, or of word - minus + plus: [token, similarity, whether it is in the question], and vectors
 
 export function near({ network, tokenizer }, { word, minus = "", plus = "" }) {
   const names = [word, minus, plus].map((one) => one.trim()), isAnalogy = Boolean(names[1] || names[2]);
@@ -131,9 +136,9 @@ export function near({ network, tokenizer }, { word, minus = "", plus = "" }) {
   const vector = isAnalogy ? first.map((one, i) => one - second[i] + third[i]) : first, own = new Set(asked.flat());
   const isHidden = (name, id) => tokenizer.special.has(id) || isByte(name) || !isAnalogy && own.has(id);
   const scores = tokenizer.tokens.map((name, id) => isHidden(name, id) ? -Infinity : cosine(rowOf(id), vector));
-  const found = bestOf(scores, NEAR);
-  return { near: found.map((id) => [label(tokenizer.tokens[id]), scores[id], own.has(id)]),
-    lengths: [vector, ...found.map(rowOf)].map(length) };
+  const nearest = bestOf(scores, NEAR), rounded = (one) => list(one, (value) => +value.toFixed(4));
+  return { near: nearest.map((id) => [label(tokenizer.tokens[id]), scores[id], own.has(id)]),
+    vectors: [first, ...nearest.map(rowOf)].map(rounded) };
 }
 const isByte = (name) => /^<0x..>$/.test(name);
 function idsOf(tokenizer, word) {

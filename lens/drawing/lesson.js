@@ -10,61 +10,58 @@
 //     predict                         { question, options, right(answers, lesson), because(answers, lesson), shows }
 //     short(state, answers, lesson)   of lessons 1 to 8: leads the story on to the next
 //
-// The answers come in the order of the questions.  `predict` is asked before the control may move, with answers to
-// `start`, or to `predict.needs`; `shows` is the state that the answer is shown in.
+// The answers come in the order of the questions, which are about the lessons' sentence unless they bring another.
+// `predict` is asked before the control may move, with answers to `start`, or to `predict.needs`; `shows` is the state
+// that its answer is shown in.
 
 import { CAT } from "./lesson_parts.js";
 import { html, paint } from "./markup.js";
 
+const WAITING = html`<p class="soft">Working it out…</p>`;
+
 // What a reader has done in each lesson during the visit: { state, guess }, the guess a number of an option.
 const visits = new Map();
-export function visitOf(name, { start }) {
+function visitOf(name, { start }) {
   if (!visits.has(name)) visits.set(name, { state: { ...start }, guess: null });
   return visits.get(name);
 }
 
-// Questions about the sentence of the lessons need not repeat it, nor the model.
-export function asking([route, body], model) {
-  const own = body.text && body.translation === undefined ? { source: CAT.source, target: CAT.target } : CAT;
+function asking([route, body], model) {
+  const { text, translation, ...languages } = CAT;
   if (route === "inside") return [route, { question: { ...CAT, model, ...body } }];
-  return [route, { ...(route === "look" ? own : { source: CAT.source, target: CAT.target }), model, ...body }];
+  const about = route === "look" && body.text === undefined ? { text, translation } : {};
+  return [route, { ...languages, ...about, model, ...body }];
 }
 
+// The model of the lessons, if it is here.
 export const modelOf = ({ models }) => (models.find((one) => one.name === "storybook") ?? models[0])?.name;
 
-const SHELL = html`<div class="told"><div class="predict"></div><fieldset class="control"></fieldset>
-  <p class="live" aria-live="polite"></p></div><figure class="card pictured"></figure>`;
+const SHELL = html`<div class="told"><div class="predict"></div><fieldset class="control" aria-label="What to move"
+  disabled></fieldset><p class="live" aria-live="polite"></p></div><figure class="card pictured"></figure>`;
 
-// Draws a lesson's moving part into an element, which listens from then on; gives a function that draws it again.
-export function moving(element, context, name, module, lesson) {
-  const visit = visitOf(name, module), find = (one) => element.querySelector(one);
+// Draws a lesson's moving part into an element, which listens from then on; gives a function that draws it again and
+// then calls `drawn` with state and answers.
+export function moving(element, context, lesson, module, drawn = () => {}) {
+  const { name } = lesson, visit = visitOf(name, module), find = (one) => element.querySelector(one);
+  const change = (changes) => { visit.state = { ...visit.state, ...changes }; draw(); };
+  let latest = 0;
   element.insertAdjacentHTML("beforeend", String(SHELL));
   find(".live").dataset.says = `lesson-${name.slice(4)}`;
-  let latest = 0;
-  element.addEventListener("click", (event) => {
-    const set = event.target.closest("[data-set]"), guess = event.target.closest("[data-guess]");
-    if (!set && !guess) return;
-    event.stopPropagation();  // a control of the lesson, not of the explorer
-    if (set) visit.state = { ...visit.state, [set.dataset.set]: JSON.parse(set.dataset.value) };
-    else Object.assign(visit, { guess: +guess.dataset.guess, state: { ...visit.state, ...module.predict.shows } });
-    draw();
-  });
-  element.addEventListener("input", (event) => {
-    const { dataset: { slide }, value } = event.target;
-    if (!slide) return;
-    event.stopPropagation();
-    visit.state = { ...visit.state, [slide]: +value };
-    draw();
+  paint(find(".predict"), predicted(lesson, module.predict));
+  paint(find(".pictured"), WAITING);
+  listen(element, {
+    set: ({ set, value }) => change({ [set]: JSON.parse(value) }),
+    guess: ({ guess }) => { visit.guess = +guess; change(module.predict.shows); },
+    slide: ({ slide }, value) => change({ [slide]: +value }),
   });
   return draw;
 
   async function draw() {
-    const mine = ++latest, model = modelOf(context.settings);
-    const ask = (all) => Promise.all(all.map((one) => context.ask(...asking(one, model), new AbortController().signal)));
+    const mine = ++latest, { needs, start, predict } = module;
     element.setAttribute("aria-busy", true);
     try {
-      const answers = await ask(module.needs(visit.state, lesson));
-      const known = visit.guess === null ? null : await ask(module.predict.needs ?? module.needs(module.start, lesson));
+      const answers = await ask(needs(visit.state, lesson));
+      const known = visit.guess === null ? null : await ask(predict.needs ?? needs(start, lesson));
       if (mine === latest) show(answers, known);
     } catch (error) {
       if (mine === latest) paint(find(".pictured"), html`<p class="soft">${error.message}</p>`);
@@ -72,34 +69,54 @@ export function moving(element, context, name, module, lesson) {
     if (mine === latest) element.removeAttribute("aria-busy");
   }
 
+  function ask(questions) {
+    const model = modelOf(context.settings), { signal } = new AbortController();  // no other question ends these
+    return Promise.all(questions.map((one) => context.ask(...asking(one, model), signal)));
+  }
+
   function show(answers, known) {
-    const { state, guess } = visit, asked = find(".predict");
-    paint(asked, predicted(name, module.predict, guess, known, lesson));
+    const { state, guess } = visit;
+    paint(find(".predict"), predicted(lesson, module.predict, guess, known));
     find(".control").disabled = guess === null;
     paintControl(find(".control"), module.control(state, answers, lesson));
     paint(find(".live"), module.says(state, answers, lesson));
     paint(find(".pictured"), module.picture(state, answers, lesson, context.state.theme));
+    drawn(state, answers);
   }
 }
 
-// The question, and when it is answered the same sentence for every answer.
-function predicted(name, { question, options, right, because }, guess, answers, lesson) {
-  const place = guess === null ? null : right(answers, lesson);
-  const mark = (i) => place === null ? "" : i === place ? html` <small>what happens</small>`
-    : i === guess ? html` <small>your guess</small>` : "";
-  const option = (one, i) => html`<button class="pick" data-guess="${i}" data-k="guess-${i}"
-    aria-pressed="${guess === null ? null : i === guess}" ${guess === null ? "" : "disabled"}
-    ${i === place ? html`data-right` : ""}>${one}${mark(i)}</button>`;
-  return html`<p class="question" id="ask-${name}">${guess === null ? html`<b>Predict first.</b> ` : ""}${question}</p>
-    <div class="picks" role="group" aria-labelledby="ask-${name}">${options.map(option)}</div>${
-    guess === null ? "" : html`<p class="because" data-says="predict-${name.slice(4)}" role="status">${
+// Its own controls are not the explorer's, which has a data-set too.
+function listen(element, actions) {
+  element.addEventListener("click", (event) => {
+    const { dataset } = event.target.closest("[data-set], [data-guess]") ?? {};
+    if (!dataset) return;
+    event.stopPropagation();
+    actions["guess" in dataset ? "guess" : "set"](dataset);
+  });
+  element.addEventListener("input", (event) => {
+    const { dataset, value } = event.target;
+    if (!("slide" in dataset)) return;
+    event.stopPropagation();
+    actions.slide(dataset, value);
+  });
+}
+
+// The question; once it is answered, the same sentence whatever the answer was.
+function predicted(lesson, { question, options, right, because }, guess = null, answers = null) {
+  const isAsked = !answers, place = isAsked ? null : right(answers, lesson), id = `s2s-ask-${lesson.number}`;
+  const mark = (i) => i === place ? html`<small>what happens</small>`
+    : i === guess ? html`<small>your guess</small>` : "";
+  const option = (one, i) => html`<button class="pick" data-guess="${i}" data-k="guess-${i}" ${isAsked ? ""
+    : html`disabled aria-pressed="${i === guess}"`} ${i === place ? html`data-right` : ""}>${one} ${mark(i)}</button>`;
+  return html`<p class="question" id="${id}">${isAsked ? html`<b>Predict first.</b> ` : ""}${question}</p>
+    <div class="picks" role="group" aria-labelledby="${id}">${options.map(option)}</div>${
+    isAsked ? "" : html`<p class="because" data-says="predict-${lesson.name.slice(4)}" role="status">${
       because(answers, lesson)}</p>`}`;
 }
 
 // A slider that is being moved stays the element it is.
 function paintControl(element, markup) {
-  const held = element.contains(element.getRootNode().activeElement) && element.querySelector("input:focus");
-  if (!held) return paint(element, markup);
+  if (!element.querySelector("input:focus")) return paint(element, markup);
   const made = document.createElement("div");
   made.innerHTML = element.painted = String(markup);
   const copy = (query, take) => {
@@ -107,6 +124,7 @@ function paintControl(element, markup) {
     element.querySelectorAll(query).forEach((one, i) => take(one, from[i]));
   };
   copy("output", (one, other) => { one.innerHTML = other.innerHTML; });
-  copy("input", (one, other) => one.setAttribute("aria-valuetext", other.getAttribute("aria-valuetext")));
-  copy("[aria-pressed]", (one, other) => one.setAttribute("aria-pressed", other.getAttribute("aria-pressed")));
+  for (const name of ["aria-valuetext", "aria-pressed"]) {
+    copy(`[${name}]`, (one, other) => one.setAttribute(name, other.getAttribute(name)));
+  }
 }

@@ -1,5 +1,6 @@
-// What the lessons' controls and pictures share: buttons, a slider; strips of numbers, bars, a map, a small curve, as SVG
-// in the page's colours; and how numbers are written.  A picture is as wide as its place: `roomOf()` units.
+// What the lessons' controls and pictures share: buttons, a slider; strips of numbers, bars, a map, curves, as SVG in
+// the page's colours; and how numbers are written.  A picture is as wide as its place, `roomOf()` units; on a phone it
+// has 400 pixels of height.
 
 import { css, shade } from "./colour.js";
 import { html, isNarrow } from "./markup.js";
@@ -39,11 +40,14 @@ export function buttons(label, name, options, chosen) {
 // A slider over the numbers from `least` to `most`; `said` is what its value stands for, in words or with its unit.
 export const slider = (label, name, { least = 0, most, step = 1, value, said = String(value) }) => html`<label
   class="slider"><span class="ask-for">${label}</span><input type="range" min="${least}" max="${most}" step="${step}"
-  value="${value}" data-slide="${name}" data-k="slide-${name}" aria-valuetext="${said}"><output>${said}</output></label>`;
+  value="${value}" data-slide="${name}" data-k="slide-${name}" aria-valuetext="${said}"><output>${
+  said}</output></label>`;
 
 // --- pictures
 
 export const roomOf = () => isNarrow() ? 340 : 760;
+// The height of each of so many rows.
+export const rowOf = (count, most = 28) => isNarrow() ? Math.min(most, 340 / count) : most;
 
 // A picture of this height; `label` says in words what it shows.
 export const picture = (label, height, content) => html`<svg class="drawn" viewBox="0 0 ${roomOf()} ${
@@ -69,24 +73,28 @@ export const mostOf = (...vectors) => Math.max(1e-9, ...vectors.flat(Infinity).m
 
 // Vectors as strips under each other: rows are { label, numbers, said, how }; `said` stands at the right end.
 export function strips(rows, { y = 0, most = mostOf(rows.map((one) => one.numbers)), left = labelRoom(rows),
-  right = 0, height = 26, theme }) {
-  return html`${rows.map(({ label, numbers, said = "", how = "" }, i) => html`${
-    text(left - 8, y + i * height + height * .68, label, { how, anchor: "end" })}${
-    strip(numbers, { x: left, y: y + i * height + height * .16, width: roomOf() - left - right, height: height * .68,
-      most, theme })}${text(roomOf(), y + i * height + height * .68, said, { how: `${how} figure`, anchor: "end" })}`)}`;
+  right = 0, height = rowOf(rows.length), theme }) {
+  const size = { x: left, width: roomOf() - left - right, height: height * .68, most, theme };
+  const row = ({ label, numbers, said = "", how = "" }, i) => html`${
+    text(left - 8, y + (i + .68) * height, label, { how, anchor: "end" })}${
+    strip(numbers, { ...size, y: y + (i + .16) * height })}${
+    text(roomOf(), y + (i + .68) * height, said, { how: `${how} figure`, anchor: "end" })}`;
+  return html`${rows.map(row)}`;
 }
 
 // Bars under each other: rows are { label, value, said, tone, how }; values below 0 point to the left of `zero`.
 export function bars(rows, { y = 0, most = mostOf(rows.map((one) => one.value)), left = labelRoom(rows), right = 66,
-  height = 26 }) {
-  const negative = rows.some((one) => one.value < 0), room = roomOf() - left - right, zero = left + (negative ? room / 2 : 0);
-  const scale = (negative ? room / 2 : room) / most;
-  return html`${rows.map(({ label, value, said = figure(value), tone = value < 0 ? "orange" : "blue", how = "" }, i) => {
+  height = rowOf(rows.length) }) {
+  const isMixed = rows.some((one) => one.value < 0), all = roomOf() - left - right, room = isMixed ? all / 2 : all;
+  const zero = left + all - room, scale = room / most;
+  const bar = ({ label, value, said = figure(value), tone = value < 0 ? "orange" : "blue", how = "" }, i) => {
     const middle = y + i * height + height / 2, wide = Math.min(room, Math.abs(value) * scale);
-    return html`${text(left - 8, middle + 5, label, { how, anchor: "end" })}<rect x="${
-      (value < 0 ? zero - wide : zero).toFixed(1)}" y="${middle - 6}" width="${Math.max(1, wide).toFixed(1)}" height="12"
-      rx="2" fill="${toneOf(tone)}"/>${text(roomOf(), middle + 5, said, { how: `${how} figure`, anchor: "end" })}`;
-  })}`;
+    const x = (value < 0 ? zero - wide : zero).toFixed(1), width = Math.max(1, wide).toFixed(1);
+    return html`${text(left - 8, middle + 5, label, { how, anchor: "end" })}<rect x="${x}" y="${middle - 6}"
+      width="${width}" height="12" rx="2" fill="${toneOf(tone)}"/>${
+      text(roomOf(), middle + 5, said, { how: `${how} figure`, anchor: "end" })}`;
+  };
+  return html`${rows.map(bar)}`;
 }
 // Pixels that the labels of rows take.
 export const labelRoom = (rows) => 16 + 7.6 * Math.max(4, ...rows.map((one) => one.label.length));
@@ -96,17 +104,19 @@ export function map(rows, columns, values, { y = 0, theme, tone = "blue", marked
   const names = (all) => all.map((label) => ({ label })), left = labelRoom(names(rows)), top = y + 72;
   const size = Math.min(isNarrow() ? 20 : 30, (roomOf() - left - 30) / columns.length);
   const shares = values.map((row) => row.map((value) => value === null ? null : value / most));
-  return { height: top + rows.length * size + 4, drawn: html`${cells({ rows: names(rows), columns: names(columns) }, shares,
-    { size, left, top, theme, tone, written: (value) => written(value * most), numbers: size > 26 })}${
+  const options = { size, left, top, theme, tone, written: (value) => written(value * most), numbers: size > 26 };
+  return { height: top + rows.length * size + 4, drawn: html`${
+    cells({ rows: names(rows), columns: names(columns) }, shares, options)}${
     marked === null ? "" : html`<rect class="marked" x="${left - 2}" y="${top + marked * size - 2}"
     width="${columns.length * size + 3}" height="${size + 3}" rx="4"/>`}` };
 }
 
 // Lines over `x`: each { label, values, tone }, null where there is no value; `at` marks a place of x.
-export function curves(x, lines, { y = 0, height = 260, at = null, bottom = "", side = "", least = null, most = null, log = false,
-  written = (value) => figure(value, 0) }) {
+export function curves(x, lines, { y = 0, height = 260, at = null, bottom = "", side = "", least = null, most = null,
+  log = false, written = (value) => figure(value, 0) }) {
   const all = lines.flatMap((one) => one.values).filter((value) => value !== null), scale = log ? Math.log : Number;
-  const low = scale(least ?? Math.min(...all)), high = scale(most ?? Math.max(...all)), left = 52, right = 14, foot = 40;
+  const low = scale(least ?? Math.min(...all)), high = scale(most ?? Math.max(...all));
+  const left = 52, right = 14, foot = 40;
   const across = (i) => left + (x[i] - x[0]) / (x.at(-1) - x[0]) * (roomOf() - left - right);
   const down = (value) => y + 18 + (1 - (scale(value) - low) / (high - low || 1)) * (height - 18 - foot);
   const path = ({ values }) => values.map((value, i) => value === null ? ""

@@ -1,6 +1,6 @@
 // Lesson 14: a word and two of its neighbours as arrows, and two ways to compare them while one of them is made longer.
 
-import { bars, figure, picture, roomOf, slider, text, toneOf } from "./lesson_parts.js";
+import { bars, dot, figure, picture, roomOf, slider, text, toneOf } from "./lesson_parts.js";
 import { html, isNarrow } from "./markup.js";
 import { bare } from "./trace.js";
 
@@ -9,10 +9,11 @@ const MOST = 3;  // times its length
 const TONES = ["blue", "orange"];
 
 // The two neighbours, the second `times` as long as it is: { name, cosine, length, dot }.
-function neighbours({ near, lengths: [own, ...lengths] }, times) {
+function neighbours({ near, vectors: [own, ...vectors] }, times) {
   return NEIGHBOURS.map((rank, i) => {
-    const [token, cosine] = near[rank], length = lengths[rank] * (i ? times : 1);
-    return { name: bare(token), cosine, length, dot: cosine * own * length };
+    const vector = vectors[rank].map((one) => one * (i ? times : 1)), length = Math.hypot(...vector);
+    return { name: bare(near[rank][0]), cosine: dot(own, vector) / Math.hypot(...own) / length, length,
+      dot: dot(own, vector) };
   });
 }
 const winner = ([one, other], by) => one[by] >= other[by] ? one : other;
@@ -65,7 +66,7 @@ export const similarity = {
 
 // The word, and a neighbour on each side of it at its true angle, with the shadow of the one that is moved.
 function arrows(answer, [still, moved], height) {
-  const [own] = answer.lengths, [, longest] = neighbours(answer, MOST), turn = Math.acos(moved.cosine);
+  const own = Math.hypot(...answer.vectors[0]), [, longest] = neighbours(answer, MOST), turn = Math.acos(moved.cosine);
   const left = isNarrow() ? 64 : 150, scale = Math.min((roomOf() - left - 60) / longest.length, (height - 30) / longest.length
     / (moved.cosine * Math.sin(turn)));
   const tip = (length, angle) => [left + length * scale * Math.cos(angle), height - 8 - length * scale * Math.sin(angle)]

@@ -1,48 +1,65 @@
-"""`seq2see lessons [NUMBER] [--out DIR] [--run FOLDER] [--quick]`: run the lessons, write the page and its data."""
+"""`seq2see lessons [NUMBER] [--out DIR] [--run FOLDER] [--quick]`: run the lessons, write their record, and a page with
+the run's model and that record inside."""
 
 import argparse
+import gzip
 import json
 import os
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from seq2see.folders import LESSONS_PAGE
+from seq2see.folders import LESSONS_RECORD
 from seq2see.lessons.contents import chosen
 from seq2see.lessons.record import collect
 from seq2see.lessons.workbench import Workbench
 from seq2see.measures.aligner import settings_of
 from seq2see.pretrained import check_packaged, home_of, is_packaged, packaged_folder
 from seq2see.training.storybook_run import is_finished
+from seq2see.translate import Translator
 
 DEFAULT_RUN = Path("runs/storybook")
 
 
 def run(args: argparse.Namespace) -> None:
     """The command: `args.number` (None: all), `args.out`, `args.run` (None: see `set_up`), `args.quick`."""
-    from seq2see.lessons.lesson_page import page
-
     names = chosen(args.number)
     html, data = places(args.out, args.number)
     bench = set_up(args.run, quick=args.quick)
     record = collect(bench, names, command=as_typed(args))
     if is_packaged(bench.run):
         record["run"] = bench.run.name  # every command takes it
-    atomic_write(html, page(record))
-    atomic_write(data, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+    text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+    atomic_write(data, text)
     print(summary(record) if args.number is None else in_words(record["lessons"][0]))
-    print(f"\n{html}", flush=True)
+    try:
+        atomic_write(html, page_of(record, text))
+    except UserError as error:  # a model that no browser runs: a server shows its lessons
+        print(f"no page, the record alone ({data}): {error}", file=sys.stderr)
+    else:
+        print(f"\n{html}", flush=True)
+
+
+def page_of(record: dict[str, Any], text: str) -> str:
+    """The page of the run's model, with the record, whose text is given, opened at its lessons."""
+    from seq2see.translate.web_page import web_page  # imports torch
+
+    numbers = [lesson["number"] for lesson in record["lessons"]]
+    opened = "lessons" if len(numbers) > 1 else f"lesson-{numbers[0]}"
+    translator = Translator.from_pretrained(record["run"], engine="torch")
+    return web_page(translator, lessons=gzip.compress(text.encode(), mtime=0), opened=opened)
 
 
 def places(folder: str, number: int | None) -> tuple[Path, Path]:
-    """The paths of the page and its data; UserError, before minutes of work, if they cannot be written."""
+    """The paths of the page and the record; UserError, before minutes of work, if they cannot be written."""
     if not folder.strip():
         raise UserError("--out is empty: give a folder, or omit it", exit_code=2)
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
-    html, data = ((LESSONS_PAGE, "lessons.json") if number is None else
+    html, data = (("index.html", LESSONS_RECORD) if number is None else
                   (f"lesson-{number}.html", f"lesson-{number}.json"))  # fmt: skip
     if not os.access(out, os.W_OK | os.X_OK):
         raise UserError(f"cannot write to {out}: give another folder with --out")

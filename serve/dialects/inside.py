@@ -135,8 +135,8 @@ class WordsQuestion(Question):
 
 
 class NearQuestion(Question):
-    """The neighbours of `word`, or of `word` - `minus` + `plus`: [token, similarity, whether it is in the query]; and
-    the lengths of the vectors that are compared, the query's and those of the neighbours."""
+    """The neighbours of `word`, or of `word` - `minus` + `plus`: [token, similarity, whether it is in the query]; the
+    vectors of `word` and of each neighbour, to four decimals."""
 
     tool: Literal["near"]
     word: Short
@@ -145,16 +145,15 @@ class NearQuestion(Question):
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
-            from ...lens.embeddings import analogy, neighbours, static
+            from ...lens.embeddings import analogy, neighbours, static, token_vectors
 
         word, minus, plus = (one.strip() for one in (self.word, self.minus, self.plus))
         with translator.inside() as (model, tokenizer):
             found = analogy(model, tokenizer, word, minus, plus)[0] if minus or plus else neighbours(
                 model, tokenizer, word)
-            vectors = [static(model, tokenizer, one) for one in (word, minus, plus) if one]
-        vector = vectors[0] if len(vectors) == 1 else vectors[0] - vectors[1] + vectors[2]
+            vectors = [static(model, tokenizer, word), *token_vectors(model, [one.id for one in found])]
         return {"near": [[label(one.text), one.value, one.asked] for one in found],
-                "lengths": [float(np.linalg.norm(vector)), *(one.length for one in found)]}
+                "vectors": np.round(np.array(vectors, dtype=float), 4).tolist()}
 
 
 class PositionsQuestion(Question):
@@ -213,9 +212,29 @@ class ReplayQuestion(Question):
         return {"texts": texts, "moments": moments}
 
 
+class MachineQuestion(Question):
+    """The whole machine at one step: the parts that each block, head, position and neuron adds to the logit of the
+    token (`for`) and to its lead over the runner-up (`over`), and that lead without each head and each feed-forward
+    layer of the decoder, with `steers`: the head that it needs most, and the layer whose part this changes most."""
+
+    tool: Literal["machine"]
+    step: From0
+    head_seconds: float = Field(default=10, ge=0, description="the seconds that switching off every head and layer may "
+                                "take; over that `without` and `steers` are null")
+
+    def answer(self, translator: Translator) -> dict[str, Any]:
+        with IMPORTS:
+            from ...lens.machine import machine  # imports torch
+
+        trace = self.trace(translator)
+        with translator.inside() as (model, tokenizer):
+            return machine(model, tokenizer, trace, step=self.step, folder=translator.folder,
+                           seconds=self.head_seconds).plain()
+
+
 AnyQuestion = Annotated[
     ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion | PositionsQuestion
-    | ReplayQuestion,
+    | ReplayQuestion | MachineQuestion,
     Field(discriminator="tool"),
 ]
 
@@ -233,8 +252,8 @@ def router(service: Service) -> APIRouter:
 
     @routes.post("/inside", summary="Analyse one translation", dependencies=key_wanted(service),
                  description="For the explorer's lab: the arithmetic of a row, the logit lens, the beam tree, similar "
-                             "words, heads patched from another sentence, and the replay of the training. The "
-                             "response depends on the tool.")
+                             "words, heads patched from another sentence, the replay of the training, and the whole "
+                             "machine at one step. The response depends on the tool.")
     async def inside(body: InsideBody, request: Request) -> Response:
         caller, question = service.access.authenticate(request), body.question
         check_look_size(question.text, question.translation, getattr(question, "other", ""),

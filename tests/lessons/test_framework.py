@@ -15,9 +15,13 @@ import numpy as np
 import pytest
 import torch
 
+from seq2see.lens.hooks import Head
 from seq2see.lens.intervals import Estimate
+from seq2see.lens.role_scores import RoleScore
 from seq2see.lessons import contents, prose
-from seq2see.lessons.figures import spelled, to_data
+from seq2see.lessons.drawing import head_map
+from seq2see.lessons.figures import likeness, spelled, to_data
+from seq2see.lessons.held_out import named, role_table
 from seq2see.lessons.lesson import Check, word_of
 from seq2see.lessons.workbench import Workbench
 from seq2see.storybook import generate
@@ -80,6 +84,12 @@ def test_figures_as_text(value: Any, text: str) -> None:
     assert spelled(value) == text
 
 
+def test_two_computations_of_the_same_are_told_in_words() -> None:
+    assert likeness(5.6e-17, within=1e-6) == "are the same, but for rounding"
+    assert likeness(0.25, within=1e-6) == "differ by up to 0.250"
+    assert likeness(math.nan, within=1e-6) == "differ by up to –"
+
+
 def test_an_interval_counts_variants_of_a_sentence_as_one() -> None:
     alone, together = Estimate.of([0, 1] * 20), Estimate.of([0, 1] * 20, ["a", "b"] * 20)
     assert alone.value == together.value == 0.5
@@ -123,3 +133,23 @@ def test_the_corpus_is_the_one_that_the_run_was_trained_on(tmp_path: Path) -> No
     (tmp_path / "run.yaml").write_text("data: {path: storybook}\ntraining: {seed: 3}\n")
     train = Workbench(tmp_path, quick=True).corpus.train
     assert train == generate(seed=3, train_size=2_000).train != generate(seed=0, train_size=2_000).train
+
+
+def test_readers_count_layers_and_heads_from_1() -> None:
+    """In Markdown, tables and maps; the record keeps what code needs, from 0."""
+    heads = [Head("decoder", 1, 0), Head("cross", 0, 2)]
+    figures = SimpleNamespace(head=heads[0], few=heads)
+    first, second = "decoder self-attention, layer 2, head 1", "cross-attention, layer 1, head 3"
+    assert prose.fill("{head}: {few}", figures) == f"{first}: {first}; {second}"
+    assert to_data(figures.few) == [["decoder", 1, 0], ["cross", 0, 2]]
+    drawn = head_map("", heads, [0.5, 0.2])
+    assert (drawn.rows, drawn.columns) == (["decoder, layer 2", "cross, layer 1"], ["head 1", "head 2", "head 3"])
+    role = RoleScore(heads[1], "antecedent", 0.6, 0.5, 0.7, 0.1, 0.2, None, 100, True, {})
+    assert f"The best head, {second}, gives" in named(role)
+    assert role_table("", [role]).rows[0][1] == second
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_no_prose_counts_layers_or_heads_from_0(name: str) -> None:
+    text = prose.read_prose(name)
+    assert not re.search(r"count from 0|(layer|head) 0", " ".join((text.claim, text.how, text.summary, *text.slips)))
