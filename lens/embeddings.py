@@ -19,6 +19,7 @@ from ..tokenizer.words import split_words, token_names, token_spans
 from .hooks import capture, laid_out_otherwise, layers_of, replaced
 from .pausing import pause
 from .teacher_forcing import eval_mode
+from .word_order import position_modules
 
 # L layers, N words, D model width, V vocabulary
 
@@ -86,7 +87,7 @@ def _hidden_states(model: PreTrainedModel, ids: Sequence[int], *, positions: boo
     """The encoder's residual stream before the first layer and after each: [L+1,S,D]."""
     encoder, layers = model.get_encoder(), layers_of(model, "encoder")
     ids_1S = torch.tensor([list(ids)], device=model.device)
-    added = [] if positions else [module for name, module in encoder.named_modules() if name.endswith("positions")]
+    added = [] if positions else position_modules(encoder)
     with (
         eval_mode(model), torch.no_grad(),
         replaced((module, "out", torch.zeros_like) for module in added),

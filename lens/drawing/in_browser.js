@@ -12,7 +12,7 @@
 import { antecedentOf } from "./antecedent.js";
 import { evidenceOf } from "./evidence.js";
 import { Forced } from "./forced.js";
-import { arithmetic, layers, near, patch, replay, tree, words } from "./inside.js";
+import { arithmetic, layers, near, patch, positions, replay, tree, words } from "./inside.js";
 import { machineOf } from "./machine_numbers.js";
 import { Network, headsOff } from "./network.js";
 import { recordOf } from "./record.js";
@@ -61,6 +61,7 @@ const ROUTES = {
       arithmetic: () => arithmetic(forced(), question), layers: () => layers(forced()),
       patch: () => patch(forced(), question, pause), tree: () => tree(model, pair, question),
       words: () => words(model, pair, question, pause), near: () => near(model, question),
+      positions: () => positions(forced(), question),
       replay: async () => replay(await model.moments(), question),
       machine: () => machineOf(forced(), question.step, pause, question.head_seconds ?? HEAD_SECONDS),
     };

@@ -1,13 +1,13 @@
 // The lab's questions about one translation, by tool, as `/v1/inside` answers them.
 
 import { Weighing, allHeads } from "./evidence.js";
-import { bestOf } from "./chances.js";
-import { beamSearch, headsOff, layerNorm, linear, logSum, recorder } from "./network.js";
+import { bestOf, chancesOf } from "./chances.js";
+import { beamSearch, headsOff, layerNorm, linear, logSum, recorder, sinusoid } from "./network.js";
 import { label, recordOfMoment } from "./record.js";
 import { attentionOf, layersOf } from "./views.js";
 import { splitWords, tokenSpans } from "./words.js";
 
-const LENS = 5, NEAR = 10;  // candidates of a layer, neighbours of a word
+const LENS = 5, NEAR = 10, STEP = 3;  // candidates of a layer, neighbours of a word, candidates of a step
 const list = (numbers, change) => Array.from(numbers, change);
 const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0), length = (a) => Math.sqrt(dot(a, a));
 const cosine = (a, b) => dot(a, b) / Math.max(length(a) * length(b), 1e-12);
@@ -148,6 +148,23 @@ function idsOf(tokenizer, word) {
     throw new Error(`the word ${quoted(word)} is not in the vocabulary: choose one from the training data`);
   return ids;
 }
+
+// --- each step with or without positions (`lens/word_order.py`)
+
+export function positions(forced, { positions: added }) {
+  const { network, tokenizer, sourceIds, ids, calibrator } = forced, named = (id) => label(tokenizer.tokens[id]);
+  const hooks = added ? {} : { stream: withoutPositions(network.D) };
+  const { logits } = forced.run(network.encode(sourceIds, hooks), hooks);
+  const steps = ids.map((_, t) => chancesOf(forced.scores(t, { logits }), added ? calibrator : null));
+  return { tokens: ids.map(named), chances: ids.map((id, t) => steps[t].weights[id] / steps[t].sum),
+    top: steps.map(({ weights, sum }) => bestOf(weights, STEP).map((id) => [named(id), weights[id] / sum])) };
+}
+// Takes from what the first layers read what `Network.embed` has added.
+const withoutPositions = (D) => (name, x, start) => {
+  if (!/\.0\.self_attn$/.test(name)) return;
+  for (let at = 0; at < x.length; at += D)
+    sinusoid(start + at / D, D).forEach((wave, i) => { x[at + i] -= wave; });
+};
 
 // --- the odds of each word with each head patched from another sentence (`lens/evidence.py`)
 

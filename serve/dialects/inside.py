@@ -20,12 +20,14 @@ from ...lens.kinds import Kind
 from ...lens.trace import Trace
 from ...lens.wording import label
 from ...tokenizer.tagging import tagging
+from ...tokenizer.words import token_names
 from ...translate.translator import Translator
 from ..limits import check_look_size
 from ..service import Service
 from .bodies import GIVEN, TARGET_IDS, Body, From0, JSONRoute, TargetIds, key_wanted
 
 MOST_BEAMS = 8  # more are unreadable
+STEP_CANDIDATES = 3  # of a step
 Short = Annotated[str, Field(max_length=100)]
 Sentence = Annotated[str, Field(min_length=1, max_length=300)]
 
@@ -154,6 +156,29 @@ class NearQuestion(Question):
                 "vectors": np.round(np.array(vectors, dtype=float), 4).tolist()}
 
 
+class PositionsQuestion(Question):
+    """With or without the vectors of positions: the tokens of the translation, the probability of each, and the three
+    best candidates of its step.  Probabilities are calibrated where the model is and has its positions."""
+
+    tool: Literal["positions"]
+    positions: bool = Field(description="false: the vectors of positions are zero, on both sides")
+
+    def answer(self, translator: Translator) -> dict[str, Any]:
+        with IMPORTS:
+            from ...lens.word_order import predictions  # imports torch
+
+        trace = self.trace(translator)
+        with translator.inside() as (model, tokenizer):
+            chance_TV = np.exp(predictions(model, trace, positions=self.positions))
+        best_TK = np.argsort(-chance_TV, axis=-1, kind="stable")[:, :STEP_CANDIDATES].tolist()
+        ids = [*trace.target_ids, *(id for best in best_TK for id in best)]
+        names = dict(zip(ids, map(label, token_names(tokenizer, ids)), strict=True))
+        return {"tokens": [names[id] for id in trace.target_ids],
+                "chances": [float(one[id]) for one, id in zip(chance_TV, trace.target_ids, strict=True)],
+                "top": [[[names[id], float(one[id])] for id in best]
+                        for one, best in zip(chance_TV, best_TK, strict=True)]}
+
+
 class PatchQuestion(Question):
     """Activation patching: the log-odds of each word of the translation with each head patched from `other`, which must
     have as many tokens as the text."""
@@ -208,8 +233,8 @@ class MachineQuestion(Question):
 
 
 AnyQuestion = Annotated[
-    ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion | ReplayQuestion
-    | MachineQuestion,
+    ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion | PositionsQuestion
+    | ReplayQuestion | MachineQuestion,
     Field(discriminator="tool"),
 ]
 
