@@ -32,6 +32,7 @@ PAGES = {  # top-level documents, by the pages they become
 }
 LESSONS = "lessons/lessons.html.gz"  # as the package ships them  # fmt: skip
 MADE = ("lessons.html", "explorer.html")  # by their own scripts, with anchors of their own
+UNPUBLISHED = ("*.py", "space", "__pycache__", "*.md")  # what of docs/ is not copied as it is
 WIDE = "---\nhide: [navigation, toc]\n---\n"
 # Instead of the moving picture of the front page, which GitHub shows.
 PICTURE = re.compile(r"^!\[[^\]]*\]\(seq2see\.webp\)$", re.MULTILINE)
@@ -47,7 +48,7 @@ LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 def main() -> None:
     for folder in (SOURCE, SITE):
         shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(ROOT / "docs", SOURCE, ignore=shutil.ignore_patterns("*.py", "space", "__pycache__", "*.md"))
+    shutil.copytree(ROOT / "docs", SOURCE, ignore=shutil.ignore_patterns(*UNPUBLISHED))
     documents = {f"docs/{path.relative_to(ROOT / 'docs')}" for folder in ("docs", "docs/log")
                  for path in (ROOT / folder).glob("*.md")}  # fmt: skip
     for document in sorted(documents | set(PAGES)):
