@@ -28,7 +28,7 @@ export const causalMask = {
       ${masked ? "on" : "off"}`, row, words, { asker, masked,
       shown: [...words.keys()], step: 2, head: `÷
         ${figure(rootOf(row), isNarrow() ? 1 : 2)}`, isDivided: true, theme })}
-      <p class="fine">Below <i>${asker}</i> are the words to come: there in training, not yet written in use.</p>`;
+      <p class="fine">Below <i>${asker}</i>: words to come, there in training, not yet in use.</p>`;
   },
   says(state, answers) {
     const { words, later, shares, asker, next, ahead } = seen(state, answers);

@@ -2,9 +2,10 @@
 
 import { css, inkOn, shade } from "./colour.js";
 import { best, buttons, figure, picture, text } from "./lesson_parts.js";
-import { part } from "./lesson_row.js";
+import { atLeast, part } from "./lesson_row.js";
+import { traceIn } from "./lesson_trace.js";
 import { changed, html, isNarrow } from "./markup.js";
-import { KINDS, Trace } from "./trace.js";
+import { KINDS } from "./trace.js";
 import { chance } from "./wording.js";
 
 const EXAMPLE = 5;  // the number of *traversé* among the French words
@@ -15,7 +16,7 @@ const BANKS = ["The girl looked at the bank because it was muddy.",
 
 // The French word of this number, the English words ({ label, shares by head, without }), and what stands out of them.
 function seen({ word: number }, look) {
-  const trace = new Trace(look.traces[0], look.measured);
+  const trace = traceIn(look);
   const written = trace.words("target").filter((one) => /\p{L}/u.test(one.text));
   const unit = written.find(({ word }) => word === (number ?? EXAMPLE)) ?? written[0], [piece] = unit.pieces;
   const heads = trace.layers("cross").flat(), maps = heads.map((head) => trace.map(head)), [{ rows, columns }] = maps;
@@ -74,7 +75,7 @@ export const crossAttention = {
       <i>${english[most].label}</i>. ${isLost ? html`Erase <i>${label}</i>, and the chance of ${own} goes from
         <b>${chance(whole)}</b> to <b>${chance(without.chance)}</b>${without.instead ? html`: <i>${without.instead}</i>
           is written instead` : ""}.`
-      : html`Whichever English word is erased, its chance never falls below <b>${chance(without.chance)}</b>.`}`;
+      : html`Whichever English word is erased, its chance stays at <b>${atLeast(without.chance)}</b>.`}`;
   },
   predict: {
     question: html`In the vocabulary, <i>bank</i> has one list of numbers. Take <i>${BANKS[0]}</i> and

@@ -1,9 +1,10 @@
 // Lesson 5: the heads of one layer side by side, for one word; and each of them switched off.
 
 import { CAT, best, buttons, picture, roomOf, text } from "./lesson_parts.js";
-import { part } from "./lesson_row.js";
+import { atLeast, part } from "./lesson_row.js";
+import { chanceAt, chanceWithout, traceIn } from "./lesson_trace.js";
 import { html, isNarrow, listed } from "./markup.js";
-import { CERTAIN, KINDS, Trace } from "./trace.js";
+import { KINDS } from "./trace.js";
 import { chance } from "./wording.js";
 
 const KIND = "decoder", LAYER = 1, STEP = 11;  // decoder self-attention, layer 2, at the step that writes *il*
@@ -11,17 +12,17 @@ const SHOWN = 0.05;  // a share that is written beside its bar
 
 // Each head: the words that it may look at and their shares, and the chance of the word without it.
 function seen(look) {
-  const trace = new Trace(look.traces[0], look.measured), unit = trace.unitAt("target", STEP);
+  const trace = traceIn(look);
   const heads = trace.layers(KIND)[LAYER].map((head) => {
     const { rows, columns, at } = trace.map(head), row = at[rows.findIndex((one) => one.pieces.includes(STEP))];
     const shares = row.filter((one) => one !== null), words = shares.map((_, i) => columns[i].label);
-    return { words, shares, most: best(shares), without: trace.effect(head, STEP).chance };
+    return { words, shares, most: best(shares), without: chanceWithout(trace, head, STEP) };
   });
-  return { heads, word: unit.text, whole: trace.chance(unit), costly: best(heads.map((one) => -one.without)) };
+  const { text: word } = trace.unitAt("target", STEP), costly = best(heads.map((one) => -one.without));
+  return { heads, word, whole: chanceAt(trace, STEP), costly };
 }
 const writtenIn = ({ translation }) => translation.hypotheses[0].text;
 const lookOf = ({ words, shares, most }) => html`<i>${words[most]}</i> (${part(shares[most])})`;
-const atLeast = (p) => p >= CERTAIN ? chance(p) : `${chance(p)} or more`;
 
 export const manyHeads = {
   lead: html`<p>A <b>head</b> is one attention. It has queries, keys and values of its own, 32 numbers each, and so its
@@ -47,8 +48,8 @@ export const manyHeads = {
   },
   says({ off }, [look, then]) {
     const { heads, word, whole } = seen(look), own = html`<i>${word}</i>`, isSame = writtenIn(then) === CAT.translation;
-    if (off === null) return html`With every head on, the chance of ${own} is <b>${chance(whole)}</b>. Each looks most
-      at another word or with another weight: ${listed(heads, lookOf)}.`;
+    if (off === null) return html`With every head on, the chance of ${own} is <b>${chance(whole)}</b>. In turn they
+      look most at ${listed(heads, lookOf)}.`;
     return html`Head ${off + 1} looks most at ${lookOf(heads[off])}. Without it the chance of ${own} is
       <b>${chance(heads[off].without)}</b>; with every head it is <b>${chance(whole)}</b>.
       ${isSame ? "The translation stays the same." : "The translation changes."}`;

@@ -32,7 +32,8 @@ export const scaling = {
   control(state, answers) {
     const { divisor } = seen(state, answers), isModel = Math.abs(divisor - rootOf(answers[1])) < 1e-9;
     const value = state.step ?? Math.round(2 * Math.log2(divisor));
-    return slider("Divide the scores by", "step", { most: STEPS, value, said: `${divided(divisor)}${isModel ? ", as the model" : ""}` });
+    const said = `${divided(divisor)}${isModel ? ", as the model" : ""}`;
+    return slider("Divide the scores by", "step", { most: STEPS, value, said });
   },
   picture(state, answers, lesson, theme) {
     const { divisor, words, asker } = seen(state, answers), head = `÷ ${divided(divisor)}`;
@@ -63,10 +64,10 @@ export const scaling = {
       const whole = seen(scaling.start, answers), bare = seen({ step: 0 }, answers), own = bare.most;
       return html`<i>${bare.words[own]}</i> goes from <b>${part(whole.shares[own])}</b> to
         <b>${part(bare.shares[own])}</b>: one word takes it all. Of a small push of its score
-        <b>${pushed(bare.slope)}</b> arrives, and divided <b>${pushed(whole.slope)}</b>. Training works by such small
-        pushes; where they do not arrive, nothing is learnt. With random scores of vectors of ${count(widths[1])}
-        numbers, <b>${pushed(left)}</b> of the slope of short ones is left undivided, and
-        <b>${pushed(Math.min(1, kept))}</b> divided.`;
+        <b>${pushed(bare.slope)}</b> then reaches its share, not <b>${pushed(whole.slope)}</b>. Training works by such
+        small pushes; where they do not arrive, nothing is learnt. We measured it with random vectors, too. With ${count(widths[1])} numbers in place of
+        ${count(widths[0])}, undivided scores keep <b>${pushed(left)}</b> of their slope, and divided ones
+        <b>${pushed(Math.min(1, kept))}</b>.`;
     },
     shows: { step: 0 },
   },

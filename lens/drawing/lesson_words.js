@@ -1,7 +1,7 @@
 // Lesson 1: the numbers of a word beside those of the words nearest to it, and what two sentences make of it.
 
-import { bars, buttons, dot, figure, picture, strips } from "./lesson_parts.js";
-import { html, listed } from "./markup.js";
+import { bars, buttons, dot, figure, picture, roomOf, strips, text } from "./lesson_parts.js";
+import { html, isNarrow, listed } from "./markup.js";
 
 const NEAREST = 5, FAR = "because";  // neighbours that are drawn, and a word to compare with
 const CROSSING = ["The cat did not cross the street because it was too tired.",
@@ -38,17 +38,20 @@ export const words = {
       ({ label: spoken(token), numbers: sorted(others[i]), said: figure(value, 2) }));
     const rows = [{ label: word, numbers: sorted(own), said: "1.00", how: "bold" }, ...nearest,
       { label: FAR, numbers: sorted(far), said: figure(cosine(own, far), 2), how: "soft" }];
-    const similar = alike(layers), names = stages(similar), height = 24;
-    return html`<p class="soft">The ${own.length} numbers of <b>${word}</b>, sorted by size, and in the same order
-      those of the words nearest to it; on the right how similar the two lists are. Blue is above zero, orange below.
-      <i>${FAR}</i> is there to compare.</p>${
-      picture(`The numbers of ${word} and of the words nearest to
-        it`, rows.length * height + 4, strips(rows, { right: 44, left: 84, height, theme }))}
-      <p class="soft" style="margin-top:14px">How similar the two lists of <b>${word}</b> are in these sentences: ${
-      listed(SENTENCES[word], (one) => html`<i>${one}</i>`, " ")}</p>${
-      picture(`How similar the lists of ${word} in two sentences are, by
-        layer`, similar.length * height + 4, bars(similar.map((value, i) =>
-        ({ label: names[i], value, said: figure(value, 3), tone: "green" })), { most: 1, left: 108, right: 56, height }))}`;
+    const similar = alike(layers), names = stages(similar), y = 26;
+    const [height, left] = isNarrow() ? [20, 92] : [25, 108];
+    const below = y + rows.length * height + 34, stage = (value, i) =>
+      ({ label: names[i], value, said: figure(value, 3), tone: "green" });
+    const titles = isNarrow() ? [`${own.length} numbers, by size`, "in the sentences below"]
+      : [`the ${own.length} numbers of ${word}, sorted by size, and those of other words in the same order`,
+        `the two lists of ${word} in the sentences below`];
+    const heads = [14, below - 12].map((at, i) => [text(0, at, titles[i], { how: "soft" }),
+      text(roomOf(), at, "similarity", { how: "soft", anchor: "end" })]);
+    return html`${picture(`The numbers of ${word} and of other words, and its lists in two sentences`,
+      below + similar.length * height + 4, [heads, strips(rows, { y, right: 56, left, height, theme }),
+        bars(similar.map(stage), { y: below, most: 1, left, right: 56, height })])}
+      <p class="fine">Blue is above zero, orange below; <i>${FAR}</i> is there to compare. Similarity is 1 for the same
+      direction, 0 for none in common. The sentences: ${listed(SENTENCES[word], (one) => html`<i>${one}</i>`, " ")}</p>`;
   },
   says({ word }, [{ near: [[token, value]], vectors: [own] }, layers]) {
     const similar = alike(layers);
@@ -64,11 +67,11 @@ export const words = {
     needs: [inSentences("bank")],
     right: ([layers]) => alike(layers)[0] > 0.9995 ? 0 : 1,
     because([layers]) {
-      const similar = alike(layers), names = stages(similar);
-      return html`One: ${names[0]} the two are the same, with a similarity of <b>${figure(similar[0], 3)}</b>.
-        ${listed(similar.slice(1).map((one, i) => [names[i + 1], one]),
-        ([name, one]) => html`${name} it is <b>${figure(one, 3)}</b>`)}: other words of the sentence were mixed in,
-        <i>muddy</i> or <i>closed</i> among them.`;
+      const similar = alike(layers), after = similar.slice(1).map((one, i) => [i + 1, one]);
+      return html`One list: before the first layer the two are the same, with a similarity of
+        <b>${figure(similar[0], 3)}</b>. It is ${listed(after, ([layer, one]) =>
+        html`<b>${figure(one, 3)}</b> after layer ${layer}`)}. The sentences differ in one word only, <i>muddy</i> or
+        <i>closed</i>: attention has worked something of it into <i>bank</i>.`;
     },
     shows: { word: "bank" },
   },

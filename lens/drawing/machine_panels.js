@@ -7,7 +7,6 @@ import { carried, effect, goal, largestParts, leftOut, said, sumsTo } from "./ma
 import { html, segment } from "./markup.js";
 import { elided } from "./wording.js";
 
-const SHORT = 720;  // pixels of the stage under which one part less is listed
 const legend = ([source, target]) => [["blue", `taken from the ${language(source, "source")}`],
   ["green", `taken from the ${language(target, "translation")} so far`], ["slate", "added by feed-forward blocks"],
   ["ochre", "the last word so far"], ["against", "speaks against it"], ["steer", "a head that steers a later block"]];
@@ -17,9 +16,17 @@ export function carriedPanel(shown, at) {
   const word = html`<b class="m-big">${elided(namesOf(trace, "target")[step], 16)}</b>`;
   const title = f?.mode === "over" ? html`Why ${word} and not ${runnerUp(data, trace)}` : html`What carried ${word}`;
   const content = error ? html`<p>${error}</p>` : !f ? html`<p class="soft">Working it out…</p>`
-    : html`${said("carried", html`${carried(f, data, trace)} ${effect(data, trace)}`)}${sumsUp(shown, at.height < SHORT ? 3 : 4)}`;
+    : withSums(shown, html`${carried(f, data, trace)} ${effect(data, trace)}`, at.height - y);
   return html`<section class="m-panel m-carried" data-area="carried" aria-live="polite"
     style="left:${x}px;top:${Math.round(y)}px;width:${width}px"><h2>${title}</h2>${content}</section>`;
+}
+
+// The sentence, and as many parts as have room under it, up to four.
+function withSums(shown, sentence, room) {
+  const letters = String(sentence).replace(/<[^>]*>/g, "").replace(/\s+/g, " ").length;
+  const isShort = innerHeight < 820, lines = Math.ceil(letters / 37) + 0.5, [line, part, rest] = isShort ? [18, 30, 118] : [20, 34, 146];
+  const count = Math.floor((room - rest - lines * line) / part);
+  return html`${said("carried", sentence)}${sumsUp(shown, Math.max(2, Math.min(4, count)))}`;
 }
 
 function sumsUp({ trace, data, f }, count) {

@@ -46,10 +46,11 @@ export function effect(data, trace) {
   if (!head) return html`What the heads do was not tried here: switching each off would take too long.`;
   if (data.margin <= 0) return html`The model itself prefers ${runner}, which leads ${word} by ${plain(-data.margin)}.`;
   if (head.margin > data.margin / 2) return html`No single head decides: with any one off, ${word} still leads ${
-    runner} by ${plain(head.margin)} or more.`;
-  const becomes = head.margin < 0 ? html`${runner} would win: the lead of ${word}
-    falls from ${plain(data.margin)} to ${plain(head.margin)}` : html`its lead over ${runner} falls from ${
-    plain(data.margin)} to ${plain(head.margin)}`;
+    runner} by ${plain(head.margin, data.margin < MENTIONED ? 2 : 1)} or more.`;
+  const digits = data.margin < MENTIONED ? 2 : 1;
+  const falls = html`falls from ${plain(data.margin, digits)} to ${plain(head.margin, digits)}`;
+  const becomes = head.margin < 0 ? html`${runner} would win: the lead of ${word} ${falls}`
+    : html`its lead over ${runner} ${falls}`;
   return html`Without the head that ${looks(head, data, trace)}, ${becomes}.${steering(head, data, trace)}`;
 }
 const looks = (head, data, trace) => {

@@ -13,6 +13,7 @@ import { block as saidOfBlock, candidateName, candidates, chanceOf, choice, fold
 import { imageOf } from "./small_map.js";
 import { TECHNICAL, chance, count, elided } from "./wording.js";
 
+const isFold = (block) => block.kind === "fold";
 const LINE = 15;           // from one line of a name to the next
 const LETTER = 7.1;        // pixels, at most, of a letter of a label
 const LOOKED = 0.12;       // mean share of a layer's heads from which a look in the source is drawn
@@ -20,6 +21,9 @@ const ACTIVE = 5;          // pixels for one of the most active neurons
 const EVERY = { encoder: "slate", decoder: "green", cross: "blue" };
 const ALONE = { encoder_feed_forward: true, feed_forward: true };
 const names = ({ languages }) => [language(languages[0], "Source"), language(languages[1], "Translation")];
+// The same inside a sentence.
+const reads = ({ languages }) => `the ${language(languages[0], "source")}`;
+const writes = ({ languages }) => `the ${language(languages[1], "translation")}`;
 
 // `shown`: { trace, data, f, theme }, the last two null while they are awaited; `at`: the layout; `rows`: what is drawn.
 export function stage(shown, at, rows) {
@@ -35,13 +39,14 @@ export function stage(shown, at, rows) {
 // --- the source
 
 function readSide(shown, at, rows) {
-  const { read } = at, { trace } = shown, [from] = names(trace);
-  const memory = (read.memory + read.memoryEnd) / 2;
-  return html`<g data-area="words">${zone(at.read.left, 30, `1 Read the ${from}`, "encoder")}${
+  const { read } = at, { trace } = shown, memory = (read.memory + read.memoryEnd) / 2;
+  return html`<g data-area="words">${zone(at.read.left, 30, `1 Read ${reads(trace)}`, "encoder")}${
     columnNames(read, at.cell, read.top - 28)}</g>
     <g data-area="encoder">${gates(shown, at, read, rows)}</g>
-    <g data-area="memory"><text class="b mid" x="${memory}" y="${read.top - 30}">what ${names(trace)[1]} can look at</text>
-      <text class="s mid" x="${memory}" y="${read.top - 15}">encoder output</text></g>
+    <g data-area="memory"><text class="b mid" x="${memory}" y="${read.top - 30}">what ${
+      language(trace.languages[1], "the translation")} can look at</text><text class="s mid" x="${memory}" y="${
+      read.top - 15}">encoder output</text><rect class="m-extent" x="${read.memory}" y="${read.top}"
+      width="${read.memoryEnd - read.memory}" height="${read.end - read.top}"/></g>
     ${rowsOf(shown, at, rows, "source")}${looksIn(shown, at, rows)}`;
 }
 
@@ -73,9 +78,8 @@ function rowsOf(shown, at, rows, side) {
     aria-label="${labels[i]}" data-k="row-${side}-${i}" ${says(i)}>
     <rect x="${place.left}" y="${y(i) - place.row / 2}" width="${place.river - place.left}" height="${place.row}"
       fill="transparent"/>${label(labels[i], trace.record[side][i], place, places.get(i) ?? y(i), value(i),
-    isSource ? "blue" : "green")}${strips(shown, side, i, place, at.cell, y(i), Math.min(13, place.row - 3))}
-    <path class="m-pale" d="M${place.river},${y(i)}H${end}"/></g>`;
-  return html`<g data-area="${isSource ? "words" : "written"}">${brackets(trace, side, drawn, y, place, at)}${
+    isSource ? "blue" : "green")}${strips(shown, side, i, place, at.cell, y(i), Math.min(13, place.row - 3))}</g>`;
+  return html`<path class="m-pale" d="${drawn.map((i) => `M${place.river},${y(i)}H${end}`).join("")}"/><g data-area="${isSource ? "words" : "written"}">${brackets(trace, side, drawn, y, place, at)}${
     drawn.map(row)}</g>`;
 }
 
@@ -108,9 +112,9 @@ function strips({ data, theme }, side, i, place, cell, y, height) {
 // --- the translation
 
 function writeSide(shown, at, rows) {
-  const { write } = at, [, to] = names(shown.trace), y = nameTop(at, false);
+  const { write } = at, y = nameTop(at, false);
   return html`<g data-area="written">${columnNames(write, at.cell, y)}${
-    zone(write.left - 4, at.height - 24, `2 Write the ${to}`, "decoder")}</g>
+    zone(write.left - 4, at.height - 24, `2 Write ${writes(shown.trace)}`, "decoder")}</g>
     <g data-area="decoder">${gates(shown, at, write, rows)}</g>${rowsOf(shown, at, rows, "inputs")}
     <g data-area="written">${workRow(shown, at, rows)}</g>`;
 }
@@ -209,12 +213,18 @@ function bars({ data }, kind, layer, x0, x1, top, at) {
 
 // Layers that add little, as one gate; a click unfolds them.
 function foldGate({ f, data, trace }, at, group, top, bottom) {
-  const { from, to, x0, x1, value } = group, name = to > from ? `layers ${from + 1}–${to + 1}` : `layer ${from + 1}`;
-  const side = at.read.blocks.includes(group) ? "encoder" : "decoder", middle = (top + bottom) / 2, x = (x0 + x1) / 2 + 4;
+  const { from, to, x0, x1 } = group, name = to > from ? `layers ${from + 1}–${to + 1}` : `layer ${from + 1}`;
+  const side = at.read.blocks.includes(group) ? "encoder" : "decoder";
   return html`<g class="m-gate m-fold" role="button" tabindex="0" data-do="machine_unfold" data-value="${side}"
     data-k="fold-${side}-${from}" aria-label="${name}, folded" ${f && told("fold", saidOfFold(f, data, trace, group))}>
-    <rect class="gate" x="${x0}" y="${top}" width="${x1 - x0}" height="${bottom - top}" rx="7"/><text class="mid"
-    transform="translate(${x} ${middle}) rotate(-90)">${name}: <tspan class="b">${signed(value)}</tspan></text></g>`;
+    <rect class="gate" x="${x0}" y="${top}" width="${x1 - x0}" height="${bottom - top}" rx="7"/></g>`;
+}
+// Its name and figure, over the lines that pass.
+function foldLabel({ from, to, x0, x1, value }, top, bottom) {
+  const name = to > from ? `layers ${from + 1}–${to + 1}` : `layer ${from + 1}`, length = (name.length + 6) * 6.6;
+  return html`<g transform="translate(${(x0 + x1) / 2 + 4} ${(top + bottom) / 2}) rotate(-90)"><rect class="m-folded"
+    x="${-length / 2}" y="-13" width="${length}" height="18"/><text class="mid">${name}: <tspan class="b">${
+    signed(value)}</tspan></text></g>`;
 }
 
 // Names of narrow blocks: once, at the first layer that stands open, one below the other, each from its own block.
@@ -273,7 +283,8 @@ function figures({ f, data, trace }, at, rows) {
     f.source[i] > 0 ? "blue" : "orange"})">${signed(f.source[i])}</text>`;
   const ends = labelled(rows.source.filter((i) => isUsed(f.source[i])), read.y, read.row, () => true);
   return html`<g class="figures" aria-hidden="true">${figure((write.strip + write.river) / 2, f.own.figure, "ochre")}${
-    write.blocks.map(of)}${[...ends].map(([i, at_]) => html`<g transform="translate(0 ${(at_ - read.y(i)).toFixed(1)})">${
+    write.blocks.map(of)}${read.blocks.filter(isFold).map((one) => foldLabel(one, read.top, read.end))}${
+    write.blocks.filter(isFold).map((one) => foldLabel(one, write.top, write.end))}${[...ends].map(([i, at_]) => html`<g transform="translate(0 ${(at_ - read.y(i)).toFixed(1)})">${
     end(i)}</g>`)}</g>`;
 }
 
