@@ -109,7 +109,8 @@ def test_the_sheet_of_the_class_hour_needs_no_other_file_and_its_questions_have_
     questions = re.findall(r"<li><b>(.*?)</b>", text)
     guide = (ROOT / "docs/teachers.md").read_text("utf-8").partition("### The class hour\n")[2].partition("\n### ")[0]
     answers = re.findall(r"^\d\. \*(.*?)\*", guide, re.MULTILINE)
-    subjects = ("three vectors", "prevent", "mask|words after it", "head", "cross-attention", "temperature", "cache", "map")
+    subjects = ("three vectors", "prevent", "mask|words after it", "head", "cross-attention", "temperature", "cache",
+                "map")  # fmt: skip
     assert len(questions) == len(answers) == len(subjects) == 8
     for subject, question, answer in zip(subjects, questions, answers, strict=True):
         assert re.search(subject, question) and re.search(subject, answer), (question, answer)
