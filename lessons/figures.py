@@ -58,6 +58,11 @@ def written(value: Any, spec: str = "") -> str:
     return format(value, spec).replace("-", "−") if spec else spelled(value)
 
 
+def agreement(off: float, most: float) -> str:
+    """In words, whether two results that are `off` apart are the same up to rounding, which may move them by `most`."""
+    return "the same, to the last digits that are kept" if off <= most else f"apart by {spelled(float(off))}"
+
+
 def layer_name(layer: int) -> str:
     """A layer, counted from 0, as readers count."""
     return f"layer {layer + 1}"

@@ -14,7 +14,7 @@ from ..lens.kinds import KINDS, Kind
 from ..lens.teacher_forcing import eval_mode, eval_with_eager_attention, forced_pass
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
-from .figures import head_name, rank_correlation
+from .figures import agreement, head_name, rank_correlation
 from .held_out import groups, traces_with_views
 from .lesson import SENTENCE, TRANSLATION, Bars, Check, Checks, Estimate, Exhibits, Figures, Look, Table, Workbench
 
@@ -59,8 +59,9 @@ def measure(bench: Workbench) -> Figures:
             "gain": Estimate.of(lengths_N - weights_N, of[: len(tested)]),
         }  # fmt: skip
     by_figure = {name: {kind: kinds[kind][name] for kind in KINDS} for name in kinds["encoder"]}
+    off = off_sums(bench, tested)
     return Figures(
-        moved=weights_moved(bench, some[0]), off=off_sums(bench, tested), cells=cells,
+        off=off, summed=agreement(off, EXACT), unmoved=agreement(weights_moved(bench, some[0]), EXACT), cells=cells,
         by_figure=by_figure, by_weight={kind: one.value for kind, one in by_figure["by weight"].items()},
         by_length={kind: one.value for kind, one in by_figure["by length"].items()}, **one_head(bench),
     )  # fmt: skip
