@@ -6,13 +6,12 @@ The sources are docs/*.md and the top-level documents (CHANGELOG.md and others),
 for them.  mkdocs.yml says how a copy of them in build/site-source becomes HTML.  In the copy a link to a file of the
 checkout that is no page is the file's name: the site is complete without the checkout.
 
-The front page shows the live explorer, which `seq2see export storybook --format web` writes beside it.  In the end each
-link and anchor must lead somewhere, and no page may load anything from elsewhere.
+The front page shows the live explorer, which `seq2see export storybook --format web` writes beside it; the lessons are
+a part of it.  In the end each link and anchor must lead somewhere, and no page may load anything from elsewhere.
 """
 
 from __future__ import annotations
 
-import gzip
 import os
 import posixpath
 import re
@@ -30,8 +29,13 @@ PAGES = {  # top-level documents, by the pages they become
     "CHANGELOG.md": "changelog.md", "CODE_OF_CONDUCT.md": "code-of-conduct.md", "CONTRIBUTING.md": "contributing.md",
     "LOG.md": "log.md", "SECURITY.md": "security.md",
 }
-LESSONS = "lessons/lessons.html.gz"  # as the package ships them  # fmt: skip
-MADE = ("lessons.html", "explorer.html")  # by their own scripts, with anchors of their own
+LESSON = re.compile(r"lessons/(\d\d)-[\w-]+\.md")  # their text, which GitHub shows; the site has them in the explorer
+MADE = ("lessons.html", "explorer.html")  # with anchors of their own
+# An address of the lessons that was given away.
+LESSONS = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Seq2See: the lessons</title>
+<script>location.replace(`explorer.html${location.hash || "#lessons"}`)</script>
+<p><a href="explorer.html#lessons">The lessons</a> are in the explorer.</p></html>
+"""
 WIDE = "---\nhide: [navigation, toc]\n---\n"
 # Instead of the moving picture of the front page, which GitHub shows.
 PICTURE = re.compile(r"^!\[[^\]]*\]\(seq2see\.webp\)$", re.MULTILINE)
@@ -54,7 +58,7 @@ def main() -> None:
         page = PAGES.get(document) or document.removeprefix("docs/")
         text = (ROOT / document).read_text("utf-8")
         (SOURCE / page).write_text(relinked(with_room(text), document, page), "utf-8")
-    (SOURCE / "lessons.html").write_bytes(gzip.decompress((ROOT / LESSONS).read_bytes()))
+    (SOURCE / "lessons.html").write_text(LESSONS, "utf-8")
     front = SOURCE / "index.md"
     front.write_text(WIDE + PICTURE.sub(EXPLORER, front.read_text("utf-8"), count=1), "utf-8")
     export = [sys.executable, "-m", "seq2see", "export", "storybook", "--format", "web", "--out"]
@@ -85,8 +89,10 @@ def relinked(markdown: str, document: str, page: str) -> str:
         found = posixpath.normpath(posixpath.join(posixpath.dirname(document), path))
         if found == "README.md":
             found = "docs/index.md"
-        if found == LESSONS:
-            found = "docs/lessons.html"
+        if lesson := LESSON.fullmatch(found):
+            found, anchor = "docs/explorer.html", f"lesson-{int(lesson[1])}"
+        elif found == "lessons":
+            found, anchor = "docs/explorer.html", "lessons"
         to = PAGES.get(found) or found.removeprefix("docs/")
         if found not in PAGES and not found.startswith("docs/") and (ROOT / found).exists():
             return text if path in text else f"{text} (`{found}`)"

@@ -19,6 +19,7 @@ from ..tokenizer.words import split_words, token_names, token_spans
 from .hooks import capture, laid_out_otherwise, layers_of, replaced
 from .pausing import pause
 from .teacher_forcing import eval_mode
+from .word_order import position_modules
 
 # L layers, N words, D model width, V vocabulary
 
@@ -46,7 +47,8 @@ class Neighbour:
     text: str
     value: float
     rank: int
-    asked: bool = False
+    asked: bool
+    id: int
 
 
 def contextual(
@@ -85,7 +87,7 @@ def _hidden_states(model: PreTrainedModel, ids: Sequence[int], *, positions: boo
     """The encoder's residual stream before the first layer and after each: [L+1,S,D]."""
     encoder, layers = model.get_encoder(), layers_of(model, "encoder")
     ids_1S = torch.tensor([list(ids)], device=model.device)
-    added = [] if positions else [module for name, module in encoder.named_modules() if name.endswith("positions")]
+    added = [] if positions else position_modules(encoder)
     with (
         eval_mode(model), torch.no_grad(),
         replaced((module, "out", torch.zeros_like) for module in added),
@@ -107,7 +109,12 @@ def static(
 
     UserError for a word that the vocabulary has only as bytes, or not at all.
     """
-    return _matrix(model, side)[_token_ids(tokenizer, word)].mean(0).cpu().numpy()
+    return token_vectors(model, _token_ids(tokenizer, word), side=side).mean(0)
+
+
+def token_vectors(model: PreTrainedModel, ids: Sequence[int], *, side: Side = "source") -> np.ndarray:
+    """The embeddings of tokens, [N,D], unscaled."""
+    return _matrix(model, side)[list(ids)].cpu().numpy()
 
 
 def _matrix(model: PreTrainedModel, side: Side) -> torch.Tensor:
@@ -210,4 +217,4 @@ def _ranked(
     hidden = _special_ids(tokenizer) | left_out
     order = [i for i in near_V.argsort(descending=True, stable=True).tolist()
              if i < len(names) and i not in hidden and not _is_byte(str(names[i]))]
-    return [Neighbour(str(names[i]), float(near_V[i]), rank, i in asked) for rank, i in enumerate(order, start=1)]
+    return [Neighbour(str(names[i]), float(near_V[i]), rank, i in asked, i) for rank, i in enumerate(order, start=1)]

@@ -48,8 +48,8 @@ Values = Sequence[Any] | np.ndarray  # numbers or Estimates
 
 @dataclass(frozen=True)
 class Curves:
-    """A line for each name, with a band between the ends of its intervals. `doubling`: each x is twice the last;
-    `level`: where a dashed line lies."""
+    """A line for each name, with a band between the ends of its intervals. `doubling`: twice as much is as far
+    everywhere on x; `level`: where a dashed line lies."""
 
     title: str
     x: Sequence[float] | np.ndarray

@@ -58,11 +58,6 @@ def written(value: Any, spec: str = "") -> str:
     return format(value, spec).replace("-", "−") if spec else spelled(value)
 
 
-def agreement(off: float, most: float) -> str:
-    """In words, whether two results that are `off` apart are the same up to rounding, which may move them by `most`."""
-    return "the same, to the last digits that are kept" if off <= most else f"apart by {spelled(float(off))}"
-
-
 def layer_name(layer: int) -> str:
     """A layer, counted from 0, as readers count."""
     return f"layer {layer + 1}"
@@ -71,6 +66,11 @@ def layer_name(layer: int) -> str:
 def head_name(head: Head) -> str:
     """A head as the page names it, such as "cross-attention, layer 1, head 3" for ("cross", 0, 2)."""
     return f"{ATTENTION[head.kind]}, {layer_name(head.layer)}, head {head.head + 1}"
+
+
+def likeness(off: float, *, within: float) -> str:
+    """What a reader is told of two computations of the same thing that are so far apart."""
+    return "are the same, but for rounding" if off < within else f"differ by up to {spelled(float(off))}"
 
 
 def spelled(value: Any) -> str:

@@ -7,6 +7,7 @@ from ..lens.teacher_forcing import eval_with_eager_attention, forced_pass
 from ..tokenizer.encoding import encode_source
 from . import lookup
 from .by_hand import softmax
+from .figures import likeness
 from .lesson import Check, Checks, Curves, Exhibits, Figures, Map, Table, Workbench, over_seeds
 
 # N words, D width
@@ -58,12 +59,14 @@ def measure(bench: Workbench) -> Figures:
     one, other = mixed[1], attend(river_ND)[2][1]
     right = ways(bench)
     errors = dictionary(bench)
+    off = {"parallel": np.abs(mixed - [attend_one(money_ND, word) for word in range(3)]).max(),
+           "order": np.abs(mixed[order] - attend(money_ND[order])[2]).max(),
+           "symmetric": np.abs(scores - scores.T).max()}
     return Figures(
         scores=scores, weights=weights, mixed=mixed, right=right, errors=errors,
-        off_alone=np.abs(mixed - [attend_one(money_ND, word) for word in range(3)]).max(),
-        off_order=np.abs(mixed[order] - attend(money_ND[order])[2]).max(),
-        mirrored=np.abs(scores - scores.T).max(), unlike=np.abs(weights - weights.T).max(),
-        bank=one @ other / np.linalg.norm(one) / np.linalg.norm(other),
+        off_alone=off["parallel"], off_order=off["order"], mirrored=off["symmetric"],
+        same={claim: likeness(apart, within=EXACT) for claim, apart in off.items()},
+        unlike=np.abs(weights - weights.T).max(), bank=one @ other / np.linalg.norm(one) / np.linalg.norm(other),
         loose=errors[0], tight=errors[-1], scales=(SCALES[0], SCALES[-1]),
         **own(bench), **needed(right),
     )  # fmt: skip

@@ -3,11 +3,13 @@
 import math
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
+from .figures import likeness
 from .lesson import Bars, Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench, over_seeds
 from .small import Recipe, SmallModel, Task, compare, in_rows, open_mask, task_of, test_loss
 
@@ -45,7 +47,7 @@ def thinned(losses: Sequence[float]) -> list[float]:
     return [float(part.mean()) for part in np.array_split(np.array(losses), min(POINTS, len(losses)))]
 
 
-def passes(model: SmallModel, task: Task, sentences: int) -> dict[str, float]:
+def passes(model: SmallModel, task: Task, sentences: int) -> dict[str, Any]:
     """The loss of each next token from one pass, and from a pass for each prefix."""
     seconds, off, lengths = np.zeros(2), 0.0, []
     for story in task.test[:sentences]:
@@ -59,7 +61,7 @@ def passes(model: SmallModel, task: Task, sentences: int) -> dict[str, float]:
         seconds += np.diff(clock)
         off = max(off, float((losses[0] - losses[1]).abs().max()))
         lengths.append(len(losses[0]))
-    return {"off": off, "times": seconds[1] / seconds[0], "prefixes": sum(lengths),
+    return {"off": off, "same": likeness(off, within=EQUAL), "times": seconds[1] / seconds[0], "prefixes": sum(lengths),
             "spans": sum(length * (length + 1) // 2 for length in lengths)}
 
 

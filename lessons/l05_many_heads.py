@@ -11,7 +11,7 @@ from ..lens.teacher_forcing import eval_with_eager_attention
 from ..measures.gold import in_halves
 from ..storybook import HARD
 from ..tokenizer.encoding import encode_source
-from .figures import head_name
+from .figures import head_name, likeness
 from .held_out import clearest, measured_on, named, role_checks, role_table
 from .lesson import Bars, Check, Checks, Estimate, Exhibits, Figures, Look, Workbench
 from .small import Recipe, compare
@@ -48,8 +48,8 @@ def measure(bench: Workbench) -> Figures:
     clear = clearest(roles)
     text = "The goat chased the wolf because it was hungry."
     return Figures(
-        off=off, plain=plain, slices=own_slice(encoder[0]), even=1 / encoder[0].heads, roles=roles, best=best,
-        sentences=sentences, exact=[four.exact, one_head.exact],
+        off=off, same=likeness(off, within=EXACT), plain=plain, slices=own_slice(encoder[0]),
+        even=1 / encoder[0].heads, roles=roles, best=best, sentences=sentences, exact=[four.exact, one_head.exact],
         gain=four.exact.value - one_head.exact.value, gap=four.exact.low - one_head.exact.high,
         said={role: named(one) for role, one in best.items()},
         look=Look(text, *clear.head) if clear else Look(text),

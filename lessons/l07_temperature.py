@@ -10,7 +10,7 @@ from ..tokenizer.encoding import decode_target, encode_source
 from ..training.batching import pad
 from ..training.metrics import score
 from .by_hand import softmax
-from .figures import agreement
+from .figures import likeness
 from .lesson import Check, Checks, Curves, Exhibits, Figures, Table, Workbench, over_seeds
 
 # B sentences, S and T tokens, V vocabulary
@@ -57,7 +57,7 @@ def measure(bench: Workbench) -> Figures:
     return Figures(
         prefix=prefix, vocabulary=len(logits_V), tokens=tokens, shares=by_T[:, best], entropies=entropies,
         bits=(entropies[0], entropies[-1]), most=np.log2(len(logits_V)), rise=np.diff(entropies).min(),
-        off_sum=off_sum, summed=agreement(off_sum, SUMS_TO_ONE), least=by_T.min(),
+        off_sum=off_sum, summed=likeness(off_sum, within=SUMS_TO_ONE), least=by_T.min(),
         winners=len(set(by_T.argmax(-1).tolist())),
         spread=(different.mean(1)[0], different.mean(1)[-1]), varied=different.mean(1)[-1] - different.mean(1)[0],
         chrf=(means[0], means[ONE], means[-1]), greedy=greedy, lost=greedy - means[ONE:].min(),

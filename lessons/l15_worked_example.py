@@ -27,9 +27,9 @@ def measure(bench: Workbench) -> Figures:
     rng = bench.seed(4)
     embedding_ND = rng.normal(size=(len(WORDS), SIZE)).round(1)
     matrices = rng.normal(scale=SIZE**-0.5, size=(3, SIZE, SIZE)).round(1)
-    hand = one_head(*(embedding_ND @ matrix for matrix in matrices), causal=False)
+    hand = one_head(*(embedding_ND @ matrix for matrix in matrices), causal=True)
     torchs = torch.nn.functional.scaled_dot_product_attention(
-        *(torch.from_numpy(matrix)[None] for matrix in (hand.query_NE, hand.key_NE, hand.value_NE)))
+        *(torch.from_numpy(matrix)[None] for matrix in (hand.query_NE, hand.key_NE, hand.value_NE)), is_causal=True)
     head = min(1, bench.model.config.decoder_attention_heads - 1)
     model, off, tokens = in_the_model(bench, head)
     weight_NN = model.weight_NN
@@ -44,7 +44,7 @@ def measure(bench: Workbench) -> Figures:
         off_row=max(np.abs(steps.weight_NN.sum(1) - 1).max() for steps in (hand, model)),
         later=np.triu(weight_NN, 1).sum(), earlier=np.tril(weight_NN, -1).sum(), own=weight_NN.trace(),
         rows=weight_NN.shape, tokens=tokens, count=len(tokens), width=bench.model.config.d_model,
-        size=model.query_NE.shape[1], heads=bench.model.config.decoder_attention_heads, token=tokens[2],
+        words=WORDS, size=model.query_NE.shape[1], heads=bench.model.config.decoder_attention_heads, token=tokens[2],
         takers=[token for token, is_changed in zip(tokens, changed, strict=True) if is_changed],
         look=Look(SOURCE, "decoder", 0, head),
     )  # fmt: skip
@@ -94,7 +94,7 @@ def exhibits(f: Figures) -> Exhibits:
         table("Keys: embeddings times W_K", hand.key_NE, WORDS, digits=2),
         table("Values: embeddings times W_V", hand.value_NE, WORDS, digits=2),
         table("Scores: queries times keys", hand.score_NN, WORDS, WORDS, digits=4),
-        table("Scores over √5", hand.scaled_NN, WORDS, WORDS, digits=4),
+        table("Scores over √5, with the mask", hand.masked_NN, WORDS, WORDS, digits=4),
         table("Weights: the softmax of each row", hand.weight_NN, WORDS, WORDS, digits=4),
         table("Output: weights times values", hand.mixed_NE, WORDS, digits=4),
         table("In the model: queries", model.query_NE, tokens, folded=True),

@@ -17,7 +17,7 @@ from .small import LAYERS, LONGEST, Network, Recipe, SmallModel, Task, compare, 
 
 NETWORKS: tuple[Network, ...] = ("elman", "gru", "gru with attention", "transformer")
 NAMES = ("Elman", "GRU", "GRU + attention", "Transformer")
-LENGTHS = (4, 8, 16, 32)
+LENGTHS = (4, 6, 8, 12, 16, 24, 32)
 DIRECTIONS = 8
 
 LOST_BELOW = 0.5  # of a fair share of influence, at the greatest length: below, it is lost
@@ -31,9 +31,11 @@ def measure(bench: Workbench) -> Figures:
     task = task_of(bench)
     rows = in_pairs(task.test)
     compared = compare(bench, **{network: Recipe(network=network, row=2) for network in NETWORKS})
-    influence, double, sizes = {}, {}, []
+    influence, profile, double, sizes = {}, {}, {}, []
     for network, one in compared.items():
-        influence[network] = np.array([influences(bench, run.model, task) for run in one.runs])  # [seeds,lengths]
+        shares = [influences(bench, run.model, task) for run in one.runs]
+        influence[network] = np.array([[of_S[0] for of_S in by_length] for by_length in shares])  # [seeds,lengths]
+        profile[network] = [np.mean(seeds, axis=0) for seeds in zip(*shares, strict=True)]  # [S] for each length
         texts = [translate(run.model, task.tokenizer, [row.source for row in rows], longest=2 * LONGEST)
                  for run in one.runs]  # fmt: skip
         double[network] = Estimate.seeds([score(text, [row.target for row in rows]).chrf for text in texts])
@@ -43,7 +45,7 @@ def measure(bench: Workbench) -> Figures:
     bare, attending = min(fall["elman"], fall["gru"]), max(fall["gru with attention"], fall["transformer"])
     learnt = min(exact["elman"].value, exact["gru"].value) >= LEARNT
     return Figures(
-        influence=influence, lengths=LENGTHS, longest=LENGTHS[-1], single=single, double=double,
+        influence=influence, profile=profile, lengths=LENGTHS, longest=LENGTHS[-1], single=single, double=double,
         exact=exact, fall=fall, sizes=sizes,
         share=dict(zip(NETWORKS, over_seeds([of[:, -1] for of in influence.values()]), strict=True)),
         bare=bare if learnt else math.nan, more=bare - attending if learnt else math.nan,
@@ -57,25 +59,24 @@ def in_pairs(stories: Sequence[StoryPair]) -> list[StoryPair]:
             for one, other in zip(stories[::2], stories[1::2], strict=False)]
 
 
-def influences(bench: Workbench, model: SmallModel, task: Task) -> list[float]:
-    """The first token's influence on the last state by length, mean over sentences."""
+def influences(bench: Workbench, model: SmallModel, task: Task) -> list[np.ndarray]:
+    """Each token's influence on the last state, [S] for each of LENGTHS: the mean over texts."""
     rng = bench.seed(0)
     texts = [" ".join(task.test[number].source for number in rng.choice(len(task.test), 5))
              for _ in range(bench.pick(10, 2))]  # fmt: skip
     rows = [task.tokenizer.encode_source(text) for text in texts]
-    shares = [[fair_share(model, torch.tensor([row[:length]])) for length in LENGTHS] for row in rows]
-    return np.mean(shares, axis=0).tolist()
+    return [np.mean([fair_shares(model, torch.tensor([row[:length]])) for row in rows], axis=0) for length in LENGTHS]
 
 
-def fair_share(model: SmallModel, ids_1S: torch.Tensor) -> float:
-    """The size of d(last state)/d(embedding) at the first token, over its mean size at all tokens."""
+def fair_shares(model: SmallModel, ids_1S: torch.Tensor) -> np.ndarray:
+    """The size of d(last state)/d(embedding) at each token, over its mean size at all tokens: [S]."""
     embedded, last = last_state(model, ids_1S)
     squares_S = torch.zeros(ids_1S.shape[1])
     for _ in range(DIRECTIONS):  # the mean of |J^T v|² over random v is the squared Frobenius norm
         (gradient,) = torch.autograd.grad(last @ torch.randn(last.shape[0]), embedded, retain_graph=True)
         squares_S += gradient[0].square().sum(-1)
     sizes_S = squares_S.sqrt()
-    return float(sizes_S[0] / sizes_S.mean())
+    return (sizes_S / sizes_S.mean()).numpy()
 
 
 def last_state(model: SmallModel, ids_1S: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -87,7 +88,7 @@ def last_state(model: SmallModel, ids_1S: torch.Tensor) -> tuple[torch.Tensor, t
     return embedded, model.network.model.encoder(inputs_embeds=embedded).last_hidden_state[0, -1]
 
 
-SHOWN = (RecurrentTranslator.read, RecurrentTranslator.decode, fair_share)
+SHOWN = (RecurrentTranslator.read, RecurrentTranslator.decode, fair_shares)
 
 
 def claims(f: Figures) -> Checks:

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
-from ..tokenizer.tokenization_seq2see import train_tokenizer
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
 from ..training.pairs import Pair
 from .cake import IDIOM, LITERAL, Said, sentences
 from .lesson import Bars, Check, Checks, Estimate, Exhibits, Figures, Table, Workbench, over_seeds
-from .small import LEARNING_RATE, TRANSFORMER, Recipe, SmallTransformer, learn, translate
+from .small import LEARNING_RATE, TRANSFORMER, Recipe, SmallModel, SmallTransformer, learn, translate
 
 # B sentences, S tokens, D width
 
 KINDS = ("no parameters", "Q, K, V")
+KEYS = ("plain", "learnt")  # their names in figures
 STAGES = ("before fine-tuning", "after")
 LANGUAGES = {"fr": "French", "hi": "Hindi"}
 ALWAYS, NEVER = 0.8, 0.05  # shares of sentences that count as always and as never
@@ -55,29 +56,47 @@ def measure(bench: Workbench) -> Figures:
     stages = [(general, bench.pick(160, 12), LEARNING_RATE), (task, bench.pick(120, 6), LEARNING_RATE / 2)]
     idioms, literals = ([one for one in said if one.held_out and one.meaning == meaning]
                         for meaning in ("figurative", "literal"))  # fmt: skip
-    shares = np.zeros((3, len(KINDS), len(STAGES), len(LANGUAGES), len(bench.seeds)))  # as idiom, as cake, literal
-    examples = []
-    for (k, kind), (s, seed) in ((a, b) for a in enumerate(KINDS) for b in enumerate(bench.seeds)):
-        runs = learn(bench, f"attention with {kind}", partial(network, kind, vocabulary=len(tokenizer)), stages,
-                     tokenizer, seed, made_by=(*TRANSFORMER, network, Unlearnt))  # fmt: skip
-        for stage, run in enumerate(runs):
-            first = []
-            for number, language in enumerate(LANGUAGES):
-                into = partial(translate, run.model, tokenizer, language=language, longest=40)
-                texts, literal = (into([one.en for one in some]) for some in (idioms, literals))
-                right = [text == one.pair(language).target for text, one in zip(literal, literals, strict=True)]
-                shares[:, k, stage, number, s] = [*(np.mean([phrase[1 + number] in text for text in texts])
-                                                    for phrase in (IDIOM, LITERAL)), np.mean(right)]
-                first.append(texts[0])
-            if s == 0:
-                examples.append((f"{kind}, {STAGES[stage]}", *first))
-    idiom, cake, literal_ = ({kind: {stage: float(of[k, s].mean()) for s, stage in enumerate(("before", "after"))}
-                              for k, kind in enumerate(("plain", "learnt"))} for of in shares)  # fmt: skip
+    found, said_first, steps = [], {}, [0]  # found: [kinds,seeds,moments,languages,3]: as idiom, as cake, literal
+    for kind, key in zip(KINDS, KEYS, strict=True):
+        by_seed = []
+        for seed in bench.seeds:
+            general_run, task_run = learn(
+                bench, f"attention with {kind}", partial(network, kind, vocabulary=len(tokenizer)), stages, tokenizer,
+                seed, made_by=(*TRANSFORMER, network, Unlearnt))  # fmt: skip
+            steps = [0, *task_run.models]
+            tested = [tested_on(model, tokenizer, idioms, literals)
+                      for model in (general_run.model, *task_run.models.values())]
+            by_seed.append([shares for shares, _ in tested])
+            said_first.setdefault(key, [texts for _, texts in tested])
+        found.append(by_seed)
+    path = np.transpose(found, (4, 0, 2, 3, 1))  # [3,kinds,moments,languages,seeds]
+    shares = path[:, :, [0, -1]]
+    idiom, cake, literal_ = ({key: {stage: float(of[k, s].mean()) for s, stage in enumerate(("before", "after"))}
+                              for k, key in enumerate(KEYS)} for of in shares)  # fmt: skip
     return Figures(
         shares=shares, idiom=idiom, cake=cake, literal=literal_,
-        gain=idiom["learnt"]["after"] - idiom["plain"]["after"], examples=examples, source=idioms[0].en,
-        phrases=LITERAL[1:], counts=(len(idioms), len(literals)),
+        gain=idiom["learnt"]["after"] - idiom["plain"]["after"], source=idioms[0].en,
+        examples=[(f"{kind}, {stage}", *said_first[key][at]) for kind, key in zip(KINDS, KEYS, strict=True)
+                  for at, stage in zip((0, -1), STAGES, strict=True)],
+        phrases=LITERAL[1:], counts=(len(idioms), len(literals)), steps=steps, said=said_first,
+        path={key: dict(zip(("idiom", "cake", "literal"), path[:, k].mean((2, 3)), strict=True))
+              for k, key in enumerate(KEYS)},
     )  # fmt: skip
+
+
+def tested_on(model: SmallModel, tokenizer: Seq2SeeTokenizer, idioms: Sequence[Said],
+              literals: Sequence[Said]) -> tuple[list[list[float]], list[str]]:
+    """By language the shares of idioms said as idiom and as cake, and of literal sentences that are exact; and the
+    first idiom in each language."""
+    shares, first = [], []
+    for number, language in enumerate(LANGUAGES, 1):
+        into = partial(translate, model, tokenizer, language=language, longest=40)
+        texts, literal = (into([one.en for one in some]) for some in (idioms, literals))
+        right = [text == one.pair(language).target for text, one in zip(literal, literals, strict=True)]
+        as_idiom, as_cake = (float(np.mean([phrase[number] in text for text in texts])) for phrase in (IDIOM, LITERAL))
+        shares.append([as_idiom, as_cake, float(np.mean(right))])
+        first.append(texts[0])
+    return shares, first
 
 
 def general_pairs(said: Sequence[Said]) -> list[Pair]:

@@ -48,7 +48,8 @@ def summarised(by_column: dict[str, dict[str, np.ndarray]], pairs: dict[str, int
                      by_column[column][ALL][:, -1].min() - by_column[column][FEW][:, -1].max())
             for column in ("noun", "state")}  # fmt: skip
     return Figures(
-        curves=by_column, pairs=pairs, steps=steps, last=last, stop=steps[mark], end=steps[-1], best=best,
+        curves=by_column, pairs=pairs, steps=steps, marks=steps[:-1], last=last, stop=steps[mark], end=steps[-1],
+        best=best,
         gap=last["unseen"][FEW] / last["seen"][FEW], gap_all=last["unseen"][ALL] / last["seen"][ALL],
         gain=min(gain for gain, _ in role.values()), between=min(between for _, between in role.values()),
         stopping=last["unseen"][FEW] / best, dropout=last["unseen"][DROPOUT] / last["unseen"][FEW],

@@ -39,7 +39,7 @@ WORDS = 120  # the commonest English ones of these families: all that the task h
 WIDTH, INNER, LAYERS, VOCABULARY = 64, 128, 2, 900
 MAX_TOKENS = 256  # of a side of a batch, padding counted
 STEPS, LEARNING_RATE, WARM_UP = 300, 6e-3, 0.1  # steps, peak learning rate, and the share of steps until it
-MARKS = (0.125, 0.25, 0.5, 1.0)  # shares of the steps after which weights are kept
+MARKS = (0.0625, 0.125, 0.1875, 0.25, 0.375, 0.5, 0.75, 1.0)  # shares of the steps after which weights are kept
 LONGEST = 24  # tokens of a translation of one sentence
 COLLATE = Collator(pad_token_id=0, eos_token_id=2, decoder_start_token_id=1)
 

@@ -157,7 +157,7 @@ export function explorer(element, settings) {
       find(".texts").fitted = null;
       render();
     }).observe(root);
-    addEventListener("resize", () => { if (state.page === "explore") render(); });
+    addEventListener("resize", render);
     document.fonts?.ready.then(render);
   }
 }

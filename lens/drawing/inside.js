@@ -1,14 +1,14 @@
 // The lab's questions about one translation, by tool, as `/v1/inside` answers them.
 
 import { Weighing, allHeads } from "./evidence.js";
-import { bestOf } from "./chances.js";
-import { beamSearch, headsOff, layerNorm, linear, logSum, recorder } from "./network.js";
+import { bestOf, chancesOf } from "./chances.js";
+import { beamSearch, headsOff, layerNorm, linear, logSum, recorder, sinusoid } from "./network.js";
 import { label, recordOfMoment } from "./record.js";
 import { attentionOf, layersOf } from "./views.js";
 import { splitWords, tokenSpans } from "./words.js";
 
-const LENS = 5, NEAR = 10;  // candidates of a layer, neighbours of a word
-const list = (numbers) => Array.from(numbers);
+const LENS = 5, NEAR = 10, STEP = 3;  // candidates of a layer, neighbours of a word, candidates of a step
+const list = (numbers, change) => Array.from(numbers, change);
 const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0), length = (a) => Math.sqrt(dot(a, a));
 const cosine = (a, b) => dot(a, b) / Math.max(length(a) * length(b), 1e-12);
 
@@ -91,12 +91,12 @@ const meanOf = (vectors) => Array.from({ length: vectors[0].length }, (_, i) =>
   vectors.reduce((sum, one) => sum + one[i], 0) / vectors.length);
 const quoted = (text) => `'${text}'`;
 
-// The first two principal components of N vectors, from the products of their differences to the mean, [N,N].
-function project(vectors) {
+// The first principal components of N vectors, from the products of their differences to the mean, [N,N].
+export function project(vectors, count = 2) {
   const mean = meanOf(vectors), centred = vectors.map((one) => one.map((value, i) => value - mean[i]));
   let left = centred.map((a) => centred.map((b) => dot(a, b)));
   const whole = Math.max(left.reduce((sum, row, i) => sum + row[i], 0), 1e-300), shares = [], axes = [];
-  for (let axis = 0; axis < 2; axis++) {
+  for (let axis = 0; axis < count; axis++) {
     const [size, direction] = largest(left);
     const along = mean.map((_, i) => centred.reduce((sum, one, n) => sum + one[i] * direction[n], 0));
     const most = along.reduce((best, one) => Math.abs(one) > Math.abs(best) ? one : best, 0), scale = Math.sqrt(size);
@@ -110,7 +110,7 @@ function project(vectors) {
 // The largest eigenvalue of a symmetric matrix and its vector, by repeated squaring and a last product.
 function largest(matrix) {
   let power = matrix;
-  for (let i = 0; i < 40; i++) {
+  for (let i = 0; i < 40 && !isOneVector(power); i++) {
     const most = Math.max(1e-300, ...power.flat().map(Math.abs));
     const scaled = power.map((row) => row.map((one) => one / most));
     power = scaled.map((row) => scaled.map((_, j) => scaled.reduce((sum, other, k) => sum + row[k] * other[j], 0)));
@@ -120,7 +120,13 @@ function largest(matrix) {
   return [Math.max(0, dot(image, direction)), direction];
 }
 
-// --- neighbours of a word, or of word - minus + plus: [token, similarity, whether it is in the question]
+// Whether only the largest eigenvalue is left: then the square of the sum of all is the sum of their squares.
+function isOneVector(matrix) {
+  const sum = matrix.reduce((total, row, i) => total + row[i], 0), all = matrix.flat();
+  return sum ** 2 <= dot(all, all) * (1 + 1e-12);
+}
+
+// --- neighbours of a word, or of word - minus + plus: [token, similarity, whether it is in the question], and vectors
 
 export function near({ network, tokenizer }, { word, minus = "", plus = "" }) {
   const names = [word, minus, plus].map((one) => one.trim()), isAnalogy = Boolean(names[1] || names[2]);
@@ -130,7 +136,9 @@ export function near({ network, tokenizer }, { word, minus = "", plus = "" }) {
   const vector = isAnalogy ? first.map((one, i) => one - second[i] + third[i]) : first, own = new Set(asked.flat());
   const isHidden = (name, id) => tokenizer.special.has(id) || isByte(name) || !isAnalogy && own.has(id);
   const scores = tokenizer.tokens.map((name, id) => isHidden(name, id) ? -Infinity : cosine(rowOf(id), vector));
-  return { near: bestOf(scores, NEAR).map((id) => [label(tokenizer.tokens[id]), scores[id], own.has(id)]) };
+  const nearest = bestOf(scores, NEAR), rounded = (one) => list(one, (value) => +value.toFixed(4));
+  return { near: nearest.map((id) => [label(tokenizer.tokens[id]), scores[id], own.has(id)]),
+    vectors: [first, ...nearest.map(rowOf)].map(rounded) };
 }
 const isByte = (name) => /^<0x..>$/.test(name);
 function idsOf(tokenizer, word) {
@@ -140,6 +148,23 @@ function idsOf(tokenizer, word) {
     throw new Error(`the word ${quoted(word)} is not in the vocabulary: choose one from the training data`);
   return ids;
 }
+
+// --- each step with or without positions (`lens/word_order.py`)
+
+export function positions(forced, { positions: added }) {
+  const { network, tokenizer, sourceIds, ids, calibrator } = forced, named = (id) => label(tokenizer.tokens[id]);
+  const hooks = added ? {} : { stream: withoutPositions(network.D) };
+  const { logits } = forced.run(network.encode(sourceIds, hooks), hooks);
+  const steps = ids.map((_, t) => chancesOf(forced.scores(t, { logits }), added ? calibrator : null));
+  return { tokens: ids.map(named), chances: ids.map((id, t) => steps[t].weights[id] / steps[t].sum),
+    top: steps.map(({ weights, sum }) => bestOf(weights, STEP).map((id) => [named(id), weights[id] / sum])) };
+}
+// Takes from what the first layers read what `Network.embed` has added.
+const withoutPositions = (D) => (name, x, start) => {
+  if (!/\.0\.self_attn$/.test(name)) return;
+  for (let at = 0; at < x.length; at += D)
+    sinusoid(start + at / D, D).forEach((wave, i) => { x[at + i] -= wave; });
+};
 
 // --- the odds of each word with each head patched from another sentence (`lens/evidence.py`)
 

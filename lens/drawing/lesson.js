@@ -36,8 +36,8 @@ function asking([route, body], model) {
 // The model of the lessons, if it is here.
 export const modelOf = ({ models }) => (models.find((one) => one.name === "storybook") ?? models[0])?.name;
 
-const SHELL = html`<div class="told"><div class="predict"></div><fieldset class="control" aria-label="What to move">
-  </fieldset><p class="live" aria-live="polite"></p></div><figure class="card pictured"></figure>`;
+const SHELL = html`<div class="told"><div class="predict"></div><fieldset class="control" aria-label="What to move"
+  disabled></fieldset><p class="live" aria-live="polite"></p></div><figure class="card pictured"></figure>`;
 
 // Draws a lesson's moving part into an element, which listens from then on; gives a function that draws it again and
 // then calls `drawn` with state and answers.
@@ -47,6 +47,7 @@ export function moving(element, context, lesson, module, drawn = () => {}) {
   let latest = 0;
   element.insertAdjacentHTML("beforeend", String(SHELL));
   find(".live").dataset.says = `lesson-${name.slice(4)}`;
+  paint(find(".predict"), predicted(lesson, module.predict));
   paint(find(".pictured"), WAITING);
   listen(element, {
     set: ({ set, value }) => change({ [set]: JSON.parse(value) }),
@@ -101,8 +102,8 @@ function listen(element, actions) {
 }
 
 // The question; once it is answered, the same sentence whatever the answer was.
-function predicted(lesson, { question, options, right, because }, guess, answers) {
-  const isAsked = guess === null, place = isAsked ? null : right(answers, lesson), id = `s2s-ask-${lesson.number}`;
+function predicted(lesson, { question, options, right, because }, guess = null, answers = null) {
+  const isAsked = !answers, place = isAsked ? null : right(answers, lesson), id = `s2s-ask-${lesson.number}`;
   const mark = (i) => i === place ? html`<small>what happens</small>`
     : i === guess ? html`<small>your guess</small>` : "";
   const option = (one, i) => html`<button class="pick" data-guess="${i}" data-k="guess-${i}" ${isAsked ? ""

@@ -1,51 +1,80 @@
-// Lesson 3: one row of scores, and what the softmax makes of them as they are divided by more or less.
+// Lesson 3: the scores of one row, divided by more or less, and how much is left to learn from.
 
-import { bars, best, figure, picture, rowOf, share, slider, softmax } from "./lesson_parts.js";
+import { best, figure, slider } from "./lesson_parts.js";
+import { WORDS, inputsOf, part, rootOf, rowAt, rowPicture, sharesOf } from "./lesson_row.js";
 import { html } from "./markup.js";
+import { count } from "./wording.js";
 
-const WORDS = ["start", "to French", "Le", "chat", "n'", "a", "pas", "traversé", "la", "rue", "parce", "qu'", "il",
-  "était"];
-const ROW = 13;  // writes *trop*
-const sharesAt = ({ products, allowed }, divisor) => {
-  const seen = allowed.flatMap((one, i) => one ? [i] : []);
-  return softmax(seen.map((i) => products[i] / divisor));
-};
-const root = ({ query }) => Math.sqrt(query.length);
+const ROW = 12;  // where *il* asks, to write *était*
+const STEPS = 12;  // of the slider: from 1 to 64, each √2 times the one before
+const STEEPEST = 0.25, FLAT = 0.005;  // the largest slope of a share; one from which nothing is learnt
+const EVEN = 2;  // times an equal share: less is nothing chosen
+
+// How much of a small push of a score, once divided, reaches its share: the derivative of the softmax.
+const slopeOf = (share) => share * (1 - share);
+const pushed = (slope) => slope >= FLAT ? part(slope) : slope < 1e-6 ? "less than 0.0001%"
+  : `${(100 * slope).toFixed(4).replace(/(\.0*[1-9]).*/, "$1")}%`;
+const divided = (divisor) => figure(divisor, divisor % 1 ? 2 : 0);
+
+function seen({ step }, [look, row]) {
+  const divisor = step === null ? rootOf(row) : 2 ** (step / 2), words = inputsOf(look);
+  const shares = sharesOf(row, { divisor }), most = best(shares);
+  return { divisor, shares, most, words, asker: words[ROW], slope: slopeOf(shares[most]) };
+}
 
 export const scaling = {
-  lead: html`A score is a sum of products: one for each of the numbers that a query and a key have. The more numbers,
-    the larger the scores, and softmax turns large scores into all or nothing. So each score is divided by the square
-    root of how many numbers there are.`,
-  start: { divisor: null },
-  needs: () => [["inside", { tool: "arithmetic", kind: "decoder", layer: 1, head: 0, row: ROW }]],
-  control(state, [row]) {
-    const divisor = state.divisor ?? root(row);
-    return slider("Divide the scores by", "divisor", { least: 1, most: 32, step: 0.5, value: divisor,
-      said: figure(divisor, 1) });
+  lead: html`<p>A score is a sum of 32 products, so it easily gets large. The softmax turns scores into shares, and it
+    exaggerates: a score that is 5 higher gets 150 times the share. So every score is first divided by √32, which is
+    5.66. Only then come the mask and the softmax.</p><p>We go on by one word: <i>il</i> is written, and now <i>il</i>
+    asks, to write <i>était</i>. It is the same head.</p>`,
+  start: { step: null },
+  needs: () => [WORDS, rowAt(ROW)],
+  control(state, answers) {
+    const { divisor } = seen(state, answers), isModel = Math.abs(divisor - rootOf(answers[1])) < 1e-9;
+    const value = state.step ?? Math.round(2 * Math.log2(divisor));
+    const said = `${divided(divisor)}${isModel ? ", as the model" : ""}`;
+    return slider("Divide the scores by", "step", { most: STEPS, value, said });
   },
-  picture(state, [row], lesson, theme) {
-    const shares = sharesAt(row, state.divisor ?? root(row)), most = best(shares);
-    const rows = shares.map((value, i) => ({ label: WORDS[i], value, said: share(value), tone: "green",
-      how: i === most ? "bold" : "" }));
-    return picture("The share of attention that each word so far gets", rows.length * rowOf(rows.length),
-      bars(rows, { most: 1 }));
+  picture(state, answers, lesson, theme) {
+    const { divisor, words, asker } = seen(state, answers), head = `÷ ${divided(divisor)}`;
+    const draw = (i, shares, { x, y, width, height }) => html`<rect x="${x}" y="${y + height / 2 - 4}" height="8" rx="2"
+      width="${Math.max(0.5, slopeOf(shares[i]) / STEEPEST * width).toFixed(1)}" fill="var(--purple)"/>`;
+    return html`${rowPicture(`The scores that ${asker} gives, ${head}, and the
+      shares`, answers[1], words, { asker, step: 1, divisor,
+      head, isDivided: true, last: { head: "slope", draw }, theme })}
+      <p class="fine">Slope: how much of a small push of a score reaches its share. It is largest where a word gets
+        half.</p>`;
   },
-  says(state, [row]) {
-    const divisor = state.divisor ?? root(row), shares = sharesAt(row, divisor), most = best(shares);
-    return html`Divided by <b>${figure(divisor, 1)}</b>, <i>${WORDS[most]}</i> gets <b>${share(shares[most])}</b> of the
-      attention.`;
+  says(state, answers) {
+    const { divisor, shares, most, words, slope } = seen(state, answers), isEven = shares[most] < EVEN / (ROW + 1);
+    return html`Divided by <b>${divided(divisor)}</b>, <i>${words[most]}</i> gets <b>${part(shares[most])}</b>. Of a
+      small push of its score, <b>${pushed(slope)}</b> reaches its share.
+      ${slope < FLAT ? "There is next to nothing to learn from." : isEven
+        ? "But all words get nearly the same: nothing is chosen." : ""}`;
   },
   predict: {
-    question: "If the scores were not divided at all, what would the largest share become?",
-    options: ["About the same", "Smaller", "Nearly all of it"],
-    right: ([row]) => {
-      const gain = Math.max(...sharesAt(row, 1)) - Math.max(...sharesAt(row, root(row)));
-      return Math.abs(gain) < 0.1 ? 0 : gain < 0 ? 1 : 2;
+    question: html`Divided by 5.66, <i>il</i> gets three quarters of its own attention. And if the scores are not
+      divided at all?`,
+    options: ["Still three quarters: all scores grow alike", "Nearly all", "Much less: all words get the same"],
+    right(answers) {
+      const [whole, bare] = [null, 0].map((step) => Math.max(...seen({ step }, answers).shares));
+      return Math.abs(bare - whole) < 0.1 ? 0 : bare > whole ? 1 : 2;
     },
-    because: ([row]) => html`Divided by ${figure(root(row), 2)}, the largest share is <b>${
-      share(Math.max(...sharesAt(row, root(row))))}</b>; not divided, <b>${share(Math.max(...sharesAt(row, 1)))}</b>.`,
-    shows: { divisor: 1 },
+    because(answers, { result: { left, kept, widths } }) {
+      const whole = seen(scaling.start, answers), bare = seen({ step: 0 }, answers), own = bare.most;
+      return html`<i>${bare.words[own]}</i> goes from <b>${part(whole.shares[own])}</b> to
+        <b>${part(bare.shares[own])}</b>: one word takes it all. Of a small push of its score
+        <b>${pushed(bare.slope)}</b> then reaches its share, not <b>${pushed(whole.slope)}</b>. Training works by such
+        small pushes; where they do not arrive, nothing is learnt. We measured it with random vectors, too. With ${count(widths[1])} numbers in place of
+        ${count(widths[0])}, undivided scores keep <b>${pushed(left)}</b> of their slope, and divided ones
+        <b>${pushed(Math.min(1, kept))}</b>.`;
+    },
+    shows: { step: 0 },
   },
-  short: (state, [row]) => html`The scores are divided by ${figure(root(row), 2)}, so that more than one word is
-    heard.`,
+  short(state, answers) {
+    const whole = seen(scaling.start, answers), bare = seen({ step: 0 }, answers), own = whole.most;
+    return html`Undivided, <i>${whole.words[own]}</i> would get ${part(bare.shares[own])} and pushes would no longer
+      arrive; divided by ${divided(whole.divisor)}, it gets ${part(whole.shares[own])} and the head can still learn.
+      Between dividing and the softmax comes the mask.`;
+  },
 };

@@ -20,12 +20,14 @@ from ...lens.kinds import Kind
 from ...lens.trace import Trace
 from ...lens.wording import label
 from ...tokenizer.tagging import tagging
+from ...tokenizer.words import token_names
 from ...translate.translator import Translator
 from ..limits import check_look_size
 from ..service import Service
 from .bodies import GIVEN, TARGET_IDS, Body, From0, JSONRoute, TargetIds, key_wanted
 
 MOST_BEAMS = 8  # more are unreadable
+STEP_CANDIDATES = 3  # of a step
 Short = Annotated[str, Field(max_length=100)]
 Sentence = Annotated[str, Field(min_length=1, max_length=300)]
 
@@ -133,7 +135,8 @@ class WordsQuestion(Question):
 
 
 class NearQuestion(Question):
-    """The neighbours of `word`, or of `word` - `minus` + `plus`: [token, similarity, whether it is in the query]."""
+    """The neighbours of `word`, or of `word` - `minus` + `plus`: [token, similarity, whether it is in the query]; the
+    vectors of `word` and of each neighbour, to four decimals."""
 
     tool: Literal["near"]
     word: Short
@@ -142,13 +145,38 @@ class NearQuestion(Question):
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
-            from ...lens.embeddings import analogy, neighbours
+            from ...lens.embeddings import analogy, neighbours, static, token_vectors
 
         word, minus, plus = (one.strip() for one in (self.word, self.minus, self.plus))
         with translator.inside() as (model, tokenizer):
             found = analogy(model, tokenizer, word, minus, plus)[0] if minus or plus else neighbours(
                 model, tokenizer, word)
-        return {"near": [[label(one.text), one.value, one.asked] for one in found]}
+            vectors = [static(model, tokenizer, word), *token_vectors(model, [one.id for one in found])]
+        return {"near": [[label(one.text), one.value, one.asked] for one in found],
+                "vectors": np.round(np.array(vectors, dtype=float), 4).tolist()}
+
+
+class PositionsQuestion(Question):
+    """With or without the vectors of positions: the tokens of the translation, the probability of each, and the three
+    best candidates of its step.  Probabilities are calibrated where the model is and has its positions."""
+
+    tool: Literal["positions"]
+    positions: bool = Field(description="false: the vectors of positions are zero, on both sides")
+
+    def answer(self, translator: Translator) -> dict[str, Any]:
+        with IMPORTS:
+            from ...lens.word_order import predictions  # imports torch
+
+        trace = self.trace(translator)
+        with translator.inside() as (model, tokenizer):
+            chance_TV = np.exp(predictions(model, trace, positions=self.positions))
+        best_TK = np.argsort(-chance_TV, axis=-1, kind="stable")[:, :STEP_CANDIDATES].tolist()
+        ids = [*trace.target_ids, *(id for best in best_TK for id in best)]
+        names = dict(zip(ids, map(label, token_names(tokenizer, ids)), strict=True))
+        return {"tokens": [names[id] for id in trace.target_ids],
+                "chances": [float(one[id]) for one, id in zip(chance_TV, trace.target_ids, strict=True)],
+                "top": [[[names[id], float(one[id])] for id in best]
+                        for one, best in zip(chance_TV, best_TK, strict=True)]}
 
 
 class PatchQuestion(Question):
@@ -184,8 +212,29 @@ class ReplayQuestion(Question):
         return {"texts": texts, "moments": moments}
 
 
+class MachineQuestion(Question):
+    """The whole machine at one step: the parts that each block, head, position and neuron adds to the logit of the
+    token (`for`) and to its lead over the runner-up (`over`), and that lead without each head and each feed-forward
+    layer of the decoder, with `steers`: the head that it needs most, and the layer whose part this changes most."""
+
+    tool: Literal["machine"]
+    step: From0
+    head_seconds: float = Field(default=10, ge=0, description="the seconds that switching off every head and layer may "
+                                "take; over that `without` and `steers` are null")
+
+    def answer(self, translator: Translator) -> dict[str, Any]:
+        with IMPORTS:
+            from ...lens.machine import machine  # imports torch
+
+        trace = self.trace(translator)
+        with translator.inside() as (model, tokenizer):
+            return machine(model, tokenizer, trace, step=self.step, folder=translator.folder,
+                           seconds=self.head_seconds).plain()
+
+
 AnyQuestion = Annotated[
-    ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion | ReplayQuestion,
+    ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion | PositionsQuestion
+    | ReplayQuestion | MachineQuestion,
     Field(discriminator="tool"),
 ]
 
@@ -203,8 +252,8 @@ def router(service: Service) -> APIRouter:
 
     @routes.post("/inside", summary="Analyse one translation", dependencies=key_wanted(service),
                  description="For the explorer's lab: the arithmetic of a row, the logit lens, the beam tree, similar "
-                             "words, heads patched from another sentence, and the replay of the training. The "
-                             "response depends on the tool.")
+                             "words, heads patched from another sentence, the replay of the training, and the whole "
+                             "machine at one step. The response depends on the tool.")
     async def inside(body: InsideBody, request: Request) -> Response:
         caller, question = service.access.authenticate(request), body.question
         check_look_size(question.text, question.translation, getattr(question, "other", ""),

@@ -20,7 +20,7 @@ from seq2see.lens.intervals import Estimate
 from seq2see.lens.role_scores import RoleScore
 from seq2see.lessons import contents, prose
 from seq2see.lessons.drawing import head_map
-from seq2see.lessons.figures import agreement, spelled, to_data
+from seq2see.lessons.figures import likeness, spelled, to_data
 from seq2see.lessons.held_out import named, role_table
 from seq2see.lessons.lesson import Check, word_of
 from seq2see.lessons.workbench import Workbench
@@ -82,6 +82,12 @@ def test_placeholders_take_figures() -> None:
 ])  # fmt: skip
 def test_figures_as_text(value: Any, text: str) -> None:
     assert spelled(value) == text
+
+
+def test_two_computations_of_the_same_are_told_in_words() -> None:
+    assert likeness(5.6e-17, within=1e-6) == "are the same, but for rounding"
+    assert likeness(0.25, within=1e-6) == "differ by up to 0.250"
+    assert likeness(math.nan, within=1e-6) == "differ by up to –"
 
 
 def test_an_interval_counts_variants_of_a_sentence_as_one() -> None:
@@ -147,8 +153,3 @@ def test_readers_count_layers_and_heads_from_1() -> None:
 def test_no_prose_counts_layers_or_heads_from_0(name: str) -> None:
     text = prose.read_prose(name)
     assert not re.search(r"count from 0|(layer|head) 0", " ".join((text.claim, text.how, text.summary, *text.slips)))
-
-
-def test_what_only_rounding_moves_is_said_in_words() -> None:
-    assert agreement(1e-9, 1e-6) == "the same, to the last digits that are kept"
-    assert agreement(np.float32(0.25), 1e-6) == "apart by 0.250"

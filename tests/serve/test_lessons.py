@@ -1,4 +1,4 @@
-"""The lessons of a server: the packaged page, or that of a run on this machine, which the operator may allow."""
+"""The lessons of a server: the packaged record, or that of a run on this machine, which the operator may allow."""
 
 import sys
 import time
@@ -16,7 +16,7 @@ import pathlib, sys, time
 print("lesson 1", file=sys.stderr, flush=True)
 folder = pathlib.Path(sys.argv[sys.argv.index("--out") + 1])
 while not (folder / "go").exists(): time.sleep(0.01)
-(folder / "index.html").write_text("<p>measured here</p>")
+(folder / "lessons.json").write_text('{"run": "here"}')
 """
 
 
@@ -28,12 +28,12 @@ def test_lessons_run_here_are_watched_and_then_shown(tmp_path, monkeypatch):
             return client.post("/v1/lessons", json=body).json()
 
         packaged = ask()
-        assert not packaged["own"] and "Attention, measured" in packaged["html"]
+        assert not packaged["own"] and len(packaged["record"]["lessons"]) == 18
         assert ask(run=True)["running"]
         while not (found := ask())["said"]:
             time.sleep(0.02)
-        assert (found["said"], found["html"]) == (["lesson 1"], "")
+        assert (found["said"], found["record"]) == (["lesson 1"], None)
         (tmp_path / "out" / "go").touch()
         while (found := ask())["running"]:
             time.sleep(0.02)
-    assert (found["own"], found["html"]) == (True, "<p>measured here</p>")
+    assert (found["own"], found["record"]) == (True, {"run": "here"})

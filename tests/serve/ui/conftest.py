@@ -1,5 +1,6 @@
 """A page in a browser, from which no request may go elsewhere; every test that drives one is marked `browser`."""
 
+import json
 import re
 from functools import partial
 
@@ -98,6 +99,53 @@ def translate(tab, text, **languages):
     tab.get_by_role("button", name="Translate").click()
     tab.wait_for_function("text => document.querySelector('.src').innerText === text", arg=text)
     settled(tab)
+
+
+class Lesson:
+    """A lesson that moves, in a tab, as a reader uses it; each step waits for its numbers."""
+
+    def __init__(self, tab):
+        self.tab, self.place = tab, tab.locator(".moving").first
+        self.settle()
+
+    def settle(self):
+        self.tab.locator(".moving:not([aria-busy]) .pictured svg, .moving:not([aria-busy]) .pictured table").first.wait_for()
+
+    def guess(self, option=0):
+        self.place.locator("[data-guess]").nth(option).click()
+        self.place.locator(".because").wait_for()
+        self.settle()
+        return self.place.locator(".because").inner_text()
+
+    def set(self, name, value):
+        """Presses the button of this value, as in the lesson's state."""
+        self.place.locator(f"[data-set={name}][data-value='{json.dumps(value, ensure_ascii=False)}']").click()
+        self.settle()
+        return self.says
+
+    def slide(self, name, value):
+        self.place.locator(f"[data-slide={name}]").fill(str(value))
+        self.settle()
+        return self.says
+
+    @property
+    def says(self):
+        return self.place.locator(".live").inner_text()
+
+    @property
+    def picture(self):
+        return self.place.locator(".pictured").inner_html()
+
+
+@pytest.fixture
+def open_lesson(open_tab, request):
+    """Opens a lesson by its number, at the server of the packaged models or, with `file=True`, in the file."""
+
+    def open_one(number, *, file=False, **settings):
+        home = request.getfixturevalue("file") if file else f"{request.getfixturevalue('packaged').url}/"
+        return Lesson(open_tab(f"{home}#lesson-{number}", ready=".lesson", **settings))
+
+    return open_one
 
 
 # For tests of what the page does wherever the model is.

@@ -323,10 +323,10 @@ def test_it_is_watched_learning(tab):
     assert tab.locator(".w.sel").inner_text() == "il"
 
 
+@EVERYWHERE
 def test_the_lessons_are_there_at_once(tab):
     tab.get_by_role("link", name="Lessons").click()
-    frame = tab.frame_locator("iframe[title=Lessons]")
-    frame.get_by_role("heading", name="Attention, measured").wait_for()
+    tab.get_by_role("heading", name="Attention, measured").wait_for()
     assert tab.get_by_role("button", name="Run on this model").count() == 0, "the operator did not allow it"
     tab.get_by_role("link", name="Explore").click()
     assert tab.locator(".w.sel").is_visible()
@@ -406,7 +406,7 @@ def test_two_models_are_laid_side_by_side(open_tab, packaged, server):
 def test_lessons_and_explore_have_addresses(open_tab, packaged):
     tab = open_tab(packaged.url)
     settled(tab)
-    lessons, explore = tab.locator("iframe[title=Lessons]"), tab.locator(".explore")
+    lessons, explore = tab.locator(".contents"), tab.locator(".explore")
     tab.get_by_role("link", name="Lessons").click()
     lessons.wait_for()
     assert tab.url == f"{packaged.url}/#lessons"
@@ -419,31 +419,21 @@ def test_lessons_and_explore_have_addresses(open_tab, packaged):
     tab.go_forward()
     lessons.wait_for()
     linked = open_tab(f"{packaged.url}/#lessons")
-    linked.locator("iframe[title=Lessons]").wait_for()
-    frame = linked.frame_locator("iframe[title=Lessons]")
-    frame.get_by_role("link", name="Scaling").click()
+    linked.get_by_role("link", name="Scaling").click()
     linked.wait_for_url("**/#lesson-3")
     reloaded(linked)
-    seen = "() => { const { top } = document.getElementById('lesson-3').getBoundingClientRect(); return top < 60; }"
-    linked.frame_locator("iframe[title=Lessons]").get_by_role("heading", name="Scaling").wait_for()
-    linked.wait_for_timeout(500)
-    assert linked.frames[-1].evaluate(seen), "a reload opens the lesson that was read"
+    linked.get_by_role("heading", name="Scaling").wait_for()
+    linked.get_by_role("link", name="Next: 4. The causal mask").click()
+    linked.get_by_role("heading", name="The causal mask").wait_for()
+    assert linked.evaluate("scrollY") == 0, "a lesson is read from its beginning"
+    linked.go_back()
+    linked.get_by_role("heading", name="Scaling").wait_for()
     linked.go_back()
     linked.wait_for_url("**/#lessons")
     with linked.context.expect_page() as opened:
         linked.get_by_role("link", name="Explore").click(modifiers=["ControlOrMeta"])
     opened.value.locator(".explore").wait_for()
-    assert linked.locator("iframe[title=Lessons]").is_visible()
-
-
-def test_the_lessons_have_the_theme_of_the_page(open_tab, packaged):
-    tab = open_tab(f"{packaged.url}/#lessons", color_scheme="light")
-    root = tab.frame_locator("iframe[title=Lessons]").locator("html")
-    for theme, name in (("light", "Dark mode"), ("dark", "Light mode")):
-        root.and_(tab.frame_locator("iframe[title=Lessons]").locator(f"[data-theme={theme}]")).wait_for()
-        assert root.locator("button.theme").is_hidden(), "the page has one"
-        tab.get_by_role("button", name=name).click()
-    root.and_(tab.frame_locator("iframe[title=Lessons]").locator("[data-theme=light]")).wait_for()
+    assert linked.locator(".contents").is_visible()
 
 
 # --- what is old, foreign, or underlined is said

@@ -32,6 +32,7 @@ TEXTS = [CAT, "The goat chased the wolf because it was hungry.", "Is the suitcas
          "Mr. Wolf ate the apple.  He was hungry!\nThe road was long. It was wide.",
          "WHERE IS THE DOG? I'M HAPPY!"]
 RAIN = "It was raining, so we stayed at home."  # the search finds some that lost a clause
+SHUFFLED = "it cat the was not because tired did too The street cross."
 BANKS = ["The bank lent the man some money.", "The bank was closed.", "The duck sat on the bank."]
 ABOUT = {"text": CAT, "translation": "Le chat n'a pas traversé la rue parce qu'il était trop fatigué."}
 QUESTIONS = {
@@ -58,6 +59,8 @@ QUESTIONS = {
     "near": ("inside", {"tool": "near", "word": "cat"}),
     "analogy": ("inside", {"tool": "near", "word": "king", "minus": "man", "plus": "woman"}),
     "patch": ("inside", {"tool": "patch", "other": WIDE}),
+    **{f"positions {on}, {text}": ("inside", {"tool": "positions", "positions": on, "text": text})
+       for on in (True, False) for text in (CAT, SHUFFLED)},
     "replay": ("inside", {"tool": "replay", "text": WIDE}),
 }  # fmt: skip
 SET_UP = """([code, start, weights, replay]) => {

@@ -89,7 +89,7 @@ def test_of_a_failing_handler_nothing_is_logged_but_the_type_of_its_error(server
 
 def test_nobody_runs_the_lessons_where_the_operator_did_not_say_so(server):
     assert httpx.post(f"{server.url}/v1/lessons", json={"run": True}).status_code == 400
-    assert "Attention, measured" in httpx.post(f"{server.url}/v1/lessons", json={}).json()["html"]
+    assert httpx.post(f"{server.url}/v1/lessons", json={}).json()["record"]["run"] == "storybook"
 
 
 @pytest.mark.parametrize(("path", "sent", "status"), [

@@ -1,7 +1,8 @@
-"""The page of a whole quick run: text and data, and what a browser makes of it."""
+"""The record of a quick run, the one that ships, and the page that holds it; what a browser makes of them is tested in
+tests/serve/ui/test_lessons_move.py."""
 
+import base64
 import gzip
-import html
 import json
 import re
 import shutil
@@ -9,22 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from accessibility import violations
 
 from seq2see.cli import command as cli
 from seq2see.cli import lessons as command
 from seq2see.errors import UserError
+from seq2see.folders import packaged_lessons
 from seq2see.lessons import record
+from seq2see.lessons.contents import chosen
 from seq2see.lessons.drawing import INK, Bars, to_svg
-from seq2see.lessons.lesson_page import page, text
 from seq2see.lessons.workbench import Workbench
 from seq2see.manifest import write_manifest
 from seq2see.serve.dialects.lessons import Lessons
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 
-COMMAND = "seq2see lessons --run 'runs/a & b' --quick"
-FEW = ["l03_scaling", "l15_worked_example"]  # on the page that the browser sees: what takes no time
+COMMAND = "seq2see lessons --quick"
+FEW = ["l03_scaling", "l15_worked_example"]  # what takes no time
 
 
 @pytest.fixture(scope="module")
@@ -32,15 +33,16 @@ def made(bench: Workbench) -> dict[str, Any]:
     return record.collect(bench, FEW, command=COMMAND)
 
 
-def test_the_shipped_page_says_what_the_lessons_say_today() -> None:
+def plain(markup: str) -> str:
+    return " ".join(re.sub(r"[*`]", "", markup).split())
+
+
+def test_the_shipped_record_is_whole_and_says_what_the_lessons_say_today() -> None:
     """Else it was not made again: see *Releases* in CONTRIBUTING.md."""
-    root = Path(__file__).resolve().parents[2]
-    shipped = gzip.decompress((root / "lessons" / "lessons.html.gz").read_bytes()).decode()
-
-    def plain(markup: str) -> str:
-        return " ".join(html.unescape(re.sub(r"<[^>]+>|[*`]", "", markup)).split())
-
-    said, told = plain(shipped), 0
+    root, shipped = Path(__file__).resolve().parents[2], json.loads(gzip.decompress(packaged_lessons()))
+    assert (shipped["budget"], shipped["run"], shipped["seeds"]) == ("full", "storybook", [0, 1, 2])
+    assert [lesson["name"] for lesson in shipped["lessons"]] == chosen(None)
+    said, told = plain(json.dumps(shipped, ensure_ascii=False).replace('\\"', '"').replace("\\n", "\n")), 0
     for path in (root / "lessons").glob("*.md"):
         for paragraph in re.split(r"\n\n|\n(?=- )", path.read_text("utf-8")):
             if "{" not in paragraph and not paragraph.startswith(("#", "-")):
@@ -51,8 +53,9 @@ def test_the_shipped_page_says_what_the_lessons_say_today() -> None:
 
 def test_the_record_is_json_and_has_its_shape(made: dict[str, Any]) -> None:
     assert json.loads(json.dumps(made, allow_nan=False)) == made
-    assert [lesson["number"] for lesson in made["lessons"]] == [3, 5]
-    assert made["chapters"] == [{"title": "Attention", "about": made["chapters"][0]["about"], "lessons": [3, 5]}]
+    assert [lesson["number"] for lesson in made["lessons"]] == [3, 15]
+    assert [(one["title"], one["lessons"]) for one in made["chapters"]] == [
+        ("From words to a translation", [3]), ("The parts again, in detail", [15])]
     for lesson in made["lessons"]:
         assert re.fullmatch(r"\d+ of \d+ claims hold(, \d+ not decidable)?", lesson["verdict"]["word"])
         assert all(item["checks"] and item["why"] for item in lesson["verdict"]["findings"])
@@ -69,76 +72,58 @@ def test_pictures_take_their_colours_from_the_page(made: dict[str, Any]) -> None
         assert f"var(--ink, {INK})" in lesson["svg"]
 
 
-def test_ids_are_unique_and_links_lead_somewhere(made: dict[str, Any]) -> None:
-    whole = page(made)
-    ids = re.findall(r'\bid="([^"]+)"', whole)
-    assert len(ids) == len(set(ids))
-    assert set(re.findall(r'href="#([^"]+)"', whole)) | set(re.findall(r"url\(#([^)]+)\)", whole)) <= set(ids)
-
-
-def test_text_is_escaped_and_marked_up() -> None:
-    assert text("a < b, `x < y` and *it*") == "a &lt; b, <code>x &lt; y</code> and <em>it</em>"
-    assert text("3 * 4 * 5") == "3 * 4 * 5" and text("10% and 3 %") == "10\u202f% and 3\u202f%"
-    assert text("off by 2e-16, −1.5e−06 and -0.5") == "off by 2 × 10<sup>−16</sup>, −1.5 × 10<sup>−6</sup> and −0.5"
-    assert text("`1e-5`, p-1, 2020-11-20") == "<code>1e-5</code>, p-1, 2020-11-20"
+def test_a_picture_says_its_title_escaped() -> None:
     svg = to_svg([Bars("", ["a"], {"": [1.0]})], name="x", title='a "b" \\1 & <c>')
     assert svg.startswith("<svg viewBox=") and 'aria-label="a &quot;b&quot; \\1 &amp; &lt;c&gt;">' in svg
 
 
-def test_a_quick_page_says_its_command_and_that_its_verdicts_mean_nothing(made: dict[str, Any]) -> None:
-    assert "<code>seq2see lessons --run &#x27;runs/a &amp; b&#x27; --quick</code>" in page(made)
-    assert "Its verdicts mean nothing" in page(made) and "mean nothing" not in page(made | {"budget": "full"})
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_browser_shows_it(made: dict[str, Any], scheme: str, tmp_path: Path, browser: Any) -> None:
-    file = tmp_path / "index.html"
-    file.write_text(page(made), "utf-8")
-    view = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme=scheme)
-    wrong: list[str] = []
-    view.on("pageerror", lambda error: wrong.append(str(error)))
-    view.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
-    view.on("request", lambda request: wrong.append(request.url) if not request.url.startswith("file:") else None)
-    view.goto(file.as_uri())
-    assert view.evaluate("document.documentElement.dataset.theme") == scheme
-    assert view.evaluate("document.documentElement.scrollWidth") <= 390  # nothing sticks out on a phone
-    inks = view.evaluate("[...document.querySelectorAll('figure svg text')].map((one) => getComputedStyle(one).fill)")
-    assert view.evaluate("getComputedStyle(document.body).color") in inks
-    assert violations(view) == []
-    view.locator("[tabindex='0']").first.wait_for()
-    assert view.locator("[tabindex='0']:not([role='group'][aria-label])").count() == 0
-    view.get_by_role("button", name="Light" if scheme == "dark" else "Dark").click()
-    assert view.evaluate("document.documentElement.dataset.theme") != scheme
-    view.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert view.locator("details:not([open])").count() == 0
-    assert view.evaluate("document.documentElement.dataset.theme") == "light"
-    view.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert view.locator("details:not([open])").count() > 0
-    view.close()
-    assert not wrong
+def inside(page: Path, name: str) -> Any:
+    """A part of a page with a model inside."""
+    text = re.search(rf'<script type="[^"]*" id="{name}">(.*?)</script>', page.read_text("utf-8"), re.DOTALL)
+    assert text
+    return json.loads(text[1] if name == "settings" else gzip.decompress(base64.b64decode(text[1])))
 
 
 def test_one_lesson_from_the_command_line(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["lessons", "3", "--run", str(run), "--out", str(tmp_path / "out"), "--quick"]) == 0
     out, err = capsys.readouterr()
     assert "Lesson 3: Scaling" in out and "5 claims hold" in out and "lesson 3" in err
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["lesson-3.html", "lesson-3.json"]
-    written = (tmp_path / "out" / "lesson-3.html").read_text("utf-8")
-    assert html.escape("√d") in written
-    assert f"Made by <code>seq2see lessons 3 --run {run} --quick</code>" in written
+    page, data = sorted((tmp_path / "out").iterdir())
+    assert (page.name, data.name) == ("lesson-3.html", "lesson-3.json")
+    written = inside(page, "lessons")
+    assert written == json.loads(data.read_text("utf-8"))
+    assert (written["command"], written["budget"]) == (f"seq2see lessons 3 --run {run} --quick", "reduced")
+    assert inside(page, "settings")["opened"] == "lesson-3"
+    config = json.loads((run / "config.json").read_text("utf-8"))
+    assert inside(page, "model")["model"]["config"] == config, "the run's own model is in the page"
 
 
-def test_all_lessons_make_the_page_that_a_server_shows_and_its_data(
+def test_all_lessons_make_a_page_and_the_record_that_a_server_shows(
     bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "chosen", lambda number: FEW)
     monkeypatch.setattr(command, "set_up", lambda run, *, quick: bench)  # its corpus is written already
     assert cli.main(["lessons", "--out", str(tmp_path), "--quick"]) == 0
-    assert json.loads((tmp_path / "lessons.json").read_text("utf-8"))["format"] == 2
-    written = (tmp_path / "index.html").read_text("utf-8")
+    written = json.loads((tmp_path / "lessons.json").read_text("utf-8"))
+    assert written == inside(tmp_path / "index.html", "lessons") and written["format"] == 2
+    assert inside(tmp_path / "index.html", "settings")["opened"] == "lessons"
     served = Lessons(Service(settings=ServerSettings(lessons=str(tmp_path)))).reply()
-    assert served.own and served.html == written
-    assert not Lessons(Service(settings=ServerSettings(lessons=str(tmp_path / "none")))).reply().own
+    assert served.own and served.record == written
+    packaged = Lessons(Service(settings=ServerSettings(lessons=str(tmp_path / "none")))).reply()
+    assert not packaged.own and packaged.record == json.loads(gzip.decompress(packaged_lessons()))
+
+
+def test_of_a_model_that_no_browser_runs_the_record_alone_is_written(
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise UserError("not in a browser")
+
+    monkeypatch.setattr("seq2see.translate.web_page.web_page", refuse)
+    monkeypatch.setattr(command, "set_up", lambda run, *, quick: bench)
+    assert cli.main(["lessons", "3", "--out", str(tmp_path), "--quick"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["lesson-3.json"]
+    assert f"no page, the record alone ({tmp_path / 'lesson-3.json'}): not in a browser" in capsys.readouterr().err
 
 
 def test_the_run_is_the_one_that_is_named_or_that_of_here_or_the_packaged_one(

@@ -1,0 +1,115 @@
+// Lesson 6: which English words the heads look at while a French word is written, and its chance without each of them.
+
+import { css, inkOn, shade } from "./colour.js";
+import { best, buttons, figure, picture, text } from "./lesson_parts.js";
+import { atLeast, part } from "./lesson_row.js";
+import { traceIn } from "./lesson_trace.js";
+import { changed, html, isNarrow } from "./markup.js";
+import { KINDS } from "./trace.js";
+import { chance } from "./wording.js";
+
+const EXAMPLE = 5;  // the number of *traversé* among the French words
+const LOST = 0.1;  // of the chance: less than this is not worth a word
+const SHOWN = 0.1;  // a share that is written in its cell
+const BANKS = ["The girl looked at the bank because it was muddy.",
+  "The girl looked at the bank because it was closed."];
+
+// The French word of this number, the English words ({ label, shares by head, without }), and what stands out of them.
+function seen({ word: number }, look) {
+  const trace = traceIn(look);
+  const written = trace.words("target").filter((one) => /\p{L}/u.test(one.text));
+  const unit = written.find(({ word }) => word === (number ?? EXAMPLE)) ?? written[0], [piece] = unit.pieces;
+  const heads = trace.layers("cross").flat(), maps = heads.map((head) => trace.map(head)), [{ rows, columns }] = maps;
+  const row = rows.findIndex((one) => one.pieces.includes(piece)), erased = trace.erased(piece);
+  const english = columns.map(({ label, word }, i) => ({ label, shares: maps.map(({ at }) => at[row][i]),
+    without: erased.find((one) => one.word.word === word) }));
+  const tops = heads.map((_, h) => best(english.map(({ shares }) => shares[h])));
+  const counts = english.map((_, i) => tops.filter((one) => one === i).length);
+  const worst = english.filter(({ without }) => without).sort((a, b) => a.without.chance - b.without.chance)[0];
+  const most = best(counts);
+  return { written, unit, heads, english, most, count: counts[most], worst, whole: trace.chance(unit) };
+}
+
+// What is written for *bank* in each of BANKS, and how similar its two lists are at first and after the encoder.
+function banks([{ distances }, { translations }]) {
+  const texts = translations.map(({ hypotheses: [one] }) => one.text), similar = distances["0 1"].map((one) => 1 - one);
+  const own = texts.map((one, i) => {
+    const [{ start, end } = { start: 0, end: one.length }] = changed(texts[1 - i], one);
+    return one.slice(start, end);
+  });
+  return { own, first: similar[0], last: similar.at(-1) };
+}
+
+export const crossAttention = {
+  lead: html`<p>So far the French looked back at itself. In <b>cross-attention</b> it looks at the English. The query
+    comes from the French that is being written; keys and values come from the English words.</p>
+    <p>But not from their lists in the vocabulary: the <b>encoder</b> has first read the whole English sentence, with
+    attention of its own, and has worked something of the sentence into the list of each word. Cross-attention reads
+    what the encoder has made. We look at <i>traversé</i>, and then at any other word.</p>`,
+  start: { word: null },
+  needs: () => [["look", { maps: KINDS, evidence: true }]],
+  control(state, [look]) {
+    const { written, unit } = seen(state, look);
+    return buttons("The French word being written", "word", written.map((one) => [one.word, one.text]), unit.word);
+  },
+  picture(state, [look], lesson, theme) {
+    const { unit, heads, english, most, worst, whole } = seen(state, look), narrow = isNarrow();
+    const at = { left: narrow ? 66 : 88, cell: narrow ? 21 : 50, row: narrow ? 19 : 25, top: 46, narrow };
+    const after = at.left + heads.length * at.cell + (narrow ? 8 : 18), down = (i) => at.top + (i + 0.66) * at.row;
+    const names = heads.map(({ layer, head }, h) => html`${head ? "" : text(at.left + h * at.cell, 14,
+      `layer ${layer + 1}`, { how: "soft" })}${text(at.left + (h + 0.5) * at.cell - 1, 36,
+      narrow ? head + 1 : `head ${head + 1}`, { anchor: "middle", how: "soft" })}`);
+    const lines = english.map(({ label, shares, without }, i) => html`${text(at.left - 8, down(i), label,
+      { anchor: "end", how: i === most ? "bold" : "" })}${shares.map((share, h) => cell(share, h, i, at, theme))}${
+      without ? outcome(without, after, down(i), { narrow, whole, isWorst: english[i] === worst }) : ""}`);
+    return html`${picture(`The share of each head on each English word while ${unit.text} is written`,
+      at.top + english.length * at.row + 4, [names, lines, text(after, 14, narrow ? "without it," : "without this word,",
+        { how: "soft" }), text(after, 36, narrow ? unit.text : `${unit.text} has`, { how: "soft" })])}
+      <p class="fine">A column is the attention of one head, in percent. On the right is what happens if that English
+      word is erased from the sentence.</p>`;
+  },
+  says(state, [look]) {
+    const { unit, heads, english, most, count, worst: { label, without }, whole } = seen(state, look);
+    const own = html`<i>${unit.text}</i>`, isLost = whole - without.chance > LOST;
+    return html`While ${own} is written, <b>${count}</b> of ${heads.length} heads look most at
+      <i>${english[most].label}</i>. ${isLost ? html`Erase <i>${label}</i>, and the chance of ${own} goes from
+        <b>${chance(whole)}</b> to <b>${chance(without.chance)}</b>${without.instead ? html`: <i>${without.instead}</i>
+          is written instead` : ""}.`
+      : html`Whichever English word is erased, its chance stays at <b>${atLeast(without.chance)}</b>.`}`;
+  },
+  predict: {
+    question: html`In the vocabulary, <i>bank</i> has one list of numbers. Take <i>${BANKS[0]}</i> and
+      <i>${BANKS[1]}</i> When cross-attention looks at <i>bank</i>, does it read the same numbers in both?`,
+    options: ["Yes, the list of bank", "No, what the encoder made of it"],
+    needs: [["inside", { tool: "words", word: "bank", sentences: BANKS }], ["translate", { texts: BANKS }]],
+    right: (answers) => banks(answers).last > 0.9995 ? 0 : 1,
+    because(answers) {
+      const { own, first, last } = banks(answers);
+      return html`Before the encoder the two are the same, with a similarity of <b>${figure(first, 3)}</b>. After it
+        they are not, with <b>${figure(last, 3)}</b>, and only this is read. The French is <i>${own[0]}</i> for the
+        first and <i>${own[1]}</i> for the second.`;
+    },
+  },
+  short(state, [look], { result: { right } }) {
+    const { unit, heads, english, most, count } = seen(crossAttention.start, look);
+    return html`While <i>${unit.text}</i> is written, ${count} of ${heads.length} heads look most at
+      <i>${english[most].label}</i>, or rather at what the encoder made of it. From the French so far alone,
+      ${part(right["prefix alone"].value)} of the words come out right; with the English,
+      ${part(right.unchanged.value)}. What comes out is a score for every word of the vocabulary. How does it become one
+      word?`;
+  },
+};
+
+function cell(share, h, i, { left, top, cell: wide, row, narrow }, theme) {
+  const colour = shade(share, "blue", theme), x = left + h * wide, y = top + i * row;
+  return html`<rect x="${x}" y="${y}" width="${wide - 2}" height="${row - 2}" rx="2" fill="${css(colour)}"/>${
+    share < SHOWN ? "" : html`<text x="${x + wide / 2 - 1}" y="${y + row * 0.66}" text-anchor="middle"
+    style="fill:${inkOn(colour)};font-size:${narrow ? 11 : 13}px">${Math.round(100 * share)}</text>`}`;
+}
+
+// The chance of the French word without an English one, and what would be written instead.
+function outcome({ chance: p, instead }, x, y, { narrow, whole, isWorst }) {
+  const isLost = whole - p > LOST;
+  return html`${text(x, y, chance(p), { how: !isLost ? "soft" : isWorst ? "bold" : "" })}${
+    instead ? text(x + (narrow ? 42 : 68), y, narrow ? instead : `writes ${instead}`, { how: "slanted" }) : ""}`;
+}

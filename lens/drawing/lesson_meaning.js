@@ -1,0 +1,71 @@
+// Lesson 17: what two networks make of *a piece of cake*, before, during and after fine-tuning on the idiom.
+
+import { legend, picture, roomOf, share, slider, text, toneOf } from "./lesson_parts.js";
+import { recorded } from "./lesson_recorded.js";
+import { html, isNarrow } from "./markup.js";
+
+const NETWORKS = { plain: "attention without parameters", learnt: "with queries, keys and values" };
+const NEVER = 0.2, ALWAYS = 0.8;  // shares of idioms
+
+// At the moment number `at`, or the last one, of each network: what it writes for the example, and shares of unseen idioms.
+function moment(lesson, at) {
+  const { path, said, steps, source } = recorded(lesson, "path", "said", "steps", "source");
+  const i = Math.min(at, steps.length - 1);
+  const of = (name) => ({ writes: said[name][i][0], idiom: path[name].idiom[i], cake: path[name].cake[i] });
+  return { source, step: steps[i], plain: of("plain"), learnt: of("learnt") };
+}
+
+const when = ({ step }) => step ? `after ${step} steps` : "before";
+
+export const meaning = {
+  lead: html`<i>The exam was a piece of cake</i> is about no cake. Two small networks learn such sentences. In one the encoder’s
+    attention has nothing to learn: words mix by how alike they are. In the other it has queries, keys and values. First they
+    learn general sentences, in which a piece of cake is a dessert. Then they are fine-tuned on the idiom.`,
+  start: { at: 0 },
+  needs: () => [],
+  control({ at }, answers, lesson) {
+    const last = recorded(lesson, "steps").steps.length - 1;
+    return slider("Fine-tuning", "at", { most: last, value: Math.min(at, last), said: when(moment(lesson, at)) });
+  },
+
+  picture({ at }, answers, lesson) {
+    const now = moment(lesson, at), high = 124;
+    return html`${picture(`What both networks write, ${when(now)}`, 40 + 2 * high,
+      html`${text(0, 16, now.source, { how: "slanted" })}${Object.entries(NETWORKS).map(([name, title], i) =>
+        row(title, now[name], 38 + i * high))}`)}${
+      legend([["green", "said as the idiom"], ["orange", "said as cake"], ["line", "something else"]])}`;
+  },
+
+  says({ at }, answers, lesson) {
+    const { step, plain, learnt } = moment(lesson, at);
+    return html`${step ? html`After <b>${step}</b> steps of fine-tuning` : "Before fine-tuning"}, <b>${share(plain.idiom)}</b> of unseen idioms are said as the idiom without parameters in the
+      attention, <b>${share(learnt.idiom)}</b> with queries, keys and values; as cake, <b>${share(plain.cake)}</b> and
+      <b>${share(learnt.cake)}</b>.`;
+  },
+
+  predict: {
+    question: "After fine-tuning, what does the network without parameters in its attention make of idioms it has not seen?",
+    options: ["Still cake, nearly always", "Sometimes cake, sometimes the idiom", "The idiom, nearly always"],
+    right: (answers, lesson) => {
+      const { plain } = moment(lesson, Infinity);
+      return plain.idiom >= ALWAYS ? 2 : plain.idiom <= NEVER ? 0 : 1;
+    },
+    because(answers, lesson) {
+      const [before, after] = [0, Infinity].map((at) => moment(lesson, at));
+      return html`Of unseen idioms, it says <b>${share(before.plain.idiom)}</b> as the idiom before fine-tuning and
+        <b>${share(after.plain.idiom)}</b> after ${after.step} steps; with queries, keys and values it is
+        <b>${share(after.learnt.idiom)}</b>. Training on the task brings in its meaning.`;
+    },
+    shows: { at: Infinity },
+  },
+};
+
+// One network: what it writes, and a bar of how it says the unseen idioms.
+function row(title, { writes, idiom, cake }, y) {
+  const wide = roomOf(), other = Math.max(0, 1 - idiom - cake), part = (from, size, tone) => html`<rect
+    x="${(from * wide).toFixed(1)}" y="${y + 52}" width="${(size * wide).toFixed(1)}" height="18" fill="${toneOf(tone)}"/>`;
+  const short = isNarrow() && writes.length > 44 ? `${writes.slice(0, 43)}…` : writes;
+  return html`${text(0, y + 14, title, { how: "bold" })}${text(0, y + 38, short)}${part(0, idiom, "green")}${
+    part(idiom, cake, "orange")}${part(idiom + cake, other, "line")}${text(0, y + 88,
+    `${share(idiom)} idiom, ${share(cake)} cake, ${share(other)} else`, { how: "soft figure" })}`;
+}

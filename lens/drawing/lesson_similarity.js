@@ -1,0 +1,80 @@
+// Lesson 14: a word and two of its neighbours as arrows, and two ways to compare them while one of them is made longer.
+
+import { bars, dot, figure, picture, roomOf, slider, text, toneOf } from "./lesson_parts.js";
+import { html, isNarrow } from "./markup.js";
+import { bare } from "./trace.js";
+
+const WORD = "cat", NEIGHBOURS = [0, 3];  // by rank: the nearest, and the one whose length is moved
+const MOST = 3;  // times its length
+const TONES = ["blue", "orange"];
+
+// The two neighbours, the second `times` as long as it is: { name, cosine, length, dot }.
+function neighbours({ near, vectors: [own, ...vectors] }, times) {
+  return NEIGHBOURS.map((rank, i) => {
+    const vector = vectors[rank].map((one) => one * (i ? times : 1)), length = Math.hypot(...vector);
+    return { name: bare(near[rank][0]), cosine: dot(own, vector) / Math.hypot(...own) / length, length,
+      dot: dot(own, vector) };
+  });
+}
+const winner = ([one, other], by) => one[by] >= other[by] ? one : other;
+
+export const similarity = {
+  lead: html`How alike are two words? Each is a vector: an arrow with a direction and a length. The <b>cosine</b> compares
+    the directions only. The <b>dot product</b>, which attention uses, also grows with the lengths.`,
+  start: { times: 1 },
+  needs: () => [["inside", { tool: "near", word: WORD }]],
+  control: ({ times }, [answer]) => slider(html`Length of <i>${neighbours(answer, 1)[1].name}</i>`, "times",
+    { least: 0.5, most: MOST, step: 0.25, value: times, said: `× ${figure(times, 2)}` }),
+
+  picture({ times }, [answer]) {
+    const both = neighbours(answer, times), high = isNarrow() ? 130 : 230, row = isNarrow() ? 22 : 28;
+    const compared = (by, title, most, y) => html`${text(0, y, title, { how: "soft" })}${bars(both.map((one, i) => ({
+      label: one.name, value: one[by], said: figure(one[by], 3), tone: TONES[i],
+      how: one === winner(both, by) ? "bold" : "" })), { y: y + 6, most, height: row })}`;
+    return html`${picture(`The vectors of ${WORD} and two neighbours, their cosines and dot products`, high + 68 + 4 * row,
+      html`${arrows(answer, both, high)}${compared("cosine", `cosine with ${WORD}`, 1, high + 24)}${
+        compared("dot", `dot product with ${WORD}`, neighbours(answer, MOST)[1].dot, high + 56 + 2 * row)}`)}<p class="key">
+      True lengths, and true angles to “${WORD}”. Dashed: the shadow that falls on its line. The dot product is the
+      shadow times the length of “${WORD}”.</p>`;
+  },
+
+  says({ times }, [answer]) {
+    const [, before] = neighbours(answer, 1), both = neighbours(answer, times), [, now] = both;
+    return html`<i>${now.name}</i>, <b>${figure(times, 2)}</b> times as long: its dot product with <i>${WORD}</i> is
+      <b>${figure(now.dot, 3)}</b> (before: ${figure(before.dot, 3)}), its cosine <b>${figure(now.cosine, 3)}</b>. More
+      like <i>${WORD}</i> is <i>${winner(both, "dot").name}</i> by the dot product, <i>${winner(both, "cosine").name}</i> by
+      the cosine.`;
+  },
+
+  predict: {
+    question: html`A vector that is compared with <i>${WORD}</i> is made twice as long, in the same direction. What happens to
+      its cosine with <i>${WORD}</i>?`,
+    options: ["It doubles", "It stays as it is", "It halves"],
+    right: ([answer]) => {
+      const gain = neighbours(answer, 2)[1].cosine / neighbours(answer, 1)[1].cosine;
+      return gain > 1.5 ? 0 : gain < 0.75 ? 2 : 1;
+    },
+    because: ([answer]) => {
+      const [before, after] = [1, 2].map((times) => neighbours(answer, times)[1]);
+      return html`The cosine of <i>${after.name}</i> and <i>${WORD}</i> is <b>${figure(before.cosine, 3)}</b> before and
+        <b>${figure(after.cosine, 3)}</b> after; the dot product goes from <b>${figure(before.dot, 3)}</b> to
+        <b>${figure(after.dot, 3)}</b>.`;
+    },
+    shows: { times: 2 },
+  },
+};
+
+// The word, and a neighbour on each side of it at its true angle, with the shadow of the one that is moved.
+function arrows(answer, [still, moved], height) {
+  const own = Math.hypot(...answer.vectors[0]), [, longest] = neighbours(answer, MOST), turn = Math.acos(moved.cosine);
+  const left = isNarrow() ? 64 : 150, scale = Math.min((roomOf() - left - 60) / longest.length, (height - 30) / longest.length
+    / (moved.cosine * Math.sin(turn)));
+  const tip = (length, angle) => [left + length * scale * Math.cos(angle), height - 8 - length * scale * Math.sin(angle)]
+    .map((one) => one.toFixed(1));
+  const arrow = ([x, y], tone, name, how = "") => html`<path class="curve" d="M${left},${height - 8}L${x},${y}"
+    stroke="${toneOf(tone)}"/><circle cx="${x}" cy="${y}" r="4" fill="${toneOf(tone)}"/>${text(x, y - 10, name,
+    { how, anchor: "middle" })}`;
+  const end = tip(moved.length, 0), shadow = tip(moved.length * moved.cosine, turn);
+  return html`<path class="at" d="M${left},${height - 8}L${shadow.join()}L${end.join()}" fill="none"/>${arrow(tip(own, turn), "ink", WORD, "bold")}${
+    arrow(tip(still.length, turn + Math.acos(still.cosine)), TONES[0], still.name)}${arrow(end, TONES[1], moved.name)}`;
+}

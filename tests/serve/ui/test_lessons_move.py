@@ -1,0 +1,189 @@
+"""The lessons that move, and the story: each of them as a reader meets it, at a server and in the file."""
+
+import json
+import re
+
+import pytest
+from accessibility import violations
+
+from seq2see.cli.command import main
+from seq2see.lens.explorer import asset
+from seq2see.lessons.contents import chosen, number_of
+
+MOVING = re.findall(r"^  (l\d\d_\w+): ", asset("lesson_all.js"), re.MULTILINE)
+NUMBERS = [number_of(name) for name in MOVING]
+CONTROLS = ".control [data-set], .control [data-slide]"
+
+
+def watched(tab):
+    """Errors of the page's own, which `open_tab` does not count."""
+    wrong = []
+    tab.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
+    return wrong
+
+
+def move(lesson):
+    """Moves the control to another value."""
+    slider, pressed = lesson.place.locator("[data-slide]"), "[data-set][aria-pressed=false]"
+    if slider.count():
+        slider.first.focus()
+        slider.first.press("ArrowRight" if slider.first.input_value() != slider.first.get_attribute("max") else "Home")
+    else:
+        lesson.place.locator(pressed).first.focus()
+        lesson.tab.keyboard.press("Enter")
+    lesson.tab.wait_for_timeout(100)  # until the page has asked
+    lesson.settle()
+
+
+def test_every_lesson_moves():
+    assert chosen(None) == MOVING
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("where", ["server", "file"])
+def test_a_lesson_asks_first_and_then_moves(open_lesson, number, where):
+    lesson = open_lesson(number, file=where == "file", offline=where == "file")
+    wrong = watched(lesson.tab)
+    assert lesson.place.locator(CONTROLS).count(), "there is a control"
+    assert all(one.is_disabled() for one in lesson.place.locator(CONTROLS).all()), "the question comes first"
+    before = lesson.picture
+    said = lesson.guess(0)
+    assert said and re.search(r"\d", said), "the verdict has numbers"
+    assert lesson.place.locator("[data-right]").count() == 1
+    shown = lesson.picture, lesson.says
+    move(lesson)
+    assert (lesson.picture, lesson.says) != shown, "the control changes the picture or what is said of it"
+    assert lesson.says.strip() and re.search(r"\d", lesson.says)
+    assert all(one.inner_text().strip() for one in lesson.tab.locator("[data-says]:visible").all())
+    assert before and not wrong
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_every_answer_gets_the_same_sentence_and_is_remembered(open_lesson, number):
+    lesson = open_lesson(number)
+    options, said = lesson.place.locator("[data-guess]").count(), set()
+    assert options >= 2
+    for option in range(options):
+        said.add(lesson.guess(option))
+        if option:
+            continue
+        lesson.tab.get_by_role("link", name="Lessons").first.click()
+        lesson.tab.locator(f"a[href='#lesson-{number}']").click()
+        lesson.settle()
+        assert lesson.place.locator("[data-guess][aria-pressed=true]").count() == 1, "the visit remembers it"
+        break
+    for option in range(1, options):
+        lesson.tab.reload()
+        lesson.settle()
+        said.add(lesson.guess(option))
+    assert len(said) == 1, said
+    assert not re.search(r"\b(correct|wrong|score[ds]? \d|points? of \d)\b", " ".join(said), re.IGNORECASE)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_use_it_on_a_phone(open_lesson, number, scheme):
+    lesson = open_lesson(number, viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    lesson.guess(0)
+    assert lesson.tab.evaluate("document.documentElement.scrollWidth") <= 390
+    box = lesson.place.locator(".pictured").bounding_box()
+    assert box["height"] <= 400 and box["width"] <= 390
+    fits = "(one) => one.scrollHeight <= one.clientHeight + 1"
+    assert lesson.place.locator(".pictured").evaluate(fits), "a phone shows the whole picture"
+    for one in lesson.tab.locator(".measured details").all():
+        one.evaluate("(one) => { one.open = true; }")
+    assert violations(lesson.tab) == []
+    assert lesson.tab.evaluate("document.documentElement.scrollWidth") <= 390
+    assert lesson.place.locator(".live").get_attribute("aria-live") == "polite"
+    names = lesson.place.locator("svg[role=img]").evaluate_all("(all) => all.map((one) => one.ariaLabel)")
+    assert all(names)
+
+
+def test_the_record_is_shown_as_a_person_would_say_it(open_lesson):
+    lesson = open_lesson(3)
+    measured = lesson.tab.locator(".measured")
+    marks = measured.locator(".findings li").evaluate_all("(all) => all.map((one) => one.className)")
+    words = measured.locator(".verdict-word").all_inner_texts()
+    kinds = {"holds": "holds", "does not hold here": "not", "not decidable here": "open"}
+    assert marks == [kinds[word] for word in words] and len(marks) == 5
+    assert measured.locator("details[open]").count() == 0, "figures, picture and code are folded"
+    assert "{" not in measured.locator(".findings").inner_text()
+    measured.get_by_text("The figures").click()
+    assert measured.get_by_role("table").count() >= 2
+    measured.get_by_text("The lines that matter").click()
+    assert "def softmax" in measured.inner_text()
+    measured.get_by_text("Common slips").click()
+    ink = "(one) => getComputedStyle(one).color"
+    measured.get_by_text("The picture", exact=True).click()
+    inks = measured.locator(".still svg text").evaluate_all("(all) => all.map((one) => getComputedStyle(one).fill)")
+    assert lesson.tab.locator(".s2s").evaluate(ink) in inks, "the picture has the page's colours"
+
+
+def test_text_of_the_record_is_escaped_and_set_as_in_print(open_lesson, packaged):
+    lesson = open_lesson(3)
+    found = lesson.tab.evaluate("""async () => {
+        const text = document.getElementById("script").textContent.replace('"use strict";', "");
+        const prose = Function(`${text}; return s2s_lesson_measured.prose;`)();
+        return ["a < b, `x < y` and *it*", "3 * 4 * 5", "10% and 3 %", "off by 2e-16, −1.5e−06 and -0.5",
+            "`1e-5`, p-1, 2020-11-20"].map((one) => String(prose(one)));
+    }""")
+    assert found == [
+        "a &lt; b, <code>x &lt; y</code> and <em>it</em>", "3 * 4 * 5", "10\u202f% and 3\u202f%",
+        "off by 2 × 10<sup>−16</sup>, −1.5 × 10<sup>−6</sup> and −0.5", "<code>1e-5</code>, p-1, 2020-11-20"]
+
+
+def test_look_for_yourself_opens_the_head_on_explore(open_lesson):
+    tab = open_lesson(4).tab
+    tab.get_by_text("Try next").click()
+    tab.get_by_role("button", name="Look for yourself").click()
+    tab.wait_for_url("**/#explore")
+    tab.wait_for_function("() => document.querySelector('.src')?.innerText.startsWith('The cat did not cross')")
+
+
+@pytest.mark.parametrize("where", ["server", "file"])
+def test_the_story_can_be_scrolled_on_a_phone(open_tab, request, where):
+    home = request.getfixturevalue("file") if where == "file" else f"{request.getfixturevalue('packaged').url}/"
+    tab = open_tab(f"{home}#story", ready=".tale", offline=where == "file", viewport={"width": 390, "height": 844})
+    wrong = watched(tab)
+    scenes = tab.locator(".scene")
+    assert scenes.count() == len([number for number in NUMBERS if number <= 8]) + 1
+    assert not tab.locator(".scene").last.locator(".whole > *").count(), "what is far away is not asked for"
+    for number in (one for one in NUMBERS if one <= 8):
+        scene = tab.locator(f".scene[data-number='{number}']")
+        scene.scroll_into_view_if_needed()
+        scene.locator(".moving:not([aria-busy]) .live:not(:empty)").wait_for()
+        assert re.search(r"\w", scene.locator("[data-says^=story-]").inner_text())
+    tab.locator(".scene").last.scroll_into_view_if_needed()
+    tab.locator(".whole > *").first.wait_for()
+    assert tab.get_by_role("link", name="lesson 9", exact=True).get_attribute("href") == "#lesson-9"
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    assert not wrong
+
+
+def test_what_is_done_in_the_story_is_there_in_the_lesson(open_tab, packaged):
+    tab = open_tab(f"{packaged.url}/#story", ready=".tale")
+    scene = tab.locator(".scene[data-number='3']")
+    scene.scroll_into_view_if_needed()
+    scene.locator("[data-guess]").first.click()
+    scene.locator(".because").wait_for()
+    tab.locator("a[href='#lesson-3']").click()
+    tab.locator(".lesson .because").wait_for()
+
+
+def test_a_page_of_a_model_without_lessons_says_so(open_tab, tmp_path):
+    path = tmp_path / "everyday.html"
+    assert main(["export", "everyday", "--format", "web", "--out", str(path)]) == 0
+    for page in ("lessons", "lesson-3", "story"):
+        tab = open_tab(f"{path.as_uri()}#{page}", offline=True)
+        tab.get_by_text("no lessons").wait_for()
+
+
+def test_lessons_of_ones_own_are_a_file_that_opens_at_them(open_tab, tmp_path):
+    assert main(["lessons", "3", "--quick", "--run", "storybook", "--out", str(tmp_path)]) == 0
+    tab = open_tab((tmp_path / "lesson-3.html").as_uri(), ready=".lesson", offline=True)
+    assert tab.evaluate("location.hash") == "#lesson-3"
+    assert tab.locator(".warning").inner_text().endswith("the verdicts mean nothing.")
+    tab.locator(".moving [data-guess]").first.click()
+    tab.locator(".because").wait_for()
+    record = json.loads((tmp_path / "lesson-3.json").read_text("utf-8"))
+    assert tab.locator(".findings").inner_text().count("Measured:") == len(record["lessons"][0]["verdict"]["findings"])
