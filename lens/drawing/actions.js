@@ -3,6 +3,7 @@
 import { forgetErrors } from "./answers.js";
 import { dockActions } from "./dock.js";
 import { copy, exported } from "./export.js";
+import { insideActions } from "./machine_inside.js";
 import { isNarrow } from "./markup.js";
 import { keepLanguage, keepTheme, sideOf, toAddress, traceOf } from "./state.js";
 import { tour } from "./tour.js";
@@ -58,6 +59,7 @@ export function actionsOf(context) {
     again,
     cancel: context.cancel, weigh: context.weighAll,
     ...dockActions(context),
+    ...insideActions(context),
   };
 }
 
