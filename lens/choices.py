@@ -51,8 +51,10 @@ def margins(model: PreTrainedModel, choices: Sequence[Choice]) -> np.ndarray:
     return found
 
 
-def margins_of_batch(model: PreTrainedModel, choices: Sequence[Choice]) -> np.ndarray:
-    """`margins` in one pass."""
+def margins_of_batch(
+    model: PreTrainedModel, choices: Sequence[Choice], *, encoded: torch.Tensor | None = None
+) -> np.ndarray:
+    """`margins` in one pass; `encoded` as `forced_pass` takes it."""
     sources, targets = [choice.source_ids for choice in choices], [choice.target_ids for choice in choices]
     last_B = torch.tensor([len(target) - 1 for target in targets])
 
@@ -60,7 +62,7 @@ def margins_of_batch(model: PreTrainedModel, choices: Sequence[Choice]) -> np.nd
         return state_BTD[torch.arange(len(last_B)), last_B][:, None]
 
     with eval_mode(model), replaced([(model.get_output_embeddings(), "in", last_step)]):
-        logits_BV = forced_pass(model, sources, targets)[0].logits[:, 0]
+        logits_BV = forced_pass(model, sources, targets, encoded=encoded)[0].logits[:, 0]
     pairs_B2 = torch.tensor([[choice.right, choice.wrong] for choice in choices], device=logits_BV.device)
     right_B, wrong_B = logits_BV.gather(-1, pairs_B2).double().unbind(-1)
     return (right_B - wrong_B).cpu().numpy()  # the log-normaliser is the same for both

@@ -12,13 +12,14 @@ difference (Vig et al. 2020; Meng et al. 2022).  Both must have the same length,
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import torch
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
+from .feed_forward import feed_forward_sites
 from .hooks import (
     STACKS,
     AttentionSite,
@@ -42,6 +43,7 @@ from .teacher_forcing import by_length, eval_mode, eval_with_eager_attention, fo
 # E size of one head, D model width
 
 Cell = tuple[Kind, int, int, int]  # kind, layer, head, column
+Place = TypeVar("Place")
 Where = Mapping[Stack, torch.Tensor]  # the positions [B,T] to patch, by stack; all positions of a stack not named
 
 
@@ -119,24 +121,43 @@ def mean_outputs(
 
     `sources` and `targets` are ids, `</s>` included; the model is forced to the targets.  ValueError without sentences.
     """
+    sites = all_sites(model)
+    places = {site: (site.output, site.kind != "encoder") for site in sites}
+    means = _means(model, places, "in", sources, targets)
+    return {Head(site.kind, site.layer, h): means[site].view(site.heads, -1)[h]
+            for site in sites for h in range(site.heads)}
+
+
+def mean_feed_forward(
+    model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+) -> dict[int, torch.Tensor]:
+    """The mean output [D] of each feed-forward layer of the decoder, by layer, over all positions of these sentences.
+
+    Arguments as of `mean_outputs`.
+    """
+    places = {site.layer: (site.last, True) for site in feed_forward_sites(model, "decoder")}
+    return _means(model, places, "out", sources, targets)
+
+
+def _means(
+    model: PreTrainedModel, places: Mapping[Place, tuple[torch.nn.Module, bool]], side: Side,
+    sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]],
+) -> dict[Place, torch.Tensor]:
+    """The mean of what enters or leaves each module over all positions: of the sources or, where it is so marked, of
+    the decoder's steps."""
     if not sources:
         raise ValueError("expected at least one sentence to take means over")
-    sites = all_sites(model)
-    sums = [torch.zeros(site.output.in_features, dtype=torch.float64) for site in sites]
-    counts = [0] * len(sites)
-    with eval_mode(model), capture(dict(enumerate(site.output for site in sites)), "in") as mixed:
+    sums, counts = dict.fromkeys(places, torch.zeros(())), dict.fromkeys(places, 0)
+    with eval_mode(model), capture({place: module for place, (module, _) in places.items()}, side) as seen:
         for rows in by_length(sources, targets):
             batch = [sources[i] for i in rows], [targets[i] for i in rows]
             forced_pass(model, *batch)
             source_BS, target_BT = (real_positions(side).to(model.device) for side in batch)
-            for n, site in enumerate(sites):
-                kept = mixed[n][source_BS if site.kind == "encoder" else target_BT].double()
-                sums[n] += kept.sum(0).cpu()
-                counts[n] += len(kept)
-    return {
-        Head(site.kind, site.layer, h): (total / count).float().view(site.heads, -1)[h].to(model.device)
-        for site, total, count in zip(sites, sums, counts, strict=True) for h in range(site.heads)
-    }
+            for place, (_, in_decoder) in places.items():
+                kept = seen[place][target_BT if in_decoder else source_BS].double()
+                sums[place] = sums[place] + kept.sum(0).cpu()
+                counts[place] += len(kept)
+    return {place: (sums[place] / counts[place]).float().to(model.device) for place in places}
 
 
 # --- activation patching

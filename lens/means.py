@@ -1,11 +1,13 @@
-"""The means that replace heads which are switched off: those of the model as it is when they are asked for.
+"""The means that replace heads and feed-forward layers which are switched off: those of the model as it is when they
+are asked for.
 
 They are kept until its weights change.  Inside an intervention they are computed again, and not kept.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import torch
@@ -14,7 +16,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from ..tokenizer.encoding import encode_source, encode_target
 from ..tokenizer.tagging import tagging
 from .hooks import Head, intervened
-from .interventions import mean_outputs
+from .interventions import mean_feed_forward, mean_outputs
 from .trace_data import TraceData
 from .weights import checksum
 
@@ -22,8 +24,10 @@ EXAMPLES = "examples.json"  # beside a packaged model: sentences with its transl
 
 Means = dict[Head, torch.Tensor]
 Ids = tuple[tuple[int, ...], ...]
-# For each model the checksum of its weights, and the means of these by the sentences that they are over.
-_KNOWN: WeakKeyDictionary[PreTrainedModel, tuple[int, dict[tuple[Ids, Ids], Means]]] = WeakKeyDictionary()
+Mean = TypeVar("Mean")  # by head or by layer
+Taken = Callable[[PreTrainedModel, Sequence[Sequence[int]], Sequence[Sequence[int]]], Mean]
+# For each model the checksum of its weights, and the means of these by what is taken and the sentences it is over.
+_KNOWN: WeakKeyDictionary[PreTrainedModel, tuple[int, dict[tuple[Taken, Ids, Ids], Any]]] = WeakKeyDictionary()
 
 
 def head_means(
@@ -31,25 +35,40 @@ def head_means(
 ) -> tuple[Means, int]:
     """The mean output of each head, and the number of sentences it is over: the examples in the folder of a packaged
     model (`Translator.folder`), or 0 for this trace only."""
+    return _over_examples(mean_outputs, model, tokenizer, trace, folder)
+
+
+def feed_forward_means(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData, folder: Path | None
+) -> tuple[dict[int, torch.Tensor], int]:
+    """The mean output of each feed-forward layer of the decoder, over the sentences of `head_means`."""
+    return _over_examples(mean_feed_forward, model, tokenizer, trace, folder)
+
+
+def _over_examples(
+    taken: Taken[Mean], model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData,
+    folder: Path | None,
+) -> tuple[Mean, int]:
     texts = _examples(folder, f"{trace.source_language}-{trace.target_language}")
     if not texts:
-        return mean_outputs(model, [trace.source_ids], [trace.target_ids]), 0
+        return taken(model, [trace.source_ids], [trace.target_ids]), 0
     first = trace.target_ids[0] if trace.given and trace.target[0].special else None  # a tag, no prefix
     tags = tagging(model.config, tokenizer, trace.source_language, trace.target_language)
     sources = tuple(tuple(encode_source(tokenizer, source, tagging=tags)) for source, _ in texts)
     targets = tuple(tuple(encode_target(tokenizer, target, language=trace.target_language, first=first))
                     for _, target in texts)
-    return (mean_outputs if intervened(model) else _kept)(model, sources, targets), len(texts)
+    return (taken(model, sources, targets) if intervened(model) else _kept(taken, model, sources, targets)), len(texts)
 
 
-def _kept(model: PreTrainedModel, sources: Ids, targets: Ids) -> Means:
+def _kept(taken: Taken[Mean], model: PreTrainedModel, sources: Ids, targets: Ids) -> Mean:
     weights = checksum(model)
     if model not in _KNOWN or _KNOWN[model][0] != weights:
         _KNOWN[model] = weights, {}
     known = _KNOWN[model][1]
-    if (sources, targets) not in known:
-        known[sources, targets] = mean_outputs(model, sources, targets)
-    return known[sources, targets]
+    if (taken, sources, targets) not in known:
+        known[taken, sources, targets] = taken(model, sources, targets)
+    found: Mean = known[taken, sources, targets]
+    return found
 
 
 def _examples(folder: Path | None, pair: str) -> Sequence[tuple[str, str]]:

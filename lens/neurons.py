@@ -20,9 +20,10 @@ from seq2see.errors import UserError
 from ..tokenizer.encoding import encode_source, encode_target, of_source
 from ..tokenizer.tagging import tagging
 from ..tokenizer.words import token_names
-from .direct_attribution import DecoderBlock, DecoderPass, Token, decoder_pass, token_ids
+from .direct_attribution import Token, token_ids
 from .feed_forward import neurons_of
 from .hooks import Stack, capture, laid_out_otherwise
+from .residual_stream import FEED_FORWARD, Block, ForcedPass, pass_in_parts
 from .teacher_forcing import (
     check_lengths,
     check_list,
@@ -89,26 +90,25 @@ def top_neurons(
         raise UserError(f"there is no step {step} here: expected 0 to {len(trace.target_ids) - 1}", exit_code=2)
     own, others = (None if one is None else token_ids(model, tokenizer, one, steps=len(trace.target_ids))
                    for one in (trace.target_ids if token is None else token, contrast))
-    whole = decoder_pass(model, trace)
-    number = next(i for i, block in enumerate(whole.blocks) if (block.kind, block.layer) == ("feed_forward", layer))
-    block = whole.blocks[number]
-    assert block.activation_TN is not None  # a layer with neurons
+    whole = pass_in_parts(model, trace)
+    number, block = whole.decoder.of_kind(FEED_FORWARD)[layer]
+    assert block.activation_RN is not None  # a layer with neurons
     direction_D = whole.back(whole.output_weights(own or (), others)).directions[number][step]
-    contribution_N = block.activation_TN[step] * (direction_D @ weight_DN)
+    contribution_N = block.activation_RN[step] * (direction_D @ weight_DN)
     best = contribution_N.abs().topk(min(k, len(contribution_N))).indices.tolist()
     return [
-        Neuron(layer, n, float(block.activation_TN[step, n]), float(contribution_N[n]),
+        Neuron(layer, n, float(block.activation_RN[step, n]), float(contribution_N[n]),
                *_effects(tokenizer, whole, block, weight_DN[:, n], step, tokens))
         for n in best
     ]
 
 
 def _effects(
-    tokenizer: PreTrainedTokenizerBase, whole: DecoderPass, block: DecoderBlock, vector_D: torch.Tensor, step: int,
+    tokenizer: PreTrainedTokenizerBase, whole: ForcedPass, block: Block, vector_D: torch.Tensor, step: int,
     count: int,
 ) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
     """The tokens whose logits a vector that a block adds raises most, and lowers most."""
-    logit_V = whole.forward(vector_D, block, step)
+    [logit_V] = whole.forward(vector_D[None], block, step)
     count = min(count, len(logit_V))
     raised, lowered = logit_V.topk(count).indices.tolist(), logit_V.topk(count, largest=False).indices.tolist()
     effects = {id: Effect(id, name, float(logit_V[id]))

@@ -20,7 +20,7 @@ const DRAWS = { encoder: attention, decoder: attention, cross: attention, feed_f
 
 export function insideBlock(open, data, trace, state, context) {
   const { mode } = state.machine, at = { open, data, trace, state, context, parts: data.parts[mode], sums: sums(data, mode) };
-  return html`<div class="opened" data-kind="${open.kind}"><p class="second">${familyOf(at)}</p><h2 id="s2s-opened">${
+  return html`<div class="opened" data-kind="${open.kind}"><p class="second">${familyOf(at)}</p><h2 id="opened-name">${
     blockName(open.kind, trace)}</h2><button class="chip back" data-do="machine_close" data-k="machine-close">Back to the
     machine</button>${DRAWS[open.kind](at)}</div>`;
 }

@@ -4,7 +4,7 @@
 import { sumOf } from "./machine_figures.js";
 
 const SMALL = 0.3;    // points under which a layer's blocks are folded
-const FEW = 3;        // layers that are never folded
+const FEW = 4;        // layers that are never folded
 const OPEN = 6;       // layers that stand open at most: those that add most
 const columnSums = (rows) => rows[0].map((_, i) => sumOf(rows.map((row) => row[i])));
 const largest = (values) => Math.max(...values.map(Math.abs));
@@ -53,7 +53,8 @@ export function growth({ read, source }, i) {
 export function folded(blocks, layers) {
   const all = [...Array(layers).keys()], of = (layer) => blocks.filter((one) => one.layer === layer);
   const most = all.map((layer) => largest(of(layer).map((one) => one.value)));
-  const kept = [...all].sort((a, b) => most[b] - most[a]).slice(0, OPEN).filter((layer) => most[layer] >= SMALL);
+  const kept = [...all].sort((a, b) => most[b] - most[a]).slice(0, OPEN)
+    .filter((layer, i) => !i || most[layer] >= SMALL);  // one always shows what a layer is
   const groups = [];
   for (const layer of all) {
     const value = sumOf(of(layer).map((one) => one.figure ?? one.value)), last = groups.at(-1);

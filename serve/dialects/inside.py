@@ -184,8 +184,29 @@ class ReplayQuestion(Question):
         return {"texts": texts, "moments": moments}
 
 
+class MachineQuestion(Question):
+    """The whole machine at one step: the parts that each block, head, position and neuron adds to the logit of the
+    token (`for`) and to its lead over the runner-up (`over`), and that lead without each head and each feed-forward
+    layer of the decoder, with `steers`: the head that it needs most, and the layer whose part this changes most."""
+
+    tool: Literal["machine"]
+    step: From0
+    head_seconds: float = Field(default=10, ge=0, description="the seconds that switching off every head and layer may "
+                                "take; over that `without` and `steers` are null")
+
+    def answer(self, translator: Translator) -> dict[str, Any]:
+        with IMPORTS:
+            from ...lens.machine import machine  # imports torch
+
+        trace = self.trace(translator)
+        with translator.inside() as (model, tokenizer):
+            return machine(model, tokenizer, trace, step=self.step, folder=translator.folder,
+                           seconds=self.head_seconds).plain()
+
+
 AnyQuestion = Annotated[
-    ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion | ReplayQuestion,
+    ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion | ReplayQuestion
+    | MachineQuestion,
     Field(discriminator="tool"),
 ]
 
@@ -203,8 +224,8 @@ def router(service: Service) -> APIRouter:
 
     @routes.post("/inside", summary="Analyse one translation", dependencies=key_wanted(service),
                  description="For the explorer's lab: the arithmetic of a row, the logit lens, the beam tree, similar "
-                             "words, heads patched from another sentence, and the replay of the training. The "
-                             "response depends on the tool.")
+                             "words, heads patched from another sentence, the replay of the training, and the whole "
+                             "machine at one step. The response depends on the tool.")
     async def inside(body: InsideBody, request: Request) -> Response:
         caller, question = service.access.authenticate(request), body.question
         check_look_size(question.text, question.translation, getattr(question, "other", ""),

@@ -1,0 +1,224 @@
+"""What a figure of one step is the sum of: a logit, or the difference of two, by block, head, position and neuron.
+
+    figure = embedding + position + heads by what they read + biases of their outputs + feed-forward + constant
+
+Every norm is frozen, as in `direct_attribution.py`, of which these are the figures of one step, split further: a head's
+by the position that it reads, a feed-forward layer's by neuron, and what cross-attention takes from a source token by
+the blocks of the encoder that put it there, with attention held fixed as well.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from transformers import PreTrainedTokenizerBase
+
+from ..tokenizer.words import token_names
+from .residual_stream import FEED_FORWARD, Block, ForcedPass, bias_of
+from .trace_data import TraceData
+from .wording import TAG, labels, special_label
+
+# L layers, H heads, S source tokens, T decoder steps up to this one, D model width, N neurons, V vocabulary
+
+NEURONS = 5  # that are listed of a block, and tokens of each
+CELLS = 1024  # neurons whose activations are given
+TOKENS_ON = 3  # where a neuron of the encoder is listed as active
+SEARCHED = 50  # tokens that are named at once to find the NEURONS best that are no special ones
+SPACES = "▁ "  # how names of tokens begin with the space before a word
+MOST_ROWS = 30  # source tokens up to which the encoder's attention is given row by column
+
+
+@dataclass(frozen=True)
+class ActiveNeuron:
+    """A neuron of the decoder: what it adds, and the tokens whose logits it raises most, if asked for."""
+
+    number: int
+    activation: float
+    adds: float
+    raises: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Neurons:
+    """Of a feed-forward layer of the decoder: how many of its `count` neurons are above 0, what the bias of its output
+    adds, the neurons that add most, and the `activations` of all, or of the CELLS most active, by number."""
+
+    active: int
+    count: int
+    bias: float
+    list: tuple[ActiveNeuron, ...]
+    activations: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class EncoderNeuron:
+    """A neuron of the encoder: what it adds by way of cross-attention, and the source tokens where it is most
+    active."""
+
+    number: int
+    adds: float
+    on: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class EncoderParts:
+    """What cross-attention takes from each source token, by what put it there: embeddings and positions `start` [S],
+    heads `attention_rows` [L,S] (by layer and head `heads` [L,H]; row by column `attention` [L,S,S], None above
+    MOST_ROWS), `feed_forward` [L,S], and biases `constant` [S]."""
+
+    start: np.ndarray
+    attention: np.ndarray | None
+    attention_rows: np.ndarray
+    heads: np.ndarray
+    feed_forward: np.ndarray
+    constant: np.ndarray
+    neurons: tuple[tuple[EncoderNeuron, ...] | None, ...]
+
+    def total(self) -> np.ndarray:
+        """[S]: the sum of all parts, which is what cross-attention adds from each source token."""
+        return np.asarray(self.start + self.attention_rows.sum(0) + self.feed_forward.sum(0) + self.constant)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What a figure is the sum of: `embedding`, `position` (0 where it cannot be told from the embedding), heads by
+    what they read `decoder` [L,H,T] and `cross` [L,H,S], the biases of their outputs `bias` [L,2], `feed_forward` [L],
+    and the `constant` that the biases of norms and output add.  `neurons` and `encoder` split `feed_forward` and
+    `cross` further; a mixture of experts has no neurons."""
+
+    embedding: float
+    position: float
+    constant: float
+    decoder: np.ndarray
+    cross: np.ndarray
+    bias: np.ndarray
+    feed_forward: np.ndarray
+    neurons: tuple[Neurons | None, ...]
+    encoder: EncoderParts
+
+    def total(self) -> float:
+        """The sum of all parts, which is the figure up to the rounding of float32."""
+        arrays = (self.decoder, self.cross, self.bias, self.feed_forward)
+        return self.embedding + self.position + self.constant + sum(float(one.sum()) for one in arrays)
+
+
+def parts_of(
+    tokenizer: PreTrainedTokenizerBase, trace: TraceData, whole: ForcedPass, weight_D1: torch.Tensor, *, step: int,
+    raised: bool,
+) -> Parts:
+    """The parts at a step of what these output weights make of the last state; their last number is the bias.  With
+    `raised` neurons have the tokens that they raise, and their activations."""
+    decoder, back = whole.decoder, whole.back(weight_D1.expand(len(whole.logit_TV), -1))
+    along = [direction_TD[step] for direction_TD in back.directions]
+    heads: dict[str, list[np.ndarray]] = {"decoder": [], "cross": []}
+    biases: dict[str, list[float]] = {"decoder": [], "cross": []}
+    read_SD, constant_S = torch.zeros_like(whole.encoder.embedding_RD), torch.zeros(len(trace.source_ids)).double()
+    for block, direction_D in zip(decoder.blocks, along, strict=True):
+        if block.attention is not None:
+            columns_HT = block.attention.columns(direction_D[None], slice(step, step + 1))[:, 0]
+            heads[block.kind].append((columns_HT if block.kind == "cross" else columns_HT[:, :step + 1]).numpy())
+            biases[block.kind].append(float(block.attention.bias_D @ direction_D))
+        if block.attention is not None and block.kind == "cross":
+            through_SD, biases_S = block.attention.read_along(direction_D, step)
+            read_SD, constant_S = read_SD + through_SD, constant_S + biases_S
+    first_D = back.embedding_RD[step]
+    position = 0.0 if decoder.position_RD is None else float(decoder.position_RD[step] @ first_D)
+    inner = [(block, along[number]) for number, block in decoder.of_kind(FEED_FORWARD)]
+    return Parts(
+        embedding=float(decoder.embedding_RD[step] @ first_D) - position,
+        position=position,
+        constant=float(back.constant_R[step]),
+        decoder=np.stack(heads["decoder"]),
+        cross=np.stack(heads["cross"]),
+        bias=np.stack([biases["decoder"], biases["cross"]], axis=-1),
+        feed_forward=np.array([float(block.added_RD[step] @ direction_D) for block, direction_D in inner]),
+        neurons=tuple(_neurons(tokenizer, whole, block, direction_D, step, raised=raised)
+                      for block, direction_D in inner),
+        encoder=_encoder(trace, whole, read_SD, constant_S),
+    )  # fmt: skip
+
+
+def _encoder(trace: TraceData, whole: ForcedPass, read_SD: torch.Tensor, constant_S: torch.Tensor) -> EncoderParts:
+    """What is read along a direction at each source token, taken apart."""
+    encoder, back = whole.encoder, whole.encoder.back(read_SD, constant_S)
+    constant_S, attention = back.constant_R, list[np.ndarray]()
+    for number, block in enumerate(encoder.blocks):
+        if block.attention is not None:
+            attention.append(block.attention.columns(back.directions[number]).numpy())
+            constant_S = constant_S + back.directions[number] @ block.attention.bias_D
+    attention_LHSS = np.stack(attention)
+    inner = [(block, back.directions[number]) for number, block in encoder.of_kind(FEED_FORWARD)]
+    return EncoderParts(
+        start=(encoder.embedding_RD * back.embedding_RD).sum(-1).numpy(),
+        attention=attention_LHSS.sum(1) if len(trace.source_ids) <= MOST_ROWS else None,
+        attention_rows=attention_LHSS.sum((1, 3)),
+        heads=attention_LHSS.sum((2, 3)),
+        feed_forward=np.stack([(block.added_RD * direction_SD).sum(-1).numpy() for block, direction_SD in inner]),
+        constant=constant_S.numpy(),
+        neurons=tuple(_encoder_neurons(labels(trace.source, source=True), *one) for one in inner),
+    )
+
+
+# --- neurons
+
+
+def _neurons(
+    tokenizer: PreTrainedTokenizerBase, whole: ForcedPass, block: Block, direction_D: torch.Tensor, step: int, *,
+    raised: bool,
+) -> Neurons | None:
+    if block.output is None or block.activation_RN is None:
+        return None
+    weight_DN, activation_N = block.output.weight.double().cpu(), block.activation_RN[step]
+    adds_N = activation_N * (direction_D @ weight_DN)
+    best = adds_N.topk(min(NEURONS, len(adds_N))).indices
+    raises: list[tuple[str, ...]] | list[None] = [None] * len(best)
+    if raised:
+        pushed_ND = torch.where(activation_N[best] < 0, -weight_DN[:, best], weight_DN[:, best]).T
+        raises = [_raised(tokenizer, logit_V) for logit_V in whole.forward(pushed_ND, block, step)]
+    return Neurons(
+        active=int((activation_N > 0).sum()),
+        count=len(activation_N),
+        bias=float(bias_of(block.output) @ direction_D),
+        list=tuple(ActiveNeuron(number, float(activation_N[number]), float(adds_N[number]), tokens)
+                   for number, tokens in zip(best.tolist(), raises, strict=True)),
+        activations=_most_active(activation_N).numpy() if raised else None,
+    )  # fmt: skip
+
+
+def _most_active(activation_N: torch.Tensor) -> torch.Tensor:
+    """The CELLS activations that are furthest from 0, by number."""
+    return activation_N[activation_N.abs().topk(min(CELLS, len(activation_N))).indices.sort().values]
+
+
+def _raised(tokenizer: PreTrainedTokenizerBase, logit_V: torch.Tensor) -> tuple[str, ...]:
+    """The texts of the tokens whose logits rise most, without special ones."""
+    best, special, found = logit_V.argsort(descending=True).tolist(), set(tokenizer.all_special_ids), list[str]()
+    for start in range(0, len(best), SEARCHED):
+        ids = [id for id in best[start:start + SEARCHED] if id not in special]
+        for name, text in zip(token_names(tokenizer, ids), texts_of(tokenizer, ids), strict=True):
+            if text not in found and not TAG.fullmatch(name):
+                found.append(text)
+        if len(found) >= NEURONS:
+            break
+    return tuple(found[:NEURONS])
+
+
+def texts_of(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> list[str]:
+    """Tokens of a vocabulary as they are shown, without the space before a word."""
+    return [special_label(name.strip(SPACES) or name, source=False) for name in token_names(tokenizer, ids)]
+
+
+def _encoder_neurons(
+    source: Sequence[str], block: Block, direction_SD: torch.Tensor
+) -> tuple[EncoderNeuron, ...] | None:
+    if block.output is None or block.activation_RN is None:
+        return None
+    activation_SN = block.activation_RN
+    adds_N = (activation_SN * (direction_SD @ block.output.weight.double().cpu())).sum(0)
+    found = []
+    for number in adds_N.topk(min(NEURONS, len(adds_N))).indices.tolist():
+        on = activation_SN[:, number].topk(min(TOKENS_ON, len(activation_SN)))
+        tokens = (source[s] for value, s in zip(on.values.tolist(), on.indices.tolist(), strict=True) if value > 0)
+        found.append(EncoderNeuron(number, float(adds_N[number]), tuple(tokens)))
+    return tuple(found)

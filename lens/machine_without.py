@@ -1,0 +1,134 @@
+"""The margin of one step without each head and without each feed-forward layer of the decoder, and the feed-forward
+layer that the most important head steers.
+
+A mean takes the place of what is off (`means.py`).  What a head adds directly is often much less than what is lost
+without it, because later layers read what it wrote: so the head's effect comes with the later feed-forward layer whose
+own part of the margin it changes most.
+"""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from .choices import Choice, margins, margins_of_batch
+from .evidence import FASTER
+from .feed_forward import feed_forward_sites
+from .hooks import AttentionSite, Head, all_sites, replaced
+from .interventions import ablate, ablate_by_row
+from .kinds import Kind
+from .means import Means, feed_forward_means, head_means
+from .residual_stream import FEED_FORWARD, ForcedPass, pass_in_parts
+from .trace_data import TraceData
+
+# H heads, L decoder layers, D model width
+
+LEAST_CHANGE = 0.3  # points of margin from which a head is said to steer a layer
+
+
+@dataclass(frozen=True)
+class WithoutHead:
+    """The margin without one head."""
+
+    kind: Kind
+    layer: int
+    head: int
+    margin: float
+
+
+@dataclass(frozen=True)
+class WithoutFeedForward:
+    """The margin without one feed-forward layer of the decoder."""
+
+    layer: int
+    margin: float
+
+
+@dataclass(frozen=True)
+class Without:
+    """The margin without each head and each feed-forward layer of the decoder, with their means in their place, and the
+    number of sentences that these are over; 0 for the trace alone."""
+
+    heads: tuple[WithoutHead, ...]
+    feed_forward: tuple[WithoutFeedForward, ...]
+    averaged_over: int
+
+
+@dataclass(frozen=True)
+class Steering:
+    """The head without which the margin is lowest, and the later feed-forward layer of the decoder whose part of the
+    margin it changes most: that part `before`, with every head, and `after`, without this one."""
+
+    kind: Kind
+    layer: int
+    head: int
+    feed_forward: int
+    before: float
+    after: float
+
+
+def effects(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData, whole: ForcedPass, *, step: int,
+    runner: int, folder: Path | None, seconds: float,
+) -> tuple[Without | None, Steering | None]:
+    """The effects at a step on the margin over the `runner`, of a trace whose pass is `whole`; None if they would take
+    more than so many seconds."""
+    ids = trace.target_ids
+    choice = Choice(trace.source_ids, ids[:step], ids[step], runner)
+    sites, inner = all_sites(model), feed_forward_sites(model, "decoder")
+    start = time.perf_counter()
+    [margin] = margins(model, [choice])
+    passes = sum(site.heads for site in sites) / FASTER + len(inner)
+    if (time.perf_counter() - start) * passes > seconds:
+        return None, None
+    means, sentences = head_means(model, tokenizer, trace, folder)
+    encoded_1SD = whole.encoded_SD[None].to(model.device, model.dtype)
+    heads = [one for site in sites for one in _without_heads(model, choice, site, means, encoded_1SD)]
+    layers, _ = feed_forward_means(model, tokenizer, trace, folder)
+    off = Without(tuple(heads), tuple(
+        WithoutFeedForward(site.layer, _without_layer(model, choice, site.last, layers[site.layer]))
+        for site in inner), sentences)
+    return off, _steering(model, trace, whole, choice, means, min(heads, key=lambda one: one.margin), float(margin))
+
+
+def _without_heads(
+    model: PreTrainedModel, choice: Choice, site: AttentionSite, means: Means, encoded_1SD: torch.Tensor
+) -> list[WithoutHead]:
+    with ablate_by_row(model, site, means) as choose:
+        choose(range(site.heads))
+        found = margins_of_batch(model, [choice] * site.heads, encoded=None if site.kind == "encoder" else encoded_1SD)
+    return [WithoutHead(site.kind, site.layer, head, float(one)) for head, one in enumerate(found)]
+
+
+def _without_layer(model: PreTrainedModel, choice: Choice, last: torch.nn.Module, mean_D: torch.Tensor) -> float:
+    with replaced([(last, "out", lambda own_BTD: mean_D.to(own_BTD).expand_as(own_BTD))]):
+        [margin] = margins(model, [choice])
+    return float(margin)
+
+
+def _steering(
+    model: PreTrainedModel, trace: TraceData, whole: ForcedPass, choice: Choice, means: Means, off: WithoutHead,
+    margin: float,
+) -> Steering | None:
+    """None if no head lowers the margin, or none changes a later layer by LEAST_CHANGE."""
+    if off.margin >= margin:
+        return None
+    with ablate(model, [Head(off.kind, off.layer, off.head)], replace="mean", means=means):
+        without = pass_in_parts(model, trace)
+    before, after = (_feed_forward(one, choice) for one in (whole, without))
+    later = range(0 if off.kind == "encoder" else off.layer, len(before))
+    layer = max(later, key=lambda one: abs(after[one] - before[one]))
+    if abs(after[layer] - before[layer]) < LEAST_CHANGE:
+        return None
+    return Steering(off.kind, off.layer, off.head, layer, before[layer], after[layer])
+
+
+def _feed_forward(whole: ForcedPass, choice: Choice) -> list[float]:
+    """[L]: what each feed-forward layer of the decoder adds to the margin."""
+    step = len(choice.prefix_ids)
+    weight_1D1 = whole.output_weights([choice.right], [choice.wrong])
+    back = whole.back(weight_1D1.expand(len(whole.logit_TV), -1))
+    return [float(block.added_RD[step] @ back.directions[number][step])
+            for number, block in whole.decoder.of_kind(FEED_FORWARD)]

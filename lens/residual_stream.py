@@ -1,0 +1,335 @@
+"""One forced pass in parts: what every block of the decoder and of the encoder adds to the residual stream.
+
+A state is a sum: the embedding, what each block added, and the biases of norms.  With every norm on the way frozen
+(`frozen_norm.py`) what a block adds counts for a later state along a direction.  Instead of sending every part through
+the norms, the direction is carried back through them once, to [R,D] at each block (`Stream.back`).
+
+Pre-norm models (Seq2See, T5, mBART, M2M-100, NLLB, Pegasus, Blenderbot) have one norm on the way, the last, so the
+direction is the same at every block.  In post-norm models (Marian, BART, PLBart) each block's sum is normalised; every
+norm from a block's own to the last one is frozen, in turn.  An early block is then rescaled by all later norms, whose
+divisors include what later blocks added: its figure says what is left of it, not what it would do alone.
+
+What an attention block adds splits further, by head and by the position that it reads (`Attention.columns`), and the
+direction goes on to what was read there (`Attention.read_along`): so the encoder's blocks are counted by what
+cross-attention takes from them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+
+from .feed_forward import FeedForwardSite, feed_forward_sites
+from .frozen_norm import FrozenNorm
+from .hooks import AttentionSite, Stack, attention_sites, capture, laid_out_otherwise
+from .kinds import Kind
+from .teacher_forcing import check_model, decoder_start, eval_with_eager_attention, forced_pass
+from .trace_data import TraceData
+
+# H heads, R rows (source tokens, or T decoder steps), C columns, D model width, E size of one head, N neurons,
+# V vocabulary
+
+FINAL_NORMS = ("layer_norm", "final_layer_norm")  # what a stack calls the norm after its last layer, if it has one
+FEED_FORWARD = "feed_forward"
+POSITIONS = "positions"  # how the name of the module that gives positions ends
+APART = 1e-4  # how far embeddings may be from what is left of the first state without positions
+
+
+@dataclass(frozen=True, eq=False)
+class Attention:
+    """One attention block in one pass: its weights [H,R,C], what it mixed [R,H,E], and the values [C,H,E]."""
+
+    site: AttentionSite
+    weight_HRC: torch.Tensor
+    mixed_RHE: torch.Tensor
+    value_CHE: torch.Tensor
+
+    @property
+    def heads_RHD(self) -> torch.Tensor:
+        """[R,H,D]: what each head adds, W_O^h of what it mixed."""
+        return torch.einsum("rhe,dhe->rhd", self.mixed_RHE, self._output_DHE())
+
+    @property
+    def bias_D(self) -> torch.Tensor:
+        """The bias of the output projection, which every row gets."""
+        return bias_of(self.site.output)
+
+    def columns(self, direction_RD: torch.Tensor, rows: slice = slice(None)) -> torch.Tensor:
+        """[H,R,C]: what each head adds to each of these rows along its direction, by the column that it reads:
+        weight[h,r,c] (W_O^h value[c,h]) · direction[r]."""
+        return self.weight_HRC[:, rows] * torch.einsum("che,rhe->hrc", self.value_CHE, self._pulled(direction_RD))
+
+    def read_along(self, direction_D: torch.Tensor, row: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """[C,D] and [C]: along which direction what a row reads at each column counts, and what the biases of the
+        values add there."""
+        pulled_HE, weight_HC = self._pulled(direction_D[None])[0], self.weight_HRC[:, row]
+        value_HED = self.site.value.weight.double().cpu().unflatten(0, (self.site.heads, -1))
+        bias_HE = bias_of(self.site.value).unflatten(0, (self.site.heads, -1))
+        return (torch.einsum("hc,he,hed->cd", weight_HC, pulled_HE, value_HED),
+                torch.einsum("hc,he,he->c", weight_HC, pulled_HE, bias_HE))
+
+    def _pulled(self, direction_RD: torch.Tensor) -> torch.Tensor:
+        return torch.einsum("dhe,rd->rhe", self._output_DHE(), direction_RD)
+
+    def _output_DHE(self) -> torch.Tensor:
+        return self.site.output.weight.double().cpu().unflatten(-1, (self.site.heads, self.site.head_size))
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """What one block adds to the residual stream, the stream `after_RD` it, and in a post-norm model the norm that
+    follows, frozen.  Of a feed-forward block `activation_RN` is that of its neurons; None in a mixture of experts."""
+
+    kind: str  # encoder, decoder, cross or feed_forward
+    layer: int
+    added_RD: torch.Tensor
+    after_RD: torch.Tensor
+    norm: FrozenNorm | None
+    attention: Attention | None = None
+    output: nn.Linear | None = None  # whose input columns are the neurons
+    activation_RN: torch.Tensor | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """Along which direction [R,D] what each block adds, and the embedding, counts; and what the biases of the norms
+    add, [R]."""
+
+    directions: list[torch.Tensor]
+    embedding_RD: torch.Tensor
+    constant_R: torch.Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """The residual stream of a stack in one forced pass: its first state, its blocks in order, and its last norm if it
+    has one.  In float64: the model's own numbers, taken apart exactly.
+
+    `position_RD` is the part of the first state that the positions gave; None where they are not just added to the
+    embeddings (BART normalises the sum), and where there are none (T5).
+    """
+
+    embedding_RD: torch.Tensor
+    position_RD: torch.Tensor | None
+    blocks: list[Block]
+    final: FrozenNorm | None
+
+    def back(self, direction_RD: torch.Tensor, constant_R: torch.Tensor) -> Directions:
+        """A direction in the state after the last norm, carried back to every block."""
+        directions, constant_R = list[torch.Tensor](), constant_R.clone()
+        for norm in (self.final, *(block.norm for block in reversed(self.blocks))):
+            if norm is not None:
+                constant_R += direction_RD @ norm.bias_D
+                direction_RD = norm.back(direction_RD)
+            directions.append(direction_RD)
+        return Directions(directions[:0:-1], direction_RD, constant_R)
+
+    def of_kind(self, kind: str) -> list[tuple[int, Block]]:
+        """The blocks of a kind, each with its number."""
+        return [(number, block) for number, block in enumerate(self.blocks) if block.kind == kind]
+
+
+@dataclass(frozen=True, eq=False)
+class ForcedPass:
+    """One forced pass: both streams, what cross-attention read, and what makes logits of the decoder's last state."""
+
+    encoder: Stream
+    decoder: Stream
+    encoded_SD: torch.Tensor
+    scale: float
+    unembedding_VD: torch.Tensor
+    bias_V: torch.Tensor
+    logit_TV: torch.Tensor
+
+    def output_weights(self, tokens: Sequence[int], contrasts: Sequence[int] | None) -> torch.Tensor:
+        """[T,D+1]: of each step's token, less its contrast's; the last column is the bias."""
+        own = self._rows(tokens)
+        return own if contrasts is None else own - self._rows(contrasts)
+
+    def mean_weights(self) -> torch.Tensor:
+        """[D+1]: the mean over the vocabulary."""
+        mean_D = self.unembedding_VD.mean(0, dtype=torch.float64) * self.scale
+        return torch.cat([mean_D, self.bias_V.mean()[None]])
+
+    def _rows(self, ids: Sequence[int]) -> torch.Tensor:
+        at = torch.tensor([*ids])
+        return torch.cat([self.unembedding_VD[at].double() * self.scale, self.bias_V[at, None]], -1)
+
+    def logits(self, tokens: Sequence[int], contrasts: Sequence[int] | None) -> torch.Tensor:
+        """[T]: the model's own, less the contrast's."""
+        steps = torch.arange(len(tokens))
+        own_T = self.logit_TV[steps, torch.tensor([*tokens])]
+        return own_T if contrasts is None else own_T - self.logit_TV[steps, torch.tensor([*contrasts])]
+
+    def back(self, weight_TD1: torch.Tensor) -> Directions:
+        """The output weights carried back to every block of the decoder."""
+        return self.decoder.back(weight_TD1[:, :-1], weight_TD1[:, -1])
+
+    def forward(self, vector_ND: torch.Tensor, block: Block, step: int) -> torch.Tensor:
+        """[N,V]: what each of these vectors, added by a block at a step, adds to each logit directly."""
+        vector_TND = vector_ND.new_zeros(len(self.logit_TV), *vector_ND.shape)
+        vector_TND[step] = vector_ND
+        later = self.decoder.blocks[self.decoder.blocks.index(block):]
+        for norm in (*(one.norm for one in later), self.decoder.final):
+            vector_TND = vector_TND if norm is None else norm.apply(vector_TND)
+        return ((self.scale * vector_TND[step]).to(self.unembedding_VD) @ self.unembedding_VD.T).double()
+
+
+@torch.no_grad()
+def pass_in_parts(model: PreTrainedModel, trace: TraceData) -> ForcedPass:
+    """The pass over a trace, from another pass of the model; UserError for a model whose blocks cannot be reached."""
+    check_model(model)
+    attentions, head = attention_sites(model), model.get_output_embeddings()
+    encoder = _Sites.of(model, "encoder", [attentions["encoder"]])
+    decoder = _Sites.of(model, "decoder", [attentions["decoder"], attentions["cross"]])
+    with (
+        eval_with_eager_attention(model),
+        capture(encoder.left() | decoder.left(), "out") as gave,
+        capture({**encoder.entered(), **decoder.entered(), ("logits",): head}, "in") as read,
+    ):
+        output, _ = forced_pass(model, [trace.source_ids], [trace.target_ids], output_attentions=True)
+    seen = _Captured({key: _of_sentence(one) for key, one in gave.items()},
+                     {key: _of_sentence(one) for key, one in read.items()},
+                     {kind: [_of_sentence(one) for one in output[f"{kind}_attentions"]] for kind in attentions})
+    if len(seen.read["logits",]) != len(trace.target_ids):
+        raise laid_out_otherwise(model)
+    encoded_SD, state_TD = (seen.gave[side.last] for side in (encoder, decoder))
+    return ForcedPass(
+        encoder=encoder.stream(seen, trace.source_ids),
+        decoder=decoder.stream(seen, [decoder_start(model), *trace.target_ids[:-1]]),
+        encoded_SD=encoded_SD,
+        scale=float((seen.read["logits",] * state_TD).sum() / state_TD.square().sum()),  # T5's d_model^-0.5, else 1
+        unembedding_VD=head.weight.cpu(),
+        bias_V=_logit_bias(model, head),
+        logit_TV=output.logits[0].double().cpu(),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Captured:
+    """What left modules and what entered them, in one pass, and the weights [H,R,C] of each kind of attention."""
+
+    gave: dict[tuple, torch.Tensor]
+    read: dict[tuple, torch.Tensor]
+    weights: dict[Kind, list[torch.Tensor]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Sites:
+    """Where the parts of a stack are: of each layer its attentions, in order, then its feed-forward block."""
+
+    stack: Stack
+    layers: list[tuple[list[AttentionSite], FeedForwardSite]]
+    embeddings: nn.Module
+    positions: nn.Module | None
+    final: nn.Module | None
+
+    @classmethod
+    def of(cls, model: PreTrainedModel, stack: Stack, attentions: Sequence[Sequence[AttentionSite]]) -> "_Sites":
+        module = model.get_encoder() if stack == "encoder" else model.get_decoder()
+        named = dict(module.named_modules())
+        return cls(
+            stack,
+            [([*own], inner) for *own, inner in zip(*attentions, feed_forward_sites(model, stack), strict=True)],
+            module.get_input_embeddings(),
+            next((named[name] for name in named if name.endswith(POSITIONS)), None),
+            next((getattr(module, name) for name in FINAL_NORMS if hasattr(module, name)), None),
+        )
+
+    @property
+    def last(self) -> tuple:
+        """The key of what the stack gives."""
+        return (self.stack, "final") if self.final else (self.stack, "layer", len(self.layers) - 1)
+
+    def norms(self) -> dict[tuple, nn.Module]:
+        return {(self.stack, "norm", site.kind if isinstance(site, AttentionSite) else FEED_FORWARD, site.layer):
+                site.norm for own, inner in self.layers for site in (*own, inner)}
+
+    def left(self) -> dict[tuple, nn.Module]:
+        """What is captured when it leaves a module."""
+        found: dict[tuple, nn.Module] = {(self.stack, "layer", inner.layer): inner.module for _, inner in self.layers}
+        found |= {(self.stack, "value", one.kind, one.layer): one.value for own, _ in self.layers for one in own}
+        for name, module in (("positions", self.positions), ("final", self.final)):
+            if module is not None:
+                found[self.stack, name] = module
+        return found | self.norms() | {(self.stack, "first"): self.layers[0][0][0].output}
+
+    def entered(self) -> dict[tuple, nn.Module]:
+        """What is captured when it enters a module."""
+        found: dict[tuple, nn.Module] = {(self.stack, "layer", inner.layer): inner.module for _, inner in self.layers}
+        found |= {(self.stack, "mixed", one.kind, one.layer): one.output for own, _ in self.layers for one in own}
+        found |= {(self.stack, "neurons", inner.layer): inner.output for _, inner in self.layers if inner.output}
+        return found | self.norms() | ({} if self.final is None else {(self.stack, "final"): self.final})
+
+    def stream(self, seen: _Captured, ids: Sequence[int]) -> Stream:
+        """The stream of a pass over these ids."""
+        return Stream(
+            embedding_RD=seen.read[self.stack, "layer", 0],
+            position_RD=self._positions(seen, ids),
+            blocks=list(self._blocks(seen)),
+            final=None if self.final is None else FrozenNorm.of(self.final, seen.read[self.stack, "final"]),
+        )
+
+    def _positions(self, seen: _Captured, ids: Sequence[int]) -> torch.Tensor | None:
+        """The position vectors [R,D], if what is left without them is a multiple of the tokens' embeddings."""
+        if (position_RD := seen.gave.get((self.stack, "positions"))) is None:
+            return None
+        token_RD = self.embeddings.weight[torch.tensor([*ids])].double().cpu()
+        left_RD = seen.read[self.stack, "layer", 0] - position_RD
+        scale = (left_RD * token_RD).sum() / token_RD.square().sum()
+        return position_RD if torch.allclose(left_RD, scale * token_RD, rtol=0, atol=APART) else None
+
+    def _blocks(self, seen: _Captured) -> Iterator[Block]:
+        """The blocks in order.  What one adds is the difference between the stream after it and before it; the norms
+        read the stream, before their block in a pre-norm model, after it in a post-norm one."""
+        first = (self.stack, "norm", self.layers[0][0][0].kind, 0)
+        pre_norm = next(key for key in seen.gave if key in (first, (self.stack, "first"))) == first
+        for own, inner in self.layers:
+            stream_RD, kinds = seen.read[self.stack, "layer", inner.layer], [*(site.kind for site in own), FEED_FORWARD]
+            for site, following in zip((*own, inner), (*kinds[1:], None), strict=True):
+                kind = site.kind if isinstance(site, AttentionSite) else FEED_FORWARD
+                key = (self.stack, "norm", kind, inner.layer)
+                if not pre_norm:
+                    summed_RD, after_RD = seen.read[key], seen.gave[key]
+                elif following is None:
+                    summed_RD = after_RD = seen.gave[self.stack, "layer", inner.layer]
+                else:
+                    summed_RD = after_RD = seen.read[self.stack, "norm", following, inner.layer]
+                yield Block(
+                    kind, inner.layer, summed_RD - stream_RD, after_RD,
+                    norm=None if pre_norm else FrozenNorm.of(site.norm, summed_RD),
+                    attention=self._attention(site, seen) if isinstance(site, AttentionSite) else None,
+                    output=None if isinstance(site, AttentionSite) else site.output,
+                    activation_RN=seen.read.get((self.stack, "neurons", inner.layer)) if following is None else None,
+                )
+                stream_RD = after_RD
+
+    def _attention(self, site: AttentionSite, seen: _Captured) -> Attention:
+        mixed_RD, value_CD = (side[self.stack, name, site.kind, site.layer]
+                              for side, name in ((seen.read, "mixed"), (seen.gave, "value")))
+        by_head = (site.heads, site.head_size)
+        return Attention(site, seen.weights[site.kind][site.layer], mixed_RD.unflatten(-1, by_head),
+                         value_CD.unflatten(-1, by_head))
+
+
+def _of_sentence(captured: torch.Tensor) -> torch.Tensor:
+    """Without the batch of one sentence, which positions may lack, in float64."""
+    return captured.squeeze(0).double().cpu() if captured.ndim != 2 else captured.double().cpu()
+
+
+def bias_of(projection: nn.Linear) -> torch.Tensor:
+    """[D]: its bias; zeros if it has none."""
+    width = projection.out_features
+    return torch.zeros(width, dtype=torch.float64) if projection.bias is None else projection.bias.double().cpu()
+
+
+def _logit_bias(model: PreTrainedModel, head: nn.Module) -> torch.Tensor:
+    """[V]: Marian's and BART's `final_logits_bias`, and the bias of the output projection, where there are any."""
+    biases = [head.bias, dict(model.named_buffers()).get("final_logits_bias")]
+    total_V = torch.zeros(head.weight.shape[0], dtype=torch.float64)
+    for bias in biases:
+        if bias is not None:
+            total_V += bias.detach().double().cpu().flatten()
+    return total_V
