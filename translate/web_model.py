@@ -8,11 +8,14 @@
     alignment, trust, measured                      as `/v1/look` uses and sends them
     nouns          [[source, target, gender], ...]  that a pronoun may stand for
     head_means     {"en-fr": {averaged_over, heads: {"cross.0.0": [...], ...}}}    what a head gives when it is off
+    feed_forward_means  {"en-fr": [[...], ...]}     the same of the feed-forward layers of the decoder
 """
 
 from copy import deepcopy
 from dataclasses import asdict
 from typing import Any
+
+import torch
 
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
@@ -22,6 +25,7 @@ from .translator import Translator
 from .web_weights import WebWeights
 
 DIGITS = 6  # of what the heads give on average
+FEED_FORWARD_DIGITS = 4  # of feed-forward layers, whose numbers are larger
 FILES = ("config", "generation_config", "tokenizer")
 
 
@@ -33,6 +37,7 @@ def web_model(translator: Translator, weights: WebWeights) -> dict[str, Any]:
         raise UserError("only a Seq2See model in a folder can run in a browser")
     pairs = [list(pair) for pair in translator.language_pairs]
     calibration = known.calibration
+    means = {"-".join(pair): found for pair in pairs if (found := _means(translator, weights, *pair))}
     return {name: read_json(folder / f"{name}.json") for name in FILES} | {
         "name": translator.name,
         "language_pairs": pairs,
@@ -45,20 +50,31 @@ def web_model(translator: Translator, weights: WebWeights) -> dict[str, Any]:
         "trust": known.trust and asdict(known.trust),
         "measured": measured_record(known.roles, known.pronoun_effects),
         "nouns": sorted(map(list, known.nouns)),
-        "head_means": {"-".join(pair): means for pair in pairs if (means := _head_means(translator, weights, *pair))},
+        "head_means": {pair: heads for pair, (heads, _) in means.items()},
+        "feed_forward_means": {pair: layers for pair, (_, layers) in means.items()},
     }  # fmt: skip
 
 
-def _head_means(translator: Translator, weights: WebWeights, source: str, target: str) -> dict[str, Any] | None:
-    """Over the example sentences beside the model, by these weights; None without such sentences."""
+def _means(
+    translator: Translator, weights: WebWeights, source: str, target: str
+) -> tuple[dict[str, Any], list[list[float]]] | None:
+    """Of heads and of feed-forward layers, over the example sentences beside the model, by these weights; None without
+    such sentences."""
     with IMPORTS:
-        from ..lens.means import head_means
+        from ..lens.means import feed_forward_means, head_means
 
     trace = translator.look_at("a", "a", source=source, target=target)  # for its languages
     with translator.inside() as (model, tokenizer):
         same = deepcopy(model)
         same.load_state_dict(weights.state, strict=False)  # without tied weights
         means, sentences = head_means(same, tokenizer, trace, translator.folder)
-    heads = {f"{kind}.{layer}.{head}": [round(one, DIGITS) for one in values.tolist()]
-             for (kind, layer, head), values in means.items()}
-    return {"averaged_over": sentences, "heads": heads} if sentences else None
+        layers, _ = feed_forward_means(same, tokenizer, trace, translator.folder)
+    if not sentences:
+        return None
+    heads = {f"{kind}.{layer}.{head}": _rounded(values, DIGITS) for (kind, layer, head), values in means.items()}
+    return ({"averaged_over": sentences, "heads": heads},
+            [_rounded(layers[layer], FEED_FORWARD_DIGITS) for layer in sorted(layers)])
+
+
+def _rounded(values: torch.Tensor, digits: int) -> list[float]:
+    return [round(one, digits) for one in values.tolist()]

@@ -20,7 +20,8 @@ const rounded = (values) => values.map((one) => +one.toFixed(4));
 export async function evidenceOf(forced, { others, seconds }, pause) {
   const weigh = new Weighing(forced), { words: { source }, model } = forced, heads = [], texts = [];
   const { averaged_over: sentences, heads: means } = model.means(forced.languages, () => forced);
-  const all = allHeads(forced.seen), take = secondsOf(forced, all), isLong = take > seconds;
+  const write = () => forced.run(forced.encoded), read = () => forced.read(forced.text);
+  const all = allHeads(forced.seen), take = secondsOf(all, { write, read }), isLong = take > seconds;
   for (const head of isLong ? [] : all) {
     const { kind, layer, head: number } = head, name = `${kind}.${layer}.${number}`;
     heads.push({ ...head, ...weigh.change(forced.text, headsOff({ [name]: means[name] }), kind === "encoder") });
@@ -44,10 +45,10 @@ function sourceShares({ network, seen, units }) {
 }
 
 // About how long switching off these heads takes: a pass of the decoder for each, one of the encoder for its own.
-function secondsOf(forced, heads) {
+export function secondsOf(heads, { write, read }) {
   const timed = (work) => { const began = performance.now(); work(); return (performance.now() - began) / 1000; };
-  const written = timed(() => forced.run(forced.encoded)), read = timed(() => forced.read(forced.text));
-  return heads.reduce((sum, { kind }) => sum + written + (kind === "encoder" ? read : 0), 0);
+  const written = timed(write), encoded = timed(read);
+  return heads.reduce((sum, { kind }) => sum + written + (kind === "encoder" ? encoded : 0), 0);
 }
 
 export const allHeads = (seen) => KINDS.flatMap((kind) => layersOf(seen, kind).flatMap(({ H }, layer) =>

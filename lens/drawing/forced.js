@@ -8,7 +8,8 @@ import { splitWords, tokenSpans, unitsOf } from "./words.js";
 export class Forced {
   constructor(model, [from, to], text, ids, given, hooks = {}) {
     const { network, tokenizer } = model, sourceIds = tokenizer.encode(text).ids;
-    Object.assign(this, { model, network, tokenizer, languages: [from, to], text, ids, given, sourceIds });
+    const { config: { decoder_start_token_id: start } } = network, inputIds = [start, ...ids.slice(0, -1)];
+    Object.assign(this, { model, network, tokenizer, languages: [from, to], text, ids, given, sourceIds, inputIds });
     this.isWhole = !hooks.mixed;  // what was measured of a model is not true of it without a head
     this.calibrator = this.isWhole ? model.calibrator(to) : null;
     this.seen = recorder();
@@ -18,7 +19,6 @@ export class Forced {
     this.words = { source: splitWords(text, from), target: splitWords(this.target, to) };
     this.tokens = { source: tokenSpans(tokenizer, sourceIds, text, from),
       target: tokenSpans(tokenizer, ids, this.target, to) };
-    const { config: { decoder_start_token_id: start } } = network;
     const begin = { text: tokenizer.tokens[start], word: null, start: 0, end: 0, special: true };
     this.tokens.inputs = [begin, ...this.tokens.target.slice(0, -1)];
     this.units = Object.fromEntries(["source", "target", "inputs"].map((side) =>
@@ -27,8 +27,8 @@ export class Forced {
 
   // One pass over its tokens: scores [T,V], and the keys and values kept.
   run(encoded, hooks = {}) {
-    const { network, ids } = this, cache = network.cache(), { decoder_start_token_id: start } = network.config;
-    const states = network.decode([start, ...ids.slice(0, -1)], [cache], encoded, hooks);
+    const { network, inputIds } = this, cache = network.cache();
+    const states = network.decode(inputIds, [cache], encoded, hooks);
     return { encoded, hooks, cache, logits: network.logits(states) };
   }
 
@@ -48,6 +48,16 @@ export class Forced {
       for (let t = 0; t < T; t++) for (let i = 0; i < E; i++) own[i] += mixed[t * D + h * E + i] / T;
     }
     return found;
+  }
+
+  // The mean over its positions of what each feed-forward block of the decoder adds: [L,D].
+  meanFeedForward() {
+    const { network: { decoder, D }, seen, ids } = this;
+    return decoder.layers.map(({ name }) => {
+      const [{ output }] = seen.neurons[`${name}.fc2`], own = new Float32Array(D);
+      output.forEach((value, at) => { own[at % D] += value / ids.length; });
+      return own;
+    });
   }
 
   scores(t, { logits } = this.pass) { return logits.subarray(t * this.network.V, (t + 1) * this.network.V); }

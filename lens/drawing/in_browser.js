@@ -13,6 +13,7 @@ import { antecedentOf } from "./antecedent.js";
 import { evidenceOf } from "./evidence.js";
 import { Forced } from "./forced.js";
 import { arithmetic, layers, near, patch, replay, tree, words } from "./inside.js";
+import { machineOf } from "./machine_numbers.js";
 import { Network, headsOff } from "./network.js";
 import { recordOf } from "./record.js";
 import { OPTIONS, translated } from "./searching.js";
@@ -61,6 +62,7 @@ const ROUTES = {
       patch: () => patch(forced(), question, pause), tree: () => tree(model, pair, question),
       words: () => words(model, pair, question, pause), near: () => near(model, question),
       replay: async () => replay(await model.moments(), question),
+      machine: () => machineOf(forced(), question.step, pause, question.head_seconds ?? HEAD_SECONDS),
     };
     return tools[tool]();
   },
@@ -103,7 +105,7 @@ function asSent({ text, read }, { target_text: target, words }) {
 
 class Model {
   constructor({ model, manifest, weights, replay: packed }) {
-    Object.assign(this, model, { packed, precision: manifest.tensors[0].dtype, lately: { key: "" } });
+    Object.assign(this, model, { packed, precision: manifest.tensors[0].dtype, lately: { key: "" }, looked: { key: "" } });
     this.network = new Network(model.config, model.generation_config, new Weights(manifest, weights));
     this.tokenizer = new Tokenizer(model.tokenizer);
     this.seenWords = Object.fromEntries(Object.entries(model.seen_words).map(([language, all]) => {
@@ -116,9 +118,13 @@ class Model {
   sentenceCalibrator(language) { return this.calibration[language]?.sentences ?? null; }
   seen(language) { return this.seenWords[language] ?? null; }
 
-  // What heads give when they are off: their means over the example sentences or, without these, over this translation.
+  // What heads give when they are off, and feed-forward blocks of the decoder: their means over the example sentences
+  // or, without these, over this translation.
   means(pair, forced) {
-    return this.head_means[pair.join("-")] ?? { averaged_over: 0, heads: forced().meanOutputs() };
+    const name = pair.join("-"), found = this.head_means[name];
+    if (found) return { ...found, feed_forward: this.feed_forward_means[name] };
+    const own = forced();
+    return { averaged_over: 0, heads: own.meanOutputs(), feed_forward: own.meanFeedForward() };
   }
   // What every translation to this language begins with: its tag, if the model has one.
   tag(language) {
@@ -157,7 +163,13 @@ class Model {
     return { text: own, read: own, token_ids: ids ?? written, given: ids ? given : tag.length };
   }
 
-  forced(pair, { read, token_ids: ids, given }, hooks) { return new Forced(this, pair, read, ids, given, hooks); }
+  // The last one is kept, with the passes that it keeps: the page asks for one token of a translation after another.
+  forced(pair, { read, token_ids: ids, given }, hooks = {}) {
+    const make = () => new Forced(this, pair, read, ids, given, hooks), key = JSON.stringify([pair, read, ids, given]);
+    if (hooks.mixed) return make();
+    if (this.looked.key !== key) this.looked = { key, forced: make() };
+    return this.looked.forced;
+  }
 
   // The moments of the replay, unpacked when they are first asked for.
   moments() {

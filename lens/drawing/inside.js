@@ -91,12 +91,12 @@ const meanOf = (vectors) => Array.from({ length: vectors[0].length }, (_, i) =>
   vectors.reduce((sum, one) => sum + one[i], 0) / vectors.length);
 const quoted = (text) => `'${text}'`;
 
-// The first two principal components of N vectors, from the products of their differences to the mean, [N,N].
-function project(vectors) {
+// The first principal components of N vectors, from the products of their differences to the mean, [N,N].
+export function project(vectors, count = 2) {
   const mean = meanOf(vectors), centred = vectors.map((one) => one.map((value, i) => value - mean[i]));
   let left = centred.map((a) => centred.map((b) => dot(a, b)));
   const whole = Math.max(left.reduce((sum, row, i) => sum + row[i], 0), 1e-300), shares = [], axes = [];
-  for (let axis = 0; axis < 2; axis++) {
+  for (let axis = 0; axis < count; axis++) {
     const [size, direction] = largest(left);
     const along = mean.map((_, i) => centred.reduce((sum, one, n) => sum + one[i] * direction[n], 0));
     const most = along.reduce((best, one) => Math.abs(one) > Math.abs(best) ? one : best, 0), scale = Math.sqrt(size);
@@ -110,7 +110,7 @@ function project(vectors) {
 // The largest eigenvalue of a symmetric matrix and its vector, by repeated squaring and a last product.
 function largest(matrix) {
   let power = matrix;
-  for (let i = 0; i < 40; i++) {
+  for (let i = 0; i < 40 && !isOneVector(power); i++) {
     const most = Math.max(1e-300, ...power.flat().map(Math.abs));
     const scaled = power.map((row) => row.map((one) => one / most));
     power = scaled.map((row) => scaled.map((_, j) => scaled.reduce((sum, other, k) => sum + row[k] * other[j], 0)));
@@ -118,6 +118,12 @@ function largest(matrix) {
   const own = power.reduce((best, row) => length(row) > length(best) ? row : best), size = length(own);
   const direction = own.map((one) => size ? one / size : 0), image = matrix.map((row) => dot(row, direction));
   return [Math.max(0, dot(image, direction)), direction];
+}
+
+// Whether only the largest eigenvalue is left: then the square of the sum of all is the sum of their squares.
+function isOneVector(matrix) {
+  const sum = matrix.reduce((total, row, i) => total + row[i], 0), all = matrix.flat();
+  return sum ** 2 <= dot(all, all) * (1 + 1e-12);
 }
 
 // --- neighbours of a word, or of word - minus + plus: [token, similarity, whether it is in the question]

@@ -20,11 +20,13 @@
 //     scores(place, parts)       before the softmax; `place` is { kind, layer }: "encoder", "decoder" or "cross"
 //     weights(place, parts)      after the softmax
 //     mixed(place, parts)        after the weighted sum, before the output projection
+//     neurons(name, parts)       after a feed-forward block, "decoder.layers.0.fc2", before what it adds is added;
+//                                `parts` are { R, start, inner [R,F], output [R,D] } of all rows
 //
-// `parts` are { T, S, H, E, D, start, query [T,D], key [S,D], value [S,D], weight [H,T,S], mixed [T,D] } of one
+// Of attention, `parts` are { T, S, H, E, D, start, query [T,D], key [S,D], value [S,D], weight [H,T,S], mixed [T,D] } of one
 // hypothesis.  Head h owns columns h*E to (h+1)*E; `weight` holds the scores until the softmax; row t is position
 // start + t.  All may be overwritten, but keys and values are kept for the next steps: put a changed copy in their
-// place.  Ready hooks are at the end: `recorder`, `headsOff`, `together`.
+// place.  Ready hooks are at the end: `recorder`, `headsOff`, `feedForwardOff`, `together`.
 
 // T target positions, S source positions (or positions attended to), R rows of several hypotheses, H heads,
 // E size of one head, D = H * E model width, F inner width, V vocabulary, K beams
@@ -76,13 +78,18 @@ function oneRow(weight, bias, I, O, x, r, y) {
 export function layerNorm({ weight, bias }, x, R) {
   const D = weight.length, y = new Float32Array(R * D);
   for (let at = 0; at < R * D; at += D) {
-    let mean = 0, variance = 0;
-    for (let i = 0; i < D; i++) mean += x[at + i] / D;
-    for (let i = 0; i < D; i++) variance += (x[at + i] - mean) ** 2 / D;
-    const spread = Math.sqrt(variance + 1e-5);
+    const { mean, spread } = momentsOf(x, at, D);
     for (let i = 0; i < D; i++) y[at + i] = (x[at + i] - mean) / spread * weight[i] + bias[i];
   }
   return y;
+}
+
+// The mean of a row, and what a norm divides it by.
+export function momentsOf(x, at, D) {
+  let mean = 0, variance = 0;
+  for (let i = 0; i < D; i++) mean += x[at + i] / D;
+  for (let i = 0; i < D; i++) variance += (x[at + i] - mean) ** 2 / D;
+  return { mean, spread: Math.sqrt(variance + 1e-5) };
 }
 
 const added = (x, y) => x.map((value, i) => value + y[i]);  // the residual connection
@@ -179,7 +186,9 @@ class Layer {
     hooks.stream?.(`${this.name}.fc1`, x, start);
     const inner = linear(this.fc1, layerNorm(this.final_layer_norm, x, R), R);  // [R,F]
     for (let i = 0; i < inner.length; i++) if (inner[i] < 0) inner[i] = 0;  // relu
-    return added(x, linear(this.fc2, inner, R));
+    const parts = { R, start, inner, output: linear(this.fc2, inner, R) };
+    hooks.neurons?.(`${this.name}.fc2`, parts);
+    return added(x, parts.output);
   }
 }
 
@@ -442,15 +451,16 @@ export function together(...several) {
   }]));
 }
 
-// Keeps what passes `hooks`: `parts["cross.0"]` and `streams["decoder.layer_norm"]` are lists, of one entry for a pass,
-// and of one a step for a greedy search.
+// Keeps what passes `hooks`: `parts["cross.0"]`, `streams["decoder.layer_norm"]` and `neurons["decoder.layers.0.fc2"]`
+// are lists, of one entry for a pass, and of one a step for a greedy search.
 export function recorder() {
-  const parts = {}, streams = {};
+  const parts = {}, streams = {}, neurons = {};
   const hooks = {
     mixed({ kind, layer }, one) { (parts[`${kind}.${layer}`] ??= []).push(one); },
     stream(name, x) { (streams[name] ??= []).push(x); },
+    neurons(name, one) { (neurons[name] ??= []).push(one); },
   };
-  return { parts, streams, hooks };
+  return { parts, streams, neurons, hooks };
 }
 
 // The maps of all heads from such a list of parts: { H, T, S, weight [H,T,S] }, with zeros where a step saw less.
@@ -473,5 +483,12 @@ export function headsOff(heads) {
       for (let t = 0; t < T; t++) for (let i = 0; i < E; i++)
         mixed[t * D + h * E + i] = other ? other[other.length === E ? i : (start + t) * E + i] : 0;
     }
+  } };
+}
+
+// Feed-forward blocks by name ("decoder.layers.0.fc2") give the same [D] at every position: a mean.
+export function feedForwardOff(blocks) {
+  return { neurons(name, { R, output }) {
+    for (let r = 0; blocks[name] && r < R; r++) output.set(blocks[name], r * blocks[name].length);
   } };
 }

@@ -48,11 +48,11 @@ function shown(tokens, words) {
 }
 
 // A token that goes on with the word of the one before begins with a dot.
-function labels(tokens) {
-  const tagged = (text) => TAG.test(text) ? `to ${NAMES.of(TAG.exec(text)[1])}` : label(text);
-  return tokens.map(({ text, word, special }, i) => special ? tagged(text)
+export function labels(tokens) {
+  return tokens.map(({ text, word, special }, i) => special ? specialLabel(text)
     : (word !== null && tokens[i - 1]?.word === word ? "·" : "") + label(text));
 }
+export const specialLabel = (text) => TAG.test(text) ? `to ${NAMES.of(TAG.exec(text)[1])}` : label(text);
 export const label = (text) => printable(text).replaceAll(" ", "▁");
 const add = (sum, one) => sum + one;
 

@@ -12,7 +12,7 @@ from tiny import make
 
 from seq2see.lens.beam_search_tree import beam_tree
 from seq2see.lens.explorer import bundle
-from seq2see.lens.hooks import Head, all_heads
+from seq2see.lens.hooks import STACKS, Head, all_heads, capture, layers_of, replaced
 from seq2see.lens.interventions import ablate, mean_outputs, patch, record, steer
 from seq2see.lens.teacher_forcing import eval_with_eager_attention, forced_pass
 from seq2see.translate.web_weights import web_weights
@@ -129,6 +129,7 @@ FORCED = """([source, target, change]) => {
     return Float32Array.from({ length: T * E }, (_, i) => mixed[Math.floor(i / E) * D + head * E + i % E]);
   };
   const hooks = !change ? {} : change.heads ? headsOff(Object.fromEntries(change.heads.map(given)))
+    : change.blocks ? feedForwardOff(Object.fromEntries(change.blocks.map(given)))
     : change.donor ? headsOff({ "encoder.1.0": donor("encoder.1", 0), "decoder.0.1": donor("decoder.0", 1) })
     : change.temperature ? own("scores", ({ T, S, weight }) => {  // of head 1
       for (let i = T * S; i < 2 * T * S; i++) weight[i] /= change.temperature; })
@@ -136,7 +137,9 @@ FORCED = """([source, target, change]) => {
   const all = together(hooks, kept.hooks), { logits } = network.force(network.encode(source, all), target, all);
   const maps = Object.entries(kept.parts).map(([name, parts]) => [name, [...mapsOf(parts).weight]]);
   const streams = Object.entries(kept.streams).map(([name, [x]]) => [name, [...x]]);
-  return { logits: [...logits], maps: Object.fromEntries(maps), streams: Object.fromEntries(streams) };
+  const neurons = Object.entries(kept.neurons).map(([name, [{ inner }]]) => [name, [...inner]]);
+  return { logits: [...logits], maps: Object.fromEntries(maps), streams: Object.fromEntries(streams),
+    neurons: Object.fromEntries(neurons) };
 }"""
 
 
@@ -144,9 +147,11 @@ FORCED = """([source, target, change]) => {
 def forced(both):
     """Compares a forced pass in the browser, with a change, with PyTorch's inside an intervention."""
     source, target = both.sources[2], [both.tag, *both.sources[0]]
+    blocks = {f"{stack}.layers.{number}.fc2": layer.fc2
+              for stack in STACKS for number, layer in enumerate(layers_of(both.model, stack))}
 
     def compared(change=None, source=source):
-        with eval_with_eager_attention(both.model), torch.no_grad():
+        with eval_with_eager_attention(both.model), torch.no_grad(), capture(blocks, "in") as neurons:
             output, _ = forced_pass(both.model, [source], [target], output_attentions=True, output_hidden_states=True)
         found = both.tab.evaluate(FORCED, [source, target, change])
         close(found["logits"], output.logits)
@@ -157,6 +162,9 @@ def forced(both):
             *states, _ = output[f"{stack}_hidden_states"]
             for layer, state in enumerate(states):
                 close(found["streams"][f"{stack}.layers.{layer}.self_attn"], state)
+        assert found["neurons"].keys() == neurons.keys()
+        for name, inner in neurons.items():
+            close(found["neurons"][name], inner)
         return output
 
     compared.source, compared.target = source, target
@@ -180,6 +188,14 @@ def test_a_head_that_is_off_is_off(both, forced):
             with ablate(both.model, [head], replace=replace, means=means if vector else None):
                 after = forced({"heads": [{"name": name, "vector": vector}]})
             assert (after.logits - before).abs().max() > 1e-2, f"{name} does nothing"
+
+
+def test_a_feed_forward_block_that_is_off_is_off(both, forced):
+    before, vector = forced().logits, torch.linspace(-1, 1, both.model.config.d_model)
+    for number, layer in enumerate(layers_of(both.model, "decoder")):
+        with replaced([(layer.fc2, "out", vector.expand_as)]):
+            after = forced({"blocks": [{"name": f"decoder.layers.{number}.fc2", "vector": vector.tolist()}]})
+        assert (after.logits - before).abs().max() > 1e-2, f"block {number} does nothing"
 
 
 def test_heads_are_patched_from_another_sentence(both, forced):
