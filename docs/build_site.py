@@ -7,8 +7,7 @@ for them.  mkdocs.yml says how a copy of them in build/site-source becomes HTML.
 checkout that is no page is the file's name: the site is complete without the checkout.
 
 The front page shows the live explorer, which `seq2see export storybook --format web` writes beside it; the lessons are
-a part of it.  In the end each
-link and anchor must lead somewhere, and no page may load anything from elsewhere.
+a part of it.  In the end each link and anchor must lead somewhere, and no page may load anything from elsewhere.
 """
 
 from __future__ import annotations

@@ -8,8 +8,9 @@ fills its placeholders. `l05_many_heads.py` has
     claims(figures) -> {key: [Check]}     what decides each claim: a claim holds if all its checks pass
     exhibits(figures) -> [Table | Panel]  what the page shows: tables, and the panels of a picture (`drawing.py`)
 
-Placeholders name figures: `{off:.0e}`. `Figures` may have a `look`, the map that "look for yourself" opens.
-A lesson imports from here what most lessons need.
+What a reader predicts and moves on the page is `lens/drawing/lesson_many_heads.js`; the record's figures reach it as
+`lesson.result`.  Placeholders name figures: `{off:.0e}`. `Figures` may have a `look`, the map that "look for yourself"
+opens.  A lesson imports from here what most lessons need.
 """
 
 import math

@@ -53,9 +53,7 @@ export const rowOf = (count, most = 28) => isNarrow() ? Math.min(most, 340 / cou
 export const picture = (label, height, content) => html`<svg class="drawn" viewBox="0 0 ${roomOf()} ${
   Math.ceil(height)}" role="img" aria-label="${label}">${content}</svg>`;
 
-const TONES = { blue: "var(--blue)", green: "var(--green)", orange: "var(--orange)", slate: "var(--slate)",
-  ink: "var(--ink)", soft: "var(--soft)", line: "var(--line)" };
-export const toneOf = (name) => TONES[name] ?? name;
+export const toneOf = (name) => `var(--${name})`;  // of palette.py
 
 // A text; `how` is "bold", "soft", "slanted", or several; `anchor` is start, middle or end.
 export const text = (x, y, words, { how = "", anchor = "start" } = {}) =>

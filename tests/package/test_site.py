@@ -66,6 +66,9 @@ def test_links_are_put_right_for_the_site():
     text = "[a](docs/look.md#x) [b](LOG.md) [c](Makefile) `[d](e)` ![f](docs/page.png)"
     page = build_site.relinked(text, "README.md", "index.md")
     assert page == "[a](look.md#x) [b](log.md) c (`Makefile`) `[d](e)` ![f](page.png)"
+    text = "[a](../lessons/03-scaling.md) [b](../lessons/) [c](lessons.md#x)"
+    page = build_site.relinked(text, "docs/look.md", "look.md")
+    assert page == "[a](explorer.html#lesson-3) [b](explorer.html#lessons) [c](lessons.md#x)"
     assert build_site.relinked("[a](../LOG.md)", "docs/log/x.md", "log/x.md") == "[a](../LOG.md)", "nothing is there"
     assert build_site.relinked("[a](../../LOG.md)", "docs/log/x.md", "log/x.md") == "[a](../log.md)"
 
