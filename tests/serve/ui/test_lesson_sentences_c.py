@@ -273,7 +273,8 @@ def test_overfitting(opened):
     assert lesson.right == (0 if stop == last else 1 if stop else 2)
     all_near(rf"is {NUMBER} after {NUMBER} steps, lowest after {NUMBER} \({NUMBER}\), and {NUMBER} after {NUMBER}; on "
              rf"the {NUMBER} sentences it falls from {NUMBER} to {NUMBER}\.", lesson.because, unseen[0],
-             result.steps[0], result.steps[stop], unseen[stop], unseen[-1], result.steps[-1], result.pairs["few"], seen[0], seen[-1])
+             result.steps[0], result.steps[stop], unseen[stop], unseen[-1], result.steps[-1], result.pairs["few"],
+             seen[0], seen[-1])
     for at in (0, stop, last):
         said = lesson.slide("at", at)
         all_near(rf"After {NUMBER} steps on {NUMBER} sentences, the loss is {NUMBER} on them and {NUMBER} on unseen "
