@@ -174,7 +174,7 @@ def _neurons(
     best = adds_N.topk(min(NEURONS, len(adds_N))).indices
     raises: list[tuple[str, ...]] | list[None] = [None] * len(best)
     if raised:
-        pushed_ND = (weight_DN[:, best] * activation_N[best]).T
+        pushed_ND = torch.where(activation_N[best] < 0, -weight_DN[:, best], weight_DN[:, best]).T
         raises = [_raised(tokenizer, logit_V) for logit_V in whole.forward(pushed_ND, block, step)]
     return Neurons(
         active=int((activation_N > 0).sum()),

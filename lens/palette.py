@@ -11,13 +11,15 @@ COLOURS: dict[Theme, dict[str, str]] = {
         "page": "#f4f6f9", "card": "#ffffff", "sunk": "#f4f6f9", "ink": "#16202c", "soft": "#55606e", "line": "#e0e5eb",
         "edge": "#8793a2", "blue": "#0b5cad", "orange": "#a8480a", "green": "#0a7359", "slate": "#4a5668",
         "purple": "#7b4fa6", "red": "#b3344a", "blue-t": "#e2edfa", "green-t": "#dcf0e8", "slate-t": "#e9edf2",
-        "sel-ink": "#ffffff", "flash": "#fff1b8",
+        "sel-ink": "#ffffff", "flash": "#fff1b8", "orange-t": "#fbeadf", "ochre": "#73601f", "ochre-t": "#f5eed6",
+        "ochre-f": "#b9a05a",
     },
     "dark": {
         "page": "#0d1218", "card": "#161d27", "sunk": "#0f151d", "ink": "#e8edf3", "soft": "#a3afbd", "line": "#2a3542",
         "edge": "#6b7889", "blue": "#7fbcff", "orange": "#f5a566", "green": "#4fd1a9", "slate": "#b7c2d0",
         "purple": "#c3a0ea", "red": "#f0879a", "blue-t": "#17324f", "green-t": "#0f3a30", "slate-t": "#26303c",
-        "sel-ink": "#10161e", "flash": "#5b4a12",
+        "sel-ink": "#10161e", "flash": "#5b4a12", "orange-t": "#45290f", "ochre": "#dcc67e", "ochre-t": "#37301a",
+        "ochre-f": "#a18946",
     },
 }  # fmt: skip
 # Four ramps of equal lightness, so that a shade means the same number in each.
@@ -42,9 +44,13 @@ HEADS: dict[Theme, list[str]] = {
 }
 
 
+FLOW = 4  # the shade of a ramp that lines of a flow have, on either theme's card
+
+
 def css_variables(theme: Theme) -> str:
-    """The colours of one theme, as declarations."""
-    return " ".join(f"--{name}: {colour};" for name, colour in COLOURS[theme].items())
+    """The colours of one theme, as declarations; a ramp's own flow is `--blue-f`."""
+    flows = {f"{name}-f": ramp[FLOW] for name, ramp in RAMPS[theme].items()}
+    return " ".join(f"--{name}: {colour};" for name, colour in (COLOURS[theme] | flows).items())
 
 
 def css_of_both() -> str:

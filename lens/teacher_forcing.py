@@ -6,6 +6,7 @@ Seq2See and on transformers' encoder-decoders of text; `hooks.py` names the fami
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 from unicodedata import normalize
 
@@ -30,6 +31,13 @@ def cut_at_end(ids: Sequence[int], end: Collection[int]) -> tuple[int, ...]:
     return tuple(ids[: next((i for i, token in enumerate(ids, 1) if token in end), len(ids))])
 
 
+@dataclass
+class _Encoded(BaseModelOutput):
+    """What an encoder gave.  A decoder of mixtures of experts also reads who was routed where, which nothing needs."""
+
+    router_logits: None = None
+
+
 def forced_pass(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *,
     encoded: torch.Tensor | None = None, gradients: bool = False, **wanted: bool,
@@ -44,7 +52,7 @@ def forced_pass(
     target_BT = padded(targets).to(model.device)
     start_B1 = torch.full_like(target_BT[:, :1], decoder_start(model))
     read: dict[str, Any] = {"input_ids": padded(sources).to(model.device)} if encoded is None else {
-        "encoder_outputs": BaseModelOutput(last_hidden_state=encoded.expand(len(sources), -1, -1))}
+        "encoder_outputs": _Encoded(last_hidden_state=encoded.expand(len(sources), -1, -1))}
     with torch.set_grad_enabled(gradients), torch.autocast(model.device.type, enabled=False):
         output = model(
             **read,

@@ -20,7 +20,7 @@ class Network:
             "config", "generation_config", "calibration", "examples")}
         self.config, self.generation, self.calibration, self.examples = read.values()
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self.averages, self.encoded = {}, {}
+        self.averages, self.encoded, self.inner = {}, {}, {}
 
     def heads(self):
         """Every head as (kind, layer, head)."""
@@ -69,8 +69,16 @@ class Network:
             mixed[self.off[2]] = self.mean[place][self.off[2]]
         return self.project(f"{name}.out_proj", mixed.transpose(0, 1).flatten(1))
 
-    def feed_forward(self, name, x):
-        return self.project(f"{name}.fc2", relu(self.project(f"{name}.fc1", self.norm(f"{name}.final_layer_norm", x))))
+    def feed_forward(self, stack, layer, x):
+        """Keeps the activations of the neurons; a block of the decoder is off like a head, as its only one."""
+        name = f"model.{stack}.layers.{layer}"
+        self.inner[stack, layer] = relu(self.project(f"{name}.fc1", self.norm(f"{name}.final_layer_norm", x)))
+        added, place = self.project(f"{name}.fc2", self.inner[stack, layer]), ("feed_forward", layer)
+        if stack == "decoder":
+            self.mixed[place] = added[None]
+            if self.off and self.off[:2] == place:
+                return self.mean[place].expand_as(added)
+        return added
 
     def encode(self, source):
         x = self.embed(source)
@@ -79,11 +87,12 @@ class Network:
             name = f"model.encoder.layers.{layer}"
             normed = self.norm(f"{name}.self_attn_layer_norm", x)
             x = x + self.attend(f"{name}.self_attn", ("encoder", layer), normed, normed, everything)
-            x = x + self.feed_forward(name, x)
+            x = x + self.feed_forward("encoder", layer, x)
         return self.norm("model.encoder.layer_norm", x)
 
     def states(self, source, target, *, off=None, mean=None):
-        """[T,D] of a forced pass, from which `logits` follow; `maps` and `mixed` are then those of this pass."""
+        """[T,D] of a forced pass, from which `logits` follow; `maps`, `mixed` and the `last` state before the norm are
+        then those of this pass."""
         self.off, self.mean, self.maps, self.mixed = off, mean, {}, {}
         key = tuple(source)
         if (off and off[0] == "encoder") or key not in self.encoded:
@@ -102,7 +111,8 @@ class Network:
             x = x + self.attend(f"{name}.self_attn", ("decoder", layer), normed, normed, causal)
             normed = self.norm(f"{name}.encoder_attn_layer_norm", x)
             x = x + self.attend(f"{name}.encoder_attn", ("cross", layer), normed, memory, everything)
-            x = x + self.feed_forward(name, x)
+            x = x + self.feed_forward("decoder", layer, x)
+        self.last = x
         return self.norm("model.decoder.layer_norm", x)
 
     def blocks(self, source, target):
@@ -123,7 +133,7 @@ class Network:
                     after = x + parts.sum((0, 2)) + self.weights[f"{name}.{part}.out_proj.bias"]
                     found[stack, layer, kind] = x, parts, after
                     x = after
-                added = self.feed_forward(name, x)
+                added = self.feed_forward(stack, layer, x)
                 found[stack, layer, "feed_forward"] = x, added, x + added
                 x = x + added
             return x

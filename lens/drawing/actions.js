@@ -3,6 +3,7 @@
 import { forgetErrors } from "./answers.js";
 import { dockActions } from "./dock.js";
 import { copy, exported } from "./export.js";
+import { machineActions } from "./machine.js";
 import { isNarrow } from "./markup.js";
 import { keepLanguage, keepTheme, sideOf, toAddress, traceOf } from "./state.js";
 import { tour } from "./tour.js";
@@ -57,7 +58,7 @@ export function actionsOf(context) {
     export(button) { set({ menu: null }); exported(button.dataset.value, context); },
     again,
     cancel: context.cancel, weigh: context.weighAll,
-    ...dockActions(context),
+    ...dockActions(context), ...machineActions(context),
   };
 }
 

@@ -12,15 +12,18 @@ import { followLessons, lessons } from "./lessons.js";
 import { drawBetweenTexts, drawThreads, fit } from "./between_texts.js";
 import { loading } from "./loading.js";
 import { drawMap, eyebrow, followMap, headline, how, mapTools, showRow } from "./map.js";
+import { machine } from "./machine.js";
 import { html, paint } from "./markup.js";
 import { showMenu } from "./menus.js";
 import { START, firstTheme, isOld, keepPlace, pageOf, traceOf } from "./state.js";
 import { FRAME, joins, paintTexts } from "./texts.js";
+import { story } from "./story.js";
 import { tips } from "./tips.js";
 import { hasHeads } from "./trace.js";
 import { comparedWith, twoModels } from "./two_models.js";
 import { wordPanel } from "./word.js";
 
+const OTHERS = { machine, lessons, story };  // what draws the pages beside Explore
 const SOON = 200;  // milliseconds after which a change is kept: browsers limit how often
 
 const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the map</a><header class="top-bar"></header>
@@ -68,7 +71,7 @@ export function explorer(element, settings) {
     const exploring = state.page === "explore";
     for (const name of [".explore", ".dockwrap"]) find(name).hidden = !exploring;
     find(".other").hidden = exploring;
-    if (!exploring) return lessons(find(".other"), context);
+    if (!exploring) return other();
     paintTexts(find(".texts"), state, settings);
     root.classList.toggle("bare", !trace);
     const isBeside = trace && comparedWith(state, settings);
@@ -95,6 +98,15 @@ export function explorer(element, settings) {
     showMenu(root, state, settings);
     if (trace) showRow(find(".mapbox"));
     drawBetweenTexts(find(".texts"), state, trace ? joins(state) : []);
+  }
+
+  // A page of its own; each starts from an empty element.
+  function other() {
+    const element = find(".other");
+    if (element.shows !== state.page) element.replaceChildren();
+    if (element.shows !== state.page) Object.assign(element, { shows: state.page, painted: null, asked: null });
+    OTHERS[state.page](element, context);
+    showMenu(root, state, context.settings);
   }
 
   // Two models in place of the map of one.
@@ -131,9 +143,8 @@ export function explorer(element, settings) {
   // The page has an address, and its state outlives a reload.
   function addressed() {
     let soon = null;
-    const page = () => settings.answer ? START.page : pageOf(location);  // a model in the page has no lessons
-    const go = () => set({ page: page(), menu: null });
-    state.page = page();
+    const go = () => set({ page: pageOf(location), menu: null });
+    state.page = pageOf(location);
     addEventListener("hashchange", go);
     followLessons(find(".other"));
     context.keep = () => { clearTimeout(soon); soon = setTimeout(keepPlace, SOON, state); };
@@ -147,7 +158,7 @@ export function explorer(element, settings) {
       find(".texts").fitted = null;
       render();
     }).observe(root);
-    addEventListener("resize", () => { if (state.page === "explore") render(); });
+    addEventListener("resize", render);
     document.fonts?.ready.then(render);
   }
 }

@@ -11,14 +11,16 @@ const EYE = html`<svg class="eye" viewBox="0 0 34 24" aria-hidden="true"><path
   d="M1.5 12C6 4.5 11 1.5 17 1.5S28 4.5 32.5 12C28 19.5 23 22.5 17 22.5S6 19.5 1.5 12Z"/>${
   Array.from({ length: 9 }, (_, i) => cell(i))}</svg>`;
 
+const PAGES = [["explore", "Explore"], ["machine", "Machine"], ["lessons", "Lessons"], ["story", "Story"]];
+
 export function header(state, settings) {
   const name = modelOf(state, settings), served = settings.models.find((one) => one.name === name);
   const many = settings.models.length > 1, other = state.theme === "dark" ? "Light mode" : "Dark mode";
   const link = (page, label) => html`<a href="#${page}" data-page="${page}" data-k="page-${page}"
     ${state.page === page ? html`aria-current="page"` : ""}>${label}</a>`;
   return html`<div class="brand">${EYE}<h1>Seq2See</h1><span>The translation model you can see through</span></div>
-    ${settings.engine && !settings.answer && !settings.embedded ? html`<nav aria-label="Pages">${link("explore", "Explore")}${link("lessons", "Lessons")}</nav>`
-      : ""}
+    ${settings.engine && !settings.embedded && html`<nav aria-label="Pages">${
+      PAGES.map(([page, label]) => link(page, label))}</nav>`}
     <span class="push"></span>
     ${name && opener(state, "model", html`Model: <b>${name}</b> ${many ? icon("down") : ""}`,
       html`class="tool second model" ${tipped(modelTip(served, many))}`)}

@@ -13,6 +13,7 @@ export const START = {
   busy: null, error: null, editing: false, draft: null, changed: [],
   moment: null, playing: false, replay: null,
   twin: null, held: null, drawer: null, lab: {}, menu: null,
+  machine: { step: null, mode: "for", open: null, stop: null },  // step: of the token followed; null: of the chosen word
 };
 
 export const traceOf = (state) => state.traces[state.part] || null;
@@ -51,7 +52,8 @@ export function keepLanguage(code) {
 }
 
 // The page of an address, which is its part after #, as browsers do not send it.
-export const pageOf = ({ hash }) => /^#lesson(s|-\d+)$/.test(hash) ? "lessons" : "explore";
+export const pageOf = ({ hash }) => /^#lesson(s|-\d+)$/.test(hash) ? "lessons"
+  : /^#(machine|story)$/.exec(hash)?.[1] ?? "explore";
 
 const ALLOWED = { view: OFFERED, unit: ["words", "tokens"], as: ["map", "lines"], overlay: ["one", "all"],
   rows: ["predicts", "reads"], theme: ["light", "dark"] };

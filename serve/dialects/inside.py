@@ -26,7 +26,6 @@ from ..service import Service
 from .bodies import GIVEN, TARGET_IDS, Body, From0, JSONRoute, TargetIds, key_wanted
 
 MOST_BEAMS = 8  # more are unreadable
-MOST_SECONDS = 10  # of the passes without each head and layer
 Short = Annotated[str, Field(max_length=100)]
 Sentence = Annotated[str, Field(min_length=1, max_length=300)]
 
@@ -188,10 +187,12 @@ class ReplayQuestion(Question):
 class MachineQuestion(Question):
     """The whole machine at one step: the parts that each block, head, position and neuron adds to the logit of the
     token (`for`) and to its lead over the runner-up (`over`), and that lead without each head and each feed-forward
-    layer of the decoder.  `without` and `steers` are null if these passes would take more than 10 seconds."""
+    layer of the decoder, with `steers`: the head that it needs most, and the layer whose part this changes most."""
 
     tool: Literal["machine"]
     step: From0
+    head_seconds: float = Field(default=10, ge=0, description="the seconds that switching off every head and layer may "
+                                "take; over that `without` and `steers` are null")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
@@ -200,7 +201,7 @@ class MachineQuestion(Question):
         trace = self.trace(translator)
         with translator.inside() as (model, tokenizer):
             return machine(model, tokenizer, trace, step=self.step, folder=translator.folder,
-                           seconds=MOST_SECONDS).plain()
+                           seconds=self.head_seconds).plain()
 
 
 AnyQuestion = Annotated[

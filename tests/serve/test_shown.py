@@ -87,6 +87,21 @@ def test_a_patch_and_the_evidence_are_about_the_tokens_shown(app, text):
         assert one["log_odds"] == pytest.approx(own, abs=1e-3), "its own outputs"
 
 
+@pytest.mark.parametrize("text", UNUSUAL)
+def test_a_machine_is_of_the_step_shown(app, text):
+    _, trace, about = shown(app, text)
+    for step in (trace["given"], len(trace["target"]) // 2, len(trace["target"]) - 1):
+        found = ask(app, "inside", {"question": about | {"tool": "machine", "step": step, "head_seconds": 0}})
+        assert (found["step"], found["id"]) == (step, trace["target_ids"][step])
+        assert [one["id"] for one in found["top"]] == [one["id"] for one in trace["top"][step][:6]]
+        chances = [math.exp(log_prob) for log_prob in trace["calibrated"]["top"][step][:6]]
+        assert [one["chance"] for one in found["top"]] == pytest.approx(chances, rel=0.02, abs=1e-4)
+        assert found["without"] is None
+    assert ask(app, "inside", {"question": about | {"tool": "machine", "step": 2}})["without"]["averaged_over"] > 1
+    error = ask(app, "inside", {"question": about | {"tool": "machine", "step": len(trace["target"])}}, status=400)
+    assert error["error"] == f"there is no step {step + 1} here: expected 0 to {step}"
+
+
 def test_more_views_and_forced_tokens_are_of_the_translation_shown(app):
     _, trace, about = shown(app, UNUSUAL[0], prefix="J'ai essayé")
     assert trace["given"] > 1 and trace["target_text"].startswith("J'ai essayé")

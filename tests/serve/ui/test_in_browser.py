@@ -66,7 +66,8 @@ QUESTIONS = {
     "analogy": ("inside", {"tool": "near", "word": "king", "minus": "man", "plus": "woman"}),
     "patch": ("inside", {"tool": "patch", "other": WIDE}),
     "replay": ("inside", {"tool": "replay", "text": WIDE}),
-    **{f"machine {about['text'][:12]} {step}": ("inside", about | {"tool": "machine", "step": step, "head_seconds": 600})
+    **{f"machine {about['text'][:12]} {step}":
+       ("inside", about | {"tool": "machine", "step": step, "head_seconds": 600})
        for about, steps in (
            (ABOUT, (1, 11, 16)), (CONTRACTED, (0, 9)), (SPELT, (3, 12)), (ANT, (2, 6)), (LONG, (2, 40)))
        for step in steps},
