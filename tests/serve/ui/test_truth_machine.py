@@ -213,7 +213,8 @@ class Sentences(Step):
             itself, *steered = self.read(said, f"it adds {{N}} to that lead; it {steers}")
             kind, layer, head = self.needed
             return near(itself, self.over[kind][layer, head].sum()) and self.is_steering(*steered)
-        return self.needed[0] == "encoder" and self.is_steering(*self.read(f"also {said.removeprefix('also ')}", steers))
+        said = f"also {said.removeprefix('also ')}"
+        return self.needed[0] == "encoder" and self.is_steering(*self.read(said, steers))
 
     def is_steering(self, layer, before, after):
         own, with_it, without = self.steers
@@ -271,8 +272,8 @@ class Sentences(Step):
         if said.startswith("Looking"):
             return self.looking(said)
         layer, figure, on, count, after, before = self.read(
-            said, "The feed-forward block of layer {D} adds {N} to {goal}. {N} of its {N} neurons are on. Without it the"
-                  " lead over {runner} is {N}, not {N}.")
+            said, "The feed-forward block of layer {D} adds {N} to {goal}. {N} of its {N} neurons are on. Without it"
+                  " the lead over {runner} is {N}, not {N}.")
         layer = int(layer) - 1
         return near(figure, self.block("feed_forward", layer), by=SHIFT) and self.are_on(layer, on, count) and near(
             after, self.without("feed_forward", layer, 0)) and near(before, self.margin)
@@ -306,7 +307,8 @@ class Sentences(Step):
                    and is_last == (kind == "decoder" and i == self.step) for i in self.places(name, side))
 
     def say_mixing(self, said):
-        layer, row, column, figure = self.read(said, "Layer {D}: {X} looked at {X}. What it took there adds {N} to {goal}.")
+        layer, row, column, figure = self.read(said, "Layer {D}: {X} looked at {X}. What it took there adds {N} to"
+                                                     " {goal}.")
         found = self.parts["encoder"]["attention"][int(layer) - 1]
         rows, columns = self.places(row, "source"), self.places(column, "source")
         return any(near(figure, found[r, c]) for r in rows for c in columns)
@@ -395,7 +397,8 @@ class Sentences(Step):
         return self.are_on(layer, on, count) and near(figure, self.block("feed_forward", layer), by=SHIFT)
 
     def say_feed_forward_off(self, said):
-        before, after = self.read(said, "Without this block (its average takes its place), {lead} goes from {N} to {N}.")
+        before, after = self.read(said, "Without this block (its average takes its place), {lead} goes from {N} to"
+                                        " {N}.")
         return near(before, self.margin) and near(after, self.without("feed_forward", self.opened[1], 0))
 
     def say_steered(self, said):
@@ -417,15 +420,15 @@ class Sentences(Step):
         most = columns.index(max(columns))
         name, lengths = self.names("source")[most], self.machine.lengths("encoder")[:, most]
         if self.stop == 0:
-            return near(*self.read(said, "Every {english} token becomes a vector, drawn here as 8 numbers, and its place"
-                                         f" is added. That of {name} is {{N}} long."), lengths[0])
+            return near(*self.read(said, "Every {english} token becomes a vector, drawn here as 8 numbers, and its"
+                                         f" place is added. That of {name} is {{N}} long."), lengths[0])
         if self.stop == 1:
             long = f"That of {name} is {{N}} long in the end."
             return near(*self.read(said, "In each layer the words pass information to each other, then a feed-forward"
                                          f" block works on each vector alone. {long}"), lengths[-1])
         if self.stop == 2:
-            return near(*self.read(said, "The {english} is read once; every word of the translation can look at all of it."
-                                         f" What is taken from {name} adds {{N}} to {{goal}}."), columns[most])
+            return near(*self.read(said, "The {english} is read once; every word of the translation can look at all of"
+                                         f" it. What is taken from {name} adds {{N}} to {{goal}}."), columns[most])
         if self.stop == 3:
             last, figure = self.read(said, "{X} is the last word so far. The next is written from its vector: that is"
                                            " the river. By itself it adds {N} to {goal}.")
@@ -433,8 +436,9 @@ class Sentences(Step):
         if self.stop in (4, 5):
             return self.all_looking(said, *(("decoder", "inputs") if self.stop == 4 else ("cross", "source")))
         if self.stop == 6:
-            figure, layer, alone = self.read(said, "These blocks work on the vector on its own; their neurons push words"
-                                                   " up and down. They add {N} to {goal}, in layer {D} alone {N}.")
+            figure, layer, alone = self.read(said, "These blocks work on the vector on its own; their neurons push"
+                                                   " words up and down. They add {N} to {goal}, in layer {D} alone"
+                                                   " {N}.")
             parts = self.parts["feed_forward"]
             return (near(figure, parts.sum(), by=SHIFT * len(parts)) and near(alone, parts.max(), by=SHIFT)
                     and float(parts[int(layer) - 1]) > float(parts.max()) - SHIFT)
@@ -461,7 +465,8 @@ class Sentences(Step):
             if not within(chance, float(shown[id])):
                 return False
         is_last = self.step == len(self.machine.target) - 1
-        return then == ("Then the translation is done." if is_last else "Then the machine starts again for the next word.")
+        return then == ("Then the translation is done." if is_last
+                        else "Then the machine starts again for the next word.")
 
 
 TRANSLATION = """() => {
