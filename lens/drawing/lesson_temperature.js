@@ -67,12 +67,12 @@ export const temperature = {
     said: written(warmthOf(stop)) }),
   picture({ stop }, [answer], lesson) {
     const warmth = warmthOf(stop), height = TOP + (SHOWN + 1) * ROW + 24;
-    return html`${picture("Scores and shares of the likeliest words of one step", height + CURVES, html`${
-      columns(answer, warmth)}<path class="axis" d="M0,${height - 6}H${roomOf()}"/>${
-      samples(lesson, warmth, height + 8)}`)}${legend([["orange", "variety: how many samples of a sentence differ"],
-      ["green", "quality: chrF, how close samples are to the reference"]])}<p class="fine">Scores are those of the
+    return html`${picture("Scores and shares of the likeliest words of one step", height, columns(answer, warmth))}
+      <div class="more">${picture("Whole sentences, sampled at several temperatures", CURVES, samples(lesson, warmth, 0))}${
+      legend([["orange", "variety: how many samples of a sentence differ"],
+        ["green", "quality: chrF, how close samples are to the reference"]])}<p class="fine">Scores are those of the
       chances that the page shows, the best at 0. Samples were drawn from the model’s own shares, before
-      calibration.</p>`;
+      calibration.</p></div>`;
   },
   says({ stop }, [answer]) {
     const [first, second, ...rest] = sharesAt(answer, warmthOf(stop));

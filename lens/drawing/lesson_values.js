@@ -69,9 +69,9 @@ export const values = {
       value: without, said: chance(without), tone: without < LEADS ? "orange" : "ink", how: "bold" }];
     return html`${picture(`${headTitle(head)}, while ${WORD} is written`, height, html`${
       text(0, 18, `The chance of ${WORD}`, { how: "bold" })}${bars(lines, { y: 28, most: 1, left: 112, height: 26 })}
-      <path class="axis" d="M0,${CHANCES - 10}H${roomOf()}"/>${columns(row, CHANCES)}`)}<p class="fine">What a word adds
-      is a vector: its share times its value, sent through the head’s output. Its length says how much it moves, not
-      what it means.</p>`;
+      <path class="axis" d="M0,${CHANCES - 10}H${roomOf()}"/>${columns(row, CHANCES)}`)}<p class="more fine">What a
+      word adds is a vector: its share times its value, sent through the head’s output. Its length says how much it
+      moves, not what it means.</p>`;
   },
   says(state, [answer]) {
     const trace = traceIn(answer), head = headOfState(state, trace), row = rowOf(trace, head);
