@@ -94,6 +94,7 @@ def test_everybody_can_use_it_on_a_phone(open_lesson, number, scheme):
     assert stays.evaluate("(one) => one.scrollHeight <= one.clientHeight + 1"), "a phone shows the whole picture"
     for one in lesson.tab.locator(".measured details").all():
         one.evaluate("(one) => { one.open = true; }")
+    lesson.settle()
     assert violations(lesson.tab) == []
     assert lesson.tab.evaluate("document.documentElement.scrollWidth") <= 390
     assert lesson.place.locator(".live").get_attribute("aria-live") == "polite"
