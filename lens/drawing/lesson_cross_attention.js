@@ -63,8 +63,9 @@ export const crossAttention = {
       { anchor: "end", how: i === most ? "bold" : "" })}${shares.map((share, h) => cell(share, h, i, at, theme))}${
       without ? outcome(without, after, down(i), { narrow, whole, isWorst: english[i] === worst }) : ""}`);
     return html`${picture(`The share of each head on each English word while ${unit.text} is written`,
-      at.top + english.length * at.row + 4, [names, lines, text(after, 14, narrow ? "without it," : "without this word,",
-        { how: "soft" }), text(after, 36, narrow ? unit.text : `${unit.text} has`, { how: "soft" })])}
+      at.top + english.length * at.row + 4, [names, lines,
+        text(after, 14, narrow ? "without it," : "without this word,", { how: "soft" }),
+        text(after, 36, narrow ? unit.text : `${unit.text} has`, { how: "soft" })])}
       <p class="fine">A column is the attention of one head, in percent. On the right is what happens if that English
       word is erased from the sentence.</p>`;
   },
@@ -85,9 +86,9 @@ export const crossAttention = {
     right: (answers) => banks(answers).last > 0.9995 ? 0 : 1,
     because(answers) {
       const { own, first, last } = banks(answers);
-      return html`Before the encoder the two are the same, with a similarity of <b>${figure(first, 3)}</b>. After it
-        they are not, with <b>${figure(last, 3)}</b>, and only this is read. The French is <i>${own[0]}</i> for the
-        first and <i>${own[1]}</i> for the second.`;
+      return html`Before the encoder the two are the same, with a similarity of <b>${figure(first, 3)}</b>. After its
+        last layer it is <b>${figure(last, 3)}</b>, and that is what cross-attention reads. The French is
+        <i>${own[0]}</i> for the first and <i>${own[1]}</i> for the second.`;
     },
   },
   short(state, [look], { result: { right } }) {

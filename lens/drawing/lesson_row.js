@@ -66,7 +66,8 @@ export function rowPicture(label, row, words, options) {
     return [i === chosen ? html`<rect x="0" y="${y}" width="${roomOf()}" height="${at.row - 1}" rx="4"
       fill="var(--green-t)"/>` : "", said(at, y, at.label, words[i], name, "end"),
     added(products[i], count, boxOf(at, at.products, y), most.product, theme),
-    scored(scores[i], most.score, at, y, how), isHidden ? said(at, y, at.share[0], "hidden", "soft") : shared(shares[i], allowed[i], at, y, how),
+    scored(scores[i], most.score, at, y, how), isHidden ? said(at, y, at.share[0], "hidden", "soft")
+      : shared(shares[i], allowed[i], at, y, how),
     last.draw && !isHidden ? last.draw(i, shares, place(y)) : ""];
   };
   const titles = [text(at.products[0], heads, isNarrow() ? "products" : `${query.length} products, query × key`,

@@ -65,8 +65,8 @@ export const scaling = {
       return html`<i>${bare.words[own]}</i> goes from <b>${part(whole.shares[own])}</b> to
         <b>${part(bare.shares[own])}</b>: one word takes it all. Of a small push of its score
         <b>${pushed(bare.slope)}</b> then reaches its share, not <b>${pushed(whole.slope)}</b>. Training works by such
-        small pushes; where they do not arrive, nothing is learnt. We measured it with random vectors, too. With ${count(widths[1])} numbers in place of
-        ${count(widths[0])}, undivided scores keep <b>${pushed(left)}</b> of their slope, and divided ones
+        small pushes; where they do not arrive, nothing is learnt. We measured it with random vectors, too. With
+        ${count(widths[1])} numbers in place of ${count(widths[0])}, undivided scores keep <b>${pushed(left)}</b> of their slope, and divided ones
         <b>${pushed(Math.min(1, kept))}</b>.`;
     },
     shows: { step: 0 },

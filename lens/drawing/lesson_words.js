@@ -51,7 +51,8 @@ export const words = {
       below + similar.length * height + 4, [heads, strips(rows, { y, right: 56, left, height, theme }),
         bars(similar.map(stage), { y: below, most: 1, left, right: 56, height })])}
       <p class="fine">Blue is above zero, orange below; <i>${FAR}</i> is there to compare. Similarity is 1 for the same
-      direction, 0 for none in common. The sentences: ${listed(SENTENCES[word], (one) => html`<i>${one}</i>`, " ")}</p>`;
+      direction, 0 for none in common. The sentences: ${
+      listed(SENTENCES[word], (one) => html`<i>${one}</i>`, " ")}</p>`;
   },
   says({ word }, [{ near: [[token, value]], vectors: [own] }, layers]) {
     const similar = alike(layers);
