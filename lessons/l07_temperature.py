@@ -10,6 +10,7 @@ from ..tokenizer.encoding import decode_target, encode_source
 from ..training.batching import pad
 from ..training.metrics import score
 from .by_hand import softmax
+from .figures import likeness
 from .lesson import Check, Checks, Curves, Exhibits, Figures, Table, Workbench, over_seeds
 
 # B sentences, S and T tokens, V vocabulary
@@ -52,11 +53,12 @@ def measure(bench: Workbench) -> Figures:
         samples.append(sample(bench, [SENTENCE], T)[0][0])
     greedy = score([one[0] for one in sample(bench, sources, None)], references).chrf
     tokens = [str(token).replace("▁", " ").strip() for token in bench.tokenizer.convert_ids_to_tokens(best.tolist())]
-    weights, means = by_T[ONE][best], chrf.mean(1)
+    weights, means, off_sum = by_T[ONE][best], chrf.mean(1), np.abs(by_T.sum(-1) - 1).max()
     return Figures(
         prefix=prefix, vocabulary=len(logits_V), tokens=tokens, shares=by_T[:, best], entropies=entropies,
         bits=(entropies[0], entropies[-1]), most=np.log2(len(logits_V)), rise=np.diff(entropies).min(),
-        off_sum=np.abs(by_T.sum(-1) - 1).max(), least=by_T.min(), winners=len(set(by_T.argmax(-1).tolist())),
+        off_sum=off_sum, summed=likeness(off_sum, within=SUMS_TO_ONE), least=by_T.min(),
+        winners=len(set(by_T.argmax(-1).tolist())),
         spread=(different.mean(1)[0], different.mean(1)[-1]), varied=different.mean(1)[-1] - different.mean(1)[0],
         chrf=(means[0], means[ONE], means[-1]), greedy=greedy, lost=greedy - means[ONE:].min(),
         lowest=TEMPERATURES[0], highest=TEMPERATURES[-1], samples=samples, sampled=SAMPLES,

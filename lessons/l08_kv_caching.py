@@ -13,6 +13,7 @@ from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from ..lens.hooks import attention_sites, replaced
 from ..tokenizer.encoding import encode_source
 from ..training.batching import pad
+from .figures import likeness
 from .lesson import Check, Checks, Curves, Exhibits, Figures, Look, Table, Workbench
 from .workbench import one_thread
 
@@ -34,7 +35,8 @@ def measure(bench: Workbench) -> Figures:
         sentences=len(sources), same=min(same(bench, sources, beams) for beams in (1, 4)),
         lengths=lengths, ms=(cached, again), shortest=lengths[0], longest=lengths[-1], cached=(cached[0], cached[-1]),
         again=(again[0], again[-1]), times=(again[0] / cached[0], again[-1] / cached[-1]),
-        growth=(cached[-1] / cached[0], again[-1] / again[0]), encoder=encoder, decoder=decoder, rows=rows,
+        growth=(cached[-1] / cached[0], again[-1] / again[0]),
+        encoder=encoder, decoder=decoder, kept=likeness(decoder, within=UNMOVED), rows=rows,
         runs=[count["encoder"][0] for count in counts],
         look=Look(kind="decoder"),
     )  # fmt: skip

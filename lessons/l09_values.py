@@ -14,7 +14,7 @@ from ..lens.kinds import KINDS, Kind
 from ..lens.teacher_forcing import eval_mode, eval_with_eager_attention, forced_pass
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
-from .figures import head_name, rank_correlation
+from .figures import head_name, likeness, rank_correlation
 from .held_out import groups, traces_with_views
 from .lesson import SENTENCE, TRANSLATION, Bars, Check, Checks, Estimate, Exhibits, Figures, Look, Table, Workbench
 
@@ -59,8 +59,9 @@ def measure(bench: Workbench) -> Figures:
             "gain": Estimate.of(lengths_N - weights_N, of[: len(tested)]),
         }  # fmt: skip
     by_figure = {name: {kind: kinds[kind][name] for kind in KINDS} for name in kinds["encoder"]}
+    off = off_sums(bench, tested)
     return Figures(
-        moved=weights_moved(bench, some[0]), off=off_sums(bench, tested), cells=cells,
+        off=off, summed=likeness(off, within=EXACT), unmoved=likeness(weights_moved(bench, some[0]), within=EXACT), cells=cells,
         by_figure=by_figure, by_weight={kind: one.value for kind, one in by_figure["by weight"].items()},
         by_length={kind: one.value for kind, one in by_figure["by length"].items()}, **one_head(bench),
     )  # fmt: skip
@@ -114,7 +115,7 @@ def claims(f: Figures) -> Checks:
                 for kind, one in f.by_figure[checked].items()]
 
     return {
-        "sum": [Check(f.off, "≤", EXACT)],
+        "sum": [Check(f.off, "≤", within=EXACT)],
         "other": each("other first", "≥", OFTEN, "low"),
         "effect": each("gain", ">", 0, "low"),
     }  # fmt: skip

@@ -10,7 +10,7 @@ from ..lens import logit_lens
 from ..lens.hooks import capture
 from ..lens.teacher_forcing import eval_mode, forced_batches
 from ..lens.trace import Trace
-from .figures import layer_name
+from .figures import layer_name, likeness
 from .held_out import Pronouns, groups, ids_of, pronouns, traces_with_views
 from .lesson import Bars, Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench, columns_of
 
@@ -60,7 +60,8 @@ def measure(bench: Workbench) -> Figures:
     flips = by_place(bench, pronouns(bench)[1])
     coming, parts = columns_of(to_come, of), [columns_of(owed[:, :, part], of) for part in range(4)]
     return Figures(
-        off=off, stages=["before any layer", *(f"after {layer_name(layer)}" for layer in layers)],
+        off=off, same_logits=likeness(off, within=EXACT),
+        stages=["before any layer", *(f"after {layer_name(layer)}" for layer in layers)],
         read=columns_of(read, of), coming=coming, gains=columns_of(np.diff(to_come, axis=1), of),
         owed=dict(zip(PARTS, parts, strict=False)), visible=parts[3], begin=Estimate.of(read[:, 0], of),
         end=coming[-1].value, own=parts[0][-1], seen=parts[3][-1], most=MOST, shares=[one.value for one in coming],
@@ -100,7 +101,7 @@ def by_place(bench: Workbench, pronoun: Pronouns) -> dict[str, list[Estimate]]:
 
 def claims(f: Figures) -> Checks:
     return {
-        "alone": [Check(f.off, "≤", EXACT)],
+        "alone": [Check(f.off, "≤", within=EXACT)],
         "begins": [Check(f.begin.low, "≥", BEGINS, "lower end")],
         "nearer": [Check(min(gain.low for gain in f.gains), ">", 0, "lowest end of a gain")],
         "entire": [Check(f.own.high, "<", OWN, "token just read, upper end"),

@@ -6,7 +6,7 @@ import { html, isNarrow, listed } from "./markup.js";
 import { KINDS, headOf, nameOf } from "./trace.js";
 import { chance, percent, roleName } from "./wording.js";
 
-const ORDER = ["encoder", "decoder", "cross"], COSTS = 120;
+const ORDER = ["encoder", "decoder", "cross"], BESIDE = 620;
 const DOUBT = 0.95;  // a chance below which a word is in doubt
 const TONES = { encoder: "slate", decoder: "green", cross: "blue" };
 
@@ -21,14 +21,14 @@ const keeps = ({ cost }) => Math.exp(-Math.max(0, cost));
 const doubted = (trace, head) => trace.words("target").map((one) => ({ ...one, without: trace.effect(head, one.pieces[0]).chance }))
   .filter((one) => one.without < DOUBT);
 
-function costBars(lesson, head, y) {
-  const all = costsOf(lesson), most = Math.max(all[0].cost, 1e-9), wide = roomOf() / all.length;
-  return html`${text(0, y, "What the right word loses without each head, on unseen sentences", { how: "soft" })}${
-    all.map(({ name, cost, kind }, i) => {
-      const height = Math.max(2, cost / most * (COSTS - 40)), own = name === nameOf(head);
-      return html`<rect x="${(i * wide).toFixed(1)}" y="${(y + COSTS - 20 - height).toFixed(1)}" width="${(wide - 3).toFixed(1)}"
-        height="${height.toFixed(1)}" rx="2" fill="var(--${own ? TONES[kind] : "edge"})"/>`;
-    })}`;
+// A bar for each head of the record, costliest first: beside the map, on a phone below it.
+function costBars(lesson, head, below) {
+  const all = costsOf(lesson), most = Math.max(all[0].cost, 1e-9), narrow = isNarrow();
+  const [x, y, thick] = narrow ? [0, below + 26, 8] : [BESIDE, 72, 18], room = roomOf() - x;
+  return { height: y + all.length * thick, drawn: html`${text(x, y - 10, "cost of each head", { how: "soft" })}${
+    all.map(({ name, cost, kind }, i) => html`<rect x="${x}" y="${y + i * thick}" width="${
+      Math.max(2, cost / most * room).toFixed(1)}" height="${thick - 2}" rx="2" fill="var(--${
+      name === nameOf(head) ? TONES[kind] : "edge"})"/>`)}` };
 }
 
 export const headsAndLayers = {
@@ -41,9 +41,12 @@ export const headsAndLayers = {
   picture(state, [answer], lesson, theme) {
     const trace = traceIn(answer), head = headOfState(state, lesson), found = trace.map(head);
     const names = (all) => all.map((one) => one.label);
-    const { height, drawn } = map(names(found.rows), names(found.columns), found.at, { theme, tone: TONES[head.kind] });
-    return html`${picture(`The map of ${headTitle(head)}`, height + COSTS, html`${drawn}${costBars(lesson, head, height + 24)}`)}
-      <p class="fine">Rows look at columns. Bars: from the head that costs most to the one that costs least.</p>`;
+    const { height, drawn } = map(names(found.rows), names(found.columns), found.at,
+      { theme, tone: TONES[head.kind], written: (value) => Math.round(100 * value) });
+    const costs = costBars(lesson, head, height);
+    return html`${picture(`The map of ${headTitle(head)}`, Math.max(height, costs.height), html`${drawn}${costs.drawn}`)}
+      <p class="fine">Rows look at columns; numbers are per cent. Bars: what the right word
+      loses without each head on unseen sentences, the costliest first; coloured: this head.</p>`;
   },
   says(state, [answer], lesson) {
     const trace = traceIn(answer), head = headOfState(state, lesson), own = measuredOf(head, lesson), all = costsOf(lesson);
@@ -53,7 +56,7 @@ export const headsAndLayers = {
     const here = said.length ? html`here ${listed(said, (one) => html`<i>${one.label}</i> falls to <b>${chance(one.without)}</b>`)}`
       : "here no word is in doubt";
     return html`${name[0].toUpperCase()}${name.slice(1)}: ${roles}. Without it the right word keeps <b>${percent(keeps(own))}</b> of
-      its chance on unseen sentences (number <b>${all.indexOf(own) + 1}</b> of ${all.length}); ${here}.`;
+      its chance on unseen sentences (number <b>${all.findIndex(({ name: one }) => one === own.name) + 1}</b> of ${all.length} by cost); ${here}.`;
   },
   predict: {
     question: "Each of the 24 heads is switched off in turn. For how many of them is a word of the cat’s translation in doubt?",

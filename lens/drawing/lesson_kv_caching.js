@@ -42,23 +42,26 @@ export const kvCaching = {
     said: WORDS[word][0] }),
   picture({ word }, [answer, early, late], lesson, theme) {
     const trace = traceIn(answer), steps = readBefore(answer, word), narrow = isNarrow();
-    const labels = trace.units("inputs", "tokens").map((one) => one.label), left = narrow ? 68 : 86, gap = narrow ? 16 : 46;
-    const size = (roomOf() - left - gap) / 2 / labels.length, y = 42, foot = y + labels.length * size + 30;
+    const labels = trace.units("inputs", "tokens").map((_, i) => trace.unitAt("inputs", i).label), left = narrow ? 68 : 86, gap = narrow ? 16 : 46;
+    const size = (roomOf() - left - gap) / 2 / labels.length, y = 30, foot = y + labels.length * size + 14;
     const step = { y, size, labels, steps }, right = left + labels.length * size + gap, { result } = lesson;
-    const name = (label, row) => row < steps && text(left - 8, y + row * size + size * .72, label, { anchor: "end",
+    const title = (x, how, computed) => html`${text(x, 18, narrow ? how : `${how} the cache`, { how: "bold" })}${
+      text(x + (narrow ? 52 : 150), 18, `${count(computed)} computed`, { how: "soft" })}`;
+    const isNamed = (row) => row < steps && (!narrow || row === 0 || row === steps - 1);  // a phone has no room for all
+    const name = (label, row) => isNamed(row) && text(left - 8, y + row * size + size * .72, label, { anchor: "end",
       how: row === steps - 1 ? "bold" : "" });
     const key = (numbers, at, said) => html`${text(0, at + 12, said, { how: "soft" })}${strip(numbers, { x: narrow ? 150 : 260, y: at,
       width: roomOf() - (narrow ? 150 : 260), theme })}`;
     const [then, now] = watched(early, late);
     return html`${picture("Tokens computed at each step, without the cache and with it", foot + 66 + 170, html`${
-      text(left, 20, "without the cache", { how: "bold" })}${text(right, 20, "with the cache", { how: "bold" })}${
+      title(left, "without", steps * (steps + 1) / 2)}${title(right, "with", steps)}${
       labels.map(name)}${triangle({ ...step, x: left })}${triangle({ ...step, x: right, cached: true })}${
       word > WATCHED && key(then, foot, narrow ? "key of chat, then" : "key of chat, when it was read")}${
       word > WATCHED + 1 && key(now, foot + 24, narrow ? "and now" : `computed again for ${WORDS[word][0]}`)}${
       curves(result.lengths, [{ label: "without", values: result.ms[1], tone: "blue" },
         { label: "with", values: result.ms[0], tone: "green" }], { y: foot + 62, height: 170, least: 0,
         bottom: "tokens already written", side: "measured: milliseconds for one more", written: (value) => value.toFixed(0) })}`)}${
-      legend([["blue", "computed for this word"], ["edge", "computed for an earlier one"], ["line", "kept, not computed"]])}
+      legend([["blue", "computed for this word"], ["var(--edge)", "computed for an earlier one"], ["line", "kept, not computed"]])}
       <p class="fine">Each column is a step, each row a token read so far. Curves: blue without the cache, green with it. The
       encoder needs no cache: its ${trace.units("source", "tokens").length} tokens are all there before the first step, and
       are read once.</p>`;
@@ -67,10 +70,10 @@ export const kvCaching = {
     const tokens = readBefore(answer, word), each = productsOf(answer, late), all = tokens * (tokens + 1) / 2;
     return html`Writing <i>${WORDS[word][0]}</i> takes the keys and values of <b>${tokens}</b> tokens. With the cache,
       <b>1</b> is computed and ${tokens - 1} are kept; without it, all ${tokens} are computed. So far that makes
-      <b>${tokens}</b> against <b>${count(all)}</b>, or ${millions(tokens * each)} against ${millions(all * each)} products.`;
+      <b>${tokens}</b> against <b>${count(all)}</b>, or ${millions(tokens * each)} against ${millions(all * each)} multiplications.`;
   },
   predict: {
-    question: "When later words are read, how many of the numbers in the key of chat change?",
+    question: html`When later words are read, how many of the numbers in the key of <i>chat</i> change?`,
     options: ["All", "Some", "None"],
     right([, early, late]) {
       const all = apart(early, late), changed = all.filter((one) => one > SAME).length;

@@ -6,14 +6,17 @@ import { html, isNarrow } from "./markup.js";
 import { KINDS, bare } from "./trace.js";
 import { chance } from "./wording.js";
 
-const ROW = 25, TOP = 44, WORD = "il";
+const TOP = 34, WORD = "il";
+const lineHeight = () => isNarrow() ? 20 : 25;
 
 // The steps after the given ones: the token read, and for each layer the likeliest token and its chance.
 function stepsOf([answer, { top }]) {
-  const trace = traceIn(answer), { labels, given } = trace.record;
-  return trace.units("target", "tokens").map(({ label }, t) => ({ t, written: bare(label), read: bare(labels.inputs[t]),
-    says: top.map((layer) => ({ word: bare(layer[t][0][0]), p: Math.exp(layer[t][0][1]) })) })).slice(given);
+  const trace = traceIn(answer), { target, inputs, given } = trace.record, named = nameIn(trace);
+  return target.map(({ text: written }, t) => ({ t, written: named(written), read: named(inputs[t].text),
+    says: top.map((layer) => ({ word: named(layer[t][0][0]), p: Math.exp(layer[t][0][1]) })) })).slice(given);
 }
+// A token as the page names it: its tag and its end in words.
+const nameIn = (trace) => (token) => bare(trace.label({ text: bare(token), special: /^<.*>$/.test(token) }, "target", 0));
 const lastOf = ([, { top }]) => top.length;
 const layerOf = ({ layer }, answers) => layer ?? lastOf(answers);
 const count = (steps, layer, wanted) => steps.filter((one) => one.says[layer - 1].word === one[wanted]).length;
@@ -33,15 +36,15 @@ export const lastVector = {
     const cell = (one, stage, y) => {
       const { word, p } = stage ? one.says[stage - 1] : { word: one.read };
       const isNext = stage > 0 && word === one.written, isRead = word === one.read;
-      return html`${isNext && html`<rect x="${x(stage) - 8}" y="${y - 17}" width="${wide - 6}" height="${ROW - 3}" rx="5"
+      return html`${isNext && html`<rect x="${x(stage) - 8}" y="${y - 17}" width="${wide - 6}" height="${lineHeight() - 3}" rx="5"
         fill="var(--green)" fill-opacity=".18"/>`}${text(x(stage), y, word, { how: isNext ? "bold" : isRead ? "soft" : "slanted" })}${
-        stage > 0 && text(x(stage) + wide - 20, y, chance(p), { how: "soft figure", anchor: "end" })}`;
+        stage > 0 && text(x(stage) + wide - (narrow ? 14 : 20), y, chance(p), { how: "soft figure", anchor: "end" })}`;
     };
     const stages = Array.from({ length: layer + 1 }, (_, stage) => stage);
     const title = (stage) => stage === 0 ? narrow ? "read" : "just read" : narrow ? `layer ${stage}` : `after layer ${stage}`;
-    return html`${picture("What the last vector would be read as, step by step", TOP + steps.length * ROW, html`${
+    return html`${picture("What the last vector would be read as, step by step", TOP + steps.length * lineHeight() + 6, html`${
       stages.map((stage) => text(x(stage), 20, title(stage), { how: "bold" }))}${
-      steps.map((one, i) => stages.map((stage) => cell(one, stage, TOP + i * ROW + 17)))}`)}
+      steps.map((one, i) => stages.map((stage) => cell(one, stage, TOP + i * lineHeight() + 17)))}`)}
       <p class="fine">A row is a step. Green: the word that is written next. Pale: still the word just read. Only the
       last layer was trained to be read like this; chances are the model’s own.</p>`;
   },

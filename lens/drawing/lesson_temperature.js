@@ -29,10 +29,10 @@ const number = (value) => value === null ? "" : value.toFixed(1).replace("-", "â
 // Columns: the score, the score divided, the share at temperature 1, the share now.
 function columns(answer, warmth) {
   const plain = sharesAt(answer, 1), now = sharesAt(answer, warmth), narrow = isNarrow();
-  const [score, divided, before, after] = narrow ? [104, 148, 176, 258] : [170, 270, 330, 550];
-  const bar = narrow ? 30 : 140, end = (x, y, words, how = "") => text(x, y, words, { how: `figure ${how}`, anchor: "end" });
+  const [score, divided, before, after] = narrow ? [104, 148, 164, 256] : [150, 236, 290, 530];
+  const bar = narrow ? 34 : 140, end = (x, y, words, how = "") => text(x, y, words, { how: `figure ${how}`, anchor: "end" });
   const one = (x, y, value, tone) => html`<rect x="${x}" y="${y - 11}" width="${Math.max(1, value * bar).toFixed(1)}"
-    height="12" rx="2" fill="var(--${tone})"/>${text(x + bar + 6, y, chance(value), { how: "figure" })}`;
+    height="12" rx="2" fill="var(--${tone})"/>${text(x + Math.max(1, value * bar) + 6, y, chance(value), { how: "figure" })}`;
   const row = ({ label, score: own, share }, i) => {
     const y = TOP + i * ROW + 18, how = i ? "" : "bold";
     return html`${text(0, y, label, { how })}${end(score, y, number(own))}${
@@ -58,8 +58,8 @@ function measured({ result }, warmth, y) {
 export const temperature = {
   lead: html`The model ends each step with a score for every word it knows; the softmax turns scores into shares that sum
     to 100%. Dividing all scores by a <b>temperature</b> first makes the shares more even or more extreme. With
-    <i>tired</i> the model has no doubt, so here the catâ€™s street is <i>dirty</i>: <i>it</i> may be either, and French must
-    choose <i>il</i> or <i>elle</i>.`,
+    <i>tired</i> the model has no doubt, so this lesson writes <i>dirty</i>: that may be the cat or the
+    street, <i>il</i> or <i>elle</i>.`,
   start: { stop: 0 },
   needs: () => [["look", { text: TEXT, translation: TRANSLATION, maps: KINDS }]],
   control: ({ stop }) => slider("Temperature", "stop", { least: -MOST * EACH, most: MOST * EACH, value: stop,
@@ -80,7 +80,8 @@ export const temperature = {
       first.label}</i> stays first, ${times.toFixed(1)} times as likely.`;
   },
   predict: {
-    question: "At temperature 2 every score is halved before the softmax. What happens to elle and il?",
+    question: html`At temperature 2, every score is halved before the softmax. What happens to the shares of <i>elle</i>
+      and <i>il</i>?`,
     options: ["The likelier one gains", "They come closer together", "They change places"],
     right([answer]) {
       const [first, second] = sharesAt(answer, 1), [one, other] = sharesAt(answer, 2);

@@ -1,7 +1,7 @@
 // What lessons read from an answer of `look`: its trace, made once, and the words of a step.
 
 import { figure, text } from "./lesson_parts.js";
-import { html } from "./markup.js";
+import { html, isNarrow } from "./markup.js";
 import { Trace, headOf, nameOf } from "./trace.js";
 import { TECHNICAL, placeOf } from "./wording.js";
 
@@ -24,7 +24,8 @@ export function headButtons(trace, kinds, chosen) {
   const button = (head) => html`<button class="pick" data-set="head" data-value="${JSON.stringify(nameOf(head))}"
     data-k="head-${nameOf(head)}" aria-pressed="${nameOf(head) === nameOf(chosen)}"
     aria-label="${headTitle(head)}">${head.head + 1}</button>`;
-  const row = (heads) => html`<tr><th scope="row">${TECHNICAL[heads[0].kind]}, layer ${heads[0].layer + 1}</th><td
+  const blockOf = ({ kind, layer }) => `${isNarrow() ? kind : TECHNICAL[kind]}, layer ${layer + 1}`;
+  const row = (heads) => html`<tr><th scope="row">${blockOf(heads[0])}</th><td
     class="picks">${heads.map(button)}</td></tr>`;
   return html`<table class="head-picks"><caption>Choose a head</caption>${
     kinds.flatMap((kind) => trace.layers(kind)).map(row)}</table>`;

@@ -1,6 +1,6 @@
 // Lesson 9: where a head looks, what it takes from there, and whether the word that is written depends on it.
 
-import { bars, labelRoom, picture, roomOf, share, sum, text, toneOf } from "./lesson_parts.js";
+import { bars, labelRoom, picture, roomOf, share, text, toneOf } from "./lesson_parts.js";
 import { chanceAt, chanceWithout, chosenHead, headButtons, headTitle, one, stepOf, traceIn } from "./lesson_trace.js";
 import { html, isNarrow, listed } from "./markup.js";
 import { KINDS } from "./trace.js";
@@ -9,12 +9,13 @@ import { chance } from "./wording.js";
 const CHOICE = ["cross", "decoder"], WORD = "il";
 const LEADS = 0.95;  // a chance from which nothing competes
 const SEEN = 0.0005;  // a share below it says nothing of the length of its value
-const ROW = 25, TOP = 34, HEIGHT = 96;
+const TOP = 34, CHANCES = 106;  // heights
+const lineHeight = () => isNarrow() ? 19 : 25;
 
 // One row of a head: for each word looked at the share, what it adds, and the length of its value, adds / share.
 function rowOf(trace, head) {
-  const step = stepOf(trace, WORD), shares = trace.map(head, { unit: "tokens" }), added = trace.map(head, { unit: "tokens", view: "norm" });
-  const at = shares.rows.findIndex((row) => row.pieces[0] === step);
+  const step = stepOf(trace, WORD), shares = trace.map(head), added = trace.map(head, { view: "norm" });
+  const at = shares.rows.findIndex((row) => row.pieces.includes(step));
   return shares.columns.map(({ label }, i) => ({ label, share: shares.at[at][i], adds: added.at[at][i] }))
     .filter((cell) => cell.share !== null)
     .map((cell) => ({ ...cell, length: cell.share < SEEN ? null : cell.adds / cell.share }));
@@ -25,7 +26,7 @@ const sharpest = (trace, kind) => trace.layers(kind).flat().reduce((best, head) 
   largest(rowOf(trace, head), "share").share > largest(rowOf(trace, best), "share").share ? head : best);
 const headOfState = ({ head }, trace) => chosenHead(head, sharpest(trace, "cross"));
 
-function columns(row) {
+function columns(row, top) {
   const narrow = isNarrow(), left = labelRoom(row), most = largest(row, "adds").adds, looked = largest(row, "share");
   const [shares, length, adds] = narrow ? [left, 208, 224] : [left, 410, 470];
   const wide = narrow ? 62 : 170, reach = narrow ? 80 : 220, longest = largest(row, "adds");
@@ -33,16 +34,16 @@ function columns(row) {
     height="12" rx="2" fill="${toneOf(tone)}"/>`;
   const figure = (x, y, words, how = "") => text(x, y, words, { how: `figure ${how}`, anchor: "end" });
   const line = (cell, i) => {
-    const y = TOP + i * ROW + 17, isLooked = cell === looked, isLongest = cell === longest;
+    const y = top + TOP + i * lineHeight() + 17, isLooked = cell === looked, isLongest = cell === longest;
     return html`${text(left - 8, y, cell.label, { anchor: "end", how: isLooked || isLongest ? "bold" : "" })}${
       bar(shares, y, cell.share, "blue", wide)}${text(shares + wide * cell.share + 6, y, share(cell.share), { how: isLooked ? "bold" : "soft" })}${
       figure(length, y, cell.length === null ? "–" : one(cell.length), "soft")}${
       bar(adds, y, cell.adds / most, "green", reach)}${
       text(adds + reach * cell.adds / most + 6, y, one(cell.adds), { how: isLongest ? "bold" : "soft" })}`;
   };
-  return html`${text(shares, 18, narrow ? "share" : "share of attention", { how: "bold" })}${
-    figure(length, 18, narrow ? "× length" : "× length of its value", "bold")}${
-    text(adds, 18, narrow ? "= it adds" : "= length of what it adds", { how: "bold" })}${row.map(line)}`;
+  return html`${text(shares, top + 18, narrow ? "share" : "share of attention", { how: "bold" })}${
+    figure(length, top + 18, narrow ? "× length" : "× length of its value", "bold")}${
+    text(adds, top + 18, narrow ? "= it adds" : "= length of what it adds", { how: "bold" })}${row.map(line)}`;
 }
 
 export const values = {
@@ -54,12 +55,13 @@ export const values = {
   control: (state, [answer]) => headButtons(traceIn(answer), CHOICE, headOfState(state, traceIn(answer))),
   picture(state, [answer]) {
     const trace = traceIn(answer), head = headOfState(state, trace), row = rowOf(trace, head), step = stepOf(trace, WORD);
-    const foot = TOP + row.length * ROW + 14, with_ = chanceAt(trace, step), without = chanceWithout(trace, head, step);
-    const lines = [{ label: "all heads", value: with_, said: chance(with_), tone: "ink" },
+    const all = chanceAt(trace, step), without = chanceWithout(trace, head, step);
+    const lines = [{ label: "all heads", value: all, said: chance(all), tone: "ink" },
       { label: "this head off", value: without, said: chance(without), tone: without < LEADS ? "orange" : "ink", how: "bold" }];
-    return picture(`${headTitle(head)}, while ${WORD} is written`, foot + HEIGHT, html`${columns(row)}
-      <path class="axis" d="M0,${foot}H${roomOf()}"/>${text(0, foot + 24, `The chance of ${WORD}`, { how: "bold" })}${
-      bars(lines, { y: foot + 34, most: 1, left: 112 })}`);
+    return html`${picture(`${headTitle(head)}, while ${WORD} is written`, CHANCES + TOP + row.length * lineHeight(), html`${
+      text(0, 18, `The chance of ${WORD}`, { how: "bold" })}${bars(lines, { y: 28, most: 1, left: 112, height: 26 })}
+      <path class="axis" d="M0,${CHANCES - 10}H${roomOf()}"/>${columns(row, CHANCES)}`)}<p class="fine">What a word adds is a vector: its share times its
+      value, sent through the head’s output. Its length says how much it moves, not what it means.</p>`;
   },
   says(state, [answer]) {
     const trace = traceIn(answer), head = headOfState(state, trace), row = rowOf(trace, head), step = stepOf(trace, WORD);
@@ -82,9 +84,10 @@ export const values = {
     },
     because([answer]) {
       const trace = traceIn(answer), pair = both(trace);
-      return html`${listed(pair, ({ head, looked, without }) => html`Without ${headTitle(head)} (${share(looked.share)} on
-        <i>${looked.label}</i>), <i>${WORD}</i> has <b>${chance(without)}</b>`, "; ")}. Two maps that look alike, and
-        only removing the heads tells them apart.`;
+      const said = ({ head, looked, without }) => html`without ${headTitle(head)}, which gives <i>${looked.label}</i> ${
+        share(looked.share)}, <i>${WORD}</i> has <b>${chance(without)}</b>`;
+      return html`All heads: ${chance(chanceAt(trace, stepOf(trace, WORD)))}; ${listed(pair, said, "; ")}. The two maps look
+        alike. What depends on them only shows when they are removed.`;
     },
   },
 };
