@@ -36,6 +36,7 @@ LESSONS = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Seq2See
 <script>location.replace(`explorer.html${location.hash || "#lessons"}`)</script>
 <p><a href="explorer.html#lessons">The lessons</a> are in the explorer.</p></html>
 """
+UNPUBLISHED = ("*.py", "space", "__pycache__", "*.md")  # what of docs/ is not copied as it is
 WIDE = "---\nhide: [navigation, toc]\n---\n"
 # Instead of the moving picture of the front page, which GitHub shows.
 PICTURE = re.compile(r"^!\[[^\]]*\]\(seq2see\.webp\)$", re.MULTILINE)
@@ -51,7 +52,7 @@ LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 def main() -> None:
     for folder in (SOURCE, SITE):
         shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(ROOT / "docs", SOURCE, ignore=shutil.ignore_patterns("*.py", "space", "__pycache__", "*.md"))
+    shutil.copytree(ROOT / "docs", SOURCE, ignore=shutil.ignore_patterns(*UNPUBLISHED))
     documents = {f"docs/{path.relative_to(ROOT / 'docs')}" for folder in ("docs", "docs/log")
                  for path in (ROOT / folder).glob("*.md")}  # fmt: skip
     for document in sorted(documents | set(PAGES)):

@@ -13,7 +13,7 @@ const lowest = (values) => values.indexOf(Math.min(...values));
 function losses(lesson) {
   const { curves, pairs, steps } = recorded(lesson, "curves", "pairs", "steps");
   return { steps, by: TRAININGS.map((name) => ({ count: pairs[name].toLocaleString("en"), seen: mean(curves.seen[name]),
-    unseen: mean(curves.validation[name]) })) };
+    unseen: mean(curves.unseen[name]) })) };
 }
 
 const placeOf = ({ at }, steps) => Math.min(at, steps.length - 1);
@@ -39,7 +39,7 @@ export const overfitting = {
     const { steps, by: [few] } = losses(lesson), at = placeOf(state, steps), stop = lowest(few.unseen.slice(0, at + 1));
     const now = html`After <b>${steps[at]}</b> steps on ${few.count} sentences, the loss is <b>${figure(few.seen[at], 3)}</b>
       on them and <b>${figure(few.unseen[at], 2)}</b> on unseen ones.`;
-    return stop === at ? html`${now} So far it has only fallen on both: go on.`
+    return stop === at ? html`${now} On unseen ones that is the lowest so far: go on.`
       : html`${now} It was lowest, ${figure(few.unseen[stop], 2)}, after ${steps[stop]} steps: stop there.`;
   },
 

@@ -29,7 +29,7 @@ export const recurrence = {
   },
 
   picture({ at }, answers, lesson) {
-    const { length, of } = shares(lesson, at), high = isNarrow() ? 82 : 96;
+    const { length, of } = shares(lesson, at), high = isNarrow() ? 77 : 96;
     return html`${picture(`What is left of each of ${length} tokens in the last state of four networks`,
       high * Object.keys(NETWORKS).length, html`${Object.entries(NETWORKS).map(([name, said], i) =>
         row(said, of[name], i * high, high))}`)}<p class="key">From the first token (orange) to the last. The line: a fair

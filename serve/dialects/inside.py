@@ -233,8 +233,8 @@ class MachineQuestion(Question):
 
 
 AnyQuestion = Annotated[
-    ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion | PositionsQuestion
-    | ReplayQuestion | MachineQuestion,
+    ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion
+    | PositionsQuestion | ReplayQuestion | MachineQuestion,
     Field(discriminator="tool"),
 ]
 

@@ -101,3 +101,33 @@ def test_a_broken_site_is_told(tmp_path, page, fault):
     assert not list(build_site.broken(tmp_path))
     (tmp_path / "a.html").write_text(page, "utf-8")
     assert list(build_site.broken(tmp_path)) == [f"a.html {fault}"]
+
+
+SHEET = ROOT / "docs" / "class-hour.html"
+
+
+def test_the_sheet_of_the_class_hour_needs_no_other_file_and_its_questions_have_answers():
+    text = SHEET.read_text("utf-8")
+    assert not re.search(r"(?:src|href)=|url\(|@import", text)
+    questions = re.findall(r"<li><b>(.*?)</b>", text)
+    guide = (ROOT / "docs/teachers.md").read_text("utf-8").partition("### The class hour\n")[2].partition("\n### ")[0]
+    answers = re.findall(r"^\d\. \*(.*?)\*", guide, re.MULTILINE)
+    subjects = ("three vectors", "prevent", "mask|words after it", "head", "cross-attention", "temperature", "cache",
+                "map")  # fmt: skip
+    assert len(questions) == len(answers) == len(subjects) == 8
+    for subject, question, answer in zip(subjects, questions, answers, strict=True):
+        assert re.search(subject, question) and re.search(subject, answer), (question, answer)
+    assert build_site.shutil.ignore_patterns(*build_site.UNPUBLISHED)(str(ROOT / "docs"), [SHEET.name]) == set()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("paper", [{"prefer_css_page_size": True}, {"format": "A4"}, {"format": "Letter"}])
+def test_the_sheet_of_the_class_hour_is_one_page(browser, paper):
+    tab = browser.new_page()
+    tab.goto(SHEET.as_uri())
+    printed = tab.pdf(**paper)
+    tab.close()
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
+    if paper.get("format") != "Letter":
+        width, height = map(float, re.search(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", printed).groups())
+        assert (width, height) == pytest.approx((595, 842), abs=1), "A4"
