@@ -27,7 +27,7 @@ export function neurons(at) {
     : html`${count(found.count)} neurons are at work`;
   return html`<p class="say" data-says="machine-feed-forward">For ${word}, ${many}. Together they add ${adds}.</p>${
     effects(at)}<div class="two"><section>${cells(full, found.list, at.state.theme, isReLU)}</section><section>${
-    strongest(at, found, full, total, isReLU)}</section></div>`;
+    strongest(at, found, total, isReLU)}</section></div>`;
 }
 
 // What the block is worth, as an effect; and which head steers it.
@@ -61,15 +61,14 @@ function cells({ activations, count: size }, list, theme, isReLU) {
       : "How active a neuron is can also be below zero in this model."}</p>`;
 }
 
-function strongest(at, { list }, full, total, isReLU) {
+function strongest(at, { list }, total, isReLU) {
   const { trace } = at, adds = list.map((one) => one.adds), digits = digitsFor(adds), own = bare(at.data.word);
   const most = Math.max(1e-6, ...list.map((one) => Math.abs(one.activation)));
-  const raised = ({ raises, number }) => raises ?? full.list.find((one) => one.number === number)?.raises;
   const token = (text) => html`<span class="token ${bare(text) === own ? "own" : ""}" ${
     inLanguage(trace.languages[1])}>${elided(bare(text), 14)}</span>`;
   const row = (one, i) => html`<tr><td><b class="rank">${i + 1}</b></td><td>${one.number + 1}</td><td><i class="amount"
     style="--share:${(Math.abs(one.activation) / most).toFixed(3)}"></i>${plain(one.activation)}</td><td
-    class="figure"><b>${signed(one.adds, digits)}</b></td><td>${raised(one)?.map(token) ?? "–"}</td></tr>`;
+    class="figure"><b>${signed(one.adds, digits)}</b></td><td>${one.raises.map(token)}</td></tr>`;
   const active = isReLU ? "how much it is on" : "how active it is";
   return html`<h3>The ${list.length} that add most</h3>${scrollable("The neurons that add most", html`<table
     class="most"><thead><tr><td></td><th scope="col">neuron</th><th scope="col">${active}</th><th scope="col"
