@@ -148,7 +148,7 @@ PIECES: tuple[tuple[str, str, dict[str, tuple[str, ...]], tuple[str, ...]], ...]
      ("MultiHeadAttention",)),
     ("Norm", "Each vector gets mean 0 and variance 1, then a scale and a shift that were learnt. In Python it is "
      "`torch.nn.LayerNorm`.",
-     {}, ("layerNorm",)),
+     {}, ("layerNorm", "momentsOf")),
     ("Encoder layer, with its feed-forward layer", "Each sub-layer reads a normalised copy of the stream and adds its "
      "output to it. Dropout acts in training only, so the browser has none.",
      {"modeling/layers.py": ("EncoderLayer.forward",)}, ("Layer", "EncoderLayer")),

@@ -16,6 +16,7 @@ cross-attention takes from them.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
@@ -243,9 +244,13 @@ class _Sites:
         """The key of what the stack gives."""
         return (self.stack, "final") if self.final else (self.stack, "layer", len(self.layers) - 1)
 
+    def in_order(self) -> Iterator[list[tuple[str, AttentionSite | FeedForwardSite]]]:
+        """Of each layer its blocks, by kind."""
+        for own, inner in self.layers:
+            yield [*((site.kind, site) for site in own), (FEED_FORWARD, inner)]
+
     def norms(self) -> dict[tuple, nn.Module]:
-        return {(self.stack, "norm", site.kind if isinstance(site, AttentionSite) else FEED_FORWARD, site.layer):
-                site.norm for own, inner in self.layers for site in (*own, inner)}
+        return {(self.stack, "norm", kind, site.layer): site.norm for layer in self.in_order() for kind, site in layer}
 
     def left(self) -> dict[tuple, nn.Module]:
         """What is captured when it leaves a module."""
@@ -278,7 +283,7 @@ class _Sites:
             return None
         token_RD = self.embeddings.weight[torch.tensor([*ids])].double().cpu()
         left_RD = seen.read[self.stack, "layer", 0] - position_RD
-        scale = (left_RD * token_RD).sum() / token_RD.square().sum()
+        scale = (left_RD * token_RD).sum() / token_RD.square().sum().clamp_min(1e-30)
         return position_RD if torch.allclose(left_RD, scale * token_RD, rtol=0, atol=APART) else None
 
     def _blocks(self, seen: _Captured) -> Iterator[Block]:
@@ -286,32 +291,30 @@ class _Sites:
         read the stream, before their block in a pre-norm model, after it in a post-norm one."""
         first = (self.stack, "norm", self.layers[0][0][0].kind, 0)
         pre_norm = next(key for key in seen.gave if key in (first, (self.stack, "first"))) == first
-        for own, inner in self.layers:
-            stream_RD, kinds = seen.read[self.stack, "layer", inner.layer], [*(site.kind for site in own), FEED_FORWARD]
-            for site, following in zip((*own, inner), (*kinds[1:], None), strict=True):
-                kind = site.kind if isinstance(site, AttentionSite) else FEED_FORWARD
-                key = (self.stack, "norm", kind, inner.layer)
+        for number, layer in enumerate(self.in_order()):
+            stream_RD = seen.read[self.stack, "layer", number]
+            for (kind, site), following in zip(layer, (*layer[1:], None), strict=True):
+                key = (self.stack, "norm", kind, number)
                 if not pre_norm:
                     summed_RD, after_RD = seen.read[key], seen.gave[key]
                 elif following is None:
-                    summed_RD = after_RD = seen.gave[self.stack, "layer", inner.layer]
+                    summed_RD = after_RD = seen.gave[self.stack, "layer", number]
                 else:
-                    summed_RD = after_RD = seen.read[self.stack, "norm", following, inner.layer]
-                yield Block(
-                    kind, inner.layer, summed_RD - stream_RD, after_RD,
-                    norm=None if pre_norm else FrozenNorm.of(site.norm, summed_RD),
-                    attention=self._attention(site, seen) if isinstance(site, AttentionSite) else None,
-                    output=None if isinstance(site, AttentionSite) else site.output,
-                    activation_RN=seen.read.get((self.stack, "neurons", inner.layer)) if following is None else None,
-                )
+                    summed_RD = after_RD = seen.read[self.stack, "norm", following[0], number]
+                yield Block(kind, number, summed_RD - stream_RD, after_RD,
+                            norm=None if pre_norm else FrozenNorm.of(site.norm, summed_RD),
+                            **self._inside(site, seen))
                 stream_RD = after_RD
 
-    def _attention(self, site: AttentionSite, seen: _Captured) -> Attention:
-        mixed_RD, value_CD = (side[self.stack, name, site.kind, site.layer]
-                              for side, name in ((seen.read, "mixed"), (seen.gave, "value")))
+    def _inside(self, site: AttentionSite | FeedForwardSite, seen: _Captured) -> dict[str, Any]:
+        """What a block has of its attention, or of its neurons."""
+        if not isinstance(site, AttentionSite):
+            return {"output": site.output, "activation_RN": seen.read.get((self.stack, "neurons", site.layer))}
+        mixed_RD = seen.read[self.stack, "mixed", site.kind, site.layer]
+        value_CD = seen.gave[self.stack, "value", site.kind, site.layer]
         by_head = (site.heads, site.head_size)
-        return Attention(site, seen.weights[site.kind][site.layer], mixed_RD.unflatten(-1, by_head),
-                         value_CD.unflatten(-1, by_head))
+        return {"attention": Attention(site, seen.weights[site.kind][site.layer], mixed_RD.unflatten(-1, by_head),
+                                       value_CD.unflatten(-1, by_head))}
 
 
 def _of_sentence(captured: torch.Tensor) -> torch.Tensor:

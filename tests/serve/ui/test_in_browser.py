@@ -34,14 +34,17 @@ TEXTS = [CAT, "The goat chased the wolf because it was hungry.", "Is the suitcas
 RAIN = "It was raining, so we stayed at home."  # the search finds some that lost a clause
 SHUFFLED = "it cat the was not because tired did too The street cross."
 BANKS = ["The bank lent the man some money.", "The bank was closed.", "The duck sat on the bank."]
+CONTRACTED = {"text": "It’s my dog, isn’t it?", "translation": "Est-ce que c'est mon chien, n'est-ce pas ?"}
+SPELT = {"text": "The 漢字 of Łukasz 😀.", "translation": "Le 漢字 été 😀 !"}
+LONG = {name: " ".join(f"{word}," for word in words.split() * 9) for name, words in (
+    ("text", "The cat saw the dog"), ("translation", "Le chat a vu le chien"))}
 ABOUT = {"text": CAT, "translation": "Le chat n'a pas traversé la rue parce qu'il était trop fatigué."}
 QUESTIONS = {
     **{f"look {text}": ("look", {"text": text, "maps": list(KINDS), "views": VIEWS_SHOWN}) for text in TEXTS},
     **{f"evidence {text}": ("look", {"text": text, "evidence": True, "others": [WIDE], "maps": []})
        for text in TEXTS[::3]},
     "given": ("look", {**ABOUT, "maps": ["decoder"]}),
-    "bytes": ("look", {"text": "The 漢字 of Łukasz 😀.", "translation": "Le 漢字 été 😀 !", "evidence": True,
-                       "maps": ["cross"], "views": ["norm"]}),
+    "bytes": ("look", SPELT | {"evidence": True, "maps": ["cross"], "views": ["norm"]}),
     "tokens given": ("look", {**ABOUT, "translation": "Le chat", "target_ids": [4, 432, 808], "given": 2, "maps": []}),
     "alternative": ("look", {"text": TEXTS[2], "alternatives": 3, "alternative": 1, "maps": []}),
     "without": ("look", {"text": CAT, "without": [["decoder", 1, 0], ["cross", 0, 1]], "maps": ["cross"]}),
@@ -62,6 +65,9 @@ QUESTIONS = {
     **{f"positions {on}, {text}": ("inside", {"tool": "positions", "positions": on, "text": text})
        for on in (True, False) for text in (CAT, SHUFFLED)},
     "replay": ("inside", {"tool": "replay", "text": WIDE}),
+    **{f"machine {about['text'][:12]} {step}": ("inside", about | {"tool": "machine", "step": step})
+       for about, steps in ((ABOUT, (1, 11, 16)), (CONTRACTED, (0, 9)), (SPELT, (3, 12)), (LONG, (2, 40)))
+       for step in steps},
 }  # fmt: skip
 SET_UP = """([code, start, weights, replay]) => {
   const bytes = (data) => Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0)).buffer;
@@ -119,7 +125,7 @@ async def answer(service, translator, route, body):
 @pytest.fixture(scope="module")
 def both(browser, tmp_path_factory):
     page, tab = tmp_path_factory.mktemp("page") / "page.html", browser.new_page()
-    script = bundle("engine", "words")
+    script = bundle("engine", "words", "machine_numbers")
     policy = "default-src 'none'; script-src 'unsafe-inline'; worker-src blob:"
     page.write_text(f'<!doctype html><meta charset=utf-8><meta http-equiv=Content-Security-Policy content="{policy}">'
                     f"<script>{script}</script>", encoding="utf-8")
@@ -156,11 +162,50 @@ def differences(theirs, own, at=""):
         yield f"{at}: {theirs!r}, {own!r}"
 
 
+def asked(both, name):
+    route, body = QUESTIONS[name]
+    return both.ask(route, **({"question": ABOUT | body} if route == "inside" else body))
+
+
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_answers_are_the_servers(both, name):
-    route, body = QUESTIONS[name]
-    own = both.ask(route, **({"question": ABOUT | body} if route == "inside" else body))
-    assert [*differences(both.theirs[name], own)] == []
+    assert [*differences(both.theirs[name], asked(both, name))] == []
+
+
+@pytest.mark.parametrize("name", [name for name in QUESTIONS if name.startswith("machine")])
+def test_parts_sum_to_the_logit_and_to_the_margin(both, name):
+    found = asked(both, name)
+    for parts, figure in (("for", "logit"), ("over", "margin")):
+        one = found["parts"][parts]
+        blocks = sum(np.sum(one[part]) for part in ("decoder", "cross", "bias", "feed_forward"))
+        assert one["embedding"] + one["position"] + one["constant"] + blocks == pytest.approx(found[figure], abs=1e-4)
+        for block in one["neurons"]:
+            adds = [neuron["adds"] for neuron in block["list"]]
+            assert len(adds) == 5 and adds == sorted(adds, reverse=True) and block["count"] == 256
+            assert parts == "over" or block["active"] == sum(value > 0 for value in block["activations"])
+        encoder = one["encoder"]
+        taken = np.sum([*encoder["attention_rows"], *encoder["feed_forward"], encoder["start"], encoder["constant"]], 0)
+        assert taken == pytest.approx(np.sum(one["cross"], (0, 1)), abs=1e-4)
+        assert np.sum(encoder["heads"], 1) == pytest.approx(np.sum(encoder["attention_rows"], 1), abs=1e-4)
+        if len(taken) > 30:
+            assert encoder["attention"] is None
+        else:
+            assert np.sum(encoder["attention"], -1) == pytest.approx(np.array(encoder["attention_rows"]), abs=1e-4)
+
+
+def test_a_machine_that_takes_too_long_has_no_effects(both):
+    question = ABOUT | {"tool": "machine", "text": WIDE, "step": 11}
+    found = both.ask("inside", question=question | {"head_seconds": 0})
+    assert found["without"] is None and found["steers"] is None and found["parts"]["over"]
+    dropped = both.tab.evaluate("""(question) => {
+      const stop = new AbortController(), asked = engine("inside", { question }, stop.signal);
+      setTimeout(() => stop.abort(), 40);
+      return asked.then(() => "answered", ({ name }) => name);
+    }""", question)  # passes that were begun are not lost, nor made twice
+    whole = both.ask("inside", question=question)
+    assert dropped in ("AbortError", "answered") and len(whole["without"]["heads"]) == 24
+    assert whole["without"] == both.ask("inside", question=question)["without"]
+    assert whole["steers"]["before"] == whole["parts"]["over"]["feed_forward"][whole["steers"]["feed_forward"]]
 
 
 def test_a_dropped_question_ends_and_a_newer_one_does_not_wait(both):
@@ -195,9 +240,17 @@ def test_samples_depend_on_the_seed(both):
      "patching needs equal lengths: the texts have 14 and 4 tokens"),
     ("inside", {"question": ABOUT | {"tool": "arithmetic", "kind": "cross", "layer": 2, "head": 0, "row": 0}},
      "there is no head 0 in cross layer 2 here"),
+    ("inside", {"question": ABOUT | {"tool": "machine", "step": 17}}, "there is no step 17 here: expected 0 to 16"),
 ])  # fmt: skip
 def test_what_cannot_be_is_said_in_one_line(both, route, body, error):
     assert both.ask(route, **body) == {"error": error}
+
+
+def test_a_model_of_many_layers_has_no_machine(both):
+    made = "machineOf({ network: { encoder: { layers: [] }, decoder: { layers: new Array(13) } }, ids: [2] }, 0)"
+    said = both.tab.evaluate(f"s2s_machine_numbers.{made}.catch(String)")
+    assert said == ("Error: the decoder has 13 layers: the whole machine is shown of models with up to 12; look at"
+                    " single heads and layers instead")
 
 
 def test_heads_that_take_too_long_are_left_out(both):
