@@ -9,8 +9,8 @@ fills its placeholders. `l05_many_heads.py` has
     exhibits(figures) -> [Table | Panel]  what the page shows: tables, and the panels of a picture (`drawing.py`)
 
 What a reader predicts and moves on the page is `lens/drawing/lesson_many_heads.js`; the record's figures reach it as
-`lesson.result`.  Placeholders name figures: `{off:.0e}`. `Figures` may have a `look`, the map that "look for yourself" opens.
-A lesson imports from here what most lessons need.
+`lesson.result`.  Placeholders name figures: `{off:.0e}`. `Figures` may have a `look`, the map that "look for yourself"
+opens.  A lesson imports from here what most lessons need.
 """
 
 import math

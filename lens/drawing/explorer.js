@@ -15,7 +15,7 @@ import { drawMap, eyebrow, followMap, headline, how, mapTools, showRow } from ".
 import { machine } from "./machine.js";
 import { html, paint } from "./markup.js";
 import { showMenu } from "./menus.js";
-import { START, firstTheme, isOld, keepPlace, pageOf, traceOf } from "./state.js";
+import { START, firstTheme, isOld, keepPlace, keptPlace, pageOf, traceOf } from "./state.js";
 import { FRAME, joins, paintTexts } from "./texts.js";
 import { story } from "./story.js";
 import { tips } from "./tips.js";
@@ -56,8 +56,18 @@ export function explorer(element, settings) {
   listen(context);
   tips(root);
   redrawWhenResized();
-  context.begin();
+  const place = settings.embedded ? {} : keptPlace();
+  let hasBegun = false;
+  begin();
   return context;
+
+  // Lessons and story have a sentence of their own: what Explore shows is asked for when it is needed, so that they
+  // need not wait for it.
+  function begin() {
+    if (hasBegun || ["lessons", "story"].includes(state.page)) return render();
+    hasBegun = true;
+    if (!state.text) context.begin(place);
+  }
 
   function set(changes) { Object.assign(state, changes); render(); context.keep?.(); }
   function note(name, value) { state.lab[name] = value; render(); }
@@ -143,10 +153,10 @@ export function explorer(element, settings) {
   // The page has an address, and its state outlives a reload.
   function addressed() {
     let soon = null;
-    const go = () => set({ page: pageOf(location), menu: null });
+    const go = () => { set({ page: pageOf(location), menu: null }); begin(); };
     state.page = pageOf(location);
     addEventListener("hashchange", go);
-    context.keep = () => { clearTimeout(soon); soon = setTimeout(keepPlace, SOON, state); };
+    context.keep = () => { clearTimeout(soon); if (hasBegun) soon = setTimeout(keepPlace, SOON, state); };
   }
 
   function redrawWhenResized() {

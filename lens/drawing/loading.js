@@ -1,7 +1,7 @@
 // What the page asks the server, and what becomes of the answers: a translation, its traces, the evidence, a view.
 
 import { changed } from "./markup.js";
-import { keptPlace, traceOf } from "./state.js";
+import { traceOf } from "./state.js";
 import { flipOf } from "./texts.js";
 import { KINDS, Trace, hasHeads, isAttribution } from "./trace.js";
 
@@ -46,8 +46,8 @@ export function loading({ state, settings, engine, set, render }) {
   // --- a text
 
   // The first text: kept from before a reload, of the address, as shipped with the page, or none yet.
-  function begin() {
-    const wish = settings.embedded ? {} : keptPlace(), { text, ...rest } = wish, { first } = settings;
+  function begin(wish) {
+    const { text, ...rest } = wish, { first } = settings;
     Object.assign(state, rest, first?.twin ? { twin: new Trace(first.twin, first.measured) } : {});
     if (first && isWished(first, wish)) {
       const { source_text, source_language, target_language } = first.traces[0];

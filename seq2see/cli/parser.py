@@ -354,8 +354,8 @@ def add_lessons(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "lessons", "run the lessons, which test claims about attention, and write a page that has them",
         "Writes DIR/lessons.json, and DIR/index.html, one file with the model inside. With a NUMBER, runs only that\n"
-        "lesson, writes DIR/lesson-NUMBER.html and .json, and prints its figures. All take 3 to 6 minutes on two cores.\n"
-        "Models trained for them are cached for the next run.",
+        "lesson, writes DIR/lesson-NUMBER.html and .json, and prints its figures. All take 3 to 6 minutes on two\n"
+        "cores. Models trained for them are cached for the next run.",
     )
     verb.add_argument("number", metavar="NUMBER", nargs="?", type=whole_number(1, 18), help="number of a lesson (all)")
     verb.add_argument("--out", default="runs/lessons", metavar="DIR", help="output folder (%(default)s)")

@@ -109,7 +109,7 @@ class Lesson:
         self.settle()
 
     def settle(self):
-        self.tab.locator(".moving:not([aria-busy]) .pictured svg, .moving:not([aria-busy]) .pictured table").first.wait_for()
+        self.tab.locator(".moving:not([aria-busy]) .pictured :is(svg, table)").first.wait_for()
 
     def guess(self, option=0):
         self.place.locator("[data-guess]").nth(option).click()

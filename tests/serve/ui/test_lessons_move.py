@@ -9,6 +9,7 @@ from accessibility import violations
 from seq2see.cli.command import main
 from seq2see.lens.explorer import asset
 from seq2see.lessons.contents import chosen, number_of
+from .conftest import Lesson
 
 MOVING = re.findall(r"^  (l\d\d_\w+): ", asset("lesson_all.js"), re.MULTILINE)
 NUMBERS = [number_of(name) for name in MOVING]
@@ -187,3 +188,17 @@ def test_lessons_of_ones_own_are_a_file_that_opens_at_them(open_tab, tmp_path):
     tab.locator(".because").wait_for()
     record = json.loads((tmp_path / "lesson-3.json").read_text("utf-8"))
     assert tab.locator(".findings").inner_text().count("Measured:") == len(record["lessons"][0]["verdict"]["findings"])
+
+
+def test_explore_begins_when_it_is_opened_with_its_own_sentence(open_tab, packaged):
+    tab = open_tab(f"{packaged.url}/?text=I was tired.&from=en&to=fr&model=everyday#lesson-3", ready=".lesson")
+    asked = []
+    tab.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+    Lesson(tab).guess()
+    tab.get_by_role("button", name="Dark mode").click()
+    tab.reload()
+    tab.locator(".lesson").wait_for()
+    Lesson(tab)
+    assert "translate" not in asked, "lessons do not wait for Explore"
+    tab.get_by_role("link", name="Explore").click()
+    tab.wait_for_function("() => document.querySelector('.tgt').innerText.startsWith(\"J'étais\")")
