@@ -66,8 +66,8 @@ export const crossAttention = {
       at.top + english.length * at.row + 4, [names, lines,
         text(after, 14, narrow ? "without it," : "without this word,", { how: "soft" }),
         text(after, 36, narrow ? unit.text : `${unit.text} has`, { how: "soft" })])}
-      <p class="fine">A column is the attention of one head, in percent. On the right is what happens if that English
-      word is erased from the sentence.</p>`;
+      <p class="fine">In a column, the attention of one head in percent. On the right, what happens if that English
+      word is erased.</p>`;
   },
   says(state, [look]) {
     const { unit, heads, english, most, count, worst: { label, without }, whole } = seen(state, look);

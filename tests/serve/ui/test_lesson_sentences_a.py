@@ -156,6 +156,7 @@ def test_words(net, opened):
     assert right(lesson) == (0 if stages[0] > 0.9995 else 1) == 0
     assert all(fits(said, value, 3) for said, value in zip([first, *after], stages, strict=True))
     assert set(BANKS[0].split()) ^ set(BANKS[1].split()) == {"muddy.", "closed."}
+    assert f"a vector: {net.config['d_model']} numbers" in plain(lesson.tab.locator(".lead").inner_text())
     for word in PAIRS:
         said = lesson.set("word", word)
         own, count, near, value, begin, end = found(
@@ -184,6 +185,8 @@ def test_attention(net, opened):
     best = {way: np.array(of).mean(1).max() for way, of in RECORD["l02_attention"]["right"].items()}
     assert is_part(one, best["one matrix"]) and is_part(three, best["three matrices"])
     assert net.shares(QU).argmax() == CHAT
+    assert net.config["d_model"] // net.config["decoder_attention_heads"] == SIZE
+    assert f"three lists of {SIZE} numbers" in plain(lesson.tab.locator(".lead").inner_text())
     for count in (0, 5, 16, 31):
         added, score, share = found(
             r"With (\d+) of the 32 products added, chat has (\S+)\. If that were all, it would get (.*) of the "
@@ -211,6 +214,7 @@ def test_scaling(net, opened):
     assert right(lesson) == 1 and bare.max() - whole.max() > 0.1 and word == INPUTS[most]
     assert is_part(before, whole[most]) and is_part(after, bare[most])
     assert is_pushed(pushed, slope(bare[most])) and is_pushed(not_so, slope(whole[most]))
+    assert 0.7 < whole.max() < 0.8, "three quarters, says the question"
     assert [int(width.replace(",", "")), int(short)] == result["widths"][::-1]
     assert is_pushed(left, result["left"]) and is_part(kept, min(1, result["kept"]))
     for step in range(13):
