@@ -56,8 +56,8 @@ export const workedExample = {
   },
 
   predict: {
-    question: html`By hand, the products of the query of <i>brown</i> with the keys of <i>The</i>, <i>quick</i>, <i>brown</i> and
-      <i>fox</i> are −2.96, 1.37, −0.08 and 2.67. Which word gets the largest share?`,
+    question: html`In <i>The quick brown fox</i>, the query of <i>brown</i> has its largest product with the key of
+      <i>fox</i>. Which word gets the largest share of what <i>brown</i> looks at?`,
     options: ["The", "quick", "brown", "fox"],
     right: (answers, lesson) => best(byHand(lesson).weights),
     because(answers, lesson) {
