@@ -44,7 +44,7 @@ function effects({ data, trace, open: { layer } }) {
 // The neurons as cells, a shade for how active each is; of many, the most active.
 function cells({ activations, count: size }, list, theme, isReLU) {
   const isAll = size <= DRAWN, most = Math.max(1e-6, ...activations.map(Math.abs)), all = [...activations.keys()];
-  const drawn = isAll ? all : all.sort((a, b) => activations[b] - activations[a]).slice(0, DRAWN).sort((a, b) => a - b);
+  const drawn = isAll ? all : all.sort((a, b) => activations[b] - activations[a]).slice(0, DRAWN);
   const placeOf = ({ number, activation }) => size === activations.length ? number : activations.indexOf(activation);
   const places = list.map(placeOf);
   const cell = (i) => {
@@ -54,7 +54,7 @@ function cells({ activations, count: size }, list, theme, isReLU) {
       inkOn(colour)}">${rank || ""}</i>`;
   };
   const stronger = isReLU ? "Stronger: more on." : "Stronger: more active; orange: below zero.";
-  return html`<h3>${isAll ? `All ${size} neurons` : `The ${DRAWN} most active of ${count(size)} neurons`}</h3>
+  return html`<h3>${isAll ? `All ${size} neurons` : `The ${DRAWN} most active of ${count(size)} neurons, in order`}</h3>
     <p class="fine">${stronger} Numbered: the ${list.length} that add most.</p><div class="cells-grid" role="img"
     aria-label="${drawn.length} neurons, ${drawn.filter((i) => activations[i] > 0).length} above zero">${drawn.map(cell)}</div>
     <p class="fine">${isReLU ? "A neuron is on when what reaches it is above zero (ReLU)."
