@@ -44,7 +44,7 @@ function read({ data, trace, state, sums: { source, read: { blocks } } }) {
   const row = (name, s) => {
     const isHot = Math.abs(source[s]) >= HOT, tone = `${isHot ? "hot" : ""} ${source[s] < 0 ? "against" : ""}`;
     return html`<li class="${tone}"><span class="t-name">${elided(name, 14)}</span><span class="t-cells"
-      aria-hidden="true">${strips[s].map(number)}</span><i class="line" style="--thick:${
+      aria-hidden="true">${strips[s].map(number)}</span><i class="t-line" style="--thick:${
       (LINE * Math.abs(source[s])).toFixed(1)}px"></i><b>${isHot && signed(source[s])}</b></li>`;
   };
   const block = ({ kind, layer, value }) => html`<li>${opener(`${kind}.${layer}`, html`<span>${
