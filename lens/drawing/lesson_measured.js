@@ -16,6 +16,7 @@ export function measured(lesson, { budget }) {
     ${budget === "full" ? "" : WARNING}<p class="soft">${word}. ${prose(why)}</p>
     <ul class="findings">${findings.map(finding)}</ul>
     ${folded("How it was done", how.trim().split(/\n\s*\n/).map((one) => html`<p>${prose(one)}</p>`))}
+    ${folded("What decided each claim", html`<dl class="fine">${findings.map(decided)}</dl>`)}
     ${folded("The picture", scrollable("The picture", html`<figure class="still">${html([lesson.svg])}</figure>`))}
     ${lesson.tables.length ? folded("The figures", lesson.tables.map(figures)) : ""}
     ${folded("The lines that matter", lesson.code.map(listing))}
@@ -26,10 +27,11 @@ export function measured(lesson, { budget }) {
 
 const folded = (title, content) => html`<details><summary>${title}</summary>${content}</details>`;
 
-const finding = ({ claim, word, why, checks }) => html`<li class="${KINDS[word]}"><span class="mark"
+const finding = ({ claim, word, why }) => html`<li class="${KINDS[word]}"><span class="mark"
   aria-hidden="true">${MARKS[word]}</span><div><p><b>${prose(claim)}</b> <span class="verdict-word">${word}</span></p>
-  <p>${prose(why)}</p>
-  <p class="fine">Measured: ${prose(checks.join("; "))}.</p></div></li>`;
+  <p>${prose(why)}</p></div></li>`;
+
+const decided = ({ claim, checks }) => html`<dt>${prose(claim)}</dt><dd>Measured: ${prose(checks.join("; "))}.</dd>`;
 
 // Columns of figures are right-aligned, columns with any text left-aligned.
 function figures({ caption, columns, rows }) {
