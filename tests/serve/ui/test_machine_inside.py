@@ -245,7 +245,7 @@ def test_from_scores_to_chances(machine, model):
 @pytest.mark.parametrize("settings", [{"color_scheme": "light"}, {"color_scheme": "dark"}, PHONE,
                                       {"viewport": {"width": 320, "height": 700}, "color_scheme": "dark"}])
 def test_every_block_opens_can_be_read_and_closes(machine, settings):
-    page = machine(**settings)
+    page = machine(**settings, reduced_motion="reduce")
     for value in BLOCKS:
         opened = page.open(value)
         assert page.tab.evaluate("document.activeElement.dataset.k") == "machine-close"
