@@ -26,8 +26,8 @@ const stages = (all) => all.map((_, layer) => layer ? `after layer ${layer}` : "
 
 export const words = {
   lead: html`<p>A model can only calculate. So each word of its vocabulary is a list of numbers, a <b>vector</b>: well
-    over a hundred in this model. Nobody wrote them. They were random before training, and words that are used alike
-    have come to have similar lists.</p>
+    over a hundred in this model. Nobody wrote them. They were random before training; by now, words that are used alike
+    tend to have similar lists.</p>
     <p>The list is the same in every sentence. What the word means in <i>this</i> one is worked out afterwards, layer
     by layer, with the words around it.</p>`,
   start: { word: "cat" },
