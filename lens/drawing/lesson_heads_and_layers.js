@@ -22,10 +22,10 @@ const doubted = (trace, head) => trace.words("target")
   .filter((one) => one.without < LEADS);
 const needed = (trace) => trace.heads.filter((head) => doubted(trace, head).length);
 
-// A bar for each head of the record, costliest first: beside the map, on a phone below it.
-function costBars(lesson, chosen, below) {
+// A bar for each head of the record, costliest first: beside the map, on a phone a picture of its own.
+function costBars(lesson, chosen) {
   const all = costsOf(lesson), most = Math.max(all[0].cost, 1e-9);
-  const [x, y, thick] = isNarrow() ? [0, below + 26, 8] : [BESIDE, 72, 18], scale = (roomOf() - x) / most;
+  const [x, y, thick] = isNarrow() ? [0, 26, 8] : [BESIDE, 72, 18], scale = (roomOf() - x) / most;
   const bar = ({ name, cost, kind }, i) => html`<rect x="${x}" y="${y + i * thick}" width="${
     Math.max(2, cost * scale).toFixed(1)}" height="${thick - 2}" rx="2" fill="${
     toneOf(name === nameOf(chosen) ? TONES[kind] : "edge")}"/>`;
@@ -44,11 +44,12 @@ export const headsAndLayers = {
     const head = headOfState(state, lesson), { rows, columns, at } = traceIn(answer).map(head);
     const names = (all) => all.map((one) => one.label), written = (value) => Math.round(100 * value);
     const { height, drawn } = map(names(rows), names(columns), at, { theme, tone: TONES[head.kind], written });
-    const costs = costBars(lesson, head, height);
-    const whole = html`${drawn}${costs.drawn}`;
-    return html`${picture(`The map of ${headTitle(head)}`, Math.max(height, costs.height), whole)}<p class="fine">Rows
-      look at columns; numbers are per cent. Bars: what the right word loses without each head on unseen sentences, the
-      costliest first; coloured: this head.</p>`;
+    const costs = costBars(lesson, head), narrow = isNarrow();
+    const [tall, whole] = narrow ? [height, drawn] : [Math.max(height, costs.height), html`${drawn}${costs.drawn}`];
+    return html`${picture(`The map of ${headTitle(head)}`, tall, whole)}<div class="more">${
+      narrow && picture("The cost of each head", costs.height, costs.drawn)}<p class="fine">Rows look at columns;
+      numbers are per cent. Bars: what the right word loses without each head on unseen sentences, the costliest first;
+      coloured: this head.</p></div>`;
   },
   says(state, [answer], lesson) {
     const trace = traceIn(answer), head = headOfState(state, lesson), all = costsOf(lesson);

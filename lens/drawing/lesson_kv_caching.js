@@ -73,14 +73,16 @@ export const kvCaching = {
   picture({ word }, [answer, early, late], { result }, theme) {
     const trace = traceIn(answer), { height, drawn } = triangles(trace, readBefore(answer, word)), foot = height + 14;
     const [kept, again] = result.ms, lines = [{ values: again, tone: "blue" }, { values: kept, tone: "green" }];
-    const measured = curves(result.lengths, lines, { y: foot + 60, height: CURVES, least: 0,
+    const measured = curves(result.lengths, lines, { height: CURVES, least: 0,
       bottom: "tokens already written", side: "measured: milliseconds for one more" });
-    return html`${picture("Tokens computed at each step, without the cache and with it", foot + 60 + CURVES,
-      html`${drawn}${twoKeys(word, early, late, foot, theme)}${measured}`)}${
+    return html`${picture("Tokens computed at each step, without the cache and with it", foot + 60,
+      html`${drawn}${twoKeys(word, early, late, foot, theme)}`)}<div class="more">${
       legend([["blue", "computed for this word"], ["edge", "computed for an earlier one"],
-        ["line", "kept, not computed"]])}<p class="fine">Each column is a step, each row a token read so far. Curves:
+        ["line", "kept, not computed"]])}${
+      picture("Milliseconds for one more token, without the cache and with it", CURVES, measured)}
+      <p class="fine">Each column is a step, each row a token read so far. Curves:
       blue without the cache, green with it. The encoder needs no cache: its ${
-      trace.units("source", "tokens").length} tokens are all there before the first step, and are read once.</p>`;
+      trace.units("source", "tokens").length} tokens are all there before the first step, and are read once.</p></div>`;
   },
   says({ word }, [answer, , late]) {
     const tokens = readBefore(answer, word), all = upTo(tokens);

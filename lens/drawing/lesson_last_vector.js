@@ -55,7 +55,7 @@ export const lastVector = {
     return html`${picture("What the last vector would be read as", TOP + steps.length * height + 6, html`${
       stages.map((stage) => text(x(stage), 20, title(stage), { how: "bold" }))}${
       steps.map((one, i) => stages.map((stage) => cell(one, stage, TOP + (i + .7) * height)))}`)}
-      <p class="fine">A row is a step. Green: the word that is written next. Pale: still the word just read. Only the
+      <p class="more fine">A row is a step. Green: the word that is written next. Pale: still the word just read. Only the
       last layer was trained to be read like this; chances are the model’s own.</p>`;
   },
   says(state, answers, { result }) {

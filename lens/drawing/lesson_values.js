@@ -11,7 +11,7 @@ const CHOICE = ["cross", "decoder"], WORD = "il";
 const LEADS = 0.95;  // a chance from which nothing competes
 const SEEN = 0.0005;  // a share below it says nothing of the length of its value
 const TOP = 34, CHANCES = 106;  // heights
-const lineHeight = () => isNarrow() ? 19 : 25;
+const lineHeight = () => isNarrow() ? 16 : 25;
 
 // One row of a head: for each word its share, what it adds, and the length of its value, which is adds / share.
 function rowOf(trace, head) {
@@ -69,9 +69,9 @@ export const values = {
       value: without, said: chance(without), tone: without < LEADS ? "orange" : "ink", how: "bold" }];
     return html`${picture(`${headTitle(head)}, while ${WORD} is written`, height, html`${
       text(0, 18, `The chance of ${WORD}`, { how: "bold" })}${bars(lines, { y: 28, most: 1, left: 112, height: 26 })}
-      <path class="axis" d="M0,${CHANCES - 10}H${roomOf()}"/>${columns(row, CHANCES)}`)}<p class="fine">What a word adds
-      is a vector: its share times its value, sent through the head’s output. Its length says how much it moves, not
-      what it means.</p>`;
+      <path class="axis" d="M0,${CHANCES - 10}H${roomOf()}"/>${columns(row, CHANCES)}`)}<p class="more fine">What a
+      word adds is a vector: its share times its value, sent through the head’s output. Its length says how much it
+      moves, not what it means.</p>`;
   },
   says(state, [answer]) {
     const trace = traceIn(answer), head = headOfState(state, trace), row = rowOf(trace, head);
