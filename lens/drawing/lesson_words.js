@@ -4,6 +4,7 @@ import { bars, buttons, dot, figure, picture, roomOf, strips, text } from "./les
 import { html, isNarrow, listed } from "./markup.js";
 
 const NEAREST = 5, FAR = "because";  // neighbours that are drawn, and a word to compare with
+const STILL = 0.99;  // a similarity above it is hardly a change
 const CROSSING = ["The cat did not cross the street because it was too tired.",
   "The cat did not cross the street because it was too wide."];
 // By word, two sentences that have it in the same place; *bat* and *bank* mean something else in each.
@@ -24,9 +25,9 @@ const alike = ({ distances }) => distances["0 1"].map((one) => 1 - one);
 const stages = (all) => all.map((_, layer) => layer ? `after layer ${layer}` : "at first");
 
 export const words = {
-  lead: html`<p>A model can only calculate. So each word of its vocabulary is a list of numbers, a <b>vector</b>: 128
-    numbers in this model. Nobody wrote them. They were random before training, and words that are used alike have come
-    to have similar lists.</p>
+  lead: html`<p>A model can only calculate. So each word of its vocabulary is a list of numbers, a <b>vector</b>: well
+    over a hundred in this model. Nobody wrote them. They were random before training; by now, words that are used alike
+    tend to have similar lists.</p>
     <p>The list is the same in every sentence. What the word means in <i>this</i> one is worked out afterwards, layer
     by layer, with the words around it.</p>`,
   start: { word: "cat" },
@@ -59,7 +60,7 @@ export const words = {
     return html`<i>${word}</i> is a list of <b>${own.length}</b> numbers. The nearest of all words is
       <i>${spoken(token)}</i>, with a similarity of <b>${figure(value, 2)}</b>. In the two sentences, the lists of
       <i>${word}</i> begin with a similarity of <b>${figure(similar[0], 3)}</b> and end with
-        <b>${figure(similar.at(-1), 3)}</b>.`;
+      <b>${figure(similar.at(-1), 3)}</b>: the other words ${similar.at(-1) > STILL ? "hardly move" : "have moved"} it.`;
   },
   predict: {
     question: html`<i>The girl looked at the bank because it was muddy. The girl looked at the bank because it was
