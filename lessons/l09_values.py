@@ -61,7 +61,8 @@ def measure(bench: Workbench) -> Figures:
     by_figure = {name: {kind: kinds[kind][name] for kind in KINDS} for name in kinds["encoder"]}
     off = off_sums(bench, tested)
     return Figures(
-        off=off, summed=likeness(off, within=EXACT), unmoved=likeness(weights_moved(bench, some[0]), within=EXACT), cells=cells,
+        off=off, summed=likeness(off, within=EXACT), cells=cells,
+        unmoved=likeness(weights_moved(bench, some[0]), within=EXACT),
         by_figure=by_figure, by_weight={kind: one.value for kind, one in by_figure["by weight"].items()},
         by_length={kind: one.value for kind, one in by_figure["by length"].items()}, **one_head(bench),
     )  # fmt: skip
@@ -115,7 +116,7 @@ def claims(f: Figures) -> Checks:
                 for kind, one in f.by_figure[checked].items()]
 
     return {
-        "sum": [Check(f.off, "≤", within=EXACT)],
+        "sum": [Check(f.off, "≤", EXACT)],
         "other": each("other first", "≥", OFTEN, "low"),
         "effect": each("gain", ">", 0, "low"),
     }  # fmt: skip

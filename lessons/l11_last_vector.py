@@ -101,7 +101,7 @@ def by_place(bench: Workbench, pronoun: Pronouns) -> dict[str, list[Estimate]]:
 
 def claims(f: Figures) -> Checks:
     return {
-        "alone": [Check(f.off, "≤", within=EXACT)],
+        "alone": [Check(f.off, "≤", EXACT)],
         "begins": [Check(f.begin.low, "≥", BEGINS, "lower end")],
         "nearer": [Check(min(gain.low for gain in f.gains), ">", 0, "lowest end of a gain")],
         "entire": [Check(f.own.high, "<", OWN, "token just read, upper end"),

@@ -57,7 +57,7 @@ def measure(bench: Workbench) -> Figures:
     idioms, literals = ([one for one in said if one.held_out and one.meaning == meaning]
                         for meaning in ("figurative", "literal"))  # fmt: skip
     found, steps = [], [0]  # found: [kinds,seeds,moments,languages,3]: as idiom, as cake, literal
-    said_first: dict[str, list[list[str]]] = {}  # by moment and language, of the first seed
+    said_first: dict[str, list[list[str]]] = {}
     for kind, key in zip(KINDS, KEYS, strict=True):
         by_seed = []
         for seed in bench.seeds:

@@ -5,7 +5,7 @@
 //     start                           the state of its control: what the model really does
 //     needs(state, lesson)            questions [[route, body], ...] for the engine; [] if the record suffices
 //     control(state, answers, lesson) one control, of `lesson_parts.js`: data-set, data-slide
-//     picture(state, answers, lesson, theme)   stays while the control moves
+//     picture(state, answers, lesson, theme)   stays while the control moves; its class "more" does not on a phone
 //     says(state, answers, lesson)    one live sentence from these numbers
 //     predict                         { question, options, right(answers, lesson), because(answers, lesson), shows }
 //     short(state, answers, lesson)   of lessons 1 to 8: leads the story on to the next

@@ -33,7 +33,7 @@ export const attention = {
     return html`${rowPicture(`What ${asker} finds, number by
       number`, row, words, { asker, pair: found, step: [0, 3, 4], count,
       head: "sum", last: { head: "share × value", draw, foot }, theme })}
-      <p class="fine">Blue is above zero, orange below. Pale products are not added yet.</p>`;
+      <p class="fine">Blue: above zero. Orange: below. Pale: not added yet.</p>`;
   },
   says(state, answers) {
     const [look, row] = answers, { words, asker, count, found, shares } = seen(state, answers), size = row.query.length;

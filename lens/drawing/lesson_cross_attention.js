@@ -66,8 +66,8 @@ export const crossAttention = {
       at.top + english.length * at.row + 4, [names, lines,
         text(after, 14, narrow ? "without it," : "without this word,", { how: "soft" }),
         text(after, 36, narrow ? unit.text : `${unit.text} has`, { how: "soft" })])}
-      <p class="fine">A column is the attention of one head, in percent. On the right is what happens if that English
-      word is erased from the sentence.</p>`;
+      <p class="fine">In a column, the attention of one head in percent. On the right, what happens if that English
+      word is erased.</p>`;
   },
   says(state, [look]) {
     const { unit, heads, english, most, count, worst: { label, without }, whole } = seen(state, look);
@@ -76,7 +76,7 @@ export const crossAttention = {
       <i>${english[most].label}</i>. ${isLost ? html`Erase <i>${label}</i>, and the chance of ${own} goes from
         <b>${chance(whole)}</b> to <b>${chance(without.chance)}</b>${without.instead ? html`: <i>${without.instead}</i>
           is written instead` : ""}.`
-      : html`Whichever English word is erased, its chance stays at <b>${atLeast(without.chance)}</b>.`}`;
+      : html`Whichever English word is erased, its chance is still <b>${atLeast(without.chance)}</b>.`}`;
   },
   predict: {
     question: html`In the vocabulary, <i>bank</i> has one list of numbers. Take <i>${BANKS[0]}</i> and

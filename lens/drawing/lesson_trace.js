@@ -1,9 +1,8 @@
-// What lessons read from an answer of `look`: its trace, made once, and the words of a step.
+// What the lessons about heads read from an answer of `look`, and the buttons that choose a head.
 
-import { figure, text } from "./lesson_parts.js";
 import { html, isNarrow } from "./markup.js";
 import { Trace, headOf, nameOf } from "./trace.js";
-import { TECHNICAL, placeOf } from "./wording.js";
+import { TECHNICAL, capital, placeOf } from "./wording.js";
 
 const traces = new WeakMap();
 export function traceIn(answer) {
@@ -16,22 +15,27 @@ export const stepOf = (trace, word) => trace.words("target").find((one) => one.t
 // The chance of the word of a step, with every head and with one of them off.
 export const chanceAt = (trace, step) => trace.chance(trace.unitAt("target", step));
 export const chanceWithout = (trace, head, step) => trace.effect(head, step).chance;
+// The shares of a step's row, with the words that get them; `view` as in `Trace.map`.
+export function rowAt(trace, head, step, view = "raw") {
+  const { rows, columns, at } = trace.map(head, { view }), row = rows.findIndex((one) => one.pieces.includes(step));
+  return columns.map(({ label, special }, i) => ({ label, special, value: at[row][i] }))
+    .filter(({ value }) => value !== null);
+}
+export const largest = (row, name = "value") => row.reduce((best, one) => one[name] > best[name] ? one : best);
 
 export const headTitle = (head) => `${TECHNICAL[head.kind]}, ${placeOf(head)}`;
+export const HeadTitle = (head) => capital(headTitle(head));
 
-// One control: every head of these kinds as a button, a row for each layer.  What it sets is the head's name.
+// One control: every head of these kinds as a button, a row for each layer.  It sets `head` to the name of one.
 export function headButtons(trace, kinds, chosen) {
   const button = (head) => html`<button class="pick" data-set="head" data-value="${JSON.stringify(nameOf(head))}"
     data-k="head-${nameOf(head)}" aria-pressed="${nameOf(head) === nameOf(chosen)}"
     aria-label="${headTitle(head)}">${head.head + 1}</button>`;
-  const blockOf = ({ kind, layer }) => `${isNarrow() ? kind : TECHNICAL[kind]}, layer ${layer + 1}`;
-  const row = (heads) => html`<tr><th scope="row">${blockOf(heads[0])}</th><td
+  const block = ({ kind, layer }) => `${isNarrow() ? kind : TECHNICAL[kind]}, layer ${layer + 1}`;
+  const row = (heads) => html`<tr><th scope="row">${block(heads[0])}</th><td
     class="picks">${heads.map(button)}</td></tr>`;
   return html`<table class="head-picks"><caption>Choose a head</caption>${
     kinds.flatMap((kind) => trace.layers(kind)).map(row)}</table>`;
 }
+// The head of this name; without a name another one.
 export const chosenHead = (name, otherwise) => name ? headOf(name) : otherwise;
-
-// A text that takes a line of its own in a picture, and the y below it.
-export const heading = (y, words, how = "soft") => text(0, y, words, { how });
-export const one = (value) => figure(value, 1);

@@ -25,7 +25,7 @@ export function wholeMap({ trace, state: { theme } }, head, chosen) {
   const rightToLeft = isRightToLeft(trace.codes(kind)[1]);
   return html`<div class="whole" role="group" aria-label="The whole map, ${map.rows.length} rows and ${length} columns"
     style="--columns:${length};--rows:${map.rows.length}" dir="${rightToLeft ? "rtl" : "ltr"}"><img alt=""
-    class="${rightToLeft ? "turned" : ""}" src="${imageOf(map, { tone, theme })}"><i class="lines"></i>${
+    class="${rightToLeft ? "turned" : ""}" src="${imageOf(map, { tone, theme })}"><i class="ruled"></i>${
     names.map(column)}${map.at.map(row)}</div>`;
 }
 
@@ -51,7 +51,7 @@ function steps(found, at, { kind, layer, head }, row) {
     biased && html`<td>${signed(found.bias[c])}</td>`}${masked && html`<td>${hidden ? "hidden" : ""}</td>`}
     <td class="left">${hidden ? "" : html`<i class="amount" style="--share:${found.weights[c].toFixed(4)}"></i>`}${
     shares[c]}%</td><td class="vector">${hidden ? "" : draw(taken[c], values)}</td>${
-    given && html`<td>${hidden ? "" : signed(given[c])}</td>`}</tr>`;
+    given && html`<td class="adds">${hidden ? "" : signed(given[c])}</td>`}</tr>`;
   const columns = found.keys.map((_, c) => columnName(trace, kind, c)), gap = html`<td></td>`;
   const blank = [biased, masked].filter(Boolean).map(() => gap);
   const rest = given ? restOf(sumOf(given), given) : 0;
@@ -60,9 +60,9 @@ function steps(found, at, { kind, layer, head }, row) {
     scope="row">${rowName(trace, kind, row)} asks</th><td class="vector">${draw(found.query, keys)}</td><td
     class="left" colspan="${titles.length - 1}">query: what it looks for</td></tr></thead><tbody>${columns.map((name, c) => line(name, c))}${
     rest !== 0 && html`<tr class="rest"><th scope="row">rounding</th><td class="vector"></td>${gap}${gap}${blank}${
-      gap}<td class="vector"></td><td>${signed(rest)}</td></tr>`}</tbody><tfoot><tr><th scope="row">sum</th><td
+      gap}<td class="vector"></td><td class="adds">${signed(rest)}</td></tr>`}</tbody><tfoot><tr><th scope="row">sum</th><td
     class="vector"></td>${gap}${gap}${blank}<td class="left">100%</td><td class="vector">${draw(found.mixed, values)}</td>${
-    given && html`<td data-sum="${sumOf(given)}">${signed(sumOf(given))}</td>`}</tr></tfoot></table>`;
+    given && html`<td class="adds">${signed(sumOf(given))}</td>`}</tr></tfoot></table>`;
 }
 
 const scaleName = (scale, size) => Math.abs(scale * Math.sqrt(size) - 1) < 1e-4

@@ -2,6 +2,7 @@
 // gives HTML, `insideActions` what its controls do.
 
 import { inside, scrollable, shown } from "./answers.js";
+import { inLanguage } from "./languages.js";
 import { layers } from "./layers.js";
 import { factor, plain, restOf, signed } from "./machine_figures.js";
 import { TONE, rowSteps, wholeMap } from "./machine_head.js";
@@ -143,14 +144,24 @@ function lead({ data, trace }) {
 
 function lens(at) {
   const { data: { step }, trace, state, context } = at, answer = inside(context, trace, { tool: "layers" });
-  const said = ({ top, ranks }) => {
-    const code = trace.languages[1], first = ranks.findIndex((one) => one[step] === 0), [[text, logProb]] = top[0][step];
-    const from = first < 0 ? html`No layer puts ${writtenWord(trace, step)} first.`
-      : html`${writtenWord(trace, step)} is first from layer ${first + 1} on.`;
-    return html`<p class="say" data-says="machine-lens">Had layer 1 been the last, the likeliest token here would have
-      been ${quoted(bare(text), code)} (${chance(Math.exp(logProb))}). ${from}</p>`;
-  };
-  const whole = { ...context, state: { ...state, word: step } };
-  return html`${shown(answer, said)}${answer && !answer.error && layers.draw(whole, trace)}<p><button class="chip"
-    data-do="machine_open" data-value="choose" data-k="machine-choose">How the word is chosen</button></p>`;
+  return html`${shown(answer, (found) => html`${ofWord(found, at)}<h3>Every word</h3>${
+    layers.draw({ ...context, state: { ...state, word: step } }, trace)}`)}<p><button class="chip" data-do="machine_open"
+    data-value="choose" data-k="machine-choose">How the word is chosen</button></p>`;
+}
+
+// Of the word that is followed: the likeliest tokens after each layer, and its own chance and place.
+function ofWord({ top, ranks, log_probs: logProbs }, { data: { step }, trace }) {
+  const [, code] = trace.languages, last = ranks.findLastIndex((one) => one[step] > 0), own = writtenWord(trace, step);
+  const token = ([text, logProb]) => html`<span class="token" ${inLanguage(code)}>${bare(text)} <small>${
+    chance(Math.exp(logProb))}</small></span>`;
+  const row = (steps, layer) => html`<tr><th scope="row">after layer ${layer + 1}${
+    layer === top.length - 1 ? ", the model" : ""}</th><td>${steps[step].map(token)}</td><td class="figure">${
+    chance(Math.exp(logProbs[layer][step]))}</td><td class="figure">${count(ranks[layer][step] + 1)}</td></tr>`;
+  const [[text, logProb]] = top[0][step];
+  return html`<p class="say" data-says="machine-lens">Had layer 1 been the last, the likeliest token here would have been ${
+    quoted(bare(text), code)} (${chance(Math.exp(logProb))}). ${last + 1 === ranks.length
+    ? html`${own} is not first in the end.` : html`${own} is first from layer ${last + 2} on.`}</p>${scrollable("Layer by layer", html`<table
+    class="most"><thead><tr><td></td><th scope="col">likeliest tokens <small>raw chances</small></th><th scope="col"
+    class="figure">chance of ${own}</th><th scope="col" class="figure">its place</th></tr></thead><tbody>${
+    top.map(row)}</tbody></table>`)}`;
 }

@@ -27,7 +27,7 @@ export function neurons(at) {
     : html`${count(found.count)} neurons are at work`;
   return html`<p class="say" data-says="machine-feed-forward">For ${word}, ${many}. Together they add ${adds}.</p>${
     effects(at)}<div class="two"><section>${cells(full, found.list, at.state.theme, isReLU)}</section><section>${
-    strongest(at, found, full, total, isReLU)}</section></div>`;
+    strongest(at, found, total, isReLU)}</section></div>`;
 }
 
 // What the block is worth, as an effect; and which head steers it.
@@ -44,7 +44,7 @@ function effects({ data, trace, open: { layer } }) {
 // The neurons as cells, a shade for how active each is; of many, the most active.
 function cells({ activations, count: size }, list, theme, isReLU) {
   const isAll = size <= DRAWN, most = Math.max(1e-6, ...activations.map(Math.abs)), all = [...activations.keys()];
-  const drawn = isAll ? all : all.sort((a, b) => activations[b] - activations[a]).slice(0, DRAWN).sort((a, b) => a - b);
+  const drawn = isAll ? all : all.sort((a, b) => activations[b] - activations[a]).slice(0, DRAWN);
   const placeOf = ({ number, activation }) => size === activations.length ? number : activations.indexOf(activation);
   const places = list.map(placeOf);
   const cell = (i) => {
@@ -54,22 +54,21 @@ function cells({ activations, count: size }, list, theme, isReLU) {
       inkOn(colour)}">${rank || ""}</i>`;
   };
   const stronger = isReLU ? "Stronger: more on." : "Stronger: more active; orange: below zero.";
-  return html`<h3>${isAll ? `All ${size} neurons` : `The ${DRAWN} most active of ${count(size)} neurons`}</h3>
+  return html`<h3>${isAll ? `All ${size} neurons` : `The ${DRAWN} most active of ${count(size)} neurons, in order`}</h3>
     <p class="fine">${stronger} Numbered: the ${list.length} that add most.</p><div class="cells-grid" role="img"
     aria-label="${drawn.length} neurons, ${drawn.filter((i) => activations[i] > 0).length} above zero">${drawn.map(cell)}</div>
     <p class="fine">${isReLU ? "A neuron is on when what reaches it is above zero (ReLU)."
       : "How active a neuron is can also be below zero in this model."}</p>`;
 }
 
-function strongest(at, { list }, full, total, isReLU) {
+function strongest(at, { list }, total, isReLU) {
   const { trace } = at, adds = list.map((one) => one.adds), digits = digitsFor(adds), own = bare(at.data.word);
   const most = Math.max(1e-6, ...list.map((one) => Math.abs(one.activation)));
-  const raised = ({ raises, number }) => raises ?? full.list.find((one) => one.number === number)?.raises;
   const token = (text) => html`<span class="token ${bare(text) === own ? "own" : ""}" ${
     inLanguage(trace.languages[1])}>${elided(bare(text), 14)}</span>`;
   const row = (one, i) => html`<tr><td><b class="rank">${i + 1}</b></td><td>${one.number + 1}</td><td><i class="amount"
     style="--share:${(Math.abs(one.activation) / most).toFixed(3)}"></i>${plain(one.activation)}</td><td
-    class="figure"><b>${signed(one.adds, digits)}</b></td><td>${raised(one)?.map(token) ?? "–"}</td></tr>`;
+    class="figure"><b>${signed(one.adds, digits)}</b></td><td>${one.raises.map(token)}</td></tr>`;
   const active = isReLU ? "how much it is on" : "how active it is";
   return html`<h3>The ${list.length} that add most</h3>${scrollable("The neurons that add most", html`<table
     class="most"><thead><tr><td></td><th scope="col">neuron</th><th scope="col">${active}</th><th scope="col"

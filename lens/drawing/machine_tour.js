@@ -8,7 +8,7 @@ import { sums } from "./machine_sums.js";
 import { html } from "./markup.js";
 import { chance } from "./wording.js";
 
-const area = (name) => `[data-area~="${name}"]`, gates = (kind) => `[data-do="machine_open"][data-value^="${kind}."]`;
+const area = (name) => `[data-area~="${name}"]`, gates = (kind) => `[data-k^="gate-${kind}-"]`;
 const greatest = (values) => values.indexOf(Math.max(...values));
 const NAMED = 0.15;  // points from which a word is named
 

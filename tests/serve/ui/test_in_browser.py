@@ -15,6 +15,7 @@ from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens.explorer import bundle
 from seq2see.lens.kinds import KINDS
+from seq2see.lens.machine import machine
 from seq2see.pretrained import HOME
 from seq2see.serve.access import Caller
 from seq2see.serve.dialects.inside import InsideBody
@@ -36,6 +37,9 @@ SHUFFLED = "it cat the was not because tired did too The street cross."
 BANKS = ["The bank lent the man some money.", "The bank was closed.", "The duck sat on the bank."]
 CONTRACTED = {"text": "It’s my dog, isn’t it?", "translation": "Est-ce que c'est mon chien, n'est-ce pas ?"}
 SPELT = {"text": "The 漢字 of Łukasz 😀.", "translation": "Le 漢字 été 😀 !"}
+# At step 2 a head changes an earlier block most, which it cannot steer; at 6 the two best tokens are the same word.
+ANT = {"text": "The ant avoided the squirrel because it wanted to eat.",
+       "translation": "La fourmi a évité l'écureuil parce qu'il voulait manger."}
 LONG = {name: " ".join(f"{word}," for word in words.split() * 9) for name, words in (
     ("text", "The cat saw the dog"), ("translation", "Le chat a vu le chien"))}
 ABOUT = {"text": CAT, "translation": "Le chat n'a pas traversé la rue parce qu'il était trop fatigué."}
@@ -65,8 +69,10 @@ QUESTIONS = {
     **{f"positions {on}, {text}": ("inside", {"tool": "positions", "positions": on, "text": text})
        for on in (True, False) for text in (CAT, SHUFFLED)},
     "replay": ("inside", {"tool": "replay", "text": WIDE}),
-    **{f"machine {about['text'][:12]} {step}": ("inside", about | {"tool": "machine", "step": step})
-       for about, steps in ((ABOUT, (1, 11, 16)), (CONTRACTED, (0, 9)), (SPELT, (3, 12)), (LONG, (2, 40)))
+    **{f"machine {about['text'][:12]} {step}":
+       ("inside", about | {"tool": "machine", "step": step, "head_seconds": 600})
+       for about, steps in (
+           (ABOUT, (1, 11, 16)), (CONTRACTED, (0, 9)), (SPELT, (3, 12)), (ANT, (2, 6)), (LONG, (2, 40)))
        for step in steps},
 }  # fmt: skip
 SET_UP = """([code, start, weights, replay]) => {
@@ -103,7 +109,8 @@ class Both:
         with ThreadPoolExecutor(1) as thread:  # the browser has an event loop in this one
             self.theirs = thread.submit(asyncio.run, every()).result()
         service.close()
-        start = {"model": web_model(self.translator, weights), "manifest": weights.manifest}
+        self.model = web_model(self.translator, weights)
+        start = {"model": self.model, "manifest": weights.manifest}
         replay = (HOME / "storybook/replay.json.gz").read_bytes()
         data = [base64.b64encode(one).decode() for one in (weights.buffer, replay)]
         tab.evaluate(SET_UP, [bundle("worker") + "\ns2s_worker.answerIn(self);", start, *data])
@@ -194,7 +201,7 @@ def test_parts_sum_to_the_logit_and_to_the_margin(both, name):
 
 
 def test_a_machine_that_takes_too_long_has_no_effects(both):
-    question = ABOUT | {"tool": "machine", "text": WIDE, "step": 11}
+    question = ABOUT | {"tool": "machine", "text": WIDE, "step": 11, "head_seconds": 600}
     found = both.ask("inside", question=question | {"head_seconds": 0})
     assert found["without"] is None and found["steers"] is None and found["parts"]["over"]
     dropped = both.tab.evaluate("""(question) => {
@@ -244,6 +251,16 @@ def test_samples_depend_on_the_seed(both):
 ])  # fmt: skip
 def test_what_cannot_be_is_said_in_one_line(both, route, body, error):
     assert both.ask(route, **body) == {"error": error}
+
+
+def test_without_examples_means_are_over_the_translation_itself(both):
+    question = ABOUT | {"tool": "machine", "step": 11, "head_seconds": 600}
+    own = both.tab.evaluate("([model, question]) => begin({ model })('inside', { question })",
+                            [both.model | {"head_means": {}, "feed_forward_means": {}}, question])
+    trace = both.translator.look_at(ABOUT["text"], ABOUT["translation"])
+    with both.translator.inside() as (model, tokenizer):
+        theirs = machine(model, tokenizer, trace, step=11).plain()
+    assert own["without"]["averaged_over"] == 0 and [*differences(json.loads(json.dumps(theirs)), own)] == []
 
 
 def test_a_model_of_many_layers_has_no_machine(both):

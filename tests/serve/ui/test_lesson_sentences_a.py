@@ -156,6 +156,7 @@ def test_words(net, opened):
     assert right(lesson) == (0 if stages[0] > 0.9995 else 1) == 0
     assert all(fits(said, value, 3) for said, value in zip([first, *after], stages, strict=True))
     assert set(BANKS[0].split()) ^ set(BANKS[1].split()) == {"muddy.", "closed."}
+    assert f"a vector: {net.config['d_model']} numbers" in plain(lesson.tab.locator(".lead").inner_text())
     for word in PAIRS:
         said = lesson.set("word", word)
         own, count, near, value, begin, end = found(
@@ -184,6 +185,8 @@ def test_attention(net, opened):
     best = {way: np.array(of).mean(1).max() for way, of in RECORD["l02_attention"]["right"].items()}
     assert is_part(one, best["one matrix"]) and is_part(three, best["three matrices"])
     assert net.shares(QU).argmax() == CHAT
+    assert net.config["d_model"] // net.config["decoder_attention_heads"] == SIZE
+    assert f"three lists of {SIZE} numbers" in plain(lesson.tab.locator(".lead").inner_text())
     for count in (0, 5, 16, 31):
         added, score, share = found(
             r"With (\d+) of the 32 products added, chat has (\S+)\. If that were all, it would get (.*) of the "
@@ -211,6 +214,7 @@ def test_scaling(net, opened):
     assert right(lesson) == 1 and bare.max() - whole.max() > 0.1 and word == INPUTS[most]
     assert is_part(before, whole[most]) and is_part(after, bare[most])
     assert is_pushed(pushed, slope(bare[most])) and is_pushed(not_so, slope(whole[most]))
+    assert 0.7 < whole.max() < 0.8, "three quarters, says the question"
     assert [int(width.replace(",", "")), int(short)] == result["widths"][::-1]
     assert is_pushed(left, result["left"]) and is_part(kept, min(1, result["kept"]))
     for step in range(13):
@@ -315,7 +319,7 @@ def test_cross_attention(net, opened):
             assert erased == words[worst] and within(before, whole) and within(then, after[worst][0])
             assert (instead or french) == after[worst][1]
         else:
-            least, = found(r"Whichever English word is erased, its chance stays at (.*?)(?: or more)?\.", rest)
+            least, = found(r"Whichever English word is erased, its chance is still (.*?)(?: or more)?\.", rest)
             assert within(least, after[worst][0])
 
 
@@ -340,7 +344,7 @@ def test_the_story_is_led_on_by_true_sentences(net, open_tab, packaged):
                                r".*", short(4))
     assert is_part(ahead, net.shares(IL, masked=False)[IL + 1 :].sum())
     assert word == INPUTS[net.shares(IL).argmax()] and is_part(share, net.shares(IL).max())
-    head, = found(r"The layer has 4 heads.* For il, it is head (\d) that counts.*", short(5))
+    head, = found(r"The layer has 4 heads.* Without head (\d), the chance of il falls most\. .*", short(5))
     assert int(head) == 1 + np.argmin([net.chance(QU, off=("decoder", 1, head))[0] for head in range(4)])
     heads, word, alone, both = found(
         r"While traversé is written, (\d) of 8 heads look most at (\S+), or .* alone, (\S+) of the .* with the "

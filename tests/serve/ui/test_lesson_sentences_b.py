@@ -7,14 +7,12 @@ They are read on the server's page and in the file whose model answers itself.
 import gzip
 import json
 import re
-from functools import cache, partial
+from functools import cache
 
 import pytest
 import torch
 from independent import Network
-from serving import running
 
-from seq2see import Translator
 from seq2see.folders import packaged_lessons
 from seq2see.pretrained import HOME
 
@@ -38,51 +36,17 @@ def net():
     return Network(HOME / "storybook")
 
 
-@pytest.fixture(scope="module")
-def storybook():
-    loaders = {"storybook": partial(Translator.from_pretrained, "storybook")}
-    with running(loaders, page=True, run_lessons=False) as made:
-        yield f"{made.url}/"
-
-
 @pytest.fixture(params=["server", "file"])
-def lesson(request, open_tab):
-    """Opens a lesson by its number and name."""
-    url = request.getfixturevalue("storybook" if request.param == "server" else "file")
-    return lambda number, name: Lesson(open_tab(f"{url}#lesson-{number}"), name)
+def lesson(request, open_lesson):
+    """Opens a lesson by its number."""
+    return lambda number: open_lesson(number, file=request.param == "file")
 
 
-class Lesson:
-    def __init__(self, tab, name):
-        self.tab, self.name = tab, name
-        self.settle()
-
-    def settle(self):
-        self.tab.locator(".moving:not([aria-busy]) .pictured svg.drawn").wait_for()
-
-    def guess(self, number):
-        """Answers the question: the sentence that follows, and the number of the option marked as right."""
-        assert self.tab.locator(".control:disabled").count(), "the question comes before the control may move"
-        self.tab.locator(f"[data-guess='{number}']").click()
-        self.tab.locator(".because").wait_for()
-        self.settle()
-        right = self.tab.locator("[data-right]").get_attribute("data-guess")
-        return plain(self.tab.locator(f"[data-says='predict-{self.name}']").inner_text()), int(right)
-
-    def slide(self, value):
-        self.tab.locator("[data-slide]").evaluate("""(range, value) => {
-            range.value = value;
-            range.dispatchEvent(new Event('input', { bubbles: true }));
-        }""", value)
-        return self.said()
-
-    def choose(self, value):
-        self.tab.locator(f"[data-value='{json.dumps(value)}']").click()
-        return self.said()
-
-    def said(self):
-        self.settle()
-        return plain(self.tab.locator(f"[data-says='lesson-{self.name}']").inner_text())
+def answered(page, option):
+    """The sentence after the question, and the number of the option that is marked as right."""
+    assert page.place.locator(".control:disabled").count(), "the question comes before the control may move"
+    said = page.guess(option)
+    return plain(said), int(page.place.locator("[data-right]").get_attribute("data-guess"))
 
 
 def plain(text):
@@ -146,16 +110,16 @@ def at_temperature(net, warmth):
 
 
 def test_temperature(net, lesson):
-    page = lesson(7, "temperature")
+    page = lesson(7)
     [(first, p), (second, q)], [(one, hot), (other, cool)] = at_temperature(net, 1), at_temperature(net, 2)
-    text, right = page.guess(0)
+    text, right = answered(page, 0)
     assert (first, second) == (one, other) == ("elle", "il")
     says(f"1, {first} has {chances(p)} and {second} {chances(q)}; at 2, {chances(hot)} and {chances(cool)}", text)
     assert right == 1 and hot / cool < p / q
     for stop in (-8, -3, 0, 4, 8):
         warmth = 2 ** (stop / 4)
         [(first, p), (second, q)] = at_temperature(net, warmth)
-        said = page.slide(stop)
+        said = plain(page.slide("stop", stop))
         says(rf"At temperature {round(warmth, 2):g}, {first} has {chances(p)} and {second} {chances(q)};", said)
         says(rf"; all other words together have {chances(max(0.0, 1 - p - q))}\.", said)
         says(rf"\. {first} stays first, {length(p / q)} times as likely", said)
@@ -174,8 +138,8 @@ def keys(net, translation, layer=1, head=0):
 
 
 def test_kv_caching(net, lesson):
-    page = lesson(8, "kv_caching")
-    text, right = page.guess(0)
+    page = lesson(8)
+    text, right = answered(page, 0)
     early, late = keys(net, "Le chat"), keys(net, START)
     same = int((early[3] - late[3]).abs().le(1e-4).sum())
     says(rf": {same} of its {len(early[3])} numbers are the same", text)
@@ -184,16 +148,16 @@ def test_kv_caching(net, lesson):
     for word in (0, 1, 2, 10, 14):
         read = net.target_ids(CAT, "fr").index(token(net, WORDS[word]) or token(net, f" {WORDS[word]}")) + 1
         every = sum(range(1, read + 1))
-        said = page.slide(word)
+        said = plain(page.slide("word", word))
         says(rf"Writing {re.escape(WORDS[word])} takes the keys and values of {read} tokens\.", said)
         says(rf"With the cache, 1 is computed and {read - 1} are kept; without it, all {read} are computed\.", said)
         says(rf"So far that makes {read} against {every}, or {read * each / 1e6:.1f} million against"
              rf" {every * each / 1e6:.1f} million", said)
 
 
-def test_the_story_goes_on_with_the_same_numbers(net, open_tab, storybook):
+def test_the_story_goes_on_with_the_same_numbers(net, open_tab, packaged):
     """The sentences that lead from lesson 7 to lesson 8, and from there to the machine."""
-    tab, [(first, p), (second, q)] = open_tab(f"{storybook}#story"), at_temperature(net, 1)
+    tab, [(first, p), (second, q)] = open_tab(f"{packaged.url}/#story"), at_temperature(net, 1)
     for number, name, pattern in (
         (7, "temperature", rf"^{first} with {chances(p)}, or {second} with {chances(q)}:"),
         (8, "kv_caching", rf"keeps {IL} keys and values, computes one more, and writes {WORDS[IL - 1]}\."),
@@ -220,11 +184,11 @@ def il_without(net, head=None):
 
 
 def test_values(net, lesson):
-    page = lesson(9, "values")
+    page = lesson(9)
     heads = [head for head in net.heads() if head[0] != "encoder"]
     sharpest = [max((one for one in heads if one[0] == kind), key=lambda one: max(cell[1] for cell in row_of(net, one)))
                 for kind in ("cross", "decoder")]
-    text, right = page.guess(3)
+    text, right = answered(page, 3)
     says(rf"All heads: {chances(il_without(net))};", text)
     for head in sharpest:
         word, weight, _ = max(row_of(net, head), key=lambda one: one[1])
@@ -235,10 +199,11 @@ def test_values(net, lesson):
     for head in (sharpest[0], sharpest[1], ("cross", 0, 2), ("cross", 1, 0), ("decoder", 0, 1)):
         row = row_of(net, head)
         looked, longest = max(row, key=lambda one: one[1]), max(row, key=lambda one: one[2])
-        more = rf"which adds {length(looked[2])}; {longest[0]}, with {share(longest[1])}, adds more: {length(longest[2])}"
+        more = rf"which adds {length(looked[2])}; {longest[0]}, with {share(longest[1])}, adds more:"
+        more += f" {length(longest[2])}"
         if looked == longest:
             more = rf"and that adds most \({length(looked[2])}\)"
-        said = page.choose(".".join(map(str, head)))
+        said = plain(page.set("head", ".".join(map(str, head))))
         says(rf"{headline(head)} gives {share(looked[1])} of its attention to {looked[0]}, {more}\.", said)
         says(rf"With this head off, il has {chances(il_without(net, head))}\.", said)
 
@@ -247,7 +212,7 @@ def test_values(net, lesson):
 
 
 def test_it(net, lesson):
-    page, head = lesson(10, "it"), tuple(RECORD["l10_it"]["look"][one] for one in ("kind", "layer", "head"))
+    page, head = lesson(10), tuple(RECORD["l10_it"]["look"][one] for one in ("kind", "layer", "head"))
     pronouns = [token(net, "il"), token(net, "elle")]
 
     def both(text, off=None):
@@ -259,7 +224,7 @@ def test_it(net, lesson):
     states = net.states(net.source_ids(TIRED), target, off=head, mean=donor)
     patched = net.shown(net.logits(states), "fr")[IL, pronouns].tolist()
     before = both(TIRED)
-    text, right = page.guess(0)
+    text, right = answered(page, 0)
     says(rf"il goes from {chances(before[0])} to {chances(patched[0])}, elle from {chances(before[1])} to"
          rf" {chances(patched[1])}, by {headline(head)}", text)  # fmt: skip
     assert right == (0 if patched[0] > 0.5 else 1 if patched[1] > 0.5 else 2)
@@ -273,14 +238,16 @@ def test_it(net, lesson):
     def has(pair):
         return rf"il has {chances(pair[0])} and elle {chances(pair[1])}"
 
-    says(rf"tired\. With .* wide, {has(patched)}", page.choose("patch"))
+    says(rf"tired\. With .* wide, {has(patched)}", plain(page.set("doing", "patch")))
     word, weight = looks(TIRED)
-    says(rf"With tired, {has(before)}\. {headline(head).capitalize()}, gives {word} {weight} of its", page.choose("plain"))
+    said = plain(page.set("doing", "plain"))
+    says(rf"With tired, {has(before)}\. {headline(head).capitalize()}, gives {word} {weight} of its", said)
     word, weight = looks(WIDE)
-    says(rf"With wide, {has(both(WIDE))}\. The same head now gives {word} {weight}\.", page.choose("wide"))
+    says(rf"With wide, {has(both(WIDE))}\. The same head now gives {word} {weight}\.", plain(page.set("doing", "wide")))
     off = both(TIRED, head)
     leads = "il still leads" if off[0] > 0.5 else "elle still leads" if off[1] > 0.5 else "neither leads"
-    says(rf"Without what this head hands on, {has(off)}: {leads}", page.choose("off"))
+    said = plain(page.set("doing", "off"))
+    says(rf"Without what this head hands on, {has(off)}: {leads}", said)
 
 
 # --- 11: the last vector
@@ -293,7 +260,7 @@ def after_layer(net, layer):
 
 
 def test_last_vector(net, lesson):
-    page, target = lesson(11, "last_vector"), net.target_ids(CAT, "fr")
+    page, target = lesson(11), net.target_ids(CAT, "fr")
     read = [net.generation["decoder_start_token_id"], *target[:-1]]
 
     def counted(layer):
@@ -304,17 +271,17 @@ def test_last_vector(net, lesson):
 
     following, still, steps, word, p = counted(1)
     last = counted(net.config["decoder_layers"])
-    text, right = page.guess(0)
+    text, right = answered(page, 0)
     says(rf"It says {word}, with {chances(p)}\. .* word just read at {still} of {steps} steps and the next word at"
          rf" {following}; the last layer says the next word at {last[0]}\.", text)  # fmt: skip
     assert right == {"il": 0, "qu'": 1}.get(word, 2)
     for layer in (1, 2):
         following, still, steps, word, p = counted(layer)
-        said = page.slide(layer)
-        says(rf"After layer {layer}, the vector says the next word at {following} of {steps} steps, and still the", said)
-        says(rf"word just read at {still}\. Where il is written it says {word} \({chances(p)}\)", said)
+        said = plain(page.slide("layer", layer))
+        says(rf"After layer {layer}, the vector says the next word at {following} of {steps} steps, and still", said)
+        says(rf"the word just read at {still}\. Where il is written it says {word} \({chances(p)}\)", said)
     begin = RECORD["l11_last_vector"]["result"]["begin"]["value"]
-    says(rf"says that very word at {chances(begin)} of the steps", page.slide(0))
+    says(rf"says that very word at {chances(begin)} of the steps", plain(page.slide("layer", 0)))
 
 
 # --- 12: heads and layers
@@ -328,9 +295,9 @@ def doubted(net, head):
 
 
 def test_heads_and_layers(net, lesson):
-    page, result = lesson(12, "heads_and_layers"), RECORD["l12_heads_and_layers"]["result"]
+    page, result = lesson(12), RECORD["l12_heads_and_layers"]["result"]
     needed = [head for head in net.heads() if doubted(net, head)]
-    text, right = page.guess(0)
+    text, right = answered(page, 0)
     says(rf"^{len(needed)} of {len(net.heads())}: {'; '.join(map(headline, needed))}\. ", text)
     says(rf"Yet {result['having']} heads have a role", text)
     part = len(needed) / len(net.heads())
@@ -342,7 +309,7 @@ def test_heads_and_layers(net, lesson):
         kept = 0.5 if costs[at] < 0 else float(torch.tensor(-costs[at]).exp())
         roles = ", ".join(ROLES[one] for one in result["roles"][at])
         here = ", ".join(f"{word} falls to {chances(p)}" for word, p in doubted(net, head))
-        said = page.choose(".".join(map(str, head)))
+        said = plain(page.set("head", ".".join(map(str, head))))
         says(rf"{headline(head).capitalize()}: (?:its roles?: )?{roles or 'none of the roles that were tried'}\.", said)
         says(rf"keeps {share(kept)} of its chance on unseen sentences \(number {place} of {len(costs)} by cost\);"
              rf" here {here or 'no word is in doubt'}", said)  # fmt: skip
