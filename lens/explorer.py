@@ -30,7 +30,7 @@ from .wording import labels
 
 CELLS_DRAWN = 8_000_000  # weights (32 MB); with more a browser becomes slow
 WEIGHTS = (400, 700)
-STYLES = ("explorer", "dock", "machine", "narrow")
+STYLES = ("explorer", "dock", "machine", "machine_inside", "narrow")
 POLICY = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
           "font-src data:")  # of a page that needs nothing from elsewhere
 IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";$', re.MULTILINE)

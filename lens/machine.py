@@ -125,8 +125,8 @@ def machine(
     logit_V = whole.logit_TV[step]
     runner = _runner(tokenizer, logit_V, written)
     own_D1, other_D1 = (whole.output_weights([id], None)[0] for id in (written, runner))
-    own = parts_of(tokenizer, trace, whole, own_D1 - whole.mean_weights(), step=step, raised=True)
-    over = parts_of(tokenizer, trace, whole, own_D1 - other_D1, step=step, raised=False)
+    own = parts_of(tokenizer, trace, whole, own_D1 - whole.mean_weights(), step=step, activations=True)
+    over = parts_of(tokenizer, trace, whole, own_D1 - other_D1, step=step, activations=False)
     logit, margin = float(logit_V[written] - logit_V.mean()), float(logit_V[written] - logit_V[runner])
     off = SUM_OFF * (1 + float(logit_V.abs().max()))
     if abs(own.total() - logit) > off or abs(over.total() - margin) > off:

@@ -31,12 +31,12 @@ MOST_ROWS = 30  # source tokens up to which the encoder's attention is given row
 
 @dataclass(frozen=True)
 class ActiveNeuron:
-    """A neuron of the decoder: what it adds, and the tokens whose logits it raises most, if asked for."""
+    """A neuron of the decoder: what it adds, and the tokens whose logits it raises most."""
 
     number: int
     activation: float
     adds: float
-    raises: tuple[str, ...] | None
+    raises: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +105,10 @@ class Parts:
 
 def parts_of(
     tokenizer: PreTrainedTokenizerBase, trace: TraceData, whole: ForcedPass, weight_D1: torch.Tensor, *, step: int,
-    raised: bool,
+    activations: bool,
 ) -> Parts:
     """The parts at a step of what these output weights make of the last state; their last number is the bias.  With
-    `raised` neurons have the tokens that they raise, and their activations."""
+    or without the `activations` of all neurons."""
     decoder, back = whole.decoder, whole.back(weight_D1.expand(len(whole.logit_TV), -1))
     along = [direction_TD[step] for direction_TD in back.directions]
     heads: dict[str, list[np.ndarray]] = {"decoder": [], "cross": []}
@@ -133,7 +133,7 @@ def parts_of(
         cross=np.stack(heads["cross"]),
         bias=np.stack([biases["decoder"], biases["cross"]], axis=-1),
         feed_forward=np.array([float(block.added_RD[step] @ direction_D) for block, direction_D in inner]),
-        neurons=tuple(_neurons(tokenizer, whole, block, direction_D, step, raised=raised)
+        neurons=tuple(_neurons(tokenizer, whole, block, direction_D, step, activations=activations)
                       for block, direction_D in inner),
         encoder=_encoder(trace, whole, read_SD, constant_S),
     )  # fmt: skip
@@ -165,24 +165,22 @@ def _encoder(trace: TraceData, whole: ForcedPass, read_SD: torch.Tensor, constan
 
 def _neurons(
     tokenizer: PreTrainedTokenizerBase, whole: ForcedPass, block: Block, direction_D: torch.Tensor, step: int, *,
-    raised: bool,
+    activations: bool,
 ) -> Neurons | None:
     if block.output is None or block.activation_RN is None:
         return None
     weight_DN, activation_N = block.output.weight.double().cpu(), block.activation_RN[step]
     adds_N = activation_N * (direction_D @ weight_DN)
     best = adds_N.topk(min(NEURONS, len(adds_N))).indices
-    raises: list[tuple[str, ...]] | list[None] = [None] * len(best)
-    if raised:
-        pushed_ND = torch.where(activation_N[best] < 0, -weight_DN[:, best], weight_DN[:, best]).T
-        raises = [_raised(tokenizer, logit_V) for logit_V in whole.forward(pushed_ND, block, step)]
+    pushed_ND = torch.where(activation_N[best] < 0, -weight_DN[:, best], weight_DN[:, best]).T
+    raises = [_raised(tokenizer, logit_V) for logit_V in whole.forward(pushed_ND, block, step)]
     return Neurons(
         active=int((activation_N > 0).sum()),
         count=len(activation_N),
         bias=float(bias_of(block.output) @ direction_D),
         list=tuple(ActiveNeuron(number, float(activation_N[number]), float(adds_N[number]), tokens)
                    for number, tokens in zip(best.tolist(), raises, strict=True)),
-        activations=_most_active(activation_N).numpy() if raised else None,
+        activations=_most_active(activation_N).numpy() if activations else None,
     )  # fmt: skip
 
 

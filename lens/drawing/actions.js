@@ -4,6 +4,7 @@ import { forgetErrors } from "./answers.js";
 import { dockActions } from "./dock.js";
 import { copy, exported } from "./export.js";
 import { machineActions } from "./machine.js";
+import { insideActions } from "./machine_inside.js";
 import { isNarrow } from "./markup.js";
 import { keepLanguage, keepTheme, sideOf, toAddress, traceOf } from "./state.js";
 import { tour } from "./tour.js";
@@ -58,7 +59,7 @@ export function actionsOf(context) {
     export(button) { set({ menu: null }); exported(button.dataset.value, context); },
     again,
     cancel: context.cancel, weigh: context.weighAll,
-    ...dockActions(context), ...machineActions(context),
+    ...dockActions(context), ...machineActions(context), ...insideActions(context),
   };
 }
 

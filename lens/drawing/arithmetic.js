@@ -21,7 +21,7 @@ export const arithmetic = {
 };
 
 const four = (value) => value.toFixed(Math.abs(value) >= 100 ? 1 : 3).replace("-", "−");
-function strip(vector, most, theme) {
+export function strip(vector, most, theme) {
   const colour = (value) => css(shade(value / most, "blue", theme));
   return html`<span class="strip" role="img" aria-label="${vector.length} numbers"
     ${tipped(vector.slice(0, 64).map(four).join(", "))}>${

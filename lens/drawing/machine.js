@@ -7,9 +7,11 @@ import { layout, rowsFor } from "./machine_layout.js";
 import { listenToMachine } from "./machine_keys.js";
 import { writtenWord } from "./machine_names.js";
 import { carriedPanel, readingPanel } from "./machine_panels.js";
+import { drawOpen, drawStop } from "./machine_over.js";
 import { isUsed } from "./machine_river.js";
 import { stage } from "./machine_stage.js";
 import { folded, sums } from "./machine_sums.js";
+import { tall } from "./machine_tall.js";
 import { html, paint, stretches } from "./markup.js";
 import { traceOf } from "./state.js";
 
@@ -21,7 +23,8 @@ export function machine(element, context) {
   const { state } = context, trace = traceOf(state), find = (name) => element.querySelector(name);
   if (!find(".machine")) {
     element.innerHTML = String(html`<div class="machine"><section class="card m-strip" aria-label="The sentence"></section>
-      <div class="m-stage"></div><p class="m-tip" role="status" hidden></p></div>`);
+      <div class="m-whole"><div class="m-stage"></div><div class="m-way" hidden></div><div class="m-over" hidden></div></div>
+      <p class="m-tip" role="status" hidden></p></div>`);
     listenToMachine(find(".machine"), context);
   }
   if (!trace) return waiting(find, state);
@@ -31,14 +34,17 @@ export function machine(element, context) {
   const data = answer && !answer.error ? answer : null, f = data && sums(data, state.machine.mode);
   const shown = { trace, data, f, step, state, theme: state.theme, error: answer?.error };
   paint(find(".m-strip"), strip(shown));
-  drawStage(find(".m-stage"), shown);
+  drawStage(find(".m-stage"), shown, context);
+  find(".m-stage").inert = Boolean(state.machine.open && data);
+  drawStop(find(".m-way"), shown, find(".m-stage"));
+  drawOpen(find(".m-over"), shown, context);
 }
 
 function waiting(find, state) {
   const said = state.error ?? (state.busy ? "Translating…" : "Write a sentence on Explore first: this page shows how it is"
     + " translated.");
   paint(find(".m-strip"), html`<span class="soft">${said}</span>`);
-  paint(find(".m-stage"), "");
+  for (const name of [".m-stage", ".m-way", ".m-over"]) paint(find(name), "");
 }
 
 // The token that is followed: the one chosen here, else that of Explore; never one that was given.
@@ -94,9 +100,10 @@ function targetText(trace, f, step) {
 
 // --- the stage
 
-function drawStage(box, shown) {
-  const { trace, f, data, state, step } = shown, { mode } = state.machine, isPhone = innerWidth < WIDE;
-  if (isPhone) return paint(box, data ? "" : html`<p class="soft">Working it out…</p>`);
+function drawStage(box, shown, context) {
+  const { trace, f, data, state, step } = shown, { mode } = state.machine;
+  if (innerWidth < WIDE) return paint(box, html`<div class="m-tall">${carriedPanel(shown)}${
+    data && tall(data, trace, state, context)}</div>`);
   const rows = rowsFor(trace.record, step), at = layoutFor(box, shown, rows);
   const isNew = box.followed !== `${step} ${mode} ${Boolean(f)}`;
   const painted = paint(box, html`<div class="card m-card" style="height:${at.height}px">${stage(shown, at, rows)}${
@@ -132,7 +139,6 @@ export function machineActions(context) {
     machine_open({ dataset: { value } }) {
       const [kind, layer, head] = value.split(".");
       change({ open: { kind, layer: layer === undefined ? undefined : +layer, head: head === undefined ? null : +head } });
-      focus("machine-close");
     },
     machine_close() {
       const { open } = state.machine;

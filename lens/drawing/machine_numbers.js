@@ -123,8 +123,7 @@ const lastDirection = ({ decoder: { layer_norm: norm } }, seen, step, { weight }
 
 // --- the parts of a logit
 
-// Of what these output weights make of the last state.  With `isWhole` neurons have the tokens that they raise, and the
-// activations of all.
+// Of what these output weights make of the last state; with `isWhole` also the activations of neurons.
 function partsOf(forced, step, output, isWhole = false) {
   const { network, seen } = forced, { decoder, D } = network, u = lastDirection(network, seen, step, output);
   const position = dot(sinusoid(step, D), u), [first] = seen.streams["decoder.layers.0.self_attn"];
@@ -160,7 +159,7 @@ const feedForwardParts = ({ decoder }, seen, step, u) => decoder.layers.map((lay
 // The neurons of a feed-forward block that add most.
 function neuronsOf({ network, tokenizer }, layer, { inner, adds, bias }, isWhole) {
   const list = bestOf(adds, NEURONS).map((number) => ({ number, activation: inner[number], adds: adds[number],
-    raises: isWhole ? raisedBy(network, tokenizer, layer, number) : null }));
+    raises: raisedBy(network, tokenizer, layer, number) }));
   const activations = isWhole ? bestOf(inner, CELLS).sort((a, b) => a - b).map((number) => inner[number]) : null;
   return { active: inner.filter((one) => one > 0).length, count: inner.length, bias, list, activations };
 }

@@ -11,20 +11,22 @@ const legend = ([source, target]) => [["blue", `taken from the ${language(source
   ["green", `taken from the ${language(target, "translation")} so far`], ["slate", "added by feed-forward blocks"],
   ["ochre", "the last word so far"], ["against", "speaks against it"], ["steer", "a head that steers a later block"]];
 
-export function carriedPanel(shown, at) {
-  const { trace, data, f, error, step } = shown, { x, y, width } = at.carried;
+// `at`: the stage's layout; on a phone it is a card.
+export function carriedPanel(shown, at = null) {
+  const { trace, data, f, error, step } = shown;
   const word = html`<b class="m-big">${elided(namesOf(trace, "target")[step], 16)}</b>`;
   const title = f?.mode === "over" ? html`Why ${word} and not ${runnerUp(data, trace)}` : html`What carried ${word}`;
   const content = error ? html`<p>${error}</p>` : !f ? html`<p class="soft">Working it out…</p>`
-    : withSums(shown, html`${carried(f, data, trace)} ${effect(data, trace)}`, at.height - y);
-  return html`<section class="m-panel m-carried" data-area="carried" aria-live="polite"
-    style="left:${x}px;top:${Math.round(y)}px;width:${width}px"><h2>${title}</h2>${content}</section>`;
+    : withSums(shown, html`${carried(f, data, trace)} ${effect(data, trace)}`, at ? at.height - at.carried.y : Infinity);
+  const place = at && html`style="left:${at.carried.x}px;top:${Math.round(at.carried.y)}px;width:${at.carried.width}px"`;
+  return html`<section class="${at ? "m-panel" : "card"} m-carried" data-area="carried" aria-live="polite" ${place}><h2>${title}</h2>${content}</section>`;
 }
 
 // The sentence, and as many parts as have room under it, up to four.
 function withSums(shown, sentence, room) {
   const letters = String(sentence).replace(/<[^>]*>/g, "").replace(/\s+/g, " ").length;
-  const isShort = innerHeight < 820, lines = Math.ceil(letters / 37) + 0.5, [line, part, rest] = isShort ? [18, 30, 118] : [20, 34, 146];
+  const isShort = innerHeight < 820, lines = Math.ceil(letters / 40);
+  const [line, part, rest] = isShort ? [18, 29, 105] : [20, 34, 134];
   const count = Math.floor((room - rest - lines * line) / part);
   return html`${said("carried", sentence)}${sumsUp(shown, Math.max(2, Math.min(4, count)))}`;
 }
@@ -53,6 +55,6 @@ export function readingPanel({ trace, data, f }, at, rows) {
   const entry = ([tone, text]) => html`<li><i class="m-key ${tone}"></i>${text}</li>`;
   return html`<aside class="m-panel m-reading" style="left:${x}px;top:${y}px;width:${width}px"><h2>${title}</h2><ul>${
     legend(trace.languages).filter(([tone]) => used(tone)).map(entry)}</ul>${f && said("sums", sumsTo(f, data, trace))}${
-    leftOut(rows, trace, f).map((one) => said("left-out", one))}<p>Point at a path to read it. Click a block to look
-    inside.</p></aside>`;
+    leftOut(rows, trace, f).map((one) => said("left-out", one))}${!at.reading.isSmall && html`<p>Point at a path to read
+    it. Click a block to look inside.</p>`}</aside>`;
 }

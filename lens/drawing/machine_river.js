@@ -78,7 +78,8 @@ export function drawRiver(f, data, trace, at, rows) {
 function placedStrands(f, { block, after }, at, point, rows) {
   const { kind, layer, x0, x1 } = block, isCross = kind === "cross", drawn = isCross ? rows.source : rows.inputs;
   const height = (i) => isCross ? at.read.y(i) : at.write.y(rows.back(i));
-  const all = drawn.map((i) => ({ i, value: f[kind][layer][i], y: height(i) }))
+  const beside = (i) => isCross ? besideOthers(f, at, i, layer, point) : 0;
+  const all = drawn.map((i) => ({ i, value: f[kind][layer][i], y: height(i) + beside(i) }))
     .filter(({ value }) => isDrawn(value, f.total)).sort((a, b) => b.y - a.y);
   const widths = all.map(({ value }) => weightOf(value, point)), room = (x1 - x0) * 0.55 - 8;
   const gap = Math.min(4, Math.max(0.5, (room - widths.reduce((sum, one) => sum + one, 0)) / all.length));
@@ -94,6 +95,14 @@ function placedStrands(f, { block, after }, at, point, rows) {
     if (one.value > 0) end += one.width;
   }
   return placed;
+}
+// Strands of one row lie side by side: the one that turns down first lowest.
+function besideOthers(f, at, i, layer, point) {
+  const widths = at.write.blocks.filter((one) => one.kind === "cross" && isDrawn(f.cross[one.layer][i], f.total))
+    .map((one) => [one.layer, weightOf(f.cross[one.layer][i], point)]);
+  const sum = (some) => some.reduce((all, [, width]) => all + width, 0);
+  const own = widths.find(([one]) => one === layer)?.[1] ?? 0;
+  return sum(widths) / 2 - sum(widths.filter(([one]) => one < layer)) - own / 2;
 }
 const strandsOf = (f, data, trace, step, at, point, rows) => placedStrands(f, step, at, point, rows).map((one) =>
   drawStrand(f, data, trace, step.block, one, at, step.block.kind === "cross" ? at.read.memory : at.write.river));

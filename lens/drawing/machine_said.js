@@ -7,7 +7,7 @@ import { factor, plain, signed, sumOf } from "./machine_figures.js";
 import { mostSeen, namesOf, readWord, runnerUp, sourceWord, writtenWord } from "./machine_names.js";
 import { blockOf, decisive, withoutBlock } from "./machine_sums.js";
 import { bare } from "./trace.js";
-import { chance, count, percent, placeOf, quoted } from "./wording.js";
+import { capital, chance, count, percent, placeOf } from "./wording.js";
 
 const MENTIONED = 0.5;  // points from which a part is named
 
@@ -17,6 +17,8 @@ export const said = (kind, sentence) => html`<p data-says="machine-${kind}">${se
 
 const reads = ({ languages }) => language(languages[0], "the source");
 const writes = ({ languages }) => language(languages[1], "the translation");
+// Of a word or token of the source.
+const readName = ({ languages }) => language(languages[0], "source");
 const largestOf = (values) => values.reduce((best, one, i) => Math.abs(one) > Math.abs(values[best]) ? i : best, 0);
 const figure = (value) => html`<b>${signed(value)}</b>`;
 
@@ -54,7 +56,7 @@ export function effect(data, trace) {
   return html`Without the head that ${looks(head, data, trace)}, ${becomes}.${steering(head, data, trace)}`;
 }
 const looks = (head, data, trace) => {
-  if (head.kind === "encoder") return html`mixes ${reads(trace)} words (${placeOf(head)})`;
+  if (head.kind === "encoder") return html`mixes ${readName(trace)} words (${placeOf(head)})`;
   const [column] = mostSeen(trace, head, data.step);
   return head.kind === "cross" ? html`looks at ${sourceWord(trace, column)}` : html`looks back at ${readWord(trace, column)}`;
 };
@@ -79,7 +81,8 @@ export function sourceRow(f, data, trace, i) {
   return html`${sourceWord(trace, i)} reaches ${goal(f, data, trace)} with ${figure(f.source[i])}, directly. Its vector
     grew from ${plain(lengths[0][i], 0)} to ${plain(lengths.at(-1)[i], 0)} long.`;
 }
-export const inputRow = (f, data, trace, j) => html`${readWord(trace, j)} is already written. Looking back at it adds ${
+export const inputRow = (f, data, trace, j) => html`${readWord(trace, j)} ${
+  j > trace.record.given ? "is already written" : "was given to start from"}. Looking back at it adds ${
   figure(f.inputs[j])} to ${goal(f, data, trace)}.`;
 export const lastRow = (f, data, trace) => html`${readWord(trace, data.step)} is the last word so far; ${
   writtenWord(trace, data.step)} is written from its vector. By itself it adds ${figure(f.own.figure)} to ${
@@ -91,9 +94,9 @@ export const river = (f, data, trace) => html`The vector from which the next wor
 
 export function block(f, data, trace, kind, layer) {
   const { figure: value, value: exact } = blockOf(f, kind, layer), for_ = goal(f, data, trace), n = layer + 1;
-  if (kind === "encoder") return html`${reads(trace)} words pass information to each other. What layer ${n} passes on adds ${
+  if (kind === "encoder") return html`${capital(readName(trace))} words pass information to each other. What layer ${n} passes on adds ${
     figure(exact)} to ${for_}.`;
-  if (kind === "encoder_feed_forward") return html`Each ${reads(trace)} word is worked on alone. Layer ${n} adds ${
+  if (kind === "encoder_feed_forward") return html`Each ${readName(trace)} word is worked on alone. Layer ${n} adds ${
     figure(exact)} to ${for_}.`;
   if (kind !== "feed_forward") {
     const values = f[kind][layer], most = largestOf(values);
@@ -110,8 +113,8 @@ export function block(f, data, trace, kind, layer) {
 }
 
 export const fold = (f, data, trace, { from, to, value }) => html`${to > from ? html`Layers ${from + 1} to ${to + 1} add`
-  : html`Layer ${from + 1} adds`} ${figure(value)} to ${goal(f, data, trace)} in all; no block of ${
-  to > from ? "theirs" : "it"} as much as the others. Click to unfold.`;
+  : html`Layer ${from + 1} adds`} ${figure(value)} to ${goal(f, data, trace)} in all: little, so they are folded. Click to
+  unfold.`;
 
 // One word's way through one attention block.
 export function strand(f, data, trace, kind, layer, i) {
@@ -135,7 +138,7 @@ export const chanceOf = ({ step, id, top }, trace) =>
 export const candidates = ({ id, top }) => top.filter((one) => one.id !== id).slice(0, 5);
 export const candidateName = ({ text }, trace) => text === "</s>" ? html`<i>end</i>`
   : html`<span ${inLanguage(trace.languages[1])}>${bare(text)}</span>`;
-export const choice = (data, trace) => html`All ${count(data.vocabulary)} words of the model get a score. ${
+export const choice = (data, trace) => html`All ${count(data.vocabulary)} tokens of the model get a score. ${
   writtenWord(trace, data.step)} gets ${plain(data.logit)}, so its chance is ${chance(chanceOf(data, trace))}.${
   data.margin > 0 ? html` It leads ${runnerUp(data, trace)} by ${plain(data.margin)}: each point is a factor of 2.7, so ${
     runnerUp(data, trace)} is ${factor(data.margin)} times less likely, as the model computes it.` : ""}`;
@@ -147,9 +150,9 @@ export function leftOut(drawn, trace, f) {
   const { source, left } = drawn, { source: all } = trace.record, rest = all.length - source.length;
   const unseen = f && rest > 0 ? sumOf(f.source.filter((_, i) => !source.includes(i))) : 0;
   const says = [];
-  if (rest > 0) says.push(html`The first ${source.length} of ${all.length} ${reads(trace)} tokens are drawn${
+  if (rest > 0) says.push(html`The first ${source.length} of ${all.length} ${readName(trace)} tokens are drawn${
     f ? html`; the other ${rest} add ${figure(unseen)}` : ""}.`);
-  if (left) says.push(html`${left} of the ${writes(trace)} tokens before this one are not drawn.`);
+  if (left) says.push(html`${left} of the ${language(trace.languages[1], "translation")} tokens before this one are not drawn.`);
   return says;
 }
 

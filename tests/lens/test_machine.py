@@ -118,9 +118,10 @@ def test_neurons_and_the_bias_sum_to_their_feed_forward_layer(name):
         assert one.active == (one.activations > 0).sum()
         for neuron in one.list:
             assert one.activations[neuron.number] == pytest.approx(neuron.activation)
+        for neuron in (*one.list, *found.over.neurons[layer].list):
             assert len(neuron.raises) == len(set(neuron.raises)) == 5
         assert [neuron.adds for neuron in one.list] == sorted((neuron.adds for neuron in one.list), reverse=True)
-        assert [neuron.raises for neuron in found.over.neurons[layer].list] == [None] * 5
+        assert found.over.neurons[layer].activations is None
     assert [one is None for one in found.own.encoder.neurons] == [experts and layer == 1 for layer in range(2)]
 
 
@@ -164,7 +165,7 @@ def test_every_figure_is_what_is_computed_independently(storybook, step):
         assert one["raw"] == pytest.approx(float(raw[one["id"]]), abs=1e-5)
         assert one["chance"] == pytest.approx(float(shown[one["id"]]), abs=1e-4)
     for key, direction in (("for", own.direction(written)), ("over", own.direction(written, runner))):
-        parts, expected = found["parts"][key], own.parts(direction)
+        parts, expected = found["parts"][key], own.parts(direction, neurons=True)
         inside, encoder = parts.pop("neurons"), parts.pop("encoder")
         for name, value in parts.items():
             np.testing.assert_allclose(value, expected[name], **CLOSE, err_msg=f"{key} {name}")

@@ -1,0 +1,167 @@
+// What a click on a block of the machine opens: its sentence, with every figure in it, and its parts.  `insideBlock`
+// gives HTML, `insideActions` what its controls do.
+
+import { inside, scrollable, shown } from "./answers.js";
+import { inLanguage } from "./languages.js";
+import { layers } from "./layers.js";
+import { factor, plain, restOf, signed } from "./machine_figures.js";
+import { TONE, rowSteps, wholeMap } from "./machine_head.js";
+import { FAMILY, blockName, columnName, goalOf, isAttention, leadOf, mostSeen, rowName, runnerUp,
+  writtenWord } from "./machine_names.js";
+import { encoderNeurons, neurons } from "./machine_neurons.js";
+import { blockOf, sums } from "./machine_sums.js";
+import { html } from "./markup.js";
+import { imageOf } from "./small_map.js";
+import { bare, headOf, nameOf } from "./trace.js";
+import { chance, count, percent, quoted } from "./wording.js";
+
+const LONG = 24;  // columns of a map: with more it stands above the row, not beside it
+const DRAWS = { encoder: attention, decoder: attention, cross: attention, feed_forward: neurons,
+  encoder_feed_forward: encoderNeurons, choose, lens };
+
+export function insideBlock(open, data, trace, state, context) {
+  const { mode } = state.machine, at = { open, data, trace, state, context, parts: data.parts[mode], sums: sums(data, mode) };
+  return html`<div class="opened" data-kind="${open.kind}"><p class="second">${familyOf(at)}</p><h2 id="opened-name">${
+    blockName(open.kind, trace)}</h2><button class="chip back" data-do="machine_close" data-k="machine-close">Back to the
+    machine</button>${DRAWS[open.kind](at)}</div>`;
+}
+
+function familyOf({ open: { kind, layer }, trace }) {
+  const place = layer === undefined || layer === null ? "" : `layer ${layer + 1} · `;
+  const side = isAttention(kind) ? ` · ${trace.sizes[kind][1]} heads side by side` : "";
+  return `${place}${FAMILY[kind]}${side}`;
+}
+
+// What the controls in it do; those of `machine.js` open and close blocks.
+export function insideActions({ state, set }) {
+  const change = (changes) => set({ machine: { ...state.machine, ...changes } });
+  const open = (changes) => change({ open: { ...state.machine.open, ...changes } });
+  return {
+    machine_head: ({ dataset: { value } }) => open({ head: +value }),
+    machine_row({ dataset: { value } }) {
+      if (state.machine.open.kind === "encoder") open({ row: +value }); else change({ step: +value });
+    },
+    machine_explore({ dataset: { value, row } }) {
+      const head = headOf(value), word = head.kind === "encoder" ? { read: +row } : { word: +row };
+      set({ head, ...word, pinned: true, hover: null, view: "raw", as: "map" });
+      location.hash = "explore";
+    },
+  };
+}
+
+// --- attention
+
+// Where most is taken of all these, against included.
+const largest = (values) => values.reduce((best, one, i) => Math.abs(one) > Math.abs(values[best]) ? i : best, 0);
+
+function attention(at) {
+  const { open, data, trace } = at, { kind, layer } = open, adds = at.sums.heads[kind][layer];
+  const number = open.head ?? largest(adds), head = { kind, layer, head: number };
+  const row = kind === "encoder" ? open.row ?? largest(at.sums.source) : data.step;
+  const isLong = trace.sizes[kind].at(-1) > LONG;
+  return html`${sentence(at, head, row, adds[number])}${layerOf(at, head, adds)}<div class="two ${
+    isLong && "long"}"><section><h3>The whole
+    map <small>one row for each word; stronger: looked more</small></h3>${scrollable("The whole map",
+    wholeMap(at, head, row))}<button class="chip" data-do="machine_explore" data-value="${nameOf(head)}"
+    data-row="${row}" data-k="machine-explore">See this map in Explore</button></section><section><h3>The row ${
+    rowName(trace, kind, row)}, step by step <small>strips: its numbers, blue above zero, orange below</small></h3>${
+    rowSteps(at, head, row)}</section></div>`;
+}
+
+function sentence(at, head, row, adds) {
+  const { data, trace } = at, { kind } = head, [column, share] = mostSeen(trace, head, row);
+  const looked = html`head ${head.head + 1} looked ${kind === "decoder" ? "back most at" : "most at"} ${
+    columnName(trace, kind, column)}: <b>${percent(share)}</b>`;
+  if (kind === "encoder") {
+    return html`<p class="say" data-says="machine-attention">While reading ${rowName(trace, kind, row)}, ${looked}. Over
+      all its words, the head adds <b>${signed(adds)}</b> to ${goalOf(at)}.</p>`;
+  }
+  return html`<p class="say" data-says="machine-attention">While writing ${writtenWord(trace, data.step)}, ${
+    looked}. The head adds <b>${signed(adds)}</b> to ${goalOf(at)}.</p>`;
+}
+
+// All heads of the layer: what each adds, and the lead without it.
+function layerOf({ open: { kind, layer }, data, trace, sums: all, state: { theme } }, chosen, adds) {
+  const { without, margin, steers } = data, { figure } = blockOf(all, kind, layer);
+  const leads = (head) => without?.heads.find((one) => nameOf(one) === nameOf({ kind, layer, head }))?.margin;
+  const small = (head) => imageOf(trace.map({ kind, layer, head }, { unit: "tokens" }), { tone: TONE[kind], theme });
+  const button = (value, head) => html`<button data-do="machine_head" data-value="${head}"
+    data-k="machine-head-${head}" aria-pressed="${head === chosen.head}"><img alt="" src="${small(head)}"><b>head ${
+    head + 1}</b><span class="soft">adds ${signed(value)}${leads(head) !== undefined
+      && html` · off: lead ${plain(margin)} → ${plain(leads(head))}`}</span></button>`;
+  const shared = figure !== undefined && html`All ${adds.length} heads and the bias they share (${
+    signed(restOf(figure, adds))}) add ${signed(figure)}. `;
+  const off = without ? html`Off: ${without.averaged_over ? `the head’s average over ${without.averaged_over} sentences`
+    : "the head’s average over this sentence"} takes its place. The lead is that of ${writtenWord(trace, data.step)} over ${
+    runnerUp(data, trace)}.` : "Switching off every head of this model would take too long here.";
+  const isSteering = steers && nameOf(steers) === nameOf(chosen);
+  return html`<div class="of-layer" role="group" aria-label="Heads">${adds.map(button)}</div><p class="fine"
+    data-says="machine-heads">${shared}${off}</p>${isSteering && html`<p class="effect" data-says="machine-steers">This head
+    also steers the feed-forward block of layer ${steers.feed_forward + 1}: without the head, that block adds ${
+    plain(steers.after)} to ${leadOf(data, trace)}, not ${plain(steers.before)}. <button class="chip"
+    data-do="machine_open" data-value="feed_forward.${steers.feed_forward}" data-k="machine-steered">Open that
+    block</button></p>`}`;
+}
+
+// --- the choice of the word
+
+function choose(at) {
+  const { data, trace } = at, { top, vocabulary } = data, { calibrated } = trace.record;
+  const exps = top.map((one) => Math.exp(one.logit)), all = exps[0] / top[0].raw, raws = top.map((one) => 100 * one.raw);
+  const digits = Math.max(...exps) < 100 ? 1 : 0, code = trace.languages[1];
+  const big = (value) => value.toLocaleString("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const longest = Math.max(...top.map((one) => Math.abs(one.logit)));
+  const row = (one, i) => html`<tr class="${one.id === data.id ? "best" : ""}"><th scope="row">${
+    quoted(bare(one.text), code)}</th><td><i class="amount ${one.logit < 0 ? "against" : ""}" style="--share:${
+    (Math.abs(one.logit) / longest).toFixed(3)}"></i>${plain(one.logit)}</td><td class="figure">${big(exps[i])}</td><td
+    class="figure">${raws[i].toFixed(2)}%</td>${calibrated && html`<td class="figure">${chance(one.chance)}</td>`}</tr>`;
+  const scores = (name, exp, raw) => html`<th scope="row">${name}</th><td></td><td class="figure">${big(exp)}</td><td
+    class="figure">${raw}%</td>${calibrated && html`<td></td>`}`;
+  const others = restOf(all, exps, digits);
+  return html`<p class="say" data-says="machine-choose">${lead(at)}</p>${scrollable("From scores to chances", html`<table
+    class="most"><thead><tr><th scope="col">word</th><th scope="col">score <small>logit, above the mean</small></th><th
+    scope="col" class="figure">e to that power</th><th scope="col" class="figure">share of the sum <small>softmax</small></th>${
+    calibrated && html`<th scope="col" class="figure">chance, as shown</th>`}</tr></thead><tbody>${top.map(row)}<tr
+    class="rest">${scores(`all other ${count(vocabulary - top.length)}`, others,
+    plain(restOf(100, raws, 2), 2))}</tr></tbody><tfoot><tr>${scores(`all ${count(vocabulary)}`, all,
+    "100.00")}</tr></tfoot></table>`)}${calibrated?.smoothing > 0 && html`<p
+    class="fine" data-says="machine-smoothing">In training, a part of every answer was spread over all ${count(vocabulary)}
+    tokens (label smoothing). The chance as shown takes that out again.</p>`}<p><button class="chip" data-do="machine_open" data-value="lens"
+    data-k="machine-lens">What would each layer have said?</button></p>`;
+}
+
+function lead({ data, trace }) {
+  const { margin, step } = data, word = writtenWord(trace, step), other = runnerUp(data, trace);
+  if (margin < 0) {
+    return html`Every token gets a score. ${other} has a higher one than ${word}, by <b>${plain(-margin)}</b>: the
+      translation was chosen as a whole, or was given.`;
+  }
+  return html`Every token gets a score. ${word} leads by <b>${plain(margin)}</b>. Each point is a factor of 2.7, so ${
+    other} is <b>${factor(margin)}</b> times less likely, as the model computes it.`;
+}
+
+// --- what each layer would have said
+
+function lens(at) {
+  const { data: { step }, trace, state, context } = at, answer = inside(context, trace, { tool: "layers" });
+  return html`${shown(answer, (found) => html`${ofWord(found, at)}<h3>Every word</h3>${
+    layers.draw({ ...context, state: { ...state, word: step } }, trace)}`)}<p><button class="chip" data-do="machine_open"
+    data-value="choose" data-k="machine-choose">How the word is chosen</button></p>`;
+}
+
+// Of the word that is followed: the likeliest tokens after each layer, and its own chance and place.
+function ofWord({ top, ranks, log_probs: logProbs }, { data: { step }, trace }) {
+  const [, code] = trace.languages, last = ranks.findLastIndex((one) => one[step] > 0), own = writtenWord(trace, step);
+  const token = ([text, logProb]) => html`<span class="token" ${inLanguage(code)}>${bare(text)} <small>${
+    chance(Math.exp(logProb))}</small></span>`;
+  const row = (steps, layer) => html`<tr><th scope="row">after layer ${layer + 1}${
+    layer === top.length - 1 ? ", the model" : ""}</th><td>${steps[step].map(token)}</td><td class="figure">${
+    chance(Math.exp(logProbs[layer][step]))}</td><td class="figure">${count(ranks[layer][step] + 1)}</td></tr>`;
+  const [[text, logProb]] = top[0][step];
+  return html`<p class="say" data-says="machine-lens">Had layer 1 been the last, the likeliest token here would have been ${
+    quoted(bare(text), code)} (${chance(Math.exp(logProb))}). ${last + 1 === ranks.length
+    ? html`${own} is not first in the end.` : html`${own} is first from layer ${last + 2} on.`}</p>${scrollable("Layer by layer", html`<table
+    class="most"><thead><tr><td></td><th scope="col">likeliest tokens <small>raw chances</small></th><th scope="col"
+    class="figure">chance of ${own}</th><th scope="col" class="figure">its place</th></tr></thead><tbody>${
+    top.map(row)}</tbody></table>`)}`;
+}

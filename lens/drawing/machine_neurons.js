@@ -1,0 +1,110 @@
+// A feed-forward block of the machine: its neurons, the five that add most, and the tokens that go with each.
+
+import { scrollable } from "./answers.js";
+import { css, inkOn, shade } from "./colour.js";
+import { inLanguage } from "./languages.js";
+import { digitsFor, plain, restOf, signed, sumOf } from "./machine_figures.js";
+import { goalOf, headWords, leadOf, sourceWord, writtenWord } from "./machine_names.js";
+import { blockOf } from "./machine_sums.js";
+import { html } from "./markup.js";
+import { bare } from "./trace.js";
+import { count, elided } from "./wording.js";
+
+const DRAWN = 256;  // cells
+
+// --- of the decoder
+
+export function neurons(at) {
+  const { data, trace, open: { layer }, parts } = at, found = parts.neurons[layer];
+  const total = blockOf(at.sums, "feed_forward", layer).figure;
+  const adds = html`<b>${signed(total)}</b> to ${goalOf(at)}`, word = writtenWord(trace, data.step);
+  if (!found) {
+    return html`<p class="say" data-says="machine-experts">A mixture of experts: for every word a router chooses some of
+      them, so there is no one list of neurons. For ${word}, together they add ${adds}.</p>${effects(at)}`;
+  }
+  const full = data.parts.for.neurons[layer], isReLU = full.activations.every((one) => one >= 0);
+  const many = isReLU ? html`<b>${count(found.active)}</b> of ${count(found.count)} neurons are on`
+    : html`${count(found.count)} neurons are at work`;
+  return html`<p class="say" data-says="machine-feed-forward">For ${word}, ${many}. Together they add ${adds}.</p>${
+    effects(at)}<div class="two"><section>${cells(full, found.list, at.state.theme, isReLU)}</section><section>${
+    strongest(at, found, total, isReLU)}</section></div>`;
+}
+
+// What the block is worth, as an effect; and which head steers it.
+function effects({ data, trace, open: { layer } }) {
+  const { margin, without, steers } = data, own = without?.feed_forward.find((one) => one.layer === layer);
+  const steered = steers?.feed_forward === layer && html`<p class="effect" data-says="machine-steered">The head ${
+    headWords(steers, data, trace)} also steers this block: without that head, this block adds ${plain(steers.after)} to ${
+    leadOf(data, trace)}, not ${plain(steers.before)}. <button class="chip" data-do="machine_open" data-k="machine-steers"
+    data-value="${[steers.kind, steers.layer, steers.head].join(".")}">Open that head</button></p>`;
+  return html`${own && html`<p class="effect" data-says="machine-feed-forward-off">Without this block (its average takes its place), ${
+    leadOf(data, trace)} goes from ${plain(margin)} to ${plain(own.margin)}.</p>`}${steered}`;
+}
+
+// The neurons as cells, a shade for how active each is; of many, the most active.
+function cells({ activations, count: size }, list, theme, isReLU) {
+  const isAll = size <= DRAWN, most = Math.max(1e-6, ...activations.map(Math.abs)), all = [...activations.keys()];
+  const drawn = isAll ? all : all.sort((a, b) => activations[b] - activations[a]).slice(0, DRAWN);
+  const placeOf = ({ number, activation }) => size === activations.length ? number : activations.indexOf(activation);
+  const places = list.map(placeOf);
+  const cell = (i) => {
+    const value = activations[i], rank = places.indexOf(i) + 1, colour = shade(value && Math.sign(value) * (0.12 + 0.88 * Math.abs(value) / most),
+      "slate", theme);
+    return html`<i class="${rank ? "best" : value ? "" : "off"}" style="background:${css(colour)};color:${
+      inkOn(colour)}">${rank || ""}</i>`;
+  };
+  const stronger = isReLU ? "Stronger: more on." : "Stronger: more active; orange: below zero.";
+  return html`<h3>${isAll ? `All ${size} neurons` : `The ${DRAWN} most active of ${count(size)} neurons, in order`}</h3>
+    <p class="fine">${stronger} Numbered: the ${list.length} that add most.</p><div class="cells-grid" role="img"
+    aria-label="${drawn.length} neurons, ${drawn.filter((i) => activations[i] > 0).length} above zero">${drawn.map(cell)}</div>
+    <p class="fine">${isReLU ? "A neuron is on when what reaches it is above zero (ReLU)."
+      : "How active a neuron is can also be below zero in this model."}</p>`;
+}
+
+function strongest(at, { list }, total, isReLU) {
+  const { trace } = at, adds = list.map((one) => one.adds), digits = digitsFor(adds), own = bare(at.data.word);
+  const most = Math.max(1e-6, ...list.map((one) => Math.abs(one.activation)));
+  const token = (text) => html`<span class="token ${bare(text) === own ? "own" : ""}" ${
+    inLanguage(trace.languages[1])}>${elided(bare(text), 14)}</span>`;
+  const row = (one, i) => html`<tr><td><b class="rank">${i + 1}</b></td><td>${one.number + 1}</td><td><i class="amount"
+    style="--share:${(Math.abs(one.activation) / most).toFixed(3)}"></i>${plain(one.activation)}</td><td
+    class="figure"><b>${signed(one.adds, digits)}</b></td><td>${one.raises.map(token)}</td></tr>`;
+  const active = isReLU ? "how much it is on" : "how active it is";
+  return html`<h3>The ${list.length} that add most</h3>${scrollable("The neurons that add most", html`<table
+    class="most"><thead><tr><td></td><th scope="col">neuron</th><th scope="col">${active}</th><th scope="col"
+    class="figure">adds to ${goalOf(at)}</th><th scope="col">tokens it pushes up most</th></tr></thead><tbody>${
+    list.map(row)}<tr><td></td><td colspan="2" class="soft">all others, and the bias</td><td class="figure">${
+    signed(restOf(total, adds, digits), digits)}</td><td></td></tr></tbody><tfoot><tr><td></td><th colspan="2"
+    scope="row">together</th><td class="figure">${signed(total, digits)}</td><td></td></tr></tfoot></table>`)}
+    <p class="fine">Each neuron pushes some tokens up and others down. Many small pushes add up to the block’s part.</p>`;
+}
+
+// --- of the encoder
+
+export function encoderNeurons(at) {
+  const { trace, open: { layer }, parts: { encoder } } = at, rows = encoder.feed_forward[layer], total = sumOf(rows);
+  const list = encoder.neurons[layer], adds = html`<b>${signed(total)}</b> to ${goalOf(at)}`;
+  const most = Math.max(1e-6, ...rows.map(Math.abs)), digits = digitsFor(rows);
+  const row = (value, s) => html`<tr><th scope="row">${sourceWord(trace, s)}</th><td><i class="amount ${
+    value < 0 ? "against" : ""}" style="--share:${(Math.abs(value) / most).toFixed(3)}"></i></td><td class="figure">${
+    signed(value, digits)}</td></tr>`;
+  const rest = restOf(total, rows, digits);
+  return html`<p class="say" data-says="machine-encoder-feed-forward">Through what is taken from the source words, this
+    block adds ${adds}.</p><div class="two"><section><h3>Through each word</h3><table class="most"><tbody>${
+    rows.map(row)}${rest !== 0 && html`<tr><td class="soft">rounding</td><td></td><td class="figure">${
+    signed(rest, digits)}</td></tr>`}</tbody><tfoot><tr><th scope="row">together</th><td></td><td class="figure">${
+    signed(total, digits)}</td></tr></tfoot></table></section><section>${list ? writers(at, list, total)
+      : html`<p data-says="machine-encoder-experts">A mixture of experts: there is no one list of neurons.</p>`}</section></div>`;
+}
+
+function writers(at, list, total) {
+  const adds = list.map((one) => one.adds), digits = digitsFor(adds);
+  const token = (text) => html`<span class="token" ${inLanguage(at.trace.languages[0])}>${elided(bare(text), 14)}</span>`;
+  const row = (one) => html`<tr><td>${one.number + 1}</td><td class="figure"><b>${signed(one.adds, digits)}</b></td><td>${
+    one.on.length ? one.on.map(token) : html`<span class="soft">none</span>`}</td></tr>`;
+  return html`<h3>The ${list.length} neurons that add most</h3>${scrollable("The neurons that add most", html`<table
+    class="most"><thead><tr><th scope="col">neuron</th><th scope="col" class="figure">adds to ${goalOf(at)}</th><th
+    scope="col">most active on</th></tr></thead><tbody>${list.map(row)}<tr><td class="soft">all others, and the bias</td><td
+    class="figure">${signed(restOf(total, adds, digits), digits)}</td><td></td></tr></tbody><tfoot><tr><th
+    scope="row">together</th><td class="figure">${signed(total, digits)}</td><td></td></tr></tfoot></table>`)}`;
+}

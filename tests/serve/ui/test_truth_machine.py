@@ -1,0 +1,611 @@
+"""Every sentence of the page *Machine* that is made from numbers, found by its `data-says` (or, where it is said of
+what is pointed at, its `data-tell`), and decided by `independent_machine.py` from its plain reading.
+
+They are read for several words of each sentence, counted for the word and for the word over the runner-up, with every
+block opened and at every stop of the way through, on the server's page and on the page with the model inside.
+"""
+
+import math
+import re
+from functools import cached_property
+from urllib.parse import urlencode
+
+import pytest
+from independent import Network
+from independent_machine import Machine
+
+from seq2see.pretrained import HOME
+from .conftest import CAT
+from .test_truth import within
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+LANGUAGES = {"en": "English", "fr": "French", "de": "German", "es": "Spanish"}
+DRAWN = 30  # tokens of a side
+SLOTS = {"N": r"([+−]?[\d,]+(?:\.\d+)?)", "D": r"(\d+)", "X": "(.+?)"}  # a figure, a count, a name
+READ = """(home) => [...home.querySelectorAll("[data-says], [data-tell]")].map((one) => {
+  const made = document.createElement("div");
+  made.innerHTML = one.dataset.tell ?? "";
+  const [kind, text] = "tell" in one.dataset ? [one.dataset.kind, made.textContent] : [one.dataset.says, one.innerText];
+  return [kind.replace("machine-", ""), text.replace(/\\s+/g, " ").trim()];
+})"""
+CASES = {
+    "cat": ("storybook", "fr", CAT, (11, 3, 16)),
+    "goat": ("storybook", "fr", "The goat chased the wolf because it was hungry.", (2, 8)),
+    "long": ("storybook", "fr", " and ".join(["The cat saw the dog in the old garden"] * 4) + ".", (5, 35)),
+    "french": ("everyday", "fr", "Is the suitcase too heavy?", (1, 4)),
+    "several": ("everyday", "de", "The otorhinolaryngologist is here.", (2, 3)),
+    "spanish": ("everyday", "es", "We walked along the beach.", (2, 5)),
+}
+SHORT = ("cat", "long", "several")
+
+
+def number(said):
+    return float(said.replace("−", "-").replace(",", ""))
+
+
+def near(said, value, *, by=0.0):
+    """Whether a figure is this value as written, to its last decimal; or off `by` more."""
+    digits = len(said.partition(".")[2])
+    return abs(number(said) - float(value)) <= 0.501 * 10 ** -digits + by
+
+
+def largest(values):
+    return max(range(len(values)), key=lambda i: abs(float(values[i])))
+
+
+SHIFT = 0.1  # of figures that are written so that they add up to the sum as written
+
+
+class Step:
+    """What the independent network has of a step of a translation, and what the page calls it; counted for the word, or
+    over the runner-up."""
+
+    def __init__(self, net, to, source, target, step):
+        self.net, self.to, self.step, self.machine = net, to, step, Machine(net, source, target, step)
+        self.source, self.inputs = source, [net.generation["decoder_start_token_id"], *target[:-1]]
+        self.logits, self.chosen = self.machine.logits, target[step]
+        self.rival = next(id for id in self.logits.argsort(descending=True).tolist()
+                          if self.bare(id).casefold() != self.bare(self.chosen).casefold())
+        self.margin = float(self.logits[self.chosen] - self.logits[self.rival])
+        self.logit = float(self.logits[self.chosen] - self.logits.mean())
+        self.word, self.runner = self.quoted(self.chosen), self.quoted(self.rival)
+        self.lead, self.english, self.into = f"the lead of {self.word} over {self.runner}", "English", LANGUAGES[to]
+        self.own_parts = self.machine.parts(self.machine.direction(self.chosen))
+        self.over = self.machine.parts(self.machine.direction(self.chosen, self.rival))
+        net.states(source, target)
+        self.maps, self.leads = dict(net.maps), {}
+        self.count("for")
+
+    def count(self, mode):
+        """For the word, or for it over the runner-up."""
+        self.mode, is_own = mode, mode == "for"
+        self.goal = self.word if is_own else f"{self.word} over {self.runner}"
+        self.parts, self.total = (self.own_parts, self.logit) if is_own else (self.over, self.margin)
+
+    def bare(self, id):
+        name = self.net.tokenizer.id_to_token(id)
+        tag = re.fullmatch(r"<2(\w+)>", name)
+        return f"to {LANGUAGES[tag[1]]}" if tag else {"</s>": "end"}.get(name, name.strip("▁ ") or "▁")
+
+    def quoted(self, id):
+        text = self.bare(id)
+        return text if any(char.isalnum() for char in text) else f"“{text}”"
+
+    def names(self, side):
+        if side == "source":
+            return [self.quoted(id) for id in self.source]
+        return ["start", *(self.quoted(id) for id in self.inputs[1:self.step + 1])]
+
+    def places(self, said, side):
+        """The positions of a side that are called so."""
+        found = [i for i, name in enumerate(self.names(side)) if name == said]
+        assert found, (said, self.names(side))
+        return found
+
+    def column(self, kind, i):
+        return self.parts[kind][:, :, i].sum()
+
+    def block(self, kind, layer):
+        if kind == "feed_forward":
+            return self.parts["feed_forward"][layer]
+        return self.parts[kind][layer].sum() + self.parts["bias"][layer, int(kind == "cross")]
+
+    def all_of(self, kind):
+        return sum(self.block(kind, layer) for layer in range(self.net.config["decoder_layers"]))
+
+    @property
+    def own(self):
+        return self.parts["embedding"] + self.parts["position"] + self.parts["constant"]
+
+    def without(self, *off):
+        """The lead without a head, or a feed-forward block of the decoder."""
+        if off not in self.leads:
+            self.leads[off] = self.machine.margin(self.rival, off, self.to)
+        return self.leads[off]
+
+    @cached_property
+    def needed(self):
+        """The head without which the lead is smallest."""
+        return min(self.net.heads(), key=lambda head: self.without(*head))
+
+    @cached_property
+    def steers(self):
+        """The later block whose part of the lead changes most without that head: its layer, its part with and
+        without."""
+        over = self.machine.direction(self.chosen, self.rival)
+        before = self.over["feed_forward"].tolist()
+        after = self.machine.feed_forward_without(over, self.needed, self.to)
+        kind, first, _ = self.needed
+        later = range(0 if kind == "encoder" else first, len(before))
+        layer = max(later, key=lambda one: abs(after[one] - before[one]))
+        return layer, before[layer], after[layer]
+
+    def row(self, head, row=None):
+        """Where a head looks from a row."""
+        kind, layer, n = head
+        shares = self.maps[kind, layer][n, self.step if row is None else row]
+        return shares[:self.step + 1] if kind == "decoder" else shares
+
+    def looks(self, head):
+        """What a head is called by what it does at this step."""
+        kind, layer, n = head
+        if kind == "encoder":
+            return f"mixes English words (layer {layer + 1}, head {n + 1})"
+        side = "inputs" if kind == "decoder" else "source"
+        return f"looks {'back at' if kind == 'decoder' else 'at'} {self.names(side)[int(self.row(head).argmax())]}"
+
+
+class Sentences(Step):
+    """For each kind of sentence a method that says whether it is true.  `opened` is the block that is open, `stop`
+    where the way through is; `tried` whether the page says that heads were switched off, which a busy server leaves."""
+
+    opened = stop = None
+    tried = True
+
+    def read(self, said, sentence):
+        """What stands in the slots of a sentence: {N}, {D}, {X} of SLOTS; other names are of this step."""
+        parts = re.split(r"\{(\w+)\}", sentence)
+        pattern = "".join(re.escape(part) if i % 2 == 0 else SLOTS.get(part) or re.escape(getattr(self, part))
+                          for i, part in enumerate(parts))
+        found = re.fullmatch(pattern, re.sub(r"(?<![^\s“])·(?=\S)", "", said))
+        assert found, f"expected {pattern}"
+        return found.groups()
+
+    # --- what carried the word
+
+    def say_carried(self, said):
+        first = r"(Most is added .+?\.|No single part adds much: many small ones do\.) (.+)"
+        most, effect = re.fullmatch(first, said).groups()
+        return self.most(most) and self.effect(effect)
+
+    def most(self, said):
+        """The largest of the feed-forward blocks, of the source words and of the words so far, the largest first."""
+        every = [*self.parts["feed_forward"].tolist(),
+                 max(float(self.column("cross", i)) for i in range(len(self.source))),
+                 max((float(self.column("decoder", i)) for i in range(self.step)), default=0.0)]
+        if said.startswith("No single"):
+            return max(every) < 0.5
+        [listed] = self.read(said, "Most is added {X}.")
+        values = [self.part(one) for one in re.split(r"(?:, | and |^)by ", listed) if one]
+        return values == pytest.approx([one for one in sorted(every, reverse=True)[:3] if one >= 0.5], abs=1e-3)
+
+    def part(self, said):
+        if said.startswith("the feed-forward"):
+            [layer] = self.read(said, "the feed-forward block of layer {D}")
+            return float(self.parts["feed_forward"][int(layer) - 1])
+        kind, side, sentence = ("decoder", "inputs", "looking back at {into} {X}") if "back" in said else (
+            "cross", "source", "looking at {english} {X}")
+        return max(float(self.column(kind, i)) for i in self.places(*self.read(said, sentence), side))
+
+    def effect(self, said):
+        if said == "What the heads do was not tried here: switching each off would take too long.":
+            return not self.tried
+        lowest = self.without(*self.needed)
+        if said.startswith("The model itself"):
+            [lead] = self.read(said, "The model itself prefers {runner}, which leads {word} by {N}.")
+            return near(lead, -self.margin)
+        if said.startswith("No single head"):
+            [lead] = self.read(said, "No single head decides: with any one off, {word} still leads {runner} by {N} or"
+                                     " more.")
+            return near(lead, lowest) and 0 < self.margin / 2 < lowest
+        fall, _, link = said.partition(". By itself " if ". By itself " in said else ". It also ")
+        becomes = "{runner} would win: the lead of {word}" if lowest < 0 else "its lead over {runner}"
+        before, after = self.read(fall.rstrip(".") + ".", f"Without the head that {self.looks(self.needed)}, {becomes}"
+                                                          " falls from {N} to {N}.")
+        is_so = near(before, self.margin) and near(after, lowest) and lowest <= self.margin / 2
+        return is_so and (not link or self.link(link))
+
+    def link(self, said):
+        steers = "also steers the feed-forward block of layer {D}: {N} with it, {N} without."
+        if said.startswith("it adds"):
+            itself, *steered = self.read(said, f"it adds {{N}} to that lead; it {steers}")
+            kind, layer, head = self.needed
+            return near(itself, self.over[kind][layer, head].sum()) and self.is_steering(*steered)
+        said = f"also {said.removeprefix('also ')}"
+        return self.needed[0] == "encoder" and self.is_steering(*self.read(said, steers))
+
+    def is_steering(self, layer, before, after):
+        own, with_it, without = self.steers
+        return (own == int(layer) - 1 and near(before, with_it) and near(after, without)
+                and abs(with_it - without) >= 0.3 and self.without(*self.needed) < self.margin)
+
+    def say_sum(self, said):
+        count = "score of {word} (logit) {N}" if self.mode == "for" else "{goal} (margin) {N}"
+        return near(*self.read(said, count), self.total)
+
+    def say_sums(self, said):
+        of = "score" if self.mode == "for" else "lead"
+        return near(*self.read(said, f"Everything adds up to {{N}}, the {of} of {{goal}}."), self.total)
+
+    def say_river(self, said):
+        return near(*self.read(said, "The vector from which the next word is written. Every block adds to it; together"
+                                     " they give {goal} {N}."), self.total)
+
+    def say_left_out(self, said):
+        if "before this one" in said:
+            [left] = self.read(said, "{D} of the {into} tokens before this one are not drawn.")
+            return int(left) == self.step + 1 - DRAWN
+        drawn, every, other, adds = self.read(said, "The first {D} of {D} {english} tokens are drawn; the other {D} add"
+                                                    " {N}.")
+        rest = sum(self.column("cross", i) for i in range(int(drawn), len(self.source)))
+        return (int(drawn), int(every), int(other)) == (
+            DRAWN, len(self.source), len(self.source) - DRAWN) and near(adds, rest)
+
+    # --- rows, blocks, paths, the choice
+
+    def say_row(self, said):
+        if " reaches " not in said:
+            is_given = "was given" in said  # the start, and the tag of the language
+            name, figure = self.read(said, f"{{X}} {'was given to start from' if is_given else 'is already written'}."
+                                           " Looking back at it adds {N} to {goal}.")
+            return any(near(figure, self.column("decoder", i)) and is_given == (i < 2)
+                       for i in self.places(name, "inputs") if i < self.step)
+        name, figure, short, long = self.read(said, "{X} reaches {goal} with {N}, directly. Its vector grew from {N} to"
+                                                    " {N} long.")
+        lengths = self.machine.lengths("encoder")
+        return any(near(figure, self.column("cross", i)) and near(short, lengths[0, i]) and near(long, lengths[-1, i])
+                   and lengths[0, i] < lengths[-1, i] for i in self.places(name, "source"))
+
+    def say_last(self, said):
+        name, figure = self.read(said, "{X} is the last word so far; {word} is written from its vector. By itself it"
+                                       " adds {N} to {goal}, what the model adds at every step included.")
+        return self.step in self.places(name, "inputs") and near(figure, self.own, by=SHIFT)
+
+    def say_block(self, said):
+        encoder = self.parts["encoder"]
+        if "pass information" in said:
+            layer, figure = self.read(said, "{english} words pass information to each other. What layer {D} passes on"
+                                            " adds {N} to {goal}.")
+            return near(figure, encoder["attention_rows"][int(layer) - 1].sum())
+        if "worked on alone" in said:
+            layer, figure = self.read(said, "Each {english} word is worked on alone. Layer {D} adds {N} to {goal}.")
+            return near(figure, encoder["feed_forward"][int(layer) - 1].sum())
+        if said.startswith("Looking"):
+            return self.looking(said)
+        first, _, effect = said.partition(" Without it ")
+        layer, figure, on, count = self.read(first, "The feed-forward block of layer {D} adds {N} to {goal}. {N} of its {N}"
+                                                    " neurons are on.")
+        layer = int(layer) - 1
+        if not (near(figure, self.block("feed_forward", layer), by=SHIFT) and self.are_on(layer, on, count)):
+            return False
+        if not effect:
+            return not self.tried
+        after, before = self.read(effect, "the lead over {runner} is {N}, not {N}.")
+        return near(after, self.without("feed_forward", layer, 0)) and near(before, self.margin)
+
+    def looking(self, said):
+        kind, side, what = ("decoder", "inputs", "back at {into}") if "Looking back" in said else (
+            "cross", "source", "at {english}")
+        first, _, most = said.partition("; ")
+        layer, figure = self.read(first.rstrip(".") + ".", f"Looking {what}, layer {{D}} adds {{N}} to {{goal}}.")
+        columns = self.parts[kind][int(layer) - 1].sum(0)
+        if not near(figure, self.block(kind, int(layer) - 1), by=SHIFT):
+            return False
+        if not most:
+            return abs(columns[largest(columns)]) < 0.051
+        name, value = self.read(most, "most from {X}: {N}.")
+        return largest(columns) in self.places(name, side) and near(value, columns[largest(columns)])
+
+    def are_on(self, layer, on, count):
+        inner = self.machine.inner["decoder", layer][self.step]
+        return (number(on), number(count)) == (int((inner > 0).sum()), len(inner))
+
+    def say_strand(self, said):
+        kind, side, looked = ("decoder", "inputs", "back at") if "looked back" in said else ("cross", "source", "at")
+        layer, name, head, share, figure = self.read(
+            said.replace(", the last word, ", " "),
+            f"Layer {{D}} looked {looked} {{X}} (head {{D}}: {{D}}%). That adds {{N}} to {{goal}}.")
+        layer, head, is_last = int(layer) - 1, int(head) - 1, "the last word" in said
+        shares = self.maps[kind, layer][:, self.step]
+        return any(near(share, 100 * shares[head, i], by=0.1) and shares[head, i] > shares[:, i].max() - 1e-3
+                   and near(figure, self.parts[kind][layer, :, i].sum())
+                   and is_last == (kind == "decoder" and i == self.step) for i in self.places(name, side))
+
+    def say_mixing(self, said):
+        layer, row, column, figure = self.read(said, "Layer {D}: {X} looked at {X}. What it took there adds {N} to"
+                                                     " {goal}.")
+        found = self.parts["encoder"]["attention"][int(layer) - 1]
+        rows, columns = self.places(row, "source"), self.places(column, "source")
+        return any(near(figure, found[r, c]) for r in rows for c in columns)
+
+    def say_steers(self, said):
+        if said.startswith("This head"):
+            layer, after, before = self.read(said, "This head also steers the feed-forward block of layer {D}: without"
+                                                   " the head, that block adds {N} to {lead}, not {N}. Open that block")
+            return self.needed[:2] == self.opened and self.is_steering(layer, before, after)
+        before, after = self.read(said, f"The head that {self.looks(self.needed)} also steers this feed-forward block:"
+                                        " with it the block adds {N} to the lead over {runner}, without it {N}.")
+        return self.is_steering(self.steers[0] + 1, before, after)
+
+    def say_choice(self, said):
+        first, _, rest = said.partition(" It leads ")
+        vocabulary, logit, chance = self.read(first, "All {N} tokens of the model get a score. {word} gets {N}, so its"
+                                                     " chance is {X}.")
+        shown = float(self.net.shown(self.logits, self.to)[self.chosen])
+        if not (number(vocabulary) == len(self.logits) and near(logit, self.logit) and within(chance, shown)):
+            return False
+        return self.is_lead(*self.read(rest, "{runner} by {N}: each point is a factor of 2.7, so {runner} is {N} times"
+                                             " less likely, as the model computes it.")) if rest else self.margin <= 0
+
+    def is_lead(self, lead, times):
+        return near(lead, self.margin) and abs(number(times) / math.exp(self.margin) - 1) < 0.006
+
+    # --- inside a block
+
+    def say_attention(self, said):
+        kind, layer = self.opened
+        side, back = ("inputs", "back ") if kind == "decoder" else ("source", "")
+        first = "While reading {X}, head {D}" if kind == "encoder" else "While writing {word}, head {D}"
+        last = f"{'Over all its words, the' if kind == 'encoder' else 'The'} head adds {{N}} to {{goal}}."
+        *row, head, name, share, figure = self.read(said, f"{first} looked {back}most at {{X}}: {{D}}%. {last}")
+        head = int(head) - 1
+        rows = self.places(row[0], "source") if row else [self.step]
+        own = self.parts["encoder"]["heads"] if kind == "encoder" else self.parts[kind].sum(-1)
+        found = [self.row((kind, layer, head), row) for row in rows]
+        return near(figure, own[layer, head]) and any(
+            int(one.argmax()) in self.places(name, side) and near(share, 100 * one.max(), by=0.1) for one in found)
+
+    def say_heads(self, said):
+        kind, layer = self.opened
+        off = "Off: the head’s average over {D} sentences takes its place. The lead is that of {word} over {runner}."
+        over = len(self.net.examples["sentences"])
+        if kind == "encoder":
+            [sentences] = self.read(said, off)
+            return int(sentences) == over
+        shared = "All {D} heads and the bias they share ({N}) add {N}."
+        count, bias, figure, sentences = self.read(said, f"{shared} {off}")
+        heads = len(self.parts[kind][layer])
+        return ((int(count), int(sentences)) == (heads, over)
+                and near(figure, self.block(kind, layer), by=SHIFT)
+                and near(bias, self.parts["bias"][layer, int(kind == "cross")], by=SHIFT + 0.05 * heads))
+
+    def say_choose(self, said):
+        if self.margin < 0:
+            [lead] = self.read(said, "Every token gets a score. {runner} has a higher one than {word}, by {N}: the"
+                                     " translation was chosen as a whole, or was given.")
+            return near(lead, -self.margin)
+        return self.is_lead(*self.read(said, "Every token gets a score. {word} leads by {N}. Each point is a factor of"
+                                             " 2.7, so {runner} is {N} times less likely, as the model computes it."))
+
+    def say_smoothing(self, said):
+        [vocabulary] = self.read(said, "In training, a part of every answer was spread over all {N} tokens (label"
+                                       " smoothing). The chance as shown takes that out again.")
+        kept = self.net.calibration["languages"][self.to]
+        return number(vocabulary) == len(self.logits) and kept["ways"][kept["way"]]["calibrator"]["smoothing"] > 0
+
+    def say_lens(self, said):
+        name, chance, rest = self.read(said, "Had layer 1 been the last, the likeliest token here would have been {X}"
+                                             " ({X}). {X}")
+        states = [self.machine.blocks["decoder", layer, "feed_forward"][2][self.step]
+                  for layer in range(self.net.config["decoder_layers"])]
+        logits = [self.net.logits(self.net.norm("model.decoder.layer_norm", state)) for state in states]
+        best, firsts = int(logits[0].argmax()), [int(one.argmax()) == self.chosen for one in logits]
+        wanted = f"{self.word} is first from layer {firsts.index(True) + 1} on." if any(firsts) else (
+            f"No layer puts {self.word} first.")
+        is_so = not any(firsts) or all(firsts[firsts.index(True):])
+        is_best = name == self.quoted(best) and within(chance, float(logits[0].softmax(-1)[best]))
+        return is_best and is_so and rest == wanted
+
+    def say_feed_forward(self, said):
+        on, count, figure = self.read(said, "For {word}, {N} of {N} neurons are on. Together they add {N} to {goal}.")
+        layer = self.opened[1]
+        return self.are_on(layer, on, count) and near(figure, self.block("feed_forward", layer), by=SHIFT)
+
+    def say_feed_forward_off(self, said):
+        before, after = self.read(said, "Without this block (its average takes its place), {lead} goes from {N} to"
+                                        " {N}.")
+        return near(before, self.margin) and near(after, self.without("feed_forward", self.opened[1], 0))
+
+    def say_steered(self, said):
+        kind, layer, head = self.needed
+        place = f"(layer {layer + 1}, head {head + 1})"
+        name = f"within the source {place}" if kind == "encoder" else f"that {self.looks(self.needed)} {place}"
+        after, before = self.read(said, f"The head {name} also steers this block: without that head, this block adds"
+                                        " {N} to {lead}, not {N}. Open that head")
+        return self.steers[0] == self.opened[1] and self.is_steering(self.opened[1] + 1, before, after)
+
+    def say_encoder_feed_forward(self, said):
+        [figure] = self.read(said, "Through what is taken from the source words, this block adds {N} to {goal}.")
+        return near(figure, self.parts["encoder"]["feed_forward"][self.opened[1]].sum())
+
+    # --- the way of a word
+
+    def say_tour(self, said):
+        columns = [float(self.column("cross", i)) for i in range(len(self.source))]
+        most = columns.index(max(columns))
+        name, lengths = self.names("source")[most], self.machine.lengths("encoder")[:, most]
+        if self.stop == 0:
+            return near(*self.read(said, "Every {english} token becomes a vector, drawn here as 8 numbers, and its"
+                                         f" place is added. That of {name} is {{N}} long."), lengths[0])
+        if self.stop == 1:
+            long = f"That of {name} is {{N}} long in the end."
+            return near(*self.read(said, "In each layer the words pass information to each other, then a feed-forward"
+                                         f" block works on each vector alone. {long}"), lengths[-1])
+        if self.stop == 2:
+            return near(*self.read(said, "The {english} is read once; every word of the translation can look at all of"
+                                         f" it. What is taken from {name} adds {{N}} to {{goal}}."), columns[most])
+        if self.stop == 3:
+            last, figure = self.read(said, "{X} is the last word so far. The next is written from its vector: that is"
+                                           " the river. By itself it adds {N} to {goal}.")
+            return self.step in self.places(last, "inputs") and near(figure, self.own, by=SHIFT)
+        if self.stop in (4, 5):
+            return self.all_looking(said, *(("decoder", "inputs") if self.stop == 4 else ("cross", "source")))
+        if self.stop == 6:
+            figure, layer, alone = self.read(said, "These blocks work on the vector on its own; their neurons push"
+                                                   " words up and down. They add {N} to {goal}, in layer {D} alone"
+                                                   " {N}.")
+            parts = self.parts["feed_forward"]
+            return (near(figure, parts.sum(), by=SHIFT * len(parts)) and near(alone, parts.max(), by=SHIFT)
+                    and float(parts[int(layer) - 1]) > float(parts.max()) - SHIFT)
+        return self.chances(said)
+
+    def all_looking(self, said, kind, side):
+        first, _, most = said.partition(" Most comes from ")
+        every = self.net.config["decoder_layers"]
+        columns = [float(self.column(kind, i)) for i in range(len(self.names(side)))]
+        if not near(*self.read(first, "This adds {N} to {goal}."), self.all_of(kind), by=SHIFT * every):
+            return False
+        if not most:
+            return max(columns) < 0.16
+        name, figure = self.read(most, "{X}: {N}.")
+        return columns.index(max(columns)) in self.places(name, side) and near(figure, max(columns))
+
+    def chances(self, said):
+        shown, best = self.net.shown(self.logits, self.to), self.logits.topk(6).indices.tolist()
+        listed, then = re.fullmatch(r"Scores become chances: (.*)\. (Then .+)", said).groups()
+        wanted = [(name, id) for name, id in ((self.word, self.chosen), (self.runner, self.rival)) if id in best]
+        parts = listed.split(", ") if len(wanted) == 2 else [listed]
+        for part, (name, id) in zip(parts, wanted, strict=True):
+            [chance] = self.read(part, f"{name} gets {{X}}")
+            if not within(chance, float(shown[id])):
+                return False
+        is_last = self.step == len(self.machine.target) - 1
+        return then == ("Then the translation is done." if is_last
+                        else "Then the machine starts again for the next word.")
+
+
+TRANSLATION = """() => {
+  const group = document.querySelector("[aria-label='Choose a word of the translation']").cloneNode(true);
+  group.querySelector(".m-word:last-of-type").remove();  // its end
+  return [group.textContent.trim(), document.querySelectorAll("[data-do=machine_word]").length];
+}"""
+
+
+class Reader:
+    """A page of the machine: reads and decides what it says."""
+
+    def __init__(self, tab, net, to, text):
+        self.tab, self.net, self.to, self.met, self.wrong = tab, net, to, {}, []
+        tab.locator("[data-says=machine-carried]").wait_for()
+        translation, tokens = tab.evaluate(TRANSLATION)
+        self.source, self.target = net.source_ids(text), net.target_ids(translation, to)
+        assert len(self.target) == tokens + 1, (translation, "the tag is no button")
+
+    def steps(self, steps):
+        """Each of these, for the word and for it over the runner-up."""
+        for step in steps:
+            self.tab.locator(f'[data-do=machine_word][data-value="{step}"]').click()
+            sentences = Sentences(self.net, self.to, self.source, self.target, step)
+            for mode in ("for", "over"):
+                self.wait(step)
+                self.tab.locator(f"[data-do=machine_mode][data-value={mode}]").first.click()
+                self.wait(step)
+                sentences.count(mode)
+                yield sentences
+
+    def wait(self, step):
+        self.tab.wait_for_function("""(step) => document.querySelector(`[data-do=machine_word][data-value="${step}"]`)
+            ?.ariaPressed === "true" && document.querySelector(".other [data-says=machine-carried]")""", arg=step)
+
+    def read(self, sentences, within=".other"):
+        """A sentence that cannot be read is one that nobody checked."""
+        sentences.tried = "not tried here" not in self.tab.locator("[data-says=machine-carried]").inner_text()
+        for kind, said in self.tab.locator(within).evaluate(READ):
+            self.met[kind] = self.met.get(kind, 0) + 1
+            try:
+                is_true, why = getattr(sentences, f"say_{kind.replace('-', '_')}")(said), ""
+            except Exception as error:
+                is_true, why = False, repr(error)
+            if not is_true:
+                self.wrong.append(f"{sentences.goal}: {kind}: {said} {why}")
+
+    def read_blocks(self, sentences):
+        """What each block says when it is opened."""
+        self.tab.keyboard.press("Escape")
+        for address in self.tab.evaluate("""() => [...new Set([...document.querySelectorAll(
+                ".m-gate[data-do=machine_open]")].map((one) => one.dataset.value))]"""):
+            self.tab.locator(f'.m-gate[data-do=machine_open][data-value="{address}"]').press("Enter")
+            self.tab.locator(".opened").wait_for()
+            kind, _, layer = address.partition(".")
+            sentences.opened = kind, int(layer or 0)
+            self.read(sentences, ".opened")
+            if kind == "choose":
+                self.tab.locator("[data-k=machine-lens]").click()
+                self.tab.locator("[data-says=machine-lens]").wait_for()
+                self.read(sentences, ".opened")
+            self.tab.locator("[data-k=machine-close]").click()
+            self.tab.locator(".opened").wait_for(state="detached")
+
+    def read_stops(self, sentences):
+        """What each stop of a word's way says."""
+        self.tab.locator("[data-do=machine_follow]").click()
+        for sentences.stop in range(8):
+            self.tab.locator(".m-stop", has_text=f"{sentences.stop + 1} of 8").wait_for()
+            self.read(sentences, ".m-stop")
+            self.tab.locator(".m-stop .chip.solid").click()
+
+
+@pytest.fixture(scope="module")
+def networks():
+    return {name: Network(HOME / name) for name in ("storybook", "everyday")}
+
+
+@pytest.fixture
+def reader(open_tab, networks, request):
+    """Of a case, on the server's page or on the page with the model inside."""
+    def opened(name, *, inside=False):
+        model, to, text, _ = CASES[name]
+        asked = {"text": text, "from": "en", "to": to} | ({} if inside else {"model": model})
+        home = request.getfixturevalue("file") if inside else f"{request.getfixturevalue('packaged').url}/"
+        return Reader(open_tab(f"{home}?{urlencode(asked)}#machine", offline=inside), networks[model], to, text)
+
+    return opened
+
+
+@pytest.mark.parametrize("name", [
+    name if name in SHORT else pytest.param(name, marks=pytest.mark.long) for name in CASES])
+def test_every_sentence_of_the_machine_is_true(reader, name):
+    page = reader(name)
+    for sentences in page.steps(CASES[name][3]):
+        page.read(sentences)
+    assert not page.wrong, "\n".join(page.wrong)
+    seen = {"carried", "sum", "sums", "river", "row", "last", "block", "strand", "choice"}
+    assert seen <= set(page.met) and (name != "long" or "left-out" in page.met), page.met
+
+
+@pytest.mark.parametrize("name", ["cat", pytest.param("several", marks=pytest.mark.long)])
+def test_every_sentence_inside_a_block_is_true(reader, name):
+    page = reader(name)
+    for sentences in page.steps(CASES[name][3][:1]):
+        page.read_blocks(sentences)
+    assert not page.wrong, "\n".join(page.wrong)
+    seen = {"attention", "heads", "feed-forward", "feed-forward-off", "encoder-feed-forward", "choose", "lens"}
+    assert (seen | ({"steers", "steered"} if name == "cat" else set())) <= set(page.met), page.met
+
+
+@pytest.mark.parametrize("name", ["cat", pytest.param("spanish", marks=pytest.mark.long)])
+def test_every_stop_of_a_words_way_says_what_is_true(reader, name):
+    page = reader(name)
+    for sentences in page.steps(CASES[name][3]):
+        page.read_stops(sentences)
+    assert not page.wrong, "\n".join(page.wrong)
+    assert page.met["tour"] >= 8 * len(CASES[name][3])
+
+
+def test_every_sentence_of_a_page_with_the_model_inside_is_true(reader):
+    page = reader("cat", inside=True)
+    for sentences in page.steps(CASES["cat"][3][:1]):
+        page.read(sentences)
+        page.read_blocks(sentences)
+        page.read_stops(sentences)
+    assert not page.wrong, "\n".join(page.wrong)
