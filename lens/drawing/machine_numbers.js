@@ -276,7 +276,8 @@ class Effects {
 
   // Of each part, the same for every step and runner-up; whether that takes at most so many `seconds`.
   async compute(pause, seconds) {
-    const { forced: { network, encoded, sourceIds, inputIds }, parts, states } = this, left = parts.slice(states.length);
+    const { forced: { network, encoded, sourceIds, inputIds }, parts, states } = this;
+    const left = parts.slice(states.length);
     const write = () => network.decode(inputIds, [network.cache()], encoded), read = () => network.encode(sourceIds);
     if (left.length && secondsOf(left, { write, read }) > seconds) return false;
     while (states.length < parts.length) {
