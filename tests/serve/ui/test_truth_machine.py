@@ -283,8 +283,8 @@ class Sentences(Step):
         if said.startswith("Looking"):
             return self.looking(said)
         first, _, effect = said.partition(" Without it ")
-        layer, figure, on, count = self.read(first, "The feed-forward block of layer {D} adds {N} to {goal}. {N} of its {N}"
-                                                    " neurons are on.")
+        layer, figure, on, count = self.read(first, "The feed-forward block of layer {D} adds {N} to {goal}. {N} of its"
+                                                    " {N} neurons are on.")
         layer = int(layer) - 1
         if not (near(figure, self.block("feed_forward", layer), by=SHIFT) and self.are_on(layer, on, count)):
             return False
