@@ -76,7 +76,7 @@ export const manyHeads = {
   },
 };
 
-// One head: its shares as bars, and under them the chance of the word without it.
+// One head: its shares as bars, and under them, where it is off, the chance of the word without it.
 function panel({ shares, most, without }, h, { x, wide, row, word, isOff }) {
   const room = wide - (isNarrow() ? 36 : 68), under = 30 + shares.length * row;
   const bar = (share, i) => {
@@ -86,7 +86,6 @@ function panel({ shares, most, without }, h, { x, wide, row, word, isOff }) {
       isNarrow() ? Math.round(100 * share) : part(share), { how })}`;
   };
   return html`<g opacity="${isOff ? 0.3 : 1}">${text(x, 16, `head ${h + 1}`, { how: "bold" })}${shares.map(bar)}</g>${
-    text(x, under + 18, isNarrow() ? "off:" : "switched off:", { how: "soft" })}${
-    text(x, under + 37, isNarrow() ? chance(without) : `${word} has
-      ${chance(without)}`, { how: isOff ? "bold" : "" })}`;
+    isOff ? [text(x, under + 18, isNarrow() ? "off:" : "switched off:", { how: "soft" }),
+      text(x, under + 37, isNarrow() ? chance(without) : `${word} has ${chance(without)}`, { how: "bold" })] : ""}`;
 }

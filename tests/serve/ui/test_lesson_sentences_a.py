@@ -262,6 +262,8 @@ def test_many_heads(net, opened):
     looks = [look for (layer, _), look in net.looks("decoder", QU).items() if layer == 1]
     whole, without = net.chance(QU), [net.chance(QU, off=("decoder", 1, head)) for head in range(4)]
     costly = int(np.argmin([chance for chance, _ in without]))
+    shown = lesson.place.locator(".pictured svg").text_content()
+    assert "switched off" not in shown, "the picture does not answer the question"
 
     def looks_at(head, word, share):
         return word == INPUTS[looks[head].argmax()] and is_part(share, looks[head].max())
