@@ -56,7 +56,8 @@ def measure(bench: Workbench) -> Figures:
     stages = [(general, bench.pick(160, 12), LEARNING_RATE), (task, bench.pick(120, 6), LEARNING_RATE / 2)]
     idioms, literals = ([one for one in said if one.held_out and one.meaning == meaning]
                         for meaning in ("figurative", "literal"))  # fmt: skip
-    found, said_first, steps = [], {}, [0]  # found: [kinds,seeds,moments,languages,3]: as idiom, as cake, literal
+    found, steps = [], [0]  # found: [kinds,seeds,moments,languages,3]: as idiom, as cake, literal
+    said_first: dict[str, list[list[str]]] = {}
     for kind, key in zip(KINDS, KEYS, strict=True):
         by_seed = []
         for seed in bench.seeds:

@@ -76,7 +76,7 @@ export const crossAttention = {
       <i>${english[most].label}</i>. ${isLost ? html`Erase <i>${label}</i>, and the chance of ${own} goes from
         <b>${chance(whole)}</b> to <b>${chance(without.chance)}</b>${without.instead ? html`: <i>${without.instead}</i>
           is written instead` : ""}.`
-      : html`Whichever English word is erased, its chance stays at <b>${atLeast(without.chance)}</b>.`}`;
+      : html`Whichever English word is erased, its chance is still <b>${atLeast(without.chance)}</b>.`}`;
   },
   predict: {
     question: html`In the vocabulary, <i>bank</i> has one list of numbers. Take <i>${BANKS[0]}</i> and

@@ -48,8 +48,8 @@ export const headsAndLayers = {
     const costs = costBars(lesson, head), narrow = isNarrow();
     const [tall, whole] = narrow ? [height, drawn] : [Math.max(height, costs.height), html`${drawn}${costs.drawn}`];
     return html`${picture(`The map of ${headTitle(head)}`, tall, whole)}<div class="more">${
-      narrow && picture("The cost of each head", costs.height, costs.drawn)}<p class="fine">Rows look at columns; numbers
-      are per cent. Bars: what the right word loses without each head on unseen sentences, the costliest first;
+      narrow && picture("The cost of each head", costs.height, costs.drawn)}<p class="fine">Rows look at columns;
+      numbers are per cent. Bars: what the right word loses without each head on unseen sentences, the costliest first;
       coloured: this head.</p></div>`;
   },
   says(state, [answer], lesson) {

@@ -71,9 +71,8 @@ export const manyHeads = {
   },
   short(state, [look]) {
     const { heads, word, costly } = seen(look);
-    return html`The layer has ${heads.length} heads, each with its own way of looking. For <i>${word}</i>, it is head
-      ${costly + 1} that counts; the others are there for other words. All of them look back at the French. Where does
-      the English come in?`;
+    return html`The layer has ${heads.length} heads, each with its own way of looking. Without head ${costly + 1}, the
+      chance of <i>${word}</i> falls most. All of them look back at the French. Where does the English come in?`;
   },
 };
 

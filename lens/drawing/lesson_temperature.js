@@ -48,11 +48,11 @@ function columns(answer, warmth) {
 }
 
 // What samples were like, at the temperatures that were measured; the nearest is marked.
-function samples({ result }, warmth, y) {
+function samples({ result }, warmth) {
   const [variety, quality] = Object.values(result.columns).map((all) => all.map((one) => one.value));
   const distances = MEASURED.map((one) => Math.abs(Math.log(one / warmth)));
   const lines = [{ values: variety, tone: "orange" }, { values: quality, tone: "green" }];
-  return curves(MEASURED, lines, { y, height: CURVES, at: distances.indexOf(Math.min(...distances)), least: 0, most: 1,
+  return curves(MEASURED, lines, { height: CURVES, at: distances.indexOf(Math.min(...distances)), least: 0, most: 1,
     bottom: "temperature", side: "whole sentences, sampled", written: (value) => `${100 * value}%` });
 }
 
@@ -68,7 +68,8 @@ export const temperature = {
   picture({ stop }, [answer], lesson) {
     const warmth = warmthOf(stop), height = TOP + (SHOWN + 1) * ROW + 24;
     return html`${picture("Scores and shares of the likeliest words of one step", height, columns(answer, warmth))}
-      <div class="more">${picture("Whole sentences, sampled at several temperatures", CURVES, samples(lesson, warmth, 0))}${
+      <div class="more">${
+      picture("Whole sentences, sampled at several temperatures", CURVES, samples(lesson, warmth))}${
       legend([["orange", "variety: how many samples of a sentence differ"],
         ["green", "quality: chrF, how close samples are to the reference"]])}<p class="fine">Scores are those of the
       chances that the page shows, the best at 0. Samples were drawn from the model’s own shares, before

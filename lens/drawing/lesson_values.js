@@ -11,7 +11,7 @@ const CHOICE = ["cross", "decoder"], WORD = "il";
 const LEADS = 0.95;  // a chance from which nothing competes
 const SEEN = 0.0005;  // a share below it says nothing of the length of its value
 const TOP = 34, CHANCES = 106;  // heights
-const lineHeight = () => isNarrow() ? 19 : 25;
+const lineHeight = () => isNarrow() ? 16 : 25;
 
 // One row of a head: for each word its share, what it adds, and the length of its value, which is adds / share.
 function rowOf(trace, head) {

@@ -67,6 +67,7 @@ export const workedExample = {
         <b>${share(weights[chosen])}</b>.`;
     },
     needs: [],
+    shows: { row: `hand-${ASKS}`, step: SOFTMAX },
   },
 };
 

@@ -10,6 +10,12 @@ const EVERY = 3000;  // milliseconds between two looks at a run
 const NONE = "This file has no lessons. They are of the model storybook: seq2see export storybook --format web writes "
   + "a file with them.";
 
+// On paper everything is open.
+for (const when of ["beforeprint", "afterprint"]) {
+  addEventListener(when, () => document.querySelectorAll(".s2s .measured details")
+    .forEach((one) => { one.open = when === "beforeprint"; }));
+}
+
 // Draws the page; asks for the record once, or again with `body`: `run` starts a run.
 export async function lessons(element, context, body) {
   if (element.asked && !body) return element.lessons && draw(element, context);

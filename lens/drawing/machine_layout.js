@@ -39,7 +39,10 @@ function laidOut({ width, height, source, inputs, most, groups, maps }) {
   const free = river - OVER_RIVER - BETWEEN - readTop - 12, even = free / (source + most - 1);
   const readRow = Math.min(ROW, (height - CARRIED - readTop) / source,
     Math.max(even, Math.min(LABEL, (free - SHORTEST * (most - 1)) / source)));
-  const readEnd = readTop + source * readRow, writeTop = Math.max(readEnd, height < 720 ? SHORT : READING) + BETWEEN;
+  const reading = { x: (lastCross ?? decoder.at(-1)).x1 + 50, y: 12 }, space = width - reading.x - 12;
+  reading.isSmall = space < 215;
+  const readingEnd = (height < 720 ? SHORT : READING) + (reading.isSmall ? 215 - space - 20 : 0);
+  const readEnd = readTop + source * readRow, writeTop = Math.max(readEnd, readingEnd) + BETWEEN;
   const writeRow = Math.min(WRITTEN_ROW, (river - OVER_RIVER - writeTop - 4) / Math.max(1, inputs - 1));
   return {
     width, height, cell, maps, mapHeight, isNarrow, carried: { ...carried, y: readEnd + (height < 720 ? 10 : 18) }, choose,
@@ -49,7 +52,7 @@ function laidOut({ width, height, source, inputs, most, groups, maps }) {
     write: { ...write, blocks: decoder, top: writeTop, end: river + UNDER_RIVER, row: writeRow, river: write.river,
       y: (back) => back === 0 ? river : river - OVER_RIVER - (back - 0.5) * writeRow,  // this many rows before the last
       line: river, above: OVER_RIVER - 2, below: UNDER_RIVER - 4 },
-    reading: { x: (lastCross ?? decoder.at(-1)).x1 + 50, y: 12 },
+    reading,
   };
 }
 

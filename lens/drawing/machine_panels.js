@@ -25,7 +25,8 @@ export function carriedPanel(shown, at = null) {
 // The sentence, and as many parts as have room under it, up to four.
 function withSums(shown, sentence, room) {
   const letters = String(sentence).replace(/<[^>]*>/g, "").replace(/\s+/g, " ").length;
-  const isShort = innerHeight < 820, lines = Math.ceil(letters / 38), [line, part, rest] = isShort ? [18, 30, 115] : [20, 34, 140];
+  const isShort = innerHeight < 820, lines = Math.ceil(letters / 40);
+  const [line, part, rest] = isShort ? [18, 29, 105] : [20, 34, 134];
   const count = Math.floor((room - rest - lines * line) / part);
   return html`${said("carried", sentence)}${sumsUp(shown, Math.max(2, Math.min(4, count)))}`;
 }
@@ -54,6 +55,6 @@ export function readingPanel({ trace, data, f }, at, rows) {
   const entry = ([tone, text]) => html`<li><i class="m-key ${tone}"></i>${text}</li>`;
   return html`<aside class="m-panel m-reading" style="left:${x}px;top:${y}px;width:${width}px"><h2>${title}</h2><ul>${
     legend(trace.languages).filter(([tone]) => used(tone)).map(entry)}</ul>${f && said("sums", sumsTo(f, data, trace))}${
-    leftOut(rows, trace, f).map((one) => said("left-out", one))}<p>Point at a path to read it. Click a block to look
-    inside.</p></aside>`;
+    leftOut(rows, trace, f).map((one) => said("left-out", one))}${!at.reading.isSmall && html`<p>Point at a path to read
+    it. Click a block to look inside.</p>`}</aside>`;
 }

@@ -270,7 +270,7 @@ function figures({ f, data, trace }, at, rows) {
     const text = signed(value), width = text.length * 7.6 + 4;
     const colour = Math.abs(value) < 0.05 ? "soft" : value < 0 ? "orange" : tone;
     return html`<rect class="m-back" x="${x - width / 2}" y="${y - 13}" width="${width}" height="17" rx="3"/><text
-      class="m-figure mid" x="${x}" y="${y}" style="fill:var(--${colour})">${text}</text>`;
+      class="m-figure mid in-${colour}" x="${x}" y="${y}">${text}</text>`;
   };
   const own = (block) => f.blocks.find((one) => one.kind === block.kind && one.layer === block.layer);
   const of = (block) => {
@@ -279,8 +279,8 @@ function figures({ f, data, trace }, at, rows) {
     const { figure: value, kind } = own(block);
     return room < 26 && Math.abs(value) < 0.3 ? "" : figure(room > 90 ? block.x1 - 24 : x, value, TONES[kind]);
   };
-  const end = (i) => html`<text class="b" x="${read.memoryEnd + 6}" y="${read.y(i) + 4.5}" style="fill:var(--${
-    f.source[i] > 0 ? "blue" : "orange"})">${signed(f.source[i])}</text>`;
+  const end = (i) => html`<text class="b in-${f.source[i] > 0 ? "blue" : "orange"}"
+    x="${read.memoryEnd + 6}" y="${read.y(i) + 4.5}">${signed(f.source[i])}</text>`;
   const ends = labelled(rows.source.filter((i) => isUsed(f.source[i])), read.y, read.row, () => true);
   return html`<g class="figures" aria-hidden="true">${figure((write.strip + write.river) / 2, f.own.figure, "ochre")}${
     write.blocks.map(of)}${read.blocks.filter(isFold).map((one) => foldLabel(one, read.top, read.end))}${
@@ -321,14 +321,23 @@ const looked = ({ kind, layer, head }, step, trace) => {
 
 // --- the choice
 
+// The word that is written, its chance and its score: a long word has a line of its own.
+function chosenWord(word, likely, score, left, right, y) {
+  const isLong = 15.5 * word.length > right - left - 66, size = Math.min(isLong ? 22 : 26, (right - left) / (0.62 * word.length));
+  const at = isLong ? [y - 5, y + 18, y + 18] : [y + 8, y - 5, y + 14];
+  return html`<text class="m-on b" x="${left}" y="${at[0]}" style="font-size:${Math.max(12, size).toFixed(1)}px">${word}</text>
+    <text class="m-on b ${isLong ? "" : "end"}" x="${isLong ? left : right}" y="${at[1]}">${likely}</text>
+    <text class="m-on end" x="${right}" y="${at[2]}">${score}</text>`;
+}
+
 function choosePanel(shown, at) {
   const { data, trace, f } = shown, { x, width } = at.choose, { top, line, end } = at.write, right = x + width;
   const middle = x + width / 2, named = nameTop(at, false), others = data ? candidates(data) : [];
-  const step = Math.min(31, (line - 40 - (top + 24)) / 5), size = (text) => text.length > 9 ? 17 : text.length > 6 ? 21 : 26;
+  const step = Math.min(31, (line - 36 - (top + 22)) / 5);
   const most = data ? Math.max(data.logit, 1) : 1;
   const row = (one, i) => {
-    const y = top + 24 + (i + 0.62) * step;
-    return html`<foreignObject x="${x + 12}" y="${y - 15}" width="${width - 118}" height="20"><div class="m-other">${
+    const y = top + 22 + (i + 0.7) * step;
+    return html`<foreignObject x="${x + 12}" y="${y - 13}" width="${width - 118}" height="17"><div class="m-other">${
       candidateName(one, trace)}</div></foreignObject><text class="end" x="${right - 78}" y="${y}">${
       plain(one.logit)}</text><text class="s end" x="${right - 10}" y="${y}">${chance(one.chance)}</text>${
       step >= 24 && html`<rect class="m-neuron" x="${x + 12}" y="${y + 6}" rx="1.5" height="3" width="${
@@ -336,9 +345,7 @@ function choosePanel(shown, at) {
   };
   const word = data && namesOf(trace, "target")[data.step];
   const chosen = data && html`<rect class="m-chosen" x="${x + 10}" y="${line - 32}" width="${width - 20}" height="62" rx="10"/>
-    <text class="m-on b" x="${x + 22}" y="${line + 8}" style="font-size:${size(word)}px">${elided(word, 11)}</text>
-    <text class="m-on b end" x="${right - 20}" y="${line - 5}">${chance(chanceOf(data, trace))}</text>
-    <text class="m-on end" x="${right - 20}" y="${line + 14}">score ${plain(data.logit)}</text>`;
+    ${chosenWord(elided(word, 18), chance(chanceOf(data, trace)), `score ${plain(data.logit)}`, x + 22, right - 20, line)}`;
   return html`<g data-area="choose" class="m-gate" role="button" tabindex="0" data-do="machine_open" data-value="choose"
     data-k="gate-choose" aria-label="Choose the word: scores become chances" ${data && told("choice", choice(data, trace))}>
     <rect class="gate" x="${x}" y="${top - 4}" width="${width}" height="${end - top + 4}" rx="10"/>

@@ -37,8 +37,8 @@ function tale(lessons) {
     <p class="short" data-says="story-${name.slice(4)}"></p><p class="second"><a href="#lesson-${number}">What was
     measured, in lesson ${number}</a></p></section>`;
   return html`<div class="tale"><h2>From a word to a translation</h2>
-    <p class="lead">How does a machine turn <i lang="en">${CAT.text}</i> into French? Eight steps, each with something to
-      predict and something to move. The numbers are this model’s own, computed as you read. It takes a class hour.</p>
+    <p class="lead">How does a machine turn <i lang="en">${CAT.text}</i> into French? Eight steps, each with something
+      to predict and something to move. The numbers are this model’s own, computed as you read. It takes a class hour.</p>
     ${lessons.map(section)}<section class="scene" aria-labelledby="s2s-scene-whole"><p class="soft">All of it</p>
     <h3 id="s2s-scene-whole">The whole machine</h3><p class="lead">The same sentence and the same numbers, from the
       English words to the next French word. Choose another word, or point at a line.</p><div class="whole"></div>

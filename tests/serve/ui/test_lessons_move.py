@@ -110,6 +110,9 @@ def test_the_record_is_shown_as_a_person_would_say_it(open_lesson):
     kinds = {"holds": "holds", "does not hold here": "not", "not decidable here": "open"}
     assert marks == [kinds[word] for word in words] and len(marks) == 5
     assert measured.locator("details[open]").count() == 0, "figures, picture and code are folded"
+    lesson.tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert measured.locator("details:not([open])").count() == 0, "on paper they are open"
+    lesson.tab.evaluate("dispatchEvent(new Event('afterprint'))")
     assert "{" not in measured.locator(".findings").inner_text()
     measured.get_by_text("The figures").click()
     assert measured.get_by_role("table").count() >= 2

@@ -31,7 +31,8 @@ UNTIDY = """() => {
         if (parseFloat(getComputedStyle(element).fontSize) < 12) wrong.push(`small: ${said}`);
         if (box.left < edge.left + 4 || box.right > edge.right - 4 || box.top < edge.top || box.bottom > edge.bottom - 4)
             wrong.push(`outside: ${said}`);
-        for (const [other, place] of texts.slice(i + 1)) {
+        for (const [other, place, own] of texts.slice(i + 1)) {
+            if (own === element) continue;  // lines of one text
             const wide = Math.min(box.right, place.right) - Math.max(box.left, place.left);
             const high = Math.min(box.bottom, place.bottom) - Math.max(box.top, place.top);
             if (wide > 2 && high > 5.5) wrong.push(`${said} over ${other}`);
