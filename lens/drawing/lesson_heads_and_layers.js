@@ -8,6 +8,7 @@ import { chance, percent, roleName } from "./wording.js";
 
 const ORDER = ["encoder", "decoder", "cross"], TONES = { encoder: "slate", decoder: "green", cross: "blue" };
 const LEADS = 0.95;  // a chance below which a word is in doubt
+const NAMED = 3;  // heads, at most, that a sentence lists
 const BESIDE = 620;  // where the bars begin, beside the map
 
 // The heads of the record, the costliest first: { name, kind, roles, cost }, in nats a token.
@@ -53,14 +54,15 @@ export const headsAndLayers = {
   },
   says(state, [answer], lesson) {
     const trace = traceIn(answer), head = headOfState(state, lesson), all = costsOf(lesson);
-    const place = all.findIndex(({ name }) => name === nameOf(head)), { roles, cost } = all[place];
+    const falls = (one) => html`<i>${one.label}</i> falls to <b>${chance(one.without)}</b>`;
+    const some = doubted(trace, head), here = some.length ? listed(some, falls) : "no word is in doubt";
+    const place = all.findIndex(({ name }) => name === nameOf(head)), { roles, cost } = all[place] ?? {};
+    if (!roles) return html`${HeadTitle(head)}: this head of another model was not measured. Without it, here ${here}.`;
     const role = roles.length ? html`its role${roles.length > 1 ? "s" : ""}: ${
       listed(roles, (one) => roleName({ role: one }))}` : "none of the roles that were tried";
-    const falls = (one) => html`<i>${one.label}</i> falls to <b>${chance(one.without)}</b>`;
-    const here = listed(doubted(trace, head), falls);
     return html`${HeadTitle(head)}: ${role}. Without it the right word keeps <b>${
       percent(Math.exp(-Math.max(0, cost)))}</b> of its chance on unseen sentences (number <b>${place + 1}</b> of ${
-      all.length} by cost); here ${String(here) ? here : "no word is in doubt"}.`;
+      all.length} by cost); here ${here}.`;
   },
   predict: {
     question: "Each head is switched off in turn. For how many of them is a word of the cat’s translation in doubt?",
@@ -71,9 +73,9 @@ export const headsAndLayers = {
     },
     because([answer], { result: { having } }) {
       const trace = traceIn(answer), some = needed(trace);
-      return html`<b>${some.length}</b> of ${trace.heads.length}${some.length ? html`: ${
-        listed(some, headTitle, "; ")}` : ""}. With any other head off, every word keeps at least ${chance(LEADS)}.
-        Yet ${having} heads have a role: a role is not a need.`;
+      const named = some.length && some.length <= NAMED ? html`: ${listed(some, headTitle, "; ")}` : "";
+      return html`<b>${some.length}</b> of ${trace.heads.length}${named}. With any other head off, every word keeps at
+        least ${chance(LEADS)}. Yet ${having} heads have a role: a role is not a need.`;
     },
   },
 };

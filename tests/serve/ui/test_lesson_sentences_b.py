@@ -298,6 +298,7 @@ def test_heads_and_layers(net, lesson):
     page, result = lesson(12), RECORD["l12_heads_and_layers"]["result"]
     needed = [head for head in net.heads() if doubted(net, head)]
     text, right = answered(page, 0)
+    assert len(needed) <= 3, "they are named"
     says(rf"^{len(needed)} of {len(net.heads())}: {'; '.join(map(headline, needed))}\. ", text)
     says(rf"Yet {result['having']} heads have a role", text)
     part = len(needed) / len(net.heads())
