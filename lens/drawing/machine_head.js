@@ -25,7 +25,7 @@ export function wholeMap({ trace, state: { theme } }, head, chosen) {
   const rightToLeft = isRightToLeft(trace.codes(kind)[1]);
   return html`<div class="whole" role="group" aria-label="The whole map, ${map.rows.length} rows and ${length} columns"
     style="--columns:${length};--rows:${map.rows.length}" dir="${rightToLeft ? "rtl" : "ltr"}"><img alt=""
-    class="${rightToLeft ? "turned" : ""}" src="${imageOf(map, { tone, theme })}"><i class="lines"></i>${
+    class="${rightToLeft ? "turned" : ""}" src="${imageOf(map, { tone, theme })}"><i class="ruled"></i>${
     names.map(column)}${map.at.map(row)}</div>`;
 }
 

@@ -3,7 +3,7 @@
 
 import { css, shade } from "./colour.js";
 import { plain, signed } from "./machine_figures.js";
-import { FAMILY, blockName, columnName, headWords, namesOf, readWord, writtenWord } from "./machine_names.js";
+import { FAMILY, blockName, columnName, headWords, namesOf, readWord } from "./machine_names.js";
 import { folded, sums } from "./machine_sums.js";
 import { html } from "./markup.js";
 import { language } from "./languages.js";
@@ -74,7 +74,7 @@ function write(at) {
     "Decoder: the river is the vector of the next word.", html`<ol class="t-river"><li data-area="written">${river[0]}<div
     class="t-block last"><span>After ${readWord(trace, data.step)}<small>the last word so far</small></span><b>${
     signed(own.figure)}</b></div></li>${grouped(blocks, drawn)}</ol><p class="written"><b>${
-    writtenWord(trace, data.step)}</b><span>${shownChance(data)}<small>${score}</small></span></p>`);
+    namesOf(trace, "target")[data.step]}</b><span>${shownChance(data)}<small>${score}</small></span></p>`);
 }
 
 const shownChance = ({ top, id }) => {
