@@ -123,7 +123,7 @@ const lastDirection = ({ decoder: { layer_norm: norm } }, seen, step, { weight }
 
 // --- the parts of a logit
 
-// Of what these output weights make of the last state; with `isWhole` also the activations of neurons.
+// Of what these output weights make of the last state; with `isWhole` also the activations of all neurons.
 function partsOf(forced, step, output, isWhole = false) {
   const { network, seen } = forced, { decoder, D } = network, u = lastDirection(network, seen, step, output);
   const position = dot(sinusoid(step, D), u), [first] = seen.streams["decoder.layers.0.self_attn"];

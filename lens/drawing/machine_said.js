@@ -103,8 +103,8 @@ export function block(f, data, trace, kind, layer) {
     const values = f[kind][layer], most = largestOf(values);
     const name = kind === "cross" ? sourceWord(trace, most) : readWord(trace, most);
     const least = Math.abs(values[most]) >= 0.05 ? html`; most from ${name}: ${figure(values[most])}` : "";
-    return html`Looking ${kind === "cross" ? html`at ${reads(trace)}` : html`back at ${writes(trace)}`}, layer ${n} adds ${
-      figure(value)} to ${for_}${least}.`;
+    const where = kind === "cross" ? html`at ${reads(trace)}` : html`back at ${writes(trace)}`;
+    return html`Looking ${where}, layer ${n} adds ${figure(value)} to ${for_}${least}.`;
   }
   const neurons = data.parts.for.neurons?.[layer], without = withoutBlock(data, layer);
   const on = neurons ? html` ${count(neurons.active)} of its ${count(neurons.count)} neurons are on.` : "";
