@@ -346,7 +346,7 @@ function choosePanel(shown, at) {
   const { data, trace, f } = shown, { x, width } = at.choose, { top, line, end } = at.write, right = x + width;
   const middle = x + width / 2, named = nameTop(at, false), others = data ? candidates(data) : [];
   const step = Math.min(31, (line - 36 - (top + 22)) / 5);
-  const most = data ? Math.max(data.logit, 1) : 1;
+  const most = Math.max(1, data?.logit ?? 1, ...others.map(({ logit }) => logit));
   const row = (one, i) => {
     const y = top + 22 + (i + 0.7) * step;
     return html`<foreignObject x="${x + 12}" y="${y - 13}" width="${width - 118}" height="17"><div class="m-other">${
