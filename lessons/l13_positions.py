@@ -11,7 +11,7 @@ from ..measures.gold import in_halves
 from ..modeling.positions import sinusoids
 from ..storybook import StoryPair
 from ..tokenizer.encoding import encode_source, encode_target
-from .figures import layer_name
+from .figures import layer_name, likeness
 from .lesson import Bars, Check, Checks, Exhibits, Figures, Look, Map, Table, Workbench
 from .small import Recipe, compare, task_of
 
@@ -34,14 +34,19 @@ def measure(bench: Workbench) -> Figures:
     exact = [one.exact for one in trained]
     width = model.config.d_model
     table_PD = sinusoids(512, width).double().numpy()
+    distance, shift = by_distance(table_PD), shift_error(table_PD)
+    twins = [twin_distance(one, bench) for one in (model, blind)]
     bench.seed(0)
     return Figures(
+        same={"states": likeness(moves[1, 0], within=SAME), "chances": likeness(moves[1, 1], within=SAME),
+              "first": likeness(moves[1, 2], within=SAME), "distance": likeness(distance, within=ROUNDING),
+              "shift": likeness(shift, within=ROUNDING), "twins": likeness(twins[1], within=SAME)},
         encoder=moves[:, 0], output=moves[1, 1], decoder=moves[:, 2:], first=moves[1, 2], last=moves[1, -1],
         exact=exact, worse=exact[1].value / (exact[0].value or math.nan), source=task_of(bench).test[0].source,
-        written=[one.sample for one in trained], distance=by_distance(table_PD), shift=shift_error(table_PD),
+        written=[one.sample for one in trained], distance=distance, shift=shift,
         dots=(table_PD @ table_PD.T)[:DRAWN, :DRAWN] / (width / 2),
         read=[max(0.0, read_off(one, bench)) for one in (model, blind, type(model)(model.config).eval())],
-        twins=[twin_distance(one, bench) for one in (model, blind)],
+        twins=twins,
         look=Look("The goat chased the wolf because it was hungry.", "encoder"),
     )  # fmt: skip
 

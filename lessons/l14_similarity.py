@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 from ..lens.hooks import all_sites, replaced
 from ..lens.teacher_forcing import chosen_log_probs, eval_with_eager_attention, forced_pass
 from ..tokenizer.encoding import encode_source
-from .figures import rank_correlation
+from .figures import likeness, rank_correlation
 from .lesson import Check, Checks, Curves, Exhibits, Figures, Map, Table, Workbench
 
 # N vectors, D width, B batch, T tokens, H heads, E size of one head
@@ -45,8 +45,8 @@ def measure(bench: Workbench) -> Figures:
     untrained_ND, vectors_ND = (model.get_input_embeddings().weight[ids].detach().double().numpy()
                                 for model in (type(bench.model)(bench.model.config), bench.model))
     directions_ND = vectors_ND / np.linalg.norm(vectors_ND, axis=1, keepdims=True)
-    likeness = [x_ND @ x_ND.T for x_ND in (vectors_ND, directions_ND)]
-    nearest = [np.argmax(of - 1e9 * np.eye(len(ids)), axis=1) for of in likeness]
+    products = [x_ND @ x_ND.T for x_ND in (vectors_ND, directions_ND)]
+    nearest = [np.argmax(of - 1e9 * np.eye(len(ids)), axis=1) for of in products]
     lengths = np.linalg.norm(vectors_ND, axis=1)
     sides = dict(zip(SIDES, (english, ~english), strict=True))
     chance = {name: CARRIES / math.sqrt(side.sum()) for name, side in sides.items()}
@@ -54,11 +54,12 @@ def measure(bench: Workbench) -> Figures:
                           for of in (lengths, np.linalg.norm(untrained_ND, axis=1)))  # fmt: skip
     losses = loss(bench), loss(bench, equal=True)
     dots, cosines = (np.array([[of(one, other) for other in (A, B, C)] for one in (A, B, C)]) for of in (dot, cosine))
+    moved = abs(cosine(twice, C) - cosine(B, C))
     return Figures(
-        dots=dots, cosines=cosines, doubled=dot(twice, C) / dot(B, C),
-        moved=abs(cosine(twice, C) - cosine(B, C)), tokens=len(ids),
+        dots=dots, cosines=cosines, doubled=dot(twice, C) / dot(B, C), moved=moved,
+        kept=likeness(moved, within=EXACT), tokens=len(ids),
         same=np.mean(nearest[0] == nearest[1]),
-        itself=[np.mean(of.argmax(1) == np.arange(len(ids))) for of in likeness], counts=counts, lengths=lengths,
+        itself=[np.mean(of.argmax(1) == np.arange(len(ids))) for of in products], counts=counts, lengths=lengths,
         sides=sides, sizes={name: int(side.sum()) for name, side in sides.items()}, chance=chance, trained=trained,
         untrained=untrained, after=min(abs(trained[name]) / chance[name] for name in SIDES),
         before=max(abs(untrained[name]) / chance[name] for name in SIDES), losses=losses,

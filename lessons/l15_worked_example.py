@@ -10,7 +10,7 @@ from ..lens import trace_texts
 from ..lens.arithmetic import arithmetic
 from ..lens.hooks import Head
 from .by_hand import Steps, one_head
-from .figures import head_name
+from .figures import head_name, likeness
 from .lesson import Check, Checks, Exhibits, Figures, Look, Map, Table, Workbench
 
 # N words, D width, E size of one head
@@ -37,11 +37,14 @@ def measure(bench: Workbench) -> Figures:
     no_value[2] = 0
     without = one_head(model.query_NE, model.key_NE, no_value, causal=True).mixed_NE
     changed = np.abs(without - model.mixed_NE).max(1) > SAME
+    off_torch = np.abs(torchs[0].numpy() - hand.mixed_NE).max()
+    off_alone = np.abs(embedding_ND[2] @ matrices[0] - hand.query_NE[2]).max()
+    off_row = max(np.abs(steps.weight_NN.sum(1) - 1).max() for steps in (hand, model))
     return Figures(
+        same={"hand": likeness(off_torch, within=SAME), "model": likeness(max(off.values()), within=EQUAL),
+              "alone": likeness(off_alone, within=SAME), "row": likeness(off_row, within=ROW)},
         embedding=embedding_ND, matrices=matrices, hand=hand, model=model, off=off, worst=max(off.values()),
-        off_torch=np.abs(torchs[0].numpy() - hand.mixed_NE).max(),
-        off_alone=np.abs(embedding_ND[2] @ matrices[0] - hand.query_NE[2]).max(), alone=WORDS[2],
-        off_row=max(np.abs(steps.weight_NN.sum(1) - 1).max() for steps in (hand, model)),
+        off_torch=off_torch, off_alone=off_alone, off_row=off_row, alone=WORDS[2],
         later=np.triu(weight_NN, 1).sum(), earlier=np.tril(weight_NN, -1).sum(), own=weight_NN.trace(),
         rows=weight_NN.shape, tokens=tokens, count=len(tokens), width=bench.model.config.d_model,
         words=WORDS, size=model.query_NE.shape[1], heads=bench.model.config.decoder_attention_heads, token=tokens[2],
