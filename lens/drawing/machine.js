@@ -19,16 +19,19 @@ const WIDE = 1000;              // pixels of the window from which all of it is 
 const LEAST = 600, MOST = 840;  // pixels of the stage's height
 const UNDER = 12;               // pixels left under it
 
+const FRAME = html`<div class="machine"><section class="card m-strip" aria-label="The sentence"></section>
+  <div class="m-whole"><div class="m-stage"></div><div class="m-way" hidden></div><div class="m-over" hidden></div>
+  </div><p class="m-tip" role="status" hidden></p></div>`;
+const UNMOVED = { step: null, open: null, stop: null, unfolded: [] };  // of another sentence
+
 export function machine(element, context) {
   const { state } = context, trace = traceOf(state), find = (name) => element.querySelector(name);
   if (!find(".machine")) {
-    element.innerHTML = String(html`<div class="machine"><section class="card m-strip" aria-label="The sentence"></section>
-      <div class="m-whole"><div class="m-stage"></div><div class="m-way" hidden></div><div class="m-over" hidden></div></div>
-      <p class="m-tip" role="status" hidden></p></div>`);
+    element.innerHTML = String(FRAME);
     listenToMachine(find(".machine"), context);
   }
   if (!trace) return waiting(find, state);
-  if (element.of && element.of !== trace) Object.assign(state.machine, { step: null, open: null, stop: null, unfolded: [] });
+  if (element.of && element.of !== trace) Object.assign(state.machine, UNMOVED);
   element.of = trace;
   const step = stepOf(state, trace), answer = inside(context, trace, { tool: "machine", step });
   const data = answer && !answer.error ? answer : null, f = data && sums(data, state.machine.mode);
@@ -41,8 +44,8 @@ export function machine(element, context) {
 }
 
 function waiting(find, state) {
-  const said = state.error ?? (state.busy ? "Translating…" : "Write a sentence on Explore first: this page shows how it is"
-    + " translated.");
+  const said = state.error ?? (state.busy ? "Translating…"
+    : "Write a sentence on Explore first: this page shows how it is translated.");
   paint(find(".m-strip"), html`<span class="soft">${said}</span>`);
   for (const name of [".m-stage", ".m-way", ".m-over"]) paint(find(name), "");
 }
@@ -116,7 +119,8 @@ function layoutFor(box, { trace, f, state }, rows) {
   const { sizes } = trace, { unfolded = [] } = state.machine;
   const layers = (side, kind, blocks) => f && !unfolded.includes(side) ? folded(blocks, sizes[kind][0])
     : Array.from({ length: sizes[kind][0] }, (_, layer) => ({ layer }));
-  const groups = { encoder: layers("encoder", "encoder", f?.read.blocks), decoder: layers("decoder", "cross", f?.blocks) };
+  const groups = { encoder: layers("encoder", "encoder", f?.read.blocks),
+    decoder: layers("decoder", "cross", f?.blocks) };
   const top = box.getBoundingClientRect().top + scrollY;
   const height = Math.round(Math.max(LEAST, Math.min(MOST, innerHeight - top - UNDER)));
   return layout({ width: box.clientWidth, height, groups, heads: [sizes.encoder[1], sizes.cross[1]],
@@ -138,7 +142,7 @@ export function machineActions(context) {
     machine_mode: ({ dataset: { value } }) => change({ mode: value }),
     machine_open({ dataset: { value } }) {
       const [kind, layer, head] = value.split(".");
-      change({ open: { kind, layer: layer === undefined ? undefined : +layer, head: head === undefined ? null : +head } });
+      change({ open: { kind, layer: layer && +layer, head: head === undefined ? null : +head } });
     },
     machine_close() {
       const { open } = state.machine;

@@ -1,4 +1,4 @@
-// The figures of the machine as they are written, and what is left of a sum: every sum shown is that of the figures shown.
+// The figures of the machine as they are written, and what is left of a sum: every sum is that of the figures shown.
 
 const MINUS = "−";
 const rounded = (value, digits) => Math.round(value * 10 ** digits);

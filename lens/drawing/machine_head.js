@@ -35,35 +35,47 @@ export function rowSteps(at, head, row) {
   return shown(answer, () => scrollable("The row, step by step", steps(answer, at, head, row)));
 }
 
-function steps(found, at, { kind, layer, head }, row) {
-  const { trace, state: { theme }, parts } = at, given = kind === "encoder" ? null : parts[kind][layer][head];
-  const size = found.query.length, shares = percents(found.weights), best = found.weights.indexOf(Math.max(...found.weights));
+function steps(found, at, head, row) {
+  const { trace } = at, { kind } = head, columns = columnsOf(found, at, head);
+  const best = found.weights.indexOf(Math.max(...found.weights)), [, ...others] = columns;
+  const title = ({ name, about, place }) => html`<th scope="col" class="${place}">${name}<small>${about}</small></th>`;
+  const cells = (draw) => columns.map((one) => html`<td class="${one.place}">${draw(one)}</td>`);
+  const line = (_, c) => html`<tr class="${c === best ? "best" : ""} ${found.allowed[c] ? "" : "masked"}"><th
+    scope="row">${columnName(trace, kind, c)}</th>${cells((one) => one.each(c))}</tr>`;
+  const rest = columns.at(-1).rest && html`<tr class="rest"><th scope="row">rounding</th>${
+    cells((one) => one.rest)}</tr>`;
+  return html`<table class="row-steps tone-${TONE[kind]}"><thead><tr><td></td>${columns.map(title)}</tr><tr
+    class="query"><th scope="row">${rowName(trace, kind, row)} asks</th><td class="vector">${columns[0].query}</td><td
+    class="left" colspan="${others.length}">query: what it looks for</td></tr></thead><tbody>${
+    found.keys.map(line)}${rest}</tbody><tfoot><tr><th scope="row">sum</th>${
+    cells((one) => one.sum)}</tr></tfoot></table>`;
+}
+
+// The columns of the table: what stands over each, in each line, and in the line of the sum.
+function columnsOf(found, at, { kind, layer, head }) {
+  const { state: { theme }, parts } = at, { query, keys, products, scale, bias, allowed, weights, mixed } = found;
+  const size = query.length, shares = percents(weights);
   const most = (vectors) => Math.max(1e-6, ...vectors.flat().map(Math.abs));
-  const keys = most([found.query, ...found.keys]), biased = found.bias.some(Boolean), masked = found.allowed.includes(false);
-  const taken = found.values.map((value, c) => value.map((one) => one * found.weights[c]));
-  const values = most([...taken, found.mixed]), draw = (vector, scale) => strip(vector, scale, theme);
-  const titles = [["answers", "key", "vector"], ["q · k", `add ${size} products`], scaleName(found.scale, size),
-    biased && ["+ place", "relative position"], masked && ["mask", "not yet written"], ["share", "softmax", "left"],
-    ["share × value", "value", "vector"], given && ["adds", html`to ${goalOf(at)}`]].filter(Boolean);
-  const line = (name, c, hidden = !found.allowed[c]) => html`<tr class="${c === best ? "best" : ""} ${
-    hidden ? "masked" : ""}"><th scope="row">${name}</th><td class="vector">${draw(found.keys[c], keys)}</td>
-    <td>${plain(found.products[c])}</td><td>${plain(found.products[c] * found.scale)}</td>${
-    biased && html`<td>${signed(found.bias[c])}</td>`}${masked && html`<td>${hidden ? "hidden" : ""}</td>`}
-    <td class="left">${hidden ? "" : html`<i class="amount" style="--share:${found.weights[c].toFixed(4)}"></i>`}${
-    shares[c]}%</td><td class="vector">${hidden ? "" : draw(taken[c], values)}</td>${
-    given && html`<td class="adds">${hidden ? "" : signed(given[c])}</td>`}</tr>`;
-  const columns = found.keys.map((_, c) => columnName(trace, kind, c)), gap = html`<td></td>`;
-  const blank = [biased, masked].filter(Boolean).map(() => gap);
-  const rest = given ? restOf(sumOf(given), given) : 0;
-  return html`<table class="row-steps tone-${TONE[kind]}"><thead><tr><td></td>${titles.map(([name, about, place = ""]) =>
-    html`<th scope="col" class="${place}">${name}<small>${about}</small></th>`)}</tr><tr class="query"><th
-    scope="row">${rowName(trace, kind, row)} asks</th><td class="vector">${draw(found.query, keys)}</td><td
-    class="left" colspan="${titles.length - 1}">query: what it looks for</td></tr></thead><tbody>${columns.map((name, c) => line(name, c))}${
-    rest !== 0 && html`<tr class="rest"><th scope="row">rounding</th><td class="vector"></td>${gap}${gap}${blank}${
-      gap}<td class="vector"></td><td class="adds">${signed(rest)}</td></tr>`}</tbody><tfoot><tr><th scope="row">sum</th><td
-    class="vector"></td>${gap}${gap}${blank}<td class="left">100%</td><td class="vector">${draw(found.mixed, values)}</td>${
-    given && html`<td class="adds">${signed(sumOf(given))}</td>`}</tr></tfoot></table>`;
+  const taken = found.values.map((value, c) => value.map((one) => one * weights[c]));
+  const [mostKey, mostTaken] = [most([query, ...keys]), most([...taken, mixed])];
+  const given = kind === "encoder" ? null : parts[kind][layer][head], rest = given && restOf(sumOf(given), given);
+  const bar = (c) => html`<i class="amount" style="--share:${weights[c].toFixed(4)}"></i>`;
+  return [
+    { name: "answers", about: "key", place: "vector", query: strip(query, mostKey, theme),
+      each: (c) => strip(keys[c], mostKey, theme) },
+    { name: "q · k", about: `add ${size} products`, each: (c) => plain(products[c]) },
+    { ...scaleName(scale, size), each: (c) => plain(products[c] * scale) },
+    bias.some(Boolean) && { name: "+ place", about: "relative position", each: (c) => signed(bias[c]) },
+    allowed.includes(false) && { name: "mask", about: "not yet written", each: (c) => !allowed[c] && "hidden" },
+    { name: "share", about: "softmax", place: "left", each: (c) => html`${allowed[c] && bar(c)}${shares[c]}%`,
+      sum: "100%" },
+    { name: "share × value", about: "value", place: "vector",
+      each: (c) => allowed[c] && strip(taken[c], mostTaken, theme), sum: strip(mixed, mostTaken, theme) },
+    given && { name: "adds", about: html`to ${goalOf(at)}`, place: "adds", each: (c) => allowed[c] && signed(given[c]),
+      rest: rest !== 0 && signed(rest), sum: signed(sumOf(given)) },
+  ].filter(Boolean);
 }
 
 const scaleName = (scale, size) => Math.abs(scale * Math.sqrt(size) - 1) < 1e-4
-  ? [`÷ ${Math.sqrt(size).toFixed(2)}`, `scale, √${size}`] : [`× ${+scale.toPrecision(3)}`, "scale"];
+  ? { name: `÷ ${Math.sqrt(size).toFixed(2)}`, about: `scale, √${size}` }
+  : { name: `× ${+scale.toPrecision(3)}`, about: "scale" };

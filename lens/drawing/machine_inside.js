@@ -20,10 +20,11 @@ const DRAWS = { encoder: attention, decoder: attention, cross: attention, feed_f
   encoder_feed_forward: encoderNeurons, choose, lens };
 
 export function insideBlock(open, data, trace, state, context) {
-  const { mode } = state.machine, at = { open, data, trace, state, context, parts: data.parts[mode], sums: sums(data, mode) };
+  const { mode } = state.machine, parts = data.parts[mode];
+  const at = { open, data, trace, state, context, parts, sums: sums(data, mode) };
   return html`<div class="opened" data-kind="${open.kind}"><p class="second">${familyOf(at)}</p><h2 id="opened-name">${
-    blockName(open.kind, trace)}</h2><button class="chip back" data-do="machine_close" data-k="machine-close">Back to the
-    machine</button>${DRAWS[open.kind](at)}</div>`;
+    blockName(open.kind, trace)}</h2><button class="chip back" data-do="machine_close"
+    data-k="machine-close">Back to the machine</button>${DRAWS[open.kind](at)}</div>`;
 }
 
 function familyOf({ open: { kind, layer }, trace }) {
@@ -91,43 +92,53 @@ function layerOf({ open: { kind, layer }, data, trace, sums: all, state: { theme
       && html` · off: lead ${plain(margin)} → ${plain(leads(head))}`}</span></button>`;
   const shared = figure !== undefined && html`All ${adds.length} heads and the bias they share (${
     signed(restOf(figure, adds))}) add ${signed(figure)}. `;
-  const off = without ? html`Off: ${without.averaged_over ? `the head’s average over ${without.averaged_over} sentences`
-    : "the head’s average over this sentence"} takes its place. The lead is that of ${writtenWord(trace, data.step)} over ${
-    runnerUp(data, trace)}.` : "Switching off every head of this model would take too long here.";
+  const average = without?.averaged_over ? `${without.averaged_over} sentences` : "this sentence";
+  const off = without ? html`Off: the head’s average over ${average} takes its place. The lead is that of ${
+    writtenWord(trace, data.step)} over ${runnerUp(data, trace)}.`
+    : "Switching off every head of this model would take too long here.";
   const isSteering = steers && nameOf(steers) === nameOf(chosen);
   return html`<div class="of-layer" role="group" aria-label="Heads">${adds.map(button)}</div><p class="fine"
-    data-says="machine-heads">${shared}${off}</p>${isSteering && html`<p class="effect" data-says="machine-steers">This head
-    also steers the feed-forward block of layer ${steers.feed_forward + 1}: without the head, that block adds ${
-    plain(steers.after)} to ${leadOf(data, trace)}, not ${plain(steers.before)}. <button class="chip"
-    data-do="machine_open" data-value="feed_forward.${steers.feed_forward}" data-k="machine-steered">Open that
-    block</button></p>`}`;
+    data-says="machine-heads">${shared}${off}</p>${isSteering && steering(data, trace)}`;
 }
+
+const steering = ({ steers, ...data }, trace) => html`<p class="effect" data-says="machine-steers">This head also steers
+  the feed-forward block of layer ${steers.feed_forward + 1}: without the head, that block adds ${
+  plain(steers.after)} to ${leadOf(data, trace)}, not ${plain(steers.before)}. <button class="chip" data-do="machine_open"
+  data-value="feed_forward.${steers.feed_forward}" data-k="machine-steered">Open that block</button></p>`;
 
 // --- the choice of the word
 
 function choose(at) {
-  const { data, trace } = at, { top, vocabulary } = data, { calibrated } = trace.record;
-  const exps = top.map((one) => Math.exp(one.logit)), all = exps[0] / top[0].raw, raws = top.map((one) => 100 * one.raw);
-  const digits = Math.max(...exps) < 100 ? 1 : 0, code = trace.languages[1];
-  const big = (value) => value.toLocaleString("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-  const longest = Math.max(...top.map((one) => Math.abs(one.logit)));
-  const row = (one, i) => html`<tr class="${one.id === data.id ? "best" : ""}"><th scope="row">${
-    quoted(bare(one.text), code)}</th><td><i class="amount ${one.logit < 0 ? "against" : ""}" style="--share:${
-    (Math.abs(one.logit) / longest).toFixed(3)}"></i>${plain(one.logit)}</td><td class="figure">${big(exps[i])}</td><td
-    class="figure">${raws[i].toFixed(2)}%</td>${calibrated && html`<td class="figure">${chance(one.chance)}</td>`}</tr>`;
-  const scores = (name, exp, raw) => html`<th scope="row">${name}</th><td></td><td class="figure">${big(exp)}</td><td
-    class="figure">${raw}%</td>${calibrated && html`<td></td>`}`;
-  const others = restOf(all, exps, digits);
-  return html`<p class="say" data-says="machine-choose">${lead(at)}</p>${scrollable("From scores to chances", html`<table
-    class="most"><thead><tr><th scope="col">word</th><th scope="col">score <small>logit, above the mean</small></th><th
-    scope="col" class="figure">e to that power</th><th scope="col" class="figure">share of the sum <small>softmax</small></th>${
-    calibrated && html`<th scope="col" class="figure">chance, as shown</th>`}</tr></thead><tbody>${top.map(row)}<tr
-    class="rest">${scores(`all other ${count(vocabulary - top.length)}`, others,
-    plain(restOf(100, raws, 2), 2))}</tr></tbody><tfoot><tr>${scores(`all ${count(vocabulary)}`, all,
-    "100.00")}</tr></tfoot></table>`)}${calibrated?.smoothing > 0 && html`<p
-    class="fine" data-says="machine-smoothing">In training, a part of every answer was spread over all ${count(vocabulary)}
-    tokens (label smoothing). The chance as shown takes that out again.</p>`}<p><button class="chip" data-do="machine_open" data-value="lens"
+  const { data, trace } = at, { vocabulary } = data, { calibrated } = trace.record;
+  return html`<p class="say" data-says="machine-choose">${lead(at)}</p>${scrollable("From scores to chances",
+    scoresTable(data, trace))}${calibrated?.smoothing > 0 && html`<p class="fine" data-says="machine-smoothing">In
+    training, a part of every answer was spread over all ${count(vocabulary)} tokens (label smoothing). The chance as
+    shown takes that out again.</p>`}<p><button class="chip" data-do="machine_open" data-value="lens"
     data-k="machine-lens">What would each layer have said?</button></p>`;
+}
+
+// Scores, their exponentials, shares of the sum, and the chances that the page shows; all others, and the sum.
+function scoresTable({ top, vocabulary, id }, trace) {
+  const { calibrated } = trace.record, [, code] = trace.languages, powers = top.map((one) => Math.exp(one.logit));
+  const shares = top.map((one) => 100 * one.raw), all = powers[0] / top[0].raw;
+  const digits = Math.max(...powers) < 100 ? 1 : 0, most = Math.max(...top.map((one) => Math.abs(one.logit)));
+  const decimals = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  const written = new Intl.NumberFormat("en-GB", decimals).format;
+  const figure = (value) => html`<td class="figure">${value}</td>`;
+  const bar = (logit) => html`<i class="amount ${logit < 0 ? "against" : ""}" style="--share:${
+    (Math.abs(logit) / most).toFixed(3)}"></i>`;
+  const row = (one, i) => html`<tr class="${one.id === id ? "best" : ""}"><th scope="row">${
+    quoted(bare(one.text), code)}</th><td>${bar(one.logit)}${plain(one.logit)}</td>${figure(written(powers[i]))}${
+    figure(`${plain(shares[i], 2)}%`)}${calibrated && figure(chance(one.chance))}</tr>`;
+  const last = (name, power, share) => html`<th scope="row">${name}</th><td></td>${figure(written(power))}${
+    figure(`${plain(share, 2)}%`)}${calibrated && html`<td></td>`}`;
+  const heading = (name, about, place = "figure") =>
+    html`<th scope="col" class="${place}">${name} <small>${about}</small></th>`;
+  return html`<table class="most"><thead><tr>${heading("word", "", "")}${
+    heading("score", "logit, above the mean", "")}${heading("e to that power", "")}${
+    heading("share of the sum", "softmax")}${calibrated && heading("chance, as shown", "")}</tr></thead><tbody>${
+    top.map(row)}<tr class="rest">${last(`all other ${count(vocabulary - top.length)}`, restOf(all, powers, digits),
+    restOf(100, shares, 2))}</tr></tbody><tfoot><tr>${last(`all ${count(vocabulary)}`, all, 100)}</tr></tfoot></table>`;
 }
 
 function lead({ data, trace }) {
@@ -145,8 +156,8 @@ function lead({ data, trace }) {
 function lens(at) {
   const { data: { step }, trace, state, context } = at, answer = inside(context, trace, { tool: "layers" });
   return html`${shown(answer, (found) => html`${ofWord(found, at)}<h3>Every word</h3>${
-    layers.draw({ ...context, state: { ...state, word: step } }, trace)}`)}<p><button class="chip" data-do="machine_open"
-    data-value="choose" data-k="machine-choose">How the word is chosen</button></p>`;
+    layers.draw({ ...context, state: { ...state, word: step } }, trace)}`)}<p><button class="chip"
+    data-do="machine_open" data-value="choose" data-k="machine-choose">How the word is chosen</button></p>`;
 }
 
 // Of the word that is followed: the likeliest tokens after each layer, and its own chance and place.
@@ -157,11 +168,11 @@ function ofWord({ top, ranks, log_probs: logProbs }, { data: { step }, trace }) 
   const row = (steps, layer) => html`<tr><th scope="row">after layer ${layer + 1}${
     layer === top.length - 1 ? ", the model" : ""}</th><td>${steps[step].map(token)}</td><td class="figure">${
     chance(Math.exp(logProbs[layer][step]))}</td><td class="figure">${count(ranks[layer][step] + 1)}</td></tr>`;
-  const [[text, logProb]] = top[0][step];
-  return html`<p class="say" data-says="machine-lens">Had layer 1 been the last, the likeliest token here would have been ${
-    quoted(bare(text), code)} (${chance(Math.exp(logProb))}). ${last + 1 === ranks.length
-    ? html`${own} is not first in the end.` : html`${own} is first from layer ${last + 2} on.`}</p>${scrollable("Layer by layer", html`<table
-    class="most"><thead><tr><td></td><th scope="col">likeliest tokens <small>raw chances</small></th><th scope="col"
+  const [[text, logProb]] = top[0][step], first = html`${quoted(bare(text), code)} (${chance(Math.exp(logProb))})`;
+  return html`<p class="say" data-says="machine-lens">Had layer 1 been the last, the likeliest token here would have
+    been ${first}. ${own} is ${last + 1 === ranks.length ? "not first in the end" : `first from layer ${
+    last + 2} on`}.</p>${scrollable("Layer by layer", html`<table class="most"><thead><tr><td></td><th
+    scope="col">likeliest tokens <small>raw chances</small></th><th scope="col"
     class="figure">chance of ${own}</th><th scope="col" class="figure">its place</th></tr></thead><tbody>${
     top.map(row)}</tbody></table>`)}`;
 }

@@ -1,5 +1,5 @@
-// What the machine listens to, beside its controls: the pointer and the focus, which say a sentence and light a path, and
-// the keyboard.
+// What the machine listens to, beside its controls: the pointer and the focus, which say a sentence and light a path,
+// and the keyboard.
 
 import { putAt } from "./markup.js";
 

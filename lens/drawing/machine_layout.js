@@ -29,7 +29,7 @@ function laidOut({ width, height, source, inputs, most, groups, maps }) {
   const read = columnsFrom(PAD, label - 12, cell), write = columnsFrom(carried.x + carried.width + 12, label, cell);
   const decoder = placed(blocksOf(groups.decoder, ["decoder", "cross", "feed_forward"]), write.river + GAP,
     choose.x - 14);
-  const firstCross = decoder.find((one) => one.kind === "cross"), lastCross = decoder.findLast((one) => one.kind === "cross");
+  const all = decoder.filter((one) => one.kind === "cross"), [firstCross, lastCross] = [all[0], all.at(-1)];
   const encoder = placed(blocksOf(groups.encoder, ["encoder", "encoder_feed_forward"]), read.river + GAP,
     (firstCross ?? decoder[0]).x0 - 14);
   const mapHeight = maps ? SMALLEST_MAP + 6 : 24;
@@ -45,7 +45,8 @@ function laidOut({ width, height, source, inputs, most, groups, maps }) {
   const readEnd = readTop + source * readRow, writeTop = Math.max(readEnd, readingEnd) + BETWEEN;
   const writeRow = Math.min(WRITTEN_ROW, (river - OVER_RIVER - writeTop - 4) / Math.max(1, inputs - 1));
   return {
-    width, height, cell, maps, mapHeight, isNarrow, carried: { ...carried, y: readEnd + (height < 720 ? 10 : 18) }, choose,
+    width, height, cell, maps, mapHeight, isNarrow, choose,
+    carried: { ...carried, y: readEnd + (height < 720 ? 10 : 18) },
     read: { ...read, blocks: encoder, top: readTop, end: readEnd, row: readRow,
       y: (i) => readTop + (i + 0.5) * readRow,
       memory: encoder.at(-1).x1 + 12, memoryEnd: (lastCross ?? decoder.at(-1)).x1 },
@@ -86,8 +87,8 @@ function placed(blocks, x0, x1) {
   });
 }
 
-// The tokens that are drawn: the first 30 of each text, and always the one at work.  `back`: rows before that one; `left`:
-// tokens before it that are not drawn; `most`: rows of the translation for its last word.
+// The tokens that are drawn: the first 30 of each text, and always the one at work.  `back`: rows before that one;
+// `left`: tokens before it that are not drawn; `most`: rows of the translation for its last word.
 export function rowsFor({ source, inputs }, step) {
   const first = (count) => [...Array(Math.min(count, MOST_ROWS)).keys()], all = first(step + 1);
   const drawn = all.includes(step) ? all : [...all.slice(0, -1), step];
@@ -101,7 +102,8 @@ export function labelled(rows, y, height, isUsed) {
   const groups = [], topOf = (ids) => ids.reduce((sum, id, k) => sum + y(id) - k * LEAST, 0) / ids.length;
   for (const i of rows.filter(isUsed)) {
     let group = [i];
-    while (groups.length && topOf(groups.at(-1)) + groups.at(-1).length * LEAST > topOf(group)) group = [...groups.pop(), ...group];
+    const isClose = (above) => above && topOf(above) + above.length * LEAST > topOf(group);
+    while (isClose(groups.at(-1))) group = [...groups.pop(), ...group];
     groups.push(group);
   }
   const places = new Map(groups.flatMap((ids) => ids.map((id, k) => [id, topOf(ids) + k * LEAST])));

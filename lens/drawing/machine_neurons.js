@@ -7,7 +7,7 @@ import { digitsFor, plain, restOf, signed, sumOf } from "./machine_figures.js";
 import { goalOf, headWords, leadOf, sourceWord, writtenWord } from "./machine_names.js";
 import { blockOf } from "./machine_sums.js";
 import { html } from "./markup.js";
-import { bare } from "./trace.js";
+import { bare, nameOf } from "./trace.js";
 import { count, elided } from "./wording.js";
 
 const DRAWN = 256;  // cells
@@ -34,11 +34,12 @@ export function neurons(at) {
 function effects({ data, trace, open: { layer } }) {
   const { margin, without, steers } = data, own = without?.feed_forward.find((one) => one.layer === layer);
   const steered = steers?.feed_forward === layer && html`<p class="effect" data-says="machine-steered">The head ${
-    headWords(steers, data, trace)} also steers this block: without that head, this block adds ${plain(steers.after)} to ${
-    leadOf(data, trace)}, not ${plain(steers.before)}. <button class="chip" data-do="machine_open" data-k="machine-steers"
-    data-value="${[steers.kind, steers.layer, steers.head].join(".")}">Open that head</button></p>`;
-  return html`${own && html`<p class="effect" data-says="machine-feed-forward-off">Without this block (its average takes its place), ${
-    leadOf(data, trace)} goes from ${plain(margin)} to ${plain(own.margin)}.</p>`}${steered}`;
+    headWords(steers, data, trace)} also steers this block: without that head, this block adds ${
+    plain(steers.after)} to ${leadOf(data, trace)}, not ${plain(steers.before)}. <button class="chip"
+    data-do="machine_open" data-k="machine-steers" data-value="${nameOf(steers)}">Open that
+    head</button></p>`;
+  return html`${own && html`<p class="effect" data-says="machine-feed-forward-off">Without this block (its average takes
+    its place), ${leadOf(data, trace)} goes from ${plain(margin)} to ${plain(own.margin)}.</p>`}${steered}`;
 }
 
 // The neurons as cells, a shade for how active each is; of many, the most active.
@@ -48,15 +49,16 @@ function cells({ activations, count: size }, list, theme, isReLU) {
   const placeOf = ({ number, activation }) => size === activations.length ? number : activations.indexOf(activation);
   const places = list.map(placeOf);
   const cell = (i) => {
-    const value = activations[i], rank = places.indexOf(i) + 1, colour = shade(value && Math.sign(value) * (0.12 + 0.88 * Math.abs(value) / most),
-      "slate", theme);
+    const value = activations[i], rank = places.indexOf(i) + 1, amount = 0.12 + 0.88 * Math.abs(value) / most;
+    const colour = shade(Math.sign(value) * amount, "slate", theme);
     return html`<i class="${rank ? "best" : value ? "" : "off"}" style="background:${css(colour)};color:${
       inkOn(colour)}">${rank || ""}</i>`;
   };
   const stronger = isReLU ? "Stronger: more on." : "Stronger: more active; orange: below zero.";
   return html`<h3>${isAll ? `All ${size} neurons` : `The ${DRAWN} most active of ${count(size)} neurons, in order`}</h3>
     <p class="fine">${stronger} Numbered: the ${list.length} that add most.</p><div class="cells-grid" role="img"
-    aria-label="${drawn.length} neurons, ${drawn.filter((i) => activations[i] > 0).length} above zero">${drawn.map(cell)}</div>
+    aria-label="${drawn.length} neurons, ${drawn.filter((i) => activations[i] > 0).length} above zero">${
+    drawn.map(cell)}</div>
     <p class="fine">${isReLU ? "A neuron is on when what reaches it is above zero (ReLU)."
       : "How active a neuron is can also be below zero in this model."}</p>`;
 }
@@ -76,7 +78,7 @@ function strongest(at, { list }, total, isReLU) {
     list.map(row)}<tr><td></td><td colspan="2" class="soft">all others, and the bias</td><td class="figure">${
     signed(restOf(total, adds, digits), digits)}</td><td></td></tr></tbody><tfoot><tr><td></td><th colspan="2"
     scope="row">together</th><td class="figure">${signed(total, digits)}</td><td></td></tr></tfoot></table>`)}
-    <p class="fine">Each neuron pushes some tokens up and others down. Many small pushes add up to the block’s part.</p>`;
+    <p class="fine">Each neuron pushes some tokens up and others down. Many small pushes make the block’s part.</p>`;
 }
 
 // --- of the encoder
@@ -93,18 +95,20 @@ export function encoderNeurons(at) {
     block adds ${adds}.</p><div class="two"><section><h3>Through each word</h3><table class="most"><tbody>${
     rows.map(row)}${rest !== 0 && html`<tr><td class="soft">rounding</td><td></td><td class="figure">${
     signed(rest, digits)}</td></tr>`}</tbody><tfoot><tr><th scope="row">together</th><td></td><td class="figure">${
-    signed(total, digits)}</td></tr></tfoot></table></section><section>${list ? writers(at, list, total)
-      : html`<p data-says="machine-encoder-experts">A mixture of experts: there is no one list of neurons.</p>`}</section></div>`;
+    signed(total, digits)}</td></tr></tfoot></table></section><section>${list ? writers(at, list, total) : html`<p
+    data-says="machine-encoder-experts">A mixture of experts: there is no one list of neurons.</p>`}</section></div>`;
 }
 
 function writers(at, list, total) {
   const adds = list.map((one) => one.adds), digits = digitsFor(adds);
-  const token = (text) => html`<span class="token" ${inLanguage(at.trace.languages[0])}>${elided(bare(text), 14)}</span>`;
-  const row = (one) => html`<tr><td>${one.number + 1}</td><td class="figure"><b>${signed(one.adds, digits)}</b></td><td>${
+  const token = (text) =>
+    html`<span class="token" ${inLanguage(at.trace.languages[0])}>${elided(bare(text), 14)}</span>`;
+  const row = (one) => html`<tr><td>${one.number + 1}</td><td class="figure"><b>${
+    signed(one.adds, digits)}</b></td><td>${
     one.on.length ? one.on.map(token) : html`<span class="soft">none</span>`}</td></tr>`;
   return html`<h3>The ${list.length} neurons that add most</h3>${scrollable("The neurons that add most", html`<table
     class="most"><thead><tr><th scope="col">neuron</th><th scope="col" class="figure">adds to ${goalOf(at)}</th><th
-    scope="col">most active on</th></tr></thead><tbody>${list.map(row)}<tr><td class="soft">all others, and the bias</td><td
-    class="figure">${signed(restOf(total, adds, digits), digits)}</td><td></td></tr></tbody><tfoot><tr><th
+    scope="col">most active on</th></tr></thead><tbody>${list.map(row)}<tr><td class="soft">all others, and the
+    bias</td><td class="figure">${signed(restOf(total, adds, digits), digits)}</td><td></td></tr></tbody><tfoot><tr><th
     scope="row">together</th><td class="figure">${signed(total, digits)}</td><td></td></tr></tfoot></table>`)}`;
 }

@@ -13,13 +13,14 @@ const legend = ([source, target]) => [["blue", `taken from the ${language(source
 
 // `at`: the stage's layout; on a phone it is a card.
 export function carriedPanel(shown, at = null) {
-  const { trace, data, f, error, step } = shown;
+  const { trace, data, f, error, step } = shown, { x, y, width } = at?.carried ?? {};
   const word = html`<b class="m-big">${elided(namesOf(trace, "target")[step], 16)}</b>`;
   const title = f?.mode === "over" ? html`Why ${word} and not ${runnerUp(data, trace)}` : html`What carried ${word}`;
   const content = error ? html`<p>${error}</p>` : !f ? html`<p class="soft">Working it out…</p>`
-    : withSums(shown, html`${carried(f, data, trace)} ${effect(data, trace)}`, at ? at.height - at.carried.y : Infinity);
-  const place = at && html`style="left:${at.carried.x}px;top:${Math.round(at.carried.y)}px;width:${at.carried.width}px"`;
-  return html`<section class="${at ? "m-panel" : "card"} m-carried" data-area="carried" aria-live="polite" ${place}><h2>${title}</h2>${content}</section>`;
+    : withSums(shown, html`${carried(f, data, trace)} ${effect(data, trace)}`, at ? at.height - y : Infinity);
+  const place = at && html`style="left:${x}px;top:${Math.round(y)}px;width:${width}px"`;
+  return html`<section class="${at ? "m-panel" : "card"} m-carried" data-area="carried" aria-live="polite" ${
+    place}><h2>${title}</h2>${content}</section>`;
 }
 
 // The sentence, and as many parts as have room under it, up to four.
@@ -33,13 +34,15 @@ function withSums(shown, sentence, room) {
 
 function sumsUp({ trace, data, f }, count) {
   const parts = largestParts(f, data, trace, count), most = Math.max(...parts.map((one) => Math.abs(one.value)), 0.1);
-  const rest = restOf(f.total, parts.map((one) => one.value)), [word, runner] = [writtenWord(trace, data.step), runnerUp(data, trace)];
-  const bar = (value, tone) => html`<i class="bar" style="width:${Math.round(Math.abs(value) / most * 64)}px;background:var(--${
-    value < 0 ? "orange" : tone}-f)"></i>`;
+  const rest = restOf(f.total, parts.map((one) => one.value));
+  const [word, runner] = [writtenWord(trace, data.step), runnerUp(data, trace)];
+  const bar = (value, tone) => html`<i class="bar" style="width:${
+    Math.round(Math.abs(value) / most * 64)}px;background:var(--${value < 0 ? "orange" : tone}-f)"></i>`;
   const item = ({ value, key, tone, name, about, open }) => {
     const content = html`<span>${name}<small>${about}</small></span>${bar(value, tone)}<b>${signed(value)}</b>`;
-    return html`<li>${open ? html`<button data-do="machine_open" data-value="${open.kind}.${open.layer}" data-key="${key}"
-      data-k="part-${key}">${content}</button>` : html`<span class="one" data-key="${key}">${content}</span>`}</li>`;
+    return html`<li>${open ? html`<button data-do="machine_open" data-value="${open.kind}.${open.layer}"
+      data-key="${key}" data-k="part-${key}">${content}</button>`
+      : html`<span class="one" data-key="${key}">${content}</span>`}</li>`;
   };
   return html`${segment("What to count", "do", "machine_mode", [["for", html`for ${word}`],
     ["over", html`for ${word} over ${runner}`]], f.mode)}<ol>${parts.map(item)}<li><span class="one"><span
@@ -54,7 +57,7 @@ export function readingPanel({ trace, data, f }, at, rows) {
   const title = f ? html`Thicker means: adds more to ${goal(f, data, trace)}` : "Thicker means: adds more";
   const entry = ([tone, text]) => html`<li><i class="m-key ${tone}"></i>${text}</li>`;
   return html`<aside class="m-panel m-reading" style="left:${x}px;top:${y}px;width:${width}px"><h2>${title}</h2><ul>${
-    legend(trace.languages).filter(([tone]) => used(tone)).map(entry)}</ul>${f && said("sums", sumsTo(f, data, trace))}${
-    leftOut(rows, trace, f).map((one) => said("left-out", one))}${!at.reading.isSmall && html`<p>Point at a path to read
-    it. Click a block to look inside.</p>`}</aside>`;
+    legend(trace.languages).filter(([tone]) => used(tone)).map(entry)}</ul>${
+    f && said("sums", sumsTo(f, data, trace))}${leftOut(rows, trace, f).map((one) => said("left-out", one))}${
+    !at.reading.isSmall && html`<p>Point at a path to read it. Click a block to look inside.</p>`}</aside>`;
 }

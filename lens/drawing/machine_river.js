@@ -1,5 +1,5 @@
-// The river: the vector of the next word, in bands by where it comes from, and the strands that flow into it.  Thickness
-// is what is added to the word that is followed, in points; what speaks against it is dashed.
+// The river: the vector of the next word, in bands by where it comes from, and the strands that flow into it.
+// Thickness is what is added to the word that is followed, in points; what speaks against it is dashed.
 
 import { html } from "./markup.js";
 import { growth } from "./machine_sums.js";
@@ -20,9 +20,12 @@ const isDrawn = (value, total) => Math.abs(value) >= Math.max(LEAST, SHARE * Mat
 const weightOf = (value, point) => Math.max(THINNEST, Math.abs(value) * point);
 const dashed = (value) => value < 0 && html`stroke-dasharray="5 3"`;
 
+const soft = (x0, y0, x1, y1) => `C${(x0 + x1) / 2},${y0} ${(x0 + x1) / 2},${y1} ${x1},${y1}`;
+export const bend = (x0, y0, x1, y1) => `M${x0},${y0}${soft(x0, y0, x1, y1)}`;
+
 // A filled band through [x, top, bottom], with soft steps.
 export function ribbon(points) {
-  const ease = (x0, y0, x1, y1) => y0 === y1 ? `L${x1},${y1}` : `C${(x0 + x1) / 2},${y0} ${(x0 + x1) / 2},${y1} ${x1},${y1}`;
+  const ease = (x0, y0, x1, y1) => y0 === y1 ? `L${x1},${y1}` : soft(x0, y0, x1, y1);
   const way = (all, side) => all.slice(1).map((to, i) => ease(all[i][0], all[i][side], to[0], to[side])).join("");
   const back = [...points].reverse();
   return `M${points[0][0]},${points[0][1]}${way(points, 1)}L${back[0][0]},${back[0][2]}${way(back, 2)}Z`;
@@ -32,7 +35,8 @@ export function ribbon(points) {
 function courseOf(f, place) {
   const bands = { cross: 0, decoder: 0, own: f.own.value, feed_forward: 0 }, course = [[place.river, { ...bands }]];
   const steps = place.blocks.map((block) => {
-    const before = { ...bands }, isIn = (one) => block.kind === "fold" ? one.layer >= block.from && one.layer <= block.to
+    const before = { ...bands };
+    const isIn = (one) => block.kind === "fold" ? block.from <= one.layer && one.layer <= block.to
       : one.kind === block.kind && one.layer === block.layer;
     for (const one of f.blocks.filter(isIn)) bands[one.kind] += one.value;
     const width = block.x1 - block.x0, from = block.x0 + width * (block.kind === "feed_forward" ? 0.12 : 0.5);
@@ -70,8 +74,9 @@ export function drawRiver(f, data, trace, at, rows) {
     name === "against" ? "url(#m-against)" : `var(--${TONES[name]}-f)`}"/>`;
   const entering = steps.map((step) => step.block.kind === "feed_forward" ? fan(f, data, trace, step, at, point)
     : step.block.kind === "fold" ? "" : strandsOf(f, data, trace, step, at, point, rows));
-  return html`<path class="m-vector" d="M${write.river},${write.line}H${choose.x + 8}" stroke-width="7"/>${entering}<g ${
-    told("river", saidOfRiver(f, data, trace))}>${["feed_forward", "own", "decoder", "cross", "against"].map(band)}</g>`;
+  return html`<path class="m-vector" d="M${write.river},${write.line}H${choose.x + 8}" stroke-width="7"/>${
+    entering}<g ${told("river", saidOfRiver(f, data, trace))}>${
+    ["feed_forward", "own", "decoder", "cross", "against"].map(band)}</g>`;
 }
 
 // The strands of an attention block, each on its lane.  The lowest row turns first, so that no strand crosses another.
@@ -109,12 +114,14 @@ const strandsOf = (f, data, trace, step, at, point, rows) => placedStrands(f, st
 // The strand of one row in a block, if it is drawn.
 export function strandAt(f, at, rows, block, i) {
   const { course, steps } = courseOf(f, at.write), step = steps.find((one) => one.block === block);
-  return block.kind !== "fold" && placedStrands(f, step, at, pointOf(course, at.write), rows).find((one) => one.i === i);
+  const all = block.kind === "fold" ? [] : placedStrands(f, step, at, pointOf(course, at.write), rows);
+  return all.find((one) => one.i === i);
 }
 
 function drawStrand(f, data, trace, { kind, layer, x1 }, { i, value, width, x, y, end }, at, from) {
   const r = Math.min(12, Math.max(2, (x1 - x) / 3)), isLast = kind === "decoder" && i === data.step;
-  const way = isLast ? `M${x},${at.write.line - 3}c0,-22 ${2.5 * r},-22 ${2.5 * r},${(end - at.write.line).toFixed(1)}H${x1 - 5}`
+  const { line } = at.write, loop = `c0,-22 ${2.5 * r},-22 ${2.5 * r},${(end - line).toFixed(1)}`;
+  const way = isLast ? `M${x},${line - 3}${loop}H${x1 - 5}`
     : `M${from},${y}H${x - r}Q${x},${y} ${x},${y + r}V${end - r}Q${x},${end} ${x + r},${end}H${x1 - 5}`;
   return html`<g class="flow hit" data-key="${kind}:${i}" data-do="machine_open" data-value="${kind}.${layer}"
     ${told("strand", saidOfStrand(f, data, trace, kind, layer, i))}><path d="${way}" fill="none" stroke="transparent"
@@ -139,7 +146,7 @@ function fan(f, data, trace, { block, before, after, from, to }, at, point) {
     stroke-width="1" opacity=".55"/></g>`;
 }
 
-// The paths through the source's rows: what each row in use holds of what reaches the word, and what it took from others.
+// The paths through the source's rows: what each row in use holds of what reaches the word, and took from others.
 export function drawSource(f, data, trace, at, rows) {
   const { read } = at, steps = read.blocks, point = pointOf(courseOf(f, at.write).course, at.write);
   const used = rows.source.filter((i) => f.cross.some((layer) => isDrawn(layer[i], f.total)));
@@ -168,8 +175,6 @@ export function drawSource(f, data, trace, at, rows) {
   };
   return html`${steps.map(taken)}${used.map(row)}`;
 }
-export const bend = (x0, y0, x1, y1) =>
-  `M${x0},${y0}C${(x0 + x1) / 2},${y0} ${(x0 + x1) / 2},${y1} ${x1},${y1}`;
 
 // The block of a layer, or the fold that holds it.
 export const blockAt = (place, kind, layer) => place.blocks.find((one) => one.kind === kind

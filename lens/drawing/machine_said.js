@@ -1,5 +1,5 @@
 // The sentences of the machine that are made from numbers; each stands in an element with its kind in `data-says`.
-// “Adds” is a direct path, exact as a sum; “without” is an effect, measured with a head's or block's average in its place.
+// “Adds” is a direct path, exact as a sum; “without” is an effect: an average takes the place of a head or a block.
 
 import { language, inLanguage } from "./languages.js";
 import { html, listed } from "./markup.js";
@@ -58,7 +58,8 @@ export function effect(data, trace) {
 const looks = (head, data, trace) => {
   if (head.kind === "encoder") return html`mixes ${readName(trace)} words (${placeOf(head)})`;
   const [column] = mostSeen(trace, head, data.step);
-  return head.kind === "cross" ? html`looks at ${sourceWord(trace, column)}` : html`looks back at ${readWord(trace, column)}`;
+  return head.kind === "cross" ? html`looks at ${sourceWord(trace, column)}`
+    : html`looks back at ${readWord(trace, column)}`;
 };
 const isSame = (one, other) => one.kind === other.kind && one.layer === other.layer && one.head === other.head;
 // The link between the direct path and the effect: of the lead, the head adds this itself, and that through a block.
@@ -94,16 +95,16 @@ export const river = (f, data, trace) => html`The vector from which the next wor
 
 export function block(f, data, trace, kind, layer) {
   const { figure: value, value: exact } = blockOf(f, kind, layer), for_ = goal(f, data, trace), n = layer + 1;
-  if (kind === "encoder") return html`${capital(readName(trace))} words pass information to each other. What layer ${n} passes on adds ${
-    figure(exact)} to ${for_}.`;
+  if (kind === "encoder") return html`${capital(readName(trace))} words pass information to each other. What layer ${
+    n} passes on adds ${figure(exact)} to ${for_}.`;
   if (kind === "encoder_feed_forward") return html`Each ${readName(trace)} word is worked on alone. Layer ${n} adds ${
     figure(exact)} to ${for_}.`;
   if (kind !== "feed_forward") {
     const values = f[kind][layer], most = largestOf(values);
     const name = kind === "cross" ? sourceWord(trace, most) : readWord(trace, most);
     const least = Math.abs(values[most]) >= 0.05 ? html`; most from ${name}: ${figure(values[most])}` : "";
-    return html`Looking ${kind === "cross" ? "at" : "back at"} ${kind === "cross" ? reads(trace) : writes(trace)}, layer ${
-      n} adds ${figure(value)} to ${for_}${least}.`;
+    const where = kind === "cross" ? html`at ${reads(trace)}` : html`back at ${writes(trace)}`;
+    return html`Looking ${where}, layer ${n} adds ${figure(value)} to ${for_}${least}.`;
   }
   const neurons = data.parts.for.neurons?.[layer], without = withoutBlock(data, layer);
   const on = neurons ? html` ${count(neurons.active)} of its ${count(neurons.count)} neurons are on.` : "";
@@ -112,8 +113,8 @@ export function block(f, data, trace, kind, layer) {
   return html`The feed-forward block of layer ${n} adds ${figure(value)} to ${for_}.${on}${lead}`;
 }
 
-export const fold = (f, data, trace, { from, to, value }) => html`${to > from ? html`Layers ${from + 1} to ${to + 1} add`
-  : html`Layer ${from + 1} adds`} ${figure(value)} to ${goal(f, data, trace)} in all: little, so they are folded. Click to
+export const fold = (f, data, trace, { from, to, value }) => html`${to > from ? `Layers ${from + 1} to ${to + 1} add`
+  : `Layer ${from + 1} adds`} ${figure(value)} to ${goal(f, data, trace)} in all: little, so it is folded. Click to
   unfold.`;
 
 // One word's way through one attention block.
@@ -122,13 +123,13 @@ export function strand(f, data, trace, kind, layer, i) {
     trace.map({ kind, layer, head }, { unit: "tokens" }).at[data.step][i] ?? 0);
   const head = shares.indexOf(Math.max(...shares)), isLast = kind === "decoder" && i === data.step;
   const name = kind === "cross" ? sourceWord(trace, i) : readWord(trace, i);
-  return html`Layer ${layer + 1} looked ${kind === "cross" ? "at" : "back at"} ${name}${isLast ? ", the last word," : ""}
+  return html`Layer ${layer + 1} looked ${kind === "cross" ? "at" : "back at"} ${name}${isLast && ", the last word,"}
     (head ${head + 1}: ${percent(shares[head])}). That adds ${figure(f[kind][layer][i])} to ${goal(f, data, trace)}.`;
 }
 export function mixing(f, data, trace, layer, to, from) {
   const value = f.read.attention[layer][to][from];
-  return html`Layer ${layer + 1}: ${sourceWord(trace, to)} looked at ${sourceWord(trace, from)}. What it took there adds ${
-    figure(value)} to ${goal(f, data, trace)}.`;
+  return html`Layer ${layer + 1}: ${sourceWord(trace, to)} looked at ${sourceWord(trace, from)}. What it took there
+    adds ${figure(value)} to ${goal(f, data, trace)}.`;
 }
 
 // --- the choice
@@ -140,8 +141,8 @@ export const candidateName = ({ text }, trace) => text === "</s>" ? html`<i>end<
   : html`<span ${inLanguage(trace.languages[1])}>${bare(text)}</span>`;
 export const choice = (data, trace) => html`All ${count(data.vocabulary)} tokens of the model get a score. ${
   writtenWord(trace, data.step)} gets ${plain(data.logit)}, so its chance is ${chance(chanceOf(data, trace))}.${
-  data.margin > 0 ? html` It leads ${runnerUp(data, trace)} by ${plain(data.margin)}: each point is a factor of 2.7, so ${
-    runnerUp(data, trace)} is ${factor(data.margin)} times less likely, as the model computes it.` : ""}`;
+  data.margin > 0 ? html` It leads ${runnerUp(data, trace)} by ${plain(data.margin)}: each point is a factor of 2.7,
+    so ${runnerUp(data, trace)} is ${factor(data.margin)} times less likely, as the model computes it.` : ""}`;
 export const sumsTo = (f, data, trace) => html`Everything adds up to <b>${plain(f.total)}</b>, the ${
   f.mode === "for" ? "score" : "lead"} of ${goal(f, data, trace)}.`;
 
@@ -152,7 +153,8 @@ export function leftOut(drawn, trace, f) {
   const says = [];
   if (rest > 0) says.push(html`The first ${source.length} of ${all.length} ${readName(trace)} tokens are drawn${
     f ? html`; the other ${rest} add ${figure(unseen)}` : ""}.`);
-  if (left) says.push(html`${left} of the ${language(trace.languages[1], "translation")} tokens before this one are not drawn.`);
+  const name = language(trace.languages[1], "translation");
+  if (left) says.push(html`${left} of the ${name} tokens before this one are not drawn.`);
   return says;
 }
 

@@ -1,5 +1,5 @@
-// The machine's stage: rows are words, columns are blocks.  Rows, gates, the small maps of heads and the strips of numbers
-// stand while the numbers are awaited; the flows come with them.
+// The machine's stage: rows are words, columns are blocks.  Rows, gates, the small maps of heads and the strips of
+// numbers stand while the numbers are awaited; the flows come with them.
 
 import { css, shade } from "./colour.js";
 import { language } from "./languages.js";
@@ -25,7 +25,8 @@ const names = ({ languages }) => [language(languages[0], "Source"), language(lan
 const reads = ({ languages }) => `the ${language(languages[0], "source")}`;
 const writes = ({ languages }) => `the ${language(languages[1], "translation")}`;
 
-// `shown`: { trace, data, f, theme }, the last two null while they are awaited; `at`: the layout; `rows`: what is drawn.
+// `shown`: { trace, data, f, theme, state }, data and f null while they are awaited; `at`: the layout; `rows`: those
+// drawn.
 export function stage(shown, at, rows) {
   const { data, f, trace } = shown;
   return html`<svg class="m-svg" viewBox="0 0 ${at.width} ${at.height}" width="${at.width}" height="${at.height}"
@@ -57,7 +58,7 @@ function looksIn({ trace }, at, rows) {
     const share = (to, from) => maps.reduce((sum, one) => sum + one[to][from], 0) / maps.length;
     const drawn = (to) => rows.source.filter((from) => from !== to && share(to, from) >= LOOKED)
       .map((from) => html`<path d="${bend(x0 + 4, at.read.y(from), x1 - 4, at.read.y(to))}" opacity="${
-        Math.min(0.9, 0.25 + share(to, from)).toFixed(2)}"/>`);
+        Math.min(1, 0.4 + share(to, from)).toFixed(2)}"/>`);
     return rows.source.map(drawn);
   };
   return html`<g class="m-looks">${at.read.blocks.filter((one) => one.kind === "encoder").map(of)}</g>`;
@@ -79,19 +80,20 @@ function rowsOf(shown, at, rows, side) {
     <rect x="${place.left}" y="${y(i) - place.row / 2}" width="${place.river - place.left}" height="${place.row}"
       fill="transparent"/>${label(labels[i], trace.record[side][i], place, places.get(i) ?? y(i), value(i),
     isSource ? "blue" : "green")}${strips(shown, side, i, place, at.cell, y(i), Math.min(13, place.row - 3))}</g>`;
-  return html`<path class="m-pale" d="${drawn.map((i) => `M${place.river},${y(i)}H${end}`).join("")}"/><g data-area="${isSource ? "words" : "written"}">${brackets(trace, side, drawn, y, place, at)}${
-    drawn.map(row)}</g>`;
+  return html`<path class="m-pale" d="${drawn.map((i) => `M${place.river},${y(i)}H${end}`).join("")}"/><g
+    data-area="${isSource ? "words" : "written"}">${brackets(trace, side, drawn, y, place)}${drawn.map(row)}</g>`;
 }
 
 function label(text, { special }, { label: x, row }, y, value, tone) {
-  const said = elided(text, 12), width = said.length * LETTER + 10, used = isUsed(value), height = Math.min(16, Math.max(13, row));
+  const said = elided(text, 12), used = isUsed(value);
+  const [width, height] = [said.length * LETTER + 10, Math.min(16, Math.max(13, row))];
   return html`${used && html`<rect x="${x - width + 5}" y="${y - height / 2}" width="${width}" height="${height}" rx="4"
     fill="var(--${value > 0 ? tone : "orange"}-t)"/>`}<text class="end ${used ? "b" : ""} ${special ? "i" : ""} ${
     row < 14.5 ? "small" : ""}" x="${x}" y="${y + 4.3}">${said}</text>`;
 }
 
 // Tokens of one word are bracketed.
-function brackets(trace, side, drawn, y, place, at) {
+function brackets(trace, side, drawn, y, place) {
   const words = trace.units(side, "words").map((one) => one.pieces.filter((i) => drawn.includes(i)));
   return words.filter((all) => all.length > 1).map((all) => {
     const ends = [y(all[0]), y(all.at(-1))].sort((a, b) => a - b), x = place.label + 3;
@@ -102,9 +104,10 @@ function brackets(trace, side, drawn, y, place, at) {
 // The vector as 8 numbers, and its place as 4.
 function strips({ data, theme }, side, i, place, cell, y, height) {
   if (!data) return "";
-  const scale = data.strips.scale ??= 0.8 * Math.max(...[...data.strips.source, ...data.strips.inputs].flat().map(Math.abs));
-  const cells = (values, x, most) => values?.map((value, k) => html`<rect x="${x + k * cell}" y="${(y - height / 2).toFixed(1)}"
-    width="${cell - 1}" height="${Math.max(2, height).toFixed(1)}" rx="1.5" fill="${
+  const all = [...data.strips.source, ...data.strips.inputs].flat();
+  const scale = data.strips.scale ??= 0.8 * Math.max(...all.map(Math.abs));
+  const cells = (values, x, most) => values?.map((value, k) => html`<rect x="${x + k * cell}"
+    y="${(y - height / 2).toFixed(1)}" width="${cell - 1}" height="${Math.max(2, height).toFixed(1)}" rx="1.5" fill="${
     css(shade(Math.max(-1, Math.min(1, value / most)) * 0.5, "slate", theme))}"/>`) ?? "";
   return html`${cells(data.strips[side][i], place.strip, scale)}${cells(data.positions?.[side][i], place.place, 1.3)}`;
 }
@@ -123,7 +126,8 @@ function writeSide(shown, at, rows) {
 function workRow(shown, at, { step }) {
   const { trace, data, f } = shown, { write } = at, y = write.line, labels = namesOf(trace, "inputs");
   const written = namesOf(trace, "target")[step], right = write.label + 5;
-  const [last, next] = fitted(labels[step], written, Math.floor((right - at.carried.x - at.carried.width - 12) / 6.7) - 3);
+  const room = right - at.carried.x - at.carried.width - 12;
+  const [last, next] = fitted(labels[step], written, Math.floor(room / 6.7) - 3);
   const width = (last.length + next.length + 3) * 6.7 + 12;
   return html`<g class="hit m-row" data-key="own" data-rove="inputs" tabindex="-1" role="img" data-k="row-work"
     aria-label="${labels[step]}, from which ${written} is written" ${f && told("last", lastRow(f, data, trace))}>
@@ -150,7 +154,8 @@ function gates(shown, at, place, rows) {
   const [top, bottom] = isRead ? [place.top - 5, place.end + 5] : [place.top - 4, place.end];
   const draw = (one) => one.kind === "fold" ? foldGate(shown, at, one, top, bottom)
     : gate(shown, at, one, top, bottom, isRead, wide, rows);
-  return html`${blocks.map(draw)}${wide ? "" : staggered(shown, at, blocks, isRead)}${layerNumbers(shown, at, blocks, isRead)}`;
+  return html`${blocks.map(draw)}${!wide && staggered(shown, at, blocks, isRead)}${
+    layerNumbers(shown, at, blocks, isRead)}`;
 }
 
 const linesOf = (kind, { languages }) => {
@@ -180,17 +185,17 @@ function heads(shown, kind, layer, x0, x1, top, at, rows) {
   const { trace, theme, f } = shown, [, all] = trace.sizes[kind], width = x1 - x0;
   if (at.maps) {
     const size = at.mapHeight - 6, gap = all > 1 ? (width - all * size) / (all - 1) : 0;
+    const picture = (head) => imageOf(cut(trace.map({ kind, layer, head }, { unit: "tokens" }), trace, kind),
+      { tone: EVERY[kind], theme });
     return Array.from({ length: all }, (_, head) => html`<image class="m-map" x="${x0 + head * (size + gap)}" y="${top}"
-      width="${size}" height="${size}" preserveAspectRatio="none" href="${
-      imageOf(cut(trace.map({ kind, layer, head }, { unit: "tokens" }), trace, kind), { tone: EVERY[kind], theme })}"/>`);
+      width="${size}" height="${size}" preserveAspectRatio="none" href="${picture(head)}"/>`);
   }
   const columns = Math.ceil(all / 2), pitch = Math.min(13, (width - 2) / columns), r = Math.min(4.5, pitch / 2 - 0.6);
   const most = f ? Math.max(0.05, ...f.heads[kind].flat().map(Math.abs)) : 1, left = (x0 + x1 - pitch * columns) / 2;
   const dot = (head) => {
-    const value = f ? f.heads[kind][layer][head] : 0;
+    const value = f ? f.heads[kind][layer][head] : 0, share = 0.75 * Math.max(-1, Math.min(1, value / most));
     return html`<circle cx="${left + pitch * (head % columns + 0.5)}" cy="${top + 6 + 11 * Math.floor(head / columns)}"
-      r="${Math.max(1.5, r)}" class="m-dot" fill="${css(shade(Math.min(1, Math.abs(value) / most) * 0.75 * (value < 0 ? -1 : 1),
-      EVERY[kind], theme))}"/>`;
+      r="${Math.max(1.5, r)}" class="m-dot" fill="${css(shade(share, EVERY[kind], theme))}"/>`;
   };
   return Array.from({ length: all }, (_, head) => dot(head));
 }
@@ -204,11 +209,13 @@ function cut(map, trace, kind) {
 function bars({ data }, kind, layer, x0, x1, top, at) {
   const found = kind === "feed_forward" && data?.parts.for.neurons?.[layer]?.activations;
   if (!found) return "";
-  const all = data.parts.for.neurons.flatMap((one) => one?.activations ?? []).reduce((most, one) => Math.max(most, one), 1e-6);
-  const shown = [...found].sort((a, b) => b - a).slice(0, Math.floor((x1 - x0) / ACTIVE)), pitch = (x1 - x0) / shown.length;
-  const height = at.mapHeight - 8;
-  return shown.map((value, k) => html`<rect class="m-neuron" x="${(x0 + k * pitch + 0.5).toFixed(1)}" width="${(pitch - 1).toFixed(1)}" rx=".8"
-    y="${(top + height * (1 - value / all) + 1).toFixed(1)}" height="${Math.max(1, height * value / all).toFixed(1)}"/>`);
+  const all = data.parts.for.neurons.flatMap((one) => one?.activations ?? []);
+  const most = all.reduce((max, one) => Math.max(max, one), 1e-6), height = at.mapHeight - 8;
+  const shown = [...found].sort((a, b) => b - a).slice(0, Math.floor((x1 - x0) / ACTIVE));
+  const pitch = (x1 - x0) / shown.length;
+  return shown.map((value, k) => html`<rect class="m-neuron" x="${(x0 + k * pitch + 0.5).toFixed(1)}" rx=".8"
+    width="${(pitch - 1).toFixed(1)}" y="${(top + height * (1 - value / most) + 1).toFixed(1)}"
+    height="${Math.max(1, height * value / most).toFixed(1)}"/>`);
 }
 
 // Layers that add little, as one gate; a click unfolds them.
@@ -241,24 +248,28 @@ function layerNumbers({ state }, at, blocks, isRead) {
   const layers = [...new Set(blocks.filter((one) => one.kind !== "fold").map((one) => one.layer))];
   const y = isRead ? 14 : at.height - 10, side = isRead ? "encoder" : "decoder";
   const number = (layer) => {
-    const own = blocks.filter((one) => one.layer === layer), [x0, x1] = [own[0].x0, own.at(-1).x1], middle = (x0 + x1) / 2;
+    const own = blocks.filter((one) => one.layer === layer), [x0, x1] = [own[0].x0, own.at(-1).x1];
+    const middle = (x0 + x1) / 2;
     const text = x1 - x0 < 56 ? `${layer + 1}` : `layer ${layer + 1}`, half = text.length * 3.4 + 4;
     return html`<path class="m-leader" d="M${x0},${y - 4}H${middle - half}M${middle + half},${y - 4}H${x1}"/><text
       class="s mid" x="${middle}" y="${y}">${text}</text>`;
   };
-  const refold = state.machine.unfolded?.includes(side) && html`<text class="m-refold" role="button" tabindex="0" data-do="machine_fold"
-    data-value="${side}" data-k="refold-${side}" x="${isRead ? at.read.left : at.write.left}" y="${
+  const refold = state.machine.unfolded?.includes(side) && html`<text class="m-refold" role="button" tabindex="0"
+    data-do="machine_fold" data-value="${side}" data-k="refold-${side}"
+    x="${isRead ? at.read.left : at.write.left}" y="${
     isRead ? 62 : at.height - 54}">fold again</text>`;
   return html`${layers.map(number)}${refold}`;
 }
 
 function zone(x, y, title, about) {
-  return html`<text class="m-zone" x="${x}" y="${y}">${title}</text><text class="s" x="${x}" y="${y + 16}">${about}</text>`;
+  return html`<text class="m-zone" x="${x}" y="${y}">${title}</text><text class="s" x="${x}" y="${y + 16}">${
+    about}</text>`;
 }
 function columnNames({ strip, place }, cell, y) {
   const name = (x, text, about) => html`<text class="b mid" x="${x}" y="${y}">${text}</text><text class="s mid" x="${x}"
     y="${y + 15}">${about}</text>`;
-  return html`${name(strip + 4 * cell - 5, "numbers", "embedding")}${name(place + 2 * cell + 7, "+ place", "position")}`;
+  return html`${name(strip + 4 * cell - 5, "numbers", "embedding")}${
+    name(place + 2 * cell + 7, "+ place", "position")}`;
 }
 
 // --- figures and links over the flows
@@ -279,13 +290,12 @@ function figures({ f, data, trace }, at, rows) {
     const { figure: value, kind } = own(block);
     return room < 26 && Math.abs(value) < 0.3 ? "" : figure(room > 90 ? block.x1 - 24 : x, value, TONES[kind]);
   };
-  const end = (i) => html`<text class="b in-${f.source[i] > 0 ? "blue" : "orange"}"
-    x="${read.memoryEnd + 6}" y="${read.y(i) + 4.5}">${signed(f.source[i])}</text>`;
+  const end = ([i, place]) => html`<text class="b in-${f.source[i] > 0 ? "blue" : "orange"}"
+    x="${read.memoryEnd + 6}" y="${(place + 4.5).toFixed(1)}">${signed(f.source[i])}</text>`;
   const ends = labelled(rows.source.filter((i) => isUsed(f.source[i])), read.y, read.row, () => true);
   return html`<g class="figures" aria-hidden="true">${figure((write.strip + write.river) / 2, f.own.figure, "ochre")}${
     write.blocks.map(of)}${read.blocks.filter(isFold).map((one) => foldLabel(one, read.top, read.end))}${
-    write.blocks.filter(isFold).map((one) => foldLabel(one, write.top, write.end))}${[...ends].map(([i, at_]) => html`<g transform="translate(0 ${(at_ - read.y(i)).toFixed(1)})">${
-    end(i)}</g>`)}</g>`;
+    write.blocks.filter(isFold).map((one) => foldLabel(one, write.top, write.end))}${[...ends].map(end)}</g>`;
 }
 
 // From the head that the word depends on most to the feed-forward block that it steers.
@@ -305,7 +315,8 @@ function steerLink({ f, data, trace }, at, rows) {
   return html`<g class="hit m-steer" data-key="steer" ${told("steers", steered(data, trace))}><path d="${way}"/><circle
     cx="${start[0]}" cy="${start[1]}" r="4"/><path class="m-arrow" d="M${right},${y}l-7,-4v8z"/>${
     isWide ? html`<rect class="m-note" x="${to.x0 + 4}" y="${y - 9}" width="${width}" height="${lines.length * 14 + 8}"
-      rx="6"/>${lines.map((line, i) => html`<text class="mid" x="${x}" y="${y + 5 + i * 14}">${line}</text>`)}` : ""}</g>`;
+      rx="6"/>${lines.map((line, i) => html`<text class="mid" x="${x}" y="${y + 5 + i * 14}">${line}</text>`)}`
+      : ""}</g>`;
 }
 function steerLines(f, { steers, step }, trace) {
   const names = namesOf(trace, steers.kind === "decoder" ? "inputs" : "source");
@@ -323,9 +334,10 @@ const looked = ({ kind, layer, head }, step, trace) => {
 
 // The word that is written, its chance and its score: a long word has a line of its own.
 function chosenWord(word, likely, score, left, right, y) {
-  const isLong = 15.5 * word.length > right - left - 66, size = Math.min(isLong ? 22 : 26, (right - left) / (0.62 * word.length));
+  const isLong = 15.5 * word.length > right - left - 66;
+  const size = Math.max(12, Math.min(isLong ? 22 : 26, (right - left) / (0.62 * word.length))).toFixed(1);
   const at = isLong ? [y - 5, y + 18, y + 18] : [y + 8, y - 5, y + 14];
-  return html`<text class="m-on b" x="${left}" y="${at[0]}" style="font-size:${Math.max(12, size).toFixed(1)}px">${word}</text>
+  return html`<text class="m-on b" x="${left}" y="${at[0]}" style="font-size:${size}px">${word}</text>
     <text class="m-on b ${isLong ? "" : "end"}" x="${isLong ? left : right}" y="${at[1]}">${likely}</text>
     <text class="m-on end" x="${right}" y="${at[2]}">${score}</text>`;
 }
@@ -344,14 +356,18 @@ function choosePanel(shown, at) {
       Math.max(1, one.logit / most * (width - 24))}"/>`}`;
   };
   const word = data && namesOf(trace, "target")[data.step];
-  const chosen = data && html`<rect class="m-chosen" x="${x + 10}" y="${line - 32}" width="${width - 20}" height="62" rx="10"/>
-    ${chosenWord(elided(word, 18), chance(chanceOf(data, trace)), `score ${plain(data.logit)}`, x + 22, right - 20, line)}`;
+  const chosen = data && html`<rect class="m-chosen" x="${x + 10}" y="${line - 32}" width="${width - 20}" height="62"
+    rx="10"/>${chosenWord(elided(word, 18), chance(chanceOf(data, trace)), `score ${plain(data.logit)}`, x + 22,
+      right - 20, line)}`;
   return html`<g data-area="choose" class="m-gate" role="button" tabindex="0" data-do="machine_open" data-value="choose"
-    data-k="gate-choose" aria-label="Choose the word: scores become chances" ${data && told("choice", choice(data, trace))}>
+    data-k="gate-choose" aria-label="Choose the word: scores become chances" ${
+      data && told("choice", choice(data, trace))}>
     <rect class="gate" x="${x}" y="${top - 4}" width="${width}" height="${end - top + 4}" rx="10"/>
-    <text class="s" x="${x + 12}" y="${top + 15}">word</text><text class="s end" x="${right - 78}" y="${top + 15}">score</text>
+    <text class="s" x="${x + 12}" y="${top + 15}">word</text>
+    <text class="s end" x="${right - 78}" y="${top + 15}">score</text>
     <text class="s end" x="${right - 10}" y="${top + 15}">chance</text>${others.map(row)}${chosen}
-    <text class="b mid" x="${middle}" y="${named}">${data ? `best six of ${count(data.vocabulary)} words` : "best six words"}</text>
+    <text class="b mid" x="${middle}" y="${named}">best six ${
+      data ? `of ${count(data.vocabulary)} words` : "words"}</text>
     <text class="s mid" x="${middle}" y="${named + LINE}">logits → softmax</text>
     <text class="m-zone mid" x="${middle}" y="${at.height - 24}">3 Choose the word</text></g>`;
 }

@@ -1,5 +1,5 @@
-// The machine's numbers added up: what each block, each word and each head adds to the word that is followed.  In points
-// of its logit (mode "for"), or of its lead over the best other word (mode "over").  Draws nothing.
+// The machine's numbers added up: what each block, each word and each head adds to the word that is followed.  In
+// points of its logit (mode "for"), or of its lead over the best other word (mode "over").  Draws nothing.
 
 import { sumOf } from "./machine_figures.js";
 
@@ -23,8 +23,8 @@ export function sums(data, mode) {
   return { mode, total, decoder, cross, own: { value: own, figure: figures[0] },
     blocks: values.map((one, i) => ({ ...one, figure: figures[i + 1] })),
     source: columnSums(cross), inputs: columnSums(decoder),
-    heads: { decoder: parts.decoder.map((layer) => layer.map(sumOf)), cross: parts.cross.map((layer) => layer.map(sumOf)),
-      encoder: read.heads },
+    heads: { encoder: read.heads, decoder: parts.decoder.map((layer) => layer.map(sumOf)),
+      cross: parts.cross.map((layer) => layer.map(sumOf)) },
     read: { ...read, blocks: read.feed_forward.flatMap((alone, layer) => [
       { kind: "encoder", layer, value: sumOf(read.attention_rows[layer]) },
       { kind: "encoder_feed_forward", layer, value: sumOf(alone) }]) } };

@@ -1,17 +1,20 @@
-// The machine on a phone: three cards, one below the other, with the same figures and sentences.  The vector of the next
-// word runs down the second, from block to block.
+// The machine on a phone: three cards, one below the other, with the same figures.  The vector of the next word runs
+// down the second, from block to block.
 
 import { css, shade } from "./colour.js";
 import { plain, signed } from "./machine_figures.js";
 import { FAMILY, blockName, columnName, headWords, namesOf, readWord } from "./machine_names.js";
+import { chanceOf } from "./machine_said.js";
 import { folded, sums } from "./machine_sums.js";
 import { html } from "./markup.js";
 import { language } from "./languages.js";
 import { bare } from "./trace.js";
 import { chance, count, elided, quoted } from "./wording.js";
 
-const LINE = 2.6, WIDEST = 70, MOST = 4, RIVER = 84, HIGH = 66;  // pixels: a point, the river and a point of it at most,
-const HOT = 0.18, NAMED = 0.1;  // its column, a block; points from which a row has a figure, and a word is named
+const LINE = 2.6;                       // pixels that a point adds to a row's thickness
+const WIDEST = 70, MOST = 4;            // pixels: of the river and of a point in it, at most
+const RIVER = 84, HIGH = 66;            // its column, and one block's piece of it
+const HOT = 0.18, NAMED = 0.1;          // points from which a row has a figure, and a word is named
 const BANDS = ["cross", "decoder", "own", "feed_forward"];  // of the river, from left to right
 
 export function tall(data, trace, state) {
@@ -50,8 +53,8 @@ function read({ data, trace, state, sums: { source, read: { blocks } } }) {
   const block = ({ kind, layer, value }) => html`<li>${opener(`${kind}.${layer}`, html`<span>${
     blockName(kind, trace)}<small>${FAMILY[kind]} · layer ${layer + 1}</small></span><b>${signed(value)}</b>`)}</li>`;
   return card(html`1 Read the ${language(from, "source")}`, html`Encoder: ${blocks.length / 2}
-    layers. Thicker: more is taken from the word.`, html`<ul class="taken" data-area="words memory">${names.map(row)}</ul><ul
-    class="gates" data-area="encoder">${grouped(blocks, blocks.map(block))}</ul>`);
+    layers. Thicker: more is taken from the word.`, html`<ul class="taken" data-area="words memory">${
+    names.map(row)}</ul><ul class="gates" data-area="encoder">${grouped(blocks, blocks.map(block))}</ul>`);
 }
 
 // --- the word that is written: its vector runs down, and every block adds to it
@@ -60,27 +63,22 @@ function write(at) {
   const { data, trace, sums: all } = at, { own, blocks, total } = all, [, to] = trace.languages;
   const steps = [{ kind: "own", ...own }, ...blocks], river = riverOf(steps);
   const about = ({ kind, layer }) => {
-    const from = all[kind]?.[layer], most = from && from.reduce((best, one, c) => Math.abs(one) > Math.abs(from[best]) ? c : best, 0);
+    const from = all[kind]?.[layer] ?? [], sizes = from.map(Math.abs), most = sizes.indexOf(Math.max(...sizes));
     const steers = kind === "feed_forward" && data.steers?.feed_forward === layer;
     return html`${FAMILY[kind]} · layer ${layer + 1}${steers && html`. The head ${headWords(data.steers, data,
-      trace)} also steers it`}${from && Math.abs(from[most]) >= NAMED && html`: ${
-      columnName(trace, kind, most)} ${signed(from[most])}`}`;
+      trace)} also steers it`}${sizes[most] >= NAMED && html`: ${columnName(trace, kind, most)} ${
+      signed(from[most])}`}`;
   };
   const step = (one, i) => html`<li>${river[i]}${opener(`${one.kind}.${one.layer}`, html`<span>${
     blockName(one.kind, trace)}<small>${about(one)}</small></span><b>${signed(one.figure)}</b>`)}</li>`;
   const drawn = blocks.map((one, i) => step(one, i + 1));
   const score = at.state.machine.mode === "for" ? `score ${plain(total)}` : `lead ${plain(total)}`;
   return card(html`2 Write the ${language(to, "translation")}`,
-    "Decoder: the river is the vector of the next word.", html`<ol class="t-river"><li data-area="written">${river[0]}<div
-    class="t-block last"><span>After ${readWord(trace, data.step)}<small>the last word so far</small></span><b>${
-    signed(own.figure)}</b></div></li>${grouped(blocks, drawn)}</ol><p class="written"><b>${
-    namesOf(trace, "target")[data.step]}</b><span>${shownChance(data)}<small>${score}</small></span></p>`);
+    "Decoder: the river is the vector of the next word.", html`<ol class="t-river"><li data-area="written">${
+    river[0]}<div class="t-block last"><span>After ${readWord(trace, data.step)}<small>the last word so
+    far</small></span><b>${signed(own.figure)}</b></div></li>${grouped(blocks, drawn)}</ol><p class="written"><b>${
+    namesOf(trace, "target")[data.step]}</b><span>${chance(chanceOf(data, trace))}<small>${score}</small></span></p>`);
 }
-
-const shownChance = ({ top, id }) => {
-  const own = top.find((one) => one.id === id);
-  return own ? chance(own.chance) : "";
-};
 
 // For every block the piece of the river beside it: from what was there before, to what is there after.
 function riverOf(steps) {
@@ -100,10 +98,11 @@ function riverOf(steps) {
         bend} ${b} 0Z"/>`;
     };
     const [from, to] = [before, after].map((all) => (all.at(-1)[1] + 4).toFixed(1));
-    const against = (name) => states[i + 1][name] < -0.05 && html`<path class="band-against" d="M${from} 0C${from} ${bend} ${
-      to} ${bend} ${to} ${HIGH}" stroke-width="${Math.max(1, -states[i + 1][name] * point).toFixed(1)}"/>`;
-    return html`<svg class="t-piece" viewBox="0 0 ${RIVER} ${HIGH}" preserveAspectRatio="none" aria-hidden="true"><path
-      class="band-vector" d="M${RIVER / 2} 0V${HIGH}"/>${BANDS.map(band)}${BANDS.map(against)}</svg>`;
+    const against = (name) => states[i + 1][name] < -0.05 && html`<path class="band-against" d="M${from} 0C${from} ${
+      bend} ${to} ${bend} ${to} ${HIGH}" stroke-width="${Math.max(1, -states[i + 1][name] * point).toFixed(1)}"/>`;
+    return html`<svg class="t-piece" viewBox="0 0 ${RIVER} ${HIGH}" preserveAspectRatio="none"
+      aria-hidden="true"><path class="band-vector" d="M${RIVER / 2} 0V${HIGH}"/>${
+      BANDS.map(band)}${BANDS.map(against)}</svg>`;
   });
 }
 
@@ -111,10 +110,11 @@ function riverOf(steps) {
 
 function choose({ data, trace }) {
   const { top, vocabulary, id } = data, [, code] = trace.languages;
-  const row = (one) => html`<tr class="${one.id === id ? "best" : ""}"><th scope="row">${quoted(bare(one.text), code)}</th><td
-    class="figure">${plain(one.logit)}</td><td class="figure">${chance(one.chance)}</td></tr>`;
+  const row = (one) => html`<tr class="${one.id === id ? "best" : ""}"><th scope="row">${
+    quoted(bare(one.text), code)}</th><td class="figure">${plain(one.logit)}</td><td class="figure">${
+    chance(one.chance)}</td></tr>`;
   return card("3 Choose the word", html`Best six of ${count(vocabulary)}: logits → softmax`, html`<table
-    class="most" data-area="choose"><thead><tr><th scope="col">word</th><th scope="col" class="figure">score</th><th scope="col"
-    class="figure">chance</th></tr></thead><tbody>${top.map(row)}</tbody></table>${
+    class="most" data-area="choose"><thead><tr><th scope="col">word</th><th scope="col" class="figure">score</th><th
+    scope="col" class="figure">chance</th></tr></thead><tbody>${top.map(row)}</tbody></table>${
     opener("choose", html`<span>How scores become chances</span>`)}`);
 }

@@ -17,15 +17,16 @@ export function stops(data, trace, state) {
   const [from, to] = [language(trace.languages[0], "source"), language(trace.languages[1], "translation")];
   const most = greatest(f.source), word = sourceWord(trace, most), written = writtenWord(trace, step);
   const long = (at) => plain(lengths.encoder.at(at)[most]), adds = (value) => html`<b>${signed(value)}</b>`;
-  const of = (kind) => f.blocks.filter((one) => one.kind === kind), all = (kind) => sumOf(of(kind).map((one) => one.figure));
+  const of = (kind) => f.blocks.filter((one) => one.kind === kind);
+  const all = (kind) => sumOf(of(kind).map((one) => one.figure));
   const named = (values, name) => Math.max(...values) >= NAMED && html` Most comes from ${
     name(trace, greatest(values))}: ${adds(Math.max(...values))}.`;
   const block = of("feed_forward").reduce((best, one) => one.figure > best.figure ? one : best);
   const isLast = step === trace.record.target.length - 1;
   const stop = (title, said, ...show) => ({ title, show, said: html`<p data-says="machine-tour">${said}</p>` });
   return [
-    stop("Words become numbers", html`Every ${from} token becomes a vector, drawn here as 8 numbers, and its place is added.
-      That of ${word} is ${long(0)} long.`, area("words")),
+    stop("Words become numbers", html`Every ${from} token becomes a vector, drawn here as 8 numbers, and its place is
+      added. That of ${word} is ${long(0)} long.`, area("words")),
     stop(blockName("encoder", trace), html`In each layer the words pass information to each other, then a feed-forward
       block works on each vector alone. That of ${word} is ${long(-1)} long in the end.`, area("encoder")),
     stop(`Ready for the ${to}`, html`The ${from} is read once; every word of the translation can look at all of it. What

@@ -13,7 +13,7 @@ export const START = {
   busy: null, error: null, editing: false, draft: null, changed: [],
   moment: null, playing: false, replay: null,
   twin: null, held: null, drawer: null, lab: {}, menu: null,
-  machine: { step: null, mode: "for", open: null, stop: null },  // step: of the token followed; null: of the chosen word
+  machine: { step: null, mode: "for", open: null, stop: null },  // step: of the token followed, null of the word
 };
 
 export const traceOf = (state) => state.traces[state.part] || null;

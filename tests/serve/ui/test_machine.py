@@ -1,4 +1,4 @@
-"""The machine: one screen on which every block of the model stands, with what each adds to the word that is followed."""
+"""The machine: one screen on which every block of the model stands, with what each adds to the word followed."""
 
 import json
 import re
@@ -29,8 +29,8 @@ UNTIDY = """() => {
     }
     texts.forEach(([said, box, element], i) => {
         if (parseFloat(getComputedStyle(element).fontSize) < 12) wrong.push(`small: ${said}`);
-        if (box.left < edge.left + 4 || box.right > edge.right - 4 || box.top < edge.top || box.bottom > edge.bottom - 4)
-            wrong.push(`outside: ${said}`);
+        if (box.left < edge.left + 4 || box.right > edge.right - 4 || box.top < edge.top
+            || box.bottom > edge.bottom - 4) wrong.push(`outside: ${said}`);
         for (const [other, place, own] of texts.slice(i + 1)) {
             if (own === element) continue;  // lines of one text
             const wide = Math.min(box.right, place.right) - Math.max(box.left, place.left);
@@ -135,7 +135,8 @@ def test_thickness_is_what_is_added_and_nothing_else(cat):
     assert len(points) > 2 and max(points)[0] > 3
     for value, width in points:
         assert width == pytest.approx(max(1.2, value * max(points)[1] / max(points)[0]), abs=0.5)
-    assert len(set(cat.locator(".m-pale").evaluate_all("all => all.map((one) => getComputedStyle(one).strokeWidth)"))) == 1
+    pale = cat.locator(".m-pale").evaluate_all("all => all.map((one) => getComputedStyle(one).strokeWidth)")
+    assert len(set(pale)) == 1
 
 
 def test_layers_that_add_little_are_folded(open_tab, deep):
@@ -258,7 +259,9 @@ def test_a_path_under_the_pointer_stands_out(cat):
     assert float(cat.locator(".flow[data-key='cross:8']").last.evaluate("one => getComputedStyle(one).opacity")) < 0.9
 
 
-@pytest.mark.parametrize("block", ["encoder-0", "encoder_feed_forward-1", "decoder-1", "cross-0", "feed_forward-1", "choose"])
+@pytest.mark.parametrize("block", [
+    "encoder-0", "encoder_feed_forward-1", "decoder-1", "cross-0", "feed_forward-1", "choose",
+])  # fmt: skip
 def test_a_block_opens_and_closes_from_the_keyboard(cat, block):
     gate = cat.locator(f"[data-k=gate-{block}]")
     gate.focus()
@@ -282,7 +285,8 @@ def test_a_word_is_followed_from_stop_to_stop(cat):
     assert stop.count() == 0
     cat.locator("[data-k=machine-follow]").click()
     cat.keyboard.press("Escape")
-    assert stop.count() == 0 and cat.locator("[data-k=machine-follow]").evaluate("one => one === document.activeElement")
+    assert stop.count() == 0
+    assert cat.locator("[data-k=machine-follow]").evaluate("one => one === document.activeElement")
 
 
 # --- everywhere

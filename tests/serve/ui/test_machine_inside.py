@@ -76,7 +76,7 @@ def rounded(values, digits=1):
 
 def check_sum(table, digits=2):
     """The last figure of the last column is the sum of those above it, as they are shown."""
-    *parts, total = numbers(table.locator("td.figure, .adds"))
+    *parts, total = numbers(table.locator("td.figure, td.adds"))
     assert round(sum(parts), digits) == total, (parts, total)
     return parts, total
 
@@ -312,4 +312,4 @@ def test_in_the_file_a_block_opens_with_the_same_figures(open_tab, file):
     opened = tab.locator(".opened")
     opened.locator(".row-steps tfoot").wait_for()
     assert "head 1 looked back most at chat: 100%. The head adds +1.2 to il." in opened.inner_text()
-    assert numbers(opened.locator(".row-steps .adds"))[-1] == 1.2
+    assert numbers(opened.locator(".row-steps td.adds"))[-1] == 1.2
