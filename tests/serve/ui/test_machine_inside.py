@@ -1,6 +1,7 @@
 """What a block of the machine opens, the machine on a phone, and the way of a word through it: figures are those of the
 answer, sums those of the figures shown, and everything is reached by keyboard."""
 
+import contextlib
 import json
 import math
 import re
@@ -8,9 +9,9 @@ from urllib.parse import urlencode
 
 import pytest
 from accessibility import violations
-
 from .conftest import CAT, settled
 
+Error = pytest.importorskip("playwright.sync_api").Error
 pytestmark = pytest.mark.browser
 LONG = ("The old king and the queen sold the small castle near the river because it was too big, and then they bought a"
         " white house on the hill for their two children.")  # fmt: skip
@@ -30,12 +31,14 @@ class Machine:
         self.tab = open_tab(f"{url}/?{query}", **settings)
 
         def answer(route):
-            question, found = route.request.post_data_json["question"], route.fetch()
-            body = found.json()
-            if question["tool"] == "machine" and change:
-                change(body)
-            self.answers[question["tool"]] = body
-            route.fulfill(status=found.status, content_type="application/json", body=json.dumps(body))
+            question = route.request.post_data_json["question"]
+            with contextlib.suppress(Error):  # the page has been closed meanwhile
+                found = route.fetch()
+                body = found.json()
+                if question["tool"] == "machine" and change:
+                    change(body)
+                self.answers[question["tool"]] = body
+                route.fulfill(status=found.status, content_type="application/json", body=json.dumps(body))
 
         self.tab.route("**/v1/inside", answer)
         self.tab.evaluate("location.hash = 'machine'")
@@ -121,7 +124,7 @@ def check_row(page, opened, adds):
         assert [product, score] == rounded([found["products"][c], found["products"][c] * found["scale"]])
         assert abs(share - 100 * found["weights"][c]) < 1
         assert ("hidden" in line) == hidden and added == ([] if hidden else rounded([adds[c]]))
-    assert sum(number(text) for text in opened.locator(".row-steps tbody .left").all_inner_texts()) == 100
+    assert sum(numbers(opened.locator(".row-steps tbody .left"))) == 100
     _, total = check_sum(opened.locator(".row-steps"), 1)
     assert [total] == rounded([sum(adds)])
     [said] = re.findall(r"The head adds (\S+) to", opened.locator("[data-says=machine-attention]").inner_text())
