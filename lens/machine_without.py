@@ -25,6 +25,7 @@ from .trace_data import TraceData
 
 # H heads, L decoder layers, D model width
 
+TRIES = 2  # passes that are timed, of which the faster counts: the first also wakes what has slept
 LEAST_CHANGE = 0.3  # points of margin from which a head is said to steer a layer
 
 
@@ -78,10 +79,8 @@ def effects(
     ids = trace.target_ids
     choice = Choice(trace.source_ids, ids[:step], ids[step], runner)
     sites, inner = all_sites(model), feed_forward_sites(model, "decoder")
-    start = time.perf_counter()
-    [margin] = margins(model, [choice])
-    passes = sum(site.heads for site in sites) / FASTER + len(inner)
-    if (time.perf_counter() - start) * passes > seconds:
+    margin, pass_seconds = min((_timed(model, choice) for _ in range(TRIES)), key=lambda one: one[1])
+    if pass_seconds * (sum(site.heads for site in sites) / FASTER + len(inner)) > seconds:
         return None, None
     means, sentences = head_means(model, tokenizer, trace, folder)
     encoded_1SD = whole.encoded_SD[None].to(model.device, model.dtype)
@@ -90,7 +89,14 @@ def effects(
     off = Without(tuple(heads), tuple(
         WithoutFeedForward(site.layer, _without_layer(model, choice, site.last, layers[site.layer]))
         for site in inner), sentences)
-    return off, _steering(model, trace, whole, choice, means, min(heads, key=lambda one: one.margin), float(margin))
+    return off, _steering(model, trace, whole, choice, means, min(heads, key=lambda one: one.margin), margin)
+
+
+def _timed(model: PreTrainedModel, choice: Choice) -> tuple[float, float]:
+    """The margin, and the seconds that its pass takes."""
+    start = time.perf_counter()
+    [margin] = margins(model, [choice])
+    return float(margin), time.perf_counter() - start
 
 
 def _without_heads(

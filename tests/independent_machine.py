@@ -58,13 +58,14 @@ class Machine:
             found = found + self.adds(out, direction)
         return found
 
-    def parts(self, direction):
+    def parts(self, direction, *, neurons=False):
+        """All parts of what counts along a direction; those of the neurons take the longest."""
         start = [self.net.generation["decoder_start_token_id"], *self.target[:-1]]
         first, width = self.net.embed(start)[self.step], self.net.config["d_model"]
         token = self.net.embeddings[start[self.step]] * width**0.5
         of = {kind: [self.blocks["decoder", layer, kind][1] for layer in self._layers("decoder")]
               for kind in ("decoder", "cross", "feed_forward")}
-        return {
+        found = {
             "embedding": self.adds(token, direction),
             "position": self.adds(first - token, direction),
             "constant": self._weight("decoder.layer_norm.bias") @ direction,
@@ -74,15 +75,16 @@ class Machine:
                 self.adds(self._weight(f"decoder.layers.{layer}.{part}.out_proj.bias"), direction)
                 for part in ("self_attn", "encoder_attn")]) for layer in self._layers("decoder")]),
             "feed_forward": torch.stack([self.adds(one[self.step], direction) for one in of["feed_forward"]]),
-            "neurons": [self.adds((self.inner["decoder", layer][self.step] * self._out("decoder", layer)).T, direction)
-                        for layer in self._layers("decoder")],
-            "encoder": self.encoder(direction),
+            "encoder": self.encoder(direction, neurons=neurons),
         }  # fmt: skip
+        return found | ({"neurons": [
+            self.adds((self.inner["decoder", layer][self.step] * self._out("decoder", layer)).T, direction)
+            for layer in self._layers("decoder")]} if neurons else {})
 
     def _out(self, stack, layer):
         return self._weight(f"{stack}.layers.{layer}.fc2.weight")
 
-    def encoder(self, direction):
+    def encoder(self, direction, *, neurons):
         layers = self._layers("encoder")
         taken = [self.taken(self.blocks["encoder", layer, "encoder"][1].transpose(1, 2), direction) for layer in layers]
         found = {
@@ -92,9 +94,11 @@ class Machine:
             "heads": torch.stack([one.sum((1, 2)) for one in taken]),
             "feed_forward": torch.stack([
                 self.taken(self.blocks["encoder", layer, "feed_forward"][1], direction) for layer in layers]),
-            "neurons": [self.taken(self.inner["encoder", layer].T[..., None] * self._out("encoder", layer).T[:, None],
-                                   direction).sum(-1) for layer in layers],
         }
+        if neurons:
+            found["neurons"] = [
+                self.taken(self.inner["encoder", layer].T[..., None] * self._out("encoder", layer).T[:, None],
+                           direction).sum(-1) for layer in layers]
         whole = self.taken(self._last("encoder"), direction, whole=True)
         found["constant"] = whole - found["start"] - found["attention_rows"].sum(0) - found["feed_forward"].sum(0)
         return found

@@ -37,7 +37,7 @@ def web_model(translator: Translator, weights: WebWeights) -> dict[str, Any]:
         raise UserError("only a Seq2See model in a folder can run in a browser")
     pairs = [list(pair) for pair in translator.language_pairs]
     calibration = known.calibration
-    means = {"-".join(pair): found for pair in pairs if (found := _means(translator, weights, *pair))}
+    means = {"-".join(pair): both for pair in pairs if (both := _means(translator, weights, *pair))}
     return {name: read_json(folder / f"{name}.json") for name in FILES} | {
         "name": translator.name,
         "language_pairs": pairs,

@@ -123,7 +123,7 @@ const lastDirection = ({ decoder: { layer_norm: norm } }, seen, step, { weight }
 
 // --- the parts of a logit
 
-// Of what these output weights make of the last state; with `isWhole` also the activations of neurons.
+// Of what these output weights make of the last state; with `isWhole` also the activations of all neurons.
 function partsOf(forced, step, output, isWhole = false) {
   const { network, seen } = forced, { decoder, D } = network, u = lastDirection(network, seen, step, output);
   const position = dot(sinusoid(step, D), u), [first] = seen.streams["decoder.layers.0.self_attn"];
@@ -276,7 +276,8 @@ class Effects {
 
   // Of each part, the same for every step and runner-up; whether that takes at most so many `seconds`.
   async compute(pause, seconds) {
-    const { forced: { network, encoded, sourceIds, inputIds }, parts, states } = this, left = parts.slice(states.length);
+    const { forced: { network, encoded, sourceIds, inputIds }, parts, states } = this;
+    const left = parts.slice(states.length);
     const write = () => network.decode(inputIds, [network.cache()], encoded), read = () => network.encode(sourceIds);
     if (left.length && secondsOf(left, { write, read }) > seconds) return false;
     while (states.length < parts.length) {

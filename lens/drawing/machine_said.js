@@ -82,7 +82,8 @@ export function sourceRow(f, data, trace, i) {
   return html`${sourceWord(trace, i)} reaches ${goal(f, data, trace)} with ${figure(f.source[i])}, directly. Its vector
     grew from ${plain(lengths[0][i], 0)} to ${plain(lengths.at(-1)[i], 0)} long.`;
 }
-export const inputRow = (f, data, trace, j) => html`${readWord(trace, j)} is already written. Looking back at it adds ${
+export const inputRow = (f, data, trace, j) => html`${readWord(trace, j)} ${
+  j > trace.record.given ? "is already written" : "was given to start from"}. Looking back at it adds ${
   figure(f.inputs[j])} to ${goal(f, data, trace)}.`;
 export const lastRow = (f, data, trace) => html`${readWord(trace, data.step)} is the last word so far; ${
   writtenWord(trace, data.step)} is written from its vector. By itself it adds ${figure(f.own.figure)} to ${
@@ -102,8 +103,8 @@ export function block(f, data, trace, kind, layer) {
     const values = f[kind][layer], most = largestOf(values);
     const name = kind === "cross" ? sourceWord(trace, most) : readWord(trace, most);
     const least = Math.abs(values[most]) >= 0.05 ? html`; most from ${name}: ${figure(values[most])}` : "";
-    return html`Looking ${kind === "cross" ? html`at ${reads(trace)}` : html`back at ${writes(trace)}`}, layer ${n} adds ${
-      figure(value)} to ${for_}${least}.`;
+    const where = kind === "cross" ? html`at ${reads(trace)}` : html`back at ${writes(trace)}`;
+    return html`Looking ${where}, layer ${n} adds ${figure(value)} to ${for_}${least}.`;
   }
   const neurons = data.parts.for.neurons?.[layer], without = withoutBlock(data, layer);
   const on = neurons ? html` ${count(neurons.active)} of its ${count(neurons.count)} neurons are on.` : "";
@@ -138,7 +139,7 @@ export const chanceOf = ({ step, id, top }, trace) =>
 export const candidates = ({ id, top }) => top.filter((one) => one.id !== id).slice(0, 5);
 export const candidateName = ({ text }, trace) => text === "</s>" ? html`<i>end</i>`
   : html`<span ${inLanguage(trace.languages[1])}>${bare(text)}</span>`;
-export const choice = (data, trace) => html`All ${count(data.vocabulary)} words of the model get a score. ${
+export const choice = (data, trace) => html`All ${count(data.vocabulary)} tokens of the model get a score. ${
   writtenWord(trace, data.step)} gets ${plain(data.logit)}, so its chance is ${chance(chanceOf(data, trace))}.${
   data.margin > 0 ? html` It leads ${runnerUp(data, trace)} by ${plain(data.margin)}: each point is a factor of 2.7,
     so ${runnerUp(data, trace)} is ${factor(data.margin)} times less likely, as the model computes it.` : ""}`;

@@ -58,7 +58,7 @@ function looksIn({ trace }, at, rows) {
     const share = (to, from) => maps.reduce((sum, one) => sum + one[to][from], 0) / maps.length;
     const drawn = (to) => rows.source.filter((from) => from !== to && share(to, from) >= LOOKED)
       .map((from) => html`<path d="${bend(x0 + 4, at.read.y(from), x1 - 4, at.read.y(to))}" opacity="${
-        Math.min(0.9, 0.25 + share(to, from)).toFixed(2)}"/>`);
+        Math.min(1, 0.4 + share(to, from)).toFixed(2)}"/>`);
     return rows.source.map(drawn);
   };
   return html`<g class="m-looks">${at.read.blocks.filter((one) => one.kind === "encoder").map(of)}</g>`;

@@ -20,11 +20,11 @@
 //     scores(place, parts)       before the softmax; `place` is { kind, layer }: "encoder", "decoder" or "cross"
 //     weights(place, parts)      after the softmax
 //     mixed(place, parts)        after the weighted sum, before the output projection
-//     neurons(name, parts)       after a feed-forward block, "decoder.layers.0.fc2", before what it adds is added;
-//                                `parts` are { R, start, inner [R,F], output [R,D] } of all rows
+//     neurons(name, parts)       after a feed-forward layer, named "decoder.layers.0.fc2", before its output is added;
+//                                `parts` are { R, inner [R,F], output [R,D] }; the output may be overwritten
 //
-// Of attention, `parts` are { T, S, H, E, D, start, query [T,D], key [S,D], value [S,D], weight [H,T,S], mixed [T,D] } of one
-// hypothesis.  Head h owns columns h*E to (h+1)*E; `weight` holds the scores until the softmax; row t is position
+// Of attention, `parts` are { T, S, H, E, D, start, query [T,D], key [S,D], value [S,D], weight [H,T,S], mixed [T,D] }
+// of one hypothesis.  Head h owns columns h*E to (h+1)*E; `weight` holds the scores until the softmax; row t is position
 // start + t.  All may be overwritten, but keys and values are kept for the next steps: put a changed copy in their
 // place.  Ready hooks are at the end: `recorder`, `headsOff`, `feedForwardOff`, `together`.
 
@@ -186,7 +186,7 @@ class Layer {
     hooks.stream?.(`${this.name}.fc1`, x, start);
     const inner = linear(this.fc1, layerNorm(this.final_layer_norm, x, R), R);  // [R,F]
     for (let i = 0; i < inner.length; i++) if (inner[i] < 0) inner[i] = 0;  // relu
-    const parts = { R, start, inner, output: linear(this.fc2, inner, R) };
+    const parts = { R, inner, output: linear(this.fc2, inner, R) };
     hooks.neurons?.(`${this.name}.fc2`, parts);
     return added(x, parts.output);
   }
@@ -486,9 +486,10 @@ export function headsOff(heads) {
   } };
 }
 
-// Feed-forward blocks by name ("decoder.layers.0.fc2") give the same [D] at every position: a mean.
-export function feedForwardOff(blocks) {
+// Feed-forward layers by name ("decoder.layers.0.fc2") give the same [D] at every position: a mean.
+export function feedForwardOff(layers) {
   return { neurons(name, { R, output }) {
-    for (let r = 0; blocks[name] && r < R; r++) output.set(blocks[name], r * blocks[name].length);
+    const other = layers[name];
+    for (let r = 0; other && r < R; r++) output.set(other, r * other.length);
   } };
 }

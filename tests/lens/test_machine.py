@@ -165,7 +165,7 @@ def test_every_figure_is_what_is_computed_independently(storybook, step):
         assert one["raw"] == pytest.approx(float(raw[one["id"]]), abs=1e-5)
         assert one["chance"] == pytest.approx(float(shown[one["id"]]), abs=1e-4)
     for key, direction in (("for", own.direction(written)), ("over", own.direction(written, runner))):
-        parts, expected = found["parts"][key], own.parts(direction)
+        parts, expected = found["parts"][key], own.parts(direction, neurons=True)
         inside, encoder = parts.pop("neurons"), parts.pop("encoder")
         for name, value in parts.items():
             np.testing.assert_allclose(value, expected[name], **CLOSE, err_msg=f"{key} {name}")

@@ -57,10 +57,11 @@ SHIFT = 0.1  # of figures that are written so that they add up to the sum as wri
 
 
 class Step:
-    """What the independent network has of a step of a translation, and what the page calls it."""
+    """What the independent network has of a step of a translation, and what the page calls it; counted for the word, or
+    over the runner-up."""
 
-    def __init__(self, net, to, source, target, step, mode):
-        self.net, self.to, self.step, self.mode, self.machine = net, to, step, mode, Machine(net, source, target, step)
+    def __init__(self, net, to, source, target, step):
+        self.net, self.to, self.step, self.machine = net, to, step, Machine(net, source, target, step)
         self.source, self.inputs = source, [net.generation["decoder_start_token_id"], *target[:-1]]
         self.logits, self.chosen = self.machine.logits, target[step]
         self.rival = next(id for id in self.logits.argsort(descending=True).tolist()
@@ -68,14 +69,18 @@ class Step:
         self.margin = float(self.logits[self.chosen] - self.logits[self.rival])
         self.logit = float(self.logits[self.chosen] - self.logits.mean())
         self.word, self.runner = self.quoted(self.chosen), self.quoted(self.rival)
-        self.goal = self.word if mode == "for" else f"{self.word} over {self.runner}"
-        self.total = self.logit if mode == "for" else self.margin
         self.lead, self.english, self.into = f"the lead of {self.word} over {self.runner}", "English", LANGUAGES[to]
-        over = self.machine.direction(self.chosen, self.rival)
-        self.over = self.machine.parts(over)
-        self.parts = self.over if mode == "over" else self.machine.parts(self.machine.direction(self.chosen))
+        self.own_parts = self.machine.parts(self.machine.direction(self.chosen))
+        self.over = self.machine.parts(self.machine.direction(self.chosen, self.rival))
         net.states(source, target)
         self.maps, self.leads = dict(net.maps), {}
+        self.count("for")
+
+    def count(self, mode):
+        """For the word, or for it over the runner-up."""
+        self.mode, is_own = mode, mode == "for"
+        self.goal = self.word if is_own else f"{self.word} over {self.runner}"
+        self.parts, self.total = (self.own_parts, self.logit) if is_own else (self.over, self.margin)
 
     def bare(self, id):
         name = self.net.tokenizer.id_to_token(id)
@@ -152,9 +157,10 @@ class Step:
 
 class Sentences(Step):
     """For each kind of sentence a method that says whether it is true.  `opened` is the block that is open, `stop`
-    where the way through is."""
+    where the way through is; `tried` whether the page says that heads were switched off, which a busy server leaves."""
 
     opened = stop = None
+    tried = True
 
     def read(self, said, sentence):
         """What stands in the slots of a sentence: {N}, {D}, {X} of SLOTS; other names are of this step."""
@@ -192,6 +198,8 @@ class Sentences(Step):
         return max(float(self.column(kind, i)) for i in self.places(*self.read(said, sentence), side))
 
     def effect(self, said):
+        if said == "What the heads do was not tried here: switching each off would take too long.":
+            return not self.tried
         lowest = self.without(*self.needed)
         if said.startswith("The model itself"):
             [lead] = self.read(said, "The model itself prefers {runner}, which leads {word} by {N}.")
@@ -247,8 +255,11 @@ class Sentences(Step):
 
     def say_row(self, said):
         if " reaches " not in said:
-            name, figure = self.read(said, "{X} is already written. Looking back at it adds {N} to {goal}.")
-            return any(near(figure, self.column("decoder", i)) for i in self.places(name, "inputs") if i < self.step)
+            is_given = "was given" in said  # the start, and the tag of the language
+            name, figure = self.read(said, f"{{X}} {'was given to start from' if is_given else 'is already written'}."
+                                           " Looking back at it adds {N} to {goal}.")
+            return any(near(figure, self.column("decoder", i)) and is_given == (i < 2)
+                       for i in self.places(name, "inputs") if i < self.step)
         name, figure, short, long = self.read(said, "{X} reaches {goal} with {N}, directly. Its vector grew from {N} to"
                                                     " {N} long.")
         lengths = self.machine.lengths("encoder")
@@ -271,12 +282,16 @@ class Sentences(Step):
             return near(figure, encoder["feed_forward"][int(layer) - 1].sum())
         if said.startswith("Looking"):
             return self.looking(said)
-        layer, figure, on, count, after, before = self.read(
-            said, "The feed-forward block of layer {D} adds {N} to {goal}. {N} of its {N} neurons are on. Without it"
-                  " the lead over {runner} is {N}, not {N}.")
+        first, _, effect = said.partition(" Without it ")
+        layer, figure, on, count = self.read(first, "The feed-forward block of layer {D} adds {N} to {goal}. {N} of its"
+                                                    " {N} neurons are on.")
         layer = int(layer) - 1
-        return near(figure, self.block("feed_forward", layer), by=SHIFT) and self.are_on(layer, on, count) and near(
-            after, self.without("feed_forward", layer, 0)) and near(before, self.margin)
+        if not (near(figure, self.block("feed_forward", layer), by=SHIFT) and self.are_on(layer, on, count)):
+            return False
+        if not effect:
+            return not self.tried
+        after, before = self.read(effect, "the lead over {runner} is {N}, not {N}.")
+        return near(after, self.without("feed_forward", layer, 0)) and near(before, self.margin)
 
     def looking(self, said):
         kind, side, what = ("decoder", "inputs", "back at {into}") if "Looking back" in said else (
@@ -324,7 +339,7 @@ class Sentences(Step):
 
     def say_choice(self, said):
         first, _, rest = said.partition(" It leads ")
-        vocabulary, logit, chance = self.read(first, "All {N} words of the model get a score. {word} gets {N}, so its"
+        vocabulary, logit, chance = self.read(first, "All {N} tokens of the model get a score. {word} gets {N}, so its"
                                                      " chance is {X}.")
         shown = float(self.net.shown(self.logits, self.to)[self.chosen])
         if not (number(vocabulary) == len(self.logits) and near(logit, self.logit) and within(chance, shown)):
@@ -490,11 +505,13 @@ class Reader:
         """Each of these, for the word and for it over the runner-up."""
         for step in steps:
             self.tab.locator(f'[data-do=machine_word][data-value="{step}"]').click()
+            sentences = Sentences(self.net, self.to, self.source, self.target, step)
             for mode in ("for", "over"):
                 self.wait(step)
                 self.tab.locator(f"[data-do=machine_mode][data-value={mode}]").first.click()
                 self.wait(step)
-                yield Sentences(self.net, self.to, self.source, self.target, step, mode)
+                sentences.count(mode)
+                yield sentences
 
     def wait(self, step):
         self.tab.wait_for_function("""(step) => document.querySelector(`[data-do=machine_word][data-value="${step}"]`)
@@ -502,6 +519,7 @@ class Reader:
 
     def read(self, sentences, within=".other"):
         """A sentence that cannot be read is one that nobody checked."""
+        sentences.tried = "not tried here" not in self.tab.locator("[data-says=machine-carried]").inner_text()
         for kind, said in self.tab.locator(within).evaluate(READ):
             self.met[kind] = self.met.get(kind, 0) + 1
             try:
