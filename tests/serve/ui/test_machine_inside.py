@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 from accessibility import violations
+
 from .conftest import CAT, settled
 
 Error = pytest.importorskip("playwright.sync_api").Error
