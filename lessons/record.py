@@ -27,14 +27,13 @@ from pathlib import Path
 from typing import Any
 
 from seq2see import __version__
+from seq2see.folders import LESSONS_FORMAT
 from .contents import CHAPTERS, load, number_of
 from .drawing import to_svg
 from .figures import spelled, to_data
 from .lesson import Table, count, word_of
 from .prose import fill, read_prose
 from .workbench import Workbench
-
-FORMAT = 2
 
 
 def collect(bench: Workbench, names: list[str], *, command: str) -> dict[str, Any]:
@@ -51,7 +50,7 @@ def collect(bench: Workbench, names: list[str], *, command: str) -> dict[str, An
                  "lessons": [number_of(name) for name in chapter.names if number_of(name) in numbers]}
                 for chapter in CHAPTERS]
     return {
-        "format": FORMAT,
+        "format": LESSONS_FORMAT,
         "version": __version__,
         "budget": "reduced" if bench.quick else "full",
         "seeds": list(bench.seeds),

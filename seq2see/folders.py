@@ -14,6 +14,7 @@ from seq2see.pretrained import NAMES, check_packaged, is_packaged, packaged_fold
 
 RUNS = "runs"  # where `seq2see train` puts runs, below the current folder
 LESSONS_RECORD = "lessons.json"  # `seq2see lessons` writes it to its folder, and a server shows it
+LESSONS_FORMAT = 3  # of that record: a server and a page show no other
 LESSONS_MODEL = "storybook"  # whose lessons the package has
 # What a checkpoint needs: text and tensors, no code, and no sub-folders such as an export, of which these patterns
 # would match half.

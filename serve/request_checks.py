@@ -31,7 +31,7 @@ LINGER_BYTES, LINGER_SECONDS = 2**26, 10  # of a body that is too large, after t
 GRADIO_POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' "
                "'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; "
                "object-src 'none'; base-uri 'self'; frame-ancestors ")
-# The explorer loads its answers alone.  Its lessons are in a frame, which inherits this, with scripts of their own.
+# The explorer loads its answers alone.
 EXPLORER_POLICY = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data: "
                    "blob:; font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ")
 log = logging.getLogger("seq2see.serve")

@@ -66,7 +66,7 @@ export function explorer(element, settings) {
   function begin() {
     if (hasBegun || ["lessons", "story"].includes(state.page)) return render();
     hasBegun = true;
-    if (!state.text) context.begin(place);
+    if (state.text) render(); else context.begin(place);
   }
 
   function set(changes) { Object.assign(state, changes); render(); context.keep?.(); }
@@ -153,7 +153,7 @@ export function explorer(element, settings) {
   // The page has an address, and its state outlives a reload.
   function addressed() {
     let soon = null;
-    const go = () => { set({ page: pageOf(location), menu: null }); begin(); };
+    const go = () => { Object.assign(state, { page: pageOf(location), menu: null }); begin(); };
     state.page = pageOf(location);
     addEventListener("hashchange", go);
     context.keep = () => { clearTimeout(soon); if (hasBegun) soon = setTimeout(keepPlace, SOON, state); };

@@ -6,6 +6,7 @@ import { html } from "./markup.js";
 
 const MARKS = { holds: "✓", "does not hold here": "✗", "not decidable here": "?" };
 const KINDS = { holds: "holds", "does not hold here": "not", "not decidable here": "open" };
+const SHAPES = new Set(["svg", "g", "path", "rect", "line", "text", "tspan", "use", "defs", "clipPath", "title"]);
 const FIGURE = /^(?:[−+±<>≈~]?\s?\d[\d,.\s%×e±−–-]*\S{0,3}|–|)$/;
 export const WARNING = html`<p class="warning">Run with <code>--quick</code>, which only shows that every lesson runs:
   the verdicts mean nothing.</p>`;
@@ -17,7 +18,7 @@ export function measured(lesson, { budget }) {
     <ul class="findings">${findings.map(finding)}</ul>
     ${folded("How it was done", how.trim().split(/\n\s*\n/).map((one) => html`<p>${prose(one)}</p>`))}
     ${folded("What decided each claim", html`<dl class="fine">${findings.map(decided)}</dl>`)}
-    ${folded("The picture", scrollable("The picture", html`<figure class="still">${html([lesson.svg])}</figure>`))}
+    ${folded("The picture", scrollable("The picture", html`<figure class="still">${picture(lesson.svg)}</figure>`))}
     ${lesson.tables.length ? folded("The figures", lesson.tables.map(figures)) : ""}
     ${folded("The lines that matter", lesson.code.map(listing))}
     ${slips.length ? folded("Common slips", html`<ul>${slips.map((one) => html`<li>${prose(one)}</li>`)}</ul>`) : ""}
@@ -56,4 +57,15 @@ const printed = (part) => part.replace(/\b0(?:\.0)?e[+]00\b/g, "0").replace(/(\d
 function raised(one) {
   const [, digits, power] = /^(\d(?:\.\d+)?)e[-−]0*(\d+)$/.exec(one) ?? [];
   return power ? html`${digits} × 10<sup>−${power}</sup>` : one;
+}
+
+// The picture of a record, which may be a file from anywhere: without what could run or load anything.
+function picture(svg) {
+  const { body } = new DOMParser().parseFromString(`<div>${svg}</div>`, "text/html"), drawn = body.querySelector("svg");
+  for (const one of [drawn, ...drawn.querySelectorAll("*")]) {
+    if (!SHAPES.has(one.localName)) one.remove();
+    for (const { name, value } of [...one.attributes])
+      if (/^on/i.test(name) || /href$/i.test(name) && !value.startsWith("#")) one.removeAttribute(name);
+  }
+  return html([drawn.outerHTML]);
 }

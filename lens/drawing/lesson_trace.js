@@ -14,7 +14,11 @@ export function traceIn(answer) {
 export const stepOf = (trace, word) => trace.words("target").find((one) => one.text === word).pieces[0];
 // The chance of the word of a step, with every head and with one of them off.
 export const chanceAt = (trace, step) => trace.chance(trace.unitAt("target", step));
-export const chanceWithout = (trace, head, step) => trace.effect(head, step).chance;
+export function chanceWithout(trace, head, step) {
+  const effect = trace.effect(head, step);
+  if (!effect) throw new Error("Switching heads off takes too long with this model, so this lesson has no numbers.");
+  return effect.chance;
+}
 // The shares of a step's row, with the words that get them; `view` as in `Trace.map`.
 export function rowAt(trace, head, step, view = "raw") {
   const { rows, columns, at } = trace.map(head, { view }), row = rows.findIndex((one) => one.pieces.includes(step));

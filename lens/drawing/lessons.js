@@ -36,10 +36,9 @@ export const recordOf = (context, body = {}) =>
 function draw(element, context) {
   const { record, error, running, said } = element.lessons, number = +/^#lesson-(\d+)$/.exec(location.hash)?.[1];
   const lesson = record?.lessons.find((one) => one.number === number), old = element.querySelector(".lesson");
-  if (lesson && old?.lesson === lesson) return old.draw();
   const isNew = paint(element, !record ? html`<div class="soft">${error ?? (running ? progress(said) : NONE)}</div>`
     : lesson ? article(lesson, record) : contents(element.lessons));
-  if (!isNew) return;
+  if (!isNew) return old?.draw();
   if (record) scrollTo(0, 0);
   const run = element.querySelector("[data-run]"), look = element.querySelector("[data-look]");
   run?.addEventListener("click", () => lessons(element, context, { run: true }));

@@ -5,10 +5,11 @@ import { modelOf, moving } from "./lesson.js";
 import { MOVING } from "./lesson_all.js";
 import { CAT } from "./lesson_parts.js";
 import { recordOf } from "./lessons.js";
-import { machine } from "./machine.js";
+import { machine, machineActions } from "./machine.js";
+import { insideActions } from "./machine_inside.js";
 import { html, paint } from "./markup.js";
 import { START } from "./state.js";
-import { KINDS, Trace } from "./trace.js";
+import { KINDS, Trace, headOf } from "./trace.js";
 
 const LAST = 8;        // lesson of the story
 const NEAR = "400px";  // from the window, where a section is drawn
@@ -26,8 +27,7 @@ export async function story(element, context) {
     return paint(element, html`<p class="soft">${error ?? "This page has no lessons yet: look again later."}</p>`);
   }
   const lessons = record.lessons.filter((one) => one.number <= LAST && MOVING[one.name]);
-  paint(element, tale(lessons));
-  begin(element.querySelector(".tale"), context, lessons);
+  if (paint(element, tale(lessons))) begin(element.querySelector(".tale"), context, lessons);
 }
 
 function tale(lessons) {
@@ -70,8 +70,18 @@ function scene(element, context, lesson) {
 // The machine for the sentence of the story, whatever sentence Explore shows.
 function whole(element, context) {
   const own = { ...context, state: { ...context.state, machine: { ...START.machine, step: STEP }, lab: {}, part: 0 },
-    render: draw, set(changes) { Object.assign(own.state, changes); draw(); } };
+    root: element, render: draw, set(changes) { Object.assign(own.state, changes); draw(); } };
   const model = modelOf(context.settings), { signal } = new AbortController();
+  own.actions = { ...machineActions(own), ...insideActions(own), machine_explore({ dataset: { value } }) {
+    location.hash = "explore";
+    context.open(CAT.text, { model, source: CAT.source, target: CAT.target, head: headOf(value), pinned: true });
+  } };
+  element.addEventListener("click", (event) => {
+    const control = event.target.closest("[data-do^=machine_]");
+    if (!control) return;
+    event.stopPropagation();  // the page's machine is another
+    own.actions[control.dataset.do](control);
+  });
   const asked = context.ask("look", { ...CAT, model, maps: KINDS }, signal).then(({ traces: [one], measured }) => {
     own.state.traces = [new Trace(one, measured)];
   });

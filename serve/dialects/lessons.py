@@ -16,7 +16,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from seq2see.folders import LESSONS_RECORD, packaged_lessons
+from seq2see.folders import LESSONS_FORMAT, LESSONS_RECORD, packaged_lessons
 from seq2see.pretrained import is_packaged
 from ...lens.wording import printable
 from ..api_errors import APIError
@@ -56,11 +56,11 @@ class Lessons:
         return self._process is not None and self._process.poll() is None
 
     def reply(self) -> LessonsReply:
-        own = self.folder / LESSONS_RECORD
-        text = own.read_bytes() if own.is_file() else gzip.decompress(packaged_lessons())
-        record = None if self.running else json.loads(text)
+        running = self.running
+        own = None if running else own_record(self.folder / LESSONS_RECORD)
+        record = None if running else own or json.loads(gzip.decompress(packaged_lessons()))
         said = self._log.read_text("utf-8", "replace").splitlines()[-LINES:] if self._process else []
-        return LessonsReply(record=record, own=own.is_file(), running=self.running, said=list(map(printable, said)),
+        return LessonsReply(record=record, own=own is not None, running=running, said=list(map(printable, said)),
                             may_run=self.service.settings.run_lessons)
 
     def start(self) -> None:
@@ -79,6 +79,15 @@ class Lessons:
     def stop(self) -> None:
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
+
+
+def own_record(path: Path) -> dict[str, Any] | None:
+    """The record of a run on this machine; None without one, and for one that is damaged or of another version."""
+    try:
+        record = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) and record.get("format") == LESSONS_FORMAT else None
 
 
 def router(service: Service) -> APIRouter:

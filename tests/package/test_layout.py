@@ -35,7 +35,7 @@ MAY_IMPORT = {
         "folders", "json_files", "manifest", "pretrained", "settings_file", "streams", "__version__",
     },
     "lessons": {
-        "lessons", "measures", "translate", "storybook", "training", "lens", "tokenizer", "modeling", "atomic",
+        "lessons", "measures", "translate", "storybook", "training", "lens", "tokenizer", "modeling", "atomic", "folders",
         "errors", "__version__",
     },
     "serve": {
