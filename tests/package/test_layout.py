@@ -35,8 +35,8 @@ MAY_IMPORT = {
         "folders", "json_files", "manifest", "pretrained", "settings_file", "streams", "__version__",
     },
     "lessons": {
-        "lessons", "measures", "translate", "storybook", "training", "lens", "tokenizer", "modeling", "atomic", "folders",
-        "errors", "__version__",
+        "lessons", "measures", "translate", "storybook", "training", "lens", "tokenizer", "modeling", "atomic",
+        "errors", "folders", "__version__",
     },
     "serve": {
         "serve", "translate", "lens", "tokenizer", "modeling", "errors", "folders", "importing", "languages",
