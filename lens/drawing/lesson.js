@@ -123,7 +123,7 @@ function paintControl(element, markup) {
     const from = made.querySelectorAll(query);
     element.querySelectorAll(query).forEach((one, i) => take(one, from[i]));
   };
-  copy("output", (one, other) => { one.innerHTML = other.innerHTML; });
+  copy("output", (one, other) => one.replaceChildren(...other.childNodes));
   for (const name of ["aria-valuetext", "aria-pressed"]) {
     copy(`[${name}]`, (one, other) => one.setAttribute(name, other.getAttribute(name)));
   }

@@ -116,8 +116,11 @@ def test_the_page_is_one_file_and_text_stays_data(seq2see):
     assert '<script>alert' not in made._repr_html_() and "sandbox" in made._repr_html_()
 
 
+WRITTEN = (r"element\.painted = (?:text|String\(markup\))|String\((?:html|frame|FRAME)|target\.dataset\.(?:tip|tell)"
+           r"|said$|was$")
+
+
 def test_every_value_in_the_drawing_s_html_is_escaped():
     """What stands in innerHTML is made by `html`, or by a template with nothing to fill in."""
     for line in re.findall(r"innerHTML = ([^;]+);", script()):
-        known = r"element\.painted = (?:text|String\(markup\))|String\((?:html|frame|FRAME)|target\.dataset\.(?:tip|tell)|said$|was$"
-        assert re.match(known, line), line
+        assert re.match(WRITTEN, line), line
