@@ -17,6 +17,7 @@ import { traceOf } from "./state.js";
 
 const WIDE = 1000;              // pixels of the window from which all of it is one screen
 const LEAST = 600, MOST = 840;  // pixels of the stage's height
+const FURTHER = 740;            // the same where it stands further down a page, and is no one screen anyway
 const UNDER = 12;               // pixels left under it
 
 const FRAME = html`<div class="machine"><section class="card m-strip" aria-label="The sentence"></section>
@@ -122,7 +123,8 @@ function layoutFor(box, { trace, f, state }, rows) {
   const groups = { encoder: layers("encoder", "encoder", f?.read.blocks),
     decoder: layers("decoder", "cross", f?.blocks) };
   const top = box.getBoundingClientRect().top + scrollY;
-  const height = Math.round(Math.max(LEAST, Math.min(MOST, innerHeight - top - UNDER)));
+  const room = top < innerHeight ? innerHeight - top - UNDER : FURTHER;
+  const height = Math.round(Math.max(LEAST, Math.min(MOST, room)));
   return layout({ width: box.clientWidth, height, groups, heads: [sizes.encoder[1], sizes.cross[1]],
     source: rows.source.length, inputs: rows.inputs.length, most: rows.most });
 }

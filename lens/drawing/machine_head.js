@@ -67,10 +67,10 @@ function columnsOf(found, at, { kind, layer, head }) {
     { ...scaleName(scale, size), each: (c) => plain(products[c] * scale) },
     bias.some(Boolean) && { name: "+ place", about: "relative position", each: (c) => signed(bias[c]) },
     allowed.includes(false) && { name: "mask", about: "not yet written", each: (c) => !allowed[c] && "hidden" },
-    { name: "share", about: "softmax", place: "left", each: (c) => html`${allowed[c] && bar(c)}${shares[c]}%`,
+    { name: "share", about: "softmax", place: "left", each: (c) => html`${shares[c] > 0 && bar(c)}${shares[c]}%`,
       sum: "100%" },
     { name: "share × value", about: "value", place: "vector",
-      each: (c) => allowed[c] && strip(taken[c], mostTaken, theme), sum: strip(mixed, mostTaken, theme) },
+      each: (c) => shares[c] > 0 && strip(taken[c], mostTaken, theme), sum: strip(mixed, mostTaken, theme) },
     given && { name: "adds", about: html`to ${goalOf(at)}`, place: "adds", each: (c) => allowed[c] && signed(given[c]),
       rest: rest !== 0 && signed(rest), sum: signed(sumOf(given)) },
   ].filter(Boolean);

@@ -11,7 +11,7 @@ import { FAMILY, blockName, columnName, goalOf, isAttention, leadOf, mostSeen, r
 import { encoderNeurons, neurons } from "./machine_neurons.js";
 import { blockOf, sums } from "./machine_sums.js";
 import { html } from "./markup.js";
-import { imageOf } from "./small_map.js";
+import { SHOWN, imageOf } from "./small_map.js";
 import { bare, headOf, nameOf } from "./trace.js";
 import { chance, count, percent, quoted } from "./wording.js";
 
@@ -63,7 +63,7 @@ function attention(at) {
   return html`${sentence(at, head, row, adds[number])}${layerOf(at, head, adds)}<div class="two ${
     isLong && "long"}"><section><h3>The whole
     map <small>one row for each word; stronger: looked more</small></h3>${scrollable("The whole map",
-    wholeMap(at, head, row))}<button class="chip" data-do="machine_explore" data-value="${nameOf(head)}"
+    wholeMap(at, head, row))}<p class="fine from-here">numbers from ${percent(SHOWN)}</p><button class="chip" data-do="machine_explore" data-value="${nameOf(head)}"
     data-row="${row}" data-k="machine-explore">See this map in Explore</button></section><section><h3>The row ${
     rowName(trace, kind, row)}, step by step <small>strips: its numbers, blue above zero, orange below</small></h3>${
     rowSteps(at, head, row)}</section></div>`;
@@ -88,13 +88,12 @@ function layerOf({ open: { kind, layer }, data, trace, sums: all, state: { theme
   const small = (head) => imageOf(trace.map({ kind, layer, head }, { unit: "tokens" }), { tone: TONE[kind], theme });
   const button = (value, head) => html`<button data-do="machine_head" data-value="${head}"
     data-k="machine-head-${head}" aria-pressed="${head === chosen.head}"><img alt="" src="${small(head)}"><b>head ${
-    head + 1}</b><span class="soft">adds ${signed(value)}${leads(head) !== undefined
-      && html` · off: lead ${plain(margin)} → ${plain(leads(head))}`}</span></button>`;
+    head + 1}</b><span><span class="soft">adds</span> ${signed(value)}${leads(head) !== undefined
+      && html`<br><span class="soft">off: lead</span> ${plain(margin)} → ${plain(leads(head))}`}</span></button>`;
   const shared = figure !== undefined && html`All ${adds.length} heads and the bias they share (${
     signed(restOf(figure, adds))}) add ${signed(figure)}. `;
   const average = without?.averaged_over ? `${without.averaged_over} sentences` : "this sentence";
-  const off = without ? html`Off: the head’s average over ${average} takes its place. The lead is that of ${
-    writtenWord(trace, data.step)} over ${runnerUp(data, trace)}.`
+  const off = without ? html`Off: ${leadOf(data, trace)} with the head’s average over ${average} in its place.`
     : "Switching off every head of this model would take too long here.";
   const isSteering = steers && nameOf(steers) === nameOf(chosen);
   return html`<div class="of-layer" role="group" aria-label="Heads">${adds.map(button)}</div><p class="fine"

@@ -7,6 +7,8 @@ const WEIGHTS = { encoder: 1, encoder_feed_forward: 0.42, decoder: 1, cross: 1, 
 const LAST = 0.68;              // of the last feed-forward block, where most is added
 const NAMES = 46, LAYER = 18;   // heights of a block's name, and of the number of its layer
 const OVER_RIVER = 24, UNDER_RIVER = 30;
+export const GUTTER = 24; // between what carried the word and the translation's side
+export const LOOKED = 0.1; // mean share of a layer's heads from which a look in the source is drawn
 const BETWEEN = 42;             // from the source's rows to the translation's blocks, with the figures above these
 const LEAST = 12.5, LABEL = 13; // from one label to the next at least; and where there is room
 const ROW = 17, WRITTEN_ROW = 19, SHORTEST = 9;  // heights of rows: at most; and where all of them must find room

@@ -2,14 +2,16 @@
 
 import { language } from "./languages.js";
 import { plain, restOf, signed } from "./machine_figures.js";
+import { LOOKED } from "./machine_layout.js";
 import { namesOf, runnerUp, writtenWord } from "./machine_names.js";
 import { carried, effect, goal, largestParts, leftOut, said, sumsTo } from "./machine_said.js";
 import { html, segment } from "./markup.js";
-import { elided } from "./wording.js";
+import { elided, percent } from "./wording.js";
 
 const legend = ([source, target]) => [["blue", `taken from the ${language(source, "source")}`],
-  ["green", `taken from the ${language(target, "translation")} so far`], ["slate", "added by feed-forward blocks"],
-  ["ochre", "the last word so far"], ["against", "speaks against it"], ["steer", "a head that steers a later block"]];
+  ["green", `taken from the ${language(target, "translation")} so far`], ["slate", "added by feed-forward"],
+  ["ochre", "the last word so far"], ["against", "speaks against it"], ["steer", "a head steers a later block"],
+  ["looks", `grey: attention over ${percent(LOOKED)}`]];
 
 // `at`: the stage's layout; on a phone it is a card.
 export function carriedPanel(shown, at = null) {
@@ -17,7 +19,7 @@ export function carriedPanel(shown, at = null) {
   const word = html`<b class="m-big">${elided(namesOf(trace, "target")[step], 16)}</b>`;
   const title = f?.mode === "over" ? html`Why ${word} and not ${runnerUp(data, trace)}` : html`What carried ${word}`;
   const content = error ? html`<p>${error}</p>` : !f ? html`<p class="soft">Working it out…</p>`
-    : withSums(shown, html`${carried(f, data, trace)} ${effect(data, trace)}`, at ? at.height - y : Infinity);
+    : withSums(shown, html`${carried(f, data, trace)} ${effect(f, data, trace)}`, at ? at.height - y : Infinity);
   const place = at && html`style="left:${x}px;top:${Math.round(y)}px;width:${width}px"`;
   return html`<section class="${at ? "m-panel" : "card"} m-carried" data-area="carried" aria-live="polite" ${
     place}><h2>${title}</h2>${content}</section>`;
@@ -54,7 +56,7 @@ function sumsUp({ trace, data, f }, count) {
 export function readingPanel({ trace, data, f }, at, rows) {
   const { x, y } = at.reading, width = at.width - x - 12;
   const used = (tone) => tone !== "steer" || data?.steers;
-  const title = f ? html`Thicker means: adds more to ${goal(f, data, trace)}` : "Thicker means: adds more";
+  const title = f ? html`Thicker: adds more to ${goal(f, data, trace)}` : "Thicker: adds more";
   const entry = ([tone, text]) => html`<li><i class="m-key ${tone}"></i>${text}</li>`;
   return html`<aside class="m-panel m-reading" style="left:${x}px;top:${y}px;width:${width}px"><h2>${title}</h2><ul>${
     legend(trace.languages).filter(([tone]) => used(tone)).map(entry)}</ul>${

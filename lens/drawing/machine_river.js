@@ -10,13 +10,17 @@ const LEAST = 0.12, SHARE = 0.01;  // points, and share of the sum, from which a
 export const HOT = 0.18;        // points from which a row is marked
 const THINNEST = 1.2;
 const BANDS = ["cross", "decoder", "own", "feed_forward"];  // from top to bottom; what speaks against lies below
-export const TONES = { cross: "blue", decoder: "green", own: "ochre", feed_forward: "slate", encoder: "blue",
+const TONES = { cross: "blue", decoder: "green", own: "ochre", feed_forward: "slate", encoder: "blue",
   encoder_feed_forward: "blue", against: "orange" };
 const toneOf = (kind, value) => value < 0 ? "orange" : TONES[kind];
+// Of what a block adds, as a figure.
+export const figureTone = (kind, value) => Math.abs(value) < 0.05 ? "soft" : toneOf(kind, value);
 const positive = (value) => Math.max(0, value);
 
 export const isUsed = (value) => Math.abs(value) >= HOT;
 const isDrawn = (value, total) => Math.abs(value) >= Math.max(LEAST, SHARE * Math.abs(total));
+// Whether a path of this row of the source is drawn.
+export const hasPath = ({ cross, total }, i) => cross.some((layer) => isDrawn(layer[i], total));
 const weightOf = (value, point) => Math.max(THINNEST, Math.abs(value) * point);
 const dashed = (value) => value < 0 && html`stroke-dasharray="5 3"`;
 
@@ -149,7 +153,7 @@ function fan(f, data, trace, { block, before, after, from, to }, at, point) {
 // The paths through the source's rows: what each row in use holds of what reaches the word, and took from others.
 export function drawSource(f, data, trace, at, rows) {
   const { read } = at, steps = read.blocks, point = pointOf(courseOf(f, at.write).course, at.write);
-  const used = rows.source.filter((i) => f.cross.some((layer) => isDrawn(layer[i], f.total)));
+  const used = rows.source.filter((i) => hasPath(f, i));
   const layersOf = (block) => block.kind === "fold" ? 2 * (block.to + 1)
     : 2 * block.layer + (block.kind === "encoder" ? 1 : 2);
   const row = (i) => {

@@ -32,18 +32,18 @@ export function carried(f, data, trace) {
   const [source, input] = [largestOf(f.source), largestOf(f.inputs.slice(0, -1))];
   const alone = f.blocks.filter((one) => one.kind === "feed_forward");
   const parts = [
-    ...alone.map(({ layer, figure: value }) =>
-      [value, html`by the feed-forward block of layer ${layer + 1}`]),
-    [f.source[source], html`by looking at ${reads(trace)} ${sourceWord(trace, source)}`],
-    [f.inputs[input] ?? 0, html`by looking back at ${writes(trace)} ${readWord(trace, input)}`],
+    ...alone.map(({ layer, figure: value }) => [value, html`feed-forward layer ${layer + 1}`]),
+    [f.source[source], html`${reads(trace)} ${sourceWord(trace, source)}`],
+    [f.inputs[input] ?? 0, html`${writes(trace)} ${readWord(trace, input)}`],
   ].filter(([value]) => value >= MENTIONED).sort((a, b) => b[0] - a[0]).slice(0, 3);
   if (!parts.length) return html`No single part adds much: many small ones do.`;
   const last = parts.pop()[1], rest = parts.map((one) => one[1]);
-  return html`Most is added ${rest.length ? html`${listed(rest, (one) => one)} and ` : ""}${last}.`;
+  return html`Most comes from ${rest.length ? html`${listed(rest, (one) => one)} and ` : ""}${last}.`;
 }
 
-// What becomes of the word's lead without the head that it depends on most; and how that head does it.
-export function effect(data, trace) {
+// What becomes of the word's lead without the head that it depends on most; and how that head does it.  Figures on the
+// lead's scale belong to the view that counts the lead.
+export function effect({ mode }, data, trace) {
   const head = decisive(data), [word, runner] = [writtenWord(trace, data.step), runnerUp(data, trace)];
   if (!head) return html`What the heads do was not tried here: switching each off would take too long.`;
   if (data.margin <= 0) return html`The model itself prefers ${runner}, which leads ${word} by ${plain(-data.margin)}.`;
@@ -53,7 +53,7 @@ export function effect(data, trace) {
   const falls = html`falls from ${plain(data.margin, digits)} to ${plain(head.margin, digits)}`;
   const becomes = head.margin < 0 ? html`${runner} would win: the lead of ${word} ${falls}`
     : html`its lead over ${runner} ${falls}`;
-  return html`Without the head that ${looks(head, data, trace)}, ${becomes}.${steering(head, data, trace)}`;
+  return html`Without the head that ${looks(head, data, trace)}, ${becomes}${steering(mode, head, data, trace)}.`;
 }
 const looks = (head, data, trace) => {
   if (head.kind === "encoder") return html`mixes ${readName(trace)} words (${placeOf(head)})`;
@@ -63,17 +63,20 @@ const looks = (head, data, trace) => {
 };
 const isSame = (one, other) => one.kind === other.kind && one.layer === other.layer && one.head === other.head;
 // The link between the direct path and the effect: of the lead, the head adds this itself, and that through a block.
-function steering(head, data, trace) {
-  const { steers, parts } = data;
+function steering(mode, head, { steers, parts }) {
   if (!steers || !isSame(steers, head)) return "";
-  const itself = head.kind === "encoder" ? null : sumOf(parts.over[head.kind][head.layer][head.head]);
-  const own = itself === null ? "" : html`By itself it adds ${figure(itself)} to that lead; it `;
-  return html` ${own || "It "}also steers the feed-forward block of layer ${steers.feed_forward + 1}: ${
-    figure(steers.before)} with it, ${figure(steers.after)} without.`;
+  const number = steers.feed_forward + 1;
+  if (mode === "for") return html`; that head also steers the feed-forward block of layer ${number}`;
+  const itself = head.kind === "encoder" ? "" : html` the head itself adds ${
+    figure(sumOf(parts.over[head.kind][head.layer][head.head]))}, and`;
+  return html`;${itself} feed-forward layer ${number} adds ${figure(steers.before)} with it, ${
+    figure(steers.after)} without`;
 }
-export const steered = (data, trace) => html`The head that ${looks(data.steers, data, trace)} also steers this
-  feed-forward block: with it the block adds ${figure(data.steers.before)} to the lead over ${runnerUp(data, trace)},
-  without it ${figure(data.steers.after)}.`;
+export function steered({ mode }, data, trace) {
+  const { steers } = data, how = mode === "for" ? "" : html`: with it the block adds ${figure(steers.before)} to the
+    lead over ${runnerUp(data, trace)}, without it ${figure(steers.after)}`;
+  return html`The head that ${looks(steers, data, trace)} also steers this feed-forward block${how}.`;
+}
 
 // --- rows
 

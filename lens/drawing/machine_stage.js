@@ -5,9 +5,9 @@ import { css, shade } from "./colour.js";
 import { language } from "./languages.js";
 import { html } from "./markup.js";
 import { plain, signed } from "./machine_figures.js";
-import { labelled } from "./machine_layout.js";
+import { GUTTER, LOOKED, labelled } from "./machine_layout.js";
 import { namesOf } from "./machine_names.js";
-import { TONES, bend, blockAt, drawRiver, drawSource, isUsed, strandAt } from "./machine_river.js";
+import { bend, blockAt, drawRiver, drawSource, figureTone, hasPath, isUsed, strandAt } from "./machine_river.js";
 import { block as saidOfBlock, candidateName, candidates, chanceOf, choice, fold as saidOfFold, goal, inputRow, lastRow,
   sourceRow, steered, told } from "./machine_said.js";
 import { imageOf } from "./small_map.js";
@@ -16,7 +16,6 @@ import { TECHNICAL, chance, count, elided } from "./wording.js";
 const isFold = (block) => block.kind === "fold";
 const LINE = 15;           // from one line of a name to the next
 const LETTER = 7.1;        // pixels, at most, of a letter of a label
-const LOOKED = 0.12;       // mean share of a layer's heads from which a look in the source is drawn
 const ACTIVE = 5;          // pixels for one of the most active neurons
 const EVERY = { encoder: "slate", decoder: "green", cross: "blue" };
 const ALONE = { encoder_feed_forward: true, feed_forward: true };
@@ -51,14 +50,14 @@ function readSide(shown, at, rows) {
     ${rowsOf(shown, at, rows, "source")}${looksIn(shown, at, rows)}`;
 }
 
-// Where the heads of a layer look in the source, all of one width: words mix.
+// Where the heads of a layer look in the source, all of one width, the darker the more: words mix.
 function looksIn({ trace }, at, rows) {
   const of = ({ layer, x0, x1 }) => {
     const maps = trace.layers("encoder")[layer].map((head) => trace.map(head, { unit: "tokens" }).at);
     const share = (to, from) => maps.reduce((sum, one) => sum + one[to][from], 0) / maps.length;
     const drawn = (to) => rows.source.filter((from) => from !== to && share(to, from) >= LOOKED)
       .map((from) => html`<path d="${bend(x0 + 4, at.read.y(from), x1 - 4, at.read.y(to))}" opacity="${
-        Math.min(1, 0.4 + share(to, from)).toFixed(2)}"/>`);
+        Math.min(1, 0.12 + 0.8 * share(to, from)).toFixed(2)}"/>`);
     return rows.source.map(drawn);
   };
   return html`<g class="m-looks">${at.read.blocks.filter((one) => one.kind === "encoder").map(of)}</g>`;
@@ -117,7 +116,7 @@ function strips({ data, theme }, side, i, place, cell, y, height) {
 function writeSide(shown, at, rows) {
   const { write } = at, y = nameTop(at, false);
   return html`<g data-area="written">${columnNames(write, at.cell, y)}${
-    zone(write.left - 4, at.height - 24, `2 Write ${writes(shown.trace)}`, "decoder")}</g>
+    zone(at.carried.x + at.carried.width + GUTTER, at.height - 24, `2 Write ${writes(shown.trace)}`, "decoder")}</g>
     <g data-area="decoder">${gates(shown, at, write, rows)}</g>${rowsOf(shown, at, rows, "inputs")}
     <g data-area="written">${workRow(shown, at, rows)}</g>`;
 }
@@ -126,7 +125,7 @@ function writeSide(shown, at, rows) {
 function workRow(shown, at, { step }) {
   const { trace, data, f } = shown, { write } = at, y = write.line, labels = namesOf(trace, "inputs");
   const written = namesOf(trace, "target")[step], right = write.label + 5;
-  const room = right - at.carried.x - at.carried.width - 12;
+  const room = right - at.carried.x - at.carried.width - GUTTER;
   const [last, next] = fitted(labels[step], written, Math.floor(room / 6.7) - 3);
   const width = (last.length + next.length + 3) * 6.7 + 12;
   return html`<g class="hit m-row" data-key="own" data-rove="inputs" tabindex="-1" role="img" data-k="row-work"
@@ -277,23 +276,23 @@ function columnNames({ strip, place }, cell, y) {
 // What each block adds, in one row above the blocks; and what each source row adds, at its end.
 function figures({ f, data, trace }, at, rows) {
   const { write, read } = at, y = write.top - 12;
-  const figure = (x, value, tone) => {
+  const figure = (x, value, kind) => {
     const text = signed(value), width = text.length * 7.6 + 4;
-    const colour = Math.abs(value) < 0.05 ? "soft" : value < 0 ? "orange" : tone;
     return html`<rect class="m-back" x="${x - width / 2}" y="${y - 13}" width="${width}" height="17" rx="3"/><text
-      class="m-figure mid in-${colour}" x="${x}" y="${y}">${text}</text>`;
+      class="m-figure mid in-${figureTone(kind, value)}" x="${x}" y="${y}">${text}</text>`;
   };
   const own = (block) => f.blocks.find((one) => one.kind === block.kind && one.layer === block.layer);
   const of = (block) => {
     const x = (block.x0 + block.x1) / 2, room = block.x1 - block.x0;
     if (block.kind === "fold") return "";  // has its figure inside
     const { figure: value, kind } = own(block);
-    return room < 26 && Math.abs(value) < 0.3 ? "" : figure(room > 90 ? block.x1 - 24 : x, value, TONES[kind]);
+    return room < 26 && Math.abs(value) < 0.3 ? "" : figure(room > 90 ? block.x1 - 24 : x, value, kind);
   };
   const end = ([i, place]) => html`<text class="b in-${f.source[i] > 0 ? "blue" : "orange"}"
     x="${read.memoryEnd + 6}" y="${(place + 4.5).toFixed(1)}">${signed(f.source[i])}</text>`;
-  const ends = labelled(rows.source.filter((i) => isUsed(f.source[i])), read.y, read.row, () => true);
-  return html`<g class="figures" aria-hidden="true">${figure((write.strip + write.river) / 2, f.own.figure, "ochre")}${
+  const isAgainst = (i) => f.source[i] <= -0.05 && hasPath(f, i);
+  const ends = labelled(rows.source.filter((i) => isUsed(f.source[i]) || isAgainst(i)), read.y, read.row, () => true);
+  return html`<g class="figures" aria-hidden="true">${figure((write.strip + write.river) / 2, f.own.figure, "own")}${
     write.blocks.map(of)}${read.blocks.filter(isFold).map((one) => foldLabel(one, read.top, read.end))}${
     write.blocks.filter(isFold).map((one) => foldLabel(one, write.top, write.end))}${[...ends].map(end)}</g>`;
 }
@@ -312,8 +311,8 @@ function steerLink({ f, data, trace }, at, rows) {
   const way = `M${start[0]},${start[1]}V${y}H${right}`;
   const lines = steerLines(f, data, trace), width = to.x1 - to.x0 - 8, x = (to.x0 + to.x1) / 2;
   const isWide = width >= 66 && at.write.line - y > 20 + lines.length * 14;
-  return html`<g class="hit m-steer" data-key="steer" ${told("steers", steered(data, trace))}><path d="${way}"/><circle
-    cx="${start[0]}" cy="${start[1]}" r="4"/><path class="m-arrow" d="M${right},${y}l-7,-4v8z"/>${
+  return html`<g class="hit m-steer" data-key="steer" ${told("steers", steered(f, data, trace))}><path d="${way}"/><circle
+    cx="${start[0]}" cy="${start[1]}" r="3"/><path class="m-arrow" d="M${right},${y}l-7,-4v8z"/>${
     isWide ? html`<rect class="m-note" x="${to.x0 + 4}" y="${y - 9}" width="${width}" height="${lines.length * 14 + 8}"
       rx="6"/>${lines.map((line, i) => html`<text class="mid" x="${x}" y="${y + 5 + i * 14}">${line}</text>`)}`
       : ""}</g>`;

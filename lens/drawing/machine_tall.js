@@ -2,8 +2,9 @@
 // down the second, from block to block.
 
 import { css, shade } from "./colour.js";
-import { plain, signed } from "./machine_figures.js";
-import { FAMILY, blockName, columnName, headWords, namesOf, readWord } from "./machine_names.js";
+import { plain, signed, sumOf } from "./machine_figures.js";
+import { FAMILY, blockName, columnName, mostSeen, namesOf, readWord } from "./machine_names.js";
+import { figureTone } from "./machine_river.js";
 import { chanceOf } from "./machine_said.js";
 import { folded, sums } from "./machine_sums.js";
 import { html } from "./markup.js";
@@ -14,6 +15,7 @@ import { chance, count, elided, quoted } from "./wording.js";
 const LINE = 2.6;                       // pixels that a point adds to a row's thickness
 const WIDEST = 70, MOST = 4;            // pixels: of the river and of a point in it, at most
 const RIVER = 84, HIGH = 66;            // its column, and one block's piece of it
+const MIDDLE = HIGH / 2, FROM = MIDDLE - 11, TO = MIDDLE + 11;  // of its step
 const HOT = 0.18, NAMED = 0.1;          // points from which a row has a figure, and a word is named
 const BANDS = ["cross", "decoder", "own", "feed_forward"];  // of the river, from left to right
 
@@ -24,6 +26,7 @@ export function tall(data, trace, state) {
 
 const card = (title, about, body) => html`<section class="card"><h2>${title}</h2><p class="second">${about}</p>${
   body}</section>`;
+const figure = (kind, value) => html`<b class="in-${figureTone(kind, value)}">${signed(value)}</b>`;
 const opener = (address, content) => html`<button class="t-block" data-do="machine_open" data-value="${address}"
   data-k="gate-${address.replace(".", "-")}">${content}</button>`;
 
@@ -40,8 +43,9 @@ function grouped(blocks, drawn) {
 
 // --- the words that are read
 
-function read({ data, trace, state, sums: { source, read: { blocks } } }) {
+function read({ data, trace, state, sums: { source, blocks: all, read: { blocks } } }) {
   const names = namesOf(trace, "source"), strips = data.strips.source, [from] = trace.languages;
+  const taken = sumOf(all.filter(({ kind }) => kind === "cross").map((one) => one.figure));
   const most = Math.max(1e-6, ...strips.flat().map(Math.abs));
   const number = (value) => html`<i style="background:${css(shade(value / most, "blue", state.theme))}"></i>`;
   const row = (name, s) => {
@@ -51,10 +55,11 @@ function read({ data, trace, state, sums: { source, read: { blocks } } }) {
       (LINE * Math.abs(source[s])).toFixed(1)}px"></i><b>${isHot && signed(source[s])}</b></li>`;
   };
   const block = ({ kind, layer, value }) => html`<li>${opener(`${kind}.${layer}`, html`<span>${
-    blockName(kind, trace)}<small>${FAMILY[kind]} · layer ${layer + 1}</small></span><b>${signed(value)}</b>`)}</li>`;
+    blockName(kind, trace)}<small>${FAMILY[kind]} · layer ${layer + 1}</small></span>${figure(kind, value)}`)}</li>`;
   return card(html`1 Read the ${language(from, "source")}`, html`Encoder: ${blocks.length / 2}
     layers. Thicker: more is taken from the word.`, html`<ul class="taken" data-area="words memory">${
-    names.map(row)}</ul><ul class="gates" data-area="encoder">${grouped(blocks, blocks.map(block))}</ul>`);
+    names.map(row)}</ul><p class="second">Of the ${signed(taken)}
+    that looking at ${language(from, "the source")} adds, these blocks put there:</p><ul class="gates" data-area="encoder">${grouped(blocks, blocks.map(block))}</ul>`);
 }
 
 // --- the word that is written: its vector runs down, and every block adds to it
@@ -65,22 +70,34 @@ function write(at) {
   const about = ({ kind, layer }) => {
     const from = all[kind]?.[layer] ?? [], sizes = from.map(Math.abs), most = sizes.indexOf(Math.max(...sizes));
     const steers = kind === "feed_forward" && data.steers?.feed_forward === layer;
-    return html`${FAMILY[kind]} · layer ${layer + 1}${steers && html`. The head ${headWords(data.steers, data,
-      trace)} also steers it`}${sizes[most] >= NAMED && html`: ${columnName(trace, kind, most)} ${
-      signed(from[most])}`}`;
+    return sizes[most] >= NAMED
+      ? html`<small>layer ${layer + 1}: ${columnName(trace, kind, most)} ${signed(from[most])}</small>`
+      : html`<small>${SHORT[kind] ?? FAMILY[kind]} · layer ${layer + 1}</small>${
+        steers && html`<small>${steerer(at)} also steers it</small>`}`;
   };
   const step = (one, i) => html`<li>${river[i]}${opener(`${one.kind}.${one.layer}`, html`<span>${
-    blockName(one.kind, trace)}<small>${about(one)}</small></span><b>${signed(one.figure)}</b>`)}</li>`;
+    titleOf(one.kind, trace)}${about(one)}</span>${figure(one.kind, one.figure)}`)}</li>`;
   const drawn = blocks.map((one, i) => step(one, i + 1));
   const score = at.state.machine.mode === "for" ? `score ${plain(total)}` : `lead ${plain(total)}`;
   return card(html`2 Write the ${language(to, "translation")}`,
     "Decoder: the river is the vector of the next word.", html`<ol class="t-river"><li data-area="written">${
     river[0]}<div class="t-block last"><span>After ${readWord(trace, data.step)}<small>the last word so
-    far</small></span><b>${signed(own.figure)}</b></div></li>${grouped(blocks, drawn)}</ol><p class="written"><b>${
+    far</small></span>${figure("own", own.figure)}</div></li>${grouped(blocks, drawn)}</ol><p class="written"><b>${
     namesOf(trace, "target")[data.step]}</b><span>${chance(chanceOf(data, trace))}<small>${score}</small></span></p>`);
 }
 
-// For every block the piece of the river beside it: from what was there before, to what is there after.
+// A block's name on one line: who looks stands over all of them.
+const SHORT = { decoder: "self-attention", feed_forward: "feed-forward" };
+const titleOf = (kind, { languages: [from, to] }) => ({ decoder: `Looks back at ${language(to, "translation")}`,
+  cross: `Looks at ${language(from, "source")}` })[kind] ?? blockName(kind, { languages: [from, to] });
+// What the head looks at that steers a block; of the encoder, its layer.
+function steerer({ data: { steers, step }, trace }) {
+  if (steers.kind === "encoder") return html`encoder layer ${steers.layer + 1}`;
+  return html`<i>${columnName(trace, steers.kind, mostSeen(trace, steers, step)[0])}</i>`;
+}
+
+// For every block the piece of the river beside it: from what was there before, to what is there after, with the step
+// beside the middle of its card.
 function riverOf(steps) {
   const so = { cross: 0, decoder: 0, own: 0, feed_forward: 0 };
   const states = [{ ...so }, ...steps.map(({ kind, value }) => ({ ...so, [kind]: so[kind] += value }))];
@@ -90,16 +107,17 @@ function riverOf(steps) {
     let x = (RIVER - wide(bands) * point) / 2;
     return BANDS.map((band) => [x, x += Math.max(0, bands[band]) * point]);
   };
+  const down = (x0, x1) => `V${FROM}C${x0} ${MIDDLE} ${x1} ${MIDDLE} ${x1} ${TO}V${HIGH}`;
   return steps.map((_, i) => {
-    const before = edges(states[i]), after = edges(states[i + 1]), bend = HIGH / 2;
+    const before = edges(states[i]), after = edges(states[i + 1]);
     const band = (name, k) => {
       const [[a, b], [c, d]] = [before[k], after[k]].map((pair) => pair.map((x) => x.toFixed(1)));
-      return html`<path class="band-${name}" d="M${a} 0C${a} ${bend} ${c} ${bend} ${c} ${HIGH}H${d}C${d} ${bend} ${b} ${
-        bend} ${b} 0Z"/>`;
+      return html`<path class="band-${name}" d="M${a} 0${down(a, c)}H${d}V${TO}C${d} ${MIDDLE} ${b} ${
+        MIDDLE} ${b} ${FROM}V0Z"/>`;
     };
     const [from, to] = [before, after].map((all) => (all.at(-1)[1] + 4).toFixed(1));
-    const against = (name) => states[i + 1][name] < -0.05 && html`<path class="band-against" d="M${from} 0C${from} ${
-      bend} ${to} ${bend} ${to} ${HIGH}" stroke-width="${Math.max(1, -states[i + 1][name] * point).toFixed(1)}"/>`;
+    const against = (name) => states[i + 1][name] < -0.05 && html`<path class="band-against" d="M${from} 0${
+      down(from, to)}" stroke-width="${Math.max(1, -states[i + 1][name] * point).toFixed(1)}"/>`;
     return html`<svg class="t-piece" viewBox="0 0 ${RIVER} ${HIGH}" preserveAspectRatio="none"
       aria-hidden="true"><path class="band-vector" d="M${RIVER / 2} 0V${HIGH}"/>${
       BANDS.map(band)}${BANDS.map(against)}</svg>`;

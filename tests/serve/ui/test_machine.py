@@ -41,6 +41,10 @@ UNTIDY = """() => {
     return wrong;
 }"""
 
+# From what carried the word to the heading of the other side.
+GUTTER = """() => [...document.querySelectorAll('.m-zone')][1].getBoundingClientRect().left
+    - document.querySelector('.m-sum').getBoundingClientRect().right"""
+
 
 @pytest.fixture(scope="module")
 def deep(tmp_path_factory):
@@ -97,13 +101,18 @@ def test_the_cat(cat):
     maps = [box.bounding_box() for box in cat.locator(".m-map").all()]
     assert len(maps) == 2 * 3 * 4 and all(round(min(box["width"], box["height"]), 1) >= 32 for box in maps)
     assert cat.locator("[data-k=row-work]").text_content().split() == ["qu'", "→", "il"]
-    said = cat.locator("[data-says=machine-carried]").inner_text()
-    assert said.startswith("Most is added by the feed-forward block of layer 2, by looking at English it and by looking"
-                           " back at French chat. Without the head that looks back at chat, its lead over elle falls"
-                           " from 7.5 to 0.8.")  # fmt: skip
-    assert "also steers the feed-forward block of layer 2: +4.3 with it, +0.4 without." in said
+    said = cat.locator("[data-says=machine-carried]")
+    falls = "Without the head that looks back at chat, its lead over elle falls from 7.5 to 0.8"
+    assert said.inner_text() == ("Most comes from feed-forward layer 2, English it and French chat."
+                                 f" {falls}; that head also steers the feed-forward block of layer 2.")
+    assert said.bounding_box()["height"] <= 5 * 20
     assert "chat" in cat.locator(".m-steer").text_content() and cat.locator(".m-steer path").count() == 2
+    against = cat.locator(".figures text.in-orange")
+    assert against.all_text_contents() == ["−0.1"], "the dashed path of *because*"
     assert sums(cat) == (10.3, 10.3, 10.3)
+    cat.locator("[data-k=machine_mode-over]").click()
+    assert said.inner_text() == (f"Most comes from feed-forward layer 2 and French chat. {falls}; the head itself adds"
+                                 " +2.4, and feed-forward layer 2 adds +4.3 with it, +0.4 without.")
 
 
 def test_figures_add_up_to_what_is_shown_for_every_word(cat):
@@ -123,7 +132,19 @@ def test_it_is_one_screen_on_which_everything_can_be_read(cat):
     for step in (11, 1, 16):
         follow(cat, step)
         assert cat.evaluate(UNTIDY) == []
+        assert cat.evaluate(GUTTER) >= 24
     assert violations(cat) == []
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1366, 768), (1024, 700)])
+def test_at_the_end_of_the_story_it_has_the_height_it_needs(open_tab, packaged, size):
+    tab = open_tab(f"{packaged.url}/#story", ready=".tale", viewport=dict(zip(("width", "height"), size, strict=True)))
+    for _ in range(40):  # sections above it grow when they are drawn
+        tab.locator(".tale .whole").evaluate("one => one.scrollIntoView()")
+        tab.wait_for_timeout(50)
+    tab.locator(".tale .whole .m-sum").wait_for()
+    assert tab.locator(".m-card").bounding_box()["height"] >= 720
+    assert tab.evaluate(UNTIDY) == [] and tab.evaluate(GUTTER) >= 24
 
 
 def test_thickness_is_what_is_added_and_nothing_else(cat):

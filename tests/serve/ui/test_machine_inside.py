@@ -121,6 +121,8 @@ def check_row(page, opened, adds):
     for c, line in enumerate(read):
         hidden = not found["allowed"][c]
         figures = [number(text) for text in line[1:] if re.search(r"\d", text)]
+        is_nothing = hidden or "0%" in line
+        assert rows.nth(c).locator(".amount, .strip").count() == (1 if is_nothing else 3), "a share of 0% draws nothing"
         product, score, share, *added = figures
         assert [product, score] == rounded([found["products"][c], found["products"][c] * found["scale"]])
         assert abs(share - 100 * found["weights"][c]) < 1
@@ -284,11 +286,30 @@ def test_on_a_phone_the_river_runs_down_through_every_block(machine):
     figures = numbers(tall.locator(".t-river .t-block > b"))
     assert len(figures) == 7 and round(sum(figures), 1) == 10.3
     assert "score 10.3" in tall.locator(".written").inner_text()
-    assert "The head that looks back at chat (layer 2, head 1) also steers it" in tall.inner_text()
+    assert "chat also steers it" in tall.inner_text()
+    cross = [one for one in tall.locator(".t-river .t-block").all() if "Looks at English" in one.inner_text()]
+    taken = round(sum(number(one.locator("> b").inner_text()) for one in cross), 1)
+    assert f"Of the +{taken} that looking at English adds, these blocks put there:" in tall.inner_text()
+    check_cards(page.tab)
     taken = tall.locator(".taken li.hot")
     assert [text.split() for text in taken.all_inner_texts()] == [["it", "+1.4"], ["too", "+0.2"], ["tired", "+0.3"]]
     page.over()
     assert round(sum(numbers(tall.locator(".t-river .t-block > b"))), 1) == 7.5
+
+
+def check_cards(tab):
+    """A title has one line, a figure the colour of its band; the river steps beside the card's middle, and the last
+    card keeps its distance from the word."""
+    boxes = tab.locator(".t-river .t-block")
+    tones = boxes.locator("> b").evaluate_all("all => all.map((one) => one.className)")
+    assert [one.removeprefix("in-") for one in tones] == ["ochre", "soft", "blue", "slate", "green", "blue", "slate"]
+    assert set(boxes.locator("small").evaluate_all("all => all.map((one) => one.getClientRects().length)")) == {1}
+    assert all(box.bounding_box()["height"] <= 76 for box in boxes.all())
+    for block, piece in zip(boxes.all()[:-1], tab.locator(".t-piece").all()[:-1], strict=True):
+        middles = [one["y"] + one["height"] / 2 for one in (block.bounding_box(), piece.bounding_box())]
+        assert abs(middles[0] - middles[1]) < 2
+    last, word = boxes.last.bounding_box(), tab.locator(".written").bounding_box()
+    assert word["y"] - last["y"] - last["height"] == pytest.approx(12, abs=1)
 
 
 @pytest.mark.parametrize("settings", [{}, PHONE])

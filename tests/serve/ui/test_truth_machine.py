@@ -174,7 +174,7 @@ class Sentences(Step):
     # --- what carried the word
 
     def say_carried(self, said):
-        first = r"(Most is added .+?\.|No single part adds much: many small ones do\.) (.+)"
+        first = r"(Most comes from .+?\.|No single part adds much: many small ones do\.) (.+)"
         most, effect = re.fullmatch(first, said).groups()
         return self.most(most) and self.effect(effect)
 
@@ -185,16 +185,17 @@ class Sentences(Step):
                  max((float(self.column("decoder", i)) for i in range(self.step)), default=0.0)]
         if said.startswith("No single"):
             return max(every) < 0.5
-        [listed] = self.read(said, "Most is added {X}.")
-        values = [self.part(one) for one in re.split(r"(?:, | and |^)by ", listed) if one]
+        [listed] = self.read(said, "Most comes from {X}.")
+        parts = re.split(rf"(?:, | and )(?=feed-forward layer |{self.english} |{self.into} )", listed)
+        values = [self.part(one) for one in parts]
         return values == pytest.approx([one for one in sorted(every, reverse=True)[:3] if one >= 0.5], abs=1e-3)
 
     def part(self, said):
-        if said.startswith("the feed-forward"):
-            [layer] = self.read(said, "the feed-forward block of layer {D}")
+        if said.startswith("feed-forward"):
+            [layer] = self.read(said, "feed-forward layer {D}")
             return float(self.parts["feed_forward"][int(layer) - 1])
-        kind, side, sentence = ("decoder", "inputs", "looking back at {into} {X}") if "back" in said else (
-            "cross", "source", "looking at {english} {X}")
+        kind, side, sentence = ("decoder", "inputs", "{into} {X}") if said.startswith(self.into) else (
+            "cross", "source", "{english} {X}")
         return max(float(self.column(kind, i)) for i in self.places(*self.read(said, sentence), side))
 
     def effect(self, said):
@@ -208,7 +209,7 @@ class Sentences(Step):
             [lead] = self.read(said, "No single head decides: with any one off, {word} still leads {runner} by {N} or"
                                      " more.")
             return near(lead, lowest) and 0 < self.margin / 2 < lowest
-        fall, _, link = said.partition(". By itself " if ". By itself " in said else ". It also ")
+        fall, _, link = said.partition("; ")
         becomes = "{runner} would win: the lead of {word}" if lowest < 0 else "its lead over {runner}"
         before, after = self.read(fall.rstrip(".") + ".", f"Without the head that {self.looks(self.needed)}, {becomes}"
                                                           " falls from {N} to {N}.")
@@ -216,17 +217,19 @@ class Sentences(Step):
         return is_so and (not link or self.link(link))
 
     def link(self, said):
-        steers = "also steers the feed-forward block of layer {D}: {N} with it, {N} without."
-        if said.startswith("it adds"):
-            itself, *steered = self.read(said, f"it adds {{N}} to that lead; it {steers}")
-            kind, layer, head = self.needed
-            return near(itself, self.over[kind][layer, head].sum()) and self.is_steering(*steered)
-        said = f"also {said.removeprefix('also ')}"
-        return self.needed[0] == "encoder" and self.is_steering(*self.read(said, steers))
+        if self.mode == "for":  # figures of the lead are on another scale
+            [layer] = self.read(said, "that head also steers the feed-forward block of layer {D}.")
+            return self.is_steering(layer)
+        kind, layer, head = self.needed
+        own, steers = "the head itself adds {N}, and ", "feed-forward layer {D} adds {N} with it, {N} without."
+        if kind == "encoder":
+            return self.is_steering(*self.read(said, steers))
+        itself, *steered = self.read(said, own + steers)
+        return near(itself, self.over[kind][layer, head].sum()) and self.is_steering(*steered)
 
-    def is_steering(self, layer, before, after):
+    def is_steering(self, layer, *said):
         own, with_it, without = self.steers
-        return (own == int(layer) - 1 and near(before, with_it) and near(after, without)
+        return (own == int(layer) - 1 and all(map(near, said, (with_it, without)))
                 and abs(with_it - without) >= 0.3 and self.without(*self.needed) < self.margin)
 
     def say_sum(self, said):
@@ -333,9 +336,9 @@ class Sentences(Step):
             layer, after, before = self.read(said, "This head also steers the feed-forward block of layer {D}: without"
                                                    " the head, that block adds {N} to {lead}, not {N}. Open that block")
             return self.needed[:2] == self.opened and self.is_steering(layer, before, after)
-        before, after = self.read(said, f"The head that {self.looks(self.needed)} also steers this feed-forward block:"
-                                        " with it the block adds {N} to the lead over {runner}, without it {N}.")
-        return self.is_steering(self.steers[0] + 1, before, after)
+        how = "" if self.mode == "for" else ": with it the block adds {N} to the lead over {runner}, without it {N}"
+        figures = self.read(said, f"The head that {self.looks(self.needed)} also steers this feed-forward block{how}.")
+        return self.is_steering(self.steers[0] + 1, *figures)
 
     def say_choice(self, said):
         first, _, rest = said.partition(" It leads ")
@@ -367,7 +370,7 @@ class Sentences(Step):
 
     def say_heads(self, said):
         kind, layer = self.opened
-        off = "Off: the head’s average over {D} sentences takes its place. The lead is that of {word} over {runner}."
+        off = "Off: {lead} with the head’s average over {D} sentences in its place."
         over = len(self.net.examples["sentences"])
         if kind == "encoder":
             [sentences] = self.read(said, off)
@@ -581,6 +584,17 @@ def test_every_sentence_of_the_machine_is_true(reader, name):
     assert not page.wrong, "\n".join(page.wrong)
     seen = {"carried", "sum", "sums", "river", "row", "last", "block", "strand", "choice"}
     assert seen <= set(page.met) and (name != "long" or "left-out" in page.met), page.met
+
+
+def test_a_grey_curve_is_attention_over_a_tenth_and_as_dark_as_it_is_large(reader):
+    page = reader("cat")
+    sentences = next(page.steps((11,)))
+    assert "grey: attention over 10%" in page.tab.locator(".m-reading").inner_text()
+    shares = [(maps.mean(0) - maps.mean(0).diag().diag()).flatten() for (kind, _), maps in sentences.maps.items()
+              if kind == "encoder"]
+    drawn = page.tab.locator(".m-looks path").evaluate_all("all => all.map((one) => +one.getAttribute('opacity'))")
+    wanted = sorted(0.12 + 0.8 * float(one) for layer in shares for one in layer if one >= 0.1)
+    assert sorted(drawn) == pytest.approx(wanted, abs=0.006) and len(wanted) > 20
 
 
 @pytest.mark.parametrize("name", ["cat", pytest.param("several", marks=pytest.mark.long)])
