@@ -29,12 +29,12 @@ export const goal = ({ mode }, data, trace) => mode === "for" ? writtenWord(trac
 // --- what carried the word
 
 export function carried(f, data, trace) {
-  const [source, input] = [largestOf(f.source), largestOf(f.inputs.slice(0, -1))];
   const alone = f.blocks.filter((one) => one.kind === "feed_forward");
   const parts = [
     ...alone.map(({ layer, figure: value }) => [value, html`feed-forward layer ${layer + 1}`]),
-    [f.source[source], html`${reads(trace)} ${sourceWord(trace, source)}`],
-    [f.inputs[input] ?? 0, html`${writes(trace)} ${readWord(trace, input)}`],
+    ...f.source.map((value, i) => [value, html`${reads(trace)} ${sourceWord(trace, i)}`]),
+    ...f.inputs.map((value, j) => [value, html`${writes(trace)} ${readWord(trace, j)}`]),
+    [f.own.value, html`${writes(trace)} ${readWord(trace, data.step)} itself`],
   ].filter(([value]) => value >= MENTIONED).sort((a, b) => b[0] - a[0]).slice(0, 3);
   if (!parts.length) return html`No single part adds much: many small ones do.`;
   const last = parts.pop()[1], rest = parts.map((one) => one[1]);
@@ -51,7 +51,7 @@ export function effect({ mode }, data, trace) {
     runner} by ${plain(head.margin, data.margin < MENTIONED ? 2 : 1)} or more.`;
   const digits = data.margin < MENTIONED ? 2 : 1;
   const falls = html`falls from ${plain(data.margin, digits)} to ${plain(head.margin, digits)}`;
-  const becomes = head.margin < 0 ? html`${runner} would win: the lead of ${word} ${falls}`
+  const becomes = head.margin < 0 ? html`${runner} would be ahead: the lead of ${word} ${falls}`
     : html`its lead over ${runner} ${falls}`;
   return html`Without the head that ${looks(head, data, trace)}, ${becomes}${steering(mode, head, data, trace)}.`;
 }

@@ -179,10 +179,10 @@ class Sentences(Step):
         return self.most(most) and self.effect(effect)
 
     def most(self, said):
-        """The largest of the feed-forward blocks, of the source words and of the words so far, the largest first."""
-        every = [*self.parts["feed_forward"].tolist(),
-                 max(float(self.column("cross", i)) for i in range(len(self.source))),
-                 max((float(self.column("decoder", i)) for i in range(self.step)), default=0.0)]
+        """The largest of the feed-forward blocks, the source words, the words so far and the last one itself."""
+        every = [*self.parts["feed_forward"].tolist(), float(self.own),
+                 *(float(self.column("cross", i)) for i in range(len(self.source))),
+                 *(float(self.column("decoder", i)) for i in range(self.step + 1))]
         if said.startswith("No single"):
             return max(every) < 0.5
         [listed] = self.read(said, "Most comes from {X}.")
@@ -194,6 +194,8 @@ class Sentences(Step):
         if said.startswith("feed-forward"):
             [layer] = self.read(said, "feed-forward layer {D}")
             return float(self.parts["feed_forward"][int(layer) - 1])
+        if said == f"{self.into} {self.names('inputs')[self.step]} itself":
+            return float(self.own)
         kind, side, sentence = ("decoder", "inputs", "{into} {X}") if said.startswith(self.into) else (
             "cross", "source", "{english} {X}")
         return max(float(self.column(kind, i)) for i in self.places(*self.read(said, sentence), side))
@@ -210,7 +212,7 @@ class Sentences(Step):
                                      " more.")
             return near(lead, lowest) and 0 < self.margin / 2 < lowest
         fall, _, link = said.partition("; ")
-        becomes = "{runner} would win: the lead of {word}" if lowest < 0 else "its lead over {runner}"
+        becomes = "{runner} would be ahead: the lead of {word}" if lowest < 0 else "its lead over {runner}"
         before, after = self.read(fall.rstrip(".") + ".", f"Without the head that {self.looks(self.needed)}, {becomes}"
                                                           " falls from {N} to {N}.")
         is_so = near(before, self.margin) and near(after, lowest) and lowest <= self.margin / 2
