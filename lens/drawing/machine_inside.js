@@ -90,7 +90,7 @@ function layerOf({ open: { kind, layer }, data, trace, sums: all, state: { theme
     data-k="machine-head-${head}" aria-pressed="${head === chosen.head}"><img alt="" src="${small(head)}"><b>head ${
     head + 1}</b><span><span class="soft">adds</span> ${signed(value)}${leads(head) !== undefined
       && html`<br><span class="soft">off: lead</span> ${plain(margin)} → ${plain(leads(head))}`}</span></button>`;
-  const shared = figure !== undefined && html`All ${adds.length} heads and the bias they share (${
+  const shared = figure !== undefined && html`All ${adds.length} heads, with bias and rounding (${
     signed(restOf(figure, adds))}) add ${signed(figure)}. `;
   const average = without?.averaged_over ? `${without.averaged_over} sentences` : "this sentence";
   const off = without ? html`Off: ${leadOf(data, trace)} with the head’s average over ${average} in its place.`

@@ -83,7 +83,7 @@ export function steered({ mode }, data, trace) {
 export function sourceRow(f, data, trace, i) {
   const { encoder: lengths } = data.lengths;
   return html`${sourceWord(trace, i)} reaches ${goal(f, data, trace)} with ${figure(f.source[i])}, directly. Its vector
-    grew from ${plain(lengths[0][i], 0)} to ${plain(lengths.at(-1)[i], 0)} long.`;
+    is ${plain(lengths[0][i], 0)} long at first and ${plain(lengths.at(-1)[i], 0)} in the end.`;
 }
 export const inputRow = (f, data, trace, j) => html`${readWord(trace, j)} ${
   j > trace.record.given ? "is already written" : "was given to start from"}. Looking back at it adds ${

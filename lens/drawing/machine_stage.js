@@ -362,11 +362,11 @@ function choosePanel(shown, at) {
     data-k="gate-choose" aria-label="Choose the word: scores become chances" ${
       data && told("choice", choice(data, trace))}>
     <rect class="gate" x="${x}" y="${top - 4}" width="${width}" height="${end - top + 4}" rx="10"/>
-    <text class="s" x="${x + 12}" y="${top + 15}">word</text>
+    <text class="s" x="${x + 12}" y="${top + 15}">token</text>
     <text class="s end" x="${right - 78}" y="${top + 15}">score</text>
     <text class="s end" x="${right - 10}" y="${top + 15}">chance</text>${others.map(row)}${chosen}
-    <text class="b mid" x="${middle}" y="${named}">best six ${
-      data ? `of ${count(data.vocabulary)} words` : "words"}</text>
+    <text class="b mid" x="${middle}" y="${named}">best of ${
+      data ? `${count(data.vocabulary)} tokens` : "all tokens"}</text>
     <text class="s mid" x="${middle}" y="${named + LINE}">logits → softmax</text>
     <text class="m-zone mid" x="${middle}" y="${at.height - 24}">3 Choose the word</text></g>`;
 }

@@ -265,11 +265,11 @@ class Sentences(Step):
                                            " Looking back at it adds {N} to {goal}.")
             return any(near(figure, self.column("decoder", i)) and is_given == (i < 2)
                        for i in self.places(name, "inputs") if i < self.step)
-        name, figure, short, long = self.read(said, "{X} reaches {goal} with {N}, directly. Its vector grew from {N} to"
-                                                    " {N} long.")
+        name, figure, short, long = self.read(said, "{X} reaches {goal} with {N}, directly. Its vector is {N} long"
+                                                    " at first and {N} in the end.")
         lengths = self.machine.lengths("encoder")
         return any(near(figure, self.column("cross", i)) and near(short, lengths[0, i]) and near(long, lengths[-1, i])
-                   and lengths[0, i] < lengths[-1, i] for i in self.places(name, "source"))
+                   for i in self.places(name, "source"))
 
     def say_last(self, said):
         name, figure = self.read(said, "{X} is the last word so far; {word} is written from its vector. By itself it"
@@ -377,7 +377,7 @@ class Sentences(Step):
         if kind == "encoder":
             [sentences] = self.read(said, off)
             return int(sentences) == over
-        shared = "All {D} heads and the bias they share ({N}) add {N}."
+        shared = "All {D} heads, with bias and rounding ({N}) add {N}."
         count, bias, figure, sentences = self.read(said, f"{shared} {off}")
         heads = len(self.parts[kind][layer])
         return ((int(count), int(sentences)) == (heads, over)
