@@ -5,14 +5,15 @@
 //     start                           the state of its control: what the model really does
 //     needs(state, lesson)            questions [[route, body], ...] for the engine; [] if the record suffices
 //     control(state, answers, lesson) one control, of `lesson_parts.js`: data-set, data-slide
-//     picture(state, answers, lesson, theme)   stays while the control moves; its class "more" does not on a phone
-//     says(state, answers, lesson)    one live sentence from these numbers
+//     picture(state, answers, lesson, theme, isAnswered)   stays while the control moves; its class "more" is below
+//                                     the control on a phone
+//     says(state, answers, lesson)    one live sentence from these numbers, once the question is answered
 //     predict                         { question, options, right(answers, lesson), because(answers, lesson), shows }
 //     short(state, answers, lesson)   of lessons 1 to 8: leads the story on to the next
 //
 // The answers come in the order of the questions, which are about the lessons' sentence unless they bring another.
 // `predict` is asked before the control may move, with answers to `start`, or to `predict.needs`; `shows` is the state
-// that its answer is shown in.
+// that its answer is shown in.  Nothing that is seen before may give the answer away: neither lead nor picture.
 
 import { CAT } from "./lesson_parts.js";
 import { html, paint } from "./markup.js";
@@ -36,8 +37,9 @@ function asking([route, body], model) {
 // The model of the lessons, if it is here.
 export const modelOf = ({ models }) => (models.find((one) => one.name === "storybook") ?? models[0])?.name;
 
-const SHELL = html`<div class="told"><div class="predict"></div><fieldset class="control" aria-label="What to move"
-  disabled></fieldset><p class="live" aria-live="polite"></p></div><figure class="card pictured"></figure>`;
+const SHELL = html`<div class="told"><div class="predict"></div><p class="first">Answer first, then move this.</p>
+  <fieldset class="control" aria-label="What to move" disabled></fieldset>
+  <p class="live" aria-live="polite"></p></div><figure class="card pictured"></figure>`;
 
 // Draws a lesson's moving part into an element, which listens from then on; gives a function that draws it again and
 // then calls `drawn` with state and answers.
@@ -75,12 +77,13 @@ export function moving(element, context, lesson, module, drawn = () => {}) {
   }
 
   function show(answers, known) {
-    const { state, guess } = visit;
+    const { state, guess } = visit, isAnswered = guess !== null;
     paint(find(".predict"), predicted(lesson, module.predict, guess, known));
-    find(".control").disabled = guess === null;
+    find(".first").hidden = isAnswered;
+    find(".control").disabled = !isAnswered;
     paintControl(find(".control"), module.control(state, answers, lesson));
-    paint(find(".live"), module.says(state, answers, lesson));
-    paint(find(".pictured"), module.picture(state, answers, lesson, context.state.theme));
+    paint(find(".live"), isAnswered ? module.says(state, answers, lesson) : "");
+    paint(find(".pictured"), module.picture(state, answers, lesson, context.state.theme, isAnswered));
     drawn(state, answers);
   }
 }
@@ -104,7 +107,7 @@ function listen(element, actions) {
 // The question; once it is answered, the same sentence whatever the answer was.
 function predicted(lesson, { question, options, right, because }, guess = null, answers = null) {
   const isAsked = !answers, place = isAsked ? null : right(answers, lesson), id = `s2s-ask-${lesson.number}`;
-  const mark = (i) => i === place ? html`<small>what happens</small>`
+  const mark = (i) => i === place ? html`<small>what happens${i === guess ? ", as you guessed" : ""}</small>`
     : i === guess ? html`<small>your guess</small>` : "";
   const option = (one, i) => html`<button class="pick" data-guess="${i}" data-k="guess-${i}" ${isAsked ? ""
     : html`disabled aria-pressed="${i === guess}"`} ${i === place ? html`data-right` : ""}>${one} ${mark(i)}</button>`;

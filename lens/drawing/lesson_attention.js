@@ -13,11 +13,13 @@ function seen({ count }, [look, row]) {
 }
 
 export const attention = {
-  lead: html`<p>The model has written <i>Le chat n'a pas traversé la rue parce qu'</i>. Now <i>il</i>, for the cat, or
-    <i>elle</i>, for the street? To decide, the last word has to look at another one: that is attention.</p>
+  lead: html`<p>The model has written <i>Le chat n'a pas traversé la rue parce qu'</i>. What comes next: <i>il</i>, for
+    the cat, or <i>elle</i>, for the street? To decide, the last word has to look at another one: that is attention.</p>
     <p>For this, each word has three lists of 32 numbers. Its <b>query</b> says what it looks for, its <b>key</b> what
-    it can be found by, its <b>value</b> what it hands on when it is found. Where a query and a key have large numbers
-    of the same sign in the same places, their products add up to a high score.</p>`,
+    it can be found by, its <b>value</b> what it hands on when it is found. Each is made from the word’s 128 numbers by
+    a table of learnt weights, a <b>matrix</b>: so there are three matrices. The 128 become 32 because four attentions
+    like this one, the heads, share the width. Where a query and a key have large numbers of the same sign in the same
+    places, their products add up to a high score.</p>`,
   start: { count: null },
   needs: () => [WORDS, rowAt(ROW), rowAt(FOUND)],
   control(state, answers) {
@@ -31,9 +33,10 @@ export const attention = {
     const mixed = (shares) => row.query.map((_, e) => sum(row.values.map((value, i) => shares[i] * value[e])));
     const foot = (shares, place) => strip(mixed(shares), { ...place, most, theme });
     return html`${rowPicture(`What ${asker} finds, number by
-      number`, row, words, { asker, pair: found, step: [0, 3, 4], count,
+      number`, row, words, { asker, pair: found, step: [0, 1, 3, 4], count,
       head: "sum", last: { head: "share × value", draw, foot }, theme })}
-      <p class="fine">Blue: above zero. Orange: below. Pale: not added yet.</p>`;
+      <p class="fine">Blue: above zero, orange: below, pale: not added yet. A product is blue where query and key have
+      the same colour. Each sum is then divided by √${row.query.length}: see the next step.</p>`;
   },
   says(state, answers) {
     const [look, row] = answers, { words, asker, count, found, shares } = seen(state, answers), size = row.query.length;
@@ -41,8 +44,9 @@ export const attention = {
     const gets = html`<b>${part(shares[found])}</b>`;
     if (count < size) return html`With <b>${count}</b> of the ${size} products added, ${own} has ${scored}. If that
       were all, it would get ${gets} of the attention.`;
-    return html`All ${size} products of <i>${asker}</i> and ${own} add up to ${scored}. So ${own} gets ${gets} of the
-      attention: of what this head hands on to write <i>${writtenAt(look, ROW)}</i>, ${gets} is the value of ${own}.`;
+    return html`All ${size} products of <i>${asker}</i> and ${own} add up to ${scored}. Divided by √${size}, this gives
+      ${own} ${gets} of the attention: of what this head hands on to write
+      <i>${writtenAt(look, ROW)}</i>, ${gets} is the value of ${own}.`;
   },
   predict: {
     question: html`Why three lists? Suppose each word had just one, to look with and to be found by. <i>qu'</i> looks
@@ -63,6 +67,8 @@ export const attention = {
   short(state, answers) {
     const { words, found, whole, asker } = seen(attention.start, answers);
     return html`<i>${asker}</i> asked, <i>${words[found]}</i> answered best and got ${part(whole[found])} of the
-      attention, so its value was handed on. Before scores become shares, they are divided. What does that prevent?`;
+      attention, so its value was handed on. It takes three lists: with one for all, <i>${words[found]}</i> would find
+      <i>${asker}</i> just as <i>${asker}</i> finds <i>${words[found]}</i>, and hand on what it is found by. Before
+      scores become shares, they are divided. What does that prevent?`;
   },
 };

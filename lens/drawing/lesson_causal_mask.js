@@ -1,8 +1,8 @@
-// Lesson 4: the same row with the words to come, hidden or not.
+// Lesson 4: the same row with the later words, hidden or not.
 
 import { best, buttons, figure, sum } from "./lesson_parts.js";
 import { WORDS, inputsOf, part, rootOf, rowAt, rowPicture, sharesOf, writtenAt } from "./lesson_row.js";
-import { html, isNarrow } from "./markup.js";
+import { html } from "./markup.js";
 
 const ROW = 12;  // where *il* asks, to write *était*
 const ALIKE = 0.02;  // of the sentences: a smaller difference is none
@@ -14,11 +14,11 @@ function seen({ masked }, [look, row]) {
 }
 
 export const causalMask = {
-  lead: html`<p>In <b>training</b>, the whole French sentence is there at once, and the model has to predict each of
-    its words from the words before it. In <b>use</b>, the words to come do not exist yet: it has still to write
-    them.</p>
-    <p>The mask makes the two alike. Before the softmax it takes the words to come out of the scores, so that they get
-    no share. <i>il</i> still asks, to write <i>était</i>, as in training: the words to come are there.</p>`,
+  lead: html`<p>In <b>training</b>, the model has the whole French sentence at once, and has to predict each of its
+    words from those before it. In <b>use</b>, the later words do not exist yet: it has still to write them.</p>
+    <p>The mask makes the two alike: it removes the later words’ scores before the softmax, so that they get no share.
+    Once more <i>il</i> asks, so that <i>était</i> can be written; here as in training, where the later words are
+    there.</p>`,
   start: { masked: true },
   needs: () => [WORDS, rowAt(ROW)],
   control: ({ masked }) => buttons("The mask", "masked", [[true, "on"], [false, "off"]], masked),
@@ -27,35 +27,37 @@ export const causalMask = {
     return html`${rowPicture(`The shares that ${asker} gives, the mask
       ${masked ? "on" : "off"}`, row, words, { asker, masked,
       shown: [...words.keys()], step: 2, head: `÷
-        ${figure(rootOf(row), isNarrow() ? 1 : 2)}`, isDivided: true, theme })}
-      <p class="fine">Below <i>${asker}</i>: words to come, there in training, not yet in use.</p>`;
+        ${figure(rootOf(row), 2)}`, isDivided: true, theme })}
+      <p class="fine">Below <i>${asker}</i>: later words, there in training, not yet in use${
+        masked ? "" : ". Purple: their shares"}.</p>`;
   },
   says(state, answers) {
     const { words, later, shares, asker, next, ahead } = seen(state, answers);
     if (state.masked) return html`<i>${asker}</i> divides its attention between <b>${words.length - later.length}</b>
-      words, up to itself. The <b>${later.length}</b> to come get <b>${part(ahead)}</b>.`;
-    return html`Now <b>${part(ahead)}</b> of the attention goes to words to come:
+      words, up to itself. The <b>${later.length}</b> later words get <b>${part(ahead)}</b>.`;
+    return html`Now <b>${part(ahead)}</b> of the attention goes to later words:
       <b>${part(shares[words.indexOf(next)])}</b> to <i>${next}</i>, the very word to predict.`;
   },
   predict: {
-    question: html`We trained a small model with the mask, and the same one without. In training, the one without makes
-      smaller errors: it sees the word that it should predict. Which one translates new sentences better?`,
+    question: html`For this lesson we trained a small model with the mask, and the same one without. In training, the
+      one without makes smaller errors: it sees the word that it should predict. Which one translates new sentences
+      better?`,
     options: ["The one without the mask", "Both alike", "The one with the mask"],
     right(answers, { result: { exact: [masked, open] } }) {
       const gain = masked.value - open.value;
       return Math.abs(gain) < ALIKE ? 1 : gain < 0 ? 0 : 2;
     },
-    because: (answers, { result: { exact, ended } }) => html`With the mask <b>${part(exact[0].value)}</b> of new
-      sentences are translated exactly, without it <b>${part(exact[1].value)}</b>. Yet its error at the end of
-      training, the loss, was <b>${figure(ended[1], 3)}</b> without the mask and <b>${figure(ended[0], 3)}</b> with it.
+    because: (answers, { result: { exact, ended } }) => html`With the mask, the small model translates
+      <b>${part(exact[0].value)}</b> of new sentences exactly, without it <b>${part(exact[1].value)}</b>. Yet its
+      error at the end of training, the loss, was <b>${figure(ended[1], 3)}</b> without the mask and <b>${figure(ended[0], 3)}</b> with it.
       A model that can read the answer does not learn to predict it, and in use there is no answer to read.`,
     shows: { masked: false },
   },
   short(state, answers) {
     const { ahead, asker } = seen({ masked: false }, answers), { words, shares } = seen(causalMask.start, answers);
     const most = best(shares);
-    return html`Without the mask, ${part(ahead)} of the attention of <i>${asker}</i> would go to words that do not
-      exist yet in use. With it, <i>${words[most]}</i> gets most, ${part(shares[most])}. All this was one head; a layer
-      has several.`;
+    return html`Without the mask, ${part(ahead)} of the attention of <i>${asker}</i> would go to later words, which
+      do not exist yet in use. With it, <i>${words[most]}</i> gets most, ${part(shares[most])}. All this was one
+      head; a layer has several.`;
   },
 };

@@ -1,7 +1,7 @@
 // Lesson 5: the heads of one layer side by side, for one word; and each of them switched off.
 
 import { CAT, best, buttons, picture, roomOf, text } from "./lesson_parts.js";
-import { atLeast, part } from "./lesson_row.js";
+import { atLeast, part, told } from "./lesson_row.js";
 import { chanceAt, chanceWithout, traceIn } from "./lesson_trace.js";
 import { html, isNarrow, listed } from "./markup.js";
 import { KINDS } from "./trace.js";
@@ -9,6 +9,7 @@ import { chance } from "./wording.js";
 
 const KIND = "decoder", LAYER = 1, STEP = 11;  // decoder self-attention, layer 2, at the step that writes *il*
 const SHOWN = 0.05;  // a share that is written beside its bar
+const FALLEN = 0.05;  // a chance that is less by more than this
 
 // Each head: the words that it may look at and their shares, and the chance of the word without it.
 function seen(look) {
@@ -16,7 +17,8 @@ function seen(look) {
   const heads = trace.layers(KIND)[LAYER].map((head) => {
     const { rows, columns, at } = trace.map(head), row = at[rows.findIndex((one) => one.pieces.includes(STEP))];
     const shares = row.filter((one) => one !== null), words = shares.map((_, i) => columns[i].label);
-    return { words, shares, most: best(shares), without: chanceWithout(trace, head, STEP) };
+    return { words, shares, most: best(shares), without: chanceWithout(trace, head, STEP),
+      instead: trace.effect(head, STEP).instead };
   });
   const { text: word } = trace.unitAt("target", STEP), costly = best(heads.map((one) => -one.without));
   return { heads, word, whole: chanceAt(trace, STEP), costly };
@@ -28,8 +30,8 @@ export const manyHeads = {
   lead: html`<p>A <b>head</b> is one attention. It has queries, keys and values of its own, 32 numbers each, and so its
     own way of looking. This layer, the second, has four of them for looking back at the French. They look at the same
     time, and what they hand on is added up.</p>
-    <p>We are back where <i>il</i> is written. A head that is switched off hands on the same whatever it sees: its
-    average over some example sentences.</p>`,
+    <p>We are back where <i>il</i> is being written. A head that is switched off hands on the same whatever it sees: its
+    average over some example sentences. Why not nothing? Nothing would be a signal that the head never gives.</p>`,
   start: { off: null },
   needs: ({ off }) => [["look", { maps: KINDS, evidence: true }],
     ["look", { text: CAT.text, maps: [], without: off === null ? [] : [[KIND, LAYER, off]] }]],
@@ -42,7 +44,8 @@ export const manyHeads = {
     const wide = (roomOf() - left) / heads.length, names = words.map((one, i) =>
       text(left - 8, 30 + (i + 0.66) * row, one, { anchor: "end", how: i < 2 ? "slanted" : "" }));
     const panels = heads.map((one, h) => panel(one, h, { x: left + h * wide, wide, row, word, isOff: h === off }));
-    return html`${picture(`Where the heads look while ${word} is written`, 78 + words.length * row, [names, panels])}
+    return html`${picture(`Where the heads look while ${word} is being written`, 78 + words.length * row,
+      [names, panels])}
       <p class="fine">Written with ${off === null ? "every head" : `head ${off + 1} off`}:
         <i>${writtenIn(then)}</i></p>`;
   },
@@ -55,17 +58,21 @@ export const manyHeads = {
       ${isSame ? "The translation stays the same." : "The translation changes."}`;
   },
   predict: {
-    question: html`The picture shows where each head looks while <i>il</i> is written. If one of them is switched off,
-      without which does the chance of <i>il</i> fall most?`,
-    options: ["Head 1", "Head 2", "Head 3", "Head 4"],
-    right: ([look]) => seen(look).costly,
+    question: html`While <i>il</i> is being written, head 1 looks almost only at <i>chat</i>, the word that <i>il</i>
+      stands for. If head 1 is switched off, what happens to <i>il</i>?`,
+    options: ["Nothing: its chance stays the same", "Its chance falls, but il is still written",
+      "Another word is written"],
+    right([look]) {
+      const { heads: [{ without, instead }], whole } = seen(look);
+      return instead ? 2 : whole - without > FALLEN ? 1 : 0;
+    },
     because([look], { result: { exact: [four, one] } }) {
-      const { heads, word, costly } = seen(look);
-      const others = heads.filter((_, i) => i !== costly).map((other) => other.without);
-      return html`Head ${costly + 1}, which looks at ${lookOf(heads[costly])}: without it the chance of <i>${word}</i>
-        is <b>${chance(heads[costly].without)}</b>, without any other head <b>${atLeast(Math.min(...others))}</b>. Is
-        one large head as good? We trained both: with four heads <b>${part(four.value)}</b> of new sentences are
-        translated exactly, with one as large as the four <b>${part(one.value)}</b>.`;
+      const { heads: [first, ...others], word, whole } = seen(look), least = Math.min(...others.map((o) => o.without));
+      return html`With every head, the chance of <i>${word}</i> is <b>${chance(whole)}</b>; without head 1 it is
+        <b>${chance(first.without)}</b>, and ${
+        first.instead ? html`<i>${first.instead}</i>` : html`<i>${word}</i> still`} is written. Without any one of the other heads it is <b>${atLeast(least)}</b>. Is one large head as good as
+        four? For this lesson we trained small models with either: with four heads, <b>${part(four.value)}</b> of new
+        sentences are translated exactly, with one as large as the four <b>${part(one.value)}</b>.`;
     },
     shows: { off: 0 },
   },
@@ -78,14 +85,15 @@ export const manyHeads = {
 
 // One head: its shares as bars, and under them, where it is off, the chance of the word without it.
 function panel({ shares, most, without }, h, { x, wide, row, word, isOff }) {
-  const room = wide - (isNarrow() ? 36 : 68), under = 30 + shares.length * row;
+  const room = wide - (isNarrow() ? 46 : 82), under = 30 + shares.length * row;
   const bar = (share, i) => {
     const long = Math.max(1, share * room), y = 30 + i * row, how = i === most ? "bold" : "soft";
     return html`<rect x="${x}" y="${y + 4}" width="${long.toFixed(1)}" height="${row - 9}" rx="2"
       fill="var(--${i === most ? "green" : "slate"})"/>${share < SHOWN ? "" : text(x + long + 4, y + row * 0.66,
-      isNarrow() ? Math.round(100 * share) : part(share), { how })}`;
+      told(share), { how })}`;
   };
   return html`<g opacity="${isOff ? 0.3 : 1}">${text(x, 16, `head ${h + 1}`, { how: "bold" })}${shares.map(bar)}</g>${
-    isOff ? [text(x, under + 18, isNarrow() ? "off:" : "switched off:", { how: "soft" }),
-      text(x, under + 37, isNarrow() ? chance(without) : `${word} has ${chance(without)}`, { how: "bold" })] : ""}`;
+    isOff ? [text(x, under + 18, isNarrow() ? "off" : "switched off", { how: "soft" }),
+      text(x, under + 37, isNarrow() ? `${word}: ${chance(without).replace("over ", ">")}`
+      : `chance of ${word}: ${chance(without)}`, { how: "bold" })] : ""}`;
 }

@@ -80,8 +80,9 @@ export function strips(rows, { y = 0, most = mostOf(rows.map((one) => one.number
   return html`${rows.map(row)}`;
 }
 
-// Bars under each other: rows are { label, value, said, tone, how }; values below 0 point to the left of `zero`.
-export function bars(rows, { y = 0, most = mostOf(rows.map((one) => one.value)), left = labelRoom(rows), right = 66,
+// Bars under each other, each with its number beside it: rows are { label, value, said, tone, how }; values below 0
+// point to the left of `zero`.
+export function bars(rows, { y = 0, most = mostOf(rows.map((one) => one.value)), left = labelRoom(rows), right = 84,
   height = rowOf(rows.length) }) {
   const isMixed = rows.some((one) => one.value < 0), all = roomOf() - left - right, room = isMixed ? all / 2 : all;
   const zero = left + all - room, scale = room / most;
@@ -90,7 +91,7 @@ export function bars(rows, { y = 0, most = mostOf(rows.map((one) => one.value)),
     const x = (value < 0 ? zero - wide : zero).toFixed(1), width = Math.max(1, wide).toFixed(1);
     return html`${text(left - 8, middle + 5, label, { how, anchor: "end" })}<rect x="${x}" y="${middle - 6}"
       width="${width}" height="12" rx="2" fill="${toneOf(tone)}"/>${
-      text(roomOf(), middle + 5, said, { how: `${how} figure`, anchor: "end" })}`;
+      text((zero + (value < 0 ? 0 : wide) + 8).toFixed(1), middle + 5, said, { how: `${how} figure` })}`;
   };
   return html`${rows.map(bar)}`;
 }

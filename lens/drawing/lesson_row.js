@@ -19,7 +19,8 @@ export const rootOf = ({ query }) => Math.sqrt(query.length);
 export const part = (value) => value === 0 || value === 1 ? `${100 * value}%`
   : value >= 0.995 ? "over 99%" : value < 0.005 ? "under 1%" : `${Math.round(100 * value)}%`;
 
-const told = (share) => isNarrow() ? part(share).replace("over ", ">").replace("under ", "<") : part(share);
+// The same, short enough for a phone.
+export const told = (share) => isNarrow() ? part(share).replace("over ", ">").replace("under ", "<") : part(share);
 // The least of some chances, in words.
 export const atLeast = (p) => p >= CERTAIN ? chance(p) : `${chance(p)} or more`;
 
@@ -35,9 +36,9 @@ export function sharesOf(row, { count = row.query.length, divisor = rootOf(row),
 
 // Pixels: where columns begin and end, the height of a row, and where the first stands.
 const placed = (count) => isNarrow()
-  ? { label: 62, products: [68, 158], score: [162, 196], share: [204, 250], said: 288, last: [294, 340],
+  ? { label: 62, products: [68, 158], score: [162, 196], share: [204, 250], last: [294, 340],
     row: count > 13 ? 15 : 16, top: 46 }
-  : { label: 88, products: [96, 340], score: [352, 470], share: [492, 592], said: 664, last: [682, 760], row: 23,
+  : { label: 88, products: [96, 340], score: [352, 470], share: [492, 592], last: [682, 760], row: 23,
     top: 62 };
 
 // `words` are those of all rows, of which `shown` are drawn; `asker` is the one that looks, `pair` the one whose key is
@@ -101,14 +102,14 @@ function scored(score, most, at, y, how) {
 function shared(share, isAllowed, at, y, how) {
   const [x, end] = at.share, wide = Math.max(1, share * (end - x)).toFixed(1);
   return html`<rect x="${x}" y="${y + at.row / 2 - 5}" width="${wide}" height="10" rx="2"
-    fill="var(--${isAllowed ? "green" : "orange"})"/>${said(at, y, at.said, told(share), `${how} figure`, "end")}`;
+    fill="var(--${isAllowed ? "green" : "purple"})"/>${said(at, y, x + +wide + 5, told(share), `${how} figure`)}`;
 }
 
 // The formula: on a pill what the lesson is about, in ink what came before it, in grey what is still to come.
 const STEPS = [["q · k", "asks, answers", 92], ["÷ √", "evens out", 74], ["+ mask", "hides", 72],
   ["→ softmax", "shares", 96], ["× v", "hands on", 70]];
 function formula(step, size) {
-  const wide = isNarrow() ? 0.84 : 1.25, now = [step].flat(), [large, small] = isNarrow() ? [14.5, 10.5] : [19, 12];
+  const wide = isNarrow() ? 0.84 : 1.25, now = [step].flat(), [large, small] = isNarrow() ? [14.5, 12] : [19, 12];
   const widths = STEPS.map(([, , width]) => width * wide), left = (roomOf() - sum(widths)) / 2;
   const line = (words, middle, y, ink, font) => html`<text x="${middle.toFixed(1)}" y="${y}" text-anchor="middle"
     style="fill:var(--${ink});font-size:${font}px">${words}</text>`;

@@ -1,6 +1,7 @@
 // Lesson 1: the numbers of a word beside those of the words nearest to it, and what two sentences make of it.
 
 import { bars, buttons, dot, figure, picture, roomOf, strips, text } from "./lesson_parts.js";
+import { part } from "./lesson_row.js";
 import { html, isNarrow, listed } from "./markup.js";
 
 const NEAREST = 5, FAR = "because";  // neighbours that are drawn, and a word to compare with
@@ -9,16 +10,20 @@ const CROSSING = ["The cat did not cross the street because it was too tired.",
   "The cat did not cross the street because it was too wide."];
 // By word, two sentences that have it in the same place; *bat* and *bank* mean something else in each.
 const SENTENCES = {
+  bank: ["The girl looked at the bank because it was muddy.", "The girl looked at the bank because it was closed."],
+  bat: ["The boy looked at the bat because it was hungry.", "The boy looked at the bat because it was broken."],
+  tired: [CROSSING[0], "The dog did not read the letter because it was too tired."],
   cat: CROSSING,
   street: CROSSING,
-  tired: [CROSSING[0], "The dog did not read the letter because it was too tired."],
-  bat: ["The boy looked at the bat because it was hungry.", "The boy looked at the bat because it was broken."],
-  bank: ["The girl looked at the bank because it was muddy.", "The girl looked at the bank because it was closed."],
 };
 
 const near = (word) => ["inside", { tool: "near", word }];
 const inSentences = (word) => ["inside", { tool: "words", word, sentences: SENTENCES[word] }];
 const spoken = (token) => token.replace("▁", "");
+// The neighbours that are words, not pieces of words: pieces begin without a space, or are as short as *li*.
+const wordsOf = ({ near: found, vectors: [, ...others] }) => found
+  .map(([token, value], i) => ({ token, word: spoken(token), value, numbers: others[i] }))
+  .filter(({ token, word }) => token !== word && word.length > 2);
 const cosine = (a, b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 // How alike the two lists of a word are: at first, and after each layer.
 const alike = ({ distances }) => distances["0 1"].map((one) => 1 - one);
@@ -27,40 +32,44 @@ const stages = (all) => all.map((_, layer) => layer ? `after layer ${layer}` : "
 export const words = {
   lead: html`<p>A model can only calculate. So each word of its vocabulary is a list of numbers, a <b>vector</b>: well
     over a hundred in this model. Nobody wrote them. They were random before training; by now, words that are used alike
-    tend to have similar lists.</p>
-    <p>The list is the same in every sentence. What the word means in <i>this</i> one is worked out afterwards, layer
-    by layer, with the words around it.</p>`,
-  start: { word: "cat" },
-  needs: ({ word }) => [near(word), inSentences(word), near(FAR)],
+    have similar lists more often than others. That is a tendency, no rule.</p>
+    <p>The model works in <b>layers</b>: each one rewrites every word’s list, with the words around it.</p>`,
+  start: { word: "bank" },
+  needs: ({ word }) => [near(word), inSentences(word), near(FAR), inSentences("bank")],
   control: ({ word }) => buttons("Choose a word", "word", Object.keys(SENTENCES), word),
-  picture({ word }, [{ near: found, vectors: [own, ...others] }, layers, { vectors: [far] }], lesson, theme) {
+  picture({ word }, [found, layers, { vectors: [far] }], { result: { overlap, overlap_chance: guessed } }, theme,
+    isAnswered) {
+    const { vectors: [own] } = found;
     const order = own.map((_, i) => i).sort((a, b) => own[b] - own[a]), sorted = (one) => order.map((i) => one[i]);
-    const nearest = found.slice(0, NEAREST).map(([token, value], i) =>
-      ({ label: spoken(token), numbers: sorted(others[i]), said: figure(value, 2) }));
+    const nearest = wordsOf(found).slice(0, NEAREST).map((one) =>
+      ({ label: one.word, numbers: sorted(one.numbers), said: figure(one.value, 2) }));
     const rows = [{ label: word, numbers: sorted(own), said: "1.00", how: "bold" }, ...nearest,
       { label: FAR, numbers: sorted(far), said: figure(cosine(own, far), 2), how: "soft" }];
-    const similar = alike(layers), names = stages(similar), y = 26;
+    const similar = isAnswered ? alike(layers) : [], names = stages(similar), y = 26;
     const [height, left] = isNarrow() ? [20, 92] : [25, 108];
     const below = y + rows.length * height + 34, stage = (value, i) =>
       ({ label: names[i], value, said: figure(value, 3), tone: "green" });
     const titles = isNarrow() ? [`${own.length} numbers, by size`, "in the sentences below"]
       : [`the ${own.length} numbers of ${word}, sorted by size, and those of other words in the same order`,
         `the two lists of ${word} in the sentences below`];
-    const heads = [14, below - 12].map((at, i) => [text(0, at, titles[i], { how: "soft" }),
+    const heads = [14, below - 12].slice(0, isAnswered ? 2 : 1).map((at, i) => [text(0, at, titles[i], { how: "soft" }),
       text(roomOf(), at, "similarity", { how: "soft", anchor: "end" })]);
-    return html`${picture(`The numbers of ${word} and of other words, and its lists in two sentences`,
-      below + similar.length * height + 4, [heads, strips(rows, { y, right: 56, left, height, theme }),
-        bars(similar.map(stage), { y: below, most: 1, left, right: 56, height })])}
+    const sentences = html`The sentences: ${listed(SENTENCES[word], (one) => html`<i>${one}</i>`, " ")}`;
+    return html`${picture(`The numbers of ${word} and of other words${isAnswered ? ", and its lists in two sentences"
+      : ""}`, (isAnswered ? below : below - 30) + similar.length * height + 4,
+    [heads, strips(rows, { y, right: 56, left, height, theme }),
+      bars(similar.map(stage), { y: below, most: 1, left, right: 56, height })])}
       <p class="fine">Blue is above zero, orange below; <i>${FAR}</i> is there to compare. Similarity is 1 for the same
-      direction, 0 for none in common. The sentences: ${
-      listed(SENTENCES[word], (one) => html`<i>${one}</i>`, " ")}</p>`;
+      direction, 0 for none in common. Of the ten words used most like a word, ${part(overlap.value)} are among its ten
+      nearest; by chance it would be ${part(guessed)}. ${isAnswered ? sentences : ""}</p>`;
   },
-  says({ word }, [{ near: [[token, value]], vectors: [own] }, layers]) {
-    const similar = alike(layers);
-    return html`<i>${word}</i> is a list of <b>${own.length}</b> numbers. The nearest of all words is
-      <i>${spoken(token)}</i>, with a similarity of <b>${figure(value, 2)}</b>. In the two sentences, the lists of
+  says({ word }, [found, layers]) {
+    const similar = alike(layers), [{ word: nearest, value }] = wordsOf(found);
+    return html`<i>${word}</i> is a list of <b>${found.vectors[0].length}</b> numbers. The nearest of all words is
+      <i>${nearest}</i>, with a similarity of <b>${figure(value, 2)}</b>. In the two sentences, the lists of
       <i>${word}</i> begin with a similarity of <b>${figure(similar[0], 3)}</b> and end with
-      <b>${figure(similar.at(-1), 3)}</b>: the other words ${similar.at(-1) > STILL ? "hardly move" : "have moved"} it.`;
+      <b>${figure(similar.at(-1), 3)}</b>: the other words
+      ${similar.at(-1) > STILL ? "hardly move" : "have moved"} it.`;
   },
   predict: {
     question: html`<i>The girl looked at the bank because it was muddy. The girl looked at the bank because it was
@@ -70,14 +79,15 @@ export const words = {
     right: ([layers]) => alike(layers)[0] > 0.9995 ? 0 : 1,
     because([layers]) {
       const similar = alike(layers), after = similar.slice(1).map((one, i) => [i + 1, one]);
-      return html`One list: before the first layer the two are the same, with a similarity of
+      return html`One list, the same in every sentence: before the first layer, the two have a similarity of
         <b>${figure(similar[0], 3)}</b>. It is ${listed(after, ([layer, one]) =>
         html`<b>${figure(one, 3)}</b> after layer ${layer}`)}. The sentences differ in one word only, <i>muddy</i> or
         <i>closed</i>: attention has worked something of it into <i>bank</i>.`;
     },
     shows: { word: "bank" },
   },
-  short: ({ word }, [{ near: [[token]], vectors: [own] }]) => html`A word is a list of ${own.length} numbers, the same
-    in every sentence; that of <i>${word}</i> is near that of <i>${spoken(token)}</i>. To fit its sentence, it has to
-    take something from other words. How does it find them?`,
+  short: (state, [{ vectors: [own] }, , , bank]) => html`A word begins as a list of ${own.length} numbers, the same in
+    every sentence. The layers change it: after the last one, the two lists of <i>bank</i> have a similarity of
+    ${figure(alike(bank).at(-1), 3)}, no longer of ${figure(alike(bank)[0], 3)}. For this, <i>bank</i> took something
+    from other words. How does a word find them?`,
 };

@@ -47,10 +47,15 @@ def test_a_lesson_asks_first_and_then_moves(open_lesson, number, where):
     wrong = watched(lesson.tab)
     assert lesson.place.locator(CONTROLS).count(), "there is a control"
     assert all(one.is_disabled() for one in lesson.place.locator(CONTROLS).all()), "the question comes first"
+    assert lesson.place.get_by_text("Answer first, then move this.").is_visible() and not lesson.says
     before = lesson.picture
     said = lesson.guess(0)
+    assert lesson.place.locator(".first").is_hidden()
     assert said and re.search(r"\d", said), "the verdict has numbers"
+    filled = "(all) => all.map((one) => getComputedStyle(one).backgroundColor)"
     assert lesson.place.locator("[data-right]").count() == 1
+    backs = lesson.place.locator("[data-guess]:not([data-right])").evaluate_all(filled)
+    assert {*backs}.isdisjoint(lesson.place.locator("[data-right]").evaluate_all(filled)), "what happens stands out"
     shown = lesson.picture, lesson.says
     move(lesson)
     assert (lesson.picture, lesson.says) != shown, "the control changes the picture or what is said of it"
@@ -91,6 +96,12 @@ def test_everybody_can_use_it_on_a_phone(open_lesson, number, scheme):
     stays = lesson.place.locator(".pictured").evaluate_handle(stays).as_element()
     box = stays.bounding_box()
     assert box["height"] <= 400 and box["width"] <= 390
+    assert stays.evaluate("(one) => getComputedStyle(one).position") == "static", "it covers nothing"
+    asked, control = (lesson.place.locator(one).bounding_box() for one in (".predict", ".control"))
+    assert asked["y"] + asked["height"] <= box["y"] <= control["y"], "the picture is above what moves it"
+    assert control["y"] + control["height"] - box["y"] <= 844, "both are seen at once"
+    sizes = "(all) => all.map((one) => parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a)"
+    assert min(lesson.place.locator("svg text").evaluate_all(sizes), default=12) > 11.9 or number > 5
     assert stays.evaluate("(one) => one.scrollHeight <= one.clientHeight + 1"), "a phone shows the whole picture"
     for one in lesson.tab.locator(".measured details").all():
         one.evaluate("(one) => { one.open = true; }")
@@ -157,6 +168,7 @@ def test_the_story_can_be_scrolled_on_a_phone(open_tab, request, where):
     for number in (one for one in NUMBERS if one <= 8):
         scene = tab.locator(f".scene[data-number='{number}']")
         scene.scroll_into_view_if_needed()
+        scene.locator("[data-guess]").first.click()
         scene.locator(".moving:not([aria-busy]) .live:not(:empty)").wait_for()
         assert re.search(r"\w", scene.locator("[data-says^=story-]").inner_text())
     tab.locator(".scene").last.scroll_into_view_if_needed()
