@@ -42,10 +42,8 @@ function banks([{ distances }, { translations }]) {
 
 export const crossAttention = {
   lead: html`<p>So far the French looked back at itself. In <b>cross-attention</b> it looks at the English. The query
-    comes from the French that is being written; keys and values come from the English words.</p>
-    <p>But not from their lists in the vocabulary: the <b>encoder</b> has first read the whole English sentence, with
-    attention of its own, and has worked something of the sentence into the list of each word. Cross-attention reads
-    what the encoder has made. We look at <i>traversé</i>, and then at any other word.</p>`,
+    comes from the French that is being written; keys and values come from the English words. An <b>encoder</b> reads
+    these once, before the first French word. We look at <i>traversé</i>, and then at any other word.</p>`,
   start: { word: null },
   needs: () => [["look", { maps: KINDS, evidence: true }]],
   control(state, [look]) {
@@ -61,13 +59,15 @@ export const crossAttention = {
       narrow ? head + 1 : `head ${head + 1}`, { anchor: "middle", how: "soft" })}`);
     const lines = english.map(({ label, shares, without }, i) => html`${text(at.left - 8, down(i), label,
       { anchor: "end", how: i === most ? "bold" : "" })}${shares.map((share, h) => cell(share, h, i, at, theme))}${
-      without ? outcome(without, after, down(i), { narrow, whole, isWorst: english[i] === worst }) : ""}`);
+      without ? outcome(without, after, down(i), { narrow, whole, isWorst: english[i] === worst })
+        : text(after, down(i), "not a word", { how: "soft" })}`);
     return html`${picture(`The share of each head on each English word while ${unit.text} is written`,
       at.top + english.length * at.row + 4, [names, lines,
-        text(after, 14, narrow ? "without it," : "without this word,", { how: "soft" }),
-        text(after, 36, narrow ? unit.text : `${unit.text} has`, { how: "soft" })])}
-      <p class="fine">In a column, the attention of one head in percent. On the right, what happens if that English
-      word is erased.</p>`;
+        text(after, 14, narrow ? "chance" : `chance of ${unit.text}`, { how: "soft" }),
+        text(after, 36, narrow ? "without" : "without this word", { how: "soft" })])}
+      <p class="fine">In a column, the attention of one head in percent. On the right, the chance of
+      <i>${unit.text}</i> if that English word is erased; in italics, the word that is then written instead.
+      <i>end</i> is the mark after the last word, which is never erased.</p>`;
   },
   says(state, [look]) {
     const { unit, heads, english, most, count, worst: { label, without }, whole } = seen(state, look);
@@ -76,25 +76,28 @@ export const crossAttention = {
       <i>${english[most].label}</i>. ${isLost ? html`Erase <i>${label}</i>, and the chance of ${own} goes from
         <b>${chance(whole)}</b> to <b>${chance(without.chance)}</b>${without.instead ? html`: <i>${without.instead}</i>
           is written instead` : ""}.`
-      : html`Whichever English word is erased, its chance is still <b>${atLeast(without.chance)}</b>.`}`;
+      : html`Whichever English word is erased, its chance is still <b>${atLeast(without.chance)}</b>.
+        No single English word decides here. Does the French already written? <a href="#lesson-10">Lesson 10</a>
+        tests that for <i>il</i>.`}`;
   },
   predict: {
     question: html`In the vocabulary, <i>bank</i> has one list of numbers. Take <i>${BANKS[0]}</i> and
       <i>${BANKS[1]}</i> When cross-attention looks at <i>bank</i>, does it read the same numbers in both?`,
-    options: ["Yes, the list of bank", "No, what the encoder made of it"],
+    options: ["Yes, the list of bank", "No, other numbers in each"],
     needs: [["inside", { tool: "words", word: "bank", sentences: BANKS }], ["translate", { texts: BANKS }]],
     right: (answers) => banks(answers).last > 0.9995 ? 0 : 1,
     because(answers) {
       const { own, first, last } = banks(answers);
-      return html`Before the encoder the two are the same, with a similarity of <b>${figure(first, 3)}</b>. After its
+      return html`The encoder has attention of its own: it works something of the whole sentence into the list of each
+        word. Before the encoder the two are the same, with a similarity of <b>${figure(first, 3)}</b>. After its
         last layer it is <b>${figure(last, 3)}</b>, and that is what cross-attention reads. The French is
         <i>${own[0]}</i> for the first and <i>${own[1]}</i> for the second.`;
     },
   },
   short(state, [look], { result: { right } }) {
-    const { unit, heads, english, most, count } = seen(crossAttention.start, look);
+    const { unit, heads, english, most, count } = seen(state, look);
     return html`While <i>${unit.text}</i> is written, ${count} of ${heads.length} heads look most at
-      <i>${english[most].label}</i>, or rather at what the encoder made of it. From the French so far alone,
+      <i>${english[most].label}</i>. From the French so far alone,
       ${part(right["prefix alone"].value)} of the words come out right; with the English,
       ${part(right.unchanged.value)}. What comes out is a score for every word of the vocabulary. How does it become one
       word?`;
@@ -112,5 +115,6 @@ function cell(share, h, i, { left, top, cell: wide, row, narrow }, theme) {
 function outcome({ chance: p, instead }, x, y, { narrow, whole, isWorst }) {
   const isLost = whole - p > LOST;
   return html`${text(x, y, chance(p), { how: !isLost ? "soft" : isWorst ? "bold" : "" })}${
-    instead ? text(x + (narrow ? 42 : 68), y, narrow ? instead : `writes ${instead}`, { how: "slanted" }) : ""}`;
+    instead ? text(x + (narrow ? 42 : 78), y, narrow ? instead : `${instead} is written instead`, { how: "slanted" })
+      : ""}`;
 }

@@ -13,9 +13,12 @@ export const WARNING = html`<p class="warning">Run with <code>--quick</code>, wh
 
 export function measured(lesson, { budget }) {
   const { verdict: { word, why, findings }, how, slips, look } = lesson;
-  return html`<section class="measured" aria-label="What was measured"><h3>What was measured</h3>
-    ${budget === "full" ? "" : WARNING}<p class="soft">${word}. ${prose(why)}</p>
-    <ul class="findings">${findings.map(finding)}</ul>
+  const fails = findings.some((one) => one.word === "does not hold here");
+  return html`<section class="measured" aria-label="What was measured">
+    <h3>What was measured: which textbook claims hold for this model</h3>
+    ${budget === "full" ? "" : WARNING}<p class="soft">${textbook(word)}. ${prose(why)}</p>
+    <ul class="findings">${findings.map(finding)}</ul>${fails ? html`<p class="fine">“Does not hold here” is said of what
+    textbooks or papers claim: this small model does not show it. Another model may.</p>` : ""}
     ${folded("How it was done", how.trim().split(/\n\s*\n/).map((one) => html`<p>${prose(one)}</p>`))}
     ${folded("What decided each claim", html`<dl class="fine">${findings.map(decided)}</dl>`)}
     ${folded("The picture", scrollable("The picture", html`<figure class="still">${picture(lesson.svg)}</figure>`))}
@@ -25,6 +28,9 @@ export function measured(lesson, { budget }) {
     ${folded("Try next", html`<p>${prose(lesson.try)}</p>${
       look ? html`<p><button class="chip" data-look>Look for yourself</button></p>` : ""}`)}</section>`;
 }
+
+// "4 of 5 claims hold", with whose claims they are.
+export const textbook = (word) => word.replace(/ claims? /, " textbook$&");
 
 const folded = (title, content) => html`<details><summary>${title}</summary>${content}</details>`;
 

@@ -1,6 +1,6 @@
 // Lesson 7: the chances of one step at other temperatures.  They flatten or sharpen; their order stays.
 
-import { curves, figure, legend, picture, roomOf, slider, sum, text, toneOf } from "./lesson_parts.js";
+import { curves, figure, legend, picture, roomOf, slider, text, toneOf } from "./lesson_parts.js";
 import { stepOf, traceIn } from "./lesson_trace.js";
 import { html, isNarrow } from "./markup.js";
 import { KINDS, bare } from "./trace.js";
@@ -16,16 +16,20 @@ const ROW = 28, TOP = 44, CURVES = 190;  // heights
 const warmthOf = (stop) => 2 ** (stop / EACH);
 const written = (warmth) => String(+warmth.toFixed(2));
 
-// The likeliest words of the step and all others together, at a temperature: { label, score, share }.  Scores are
-// log-chances less that of the best.
+// At a temperature: the two likeliest words of the step, all others together, and of these the next likeliest, each
+// { label, score, share, said }.  Scores are log-chances less that of the best; the first three shares, as they are
+// said, sum to 100%.
 function sharesAt(answer, warmth) {
   const trace = traceIn(answer), { record } = trace, step = stepOf(trace, "elle"), top = record.top[step];
   const logs = record.calibrated?.top[step] ?? top.map((one) => one.log_prob);
   const total = record.log_sums[step][record.temperatures.findIndex((one) => Math.abs(one - warmth) < 1e-6)];
   const wordAt = (one, i) => ({ label: bare(one.text), score: logs[i] - logs[0],
     share: Math.exp((logs[i] - logs[0]) / warmth - total) });
-  const words = top.slice(0, SHOWN).map(wordAt);
-  return [...words, { label: "all others", score: null, share: 1 - sum(words.map((one) => one.share)) }];
+  const [first, second, ...next] = top.slice(0, SHOWN).map(wordAt).map((one) => ({ ...one, said: chance(one.share) }));
+  const rest = 1 - first.share - second.share, whole = (one) => Math.round(100 * one.share);
+  const others = { label: "all others", score: null, share: rest,
+    said: rest < 0.01 ? chance(rest) : `${100 - whole(first) - whole(second)}%` };
+  return [first, second, others, ...next.map((one) => ({ ...one, label: `└ ${one.label}`, isPart: true }))];
 }
 
 // Columns: the score, the score divided, the share at temperature 1, the share now.
@@ -33,14 +37,15 @@ function columns(answer, warmth) {
   const plain = sharesAt(answer, 1), now = sharesAt(answer, warmth), narrow = isNarrow(), bar = narrow ? 34 : 140;
   const [score, divided, before, after] = narrow ? [104, 148, 164, 256] : [150, 236, 290, 530];
   const right = (x, y, words) => text(x, y, words, { how: "figure", anchor: "end" });
-  const shareAt = (x, y, share, tone) => html`<rect x="${x}" y="${y - 11}" width="${
+  const shareAt = (x, y, { share, said, isPart }, tone) => html`<rect x="${x}" y="${y - 11}" width="${
     Math.max(1, share * bar).toFixed(1)}" height="12" rx="2" fill="${toneOf(tone)}"/>${
-    text(x + Math.max(1, share * bar) + 6, y, chance(share), { how: "figure" })}`;
-  const row = ({ label, score: own, share }, i) => {
+    text(x + Math.max(1, share * bar) + 6, y, said, { how: `figure ${isPart ? "soft" : ""}` })}`;
+  const row = (one, i) => {
+    const { label, score: own, isPart } = one;
     const y = TOP + i * ROW + 18, isWord = own !== null;
-    return html`${text(0, y, label, { how: i ? "" : "bold" })}${isWord && right(score, y, figure(own))}${
-      isWord && right(divided, y, figure(own / warmth))}${shareAt(before, y, plain[i].share, "edge")}${
-      shareAt(after, y, share, "blue")}`;
+    return html`${text(0, y, label, { how: isPart ? "soft" : i ? "" : "bold" })}${isWord && right(score, y, figure(own))}${
+      isWord && right(divided, y, figure(own / warmth))}${shareAt(before, y, plain[i], "edge")}${
+      shareAt(after, y, one, "blue")}`;
   };
   return html`${right(score, 18, "score")}${right(divided, 18, narrow ? "÷ T" : `÷ ${written(warmth)}`)}${
     text(before, 18, narrow ? "T = 1" : "share at T = 1", { how: "soft" })}${
@@ -53,33 +58,33 @@ function samples({ result }, warmth) {
   const distances = MEASURED.map((one) => Math.abs(Math.log(one / warmth)));
   const lines = [{ values: variety, tone: "orange" }, { values: quality, tone: "green" }];
   return curves(MEASURED, lines, { height: CURVES, at: distances.indexOf(Math.min(...distances)), least: 0, most: 1,
-    bottom: "temperature", side: "whole sentences, sampled", written: (value) => `${100 * value}%` });
+    bottom: "temperature", written: (value) => `${100 * value}%` });
 }
 
 export const temperature = {
-  lead: html`The model ends each step with a score for every word it knows; the softmax turns scores into shares that
-    sum to 100%. Dividing all scores by a <b>temperature</b> first makes the shares more even or more extreme. With
-    <i>tired</i> the model has no doubt; so this lesson writes <i>dirty</i>: that may be the cat or the street,
-    <i>il</i> or <i>elle</i>.`,
-  start: { stop: 0 },
+  lead: html`<p>The model ends each step with a score for every word it knows. The softmax turns scores into shares that
+    sum to 100%. Then one word is chosen: the likeliest one, or one drawn by chance, as if by a die with these shares.
+    Before the softmax, all scores can be divided by one number, the <b>temperature</b>.</p>
+    <p>With <i>tired</i> the model has no doubt, so here the sentence is <i lang="en">${TEXT}</i> Dirty may be the cat or
+    the street: <i>il</i> or <i>elle</i>.</p>`,
+  start: { stop: 0, answered: false },
   needs: () => [["look", { text: TEXT, translation: TRANSLATION, maps: KINDS }]],
   control: ({ stop }) => slider("Temperature", "stop", { least: -MOST * EACH, most: MOST * EACH, value: stop,
     said: written(warmthOf(stop)) }),
-  picture({ stop }, [answer], lesson) {
+  picture({ stop, answered }, [answer], lesson) {
     const warmth = warmthOf(stop), height = TOP + (SHOWN + 1) * ROW + 24;
     return html`${picture("Scores and shares of the likeliest words of one step", height, columns(answer, warmth))}
-      <div class="more">${
+      ${answered ? html`<div class="more"><p class="fine">Measured: whole sentences, drawn word by word several times.</p>${
       picture("Whole sentences, sampled at several temperatures", CURVES, samples(lesson, warmth))}${
       legend([["orange", "variety: how many samples of a sentence differ"],
-        ["green", "quality: chrF, how close samples are to the reference"]])}<p class="fine">Scores are those of the
-      chances that the page shows, the best at 0. Samples were drawn from the model’s own shares, before
-      calibration.</p></div>`;
+        ["green", "quality: agreement with a correct translation (chrF)"]])}</div>` : ""}<p class="fine">Only differences
+      of scores count, so the best score is written as 0. The rows with └ are among all others.</p>`;
   },
   says({ stop }, [answer]) {
-    const [first, second, ...rest] = sharesAt(answer, warmthOf(stop));
+    const [first, second, others] = sharesAt(answer, warmthOf(stop));
     return html`At temperature <b>${written(warmthOf(stop))}</b>, <i>${first.label}</i> has <b>${
       chance(first.share)}</b> and <i>${second.label}</i> <b>${chance(second.share)}</b>; all other words together have
-      ${chance(sum(rest.map((one) => one.share)))}. <i>${first.label}</i> stays first, ${
+      ${others.said}. <i>${first.label}</i> stays first, ${
       figure(first.share / second.share)} times as likely.`;
   },
   predict: {
@@ -94,14 +99,15 @@ export const temperature = {
       const [first, second] = sharesAt(answer, 1), [one, other] = sharesAt(answer, 2);
       return html`At temperature 1, <i>${first.label}</i> has ${chance(first.share)} and <i>${second.label}</i> ${
         chance(second.share)}; at 2, ${chance(one.share)} and ${chance(other.share)}. Halved scores are half as far
-        apart, and their order is the same.`;
+        apart, and their order is the same. Above 1 the shares get more even, below 1 sharper. A low temperature is for
+        the safest word, a higher one for variety, at the price of mistakes.`;
     },
-    shows: { stop: EACH },
+    shows: { stop: EACH, answered: true },
   },
   short({ stop }, [answer]) {
     const [first, second] = sharesAt(answer, warmthOf(stop));
     return html`<i>${first.label}</i> with ${chance(first.share)}, or <i>${second.label}</i> with ${
-      chance(second.share)}: one is chosen and written. Then the next step begins, and it needs every word so
-      far again.`;
+      chance(second.share)}: one is chosen, the likeliest or by chance, and written. Then the next step begins, and it
+      needs every word so far again.`;
   },
 };

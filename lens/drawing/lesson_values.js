@@ -16,7 +16,8 @@ const lineHeight = () => isNarrow() ? 16 : 25;
 // One row of a head: for each word its share, what it adds, and the length of its value, which is adds / share.
 function rowOf(trace, head) {
   const step = stepOf(trace, WORD), added = rowAt(trace, head, step, "norm");
-  return rowAt(trace, head, step).map(({ label, value }, i) => ({ label, share: value, adds: added[i].value,
+  return rowAt(trace, head, step).map(({ label, special, value }, i) => ({ label, special, share: value,
+    adds: added[i].value,
     length: value < SEEN ? null : added[i].value / value }));
 }
 // The head of a kind that looks most at one word.
@@ -24,7 +25,10 @@ function sharpest(trace, kind) {
   const all = trace.layers(kind).flat().map((head) => ({ head, most: largest(rowOf(trace, head), "share").share }));
   return largest(all, "most").head;
 }
-const headOfState = ({ head }, trace) => chosenHead(head, sharpest(trace, "cross"));
+const headOfState = ({ head, kind }, trace) => chosenHead(head, sharpest(trace, kind));
+// A word of a head's row, never to be taken for a word of the sentence it stands in.
+const LANGUAGE = { cross: "English", decoder: "French" };
+const named = ({ kind }, { label, special }) => html`${special ? "" : `${LANGUAGE[kind]} `}<i>${label}</i>`;
 
 // Columns: the share, the length of the value, the length of what is added.
 function columns(row, top) {
@@ -39,7 +43,7 @@ function columns(row, top) {
     const name = { anchor: "end", how: cell === looked || cell === longest ? "bold" : "" };
     return html`${text(left - 8, y, cell.label, name)}${
       bar(left, y, "blue", cell.share * wide, share(cell.share), how(cell === looked))}${
-      right(y, cell.length === null ? "–" : figure(cell.length), "soft")}${
+      right(y, cell.length === null ? "" : figure(cell.length), "soft")}${
       bar(adds, y, "green", cell.adds / longest.adds * reach, figure(cell.adds), how(cell === longest))}`;
   };
   return html`${text(left, top + 18, narrow ? "share" : "share of attention", { how: "bold" })}${
@@ -54,50 +58,57 @@ const both = (trace) => CHOICE.map((kind) => {
 });
 
 export const values = {
-  lead: html`A map shows shares, and a share is half of the story. What a word gives is its share times its
-    <b>value</b>: a long look at a short value brings little. And whether the translation needs what was brought, no map
-    can show: other heads may bring the same, and later blocks decide what is used. To know, take the head away and
-    see.`,
-  start: { head: null },
+  lead: html`A map shows shares of attention. What a word gives is its share times its <b>value</b>. Even if that is
+    much, the translation need not depend on it: other heads may bring the same, and later blocks decide what is used. No
+    map shows that. To know, take the head away and see.`,
+  start: { head: null, kind: "cross", answered: false },
   needs: () => [["look", { maps: KINDS, views: ["raw", "norm"], evidence: true }]],
   control: (state, [answer]) => headButtons(traceIn(answer), CHOICE, headOfState(state, traceIn(answer))),
   picture(state, [answer]) {
     const trace = traceIn(answer), head = headOfState(state, trace), row = rowOf(trace, head);
     const step = stepOf(trace, WORD), height = CHANCES + TOP + row.length * lineHeight();
     const all = chanceAt(trace, step), without = chanceWithout(trace, head, step);
-    const lines = [{ label: "all heads", value: all, said: chance(all), tone: "ink" }, { label: "this head off",
-      value: without, said: chance(without), tone: without < LEADS ? "orange" : "ink", how: "bold" }];
+    const lines = [{ label: "all heads", value: all, said: chance(all), tone: "ink" }, ...state.answered ? [{ label: "this head off",
+      value: without, said: chance(without), tone: without < LEADS ? "orange" : "ink", how: "bold" }] : []];
     return html`${picture(`${headTitle(head)}, while ${WORD} is written`, height, html`${
       text(0, 18, `The chance of ${WORD}`, { how: "bold" })}${bars(lines, { y: 28, most: 1, left: 112, height: 26 })}
       <path class="axis" d="M0,${CHANCES - 10}H${roomOf()}"/>${columns(row, CHANCES)}`)}<p class="more fine">What a
       word adds is a vector: its share times its value, sent through the head’s output. Its length says how much it
-      moves, not what it means.</p>`;
+      moves, not what it means. Where a share is almost 0, no length of a value is shown.</p>`;
   },
   says(state, [answer]) {
     const trace = traceIn(answer), head = headOfState(state, trace), row = rowOf(trace, head);
     const looked = largest(row, "share"), longest = largest(row, "adds");
+    const off = html` With this head off, <i>${WORD}</i> has <b>${
+      chance(chanceWithout(trace, head, stepOf(trace, WORD)))}</b>.`;
     const more = looked === longest ? html`and that adds most (<b>${figure(looked.adds)}</b>)`
-      : html`which adds ${figure(looked.adds)}; <i>${longest.label}</i>, with ${share(longest.share)}, adds more: <b>${
+      : html`which adds ${figure(looked.adds)}; ${named(head, longest)}, with ${share(longest.share)}, adds more: <b>${
         figure(longest.adds)}</b>`;
     return html`While <i>${WORD}</i> is written, ${headTitle(head)} gives <b>${share(looked.share)}</b> of its attention
-      to <i>${looked.label}</i>, ${more}. With this head off, <i>${WORD}</i> has <b>${
-      chance(chanceWithout(trace, head, stepOf(trace, WORD)))}</b>.`;
+      to ${named(head, looked)}, ${more}.${state.answered ? off : ""}`;
   },
   predict: {
     question: html`While <i>il</i> is written, one head looks almost only at English <i>it</i>, another almost only at
       French <i>chat</i>. Each is switched off in turn. When is <i>il</i> in doubt?`,
-    options: ["Without either of them", "Only without the one that looks at it",
-      "Only without the one that looks at chat", "Never"],
+    options: ["Without either of them", html`Only without the one that looks at <i>it</i>`,
+      html`Only without the one that looks at <i>chat</i>`, "Never"],
     right([answer]) {
       const [it, chat] = both(traceIn(answer)).map((one) => one.without < LEADS);
       return it && chat ? 0 : it ? 1 : chat ? 2 : 3;
     },
     because([answer]) {
       const trace = traceIn(answer);
-      const said = ({ head, looked, without }) => html`without ${headTitle(head)}, which gives <i>${looked.label}</i> ${
-        share(looked.share)}, <i>${WORD}</i> has <b>${chance(without)}</b>`;
+      const said = ({ head, looked, without }) => html`without ${headTitle(head)}, which gives ${share(looked.share)} to ${
+        named(head, looked)}, <i>${WORD}</i> has <b>${chance(without)}</b>`;
       return html`All heads: ${chance(chanceAt(trace, stepOf(trace, WORD)))}; ${listed(both(trace), said, "; ")}. The
         two maps look alike. What depends on them only shows when they are removed.`;
     },
+    shows: { kind: "decoder", answered: true },
+  },
+  short(state, [answer]) {
+    const trace = traceIn(answer), [one, other] = both(trace);
+    const said = ({ head, looked, without }) => html`gives ${share(looked.share)} of its attention to ${
+      named(head, looked)}; without it, <i>${WORD}</i> has ${chance(without)}`;
+    return html`One head ${said(one)}. Another ${said(other)}. No map shows that difference.`;
   },
 };

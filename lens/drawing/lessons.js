@@ -3,7 +3,7 @@
 
 import { modelOf, moving } from "./lesson.js";
 import { MOVING } from "./lesson_all.js";
-import { WARNING, measured, prose } from "./lesson_measured.js";
+import { WARNING, measured, prose, textbook } from "./lesson_measured.js";
 import { html, paint } from "./markup.js";
 
 const EVERY = 3000;  // milliseconds between two looks at a run
@@ -64,7 +64,7 @@ const progress = (said) => html`The lessons are running, for 10 to 20 minutes on
 function contents({ record, own, may_run: mayRun }) {
   const lessonOf = (number) => record.lessons.find((one) => one.number === number);
   const line = ({ number, title, verdict }) => html`<li><a href="#lesson-${number}"><span class="place">${number}</span>
-    <b>${title}</b><span class="soft">${verdict.word}</span></a></li>`;
+    <b>${title}</b><span class="soft">${textbook(verdict.word)}</span></a></li>`;
   const chapter = ({ title, about, lessons: numbers }) => html`<section class="card chapter"><h3>${title}</h3>
     <p class="soft">${prose(about)}</p><ol>${numbers.map((one) => line(lessonOf(one)))}</ol></section>`;
   return html`<div class="contents"><h2>Attention, measured</h2>

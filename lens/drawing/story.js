@@ -1,5 +1,5 @@
 // Lessons 1 to 8 as one page to scroll, from a word to the translated cat; at its end the whole machine, with the same
-// numbers.  What a section shows is asked for when it comes into view.
+// numbers.  What a section shows is asked for when it comes into view.  Who follows a link finds the place again.
 
 import { modelOf, moving } from "./lesson.js";
 import { MOVING } from "./lesson_all.js";
@@ -14,6 +14,7 @@ import { KINDS, Trace, headOf } from "./trace.js";
 const LAST = 8;        // lesson of the story
 const NEAR = "400px";  // from the window, where a section is drawn
 const STEP = 11;       // of the machine at first: writes *il*
+let left = null;       // where a link was followed: { top, heights } in pixels, heights of the sections
 
 export async function story(element, context) {
   const page = element.querySelector(".tale");
@@ -31,6 +32,7 @@ export async function story(element, context) {
 }
 
 function tale(lessons) {
+  const step = ({ number, title }) => html`<button class="chip" data-to="${number}">${number}. ${title}</button>`;
   const section = ({ number, name, title }) => html`<section class="scene" data-number="${number}"
     aria-labelledby="s2s-scene-${number}"><p class="soft">${number} of ${LAST}</p>
     <h3 id="s2s-scene-${number}">${title}</h3><div class="lead">${MOVING[name].lead}</div><div class="moving"></div>
@@ -38,12 +40,26 @@ function tale(lessons) {
     measured, in lesson ${number}</a></p></section>`;
   return html`<div class="tale"><h2>From a word to a translation</h2>
     <p class="lead">How does a machine turn <i lang="en">${CAT.text}</i> into French? Eight steps, each with something
-      to predict and something to move. The numbers are this model’s own, computed as you read. It takes a class hour.</p>
+      to predict and something to move. Ten minutes to read, a class hour to try everything.</p>
+    <p class="soft lead">The numbers are those of the small model storybook, computed as you read. It was trained on
+      simple made-up sentences in the style of children’s books. What is marked “measured” was taken beforehand, from this
+      model or from small ones trained for the lesson. In the pictures, <i>end</i> is the mark after the last English
+      word; <i>start</i> and <i>to French</i> are the marks before the first French word.</p>
+    <nav class="picks" aria-label="The eight steps">${lessons.map(step)}</nav>
     ${lessons.map(section)}<section class="scene" aria-labelledby="s2s-scene-whole"><p class="soft">All of it</p>
-    <h3 id="s2s-scene-whole">The whole machine</h3><p class="lead">The same sentence and the same numbers, from the
-      English words to the next French word. Choose another word, or point at a line.</p><div class="whole"></div>
-    <p class="short">What you see is where the numbers of a word come from, and a map shows where a head looked. Neither
-      is an explanation yet: <a href="#lesson-9">lesson 9</a> shows large weights that carry little.</p>
+    <h3 id="s2s-scene-whole">The whole machine</h3><div class="lead"><p>One kind of block is new. A
+      <b>feed-forward block</b> follows the attention. It works on one word’s numbers by itself: 256 small detectors look
+      at them, and each that is on adds its own fixed list of numbers, stronger or weaker. Attention and feed-forward
+      together are a <b>layer</b>; here the encoder has two, and the decoder has two. What comes out of the last one is
+      compared with every word of the vocabulary: that gives each word its <b>score</b>, or logit.</p>
+      <p>Below, the same sentence and the same numbers, from the English words to the next French word. Choose another
+      word, or point at a line.</p></div><div class="whole"></div>
+    <p class="short">What you see is where the numbers of a word come from, and where each head looked. Neither is an
+      explanation yet. <span data-says="story-values"></span> <a href="#lesson-9">Lesson 9</a> takes heads away and
+      sees.</p>
+    <p class="short">And why <i>il</i>? Cats get tired, streets do not. Write <i>wide</i> instead, and <i>it</i> is the
+      street: the model writes <i>elle</i>. <a href="#lesson-10">Lesson 10</a> looks for the head that makes the
+      difference.</p>
     <p><a class="chip solid" href="#lesson-9">Go on with lesson 9</a></p></section></div>`;
 }
 
@@ -53,12 +69,18 @@ function begin(page, context, lessons) {
   const near = new IntersectionObserver((seen) => seen.filter((one) => one.isIntersecting).forEach(({ target }) => {
     near.unobserve(target);
     const lesson = lessons.find(({ number }) => number === +target.dataset.number);
-    drawn.set(target, lesson ? scene(target, context, lesson) : whole(target.querySelector(".whole"), context));
+    drawn.set(target, lesson ? scene(target, context, lesson) : whole(target, context));
     drawn.get(target)();
   }), { rootMargin: NEAR });
   scenes.forEach((one) => near.observe(one));
   page.draw = () => drawn.forEach((draw) => draw());
-  scrollTo(0, 0);
+  page.addEventListener("click", ({ target }) => {
+    const to = target.closest("[data-to]")?.dataset.to;
+    if (to) page.querySelector(`.scene[data-number="${to}"]`).scrollIntoView();
+    if (target.closest("a")) left = { top: scrollY, heights: scenes.map((one) => one.offsetHeight) };
+  });
+  left?.heights.forEach((height, i) => { scenes[i].style.minHeight = `${height}px`; });
+  scrollTo(0, left?.top ?? 0);
 }
 
 function scene(element, context, lesson) {
@@ -67,8 +89,9 @@ function scene(element, context, lesson) {
     (state, answers) => paint(short, module.short(state, answers, lesson)));
 }
 
-// The machine for the sentence of the story, whatever sentence Explore shows.
-function whole(element, context) {
+// The machine for the sentence of the story, whatever sentence Explore shows; under it, what two heads tell of maps.
+function whole(scene, context) {
+  const element = scene.querySelector(".whole"), { needs, short, start } = MOVING.l09_values, [[route, body]] = needs();
   const own = { ...context, state: { ...context.state, machine: { ...START.machine, step: STEP }, lab: {}, part: 0 },
     root: element, render: draw, set(changes) { Object.assign(own.state, changes); draw(); } };
   const model = modelOf(context.settings), { signal } = new AbortController();
@@ -85,6 +108,8 @@ function whole(element, context) {
   const asked = context.ask("look", { ...CAT, model, maps: KINDS }, signal).then(({ traces: [one], measured }) => {
     own.state.traces = [new Trace(one, measured)];
   });
+  context.ask(route, { ...CAT, model, ...body }, signal)
+    .then((answer) => paint(scene.querySelector("[data-says]"), short(start, [answer])), () => {});
   return draw;
 
   async function draw() {

@@ -26,6 +26,7 @@ IL = 11  # the step that writes it
 NAMES = {"cross": "cross-attention", "decoder": "decoder self-attention", "encoder": "encoder self-attention"}
 IN_DOUBT = 0.95
 RECORD = {one["name"]: one for one in json.loads(gzip.decompress(packaged_lessons()))["lessons"]}
+LANGUAGE = {"cross": "English", "decoder": "French"}
 ROLES = {"alignment": "word for word", "antecedent": "finds what “it” means", "diagonal": "same position",
          "same word": "same word again", "punctuation": "punctuation", "previous": "previous word", "next": "next word",
          "same": "the word itself"}  # fmt: skip
@@ -121,7 +122,11 @@ def test_temperature(net, lesson):
         [(first, p), (second, q)] = at_temperature(net, warmth)
         said = plain(page.slide("stop", stop))
         says(rf"At temperature {round(warmth, 2):g}, {first} has {chances(p)} and {second} {chances(q)};", said)
-        says(rf"; all other words together have {chances(max(0.0, 1 - p - q))}\.", said)
+        rest = {f"{100 - round(100 * p * off) - round(100 * q * off)}%" for off in (1 - 1e-3, 1, 1 + 1e-3)}
+        left = chances(max(0.0, 1 - p - q)) if p + q > 0.99 else f"(?:{'|'.join(rest)})"
+        says(rf"; all other words together have {left}\.", said)
+        shown = page.place.locator(".pictured svg").first.text_content()
+        assert re.search(rf"all others.*{left}", shown), "the row and the sentence count the same"
         says(rf"\. {first} stays first, {length(p / q)} times as likely", said)
 
 
@@ -152,11 +157,13 @@ def test_kv_caching(net, lesson):
         says(rf"Writing {re.escape(WORDS[word])} takes the keys and values of {read} tokens\.", said)
         says(rf"With the cache, 1 is computed and {read - 1} are kept; without it, all {read} are computed\.", said)
         says(rf"So far that makes {read} against {every}, or {read * each / 1e6:.1f} million against"
-             rf" {every * each / 1e6:.1f} million", said)
+             rf" {every * each / 1e6:.1f} million multiplications for keys and values", said)
+        if word > 2:
+            says(rf"The key of chat still has {same} of its {len(early[3])} numbers\.", said)
 
 
 def test_the_story_goes_on_with_the_same_numbers(net, open_tab, packaged):
-    """The sentences that lead from lesson 7 to lesson 8, and from there to the machine."""
+    """The sentences that lead from lesson 7 to lesson 8, to the machine, and from there to lesson 9."""
     tab, [(first, p), (second, q)] = open_tab(f"{packaged.url}/#story"), at_temperature(net, 1)
     for number, name, pattern in (
         (7, "temperature", rf"^{first} with {chances(p)}, or {second} with {chances(q)}:"),
@@ -164,6 +171,13 @@ def test_the_story_goes_on_with_the_same_numbers(net, open_tab, packaged):
     ):
         tab.locator(f".scene[data-number='{number}']").scroll_into_view_if_needed()
         says(pattern, plain(tab.locator(f"[data-says='story-{name}']:not(:empty)").inner_text()))
+    tab.locator(".whole").scroll_into_view_if_needed()
+    closing = plain(tab.locator("[data-says=story-values]:not(:empty)").inner_text())
+    for head in sharpest(net):
+        word, weight, _ = max(row_of(net, head), key=lambda one: one[1])
+        says(rf"gives {share(weight)} of its attention to {LANGUAGE[head[0]]} {word}; without it, il has"
+             rf" {chances(il_without(net, head))}\.", closing)
+    assert f"{net.config['decoder_ffn_dim']} small detectors" in tab.locator(".scene").last.inner_text()
 
 
 # --- 9: values
@@ -179,32 +193,42 @@ def row_of(net, head):
     return list(zip(words, weights.tolist(), added.tolist(), strict=False))[:seen]
 
 
+def sharpest(net):
+    """The heads of cross-attention and of the decoder that look most at one word."""
+    heads = [[one for one in net.heads() if one[0] == kind] for kind in ("cross", "decoder")]
+    return [max(some, key=lambda one: max(cell[1] for cell in row_of(net, one))) for some in heads]
+
+
+def named(head, word):
+    """A word as lesson 9 writes it: a mark of the sentence without its language."""
+    return re.escape(word if word in ("start", "to French", "end") else f"{LANGUAGE[head[0]]} {word}")
+
+
 def il_without(net, head=None):
     return float(shown(net, TIRED, CAT, head)[IL, token(net, "il")])
 
 
 def test_values(net, lesson):
     page = lesson(9)
-    heads = [head for head in net.heads() if head[0] != "encoder"]
-    sharpest = [max((one for one in heads if one[0] == kind), key=lambda one: max(cell[1] for cell in row_of(net, one)))
-                for kind in ("cross", "decoder")]
+    two = sharpest(net)
     text, right = answered(page, 3)
     says(rf"All heads: {chances(il_without(net))};", text)
-    for head in sharpest:
+    for head in two:
         word, weight, _ = max(row_of(net, head), key=lambda one: one[1])
-        without = chances(il_without(net, head))
-        says(rf"without {headline(head)}, which gives {word} {share(weight)}, il has {without}", text)
-    doubted = [il_without(net, head) < IN_DOUBT for head in sharpest]
+        to = f"{share(weight)} to {LANGUAGE[head[0]]} {word}"
+        says(rf"without {headline(head)}, which gives {to}, il has {chances(il_without(net, head))}", text)
+    says(rf"With this head off, il has {chances(il_without(net, two[1]))}\.", plain(page.says))
+    doubted = [il_without(net, head) < IN_DOUBT for head in two]
     assert right == {(True, True): 0, (True, False): 1, (False, True): 2, (False, False): 3}[tuple(doubted)]
-    for head in (sharpest[0], sharpest[1], ("cross", 0, 2), ("cross", 1, 0), ("decoder", 0, 1)):
+    for head in (*two, ("cross", 0, 2), ("cross", 1, 0), ("decoder", 0, 1)):
         row = row_of(net, head)
         looked, longest = max(row, key=lambda one: one[1]), max(row, key=lambda one: one[2])
-        more = rf"which adds {length(looked[2])}; {longest[0]}, with {share(longest[1])}, adds more:"
+        more = rf"which adds {length(looked[2])}; {named(head, longest[0])}, with {share(longest[1])}, adds more:"
         more += f" {length(longest[2])}"
         if looked == longest:
             more = rf"and that adds most \({length(looked[2])}\)"
         said = plain(page.set("head", ".".join(map(str, head))))
-        says(rf"{headline(head)} gives {share(looked[1])} of its attention to {looked[0]}, {more}\.", said)
+        says(rf"{headline(head)} gives {share(looked[1])} of its attention to {named(head, looked[0])}, {more}\.", said)
         says(rf"With this head off, il has {chances(il_without(net, head))}\.", said)
 
 

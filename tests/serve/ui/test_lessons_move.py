@@ -64,6 +64,31 @@ def test_a_lesson_asks_first_and_then_moves(open_lesson, number, where):
     assert before and not wrong
 
 
+@pytest.mark.parametrize(("number", "part"), [
+    (6, "worked"), (6, "what the encoder"), (7, "variety"), (7, "more even"), (8, "computed again for il"),
+    (8, "kept, not computed"), (8, "never change"), (9, "this head off")])  # fmt: skip
+def test_what_answers_the_question_is_not_beside_it(open_lesson, number, part):
+    lesson = open_lesson(number)
+    assert part not in lesson.tab.locator(".lesson > .lead, .moving").evaluate_all(
+        "(all) => all.map((one) => one.textContent).join()")
+
+
+def test_the_story_is_found_again_where_it_was_left(open_tab, packaged):
+    tab = open_tab(f"{packaged.url}/#story", ready=".tale")
+    tab.get_by_role("navigation", name="The eight steps").get_by_role("button").nth(5).click()
+    scene = tab.locator(".scene[data-number='6']")
+    scene.locator(".moving:not([aria-busy]) .live:not(:empty)").wait_for()
+    link = scene.locator("a[href='#lesson-6']").last
+    link.scroll_into_view_if_needed()
+    before = link.bounding_box()["y"]
+    link.click()
+    tab.locator(".lesson").wait_for()
+    tab.go_back()
+    scene.locator(".moving:not([aria-busy]) .live:not(:empty)").wait_for()
+    tab.wait_for_timeout(500)
+    assert abs(link.bounding_box()["y"] - before) < 40
+
+
 @pytest.mark.parametrize("number", NUMBERS)
 def test_every_answer_gets_the_same_sentence_and_is_remembered(open_lesson, number):
     lesson = open_lesson(number)
