@@ -29,12 +29,13 @@ export const goal = ({ mode }, data, trace) => mode === "for" ? writtenWord(trac
 // --- what carried the word
 
 export function carried(f, data, trace) {
-  const [source, input] = [largestOf(f.source), largestOf(f.inputs.slice(0, -1))];
+  const most = (values) => values.reduce((best, one, i) => one > values[best] ? i : best, 0);
+  const back = f.inputs.slice(0, -1), [source, input] = [most(f.source), most(back)];
   const alone = f.blocks.filter((one) => one.kind === "feed_forward");
   const parts = [
-    ...alone.map(({ layer, figure: value }) => [value, html`feed-forward layer ${layer + 1}`]),
+    ...alone.map(({ layer, value }) => [value, html`feed-forward layer ${layer + 1}`]),
     [f.source[source], html`${reads(trace)} ${sourceWord(trace, source)}`],
-    [f.inputs[input] ?? 0, html`${writes(trace)} ${readWord(trace, input)}`],
+    [back[input] ?? 0, html`${writes(trace)} ${readWord(trace, input)}`],
   ].filter(([value]) => value >= MENTIONED).sort((a, b) => b[0] - a[0]).slice(0, 3);
   if (!parts.length) return html`No single part adds much: many small ones do.`;
   const last = parts.pop()[1], rest = parts.map((one) => one[1]);
