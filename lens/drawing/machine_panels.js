@@ -21,8 +21,8 @@ export function carriedPanel(shown, at = null) {
   const content = error ? html`<p>${error}</p>` : !f ? html`<p class="soft">Working it out…</p>`
     : withSums(shown, html`${carried(f, data, trace)} ${effect(f, data, trace)}`, at ? at.height - y : Infinity);
   const place = at && html`style="left:${x}px;top:${Math.round(y)}px;width:${width}px"`;
-  return html`<section class="${at ? "m-panel" : "card"} m-carried" data-area="carried" aria-live="polite" ${
-    place}><h2>${title}</h2>${content}</section>`;
+  return html`<section class="${at ? "m-panel" : "card"} m-carried ${at?.isNarrow && "narrow"}"
+    data-area="carried" aria-live="polite" ${place}><h2>${title}</h2>${content}</section>`;
 }
 
 // The sentence, and as many parts as have room under it, up to four.

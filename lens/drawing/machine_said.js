@@ -31,7 +31,7 @@ export const goal = ({ mode }, data, trace) => mode === "for" ? writtenWord(trac
 export function carried(f, data, trace) {
   const alone = f.blocks.filter((one) => one.kind === "feed_forward");
   const parts = [
-    ...alone.map(({ layer, figure: value }) => [value, html`feed-forward layer ${layer + 1}`]),
+    ...alone.map(({ layer, value }) => [value, html`feed-forward layer ${layer + 1}`]),
     ...f.source.map((value, i) => [value, html`${reads(trace)} ${sourceWord(trace, i)}`]),
     ...f.inputs.map((value, j) => [value, html`${writes(trace)} ${readWord(trace, j)}`]),
     [f.own.value, html`${writes(trace)} ${readWord(trace, data.step)} itself`],

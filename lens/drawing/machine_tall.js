@@ -59,7 +59,8 @@ function read({ data, trace, state, sums: { source, blocks: all, read: { blocks 
   return card(html`1 Read the ${language(from, "source")}`, html`Encoder: ${blocks.length / 2}
     layers. Thicker: more is taken from the word.`, html`<ul class="taken" data-area="words memory">${
     names.map(row)}</ul><p class="second">Of the ${signed(taken)}
-    that looking at ${language(from, "the source")} adds, these blocks put there:</p><ul class="gates" data-area="encoder">${grouped(blocks, blocks.map(block))}</ul>`);
+    from looking at ${language(from, "the source")}, these gave:</p><ul class="gates" data-area="encoder">${
+    grouped(blocks, blocks.map(block))}</ul>`);
 }
 
 // --- the word that is written: its vector runs down, and every block adds to it

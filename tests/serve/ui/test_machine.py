@@ -144,6 +144,7 @@ def test_at_the_end_of_the_story_it_has_the_height_it_needs(open_tab, packaged, 
         tab.wait_for_timeout(50)
     tab.locator(".tale .whole .m-sum").wait_for()
     assert tab.locator(".m-card").bounding_box()["height"] >= 720
+    assert tab.locator("[data-says=machine-carried]").bounding_box()["height"] <= 5 * 18
     assert tab.evaluate(UNTIDY) == [] and tab.evaluate(GUTTER) >= 24
 
 

@@ -289,7 +289,7 @@ def test_on_a_phone_the_river_runs_down_through_every_block(machine):
     assert "chat also steers it" in tall.inner_text()
     cross = [one for one in tall.locator(".t-river .t-block").all() if "Looks at English" in one.inner_text()]
     taken = round(sum(number(one.locator("> b").inner_text()) for one in cross), 1)
-    assert f"Of the +{taken} that looking at English adds, these blocks put there:" in tall.inner_text()
+    assert f"Of the +{taken} from looking at English, these gave:" in tall.inner_text()
     check_cards(page.tab)
     taken = tall.locator(".taken li.hot")
     assert [text.split() for text in taken.all_inner_texts()] == [["it", "+1.4"], ["too", "+0.2"], ["tired", "+0.3"]]
