@@ -36,7 +36,7 @@ export const attention = {
       number`, row, words, { asker, pair: found, step: [0, 1, 3, 4], count,
       head: "sum", last: { head: "share × value", draw, foot }, theme })}
       <p class="fine">Blue: above zero, orange: below, pale: not added yet. A product is blue where query and key have
-      the same colour. Each sum is then divided by √${row.query.length}: see the next step.</p>`;
+      the same colour.</p>`;
   },
   says(state, answers) {
     const [look, row] = answers, { words, asker, count, found, shares } = seen(state, answers), size = row.query.length;
@@ -44,8 +44,8 @@ export const attention = {
     const gets = html`<b>${part(shares[found])}</b>`;
     if (count < size) return html`With <b>${count}</b> of the ${size} products added, ${own} has ${scored}. If that
       were all, it would get ${gets} of the attention.`;
-    return html`All ${size} products of <i>${asker}</i> and ${own} add up to ${scored}. Divided by √${size}, this gives
-      ${own} ${gets} of the attention: of what this head hands on to write
+    return html`All ${size} products of <i>${asker}</i> and ${own} add up to ${scored}. Divided by √${size},
+      as the next step explains, this gives ${own} ${gets} of the attention: of what this head hands on to write
       <i>${writtenAt(look, ROW)}</i>, ${gets} is the value of ${own}.`;
   },
   predict: {

@@ -28,8 +28,7 @@ export const causalMask = {
       ${masked ? "on" : "off"}`, row, words, { asker, masked,
       shown: [...words.keys()], step: 2, head: `÷
         ${figure(rootOf(row), 2)}`, isDivided: true, theme })}
-      <p class="fine">Below <i>${asker}</i>: later words, there in training, not yet in use${
-        masked ? "" : ". Purple: their shares"}.</p>`;
+      <p class="fine">Below <i>${asker}</i>: later words${masked ? "" : ". Purple: their shares"}.</p>`;
   },
   says(state, answers) {
     const { words, later, shares, asker, next, ahead } = seen(state, answers);
@@ -49,8 +48,9 @@ export const causalMask = {
     },
     because: (answers, { result: { exact, ended } }) => html`With the mask, the small model translates
       <b>${part(exact[0].value)}</b> of new sentences exactly, without it <b>${part(exact[1].value)}</b>. Yet its
-      error at the end of training, the loss, was <b>${figure(ended[1], 3)}</b> without the mask and <b>${figure(ended[0], 3)}</b> with it.
-      A model that can read the answer does not learn to predict it, and in use there is no answer to read.`,
+      error at the end of training, the loss, was <b>${figure(ended[1], 3)}</b> without the mask and
+      <b>${figure(ended[0], 3)}</b> with it. A model that can read the answer does not learn to predict it,
+      and in use there is no answer to read.`,
     shows: { masked: false },
   },
   short(state, answers) {

@@ -70,8 +70,9 @@ export const manyHeads = {
       const { heads: [first, ...others], word, whole } = seen(look), least = Math.min(...others.map((o) => o.without));
       return html`With every head, the chance of <i>${word}</i> is <b>${chance(whole)}</b>; without head 1 it is
         <b>${chance(first.without)}</b>, and ${
-        first.instead ? html`<i>${first.instead}</i>` : html`<i>${word}</i> still`} is written. Without any one of the other heads it is <b>${atLeast(least)}</b>. Is one large head as good as
-        four? For this lesson we trained small models with either: with four heads, <b>${part(four.value)}</b> of new
+        first.instead ? html`<i>${first.instead}</i>` : html`<i>${word}</i> still`} is written. Without
+        any one of the other heads it is <b>${atLeast(least)}</b>. Is one large head as good as four? For
+        this lesson we trained small models with either: with four heads, <b>${part(four.value)}</b> of new
         sentences are translated exactly, with one as large as the four <b>${part(one.value)}</b>.`;
     },
     shows: { off: 0 },

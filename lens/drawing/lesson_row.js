@@ -35,9 +35,9 @@ export function sharesOf(row, { count = row.query.length, divisor = rootOf(row),
 }
 
 // Pixels: where columns begin and end, the height of a row, and where the first stands.
-const placed = (count) => isNarrow()
-  ? { label: 62, products: [68, 158], score: [162, 196], share: [204, 250], last: [294, 340],
-    row: count > 13 ? 15 : 16, top: 46 }
+const placed = () => isNarrow()
+  ? { label: 62, products: [68, 158], score: [162, 196], share: [204, 246], last: [294, 340],
+    row: 15, top: 46 }
   : { label: 88, products: [96, 340], score: [352, 470], share: [492, 592], last: [682, 760], row: 23,
     top: 62 };
 
@@ -48,7 +48,7 @@ const placed = (count) => isNarrow()
 export function rowPicture(label, row, words, options) {
   const { step, head, theme, count = row.query.length, divisor = rootOf(row), masked = true, last = {} } = options;
   const { asker, pair = null, isDivided = false, shown = [...words.keys()].filter((i) => row.allowed[i]) } = options;
-  const { query, keys, allowed } = row, at = placed(shown.length), shares = sharesOf(row, { count, divisor, masked });
+  const { query, keys, allowed } = row, at = placed(), shares = sharesOf(row, { count, divisor, masked });
   const products = keys.map((key) => key.map((one, i) => one * query[i]));
   const scores = keys.map((key) => sumOf(query, key, count) / (isDivided ? divisor : 1));
   const most = { score: mostOf(shown.map((i) => scores[i])), product: mostOf(shown.map((i) => products[i])) * 0.6 };
@@ -106,8 +106,8 @@ function shared(share, isAllowed, at, y, how) {
 }
 
 // The formula: on a pill what the lesson is about, in ink what came before it, in grey what is still to come.
-const STEPS = [["q · k", "asks, answers", 92], ["÷ √", "evens out", 74], ["+ mask", "hides", 72],
-  ["→ softmax", "shares", 96], ["× v", "hands on", 70]];
+const STEPS = [["q · k", "asks, answers", 102], ["÷ √", "evens out", 72], ["+ mask", "hides", 66],
+  ["→ softmax", "shares", 94], ["× v", "hands on", 70]];
 function formula(step, size) {
   const wide = isNarrow() ? 0.84 : 1.25, now = [step].flat(), [large, small] = isNarrow() ? [14.5, 12] : [19, 12];
   const widths = STEPS.map(([, , width]) => width * wide), left = (roomOf() - sum(widths)) / 2;

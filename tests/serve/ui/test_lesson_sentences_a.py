@@ -206,8 +206,8 @@ def test_attention(net, opened):
         assert int(added) == count and fits(score, row.query[:count] @ row.keys[CHAT, :count], 1)
         assert is_part(share, net.shares(QU, count=count)[CHAT])
     score, share, again = found(
-        r"All 32 products of qu' and chat add up to (\S+)\. Divided by √32, this gives chat (.*) of the attention: of "
-        r"what this head "
+        r"All 32 products of qu' and chat add up to (\S+)\. Divided by √32, as the next step explains, this gives "
+        r"chat (.*) of the attention: of what this head "
         r"hands on to "
         r"write il, (.*) is the value of chat\.", lesson.slide("count", SIZE))
     assert share == again and is_part(share, net.shares(QU)[CHAT]) and fits(score, row.query @ row.keys[CHAT], 1)
