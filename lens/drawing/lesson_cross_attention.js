@@ -65,7 +65,7 @@ export const crossAttention = {
       at.top + english.length * at.row + 4, [names, lines,
         text(after, 14, narrow ? "chance" : `chance of ${unit.text}`, { how: "soft" }),
         text(after, 36, narrow ? "without" : "without this word", { how: "soft" })])}
-      <p class="fine">In a column, the attention of one head in percent. On the right, the chance of
+      <p class="more fine">In a column, the attention of one head in percent. On the right, the chance of
       <i>${unit.text}</i> if that English word is erased; in italics, the word that is then written instead.
       <i>end</i> is the mark after the last word, which is never erased.</p>`;
   },

@@ -29,7 +29,8 @@ const upTo = (tokens) => tokens * (tokens + 1) / 2;  // 1 + 2 + ... + tokens
 const products = (answer, { output }, tokens) =>
   (2 * output.length ** 2 * traceIn(answer).sizes.decoder[0] * tokens / 1e6).toFixed(1);
 
-// A column for each step, a row for each token: computed in this step, in an earlier one, or kept; empty in later steps.
+// A column for each step, a row for each token: computed in this step, in an earlier one, or kept; later
+// steps are empty.
 function triangle({ x, size, high, rows, steps, isCached }) {
   const tone = (row, step) => isCached && row < step ? "line" : step === steps - 1 ? "blue" : "edge";
   const look = (row, step) => step < steps ? `fill="${toneOf(tone(row, step))}"` : `class="axis" opacity=".5"`;
@@ -69,7 +70,8 @@ function measured({ lengths, ms: [kept, again] }) {
   const lines = [{ values: again, tone: "orange", name: "without the cache" },
     { values: kept, tone: "green", name: "with the cache" }], most = Math.max(...again, ...kept);
   const name = ({ values, tone, name: said }) => html`<text x="${roomOf() - 54}" y="${(
-    10 + (1 - values.at(-1) / most) * (CURVES - FOOT)).toFixed(1)}" text-anchor="end" fill="${toneOf(tone)}">${said}</text>`;
+    10 + (1 - values.at(-1) / most) * (CURVES - FOOT)).toFixed(1)}" text-anchor="end"
+    fill="${toneOf(tone)}">${said}</text>`;
   return html`${curves(lengths, lines, { height: CURVES, least: 0, most, bottom: "tokens already written" })}${
     lines.map(name)}`;
 }
@@ -91,7 +93,7 @@ export const kvCaching = {
         ...answered ? [["line", "kept, not computed"]] : []])}
       <p class="fine">Each column is a step, each row a token; those of later steps are empty. <i>start</i> and
       <i>to French</i> are marks that the model reads before its first word.</p>${answered ? html`
-      <p class="caption">Measured: milliseconds for one more word</p>${
+      <p class="key">Measured: milliseconds for one more word</p>${
       picture("Milliseconds for one more word, without the cache and with it", CURVES, measured(result))}
       <p class="fine">The encoder needs no cache: its ${trace.units("source", "tokens").length} tokens are all there
       before the first step, and are read once.</p>` : ""}</div>`;
@@ -104,8 +106,8 @@ export const kvCaching = {
     return html`${takes} With the cache,
       <b>1</b> is computed and ${tokens - 1} are kept; without it, all ${tokens} are computed. So far that makes
       <b>${tokens}</b> against <b>${count(all)}</b>, or ${products(answer, late, tokens)} million against ${
-      products(answer, late, all)} million multiplications for keys and values alone.${word > WATCHED + 1 ? html` The key of
-      <i>${WORDS[WATCHED][0]}</i> still has <b>${same}</b> of its ${moved.length} numbers.` : ""}`;
+      products(answer, late, all)} million multiplications for keys and values alone.${word > WATCHED + 1 ? html`
+      The key of <i>${WORDS[WATCHED][0]}</i> still has <b>${same}</b> of its ${moved.length} numbers.` : ""}`;
   },
   predict: {
     question: html`The key of <i>chat</i> is computed when <i>chat</i> is read. Computed again for later words, how many

@@ -17,8 +17,8 @@ export function measured(lesson, { budget }) {
   return html`<section class="measured" aria-label="What was measured">
     <h3>What was measured: which textbook claims hold for this model</h3>
     ${budget === "full" ? "" : WARNING}<p class="soft">${textbook(word)}. ${prose(why)}</p>
-    <ul class="findings">${findings.map(finding)}</ul>${fails ? html`<p class="fine">“Does not hold here” is said of what
-    textbooks or papers claim: this small model does not show it. Another model may.</p>` : ""}
+    <ul class="findings">${findings.map(finding)}</ul>${fails ? html`<p class="fine">“Does not hold here” is said of
+    what textbooks or papers claim: this small model does not show it. Another model may.</p>` : ""}
     ${folded("How it was done", how.trim().split(/\n\s*\n/).map((one) => html`<p>${prose(one)}</p>`))}
     ${folded("What decided each claim", html`<dl class="fine">${findings.map(decided)}</dl>`)}
     ${folded("The picture", scrollable("The picture", html`<figure class="still">${picture(lesson.svg)}</figure>`))}

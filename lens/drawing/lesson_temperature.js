@@ -43,8 +43,8 @@ function columns(answer, warmth) {
   const row = (one, i) => {
     const { label, score: own, isPart } = one;
     const y = TOP + i * ROW + 18, isWord = own !== null;
-    return html`${text(0, y, label, { how: isPart ? "soft" : i ? "" : "bold" })}${isWord && right(score, y, figure(own))}${
-      isWord && right(divided, y, figure(own / warmth))}${shareAt(before, y, plain[i], "edge")}${
+    return html`${text(0, y, label, { how: isPart ? "soft" : i ? "" : "bold" })}${
+      isWord && right(score, y, figure(own))}${isWord && right(divided, y, figure(own / warmth))}${shareAt(before, y, plain[i], "edge")}${
       shareAt(after, y, one, "blue")}`;
   };
   return html`${right(score, 18, "score")}${right(divided, 18, narrow ? "÷ T" : `÷ ${written(warmth)}`)}${
@@ -65,8 +65,8 @@ export const temperature = {
   lead: html`<p>The model ends each step with a score for every word it knows. The softmax turns scores into shares that
     sum to 100%. Then one word is chosen: the likeliest one, or one drawn by chance, as if by a die with these shares.
     Before the softmax, all scores can be divided by one number, the <b>temperature</b>.</p>
-    <p>With <i>tired</i> the model has no doubt, so here the sentence is <i lang="en">${TEXT}</i> Dirty may be the cat or
-    the street: <i>il</i> or <i>elle</i>.</p>`,
+    <p>With <i>tired</i> the model has no doubt, so here the sentence is <i lang="en">${TEXT}</i> Dirty may be the cat
+    or the street: <i>il</i> or <i>elle</i>.</p>`,
   start: { stop: 0, answered: false },
   needs: () => [["look", { text: TEXT, translation: TRANSLATION, maps: KINDS }]],
   control: ({ stop }) => slider("Temperature", "stop", { least: -MOST * EACH, most: MOST * EACH, value: stop,
@@ -74,11 +74,13 @@ export const temperature = {
   picture({ stop, answered }, [answer], lesson) {
     const warmth = warmthOf(stop), height = TOP + (SHOWN + 1) * ROW + 24;
     return html`${picture("Scores and shares of the likeliest words of one step", height, columns(answer, warmth))}
-      ${answered ? html`<div class="more"><p class="fine">Measured: whole sentences, drawn word by word several times.</p>${
+      ${answered ? html`<div class="more">
+      <p class="fine">Measured: whole sentences, drawn word by word several times.</p>${
       picture("Whole sentences, sampled at several temperatures", CURVES, samples(lesson, warmth))}${
       legend([["orange", "variety: how many samples of a sentence differ"],
-        ["green", "quality: agreement with a correct translation (chrF)"]])}</div>` : ""}<p class="fine">Only differences
-      of scores count, so the best score is written as 0. The rows with └ are among all others.</p>`;
+        ["green", "quality: agreement with a correct translation (chrF)"]])}</div>` : ""}
+      <p class="more fine">Only differences of scores count, so the best score is written as 0. The rows with └ are among
+      all others.</p>`;
   },
   says({ stop }, [answer]) {
     const [first, second, others] = sharesAt(answer, warmthOf(stop));

@@ -33,7 +33,7 @@ const named = ({ kind }, { label, special }) => html`${special ? "" : `${LANGUAG
 // Columns: the share, the length of the value, the length of what is added.
 function columns(row, top) {
   const narrow = isNarrow(), left = labelRoom(row), looked = largest(row, "share"), longest = largest(row, "adds");
-  const [lengths, adds] = narrow ? [208, 224] : [410, 470], [wide, reach] = narrow ? [62, 80] : [170, 220];
+  const [lengths, adds] = narrow ? [208, 224] : [410, 470], [wide, reach] = narrow ? [54, 80] : [170, 220];
   const bar = (x, y, tone, width, said, how) => html`<rect x="${x}" y="${y - 11}" width="${
     Math.max(1, width).toFixed(1)}" height="12" rx="2" fill="${toneOf(tone)}"/>${
     text(x + width + 6, y, said, { how })}`;
@@ -59,8 +59,8 @@ const both = (trace) => CHOICE.map((kind) => {
 
 export const values = {
   lead: html`A map shows shares of attention. What a word gives is its share times its <b>value</b>. Even if that is
-    much, the translation need not depend on it: other heads may bring the same, and later blocks decide what is used. No
-    map shows that. To know, take the head away and see.`,
+    much, the translation need not depend on it: other heads may bring the same, and later blocks decide what is used.
+    No map shows that. To know, take the head away and see.`,
   start: { head: null, kind: "cross", answered: false },
   needs: () => [["look", { maps: KINDS, views: ["raw", "norm"], evidence: true }]],
   control: (state, [answer]) => headButtons(traceIn(answer), CHOICE, headOfState(state, traceIn(answer))),
@@ -68,8 +68,9 @@ export const values = {
     const trace = traceIn(answer), head = headOfState(state, trace), row = rowOf(trace, head);
     const step = stepOf(trace, WORD), height = CHANCES + TOP + row.length * lineHeight();
     const all = chanceAt(trace, step), without = chanceWithout(trace, head, step);
-    const lines = [{ label: "all heads", value: all, said: chance(all), tone: "ink" }, ...state.answered ? [{ label: "this head off",
-      value: without, said: chance(without), tone: without < LEADS ? "orange" : "ink", how: "bold" }] : []];
+    const lines = [{ label: "all heads", value: all, said: chance(all), tone: "ink" },
+      ...state.answered ? [{ label: "this head off", value: without, said: chance(without),
+        tone: without < LEADS ? "orange" : "ink", how: "bold" }] : []];
     return html`${picture(`${headTitle(head)}, while ${WORD} is written`, height, html`${
       text(0, 18, `The chance of ${WORD}`, { how: "bold" })}${bars(lines, { y: 28, most: 1, left: 112, height: 26 })}
       <path class="axis" d="M0,${CHANCES - 10}H${roomOf()}"/>${columns(row, CHANCES)}`)}<p class="more fine">What a
@@ -98,8 +99,8 @@ export const values = {
     },
     because([answer]) {
       const trace = traceIn(answer);
-      const said = ({ head, looked, without }) => html`without ${headTitle(head)}, which gives ${share(looked.share)} to ${
-        named(head, looked)}, <i>${WORD}</i> has <b>${chance(without)}</b>`;
+      const said = ({ head, looked, without }) => html`without ${headTitle(head)}, which gives ${
+        share(looked.share)} to ${named(head, looked)}, <i>${WORD}</i> has <b>${chance(without)}</b>`;
       return html`All heads: ${chance(chanceAt(trace, stepOf(trace, WORD)))}; ${listed(both(trace), said, "; ")}. The
         two maps look alike. What depends on them only shows when they are removed.`;
     },

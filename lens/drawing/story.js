@@ -32,7 +32,8 @@ export async function story(element, context) {
 }
 
 function tale(lessons) {
-  const step = ({ number, title }) => html`<button class="chip" data-to="${number}">${number}. ${title}</button>`;
+  const step = ({ number, title }) =>
+    html`<button class="chip" data-to="${number}">${number}. ${title}</button>`;
   const section = ({ number, name, title }) => html`<section class="scene" data-number="${number}"
     aria-labelledby="s2s-scene-${number}"><p class="soft">${number} of ${LAST}</p>
     <h3 id="s2s-scene-${number}">${title}</h3><div class="lead">${MOVING[name].lead}</div><div class="moving"></div>
@@ -42,14 +43,14 @@ function tale(lessons) {
     <p class="lead">How does a machine turn <i lang="en">${CAT.text}</i> into French? Eight steps, each with something
       to predict and something to move. Ten minutes to read, a class hour to try everything.</p>
     <p class="soft lead">The numbers are those of the small model storybook, computed as you read. It was trained on
-      simple made-up sentences in the style of children’s books. What is marked “measured” was taken beforehand, from this
-      model or from small ones trained for the lesson. In the pictures, <i>end</i> is the mark after the last English
+      simple made-up sentences in the style of children’s books. What is marked “measured” was taken beforehand, from
+      this model or from small ones trained for the lesson. In the pictures, <i>end</i> is the mark after the last English
       word; <i>start</i> and <i>to French</i> are the marks before the first French word.</p>
-    <nav class="picks" aria-label="The eight steps">${lessons.map(step)}</nav>
+    <div class="picks" role="group" aria-label="The eight steps">${lessons.map(step)}</div>
     ${lessons.map(section)}<section class="scene" aria-labelledby="s2s-scene-whole"><p class="soft">All of it</p>
     <h3 id="s2s-scene-whole">The whole machine</h3><div class="lead"><p>One kind of block is new. A
-      <b>feed-forward block</b> follows the attention. It works on one word’s numbers by itself: 256 small detectors look
-      at them, and each that is on adds its own fixed list of numbers, stronger or weaker. Attention and feed-forward
+      <b>feed-forward block</b> follows the attention. It works on one word’s numbers by itself: 256 small detectors
+      look at them, and each that is on adds its own fixed list of numbers, stronger or weaker. Attention and feed-forward
       together are a <b>layer</b>; here the encoder has two, and the decoder has two. What comes out of the last one is
       compared with every word of the vocabulary: that gives each word its <b>score</b>, or logit.</p>
       <p>Below, the same sentence and the same numbers, from the English words to the next French word. Choose another
@@ -109,7 +110,7 @@ function whole(scene, context) {
     own.state.traces = [new Trace(one, measured)];
   });
   context.ask(route, { ...CAT, model, ...body }, signal)
-    .then((answer) => paint(scene.querySelector("[data-says]"), short(start, [answer])), () => {});
+    .then((answer) => paint(scene.querySelector("[data-says=story-values]"), short(start, [answer])), () => {});
   return draw;
 
   async function draw() {

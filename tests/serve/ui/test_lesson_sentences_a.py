@@ -306,9 +306,9 @@ def test_many_heads(net, opened):
 def test_cross_attention(net, opened):
     lesson, stages = opened(6), net.stages("bank")
     first, last, *french = found(
-        r"The encoder .* Before the encoder the two are the same, with a similarity of ([\d.]+)\. After its last layer it is "
-        r"([\d.]+), and that is "
-        r"what cross-attention reads\. The French is (\S+) for the first and (\S+) for the second\.", lesson.guess(0))
+        r"The encoder .* Before the encoder the two are the same, with a similarity of ([\d.]+)\. "
+        r"After its last layer it is ([\d.]+), and that is what cross-attention reads\. "
+        r"The French is (\S+) for the first and (\S+) for the second\.", lesson.guess(0))
     assert right(lesson) == 1 and stages[-1] < 0.9995 and fits(first, stages[0], 3) and fits(last, stages[-1], 3)
     for text, word in zip(BANKS, french, strict=True):
         written = [net.tokenizer.token_to_id("<2fr>")]
@@ -332,8 +332,8 @@ def test_cross_attention(net, opened):
             assert erased == words[worst] and within(before, whole) and within(then, after[worst][0])
             assert (instead or french) == after[worst][1]
         else:
-            least, = found(r"Whichever English word is erased, its chance is still (.*?)(?: or more)?\. No single English word "
-                               r"decides here\. .*", rest)
+            least, = found(r"Whichever English word is erased, its chance is still (.*?)(?: or more)?\. "
+                           r"No single English word decides here\. .*", rest)
             assert within(least, after[worst][0])
 
 
