@@ -65,7 +65,8 @@ function attention(at) {
     map <small>one row for each word; stronger: looked more</small></h3>${scrollable("The whole map",
     wholeMap(at, head, row))}<p class="fine from-here">numbers from ${percent(SHOWN)}</p><button class="chip"
     data-do="machine_explore" data-value="${nameOf(head)}" data-row="${row}" data-k="machine-explore">See this map in
-    Explore</button></section><section><h3>The row ${rowName(trace, kind, row)}, step by step <small>strips: its numbers, blue above zero, orange below</small></h3>${
+    Explore</button></section><section><h3>The row ${rowName(trace, kind, row)}, step
+    by step <small>strips: its numbers, blue above zero, orange below</small></h3>${
     rowSteps(at, head, row)}</section></div>`;
 }
 
