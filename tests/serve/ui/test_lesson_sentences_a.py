@@ -100,7 +100,7 @@ def net():
     return Model(HOME / "storybook")
 
 
-@pytest.fixture(params=["server", "file"])
+@pytest.fixture(params=["file", pytest.param("server", marks=pytest.mark.long)])
 def opened(open_lesson, request):
     """Opens a lesson by its number."""
     return lambda number: open_lesson(number, file=request.param == "file", offline=request.param == "file")

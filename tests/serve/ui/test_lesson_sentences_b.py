@@ -37,7 +37,7 @@ def net():
     return Network(HOME / "storybook")
 
 
-@pytest.fixture(params=["server", "file"])
+@pytest.fixture(params=["file", pytest.param("server", marks=pytest.mark.long)])
 def lesson(request, open_lesson):
     """Opens a lesson by its number."""
     return lambda number: open_lesson(number, file=request.param == "file")

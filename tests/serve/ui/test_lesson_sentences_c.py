@@ -46,7 +46,7 @@ def net():
     return Positioned(HOME / "storybook")
 
 
-@pytest.fixture(params=["server", "file"])
+@pytest.fixture(params=["file", pytest.param("server", marks=pytest.mark.long)])
 def opened(open_lesson, request):
     """Opens a lesson by its number; answers its question, of which the option marked as right is kept."""
 

@@ -13,6 +13,7 @@ from .conftest import Lesson
 
 MOVING = re.findall(r"^  (l\d\d_\w+): ", asset("lesson_all.js"), re.MULTILINE)
 NUMBERS = [number_of(name) for name in MOVING]
+LATER = {name: pytest.param(name, marks=pytest.mark.long) for name in ("server", "dark")}
 CONTROLS = ".control [data-set], .control [data-slide]"
 
 
@@ -41,7 +42,7 @@ def test_every_lesson_moves():
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-@pytest.mark.parametrize("where", ["server", "file"])
+@pytest.mark.parametrize("where", ["file", LATER["server"]])
 def test_a_lesson_asks_first_and_then_moves(open_lesson, number, where):
     lesson = open_lesson(number, file=where == "file", offline=where == "file")
     wrong = watched(lesson.tab)
@@ -89,6 +90,7 @@ def test_the_story_is_found_again_where_it_was_left(open_tab, packaged):
     assert abs(link.bounding_box()["y"] - before) < 40
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", NUMBERS)
 def test_every_answer_gets_the_same_sentence_and_is_remembered(open_lesson, number):
     lesson = open_lesson(number)
@@ -112,7 +114,7 @@ def test_every_answer_gets_the_same_sentence_and_is_remembered(open_lesson, numb
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", LATER["dark"]])
 def test_everybody_can_use_it_on_a_phone(open_lesson, number, scheme):
     lesson = open_lesson(number, viewport={"width": 390, "height": 844}, color_scheme=scheme)
     lesson.guess(0)
@@ -182,7 +184,7 @@ def test_look_for_yourself_opens_the_head_on_explore(open_lesson):
     tab.wait_for_function("() => document.querySelector('.src')?.innerText.startsWith('The cat did not cross')")
 
 
-@pytest.mark.parametrize("where", ["server", "file"])
+@pytest.mark.parametrize("where", ["file", LATER["server"]])
 def test_the_story_can_be_scrolled_on_a_phone(open_tab, request, where):
     home = request.getfixturevalue("file") if where == "file" else f"{request.getfixturevalue('packaged').url}/"
     tab = open_tab(f"{home}#story", ready=".tale", offline=where == "file", viewport={"width": 390, "height": 844})
