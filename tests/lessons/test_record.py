@@ -14,7 +14,7 @@ import pytest
 from seq2see.cli import command as cli
 from seq2see.cli import lessons as command
 from seq2see.errors import UserError
-from seq2see.folders import packaged_lessons
+from seq2see.folders import LESSONS_FORMAT, packaged_lessons
 from seq2see.lessons import record
 from seq2see.lessons.contents import chosen
 from seq2see.lessons.drawing import INK, Bars, to_svg
@@ -105,7 +105,7 @@ def test_all_lessons_make_a_page_and_the_record_that_a_server_shows(
     monkeypatch.setattr(command, "set_up", lambda run, *, quick: bench)  # its corpus is written already
     assert cli.main(["lessons", "--out", str(tmp_path), "--quick"]) == 0
     written = json.loads((tmp_path / "lessons.json").read_text("utf-8"))
-    assert written == inside(tmp_path / "index.html", "lessons") and written["format"] == 2
+    assert written == inside(tmp_path / "index.html", "lessons") and written["format"] == LESSONS_FORMAT
     assert inside(tmp_path / "index.html", "settings")["opened"] == "lessons"
     served = Lessons(Service(settings=ServerSettings(lessons=str(tmp_path)))).reply()
     assert served.own and served.record == written
