@@ -2,7 +2,7 @@
 // down the second, from block to block.
 
 import { css, shade } from "./colour.js";
-import { plain, signed, sumOf } from "./machine_figures.js";
+import { plain, restOf, signed, sumOf } from "./machine_figures.js";
 import { FAMILY, blockName, columnName, mostSeen, namesOf, readWord } from "./machine_names.js";
 import { figureTone } from "./machine_river.js";
 import { chanceOf } from "./machine_said.js";
@@ -56,10 +56,12 @@ function read({ data, trace, state, sums: { source, blocks: all, read: { blocks 
   };
   const block = ({ kind, layer, value }) => html`<li>${opener(`${kind}.${layer}`, html`<span>${
     blockName(kind, trace)}<small>${FAMILY[kind]} · layer ${layer + 1}</small></span>${figure(kind, value)}`)}</li>`;
+  const own = html`<li><span class="t-block"><span>The words’ own numbers<small>embedding, position,
+    biases</small></span>${figure("encoder", restOf(taken, blocks.map(({ value }) => value)))}</span></li>`;
   return card(html`1 Read the ${language(from, "source")}`, html`Encoder: ${blocks.length / 2}
     layers. Thicker: more is taken from the word.`, html`<ul class="taken" data-area="words memory">${
     names.map(row)}</ul><p class="second">Of the ${signed(taken)}
-    from looking at ${language(from, "the source")}, these gave:</p><ul class="gates" data-area="encoder">${
+    from looking at ${language(from, "the source")}, these gave:</p><ul class="gates" data-area="encoder">${own}${
     grouped(blocks, blocks.map(block))}</ul>`);
 }
 

@@ -232,7 +232,7 @@ def test_a_link_to_a_view_without_heads_keeps_it_when_the_evidence_arrives(open_
 def test_an_attribution_says_how_many_nats_a_token_adds(open_tab, packaged):
     tab = open_tab(f"{packaged.url}/?view=occlusion&text=The box did not fit in the bag because it was too big.")
     settled(tab)
-    assert "nats to the log-probability" in tab.locator(".say").inner_text()
+    tab.locator(".say", has_text="nats to the log-probability").wait_for()
     assert tab.locator(".cols .axis").inner_text().startswith("adds")
 
 
@@ -515,7 +515,7 @@ OVERLAPS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("width", [1024, 1440])
+@pytest.mark.parametrize("width", [pytest.param(1024, marks=pytest.mark.long), 1440])
 def test_no_badge_covers_another_or_a_word(open_tab, packaged, width):
     """For every word of sentences whose labels have little room, in both models."""
     tab = open_tab(packaged.url, viewport={"width": width, "height": 768})

@@ -115,6 +115,7 @@ def test_the_cat(cat):
                                  " +2.4, and feed-forward layer 2 adds +4.3 with it, +0.4 without.")
 
 
+@pytest.mark.long
 def test_figures_add_up_to_what_is_shown_for_every_word(cat):
     for step in range(1, 17):
         follow(cat, step)

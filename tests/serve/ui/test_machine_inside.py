@@ -102,7 +102,7 @@ def test_a_head_from_its_query_to_what_it_adds(machine, model, kind):
         read = [list(map(number, re.search(r"off: lead (\S+) → (\S+)", text).groups())) for text in said]
         assert read == [rounded([page.data["margin"], lead]) for lead in leads]
     shared = opened.locator("[data-says=machine-heads]").inner_text()
-    bias, total = map(number, re.search(r"share \((.+?)\) add (\S+)\. ", shared).groups())
+    bias, total = map(number, re.search(r"rounding \((.+?)\) add (\S+)\. ", shared).groups())
     assert round(sum(adds) + bias, 1) == total
     assert total == pytest.approx(sum(map(sum, heads)) + parts["bias"][1][kind == "cross"], abs=0.11)
 
@@ -250,8 +250,9 @@ def test_from_scores_to_chances(machine, model):
 # --- keyboard, themes, phones, long sentences
 
 
-@pytest.mark.parametrize("settings", [{"color_scheme": "light"}, {"color_scheme": "dark"}, PHONE,
-                                      {"viewport": {"width": 320, "height": 700}, "color_scheme": "dark"}])
+@pytest.mark.parametrize("settings", [
+    {"color_scheme": "light"}, pytest.param({"color_scheme": "dark"}, marks=pytest.mark.long), PHONE,
+    pytest.param({"viewport": {"width": 320, "height": 700}, "color_scheme": "dark"}, marks=pytest.mark.long)])
 def test_every_block_opens_can_be_read_and_closes(machine, settings):
     page = machine(**settings, reduced_motion="reduce")
     for value in BLOCKS:
@@ -290,6 +291,7 @@ def test_on_a_phone_the_river_runs_down_through_every_block(machine):
     cross = [one for one in tall.locator(".t-river .t-block").all() if "Looks at English" in one.inner_text()]
     taken = round(sum(number(one.locator("> b").inner_text()) for one in cross), 1)
     assert f"Of the +{taken} from looking at English, these gave:" in tall.inner_text()
+    assert round(sum(numbers(tall.locator(".gates .t-block > b"))), 1) == taken
     check_cards(page.tab)
     taken = tall.locator(".taken li.hot")
     assert [text.split() for text in taken.all_inner_texts()] == [["it", "+1.4"], ["too", "+0.2"], ["tired", "+0.3"]]
