@@ -37,7 +37,7 @@ function draw(element, context) {
   const { record, error, running, said } = element.lessons, number = +/^#lesson-(\d+)$/.exec(location.hash)?.[1];
   const lesson = record?.lessons.find((one) => one.number === number), old = element.querySelector(".lesson");
   const isNew = paint(element, !record ? html`<div class="soft">${error ?? (running ? progress(said) : NONE)}</div>`
-    : lesson ? article(lesson, record) : contents(element.lessons));
+    : lesson ? article(lesson, record, modelOf(context.settings)) : contents(element.lessons));
   if (!isNew) return old?.draw();
   if (record) scrollTo(0, 0);
   const run = element.querySelector("[data-run]"), look = element.querySelector("[data-look]");
@@ -77,14 +77,15 @@ function contents({ record, own, may_run: mayRun }) {
     ${mayRun ? html`<button class="chip" data-run>Run on this model</button>` : ""}</p></div>`;
 }
 
-function article(lesson, record) {
+function article(lesson, record, model) {
   const numbers = record.chapters.flatMap((one) => one.lessons), at = numbers.indexOf(lesson.number);
   const title = (number) => record.lessons.find((one) => one.number === number).title, module = MOVING[lesson.name];
   const link = (number, label) => number === undefined ? html`<span></span>`
     : html`<a href="#lesson-${number}"><span class="soft">${label}</span> ${number}. ${title(number)}</a>`;
   return html`<article class="lesson"><p class="soft"><a href="#lessons">Lessons</a> · ${lesson.number} of 18</p>
     <h2>${lesson.title}</h2><div class="lead">${module?.lead ?? prose(lesson.claim)}</div>
-    ${module ? html`<div class="moving"></div>` : ""}${measured(lesson, record)}
+    ${model && model !== record.run.split(/[\\/]/).at(-1) ? html`<p class="fine">You move the model ${model}; what was
+      measured is of ${record.run}.</p>` : ""}${module ? html`<div class="moving"></div>` : ""}${measured(lesson, record)}
     <nav class="turn" aria-label="Previous and next lesson">${link(numbers[at - 1], "Previous:")}${
       link(numbers[at + 1], "Next:")}</nav></article>`;
 }
