@@ -21,6 +21,7 @@ def bench(imported):
         yield imported("train_speed")
 
 
+@pytest.mark.long
 def test_the_peer_has_its_figures(bench, tmp_path):
     draw = random.Random(0)
     for split, pairs in (("train", 300), ("val", 4)):

@@ -87,6 +87,7 @@ def test_resuming_is_exact(run, settings, tmp_path):
     assert (resumed / "model.safetensors").read_bytes() == (run / "model.safetensors").read_bytes()
 
 
+@pytest.mark.long
 def test_a_new_language_trains_its_embeddings_too(base, tmp_path):
     """The new vocabulary's rows are learnt with the adapter, saved beside it, and all else stays."""
     words = {"dog": "कुत्ता", "cat": "बिल्ली", "the": "यह", "a": "एक", "sees": "देखता", "big": "बड़ा"}

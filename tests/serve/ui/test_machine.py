@@ -137,7 +137,8 @@ def test_it_is_one_screen_on_which_everything_can_be_read(cat):
     assert violations(cat) == []
 
 
-@pytest.mark.parametrize("size", [(1440, 900), (1366, 768), (1024, 700)])
+@pytest.mark.parametrize("size", [
+    (1440, 900), *(pytest.param(size, marks=pytest.mark.long) for size in ((1366, 768), (1024, 700)))])
 def test_at_the_end_of_the_story_it_has_the_height_it_needs(open_tab, packaged, size):
     tab = open_tab(f"{packaged.url}/#story", ready=".tale", viewport=dict(zip(("width", "height"), size, strict=True)))
     for _ in range(40):  # sections above it grow when they are drawn

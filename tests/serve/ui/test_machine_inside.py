@@ -20,6 +20,7 @@ BLOCKS = ["encoder.1", "encoder_feed_forward.0", "decoder.0", "cross.1", "feed_f
 SMALL = """() => [...document.querySelectorAll('.machine *')].filter((one) => one.checkVisibility()
     && [...one.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim())
     && parseFloat(getComputedStyle(one).fontSize) < 12).map((one) => one.textContent)"""
+MODELS = ["storybook", pytest.param("everyday", marks=pytest.mark.long)]
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
 
@@ -88,7 +89,7 @@ def check_sum(table, digits=2):
 # --- attention
 
 
-@pytest.mark.parametrize("model", ["storybook", "everyday"])
+@pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("kind", ["decoder", "cross"])
 def test_a_head_from_its_query_to_what_it_adds(machine, model, kind):
     page = machine(model=model)
@@ -173,7 +174,7 @@ def test_the_same_map_in_explore(machine):
 # --- feed-forward blocks
 
 
-@pytest.mark.parametrize("model", ["storybook", "everyday"])
+@pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("mode", ["for", "over"])
 def test_the_neurons_of_a_block(machine, model, mode):
     page = machine(model=model)
@@ -226,7 +227,7 @@ def test_a_block_of_the_encoder(machine):
 # --- the choice
 
 
-@pytest.mark.parametrize("model", ["storybook", "everyday"])
+@pytest.mark.parametrize("model", MODELS)
 def test_from_scores_to_chances(machine, model):
     page = machine(model=model)
     opened, top = page.open("choose"), page.data["top"]

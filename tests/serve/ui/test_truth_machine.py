@@ -618,6 +618,7 @@ def test_every_stop_of_a_words_way_says_what_is_true(reader, name):
     assert page.met["tour"] >= 8 * len(CASES[name][3])
 
 
+@pytest.mark.long
 def test_every_sentence_of_a_page_with_the_model_inside_is_true(reader):
     page = reader("cat", inside=True)
     for sentences in page.steps(CASES["cat"][3][:1]):
