@@ -68,6 +68,7 @@ print(demo_worker.main(pathlib.Path(run)))
 """
 
 
+@pytest.mark.long
 def test_every_module_can_be_imported_and_the_fast_engine_and_the_demo_run(tmp_path):
     """The learner of a run that is finished and aligned has only to step aside."""
     pytest.importorskip("ctranslate2")

@@ -41,7 +41,7 @@ def test_every_lesson_moves():
     assert chosen(None) == MOVING
 
 
-@pytest.mark.parametrize("number", [*NUMBERS[:9], *(pytest.param(one, marks=pytest.mark.long) for one in NUMBERS[9:])])
+@pytest.mark.parametrize("number", [*NUMBERS[:4], *(pytest.param(one, marks=pytest.mark.long) for one in NUMBERS[4:])])
 @pytest.mark.parametrize("where", ["file", LATER["server"]])
 def test_a_lesson_asks_first_and_then_moves(open_lesson, number, where):
     lesson = open_lesson(number, file=where == "file", offline=where == "file")

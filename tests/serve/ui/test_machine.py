@@ -284,8 +284,8 @@ def test_a_path_under_the_pointer_stands_out(cat):
 
 
 @pytest.mark.parametrize("block", [
-    "encoder-0", "encoder_feed_forward-1", "decoder-1", "cross-0", "feed_forward-1", "choose",
-])  # fmt: skip
+    "encoder-0", "choose", *(pytest.param(one, marks=pytest.mark.long) for one in (
+        "encoder_feed_forward-1", "decoder-1", "cross-0", "feed_forward-1"))])
 def test_a_block_opens_and_closes_from_the_keyboard(cat, block):
     gate = cat.locator(f"[data-k=gate-{block}]")
     gate.focus()
