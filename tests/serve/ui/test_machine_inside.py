@@ -251,8 +251,8 @@ def test_from_scores_to_chances(machine, model):
 # --- keyboard, themes, phones, long sentences
 
 
-@pytest.mark.parametrize("settings", [{"color_scheme": "light"}, *(pytest.param(one, marks=pytest.mark.long) for one in (
-    {"color_scheme": "dark"}, PHONE, {"viewport": {"width": 320, "height": 700}, "color_scheme": "dark"}))])
+@pytest.mark.parametrize("settings", [{"color_scheme": "light"}, *(pytest.param(one, marks=pytest.mark.long) for one in
+    ({"color_scheme": "dark"}, PHONE, {"viewport": {"width": 320, "height": 700}, "color_scheme": "dark"}))])
 def test_every_block_opens_can_be_read_and_closes(machine, settings):
     page = machine(**settings, reduced_motion="reduce")
     for value in BLOCKS:
