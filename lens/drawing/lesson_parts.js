@@ -47,7 +47,7 @@ export const slider = (label, name, { least = 0, most, step = 1, value, said = S
 
 export const roomOf = () => isNarrow() ? 340 : 760;
 // The height of each of so many rows.
-export const rowOf = (count, most = 28) => isNarrow() ? Math.min(most, 340 / count) : most;
+const rowOf = (count, most = 28) => isNarrow() ? Math.min(most, 340 / count) : most;
 
 // A picture of this height; `label` says in words what it shows.
 export const picture = (label, height, content) => html`<svg class="drawn" viewBox="0 0 ${roomOf()} ${

@@ -7,7 +7,7 @@ import { strand as saidOfStrand, block as saidOfBlock, mixing, river as saidOfRi
 
 const POINT = 3.3;              // pixels of thickness for a point, where there is room
 const LEAST = 0.12, SHARE = 0.01;  // points, and share of the sum, from which a path is drawn
-export const HOT = 0.18;        // points from which a row is marked
+const HOT = 0.18;        // points from which a row is marked
 const THINNEST = 1.2;
 const BANDS = ["cross", "decoder", "own", "feed_forward"];  // from top to bottom; what speaks against lies below
 const TONES = { cross: "blue", decoder: "green", own: "ochre", feed_forward: "slate", encoder: "blue",
@@ -28,7 +28,7 @@ const soft = (x0, y0, x1, y1) => `C${(x0 + x1) / 2},${y0} ${(x0 + x1) / 2},${y1}
 export const bend = (x0, y0, x1, y1) => `M${x0},${y0}${soft(x0, y0, x1, y1)}`;
 
 // A filled band through [x, top, bottom], with soft steps.
-export function ribbon(points) {
+function ribbon(points) {
   const ease = (x0, y0, x1, y1) => y0 === y1 ? `L${x1},${y1}` : soft(x0, y0, x1, y1);
   const way = (all, side) => all.slice(1).map((to, i) => ease(all[i][0], all[i][side], to[0], to[side])).join("");
   const back = [...points].reverse();

@@ -252,3 +252,12 @@ def test_a_lesson_on_another_model_says_so(open_tab, server, packaged):
     said = "You move the model tiny; what was measured is of storybook."
     assert open_tab(f"{server.url}/#lesson-3", ready=".lesson").locator(".lesson > .fine").inner_text() == said
     assert not open_tab(f"{packaged.url}/#lesson-3", ready=".lesson").locator(".lesson > .fine").count()
+
+
+def test_the_machine_of_the_story_follows_its_own_word(open_tab, file):
+    tab = open_tab(f"{file}#story", ready=".tale", offline=True)
+    tab.locator(".scene").last.scroll_into_view_if_needed()
+    tab.locator(".tale .m-word", has_text="chat").first.click()
+    tab.locator(".tale .m-word[aria-pressed=true]", has_text="chat").wait_for()
+    tab.evaluate("location.hash = 'machine'")
+    tab.locator(".machine .m-word[aria-pressed=true]", has_text="il").wait_for()
