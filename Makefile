@@ -67,10 +67,10 @@ touch $@
 endef
 
 $(USE): pyproject.toml uv.lock | $(BIN)/python $(UV)
-	$(call install,serve fast)
+	$(call install,serve fast files)
 
 $(DEV): pyproject.toml uv.lock | $(BIN)/python $(UV)
-	$(call install,serve fast lora tensorboard mcp dev)
+	$(call install,serve fast files lora tensorboard mcp dev)
 	touch $(USE)
 
 $(DOCS): pyproject.toml uv.lock | $(BIN)/python $(UV)

@@ -38,8 +38,9 @@ MAY_IMPORT = {
         "lessons", "measures", "translate", "storybook", "training", "lens", "tokenizer", "modeling", "atomic",
         "errors", "folders", "__version__",
     },
+    "documents": {"documents", "translate", "tokenizer", "errors"},
     "serve": {
-        "serve", "translate", "lens", "tokenizer", "modeling", "errors", "folders", "importing", "languages",
+        "serve", "documents", "translate", "lens", "tokenizer", "modeling", "errors", "folders", "importing", "languages",
         "pretrained", "settings_file", "streams", "validation", "__version__",
     },
     "configs": {"configs", "errors", "storybook", "tokenizer", "training"},  # what prepares a recipe's data

@@ -19,10 +19,11 @@ from .build_wheel import build_wheel
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAMS = "Scripts" if os.name == "nt" else "bin"
 FOLDERS = ("seq2see", "modeling", "tokenizer", "translate", "storybook", "training", "lens", "measures", "lessons",
-           "serve", "configs")  # fmt: skip
+           "documents", "serve", "configs")  # fmt: skip
 EVERY_MODULE = """
 import importlib, pkgutil, sys
-extras = ("gradio", "fastapi", "uvicorn", "starlette", "prometheus_client", "ctranslate2", "peft", "ray")
+extras = ("gradio", "fastapi", "uvicorn", "starlette", "prometheus_client", "ctranslate2", "peft", "ray",
+          "lxml", "polib", "orjson", "httptools")
 sys.modules.update(dict.fromkeys(extras))  # as pip installs the wheel without them
 import seq2see
 from seq2see.cli.command import main

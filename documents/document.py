@@ -1,0 +1,43 @@
+"""A file to translate: its texts, and how it is written again with their translations.
+
+    document = read_document("letter.docx", data, FileOptions(target="fr"))       formats.py
+    translations = [translate(one.text, html=one.html) for one in document.texts]
+    data = document.write(translations)
+
+The law of every format: written with its own texts, a document is the same, byte for byte or in meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text to translate.  With `html` it is markup, whose elements are placed around the same words again."""
+
+    text: str
+    html: bool = False
+
+
+@dataclass(frozen=True)
+class Document:
+    """The texts of a file, in order, and the function that writes the file with a translation of each."""
+
+    texts: Sequence[Text]
+    write: Callable[[Sequence[str]], bytes]
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """What the file alone does not say.
+
+    `source` and `target` are the languages, for formats that name theirs; "": not known.  `columns` of a table are
+    names of its header or numbers from 1, and `keys` of JSON are names of members; empty: every one that holds text.
+    """
+
+    source: str = ""
+    target: str = ""
+    columns: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
