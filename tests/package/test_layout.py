@@ -40,8 +40,8 @@ MAY_IMPORT = {
     },
     "documents": {"documents", "translate", "tokenizer", "errors"},
     "serve": {
-        "serve", "documents", "translate", "lens", "tokenizer", "modeling", "errors", "folders", "importing", "languages",
-        "pretrained", "settings_file", "streams", "validation", "__version__",
+        "serve", "documents", "translate", "lens", "tokenizer", "modeling", "errors", "folders", "importing",
+        "languages", "pretrained", "settings_file", "streams", "validation", "__version__",
     },
     "configs": {"configs", "errors", "storybook", "tokenizer", "training"},  # what prepares a recipe's data
 }
