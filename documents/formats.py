@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import PurePath
 
 from seq2see.errors import UserError
-from .document import Document, FileOptions
+from .protocol import Document, FileOptions
 
 # The module whose `read(data, options, name=...)` gives the Document.
 FORMATS: Mapping[str, str] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from seq2see.errors import UserError
-from .document import Document, FileOptions, Text
+from .protocol import Document, FileOptions, Text
 
 MARK = "\ufeff"  # byte order mark
 
