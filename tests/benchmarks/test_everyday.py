@@ -49,7 +49,7 @@ def test_the_published_test_is_scored_on_all_lines_and_on_clean_ones_beside_othe
         bench.published(bench.Bench(writing(lambda source, to: source)))
 
 
-@pytest.mark.parametrize("name", ["phrasebook", "storybook"])
+@pytest.mark.parametrize("name", ["phrasebook", pytest.param("storybook", marks=pytest.mark.long)])
 def test_corpora_of_the_package_are_scored_on_what_no_training_has(bench, name):
     table = getattr(bench, name)(bench.Bench(writing(lambda source, to: source), quick=True))
     assert list(table) == ["en-fr", "en-de", "en-es"] and all(row["pairs"] == 20 for row in table.values())

@@ -60,7 +60,8 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", ["seq2see", "opus",
+                                  *(pytest.param(one, marks=pytest.mark.long) for one in ("nllb", "t5"))])
 def test_views_roles_and_calibration_of_any_model(kind, pairs, tmp_path, measured):
     folder = tmp_path / "model"
     folder.mkdir()

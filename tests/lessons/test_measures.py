@@ -59,6 +59,7 @@ def test_one_head_is_followed_where_there_is_one(smallest: Workbench) -> None:
     assert figures.worst < 1e-5 and figures.look == Look(worked.SOURCE, "decoder", 0, 0)
 
 
+@pytest.mark.long
 def test_lessons_know_which_heads_were_trained_with_gold_links(bench: Workbench) -> None:
     supervised = Workbench(bench.run, bench.quick, shelf=bench.shelf / "supervised")
     supervised.model.config.supervised_heads = [[1, 0], [1, 1], [1, 2], [1, 3], [0, 0], [0, 1], [0, 2], [0, 3]]

@@ -42,6 +42,7 @@ def run(tmp_path: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch)
     return tmp_path
 
 
+@pytest.mark.long
 def test_storybook_beside_other_pairs_is_reported_and_not_fitted_on(run: Path, translator: Translator) -> None:
     [before], _ = held_out_pairs(translator, target="fr")
     own, stories = held_out_pairs(translator, check=["storybook"], target="fr")[0]

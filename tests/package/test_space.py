@@ -29,6 +29,7 @@ def url(tmp_path):
     process.wait()
 
 
+@pytest.mark.long
 def test_it_translates_and_shows_the_page(url):
     end, page = time.monotonic() + 120, None
     while page is None:

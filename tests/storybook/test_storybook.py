@@ -23,6 +23,7 @@ def test_generation_is_a_pure_function_of_seed_and_size():
     assert stories.train != generate(seed=4, train_size=1234).train
 
 
+@pytest.mark.long
 def test_no_sentence_occurs_twice_and_seeds_translate_it_alike(pairs):
     meaning = {pair.source: pair.target for pair in pairs}
     assert len(meaning) == len(pairs)

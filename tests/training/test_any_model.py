@@ -20,7 +20,7 @@ from ..tiny import t5
 from .conftest import last_error
 from .foreign_models import FAMILIES, LEARN, PAIRS, marian, plain_translations, read, tune, widened, write_table
 
-EACH_TIME = ("marian", "nllb", "mbart_50", "t5", "byt5")
+EACH_TIME = ("marian", "nllb")
 
 
 @pytest.mark.parametrize("family", [name if name in EACH_TIME else pytest.param(name, marks=pytest.mark.long)

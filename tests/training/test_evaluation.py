@@ -89,6 +89,7 @@ def test_pairs_split_off_train_have_no_references(tmp_path, measured):
     assert set(scores) == {"val", "test"} and not any("bleu_lc_tok" in row for row in scores.values())
 
 
+@pytest.mark.long
 def test_storybook_s_stories_stay_beside_their_pairs(stories, measured, monkeypatch):
     monkeypatch.setattr(evaluation, "FINAL_PAIRS", 100)
     monkeypatch.setattr("seq2see.storybook.generate", lambda seed: stories)

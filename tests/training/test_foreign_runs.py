@@ -89,7 +89,7 @@ def test_evaluations_are_of_what_is_served(base, with_longer, tmp_path, command)
     assert code == 0 and row.pop("against")["model"] == str(base) and row == found["val"]
 
 
-@pytest.mark.parametrize("settings", [[], ["model.lora=2"]])
+@pytest.mark.parametrize("settings", [[], pytest.param(["model.lora=2"], marks=pytest.mark.long)])
 def test_in_bfloat16_the_loss_is_finite_and_weights_are_float32(base, data, tmp_path, settings, monkeypatch, capsys):
     """Where the processor says that it is faster, for every family."""
     monkeypatch.setattr("seq2see.training.arguments.has_fast_bfloat16", lambda use_cpu: True)
@@ -108,7 +108,7 @@ def test_in_bfloat16_the_loss_is_finite_and_weights_are_float32(base, data, tmp_
 @pytest.mark.parametrize(("make", "header", "settings"), [
     (lambda folder: published.small("opus-mt-tc-big-fr-en", folder), "fr,en", []),
     (published.nllb, "fra_Latn,eng_Latn", ["model.lora=2"]),
-    (published.nllb, "French,English", []),
+    pytest.param(published.nllb, "French,English", [], marks=pytest.mark.long),
 ], ids=["opus-mt", "nllb-lora", "nllb"])  # fmt: skip
 def test_published_files_are_fine_tuned(make, header, settings, tmp_path):
     """Float16 in a pickle, forbidden and forced tokens, more rows than tokens, no pair named: plain transformers loads

@@ -80,6 +80,7 @@ def test_the_finished_model_is_base_and_adapter_in_one(base, run):
     assert {item.name for item in (run / "adapter").iterdir()} == {"adapter_model.safetensors", "adapter_config.json"}
 
 
+@pytest.mark.long
 def test_resuming_is_exact(run, settings, tmp_path):
     resumed = tmp_path / "run"
     shutil.copytree(run / "checkpoint-3", resumed / "checkpoint-3")

@@ -185,8 +185,8 @@ def test_a_long_field_is_text_where_it_is_allowed(tmp_path):
     assert len(load_all(data(path, max_characters=200_000))[0].source) == 200_000
 
 
-@pytest.mark.parametrize(("name", "megabytes"), [("a.tsv.gz", 600), ("a.csv.gz", 90), ("a.jsonl.gz", 90),
-                                                 ("a.en.gz", 90)])
+@pytest.mark.parametrize(("name", "megabytes"), [
+    pytest.param("a.tsv.gz", 600, marks=pytest.mark.long), ("a.csv.gz", 90), ("a.jsonl.gz", 90), ("a.en.gz", 90)])
 def test_a_line_of_hundreds_of_megabytes_takes_no_memory_to_speak_of(tmp_path, name, megabytes):
     """In a gzip of as many members, each of one megabyte."""
     first = {"tsv": b"en\tfr\nx\ty\n", "csv": b"en,fr\nx,y\n", "jsonl": b'{"en": "x", "fr": "y"}\n', "en": b"x\n"}

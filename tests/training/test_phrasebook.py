@@ -77,6 +77,7 @@ def test_a_sentence_is_on_the_same_side_in_every_direction(rows):
     assert 0.04 < test / len(rows) < 0.06 and 0.015 < val / len(rows) < 0.035
 
 
+@pytest.mark.long
 def test_it_trains_and_is_scored_as_it_is(tmp_path, capsys):
     assert train("data.path=phrasebook", "data.target=[de,es]", "training.max_steps=2",
                  f"training.output_dir={tmp_path / 'run'}") == 0  # fmt: skip

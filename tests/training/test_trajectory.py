@@ -79,6 +79,7 @@ def test_loss_is_smoothed_cross_entropy_per_token_at_real_positions(make_trainer
     torch.testing.assert_close(trainer.compute_loss(trainer.model, inputs, num_items_in_batch=7), total / 7)
 
 
+@pytest.mark.long
 def test_one_process_and_two_give_the_same_model_by_torchrun_and_one_speaks(run, toy_file, tmp_path):
     """Processes of their own, whose sets have another order."""
     settings = [*SGD, "training.max_steps=6", "training.logging_steps=1"]
