@@ -99,7 +99,7 @@ class Segment:
     """
 
     def __init__(self, items: Sequence[Item], plain: Path):
-        items = [part for item in items for part in _spaces_apart(item)]
+        items = [part for item in _joined(items) for part in _spaces_apart(item)]
         worded = [number for number, item in enumerate(items) if item.has_words]
         self._before, self._after = items[: worded[0]], items[worded[-1] + 1 :]
         self._plain = plain
@@ -252,6 +252,13 @@ def _flat(items: Iterable[Item]) -> Iterator[Item]:
             yield from _flat(item.content)
         else:
             yield item
+
+
+def _joined(items: Iterable[Item]) -> Iterator[Item]:
+    """The items with neighbouring text of one path as one."""
+    for path, group in groupby(items, lambda item: item.path if item.kind == "text" else None):
+        row = list(group)
+        yield from row if path is None else [Item(path, "".join(item.text for item in row))]
 
 
 def _spaces_apart(item: Item) -> Iterator[Item]:

@@ -28,7 +28,7 @@ _TEXT, _STYLE, _FORMAT = _OASIS % "text", _OASIS % "style", _OASIS % "xsl-fo-com
 _PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
 _BREAKS = {"line-break", "tab"}
 _MARKS = {"bookmark", "change", "reference-mark"}  # without width, as are the ends of ranges
-_CODE_STYLES = {"Source_20_Text", "Source_Text"}  # of LibreOffice and pandoc
+_CODE_STYLES = {"Source_20_Text", "Source_Text", "Verbatim_20_Char"}  # of LibreOffice and pandoc
 # Of a text's style: what does not change how it looks.
 _NOT_FORMAT = {
     "country", "country-asian", "country-complex", "language", "language-asian", "language-complex", "rsid",
