@@ -50,19 +50,18 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     archive = Archive(data, name)
     parts = checked_parts(archive, "wordprocessingml.document.main+xml")
 
-    def set_language(tree: Tree) -> None:
-        kind = language_kind(options.target)
-        if kind is not None:
-            attribute = {"main": "val", "east_asian": "eastAsia", "complex": "bidi"}[kind]
-            for one in tree.iter():
-                if local_name(one) in ("lang", "themeFontLang"):
-                    key = sibling_name(one, attribute)
-                    if language_kind(one.get(key, "")):
-                        one.set(key, options.target)
-            set_drawing_language(tree, options.target)
+    kind = language_kind(options.target)
 
-    return xml_document(archive, entries_of(parts, (*_TEXT_PARTS, *DRAWING_PARTS)), _paragraphs, set_language,
-                        beside=entries_of(parts, _LANGUAGE_PARTS))
+    def set_language(tree: Tree) -> None:
+        for one in tree.iter():
+            if local_name(one) in ("lang", "themeFontLang"):
+                key = sibling_name(one, {"main": "val", "east_asian": "eastAsia", "complex": "bidi"}[kind or "main"])
+                if language_kind(one.get(key, "")):
+                    one.set(key, options.target)
+        set_drawing_language(tree, options.target)
+
+    return xml_document(archive, entries_of(parts, (*_TEXT_PARTS, *DRAWING_PARTS)), _paragraphs,
+                        set_language if kind else None, beside=entries_of(parts, _LANGUAGE_PARTS))
 
 
 def _paragraphs(tree: Tree) -> Iterator[XmlParagraph]:
@@ -120,7 +119,7 @@ def _shown(element: Element) -> str:
     return text if says == "preserve" else text.strip(" ")
 
 
-@dataclass
+@dataclass(eq=False)
 class _Field:
     """A complex field that has begun: its items, its instruction so far, and where its result begins."""
 

@@ -11,6 +11,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import unquote, urlsplit
 
 from lxml import etree
@@ -33,6 +34,9 @@ _LANGUAGE = re.compile(r"""(?<=\s)((?:xml:)?lang\s*=\s*["'])[^"']*""")
 _VOID = {
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 }  # fmt: skip
+# A link without letters behind a word is a note, whose number is no part of that word.
+_NOTE = re.compile(rf"(?<=[^\s>])<a\b{_ATTRIBUTES}>[^<\s]{{1,8}}</a\s*>")
+_NOTE_MARK = re.compile(r'<wbr data-note="(\d{1,6})"/>')
 # What is not HTML in XHTML: `<a id="p7"/>` has no end there, and CDATA no meaning.  Comments and scripts stay.
 _BARE = re.compile(
     rf"<!--.*?-->|<!\[CDATA\[(?P<characters>.*?)\]\]>|<(script|style)\b{_ATTRIBUTES}>.*?</\2\s*>"
@@ -128,7 +132,9 @@ def _page(archive: Archive, entry: str, language: str) -> _Part:
     begin, end = _BODY.search(page), page.rfind("</body")
     if begin is None or end < begin.end():
         return _Part(entry, [], lambda _: data)
-    head, body = page[: begin.end()], _BARE.sub(_html, page[begin.end() : end])
+    head = page[: begin.end()]
+    notes: list[str] = []
+    body = _NOTE.sub(partial(_without_note, notes), _BARE.sub(_html, page[begin.end() : end]))
     title = _TITLE.search(head)
     texts = [*([Text(html.unescape(title[0]).strip())] if title else []), Text(body, html=True)]
 
@@ -136,10 +142,19 @@ def _page(archive: Archive, entry: str, language: str) -> _Part:
         new = _ROOT.sub(lambda tag: _LANGUAGE.sub(rf"\g<1>{language}", tag[0]), head) if language else head
         if title:
             new = _TITLE.sub(lambda _: html.escape(xml_text(translations[0]), quote=False), new, count=1)
-        written = (new + xml_text(translations[-1]) + page[end:]).encode(encoding, "xmlcharrefreplace")
-        return _well_formed(written)
+        words = _NOTE_MARK.sub(lambda mark: notes[int(mark[1])] if int(mark[1]) < len(notes) else mark[0],
+                               xml_text(translations[-1]))
+        return _well_formed((new + words + page[end:]).encode(encoding, "xmlcharrefreplace"))
 
     return _Part(entry, texts, write)
+
+
+def _without_note(notes: list[str], link: re.Match[str]) -> str:
+    """A mark for a link to a note, which is added to `notes`."""
+    if any(map(str.isalpha, re.sub("<[^>]*>|&[^;]*;", "", link[0]))):
+        return link[0]
+    notes.append(link[0])
+    return f'<wbr data-note="{len(notes) - 1}"/>'
 
 
 def _html(match: re.Match[str]) -> str:

@@ -16,7 +16,7 @@ import html
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate, groupby
 from typing import Literal
@@ -156,7 +156,10 @@ class Segment:
             end = ends.get(item.start, 0) if item.start is not None else 0
             if end > number and words[end] > words[number] and item.owners == items[end].owners:
                 yield from self._groups(items[done:number], base, depth)
-                yield self._element(items[number + 1 : end], "span", depth, (item,), (items[end],))
+                spaces, inside, more = _outer_spaces(items[number + 1 : end])
+                yield from map(self._bare, spaces)
+                yield self._element(inside, "span", depth, (item,), (items[end],))
+                yield from map(self._bare, more)
                 number, done = end, end + 1
             number += 1
         yield from self._groups(items[done:], base, depth)
@@ -181,7 +184,7 @@ class Segment:
                 yield from map(self._bare, waiting)
                 group, path = [], own
             else:
-                group += (replace(one, path=path) if one.kind == "text" else one for one in waiting)
+                group += (Item(path, one.text) if one.kind == "text" else one for one in waiting)
             waiting = []
             group.append(item)
         yield from self._group(group, path, base, depth)
@@ -268,10 +271,20 @@ def _spaces_apart(item: Item) -> Iterator[Item]:
         return
     for part in _SPACES_OR_WORDS.findall(item.text):
         if part[0] in _SPACE and part[1:]:
-            yield replace(item, content=part[:1])
-            yield replace(item, content=part[1:], kind="kept")
+            yield Item(item.path, part[:1])
+            yield Item(item.path, part[1:], "kept")
         else:
-            yield replace(item, content=part)
+            yield Item(item.path, part)
+
+
+def _outer_spaces(items: Sequence[Item]) -> tuple[Sequence[Item], Sequence[Item], Sequence[Item]]:
+    """The spaces before items with words, these, and the spaces after them."""
+    first, end = 0, len(items)
+    while items[first].text.isspace():
+        first += 1
+    while items[end - 1].text.isspace():
+        end -= 1
+    return items[:first], items[first:end], items[end:]
 
 
 def _text(escaped: str, path: Path) -> list[Item]:

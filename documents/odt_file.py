@@ -18,7 +18,7 @@ from .archive import MIMETYPE, Archive
 from .inline import Frame, Item, Path, Tag
 from .protocol import Document, FileOptions
 from .xml_document import XmlParagraph, language_kind, xml_document, xml_paragraph
-from .xml_parts import Element, Tree, local_name, properties
+from .xml_parts import Element, Tree, last_child, local_name, properties
 
 _TYPE = b"application/vnd.oasis.opendocument.text"
 _MANIFEST = "META-INF/manifest.xml"
@@ -41,16 +41,20 @@ _MOST_SPACES = 100  # of one `text:s` as text; one of more stays
 def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     archive = Archive(data, name)
     _check(archive)
+    kind = language_kind(options.target)
+    language, _, country = options.target.partition("-")
 
     def set_language(tree: Tree) -> None:
-        kind = language_kind(options.target)
-        if kind is not None:
-            language, _, country = options.target.partition("-")
-            for one in tree.iter(f"{_STYLE}text-properties"):
-                _set_language(one, kind, language, country or "none")
+        names = {"east_asian": (f"{_STYLE}language-asian", f"{_STYLE}country-asian"),
+                 "complex": (f"{_STYLE}language-complex", f"{_STYLE}country-complex")}
+        language_name, country_name = names.get(kind or "", (f"{_FORMAT}language", f"{_FORMAT}country"))
+        for one in tree.iter(f"{_STYLE}text-properties"):
+            if language_kind(one.get(language_name, "")):
+                one.set(language_name, language)
+                one.set(country_name, country or "none")
 
-    return xml_document(archive, [_CONTENT, *([_STYLES] if _STYLES in archive else [])], _paragraphs, set_language,
-                        beside=[_STYLES] if _STYLES in archive else [])
+    entries = [entry for entry in (_CONTENT, _STYLES) if entry == _CONTENT or entry in archive]
+    return xml_document(archive, entries, _paragraphs, set_language if kind else None, beside=entries[1:])
 
 
 def _check(archive: Archive) -> None:
@@ -62,15 +66,6 @@ def _check(archive: Archive) -> None:
         raise UserError(f"{archive.name} has macros: save it without them")
     if any("signatures" in name for name in archive.names if name.startswith("META-INF/")):
         raise UserError(f"{archive.name} is signed, and a translation breaks the signature: save it unsigned")
-
-
-def _set_language(style: Element, kind: str, language: str, country: str) -> None:
-    names = {"main": (f"{_FORMAT}language", f"{_FORMAT}country"),
-             "east_asian": (f"{_STYLE}language-asian", f"{_STYLE}country-asian"),
-             "complex": (f"{_STYLE}language-complex", f"{_STYLE}country-complex")}[kind]
-    if language_kind(style.get(names[0], "")):
-        for attribute, value in zip(names, (language, country), strict=True):
-            style.set(attribute, value)
 
 
 def _paragraphs(tree: Tree) -> Iterator[XmlParagraph]:
@@ -183,7 +178,8 @@ class _Writer:
                     element.set(f"{_TEXT}c", str(spaces))
 
     def _add(self, parent: Element, text: str) -> None:
-        if len(parent):
-            parent[-1].tail = (parent[-1].tail or "") + text
-        else:
+        last = last_child(parent)
+        if last is None:
             parent.text = (parent.text or "") + text
+        else:
+            last.tail = (last.tail or "") + text

@@ -12,7 +12,7 @@ from seq2see.errors import UserError
 from .archive import Archive
 from .inline import Frame, Item, Tag
 from .xml_document import XmlParagraph, xml_paragraph
-from .xml_parts import Element, Tree, local_name, parse, properties, sibling_name
+from .xml_parts import Element, Tree, last_child, local_name, parse, properties, sibling_name
 
 CONTENT_TYPES = "[Content_Types].xml"
 DRAWING_PARTS = ("drawingml.chart+xml", "drawingml.diagramData+xml", "drawingml.diagramDrawing+xml")
@@ -67,7 +67,9 @@ class Runs:
 def add_run_text(run: Element, text: str) -> Element:
     """Add text to a run, or to the text that ends it; the element that it is in."""
     name = sibling_name(run, "t")
-    last = run[-1] if len(run) and run[-1].tag == name else etree.SubElement(run, name)
+    last = last_child(run)
+    if last is None or last.tag != name:
+        last = etree.SubElement(run, name)
     last.text = (last.text or "") + text
     return last
 

@@ -7,11 +7,12 @@ format are joined, and for the language of runs.
 
 from __future__ import annotations
 
+from functools import partial
+
 from .archive import Archive
 from .ooxml import DRAWING_PARTS, checked_parts, drawing_paragraphs, entries_of, set_drawing_language
 from .protocol import Document, FileOptions
 from .xml_document import language_kind, xml_document
-from .xml_parts import Tree
 
 _SLIDES = tuple(f"presentationml.{one}+xml" for one in ("slide", "notesSlide", "slideMaster", "slideLayout"))
 
@@ -19,9 +20,5 @@ _SLIDES = tuple(f"presentationml.{one}+xml" for one in ("slide", "notesSlide", "
 def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     archive = Archive(data, name)
     parts = checked_parts(archive, "presentationml.presentation.main+xml")
-
-    def set_language(tree: Tree) -> None:
-        if language_kind(options.target):
-            set_drawing_language(tree, options.target)
-
+    set_language = partial(set_drawing_language, language=options.target) if language_kind(options.target) else None
     return xml_document(archive, entries_of(parts, (*_SLIDES, *DRAWING_PARTS)), drawing_paragraphs, set_language)

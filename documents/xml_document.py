@@ -46,10 +46,11 @@ def xml_paragraph(element: Element, items: Iterable[Item], *, plain: Path, add_t
 
 
 def xml_document(archive: Archive, entries: Sequence[str], paragraphs: Callable[[Tree], Iterable[XmlParagraph]],
-                 set_language: Callable[[Tree], None], *, beside: Sequence[str] = ()) -> Document:
+                 set_language: Callable[[Tree], None] | None, *, beside: Sequence[str] = ()) -> Document:
     """The Document of the paragraphs in these entries.
 
-    Each entry with another translation gets the language, and so do the entries `beside` if there is one.
+    `set_language` names the target language in each entry that changes and, if any does, in those `beside`; None: it is
+    not known.
     """
 
     def tree_of(entry: str) -> Tree:
@@ -63,12 +64,12 @@ def xml_document(archive: Archive, entries: Sequence[str], paragraphs: Callable[
             # A list: every paragraph takes its translations.
             differs = [one.translate([next(left) for _ in one.texts]) for one in list(paragraphs(tree))]
             if any(differs):
-                set_language(tree)
+                if set_language:
+                    set_language(tree)
                 changed[entry] = serialised(tree)
-        for entry in beside if changed else ():
+        for entry in beside if changed and set_language else ():
             if entry not in changed:
-                tree = tree_of(entry)
-                set_language(tree)
+                set_language(tree := tree_of(entry))
                 changed[entry] = serialised(tree)
         return archive.rewritten(changed)
 

@@ -50,6 +50,11 @@ def local_name(node: Element) -> str:
     return node.tag.rpartition("}")[2] if isinstance(node.tag, str) else ""
 
 
+def last_child(element: Element) -> Element | None:
+    """The last child, at once: lxml's `len` counts all of them."""
+    return next(element.iterchildren(reversed=True), None)
+
+
 def sibling_name(element: Element, name: str) -> str:
     """A name in the namespace of an element: formats of Office have two, transitional and strict."""
     space, bracket, _ = element.tag.rpartition("}")
