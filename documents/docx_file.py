@@ -71,7 +71,7 @@ def _paragraphs(tree: Tree) -> Iterator[XmlParagraph]:
     for one in tree.iter(*_PARAGRAPHS):
         if one not in values:
             items = _with_fields(_items(one, (), runs, {}))
-            yield xml_paragraph(one, items, plain=(runs.frame(one),), add_text=_add_text, first="pPr")
+            yield xml_paragraph(one, items, plain=(runs.plain(one),), add_text=_add_text, first="pPr")
     yield from drawing_paragraphs(tree)
 
 
@@ -100,6 +100,7 @@ def _items(parent: Element, path: Path, runs: Runs, changes: dict[Hashable, Fram
 
 
 def _run_items(run: Element, path: Path) -> Iterator[Item]:
+    alone = (*path[:-1], Frame(path[-1].make))  # the run of what stays is no other's
     for child in run:
         name = local_name(child)
         if name == "t" or name in _CHARACTERS:
@@ -107,7 +108,7 @@ def _run_items(run: Element, path: Path) -> Iterator[Item]:
             if text:
                 yield Item(path, text)
         elif name not in _NOTES and name != "rPr":
-            yield Item(path, child, "break" if name in _BREAKS else "kept")
+            yield Item(path, child, "break") if name in _BREAKS else Item(alone, child, "kept")
 
 
 def _shown(element: Element) -> str:

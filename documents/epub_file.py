@@ -34,8 +34,9 @@ _LANGUAGE = re.compile(r"""(?<=\s)((?:xml:)?lang\s*=\s*["'])[^"']*""")
 _VOID = {
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 }  # fmt: skip
-# A link without letters behind a word is a note, whose number is no part of that word.
-_NOTE = re.compile(rf"(?<=[^\s>])<a\b{_ATTRIBUTES}>[^<\s]{{1,8}}</a\s*>")
+# A link without letters, behind a word or raised, is a note's mark, which is no part of a word.
+_MARK_LINK = rf"<a\b{_ATTRIBUTES}>[^<\s]{{1,8}}</a\s*>"
+_NOTE = re.compile(rf"(?<=[^\s>]){_MARK_LINK}|<sup\b{_ATTRIBUTES}>\s*{_MARK_LINK}\s*</sup\s*>")
 _NOTE_MARK = re.compile(r'<wbr data-note="(\d{1,6})"/>')
 # What is not HTML in XHTML: `<a id="p7"/>` has no end there, and CDATA no meaning.  Comments and scripts stay.
 _BARE = re.compile(

@@ -116,7 +116,9 @@ class Segment:
         """
         if not self.text.html:
             return [*self._before, Item(self._base, xml_text(translation)), *self._after]
-        items, opened, ids = list(self._before), [_Around(self._base)], []
+        items, opened = list(self._before), [_Around(self._base)]
+        left = dict(enumerate(self._by_id))
+        lost = ValueError(f"{translation!r} does not have the elements of {self.text.text!r}")
         done = 0
         for tag in _TAG.finditer(translation):
             items += _text(translation[done : tag.start()], opened[-1].base)
@@ -124,15 +126,16 @@ class Segment:
             if tag["end"] and len(opened) > 1:
                 items += opened.pop().end
                 continue
-            ids.append(int(tag["id"] or -1))
-            one = self._by_id[ids[-1]]
+            one = left.pop(int(tag["id"] or -1), None)
+            if one is None:
+                raise lost
             if isinstance(one, Item):
                 items.append(one)
             else:
                 items += one.start
                 opened.append(one)
-        if len(opened) > 1 or sorted(ids) != list(range(len(self._by_id))):
-            raise ValueError(f"{translation!r} does not have the elements of {self.text.text!r}")
+        if left or len(opened) > 1:
+            raise lost
         return [*items, *_text(translation[done:], self._base), *self._after]
 
     def _inside(self, items: Sequence[Item], depth: int) -> tuple[Path, str]:

@@ -54,8 +54,12 @@ class Runs:
     def __init__(self) -> None:
         self._frames: dict[Hashable, Frame] = {}
 
+    @staticmethod
+    def plain(paragraph: Element) -> Frame:
+        """The frame of a run without properties."""
+        return Frame(lambda: _run(paragraph, None))
+
     def frame(self, run: Element) -> Frame:
-        """The frame of a run; that of a run without properties for a paragraph."""
         own = run.find(sibling_name(run, "rPr"))
         key = properties(own, _NOT_FORMAT)
         if key not in self._frames:
@@ -81,7 +85,7 @@ def drawing_paragraphs(tree: Tree) -> Iterator[XmlParagraph]:
     for one in tree.iter(*_DRAWING_PARAGRAPHS):
         if is_master and _is_placeholder(one):
             continue
-        yield xml_paragraph(one, _drawing_items(one, runs), plain=(runs.frame(one),), add_text=add_run_text,
+        yield xml_paragraph(one, _drawing_items(one, runs), plain=(runs.plain(one),), add_text=add_run_text,
                             first="pPr", last="endParaRPr")
 
 

@@ -32,8 +32,8 @@ def parse(data: bytes, where: str, *, doctype: bool = False) -> Tree:
                              strip_cdata=False)
     try:
         tree = etree.fromstring(data, parser).getroottree()
-    except (etree.XMLSyntaxError, ValueError) as error:
-        raise UserError(f"{where} is broken: {error}") from None
+    except etree.XMLSyntaxError as error:
+        raise UserError(f"{where} is broken: {error.msg}") from None
     definition = tree.docinfo.internalDTD
     if definition is not None and any(True for _ in definition.iterentities()):
         raise UserError(f"{where} defines entities, which are not read: save it without them")
