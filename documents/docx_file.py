@@ -84,8 +84,8 @@ def _items(parent: Element, path: Path, runs: Runs, changes: dict[Hashable, Fram
         elif name in _AROUND or (name == "fldSimple" and _is_text_field(child.get(sibling_name(child, "instr"), ""))):
             frame = Frame(partial(_emptied, child, child), is_format=False)
             if name in ("ins", "moveTo"):  # of each run its own, with its own id
-                key = tuple((one, value) for one, value in child.items() if one != sibling_name(child, "id"))
-                frame = changes.setdefault((name, key), frame)
+                said = tuple((one, value) for one, value in child.items() if one != sibling_name(child, "id"))
+                frame = changes.setdefault((name, said), frame)
             yield from _items(child, (*path, frame), runs, changes)
         elif name == "sdt" and not _is_value(child):
             content = child.find(sibling_name(child, "sdtContent"))
@@ -140,8 +140,7 @@ def _with_fields(items: Iterable[Item]) -> list[Item]:
     """The items with those of each field joined.  A field that ends in another paragraph is left open."""
     opened = [_Field([])]  # the paragraph itself, then the fields
     for item in items:
-        name = local_name(item.content) if item.kind == "kept" else ""
-        part = item.content.get(sibling_name(item.content, "fldCharType")) if name == "fldChar" else name
+        part, instruction = _field_part(item.element)
         if part == "begin" and len(opened) <= _MOST_FIELDS:
             opened.append(_Field([]))
         field = opened[-1]
@@ -150,11 +149,18 @@ def _with_fields(items: Iterable[Item]) -> list[Item]:
             opened[-1].items += field.closed(item)
             continue
         field.items.append(item)
-        if part == "instrText":
-            field.instruction += item.content.text or ""
-        elif part == "separate":
+        field.instruction += instruction
+        if part == "separate":
             field.result = len(field.items)
     return [item for field in opened for item in field.items]
+
+
+def _field_part(element: Element | None) -> tuple[str, str]:
+    """Which part of a field an element is (`begin`, `separate`, `end`), and what it adds to the instruction."""
+    name = "" if element is None else local_name(element)
+    if element is None or name not in ("fldChar", "instrText"):
+        return "", ""
+    return element.get(sibling_name(element, "fldCharType"), ""), (element.text or "") if name == "instrText" else ""
 
 
 def _is_text_field(instruction: str) -> bool:

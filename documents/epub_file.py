@@ -62,7 +62,8 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
 
     def write(translations: Sequence[str]) -> bytes:
         left = iter(translations)
-        changed, same = {}, {}
+        changed: dict[str, bytes] = {}
+        same: dict[str, bytes] = {}
         for part in _parts(archive, language):
             own = [next(left) for _ in part.texts]
             differs = own != [text.text for text in part.texts]

@@ -71,7 +71,11 @@ class Item:
 
     @property
     def has_words(self) -> bool:
-        return self.kind == "text" and not self.content.isspace()
+        return bool(self.text) and not self.text.isspace()
+
+    @property
+    def element(self) -> Element | None:
+        return None if isinstance(self.content, (str, tuple)) else self.content
 
     @property
     def is_code(self) -> bool:
@@ -245,11 +249,12 @@ def fill(parent: Element, items: Iterable[Item], add_text: Callable[[Element, st
             opened[-1].append(outer)
             opened.append(inner)
         path = item.path
-        if isinstance(item.content, str):
-            add_text(opened[-1], item.content)
+        element = item.element
+        if element is None:
+            add_text(opened[-1], str(item.content))
         else:
-            item.content.tail = None
-            opened[-1].append(item.content)
+            element.tail = None
+            opened[-1].append(element)
 
 
 def _flat(items: Iterable[Item]) -> Iterator[Item]:

@@ -67,8 +67,8 @@ def xml_document(archive: Archive, entries: Sequence[str], paragraphs: Callable[
                 if set_language:
                     set_language(tree)
                 changed[entry] = serialised(tree)
-        for entry in beside if changed and set_language else ():
-            if entry not in changed:
+        for entry in beside:
+            if changed and set_language and entry not in changed:
                 set_language(tree := tree_of(entry))
                 changed[entry] = serialised(tree)
         return archive.rewritten(changed)
