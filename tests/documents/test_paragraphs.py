@@ -1,6 +1,7 @@
 """Paragraphs of docx, odt and pptx: the texts that they give, and where a translation's words go."""
 
 import re
+from itertools import accumulate
 
 import pytest
 from lxml import etree
@@ -173,6 +174,14 @@ CASES = [
      f"{w('Dehors')}<w:r>{PAIR.format(BOX, BOX)}</w:r>".replace("In a box.", "Dedans.")),
     ("docx", "<w:r><w:ruby><w:rt>" + w("x") + "</w:rt></w:ruby></w:r>", [], [], None),
     ("docx", w("12 %"), [], [], None),
+    # Outer spaces of a run count only where it says so.
+    ("docx", "<w:r><w:t>\n One </w:t></w:r>" + w("two", BOLD) + w(" three four"),
+     ['One<span id="0">two</span> three four'],
+     ['<span id="0">Un</span> trois'], w("Un", BOLD) + w(" trois")),
+    # A range from a link to outside of it is no element.
+    ("docx", LINK.format(w("a link") + MARK.split("{}")[0] + w(" is here")) + w(" and not") + MARK.split("{}")[1]
+     + w(" so"),
+     ['<span id="0">a link<img id="1"> is here</span> and not<img id="2"> so'], None, None),
     ("docx", w("&lt;b&gt; &amp; c"), ["<b> & c"], ["<i> & d"], w("&lt;i&gt; &amp; d")),
     ("docx", w("a ") + w("&lt;b&gt; &amp;amp;", BOLD) + w(" cc ddd eee"),
      ['a <span id="0">&lt;b&gt; &amp;amp;</span> cc ddd eee'],
@@ -269,10 +278,20 @@ def test_deep_and_crossing_elements():
         back = opened(f"a.{kind}", there).write([swapped(one) for one in opened(f"a.{kind}", there).texts])
         unclosed = [len(re.findall(r"<(?!/|img)", one.text)) - one.text.count("</") for one in texts_of(kind, data)]
         assert set(unclosed) == {0}
+        levels = [accumulate(1 if tag[1] != "/" else -1 for tag in re.findall(r"</?(?:span)", one.text))
+                  for one in texts_of(kind, data)]
+        deepest = max(map(max, levels))
+        assert deepest < 16 and (deepest > 10 or crossing in body)
         words = [re.sub("<[^>]*>", "", body_of(kind, one)) for one in (data, there, back)]
         assert words[0] == words[1].swapcase() == words[2]
         innermost = [re.findall(r'"(\d+)">WORD', body_of(kind, there))]
         assert kind == "docx" or innermost == [list(map(str, range(59)))]
+
+
+def test_a_bound_control_of_blocks_stays():
+    control = "<w:sdt><w:sdtPr><w:dataBinding/></w:sdtPr><w:sdtContent><w:p>{}</w:p></w:sdtContent></w:sdt>"
+    data = written("docx", control.format(w("Its data")) + control.format(w("free")).replace("dataBinding", "tag"))
+    assert [one.text for one in texts_of("docx", data)] == ["free"]
 
 
 def test_masters_of_slides():

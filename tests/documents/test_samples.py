@@ -125,6 +125,7 @@ def test_every_kind_of_text_is_there():
                      'The weather is <span id="0">beautiful</span> today.',
                      'The bread was still <span id="0">very warm</span>.'):
             assert text in texts
+        assert not any("never seen" in text for text in texts)  # deleted
     assert 'Tell them about the <span id="0">old man</span> first.' in {
         one.text for one in opened("libreoffice.pptx", sample("libreoffice.pptx")).texts}
 
