@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from lxml import etree
 
-from seq2see.errors import UserError
+from seq2see.errors import UserError, as_user_error
 from .archive import MIMETYPE, Archive
 from .protocol import Document, FileOptions, Text
 from .xml_document import language_kind
@@ -28,7 +28,8 @@ _XHTML, _NCX = "application/xhtml+xml", "application/x-dtbncx+xml"
 _OBFUSCATED_FONTS = {"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"}
 _XML_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _ATTRIBUTES = r"""(?:[^<>"'/]|"[^"]*"|'[^']*'|/(?!>))*+"""
-_ROOT, _BODY = re.compile(rf"<(?:html|body)\b{_ATTRIBUTES}>"), re.compile(rf"<body\b{_ATTRIBUTES}>")
+_ROOT = re.compile(rf"<(?:html|body)\b{_ATTRIBUTES}>")
+_BODY = re.compile(rf"<!--.*?-->|(?P<body><body\b{_ATTRIBUTES}>)", re.DOTALL)
 _TITLE = re.compile(r"(?<=<title>)[^<]*[^<\s][^<]*(?=</title\s*>)")
 _LANGUAGE = re.compile(r"""(?<=\s)((?:xml:)?lang\s*=\s*["'])[^"']*""")
 _VOID = {
@@ -66,9 +67,11 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
         same: dict[str, bytes] = {}
         for part in _parts(archive, language):
             own = [next(left) for _ in part.texts]
-            differs = own != [text.text for text in part.texts]
-            (changed if differs else same)[part.entry] = part.write(own)
-        # A book whose texts are the same keeps its language.
+            if own != [text.text for text in part.texts]:
+                changed[part.entry] = part.write(own)
+            elif language:
+                same[part.entry] = part.write(own)
+        # A book whose texts are all the same keeps its language.
         return archive.rewritten(changed and {**same, **changed})
 
     return Document([text for part in _parts(archive, language) for text in part.texts], write)
@@ -90,6 +93,8 @@ def _parts(archive: Archive, language: str) -> Iterator[_Part]:
     """The parts of every book in the file: its OPF, then its pages and tables of contents."""
     container = parse(archive.read(_CONTAINER), f"{archive.name}, {_CONTAINER},").getroot()
     packages = {one.get("full-path", ""): None for one in container.iter() if local_name(one) == "rootfile"}
+    if not packages:
+        raise UserError(f"{archive.name}, {_CONTAINER}, is broken: it names no book")
     done: set[str] = set()
     for package in packages:
         root = parse(archive.read(package), f"{archive.name}, {package},", doctype=True).getroot()
@@ -130,22 +135,26 @@ def _page(archive: Archive, entry: str, language: str) -> _Part:
     """The title and the body of a page."""
     data, where = archive.read(entry), f"{archive.name}, {entry},"
     encoding = parse(data, where, doctype=True).docinfo.encoding or "UTF-8"
-    page = data.decode(encoding)
-    begin, end = _BODY.search(page), page.rfind("</body")
+    with as_user_error(f"{where} is broken"):
+        page = data.decode(encoding)
+    begin = next((one for one in _BODY.finditer(page) if one["body"]), None)
+    end = page.rfind("</body")
     if begin is None or end < begin.end():
         return _Part(entry, [], lambda _: data)
     head = page[: begin.end()]
     notes: list[str] = []
     body = _NOTE.sub(partial(_without_note, notes), _BARE.sub(_html, page[begin.end() : end]))
     title = _TITLE.search(head)
-    texts = [*([Text(html.unescape(title[0]).strip())] if title else []), Text(body, html=True)]
+    texts = [Text(html.unescape(title[0]).strip())] if title else []
+    if has_words := any(map(str.isalpha, re.sub("<[^>]*>", "", body))):
+        texts.append(Text(body, html=True))
 
     def write(translations: Sequence[str]) -> bytes:
         new = _ROOT.sub(lambda tag: _LANGUAGE.sub(rf"\g<1>{language}", tag[0]), head) if language else head
         if title:
             new = _TITLE.sub(lambda _: html.escape(xml_text(translations[0]), quote=False), new, count=1)
         words = _NOTE_MARK.sub(lambda mark: notes[int(mark[1])] if int(mark[1]) < len(notes) else mark[0],
-                               xml_text(translations[-1]))
+                               xml_text(translations[-1]) if has_words else body)
         return _well_formed((new + words + page[end:]).encode(encoding, "xmlcharrefreplace"))
 
     return _Part(entry, texts, write)

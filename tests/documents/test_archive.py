@@ -101,6 +101,7 @@ FAULTS = {
     "odt as epub": (ODT, "a.epub is of another format than its name says"),
     "epub encrypted": (with_entries(EPUB, {"META-INF/encryption.xml": ENCRYPTION.format("http://aes")}),
                        "a.epub is encrypted (digital rights management)"),
+    "epub without a book": (with_entries(EPUB, {"META-INF/container.xml": "<container/>"}), "it names no book"),
     "epub signed": (with_entries(EPUB, {"META-INF/signatures.xml": "x"}), "a.epub is signed"),
     "epub page broken": (with_entries(EPUB, {PAGE: "<html><body><p></body></html>"}), f"a.epub, {PAGE}, is broken"),
     "epub page missing": (with_entries(EPUB, {PAGE: None}), f"it has no {PAGE}"),

@@ -11,7 +11,7 @@ from .archives import canonical, entries_of, opened, sample, with_entries
 
 PAGE = "EPUB/text/ch001.xhtml"
 AROUND = ('<?xml version="1.0" encoding="{code}"?>{doctype}<html xmlns="http://www.w3.org/1999/xhtml" '
-          'xmlns:epub="http://www.idpf.org/2007/ops" lang="en"><head><title>A title</title></head>'
+          'xmlns:epub="http://www.idpf.org/2007/ops" lang="en"><head><!-- <body> --><title>A title</title></head>'
           "<body>{body}</body></html>")
 MATH = "<math xmlns='http://www.w3.org/1998/Math/MathML'><mi>x</mi></math>"
 XHTML11 = '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "http://www.w3.org/TR/xhtml11/DTD/xhtml11.dtd">'
@@ -42,7 +42,7 @@ def page_of(data: bytes, change, **options: str) -> bytes:
      '<p>ONE <span class="a">TWO <span id="p"/>THREE</span></p>'),
     ("<p>One <![CDATA[<two> & ]]>three</p>", "<p>ONE &lt;TWO&gt; &amp; THREE</p>"),
     ("<script><![CDATA[if (a < b) c;]]></script><p>one</p>", "<script>if (a &lt; b) c;</script><p>ONE</p>"),
-    ("<!-- <body> a <script/> --><p>one</p>", "<!-- <body> a <script/> --><p>ONE</p>"),
+    ("<!-- <body> a <script/> </body> --><p>one</p>", "<!-- <body> a <script/> </body> --><p>ONE</p>"),
     ('<p>the river<a epub:type="noteref" href="#n">12</a> is</p>',
      '<p>THE RIVER<a epub:type="noteref" href="#n">12</a> IS</p>'),
     ('<p><sup><a href="#r">1</a></sup>The river</p>', '<p><sup><a href="#r">1</a></sup>THE RIVER</p>'),
@@ -85,7 +85,8 @@ def test_a_page_stays_well_formed():
 
 def test_the_titles_of_a_book_and_its_chapters():
     data = sample("pandoc-2.epub")
-    ncx = entries_of(data)["EPUB/toc.ncx"].replace(b"<navMap>", b"<docAuthor><text>Ann Example</text></docAuthor><navMap>")
+    author = b"<docAuthor><text>Ann Example</text></docAuthor>"
+    ncx = entries_of(data)["EPUB/toc.ncx"].replace(b"<navMap>", author + b"<navMap>")
     texts = [one.text for one in opened("a.epub", with_entries(data, {"EPUB/toc.ncx": ncx})).texts if not one.html]
     assert texts.count("A Day in the Harbour") == 5  # the OPF, twice the NCX, two pages
     assert "The first morning" in texts and "Ann Example" not in texts
@@ -94,6 +95,21 @@ def test_the_titles_of_a_book_and_its_chapters():
 def test_the_language_of_a_page():
     written = page_of(book('<p lang="la">one</p>'), str.upper, target="pt-BR").decode()
     assert re.search('<html [^>]* lang="pt-BR">', written) and '<p lang="la">ONE</p>' in written
+
+
+def test_a_page_without_words_is_no_text():
+    data = book('<!-- a comment --><img src="a.png" alt="a"/> 12')
+    assert not any("a.png" in one.text for one in opened("a.epub", data).texts)
+    page = page_of(data, str.upper, target="fr").decode()
+    assert '<img src="a.png" alt="a"/> 12</body>' in page and 'lang="fr"' in page and "<title>A TITLE" in page
+
+
+def test_other_pages_keep_their_bytes():
+    data = book('<p><a id="x"/>one</p>')
+    document = opened("a.epub", data)
+    first = [document.texts[0].text + " x", *(one.text for one in document.texts[1:])]
+    before, after = entries_of(data), entries_of(document.write(first))
+    assert [name for name in before if before[name] != after[name]] == ["EPUB/content.opf"]
 
 
 def test_pages_elsewhere():
