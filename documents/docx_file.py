@@ -81,22 +81,26 @@ def _items(parent: Element, path: Path, runs: Runs, changes: dict[Hashable, Fram
         name = local_name(child)
         if name == "r":
             yield from _run_items(child, (*path, runs.frame(child)))
-        elif name in _AROUND or (name == "fldSimple" and _is_text_field(child.get(sibling_name(child, "instr"), ""))):
-            frame = Frame(partial(_emptied, child, child), is_format=False)
+        elif (holder := _holder(child, name)) is not None:
+            frame = Frame(partial(_emptied, child, holder), is_format=False)
             if name in ("ins", "moveTo"):  # of each run its own, with its own id
                 said = tuple((one, value) for one, value in child.items() if one != sibling_name(child, "id"))
                 frame = changes.setdefault((name, said), frame)
-            yield from _items(child, (*path, frame), runs, changes)
-        elif name == "sdt" and not _is_value(child):
-            content = child.find(sibling_name(child, "sdtContent"))
-            frame = Frame(partial(_emptied, child, content), is_format=False)
-            yield from _items(content, (*path, frame), runs, changes)
+            yield from list(_items(holder, (*path, frame), runs, changes)) or [Item(path, child, "kept")]
         elif match := _RANGE.fullmatch(name):
             key = match["kind"], child.get(sibling_name(child, "id"))
             starts = match["end"] == "Start"
             yield Item(path, child, "kept", start=key if starts else None, end=None if starts else key)
         elif name not in _NOTES and not name.endswith("Pr"):
             yield Item(path, child, "kept")
+
+
+def _holder(element: Element, name: str) -> Element | None:
+    """The element that holds the runs inside an element around runs; None: it is none, or what it holds stays."""
+    if name == "sdt" and not _is_value(element):
+        return element.find(sibling_name(element, "sdtContent"))
+    is_text_field = name == "fldSimple" and _is_text_field(element.get(sibling_name(element, "instr"), ""))
+    return element if name in _AROUND or is_text_field else None
 
 
 def _run_items(run: Element, path: Path) -> Iterator[Item]:

@@ -168,6 +168,9 @@ CASES = [
      + "</w:sdtContent></w:sdt>" + w(" x"),
      ["x"], ["y"],
      "<w:sdt><w:sdtPr><w:date></w:date></w:sdtPr><w:sdtContent>" + w("1 May") + "</w:sdtContent></w:sdt>" + w(" y")),
+    *(("docx", w("One ") + empty + w("text"), ['One <img id="0">text'], ['Un <img id="0">texte'],
+       w("Un ") + empty + w("texte")) for empty in (
+           "<w:sdt><w:sdtPr></w:sdtPr></w:sdt>", "<w:sdt><w:sdtContent></w:sdtContent></w:sdt>", LINK.format(""))),
     # A text box is there twice, for two kinds of programs.
     ("docx", w("Out") + f"<w:r>{PAIR.format(BOX, BOX)}</w:r>", ["Out", "In a box.", "In a box."],
      ["Dehors", "Dedans.", "Dedans."],
