@@ -12,6 +12,10 @@ from .protocol import Document, FileOptions
 # The module whose `read(data, options, name=...)` gives the Document.
 FORMATS: Mapping[str, str] = {
     "txt": "plain_text",
+    "docx": "docx_file",
+    "odt": "odt_file",
+    "pptx": "pptx_file",
+    "epub": "epub_file",
 }
 
 

@@ -1,0 +1,193 @@
+"""Word's docx: the body, tables, headers, footers, notes, comments, text boxes, content controls and charts' text.
+
+Deleted text, equations, pictures, and the results of fields that Word computes (page numbers, references) stay.
+Written with its own texts, a file is the same, byte for byte; a changed entry is equal as canonical XML but for
+paragraphs with another text, in which runs of equal format are joined, and for the language of runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import partial
+
+from .archive import Archive
+from .inline import Frame, Item, Path
+from .ooxml import (
+    DRAWING_PARTS,
+    Runs,
+    add_run_text,
+    checked_parts,
+    drawing_paragraphs,
+    entries_of,
+    set_drawing_language,
+)  # fmt: skip
+from .protocol import Document, FileOptions
+from .xml_document import XmlParagraph, language_kind, xml_document, xml_paragraph
+from .xml_parts import Element, Tree, local_name, shallow, sibling_name
+
+_TEXT_PARTS = tuple(f"wordprocessingml.{one}+xml" for one in (
+    "document.main", "header", "footer", "footnotes", "endnotes", "comments"))
+_LANGUAGE_PARTS = ("wordprocessingml.styles+xml", "wordprocessingml.settings+xml")
+_PARAGRAPHS = (  # of the transitional and the strict format
+    "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}p",
+    "{http://purl.oclc.org/ooxml/wordprocessingml/main}p",
+)  # fmt: skip
+_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+_AROUND = {"bdo", "customXml", "dir", "hyperlink", "ins", "moveTo", "smartTag"}  # elements around runs
+_BREAKS = {"br", "cr", "ptab", "tab"}
+_CHARACTERS = {"noBreakHyphen": "\u2011", "softHyphen": "\u00ad"}
+_NOTES = {"lastRenderedPageBreak", "proofErr"}  # of Word to itself, no longer true of a translation
+_VALUES = {"checkbox", "comboBox", "dataBinding", "date", "dropDownList"}  # of content controls whose text is a value
+_TEXT_FIELDS = {"HYPERLINK", "INDEX", "QUOTE", "TOA", "TOC"}  # whose result is text; others are computed
+_MOST_FIELDS = 20  # in one another; Word has no more
+_RANGE = re.compile(r"(?P<kind>\w+?)(?:Range)?(?P<end>Start|End)")  # of bookmarks, comments, moved text
+
+
+def read(data: bytes, options: FileOptions, *, name: str) -> Document:
+    archive = Archive(data, name)
+    parts = checked_parts(archive, "wordprocessingml.document.main+xml")
+
+    kind = language_kind(options.target)
+
+    def set_language(tree: Tree) -> None:
+        for one in tree.iter():
+            if local_name(one) in ("lang", "themeFontLang"):
+                key = sibling_name(one, {"main": "val", "east_asian": "eastAsia", "complex": "bidi"}[kind or "main"])
+                if language_kind(one.get(key, "")):
+                    one.set(key, options.target)
+        set_drawing_language(tree, options.target)
+
+    return xml_document(archive, entries_of(parts, (*_TEXT_PARTS, *DRAWING_PARTS)), _paragraphs,
+                        set_language if kind else None, beside=entries_of(parts, _LANGUAGE_PARTS))
+
+
+def _paragraphs(tree: Tree) -> Iterator[XmlParagraph]:
+    runs = Runs()
+    values = {one for control in tree.iter() if local_name(control) == "sdt" and _is_value(control)
+              for one in control.iter(*_PARAGRAPHS)}
+    for one in tree.iter(*_PARAGRAPHS):
+        if one not in values:
+            items = _with_fields(_items(one, (), runs, {}))
+            yield xml_paragraph(one, items, plain=(runs.plain(one),), add_text=_add_text, first="pPr")
+    yield from drawing_paragraphs(tree)
+
+
+def _items(parent: Element, path: Path, runs: Runs, changes: dict[Hashable, Frame]) -> Iterator[Item]:
+    """The items of an element around runs.  `changes` are the frames of tracked changes."""
+    for child in parent:
+        name = local_name(child)
+        if name == "r":
+            yield from _run_items(child, (*path, runs.frame(child)))
+        elif (holder := _holder(child, name)) is not None:
+            frame = Frame(partial(_emptied, child, holder), is_format=False)
+            if name in ("ins", "moveTo"):  # of each run its own, with its own id
+                said = tuple((one, value) for one, value in child.items() if one != sibling_name(child, "id"))
+                frame = changes.setdefault((name, said), frame)
+            yield from list(_items(holder, (*path, frame), runs, changes)) or [Item(path, child, "kept")]
+        elif match := _RANGE.fullmatch(name):
+            key = match["kind"], child.get(sibling_name(child, "id"))
+            starts = match["end"] == "Start"
+            yield Item(path, child, "kept", start=key if starts else None, end=None if starts else key)
+        elif name not in _NOTES and not name.endswith("Pr"):
+            yield Item(path, child, "kept")
+
+
+def _holder(element: Element, name: str) -> Element | None:
+    """The element that holds the runs inside an element around runs; None: it is none, or what it holds stays."""
+    if name == "sdt" and not _is_value(element):
+        return element.find(sibling_name(element, "sdtContent"))
+    is_text_field = name == "fldSimple" and _is_text_field(element.get(sibling_name(element, "instr"), ""))
+    return element if name in _AROUND or is_text_field else None
+
+
+def _run_items(run: Element, path: Path) -> Iterator[Item]:
+    alone = (*path[:-1], Frame(path[-1].make))  # the run of what stays is no other's
+    for child in run:
+        name = local_name(child)
+        if name == "t" or name in _CHARACTERS:
+            text = _shown(child) if name == "t" else _CHARACTERS[name]
+            if text:
+                yield Item(path, text)
+        elif name not in _NOTES and name != "rPr":
+            yield Item(path, child, "break") if name in _BREAKS else Item(alone, child, "kept")
+
+
+def _shown(element: Element) -> str:
+    """The text of an element, whose outer spaces count only if it says so."""
+    text = re.sub("[\t\n\r]", " ", element.text or "")
+    if text == text.strip(" "):
+        return text
+    says = next((one.get(_SPACE) for one in (element, *element.iterancestors()) if one.get(_SPACE)), "")
+    return text if says == "preserve" else text.strip(" ")
+
+
+@dataclass(eq=False)
+class _Field:
+    """A complex field that has begun: its items, its instruction so far, and where its result begins."""
+
+    items: list[Item]
+    instruction: str = ""
+    result: int | None = None
+
+    def closed(self, end: Item) -> list[Item]:
+        """Its items with the last one: a range around a result that is text, or else one item that stays."""
+        if self.result is None or not _is_text_field(self.instruction):
+            return [Item(end.path, (*self.items, end), "kept")]
+        start = Item(end.path, tuple(self.items[: self.result]), "kept", start=self)
+        return [start, *self.items[self.result :], replace(end, end=self)]
+
+
+def _with_fields(items: Iterable[Item]) -> list[Item]:
+    """The items with those of each field joined.  A field that ends in another paragraph is left open."""
+    opened = [_Field([])]  # the paragraph itself, then the fields
+    for item in items:
+        part, instruction = _field_part(item.element)
+        if part == "begin" and len(opened) <= _MOST_FIELDS:
+            opened.append(_Field([]))
+        field = opened[-1]
+        if part == "end" and len(opened) > 1:
+            opened.pop()
+            opened[-1].items += field.closed(item)
+            continue
+        field.items.append(item)
+        field.instruction += instruction
+        if part == "separate":
+            field.result = len(field.items)
+    return [item for field in opened for item in field.items]
+
+
+def _field_part(element: Element | None) -> tuple[str, str]:
+    """Which part of a field an element is (`begin`, `separate`, `end`), and what it adds to the instruction."""
+    name = "" if element is None else local_name(element)
+    if element is None or name not in ("fldChar", "instrText"):
+        return "", ""
+    return element.get(sibling_name(element, "fldCharType"), ""), (element.text or "") if name == "instrText" else ""
+
+
+def _is_text_field(instruction: str) -> bool:
+    return next(iter(instruction.split()), "").upper() in _TEXT_FIELDS
+
+
+def _is_value(control: Element) -> bool:
+    """Whether the text of a content control is a value that is chosen, or bound to data."""
+    own = control.find(sibling_name(control, "sdtPr"))
+    return own is not None and any(local_name(one) in _VALUES for one in own)
+
+
+def _emptied(element: Element, holder: Element) -> tuple[Element, Element]:
+    """An element and the one in it for its content (itself, or a child), with the properties alone."""
+    new = shallow(element)
+    new.extend(deepcopy(child) for child in element if local_name(child).endswith("Pr"))
+    if holder is element:
+        return new, new
+    new.append(shallow(holder))
+    return new, new[-1]
+
+
+def _add_text(run: Element, text: str) -> None:
+    added = add_run_text(run, text)
+    if added.text != added.text.strip() or "  " in added.text:
+        added.set(_SPACE, "preserve")

@@ -1,0 +1,138 @@
+"""What docx and pptx share: parts by content type, runs, and the paragraphs of DrawingML (shapes, charts, SmartArt)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator
+from copy import deepcopy
+
+from lxml import etree
+
+from seq2see.errors import UserError
+from .archive import Archive
+from .inline import Frame, Item, Tag
+from .xml_document import XmlParagraph, xml_paragraph
+from .xml_parts import Element, Tree, last_child, local_name, parse, properties, sibling_name
+
+CONTENT_TYPES = "[Content_Types].xml"
+DRAWING_PARTS = ("drawingml.chart+xml", "drawingml.diagramData+xml", "drawingml.diagramDrawing+xml")
+_DRAWING_PARAGRAPHS = (  # of the transitional and the strict format
+    "{http://schemas.openxmlformats.org/drawingml/2006/main}p", "{http://purl.oclc.org/ooxml/drawingml/main}p",
+)  # fmt: skip
+_CODE_STYLES = {"HTMLCode", "SourceText", "VerbatimChar"}  # of Word, LibreOffice and pandoc
+# Attributes and children of a run's properties that do not change how it looks.
+_NOT_FORMAT = {"lang", "altLang", "dirty", "err", "smtClean", "noProof", "bmk"}
+
+
+def checked_parts(archive: Archive, main: str) -> dict[str, str]:
+    """The content type of each part, in the file's order.  That of the main part ends with `main`.
+
+    Raises:
+        UserError: the file is of another format, has macros, or a signature, which a translation would break.
+    """
+    types = parse(archive.read(CONTENT_TYPES), f"{archive.name}, {CONTENT_TYPES},").getroot()
+    parts = {one.get("PartName", "").removeprefix("/"): one.get("ContentType", "")
+             for one in types if local_name(one) == "Override"}
+    macros = [name for name in archive.names if name.lower().endswith(("vbaproject.bin", "vbadata.xml"))]
+    if macros or any("macroEnabled" in kind for kind in parts.values()):
+        raise UserError(f"{archive.name} has macros: save it without them")
+    if any(name.startswith("_xmlsignatures/") for name in archive.names):
+        raise UserError(f"{archive.name} is signed, and a translation breaks the signature: save it unsigned")
+    if not any(kind.endswith(main) for kind in parts.values()):
+        raise UserError(f"{archive.name} is of another format than its name says: it has no {main}")
+    return parts
+
+
+def entries_of(parts: dict[str, str], kinds: tuple[str, ...]) -> list[str]:
+    """The entries whose content types end so."""
+    return [name for name, kind in parts.items() if kind.endswith(kinds)]
+
+
+class Runs:
+    """The frames of runs; runs that look the same have one."""
+
+    def __init__(self) -> None:
+        self._frames: dict[Hashable, Frame] = {}
+
+    @staticmethod
+    def plain(paragraph: Element) -> Frame:
+        """The frame of a run without properties."""
+        return Frame(lambda: _run(paragraph, None))
+
+    def frame(self, run: Element) -> Frame:
+        own = run.find(sibling_name(run, "rPr"))
+        key = properties(own, _NOT_FORMAT)
+        if key not in self._frames:
+            tag = _tag(own)
+            self._frames[key] = Frame(lambda: _run(run, own), is_format=tag != "code" and not _is_link(own), tag=tag)
+        return self._frames[key]
+
+
+def add_run_text(run: Element, text: str) -> Element:
+    """Add text to a run, or to the text that ends it; the element that it is in."""
+    name = sibling_name(run, "t")
+    last = last_child(run)
+    if last is None or last.tag != name:
+        last = etree.SubElement(run, name)
+    last.text = (last.text or "") + text
+    return last
+
+
+def drawing_paragraphs(tree: Tree) -> Iterator[XmlParagraph]:
+    """The paragraphs of shapes, without the prompts of placeholders in masters and layouts."""
+    is_master = local_name(tree.getroot()) in ("sldMaster", "sldLayout")
+    runs = Runs()
+    for one in tree.iter(*_DRAWING_PARAGRAPHS):
+        if is_master and _is_placeholder(one):
+            continue
+        yield xml_paragraph(one, _drawing_items(one, runs), plain=(runs.plain(one),), add_text=add_run_text,
+                            first="pPr", last="endParaRPr")
+
+
+def set_drawing_language(tree: Tree, language: str) -> None:
+    for one in tree.iter():
+        if local_name(one) in ("rPr", "endParaRPr", "defRPr") and one.get("lang"):
+            one.set("lang", language)
+
+
+def _drawing_items(paragraph: Element, runs: Runs) -> Iterator[Item]:
+    for child in paragraph:
+        name = local_name(child)
+        if name == "r":
+            frame = runs.frame(child)
+            for text in re.split(r"(\t)", child.findtext(sibling_name(child, "t"), "")):
+                if text:
+                    yield Item((frame,), text.replace("\n", " "), "break" if text == "\t" else "text")
+        elif name not in ("pPr", "endParaRPr"):
+            yield Item((), child, "break" if name == "br" else "kept")
+
+
+def _is_placeholder(paragraph: Element) -> bool:
+    shape = next((one for one in paragraph.iterancestors() if local_name(one) == "sp"), None)
+    return shape is not None and any(local_name(one) == "ph" for one in shape.iter())
+
+
+def _run(like: Element, own: Element | None) -> tuple[Element, Element]:
+    run = etree.Element(sibling_name(like, "r"), nsmap=like.nsmap)
+    if own is not None:
+        run.append(deepcopy(own))
+        run[0].tail = None
+    return run, run
+
+
+def _is_link(own: Element | None) -> bool:
+    return own is not None and any(local_name(child).startswith("hlink") for child in own)
+
+
+def _tag(own: Element | None) -> Tag:
+    if own is None:
+        return "span"
+    style = own.find(sibling_name(own, "rStyle"))
+    if style is not None and style.get(sibling_name(own, "val")) in _CODE_STYLES:
+        return "code"
+    baseline = own.get("baseline", "0")  # of DrawingML: how much the run is raised
+    aligned = own.find(sibling_name(own, "vertAlign"))  # of WordprocessingML
+    kind = "" if aligned is None else aligned.get(sibling_name(own, "val"), "")
+    if kind == "subscript" or baseline.startswith("-"):
+        return "sub"
+    return "sup" if kind == "superscript" or baseline.strip("0%") else "span"

@@ -1,0 +1,24 @@
+"""PowerPoint's pptx: slides, notes, text of masters outside placeholders, tables, SmartArt and text in charts.
+
+Fields such as slide numbers, comments and the data of charts stay.  Written with its own texts, a file is the same,
+byte for byte; a changed entry is equal as canonical XML but for paragraphs with another text, in which runs of equal
+format are joined, and for the language of runs.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from .archive import Archive
+from .ooxml import DRAWING_PARTS, checked_parts, drawing_paragraphs, entries_of, set_drawing_language
+from .protocol import Document, FileOptions
+from .xml_document import language_kind, xml_document
+
+_SLIDES = tuple(f"presentationml.{one}+xml" for one in ("slide", "notesSlide", "slideMaster", "slideLayout"))
+
+
+def read(data: bytes, options: FileOptions, *, name: str) -> Document:
+    archive = Archive(data, name)
+    parts = checked_parts(archive, "presentationml.presentation.main+xml")
+    set_language = partial(set_drawing_language, language=options.target) if language_kind(options.target) else None
+    return xml_document(archive, entries_of(parts, (*_SLIDES, *DRAWING_PARTS)), drawing_paragraphs, set_language)
