@@ -23,6 +23,7 @@ from ..lens.pausing import Stopped, pausing
 from ..lens.views import SLOW
 from ..tokenizer.language_pairs import LanguagePairs
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
+from ..translate.glossary import Glossary
 from ..translate.loaded_checkpoint import ModelChanged
 from ..translate.results import Translation
 from ..translate.translator import Format, Translator
@@ -55,6 +56,7 @@ class RequestOptions(TypedDict, total=False):
     options: DecodingOptions
     prefix: str
     keep: str  # a pattern: what it matches stays
+    glossary: Glossary | None  # terms and what is written for them
 
 
 class Service:
