@@ -2,11 +2,11 @@
 
     python benchmarks/glossary.py RUN --test FOLDER         RUN: a trained model, everyday by default
 
-FOLDER: as for `everyday.py`; without it the phrasebook that comes with the package.  For each language 300 sentences with
-a term each: a noun of the source and the word that the reference has for it.  Half are terms that the model does not
-write by itself.  Which word stands for which is learnt from the lines by IBM model 1 in both directions, not asked of the
-model.  A term is honoured if the translation has it exactly, but for the case of its first letter.  *both*: a glossary of
-each sentence's own term; *all*: one glossary of all terms, so that other terms of it are forced too.
+FOLDER: as for `everyday.py`; without it the phrasebook that comes with the package.  For each language 300 sentences
+with a term each: a noun of the source and the word that the reference has for it.  Half are terms that the model does
+not write by itself.  Which word stands for which is learnt from the lines by IBM model 1 in both directions, not asked
+of the model.  A term is honoured if the translation has it exactly, but for the case of its first letter.  *both*: a
+glossary of each sentence's own term; *all*: one glossary of all terms, so that others of it are forced too.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ ROUNDS = 5  # of IBM model 1
 SURE = 0.15  # probability of a word given the other, in each direction
 TWICE = 2  # lines that have both
 SHORTEST = 4  # letters
-BEFORE = frozenset(["the", "a", "an", "my", "your", "his", "her", "our", "their", "this", "that", "these", "those", "some", "every", "no", "any"])
-AFTER = frozenset(
-    ["is", "was", "are", "were", "of", "in", "on", "at", "to", "and", "or", "but", "for", "with", "from", "by", "that", "who", "which", "will", "would", "can", "could", "has", "have", "had", "if", "when", "than", "as"])  # fmt: skip
+BEFORE = {"the", "a", "an", "my", "your", "his", "her", "our", "their", "this", "that", "these", "those", "every", "no"}
+AFTER = {"is", "was", "are", "were", "of", "in", "on", "at", "to", "and", "or", "but", "for", "with", "from", "by",
+         "that", "who", "which", "will", "would", "can", "could", "has", "have", "had", "if", "when", "than", "as"}  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+")
 Lexicon = dict[tuple[str, str], float]  # P(second | first)
 
@@ -76,7 +76,7 @@ def lexicon(texts: Sequence[tuple[list[str], list[str]]]) -> Lexicon:
 
 
 def with_terms(lines: Sequence[Pair], lexicon_pairs: Sequence[Pair], language: str) -> Iterator[Line]:
-    """The lines with a noun (after a determiner, before a function word or a mark) and the one word for it, each once."""
+    """The lines with a noun (after a determiner, before a function word or a mark) and the one word for it."""
     texts = [(_words(pair.source), _words(pair.target)) for pair in lexicon_pairs]
     there = lexicon(texts)
     back = lexicon([(target, source) for source, target in texts])
@@ -118,8 +118,9 @@ def measured(translate: Any, lines: Sequence[Line], language: str) -> list[dict[
         terms.setdefault(line.term, line.target)
     glossary = Glossary.of(terms)
     found: list[Any] = []
-    seconds = timed(lambda: found.extend(translate([line.source for line in lines], target=language, glossary=glossary)))
-    before = timed(lambda: translate([line.source for line in lines], target=language))
+    sources = [line.source for line in lines]
+    seconds = timed(lambda: found.extend(translate(sources, target=language, glossary=glossary)))
+    before = timed(lambda: translate(sources, target=language))
     forced, missing = (sum(len(getattr(one, name)) for one in found) for name in ("terms", "missing_terms"))
     texts = [one.text for one in found]
     return [*rows, {"pair": f"en-{language}", "kind": "all", "sentences": len(lines), "terms": forced,

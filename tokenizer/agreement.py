@@ -27,15 +27,16 @@ _FEMININE = {
 }  # fmt: skip
 _NEUTER = {"de": "chen|lein|um|ment|nis|ma"}
 _ARTICLES = {
-    "de": "der|die|das|den|dem|des|ein|eine|einen|einem|einer|eines", "en": "the|an?", "es": "el|la|los|las|una?|unos|unas",
-    "fr": "les?|la|l['’]|une?|des",
+    "de": "der|die|das|den|dem|des|ein|eine|einen|einem|einer|eines", "en": "the|an?",
+    "es": "el|la|los|las|una?|unos|unas", "fr": "les?|la|l['’]|une?|des",
 }  # fmt: skip
 _CONTRACTED = {  # with an article
     "de": {"im": "in", "ins": "in", "am": "an", "vom": "von", "beim": "bei", "zum": "zu", "zur": "zu"},
     "es": {"al": "a", "del": "de"}, "fr": {"au": "à", "aux": "à", "du": "de"},
 }  # fmt: skip
 _PLURAL = regex.compile(r"(?<![suiy])s\Z")
-_VOWEL = r"(?=[aeiouâàéèêëîïôöûùœæ]|h(?:abi|ebdo|éli|émi|erb|ermi|eur|iver|istoi|omm|onn|ono|ôp|ôt|or[aio]|ui(?!t)|uî|umain|umeur))"
+_VOWEL = (r"(?=[aeiouâàéèêëîïôöûùœæ]"  # or a mute h, in French
+          r"|h(?:abi|ebdo|éli|émi|erb|ermi|eur|iver|istoi|omm|onn|ono|ôp|ôt|or[aio]|ui(?!t)|uî|umain|umeur))")
 _AGREES = {  # singular words that stand before nouns of one gender alone
     "es": {"m": "el|un|este|ese|aquel|del|al", "f": "la|una|esta|esa|aquella"},
     "fr": {"m": rf"le|un|ce|du|au|[mts]on(?! {_VOWEL})", "f": "la|une|cette|[mts]a"},

@@ -258,12 +258,14 @@ class Reading:
     def _terms_in(self, translation: str) -> list[tuple[Span, Part]] | None:
         """Where the translation has what stands for terms, each with its term.  Terms that are read as they are need no
         more than be there.  None if one is not there, or its stand-in too often."""
+        if not self.has_terms:
+            return []
         languages = {"source": self.protection.language, "target": self.protection.target}
         wanted: dict[tuple[str, ...], list[Part]] = {}
         for part, stand_in in zip(self.parts, self.stand_ins, strict=True):
             kind = self._kind(part)
             if kind and stand_in:
-                said = forms(stand_in, **languages) if kind == "noun" else [stand_in if kind == "name" else part.written]
+                said = [part.written] if kind in ("source", "target") else forms(stand_in, **languages)
                 wanted.setdefault(tuple(map(self._cased, said)), []).append(part)
         found = occurrences([one for each in wanted for one in each], translation)
         places: list[tuple[Span, Part]] = []
@@ -408,6 +410,9 @@ class _Placing:
         """Insert a part with the surrounding white space of the source, if there is any."""
         if part.kind == "space" or part.is_beside:
             return text[: place[0]] + self._written(part) + text[place[1] :]
+        if part.kind == "term" and self.reading._is_whole(part.span):  # then the model's article is none of the text
+            before = _WORD.sub("", text[: place[0]]).strip()
+            text, place = before + text[place[0] :], (len(before), len(before) + place[1] - place[0])
         start, end = _blank_about(text, place[0])[0], _blank_about(text, place[1])[1]
         own = text[start : place[0]], text[place[1] : end]
         first, last = _blank_about(self.source, part.start)[0], _blank_about(self.source, part.end)[1]
@@ -423,8 +428,6 @@ class _Placing:
         before = text[:start] + left
         if part.kind == "term":
             before = fitted(before, words, language=self.reading.protection.target)
-            if self.reading._is_whole(part.span):  # then the model's article is none of the text
-                before = _WORD.sub("", before).lstrip()
         return before + words + right + text[end:]
 
     def _written(self, part: Part, before: str = "") -> str:

@@ -60,9 +60,9 @@ class TranslateBody(RequestBody):
     format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")
     keep: str = Field(default="", max_length=LONGEST_PATTERN, description="a regular expression: what it matches stays "
                       "as it is, beside what is protected anyway")
-    glossary: dict[Term, Term] = Field(default={}, max_length=MOST_TERMS, description="terms of the source language and "
-                                       "what the translation writes for each, word for word; a term that stands for "
-                                       "itself is not translated")
+    glossary: dict[Term, Term] = Field(default={}, max_length=MOST_TERMS, description="terms of the source language "
+                                       "and what the translation writes for each, word for word; a term that stands "
+                                       "for itself is not translated")
 
     def forced(self) -> Glossary | None:
         try:
