@@ -52,7 +52,8 @@ def test_a_glossary_is_a_value():
 @pytest.mark.parametrize(("pairs", "wrong"), [
     ([("a", " ")], "the target term is empty"), ([("", "b")], "the source term is empty"),
     ([("a", "b"), ("a", "c")], "term 2 of the glossary: the source term has another target"),
-    ([("a" * 101, "b")], "101 characters: at most 100"), ([("a", "b\x00")], "control"), ([("a", "\U000f0000")], "private"),
+    ([("a" * 101, "b")], "101 characters: at most 100"), ([("a", "b\x00")], "control"),
+    ([("a", "\U000f0000")], "private"),
 ])  # fmt: skip
 def test_what_is_no_pair_of_terms_is_refused(pairs, wrong):
     with pytest.raises(UserError, match=wrong):

@@ -61,7 +61,8 @@ def test_a_term_is_of_a_sentence_and_no_guess(everyday):
 
 
 @pytest.mark.parametrize(("text", "expected"), [
-    ("<p>My <b>washing machine</b> is old.</p>", "<b>lave-linge</b>"), ("<p>My <b>washing</b> machine.</p>", "lave-linge</b>"),
+    ("<p>My <b>washing machine</b> is old.</p>", "<b>lave-linge</b>"),
+    ("<p>My <b>washing</b> machine.</p>", "lave-linge</b>"),
     ('<p>The <span translate="no">car</span> is in front of the car.</p>', '<span translate="no">car</span>'),
     ('<p>The car is <a href="car">here</a> &amp; there.</p>', '<a href="car">'),
 ])  # fmt: skip

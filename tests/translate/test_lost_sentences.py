@@ -143,7 +143,8 @@ def test_what_is_protected_comes_back_exactly_once(made, write):
     lambda text, rank: f"{text} {text}", lambda text, rank: text.replace("hibou", "chouette").replace("lamp", "lampe"),
 ], ids=["copied", "names lost", "other", "twice", "a noun"])  # fmt: skip
 def test_a_term_is_there_as_often_as_in_the_source(made, write):
-    cases = {"The owl slept.": 1, "Owl and owl.": 2, "It slept.": 0, "The owl (an owl) has 7 %s.": 2, "A TIRED OWL, AN OWL!": 2}
+    cases = {"The owl slept.": 1, "Owl and owl.": 2, "It slept.": 0, "The owl (an owl) has 7 %s.": 2,
+             "A TIRED OWL, AN OWL!": 2}
     results = both(made(write), list(cases), glossary=Glossary.of({"owl": "hibou"}))
     for count, result in zip(cases.values(), results, strict=True):
         assert len(result.terms) == count and result.missing_terms == ()
