@@ -119,7 +119,8 @@ class Reading:
         known = text.casefold()
         spare = {"name": iter([name for name in _NAMES if name.casefold() not in known]),
                  "number": iter([number for number in _OTHER_NUMBERS if number not in known])}
-        stand_ins, seen = [], Counter[str]()
+        stand_ins: list[str] = []
+        seen = Counter[str]()
         for part in parts:
             words = text[slice(*part.span)]
             if part.kind == "term":
