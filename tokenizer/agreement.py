@@ -22,7 +22,8 @@ _NOUNS = {
     "fr": ("f lampe lampes", "f table tables", "m livre livres", "f porte portes", "m jardin jardins"),
 }  # fmt: skip
 _FEMININE = {
-    "de": "e|ung|heit|keit|schaft|ion|tät|ik|ei|in|ur|enz|anz", "es": "a|[csxg]ión|[dt]ad|tud|ez|umbre",
+    "de": "e|ung|heit|keit|schaft|kraft|ion|tät|ik|ei|(?:er|or|ist|nt|eur|log|at|d|ch|g|f)in|ur|enz|anz",
+    "es": "a|[csxg]i(?:ón|one)|[dt]ade?|tud|ez|umbre",
     "fr": "(?<!ag|[bp]l|cl|[bdgtv]r|[ai]sm|[èaouy]m|èg|ph|st|xt|iv|ng|air)e|ion|[rsv]son|ison|[iv]té|lté|nté|rté",
 }  # fmt: skip
 _NEUTER = {"de": "chen|lein|um|ment|nis|ma"}
@@ -37,8 +38,9 @@ _CONTRACTED = {  # with an article
 _PLURAL = regex.compile(r"(?<![suiy])s\Z")
 _VOWEL = (r"(?=[aeiouâàéèêëîïôöûùœæ]"  # or a mute h, in French
           r"|h(?:abi|ebdo|éli|émi|erb|ermi|eur|iver|istoi|omm|onn|ono|ôp|ôt|or[aio]|ui(?!t)|uî|umain|umeur))")
-_AGREES = {  # singular words that stand before nouns of one gender alone
-    "es": {"m": "el|un|este|ese|aquel|del|al", "f": "la|una|esta|esa|aquella"},
+_AGREES = {  # words that stand before nouns of one gender alone; in German, m: before no feminine one
+    "de": {"m": "(?-i:Der)|(?:[dkms]?ein|unser)(?:e[mns])?|(?:ihr|dies|jed)e[mns]|das|de[mns]|im|am|vom|zum|beim|ins"},
+    "es": {"m": "el|un|este|ese|aquel|del|al|los|unos|estos|esos", "f": "la|una|esta|esa|aquella|las|unas|estas|esas"},
     "fr": {"m": rf"le|un|ce|du|au|[mts]on(?! {_VOWEL})", "f": "la|une|cette|[mts]a"},
 }  # fmt: skip
 # The end of what stands before a term, how the term begins, and what stands there instead (`f:` before a feminine one).

@@ -135,4 +135,13 @@ def test_nouns_have_the_gender_and_number_of_the_term():
     assert next(nouns("Wohnung", "flat", **languages)) == "lamp"
     assert next(nouns("Mädchen", "girls", **languages)) == "books"
     assert "Bücher" in forms("books", **languages) and forms("Anna", **languages) == ["Anna"]
-    assert disagrees("une belle ", "jardin", language="fr") and not disagrees("un ", "jardin", language="fr")
+
+
+@pytest.mark.parametrize(("language", "before", "term", "expected"), [
+    ("fr", "une belle ", "jardin", True), ("fr", "un ", "jardin", False), ("fr", "mon ", "armoire", False),
+    ("fr", "mon ", "voiture", True), ("es", "los ", "páginas", True), ("de", "Der ", "Kundin", True),
+    ("de", "mit der ", "Kundin", False), ("de", "einem ", "Wohnung", True), ("de", "die ", "Tisch", False),
+    ("hi", "une ", "jardin", False),
+])  # fmt: skip
+def test_an_article_of_the_other_gender_disagrees(language, before, term, expected):
+    assert disagrees(before, term, language=language) is expected
