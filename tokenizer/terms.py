@@ -60,15 +60,18 @@ class Glossary:
         return {source.upper(): target for source, target in reversed(self.pairs)}
 
     @cached_property
-    def _patterns(self) -> tuple[regex.Pattern[str], regex.Pattern[str]]:
-        pattern = rf"{_FIRST}(?<!\w[-‑])\L<terms>(?![-‑]\w){_LAST}"
-        first, second = (regex.compile(pattern, terms=set(some)) for some in (self._targets, self._in_capitals))
-        return first, second
+    def _pattern(self) -> regex.Pattern[str]:
+        return _compiled(self._targets)
+
+    @cached_property
+    def _pattern_in_capitals(self) -> regex.Pattern[str]:
+        return _compiled(self._in_capitals)
 
     def found(self, text: str, *, capitals: bool = False) -> list[tuple[Span, str]]:
         """The source terms in a text, in order: the span of each, and its target term.  `capitals`: all text is."""
         targets = self._in_capitals if capitals else self._targets
-        return [(one.span(), targets[one[0]]) for one in self._patterns[capitals].finditer(_SPACE.sub(" ", text))]
+        pattern = self._pattern_in_capitals if capitals else self._pattern
+        return [(one.span(), targets[one[0]]) for one in pattern.finditer(_SPACE.sub(" ", text))] if self.pairs else []
 
 
 def add(terms: dict[str, str], source: str, target: str, *, where: str) -> None:
@@ -95,6 +98,10 @@ def occurrences(targets: Iterable[str], text: str) -> dict[str, list[Span]]:
         for one in regex.finditer(rf"{_FIRST}\L<forms>{_LAST}", _SPACE.sub(" ", text), forms=set(as_given)):
             found[as_given[one[0]]].append(one.span())
     return found
+
+
+def _compiled(terms: Iterable[str]) -> regex.Pattern[str]:
+    return regex.compile(rf"{_FIRST}(?<!\w[-‑])\L<terms>(?![-‑]\w){_LAST}", terms=set(terms))
 
 
 def capitalised(term: str) -> str:

@@ -44,6 +44,10 @@ def test_a_case_of_its_own_comes_first():
     assert [target for _, target in both.found("Apple, apple")] == ["Apple", "pomme"]
 
 
+def test_an_empty_glossary_has_no_terms():
+    assert Protection(glossary=Glossary.of({})).parts("A car. A CAR.") == ()
+
+
 def test_a_glossary_is_a_value():
     other = pickle.loads(pickle.dumps(GLOSSARY))
     assert other == GLOSSARY and hash(other) == hash(GLOSSARY) and other.found("a car") == GLOSSARY.found("a car")
