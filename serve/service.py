@@ -23,6 +23,7 @@ from ..lens.pausing import Stopped, pausing
 from ..lens.views import SLOW
 from ..tokenizer.language_pairs import LanguagePairs
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
+from ..translate.glossary import Glossary
 from ..translate.loaded_checkpoint import ModelChanged
 from ..translate.results import Translation
 from ..translate.translator import Format, Translator
@@ -55,6 +56,7 @@ class RequestOptions(TypedDict, total=False):
     options: DecodingOptions
     prefix: str
     keep: str  # a pattern: what it matches stays
+    glossary: Glossary | None  # terms and what is written for them
 
 
 class Service:
@@ -206,7 +208,7 @@ class Service:
                                format: Format = "text", **request: Any) -> list[Translation]:
         """Texts of one language, by one model.  HTML is prepared in a thread of its own, as it needs attention."""
         translator, within = self.models[name], bounded(options, self.models[name], self.settings)
-        long = sum(map(len, texts)) >= LONG_TEXT or request.get("keep")  # a pattern may be slow
+        long = sum(map(len, texts)) >= LONG_TEXT or request.get("keep") or request.get("glossary")  # these may be slow
         run = partial(_in, self._markup if format == "html" else self._threads if long else None)
         job = await run(lambda: translator.prepare(texts, options=within, format=format, **request))
         check_tokens([len(ids) for ids, _ in job.work], limits=self.settings)

@@ -58,7 +58,8 @@ class Stub:
             job.advance([(written(ids),) for ids, _ in job.work])
         return job.result if isinstance(text, list) else job.result[0]
 
-    def prepare(self, texts, *, source=None, target=None, prefix="", format="text", keep="", options=NO_OPTIONS):
+    def prepare(self, texts, *, source=None, target=None, prefix="", format="text", keep="", glossary=None,
+                options=NO_OPTIONS):
         if any("venom" in text for text in texts):
             raise Panic(texts[0])
         pair = self.language_pairs[0] if self.language_pairs else ("", "")

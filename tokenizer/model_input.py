@@ -8,6 +8,10 @@ protected too.  A mark is placed around the words that the model writes for what
 translated alone (`asides`).  A text wholly in capitals is read in lower case (`capitals.py`), and its translation is
 put in capitals.
 
+A term of a glossary is read as it is at first, and nothing more is done if its translation is there.  Otherwise the
+model reads the target term itself, which it often copies and fits into the sentence; then a common noun of its gender;
+then a name (`FORCED`).  Whatever stands for it is replaced, and the word before it made to fit (`agreement.py`).
+
     reading = Reading.of("See {url} for more.")
     reading.model_input                     "See Anna for more."
     reading.restored("Siehe Anna.")         "Siehe {url}."; None if something is missing
@@ -29,9 +33,11 @@ from unicodedata import digit
 
 import regex
 
+from .agreement import disagrees, fitted, forms, nouns
 from .capitals import in_capitals, in_lower_case
 from .plain import DOTS, plain
 from .protected import ANY, Part, Protection, Span, without
+from .terms import capitalised, occurrences
 
 _SPACED = r"\p{Latin}\p{Greek}\p{Cyrillic}"  # scripts with spaces between words and numbers
 _NUMBER = regex.compile(  # with adjacent letters and signs
@@ -64,6 +70,8 @@ _CLOSING = ".,;:!?)…"
 _ENDS_CLAUSE = ",;:"
 ARTICLE = 3  # letters that it has at most
 MOST_CARE = 2
+FORCED = ("source", "target", "noun", "name")  # what is read for a term, one after the other
+_BEGINS = regex.compile(r"(?:\A|[.!?…]\s)[^\p{L}\p{N}.!?…]*\Z")  # before the first word of a sentence
 MOST_ASIDES = 8  # in a segment; marks around other words are placed by the share of words
 
 
@@ -83,12 +91,17 @@ class Reading:
     prefix: str = ""
     protection: Protection = ANY
     breaks: tuple[Span, ...] = ()
+    forced: int = 0
+    unforced: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, text: str, *, care: int = 0, prefix: str = "", protection: Protection = ANY,
-           breaks: Sequence[Span] = ()) -> Reading:
+    def of(cls, text: str, *, care: int = 0, forced: int = 0, unforced: frozenset[str] = frozenset(), prefix: str = "",
+           protection: Protection = ANY, breaks: Sequence[Span] = ()) -> Reading:
         """Care 0: names replace protected parts, another number that of a quantity; marks and emoji are left out.
         1: other numbers replace numbers and whole quantities.  2: everything is left out.
+
+        `forced`: which of `FORCED` replaces terms of the glossary, but for the `unforced` target terms, which the model
+        has written by itself.
 
         Parts that `prefix`, the forced prefix of the translation, already contains are left out equally often.
         """
@@ -106,16 +119,22 @@ class Reading:
         known = text.casefold()
         spare = {"name": iter([name for name in _NAMES if name.casefold() not in known]),
                  "number": iter([number for number in _OTHER_NUMBERS if number not in known])}
-        stand_ins, seen = [], Counter[str]()
+        stand_ins: list[str] = []
+        seen = Counter[str]()
         for part in parts:
             words = text[slice(*part.span)]
+            if part.kind == "term":
+                kind = FORCED[0 if part.written in unforced else forced]
+                stand_ins.append("" if care == MOST_CARE else _read_for_term(
+                    part, words, kind, protection, (*stand_ins, known)) or next(spare["name"], ""))
+                continue
             seen[words] += 1
             held = part.kind in spare and seen[words] <= len(_found(words, prefix))
             left_out = part.kind not in spare or care == MOST_CARE or held
             stand_in = protection.conjunction if part.kind == "sign" else "" if left_out else next(spare[part.kind], "")
             unit = stand_in.isdigit() and not care and _UNIT.search(words)
             stand_ins.append(f"{stand_in} {unit[1] or unit[2]}" if unit else stand_in)
-        made = cls(text, "", tuple(parts), tuple(stand_ins), care, prefix, protection, tuple(breaks))
+        made = cls(text, "", tuple(parts), tuple(stand_ins), care, prefix, protection, tuple(breaks), forced, unforced)
         return replace(made, model_input=made._read((0, len(text))))
 
     def _read(self, span: Span) -> str:
@@ -186,36 +205,99 @@ class Reading:
         """Whether a span holds all words of the text."""
         return not _WORD.search(self.text, 0, span[0]) and not _WORD.search(self.text, span[1])
 
-    def further(self) -> Reading | None:
-        """The next reading of the text that differs; None if there is none."""
-        ways = (Reading.of(self.text, care=care, prefix=self.prefix, protection=self.protection, breaks=self.breaks)
-                for care in range(self.care + 1, MOST_CARE + 1))
+    def further(self, translation: str = "") -> Reading | None:
+        """The next reading of the text that differs; None if there is none.  Terms that the translation has stay."""
+        kinds = range(len(FORCED) if self.has_terms else 1)
+        after = [(forced, care) for forced in kinds for care in range(MOST_CARE)
+                 if (forced, care) > (self.forced, self.care)]
+        written = self._written_in(translation) if self.has_terms else frozenset[str]()
+        ways = (Reading.of(self.text, care=care, forced=forced, unforced=written, prefix=self.prefix,
+                           protection=self.protection, breaks=self.breaks)
+                for forced, care in [*after, *[(kinds[-1], MOST_CARE)] * (self.care < MOST_CARE)])
         return next((way for way in ways if way.model_input != self.model_input), None)
+
+    def _written_in(self, translation: str) -> frozenset[str]:
+        """The target terms that a translation has, of those that were read as they are."""
+        read = Counter(part.written for part in self.parts if part.kind == "term" and (
+            not self.forced or part.written in self.unforced))
+        found = occurrences(map(self._cased, read), self._cased(translation))
+        return frozenset(term for term, count in read.items() if len(found[self._cased(term)]) >= count)
+
+    @cached_property
+    def has_terms(self) -> bool:
+        return any(part.kind == "term" for part in self.parts)
 
     def restored(self, translation: str, asides: Mapping[Span, str] = MappingProxyType({})) -> str | None:
         """The translation with the parts restored, marks by the translations of the `asides`; None if a stand-in has
         not come back exactly once, or if numbers have changed and there is a further reading."""
         if _changed(self.model_input, translation) and self.further() is not None:
             return None
-        translation = self._trailing(translation.upper() if self.is_in_capitals else translation)
+        translation = self._trailing(self._cased(translation))
         if not self.parts:
             return translation
+        terms = self._terms_in(translation)
+        if terms is None:
+            return None
         placing, left_out = _Placing(self, translation, asides), Counter[str]()
-        places: list[tuple[int, int, Part]] = []
+        places: list[tuple[int, int, Part]] = [(*span, part) for span, part in terms]
         for part, stand_in in zip(self.parts, self.stand_ins, strict=True):
-            if part.kind == "sign":
+            if part.kind == "sign" or (part.kind == "term" and stand_in):
                 continue
-            words = self.text[slice(*part.span)]
-            stand_in = stand_in.upper() if self.is_in_capitals else stand_in
+            words = self._cased(part.written) or self.text[slice(*part.span)]
+            stand_in = self._cased(stand_in)
             found = _found(stand_in, translation) if stand_in else [placing.place(part)]
             if len(found) != 1:
                 return None
             left_out[words] += not stand_in
-            if stand_in or part.kind not in ("name", "number") or left_out[words] > len(_found(words, translation)):
+            may_be_there = not stand_in and part.kind in ("name", "number", "term")
+            if not may_be_there or left_out[words] > len(_found(words, translation)):
                 places.append((*found[0], part))
         for start, end, part in sorted(places, key=lambda place: (*place[:2], place[2].span), reverse=True):
             translation = placing.put(translation, (start, end), part)
         return translation
+
+    def _terms_in(self, translation: str) -> list[tuple[Span, Part]] | None:
+        """Where the translation has what stands for terms, each with its term.  Terms that are read as they are need no
+        more than be there.  None if one is not there, or its stand-in too often."""
+        if not self.has_terms:
+            return []
+        languages = {"source": self.protection.language, "target": self.protection.target}
+        wanted: dict[tuple[str, ...], list[Part]] = {}
+        for part, stand_in in zip(self.parts, self.stand_ins, strict=True):
+            kind = self._kind(part)
+            if kind and stand_in:
+                said = [part.written] if kind in ("source", "target") else forms(stand_in, **languages)
+                wanted.setdefault(tuple(map(self._cased, said)), []).append(part)
+        found = occurrences([one for each in wanted for one in each], translation)
+        places: list[tuple[Span, Part]] = []
+        for each, parts in wanted.items():
+            kind = self._kind(parts[0])
+            spans = sorted(span for one in each for span in found[one])
+            if len(spans) < len(parts) or (len(spans) > len(parts) and kind != "source"):
+                return None
+            if kind == "target" and any(disagrees(translation[:start], each[0], language=self.protection.target)
+                                        for start, _ in spans):
+                return None
+            places += zip(spans, parts, strict=False) if kind != "source" else ()
+        return places
+
+    def _cased(self, text: str) -> str:
+        """Of the translation, which is in capitals where the text is."""
+        return text.upper() if self.is_in_capitals else text
+
+    def _kind(self, part: Part) -> str:
+        """What is read for a term; nothing for other parts."""
+        return "" if part.kind != "term" else FORCED[0 if part.written in self.unforced else self.forced]
+
+
+def _read_for_term(part: Part, words: str, kind: str, protection: Protection, taken: Sequence[str]) -> str:
+    """What is read for a term; empty for a name, and if there is no noun that is not `taken` by the text."""
+    if kind == "source":
+        return plain(words, protection.known).text
+    if kind == "target":
+        return capitalised(part.written) if words[0].isupper() else part.written
+    some = nouns(part.written, words, source=protection.language, target=protection.target) if kind == "noun" else ()
+    return next((noun for noun in some if not any(noun in text for text in taken)), "")
 
 
 def _found(words: str, text: str) -> list[Span]:
@@ -329,11 +411,14 @@ class _Placing:
         """Insert a part with the surrounding white space of the source, if there is any."""
         if part.kind == "space" or part.is_beside:
             return text[: place[0]] + self._written(part) + text[place[1] :]
+        if part.kind == "term" and self.reading._is_whole(part.span):  # then the model's article is none of the text
+            before = _WORD.sub("", text[: place[0]]).strip()
+            text, place = before + text[place[0] :], (len(before), len(before) + place[1] - place[0])
         start, end = _blank_about(text, place[0])[0], _blank_about(text, place[1])[1]
         own = text[start : place[0]], text[place[1] : end]
         first, last = _blank_about(self.source, part.start)[0], _blank_about(self.source, part.end)[1]
         spaces = self.source[first : part.start], self.source[part.end : last]
-        words = self._written(part)
+        words = self._written(part, text[:start])
         is_new = place[0] == place[1]
         needs = is_new and start > 0, is_new and text[end : end + 1] not in _CLOSING
         may_touch = not is_new or part.kind == "mark" or not any(map(str.isalnum, words))
@@ -341,12 +426,19 @@ class _Placing:
                  may_touch and self.source[part.end : part.end + 1].isalnum())
         left, right = ("" if stuck else (space or mine) if mine else (space or " ") if need else ""
                        for stuck, space, mine, need in zip(glued, spaces, own, needs, strict=True))
-        return text[:start] + left + words + right + text[end:]
+        before = text[:start] + left
+        if part.kind == "term":
+            before = fitted(before, words, language=self.reading.protection.target)
+        return before + words + right + text[end:]
 
-
-    def _written(self, part: Part) -> str:
+    def _written(self, part: Part, before: str = "") -> str:
         """What stands for a part in the translation."""
         start, end = part.span
+        if part.kind == "term":
+            if self.reading.is_in_capitals:
+                return part.written if part.written == self.source[start:end] else part.written.upper()
+            begins = self.source[:1].isupper() and _BEGINS.search(before)
+            return capitalised(part.written) if begins else part.written
         if part.inside and part.kind == "aside":
             (first, last), source = part.inside, self.source
             return source[start:first] + self.asides.get(part.inside, source[first:last]) + source[last:end]

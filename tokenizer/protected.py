@@ -5,7 +5,8 @@ the model never saw) stays exactly the same in a translation.  Marks go round th
 that wrap a word, are left out of what it reads and placed around the same words again.  So do emoji, tags, and white
 space other than a single space.  `model_input.py` says how.
 
-To protect anything else, give a pattern (`keeping`), or replace it by a private-use character.
+To protect anything else, give a pattern (`keeping`), or replace it by a private-use character.  The terms of a glossary
+(`terms.py`) are parts too: the model may read them, but what stands for them is given.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from unicodedata import category, normalize
 import regex
 
 from seq2see.errors import UserError
+from .capitals import in_capitals
 from .language_codes import iso
 from .plain import RANGE, SPACE, counterpart, plain
+from .terms import Glossary
 
 Span = tuple[int, int]
-Kind = Literal["name", "number", "mark", "space", "aside", "sign"]
+Kind = Literal["name", "number", "mark", "space", "aside", "sign", "term"]
 
 LONGEST_PATTERN = 1_000  # characters of a caller's pattern
 MOST_REPEATS = 1_000  # that its numbers of repetitions multiply to
@@ -114,6 +117,7 @@ _TYPOGRAPHIC = regex.compile(
 _REPEATS = re.compile(r"(?<=[{,])\d+(?=\})")
 # Recursion, and matching with errors.
 _UNBOUNDED = re.compile(r"\(\?(?:R|&|P>|[+-]?\d)|\{[^{}]*<|\{[deis](?:,[deis])*\}")
+_MAY_END = re.compile(r"[.!?…:;|]")  # in a term: no end of a sentence
 _ENTITY = re.compile(r"&[#\w]{1,31};")
 _COUNT = re.compile(r"[\W_]*(?:n|nb|num|number|count|total|amount|quantity|qty)[\W_]*"
                     r"|%(?:\d+\$)?[\d.]*[diuf](?:%%)?|%L?\d+", re.IGNORECASE)
@@ -133,13 +137,15 @@ class Part:
 
     A `name` or a `number` may be read as another one.  A `mark` is left out; `inside` is what it stands before
     (`opens`) or after, None for one that stands alone.  A `space` is read as a single space.  An `aside`, several
-    words in brackets (at `inside`), is translated by itself.  A `sign` for *and* is read as this word.
+    words in brackets (at `inside`), is translated by itself.  A `sign` for *and* is read as this word.  A `term` of the
+    glossary is `written` so.
     """
 
     span: Span
     kind: Kind
     inside: Span | None = None
     opens: bool = False
+    written: str = ""
 
     @property
     def start(self) -> int:
@@ -166,20 +172,41 @@ class Protection:
 
     `known` are the characters that it has read in training (see `plain.characters`); None: all.  Without `asides`, what
     stands in brackets is read with the words around it.  A sign between words (`&`) is read as *and* in the `language`.
+    The terms of the `glossary` are written as it says in the `target` language.
     """
 
     known: frozenset[str] | None = None
     keep: regex.Pattern[str] | None = None
     asides: bool = True
     language: str = ""
+    glossary: Glossary | None = None
+    target: str = ""
 
     @property
     def conjunction(self) -> str:
         """The word for a sign between words; empty if the language is not known."""
         return _AND.get(iso(self.language), "")
 
+    def terms(self, text: str) -> Sequence[Part]:
+        """The terms of the glossary, in order: neither inside what is not language nor in what `keep` matches."""
+        if self.glossary is None:
+            return ()
+        return _known_terms(self, text) if len(text) <= MOST_CACHED else self._terms(self.glossary, text)
+
+    def _terms(self, glossary: Glossary, text: str) -> Sequence[Part]:
+        bare = replace(self, glossary=None)
+        found = glossary.found(text, capitals=in_capitals(bare.masked(text)))
+        shapes = bare.shapes(text) if found else ()
+        kept = {one.span() for one in self.keep.finditer(text)} if self.keep else set()
+        barred = [shape for shape in shapes if shape.span in kept or not any(
+            start <= shape.start and shape.end <= end for (start, end), _ in found)]
+        return without(barred, (Part(span, "term", written=written) for span, written in found))
+
     def shapes(self, text: str) -> Sequence[Part]:
-        """The parts that are not language, in order."""
+        """The parts that are not language, in order; none of them in a term of the glossary (`C++`)."""
+        return without(self.terms(text), self._shapes(text)) if self.glossary else self._shapes(text)
+
+    def _shapes(self, text: str) -> Sequence[Part]:
         if self.keep is None and not _SIGN.search(text) and (self.known is None or self.known.issuperset(text)):
             return ()
         found = [Part(one.span(), "name") for one in self.keep.finditer(text)] if self.keep else []
@@ -190,8 +217,17 @@ class Protection:
         return sorted(found, key=lambda part: part.start)
 
     def parts(self, text: str) -> Sequence[Part]:
-        """All parts, in order: shapes, marks and white space."""
-        return _known_parts(self, text) if len(text) <= MOST_CACHED else self._parts(text)
+        """All parts, in order: shapes, marks, white space and terms."""
+        return _known_parts(self, text) if len(text) <= MOST_CACHED else self._all_parts(text)
+
+    def _all_parts(self, text: str) -> Sequence[Part]:
+        parts, terms = self._parts(text), self.terms(text)
+        if not terms:
+            return parts
+        asides = [part for part in parts if part.kind == "aside"]  # translated by themselves, with their terms
+        terms = [one for one in terms if not any(aside.start <= one.start and one.end <= aside.end
+                                                 and aside.span != one.span for aside in asides)]
+        return sorted([*terms, *without(terms, parts)], key=lambda part: part.start)
 
     def _parts(self, text: str) -> Sequence[Part]:
         shapes = self.shapes(text)
@@ -224,7 +260,8 @@ class Protection:
 
     def masked(self, text: str, filler: str = "_") -> str:
         """The text at the same length, with a filler for protected parts, so that no sentence ends inside them."""
-        return _filled(text, self.shapes(text), filler)
+        ending = [one for one in self.terms(text) if _MAY_END.search(text, *one.span)]
+        return _filled(text, [*self.shapes(text), *ending], filler)
 
     def has_words(self, text: str) -> bool:
         """Whether there is anything to translate: an unprotected letter."""
@@ -270,7 +307,12 @@ ANY = Protection()
 @lru_cache(1_024)
 def _known_parts(protection: Protection, text: str) -> Sequence[Part]:
     """Of a sentence, which is asked for its parts when it is cut, read and put together."""
-    return tuple(protection._parts(text))
+    return tuple(protection._all_parts(text))
+
+
+@lru_cache(1_024)
+def _known_terms(protection: Protection, text: str) -> Sequence[Part]:
+    return tuple(protection._terms(protection.glossary, text)) if protection.glossary else ()
 
 
 def keeping(pattern: str, texts: Sequence[str]) -> list[regex.Pattern[str] | None]:

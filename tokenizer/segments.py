@@ -259,7 +259,7 @@ def _sentences(text: str, language: str, protection: Protection) -> list[str]:
 
 
 def _unsplit(text: str, protection: Protection) -> Iterator[Span]:
-    return (part.span for part in protection.parts(text) if part.kind in ("name", "number", "aside"))
+    return (part.span for part in protection.parts(text) if part.kind in ("name", "number", "aside", "term"))
 
 
 def _near_middle(text: str, protection: Protection, patterns: Sequence[regex.Pattern[str]]) -> int:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..tokenizer.plain import plain
 from ..tokenizer.protected import ANY, Protection
+from ..tokenizer.terms import occurrences
 from ..tokenizer.words import Word, split_words
 
 if TYPE_CHECKING:
@@ -58,13 +59,13 @@ class Alignment:
     def by_place(cls, text: str, translation: str, *, languages: tuple[str, str] = ("", ""),
                  protection: Protection = ANY) -> Alignment:
         """The fallback: link words at proportional positions."""
-        copies = _copies(text, translation, protection)
-        taken = {span for copy in copies for span in copy}
-        source, target = ([span for span in _words(one, language, protection) if span not in taken]
-                          for one, language in zip((text, translation), languages, strict=True))
+        copies, terms = _copies(text, translation, protection), _terms(text, translation, protection)
+        taken = {span for copy in (*copies, *terms) for span in copy}
+        source, target = ([span for span in _words(one, language, protection, own) if span not in taken]
+                          for one, language, own in zip((text, translation), languages, _sides(terms), strict=True))
         most = max(len(source), len(target)) if source and target else 0
         return cls([*((source[k * len(source) // most], target[k * len(target) // most], 1.0) for k in range(most)),
-                    *_copied(copies)])
+                    *_copied(copies), *((*term, 1.0) for term in terms)])
 
     @classmethod
     def measured(cls, trace: Trace, choice: AlignmentChoice, text: str, translation: str, *,
@@ -75,18 +76,19 @@ class Alignment:
         by character.
         """
         strength_JI = choice.strengths(trace)
-        source = _words(text, trace.source_language, protection)
-        target = _words(translation, trace.target_language, protection)
-        shown_I = words_shown(trace.source_words, text, language=trace.source_language, protection=protection)
-        shown_J = words_shown(trace.target_words, translation, language=trace.target_language, protection=protection)
-        copies = _copies(text, translation, protection)
-        taken_source, taken_target = {span for span, _ in copies}, {span for _, span in copies}
+        copies, terms = _copies(text, translation, protection), _terms(text, translation, protection)
+        source_terms, target_terms = _sides(terms)
+        source = _words(text, trace.source_language, protection, source_terms)
+        target = _words(translation, trace.target_language, protection, target_terms)
+        shown_I = _shown(trace.source_words, source)
+        shown_J = _shown(trace.target_words, target)
+        taken_source, taken_target = map(set, _sides([*copies, *terms]))
         links = [(shown_I[i], shown_J[j], float(strength_JI[j, i]))
                  for j, i in zip(*strength_JI.nonzero(), strict=True) if i in shown_I and j in shown_J]
         unread = {word: span for span, word in source.items() if word not in trace.source_text}
         links += [(unread[word], span, 1.0) for span, word in target.items() if word in unread]
         return cls([*(link for link in links if link[0] not in taken_source and link[1] not in taken_target),
-                    *_copied(copies)])
+                    *_copied(copies), *((*term, 1.0) for term in terms)])
 
     @classmethod
     def joined(cls, parts: Iterable[tuple[str, str, Alignment]]) -> Alignment:
@@ -100,9 +102,10 @@ class Alignment:
         return cls(links)
 
 
-def _words(text: str, language: str, protection: Protection) -> dict[Span, str]:
-    """The spans of the words of a text, in order, and each as a model reads it; protected text is one word."""
-    protected = protection.spans(text)
+def _words(text: str, language: str, protection: Protection, terms: Sequence[Span] = ()) -> dict[Span, str]:
+    """The spans of the words of a text, in order, and each as a model reads it; protected text is one word, and so is
+    a term."""
+    protected = [*protection.spans(text), *terms]
     inside = {place for span in protected for place in range(*span)}
     shown = plain(text)
     words = {shown.original(word.start, word.end): word.text for word in split_words(shown.text, language=language)}
@@ -121,6 +124,19 @@ def _copies(text: str, translation: str, protection: Protection) -> list[tuple[S
     return copies
 
 
+def _terms(text: str, translation: str, protection: Protection) -> list[tuple[Span, Span]]:
+    """The terms of the glossary in a source and what is written for them in its translation, in the order of each."""
+    terms = protection.terms(text)
+    found = occurrences((one.written for one in terms), translation)
+    each = {written: iter(spans) for written, spans in found.items()}
+    pairs = ((one.span, next(each[one.written], None)) for one in terms)
+    return [(source, target) for source, target in pairs if target is not None]
+
+
+def _sides(pairs: Sequence[tuple[Span, Span]]) -> tuple[list[Span], list[Span]]:
+    return [source for source, _ in pairs], [target for _, target in pairs]
+
+
 def _copied(copies: Iterable[tuple[Span, Span]]) -> list[tuple[Span, Span, float]]:
     """Links between the characters of equal texts."""
     return [((i, i + 1), (j, j + 1), 1.0) for source, target in copies
@@ -129,7 +145,10 @@ def _copied(copies: Iterable[tuple[Span, Span]]) -> list[tuple[Span, Span, float
 
 def words_shown(read: Sequence[Word], text: str, *, language: str, protection: Protection = ANY) -> dict[int, Span]:
     """For the index of each word that a model read or wrote, the span of the word in the text that it stands for."""
-    shown = _words(text, language, protection)
+    return _shown(read, _words(text, language, protection))
+
+
+def _shown(read: Sequence[Word], shown: Mapping[Span, str]) -> dict[int, Span]:
     words = list(shown)
     sides = [word.text for word in read], list(shown.values())
     return {

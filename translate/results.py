@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import regex
 
+from ..tokenizer.capitals import in_capitals
 from ..tokenizer.plain import characters, plain
 from ..tokenizer.protected import Protection
+from ..tokenizer.terms import Glossary, occurrences
 from ..tokenizer.words import Word, split_words
 from .decoding import DecodingOptions
 
@@ -82,7 +84,7 @@ class Translation:
       a text that the search found twice stands once, so there may be fewer than requested; samples may repeat.  A
       segment with fewer than the others repeats its last one.
     - `model_input`: what the model read, if that is not `source_text` because something in it is protected.
-    - `keep`: what the caller's pattern protects in this text.
+    - `keep`: what the caller's pattern protects in this text; `glossary`: the caller's.
     - `seen`: the source language's words in the training text; None if the checkpoint does not say.
     """
 
@@ -99,6 +101,7 @@ class Translation:
     model_input: str | None = None
     seen: frozenset[str] | None = field(default=None, repr=False, compare=False)
     keep: regex.Pattern[str] | None = field(default=None, repr=False, compare=False)
+    glossary: Glossary | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, source_text: str, hypotheses: tuple[Hypothesis, ...], **more: Any) -> Translation:
@@ -110,7 +113,8 @@ class Translation:
 
     def with_chance(self, calibrator: SentenceCalibrator) -> Translation:
         """With the `probability` of the best hypothesis, if the model read this very text and finished it."""
-        if self.segments or self.model_input is not None or not self.hypotheses or not self.hypotheses[0].finished:
+        whole = not self.segments and self.model_input is None and not self.terms
+        if not whole or not self.hypotheses or not self.hypotheses[0].finished:
             return self
         best, *others = self.hypotheses
         return replace(self, hypotheses=(replace(best, probability=calibrator(best.log_prob, best.tokens)), *others))
@@ -124,6 +128,36 @@ class Translation:
     def as_read(self) -> Translation:
         """The same with the source as the model read it, which is what a trace shows."""
         return self if self.model_input is None else replace(self, source_text=self.model_input, model_input=None)
+
+    @property
+    def protection(self) -> Protection:
+        """What the caller protects in this text, and what has its shape."""
+        return Protection(keep=self.keep, glossary=self.glossary)
+
+    @cached_property
+    def terms(self) -> tuple[tuple[str, str], ...]:
+        """The terms of the glossary in the source, in order, each as it is there and as the translation should have it.
+        """
+        if self.glossary is None:
+            return ()
+        return tuple((part.source_text[one.start : one.end], one.written)
+                     for part in self.parts for one in part.protection.terms(part.source_text))
+
+    @cached_property
+    def missing_terms(self) -> tuple[tuple[str, str], ...]:
+        """The `terms` that the best translation does not have as often as the source, letter for letter but for the
+        case of the first."""
+        if self.segments:
+            return tuple(term for part in self.segments for term in part.missing_terms)
+        cased = str.upper if in_capitals(self.source_text) else str
+        found = occurrences((cased(written) for _, written in self.terms), cased(self.text))
+        left = {written: len(spans) for written, spans in found.items()}
+        missing = []
+        for source, written in self.terms:
+            left[cased(written)] -= 1
+            if left[cased(written)] < 0:
+                missing.append((source, written))
+        return tuple(missing)
 
     @cached_property
     def unknown_words(self) -> tuple[Word, ...] | None:
@@ -139,7 +173,8 @@ class Translation:
             return [word.text for word in split_words(text, language=self.source_language)]
 
         text, known = self.source_text, characters(self.seen)
-        protected = {place for span in Protection(keep=self.keep).spans(text) for place in range(*span)}
+        parts = [*self.protection.shapes(text), *self.protection.terms(text)]
+        protected = {place for part in parts for place in range(*part.span)}
         read = {word for part in self.parts for word in words(part.as_read.source_text)}
         unread = {word for part in self.parts for word in words(part.source_text) if _has_digit(word)} - read
         shown = plain(text, known)

@@ -163,7 +163,7 @@ class SegmentTranslator:
         plain = ["\n".join(markup.texts) if markup else text for text, markup in zip(texts, markups, strict=True)]
         kept = keeping(keep, plain) if keep else [None] * len(texts)
         alike = {pattern: replace(self, protection=replace(self.protection, keep=pattern, asides=not html,
-                                                                language=self.source))
+                                                                language=self.source, target=self.target))
                  for pattern in set(kept)}
         return (yield from together([alike[pattern]._text(text, markup, prefix, start)
                                      for text, markup, pattern in zip(texts, markups, kept, strict=True)]))
@@ -223,6 +223,8 @@ class SegmentTranslator:
         bracketed = yield from together([
             self._passage(self._cut(reading.text[slice(*span)]), ()) for span in reading.bracketed])
         begun = replace(self.options, prefix=(*self.options.prefix, *start)) if start else self.options
+        if reading.has_terms and not begun.sampling:  # any beam may have them
+            begun = replace(begun, alternatives=max(begun.alternatives or 1, begun.num_beams or 1))
         found, *alone = yield [(ids, begun),
                                *((each, self.options) for each in asides)]
         written = [replace(one, text=self.codec.decode(one.token_ids)) for one in found]
@@ -238,11 +240,12 @@ class SegmentTranslator:
         if not complete and count > given:
             again = yield from self._passage(cut.joined(given), start)
             return replace(again, one_by_one=True)
-        further = None if restored else reading.further()
+        further = None if restored else reading.further(written[0].text)
         if further is not None:
             return (yield from self._segment(further, start))
         blank = self._distinct(replace(one, text=reading.text) for one in written)  # all are blank: keep the source
-        result = Passage(_whole(reading.text), ((reading, complete or restored or blank),))
+        best = (complete or restored or blank)[: self.options.alternatives]
+        result = Passage(_whole(reading.text), ((reading, best),))
         return (yield from self._complete(result, start))
 
     def _complete(self, whole: Passage, start: Ids) -> WorkGenerator[Passage]:

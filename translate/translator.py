@@ -29,6 +29,7 @@ from seq2see.importing import IMPORTS
 from ..tokenizer.plain import characters
 from ..tokenizer.protected import Protection
 from ..tokenizer.tagging import T5, spoken_pair
+from ..tokenizer.terms import Glossary
 from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device, ctranslate2_finds, usable_cores
@@ -146,12 +147,14 @@ class Translator(LoadedCheckpoint):
 
     @overload  # a str is a Sequence[str] too, and matches here first
     def __call__(self, text: str, *, source: str | None = ..., target: str | None = ..., prefix: str = ...,
-                 format: Format = ..., keep: str = ..., **options: Any) -> Translation: ...
+                 format: Format = ..., keep: str = ..., glossary: Glossary | None = ...,
+                 **options: Any) -> Translation: ...
     @overload
     def __call__(self, text: Sequence[str], *, source: str | None = ..., target: str | None = ..., prefix: str = ...,
-                 format: Format = ..., keep: str = ..., **options: Any) -> list[Translation]: ...
+                 format: Format = ..., keep: str = ..., glossary: Glossary | None = ...,
+                 **options: Any) -> list[Translation]: ...
     def __call__(self, text: str | Sequence[str], *, source: str | None = None, target: str | None = None,
-                 prefix: str = "", format: Format = "text", keep: str = "",
+                 prefix: str = "", format: Format = "text", keep: str = "", glossary: Glossary | None = None,
                  **options: Any) -> Translation | list[Translation]:
         """Translate a text, or a list of texts in batches.  Texts without words come back as they are.
 
@@ -166,6 +169,7 @@ class Translator(LoadedCheckpoint):
             prefix: what every translation begins with.
             format: `html` keeps the markup and translates the text between.
             keep: a regular expression: what it matches stays as it is.
+            glossary: terms and what the translation writes for them; see `read_glossary`.
             options: alternatives, num_beams, temperature and others: see `DecodingOptions`.
 
         Returns:
@@ -176,14 +180,14 @@ class Translator(LoadedCheckpoint):
         """
         texts = list(text) if isinstance(text, Iterable) and not isinstance(text, str) else [text]
         job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, keep=keep,
-                           options=DecodingOptions(**options))
+                           glossary=glossary, options=DecodingOptions(**options))
         while job.work:
             job.advance(by_group(job.work, itemgetter(1), lambda alike, members: self.engine_for(alike).translate(
                 [ids for ids, _ in members], alike)))
         return job.result[0] if isinstance(text, str) else job.result
 
     def prepare(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None, prefix: str = "",
-                format: Format = "text", keep: str = "",
+                format: Format = "text", keep: str = "", glossary: Glossary | None = None,
                 options: DecodingOptions = NO_OPTIONS) -> Job[list[Translation]]:
         """A call as a `Job`, for callers that batch the work of several: `engine_for(options)` translates its steps."""
         if format not in get_args(Format):
@@ -193,7 +197,7 @@ class Translator(LoadedCheckpoint):
         options, usual = self.defaults.resolve(options, first=tag), self.defaults.resolve(first=tag)
         seen = self.seen_words(source)
         segments = SegmentTranslator(self.codec, self.defaults, source, target, options,
-                                     Protection(characters(seen) if seen else None))
+                                     Protection(characters(seen) if seen else None, glossary=glossary))
         by_torch = options.sampling or self.engine.name == "torch"
         known = self.measurements if by_torch else self.measured_files  # CTranslate2's weights stay those of the files
         is_usual = not prefix and options == replace(usual, alternatives=options.alternatives,
@@ -213,7 +217,8 @@ class Translator(LoadedCheckpoint):
         texts = yield from steps
         engine = self.engine_for(segments.options)
         make = partial(Translation.of, source_language=segments.source, target_language=segments.target,
-                       engine=engine.name, precision=engine.precision, seen=self.seen_words(segments.source))
+                       engine=engine.name, precision=engine.precision, seen=self.seen_words(segments.source),
+                       glossary=segments.protection.glossary)
         parts = [one.parts(make) for one in texts]
         marked = [replace(part, hypotheses=(one,)) for text, own in zip(texts, parts, strict=True) if text.markup
                   for part in compress(own, text.marked) for one in part.hypotheses if one.text.strip()]
@@ -232,11 +237,11 @@ class Translator(LoadedCheckpoint):
             try:
                 choice = self.known_choice
                 traces = self.look(some, views=(choice.view,), calibrated=False)
-                found += [Alignment.measured(trace, choice, *each, protection=Protection(keep=one.keep))
+                found += [Alignment.measured(trace, choice, *each, protection=one.protection)
                           for one, trace, each in zip(some, traces, texts, strict=True)]
             except UserError:
                 found += [Alignment.by_place(*each, languages=(one.source_language, one.target_language),
-                                             protection=Protection(keep=one.keep))
+                                             protection=one.protection)
                           for one, each in zip(some, texts, strict=True)]
         return found
 

@@ -9,13 +9,16 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
 
+from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
 from ...lens.explorer import measured_record, trace_record
 from ...lens.kinds import Kind
 from ...lens.trace import Trace
 from ...lens.views import SLOW, ViewName
 from ...tokenizer.protected import LONGEST_PATTERN, Protection
+from ...tokenizer.terms import LONGEST_TERM
 from ...tokenizer.words import TokenSpan
+from ...translate.glossary import Glossary
 from ...translate.marks import words_shown
 from ...translate.measurements import NOTHING
 from ...translate.results import Hypothesis, Translation
@@ -29,6 +32,8 @@ from ..settings import ServerSettings
 from .bodies import GIVEN, TARGET_IDS, From0, JSONRoute, Languages, OptionFields, Pair, TargetIds, key_wanted
 from .without_heads import without_heads
 
+MOST_TERMS = 200  # of a glossary
+Term = Annotated[str, Field(min_length=1, max_length=LONGEST_TERM)]
 HeadName = Annotated[tuple[Kind, From0, From0], Strict(False)]  # JSON has no tuple
 
 
@@ -55,6 +60,15 @@ class TranslateBody(RequestBody):
     format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")
     keep: str = Field(default="", max_length=LONGEST_PATTERN, description="a regular expression: what it matches stays "
                       "as it is, beside what is protected anyway")
+    glossary: dict[Term, Term] = Field(default={}, max_length=MOST_TERMS, description="terms of the source language "
+                                       "and what the translation writes for each, word for word; a term that stands "
+                                       "for itself is not translated")
+
+    def forced(self) -> Glossary | None:
+        try:
+            return Glossary.of(self.glossary) if self.glossary else None
+        except UserError as error:
+            raise APIError(400, "invalid", str(error)) from None
 
 
 class LookBody(RequestBody):
@@ -196,7 +210,7 @@ def router(service: Service) -> APIRouter:
     async def translate(body: TranslateBody, request: Request) -> TranslateReply:
         caller = service.access.authenticate(request)
         found = await service.translate(body.texts, caller=caller, format=body.format, keep=body.keep,
-                                        **body.arguments())
+                                        glossary=body.forced(), **body.arguments())
         return TranslateReply(translations=await asyncio.to_thread(lambda: [*map(OneTranslation.of, found)]))
 
     @routes.post("/look", summary="Translate a text and return every attention map", dependencies=wanted,

@@ -12,6 +12,7 @@ from seq2see.lens.hooks import all_heads
 from seq2see.lens.interventions import ablate
 from seq2see.lens.means import head_means
 from seq2see.lens.what_if import WhatIf
+from seq2see.translate.glossary import Glossary
 
 TEXT = "The cat did not cross."
 
@@ -61,6 +62,24 @@ def test_markup_is_not_text_of_another_language(live):
 def test_settings_reach_the_engine(live, translator, settings):
     answer = post(live, "translate", {"texts": [TEXT], "source": "en", "target": "fr", **settings}).json()
     assert answer["translations"][0]["text"] == translator(TEXT, **settings).text != translator(TEXT).text
+
+
+def test_a_glossary_is_of_a_request(live, translator):
+    terms = {"cat": "minou", "dog": "toutou"}
+    body = {"texts": [TEXT, "The owl."], "source": "en", "target": "fr", "glossary": terms}
+    answer = post(live, "translate", body).json()["translations"]
+    expected = translator(body["texts"], target="fr", glossary=Glossary.of(terms))
+    assert [one["text"] for one in answer] == [one.text for one in expected] and "minou" in answer[0]["text"].lower()
+
+
+@pytest.mark.parametrize(("glossary", "wrong"), [
+    ({"a": ""}, "glossary"), ({str(n): "b" for n in range(201)}, "200"), ({"a" * 101: "b"}, "100"),
+    ({"a": 1}, "glossary"),
+    ({"a": "b\n\x00"}, "term 1 of the glossary: the target term has a control"), ([["a", "b"]], "glossary"),
+])  # fmt: skip
+def test_a_glossary_has_bounds(live, glossary, wrong):
+    answer = post(live, "translate", {"texts": [TEXT], "source": "en", "target": "fr", "glossary": glossary})
+    assert answer.status_code == 400 and wrong in answer.json()["error"] and "\n" not in answer.json()["error"]
 
 
 def test_look_is_the_trace_of_that_very_translation(live, translator):

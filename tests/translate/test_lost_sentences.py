@@ -16,6 +16,7 @@ from seq2see.serve.dialects.v1 import LookBody, look_reply
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 from seq2see.translate.decoding import DecodingOptions
+from seq2see.translate.glossary import Glossary
 from seq2see.translate.results import Hypothesis
 from seq2see.translate.segment_translator import check_text
 
@@ -69,18 +70,20 @@ def first_alone(text, rank):
     return text.partition(".")[0] + "." if "." in text else text
 
 
-def both(translator, text, *, prefix="", **options):
+def both(translator, text, *, prefix="", glossary=None, **options):
     """By a call and through the server's batches: the same."""
+    texts = [text] if isinstance(text, str) else text
+
     async def serve():
         service = Service({"x": translator}, ServerSettings(texts_per_minute=0))
         try:
-            return await service.translate([text], source="en", target="fr", caller=Caller("test"), prefix=prefix,
-                                           options=DecodingOptions(**options))
+            return await service.translate(texts, source="en", target="fr", caller=Caller("test"), prefix=prefix,
+                                           glossary=glossary, options=DecodingOptions(**options))
         finally:
             service.close()
 
-    result = translator(text, prefix=prefix, **options)
-    assert [result] == asyncio.run(serve())
+    result = translator(text, prefix=prefix, glossary=glossary, **options)
+    assert ([result] if isinstance(text, str) else result) == asyncio.run(serve())
     return result
 
 
@@ -133,6 +136,19 @@ def test_what_is_protected_comes_back_exactly_once(made, write):
         assert result.unknown_words == ()
         if write(text, 0) == text:
             assert result.text == text
+
+
+@pytest.mark.parametrize("write", [
+    lambda text, rank: text, lambda text, rank: text.replace("Anna", ""), lambda text, rank: "Ah.",
+    lambda text, rank: f"{text} {text}", lambda text, rank: text.replace("hibou", "chouette").replace("lamp", "lampe"),
+], ids=["copied", "names lost", "other", "twice", "a noun"])  # fmt: skip
+def test_a_term_is_there_as_often_as_in_the_source(made, write):
+    cases = {"The owl slept.": 1, "Owl and owl.": 2, "It slept.": 0, "The owl (an owl) has 7 %s.": 2,
+             "A TIRED OWL, AN OWL!": 2}
+    results = both(made(write), list(cases), glossary=Glossary.of({"owl": "hibou"}))
+    for count, result in zip(cases.values(), results, strict=True):
+        assert len(result.terms) == count and result.missing_terms == ()
+        assert result.text.lower().count("hibou") == count
 
 
 def test_what_the_model_writes_no_words_for_stays(made):

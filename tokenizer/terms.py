@@ -1,0 +1,115 @@
+"""A glossary: terms of the source language and what a translation has to write for each, word for word.
+
+A term is found as a whole word, the longest first and without overlap.  Its first letter may be small or a capital in
+the text, unless there are capitals further on (`iPhone`); a text wholly in capitals has its terms in capitals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from unicodedata import category, normalize
+
+import regex
+
+from seq2see.errors import UserError
+
+LONGEST_TERM = 100  # characters
+_JOINED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"  # scripts without spaces between words
+_FIRST = rf"(?:(?<!\w)|(?<=[{_JOINED}])|(?=[{_JOINED}]))"
+_LAST = rf"(?:(?!\w)|(?=[{_JOINED}])|(?<=[{_JOINED}]))"
+_SPACE = regex.compile(r"\s")
+_BARRED = ("Cc", "Co", "Cs")  # line breaks, and what stands for markup inside the translator
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Glossary:
+    """Pairs of a source term and its target term, each source term once.  A target term that is its source term is not
+    translated.  Prepared once: matching takes time linear in the text."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, pairs: Mapping[str, str] | Iterable[tuple[str, str]]) -> Glossary:
+        """Of pairs as a person writes them; UserError if one is no pair of terms."""
+        terms: dict[str, str] = {}
+        for number, pair in enumerate(pairs.items() if isinstance(pairs, Mapping) else pairs, 1):
+            add(terms, *pair, where=f"term {number} of the glossary")
+        return cls(tuple(terms.items()))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[Glossary], tuple[object, ...]]:  # hash and patterns are of one process
+        return Glossary, (self.pairs,)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.pairs)
+
+    @cached_property
+    def _targets(self) -> dict[str, str]:
+        """By the source term as a text may have it."""
+        return {_other_case(source): target for source, target in self.pairs} | dict(self.pairs)
+
+    @cached_property
+    def _in_capitals(self) -> dict[str, str]:
+        return {source.upper(): target for source, target in reversed(self.pairs)}
+
+    @cached_property
+    def _pattern(self) -> regex.Pattern[str]:
+        return _compiled(self._targets)
+
+    @cached_property
+    def _pattern_in_capitals(self) -> regex.Pattern[str]:
+        return _compiled(self._in_capitals)
+
+    def found(self, text: str, *, capitals: bool = False) -> list[tuple[Span, str]]:
+        """The source terms in a text, in order: the span of each, and its target term.  `capitals`: all text is."""
+        targets = self._in_capitals if capitals else self._targets
+        pattern = self._pattern_in_capitals if capitals else self._pattern
+        return [(one.span(), targets[one[0]]) for one in pattern.finditer(_SPACE.sub(" ", text))] if self.pairs else []
+
+
+def add(terms: dict[str, str], source: str, target: str, *, where: str) -> None:
+    """Add a pair; UserError, which says `where` it stands, if it is none or contradicts one that is there."""
+    source, target = (normalize("NFC", " ".join(one.split())) for one in (source, target))
+    for side, term in (("source", source), ("target", target)):
+        if not term:
+            raise UserError(f"{where}: the {side} term is empty", exit_code=2)
+        if len(term) > LONGEST_TERM:
+            raise UserError(f"{where}: the {side} term has {len(term)} characters: at most {LONGEST_TERM} are allowed",
+                            exit_code=2)
+        if any(category(char) in _BARRED for char in term):
+            raise UserError(f"{where}: the {side} term has a control or private-use character: remove it", exit_code=2)
+    if terms.setdefault(source, target) != target:
+        raise UserError(f"{where}: the source term has another target term already: keep one", exit_code=2)
+
+
+def occurrences(targets: Iterable[str], text: str) -> dict[str, list[Span]]:
+    """Where target terms are written in a text, as whole words, each with either case of its first letter; the longest
+    first and without overlap."""
+    as_given = {form: target for target in targets for form in (_other_case(target), target)}
+    found: dict[str, list[Span]] = {target: [] for target in as_given.values()}
+    if as_given:
+        for one in regex.finditer(rf"{_FIRST}\L<forms>{_LAST}", _SPACE.sub(" ", text), forms=set(as_given)):
+            found[as_given[one[0]]].append(one.span())
+    return found
+
+
+def _compiled(terms: Iterable[str]) -> regex.Pattern[str]:
+    return regex.compile(rf"{_FIRST}(?<!\w[-‑])\L<terms>(?![-‑]\w){_LAST}", terms=set(terms))
+
+
+def capitalised(term: str) -> str:
+    """The term at the start of a sentence; as it is if it has capitals inside (`iPhone`)."""
+    return term if term[1:] != term[1:].lower() else term[:1].upper() + term[1:]
+
+
+def _other_case(term: str) -> str:
+    """The term with the other case of its first letter; as it is if it has capitals inside."""
+    other = term[0].swapcase()
+    return term if term[1:] != term[1:].lower() or len(other) != 1 else other + term[1:]
