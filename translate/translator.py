@@ -35,7 +35,7 @@ from .devices import Device, ctranslate2_device, ctranslate2_finds, usable_cores
 from .export import NotForCTranslate2, exported, why_not
 from .loaded_checkpoint import LoadedCheckpoint, check_sizes
 from .marks import Alignment
-from .results import Engine, Translation
+from .results import Engine, Translation, with_chances
 from .segment_translator import Job, SegmentTranslator, Text, WorkGenerator, bare_pair, by_group, check_length, composed
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ class Translator(LoadedCheckpoint):
         alignments = dict(zip(marked, self._alignments(marked), strict=True))
         found = [text.translation(own, alignments, options=segments.options, make=make)
                  for text, own in zip(texts, parts, strict=True)]
-        return [one.with_chance(calibrator) for one in found] if calibrator else found
+        return with_chances(found, calibrator) if calibrator else found
 
     def _alignments(self, parts: Sequence[Translation]) -> list[Alignment]:
         """The word alignment of the first hypothesis of each: from its maps or, without usable maps, from the positions
