@@ -57,8 +57,9 @@ def other_language(text: str, source: str) -> str | None:
     if sum(map(str.isalpha, words)) < FEWEST and not _CASELESS.search(words):
         return None
     (likeliest, sureness), *_ = ranked = _identifier().rank(whole)
-    probability, without_names = (dict(one).get(own, 1.0) for one in (ranked, _identifier().rank(words)))
-    if likeliest in (own, NO_LANGUAGE) or probability >= UNLIKELY or without_names >= DOUBTFUL:
+    if likeliest in (own, NO_LANGUAGE) or dict(ranked).get(own, 1.0) >= UNLIKELY:
+        return None
+    if dict(_identifier().rank(words)).get(own, 1.0) >= DOUBTFUL:
         return None
     return CHINESE.get(likeliest, str(likeliest)) if sureness >= SURE else UNDETERMINED
 

@@ -16,6 +16,7 @@ import regex
 
 from ..tokenizer.plain import characters, plain
 from ..tokenizer.protected import Protection
+from ..tokenizer.segments import is_plain_sentence
 from ..tokenizer.words import Word, split_words
 from .decoding import DecodingOptions
 
@@ -142,6 +143,9 @@ class Translation:
             return [word.text for word in split_words(text, language=self.source_language)]
 
         text, known = self.source_text, characters(self.seen)
+        if self.keep is None and is_plain_sentence(text, known):  # then nothing of it is protected
+            return tuple(word for word in split_words(text, language=self.source_language)
+                         if word.text.casefold() not in self.seen and not _is_mark(word.text))
         protected = {place for span in Protection(keep=self.keep).spans(text) for place in range(*span)}
         read = {word for part in self.parts for word in words(part.as_read.source_text)}
         unread = {word for part in self.parts for word in words(part.source_text) if _has_digit(word)} - read

@@ -188,7 +188,7 @@ class SegmentTranslator:
         [written] = self._written((yield [(ids, self.options)]))
         reading = Reading(text, text, (), (), protection=self.protection)
         if self._is_complete(text, written):
-            passage = Passage(Cut((text,), ("", "")), ((reading, written),))
+            passage = Passage(_whole(text), ((reading, written),))
         else:
             passage = yield from self._settled(reading, written, ())
         return Text(text, None, (passage,))
@@ -200,11 +200,11 @@ class SegmentTranslator:
 
     def _is_complete(self, source: str, found: EngineOutput) -> bool:
         """Whether the hypotheses of a plain sentence differ, and none is blank or too short."""
-        if self.options.sampling:
-            return all(one.text.strip() for one in found)
+        if not found or not all(one.text.strip() for one in found):
+            return False
         least = SHORTEST * length(source)
-        return (bool(found) and len({one.text for one in found}) == len(found)
-                and all(length(one.text) >= least and one.text.strip() for one in found))
+        return self.options.sampling or (len({one.text for one in found}) == len(found)
+                                         and all(length(one.text) >= least for one in found))
 
     def _text(self, text: str, markup: Markup | None, prefix: str, start: Ids) -> WorkGenerator[Text]:
         passages = []

@@ -190,14 +190,13 @@ class Translator(LoadedCheckpoint):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
         source, target = self.pair(source, target)
         tag = self.tag(target)
-        options, usual = self.defaults.resolve(options, first=tag), self.defaults.resolve(first=tag)
+        options = self.defaults.resolve(options, first=tag)
         seen = self.seen_words(source)
         segments = SegmentTranslator(self.codec, self.defaults, source, target, options,
                                      Protection(characters(seen) if seen else None))
         by_torch = options.sampling or self.engine.name == "torch"
         known = self.measurements if by_torch else self.measured_files  # CTranslate2's weights stay those of the files
-        is_usual = not prefix and options == replace(usual, alternatives=options.alternatives,
-                                                     num_beams=options.num_beams, seed=options.seed)
+        is_usual = not prefix and options.searches_as(self.defaults.usual)
         calibrator = known.calibration.sentence_calibrator(target) if is_usual and known.calibration else None
         steps = segments.texts(texts, prefix=prefix, html=format == "html", keep=keep)
         return Job(self._translations(segments, steps, calibrator))
