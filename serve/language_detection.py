@@ -56,11 +56,12 @@ def other_language(text: str, source: str) -> str | None:
     words = " ".join(_NO_NAME.findall(whole))
     if sum(map(str.isalpha, words)) < FEWEST and not _CASELESS.search(words):
         return None
-    (likeliest, sureness), *_ = ranked = _identifier().rank(whole)
-    if likeliest in (own, NO_LANGUAGE) or dict(ranked).get(own, 1.0) >= UNLIKELY:
+    likeliest, sureness = _identifier().classify(whole)
+    if likeliest in (own, NO_LANGUAGE):
         return None
-    if dict(_identifier().rank(words)).get(own, 1.0) >= DOUBTFUL:
-        return None
+    for said, enough in ((whole, UNLIKELY), (words, DOUBTFUL)):
+        if dict(_identifier().rank(said)).get(own, 1.0) >= enough:
+            return None
     return CHINESE.get(likeliest, str(likeliest)) if sureness >= SURE else UNDETERMINED
 
 
