@@ -133,7 +133,7 @@ class RequestChecks:
         """
         host, origin = request.headers.get("host", "").lower(), request.headers.get("origin")
         name = match["name"] if (match := HOST.fullmatch(host)) else ""
-        if self.hosts.isdisjoint((name, "*")):
+        if self.hosts.isdisjoint((name, "*")) or len(request.headers.getlist("host")) > 1:
             raise APIError(400, "host", "Invalid Host header (setting allowed_hosts)")
         if origin is None or is_same_origin(request):
             return
