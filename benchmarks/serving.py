@@ -8,10 +8,11 @@ engine offline (`Translator`, strings to strings, in int8, on all cores), by `se
 process (`_clients.py`), on the same cores, and by the same without batching.  The three take turns.  *swapped*:
 responses of `seq2see serve` that are the engine's translation of another sentence.  *different in a batch*: other
 responses that differ in any character from the translation of that sentence alone: int8 products are rounded
-differently in batches of other shapes.  *per processor second*: sentences for each second that all cores together
-work for the server's process, and for the offline one; other load on the machine hardly changes their ratio.  *light
-load*: one request after another, five a second, and the engine's own time for the same sentence.  *overload*: ten times the served request rate with a small queue; each request
-has eight sentences and eight beams, so that the clients can send that many on the same cores.
+differently in batches of other shapes.  *per processor second*: sentences for each second that the cores together work
+for the server's process, and for the offline one; other load on the machine changes their ratio little.  *light load,
+above the engine*: requests one after another, about five a second, each less the time that the engine needs for the
+same sentence.  *overload*: ten times the served request rate with a small queue; each request has eight sentences and
+eight beams, so that the clients can send that many on the same cores.
 """
 
 from __future__ import annotations

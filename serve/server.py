@@ -58,7 +58,8 @@ class Server(uvicorn.Server):
         proxies = list(self.settings.trusted_proxies)
         super().__init__(uvicorn.Config(
             self.app, log_level="warning", access_log=False, ws="none", server_header=False,
-            http=LimitedHead, timeout_keep_alive=KEEP_ALIVE, timeout_graceful_shutdown=math.ceil(self.settings.grace_seconds),
+            http=LimitedHead, timeout_keep_alive=KEEP_ALIVE,
+            timeout_graceful_shutdown=math.ceil(self.settings.grace_seconds),
             proxy_headers=bool(proxies), forwarded_allow_ips=proxies))
         self.socket = bind(host, port)
         self.everywhere = host in EVERY_ADDRESS

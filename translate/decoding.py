@@ -55,8 +55,9 @@ class DecodingOptions:
         return self.temperature is not None or self.top_k is not None or self.top_p is not None
 
     def searches_as(self, other: "DecodingOptions") -> bool:
-        """Whether resolved options are these but for what does not change how probable a translation is."""
-        return all(getattr(self, name) == getattr(other, name) for name in OPTIONS if name not in ("alternatives", "num_beams", "seed"))
+        """Whether two resolved options differ only in what does not change how probable a translation is."""
+        may_differ = ("alternatives", "num_beams", "seed")
+        return all(getattr(self, name) == getattr(other, name) for name in OPTIONS if name not in may_differ)
 
     @property
     def penalised(self) -> bool:
