@@ -56,11 +56,7 @@ class Seq2SeeCodec:
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of target ids, without tags and special tokens."""
-        return self.decode_all([ids])[0]
-
-    def decode_all(self, sequences: Sequence[Sequence[int]]) -> list[str]:
-        """`decode` of each, in a batch."""
-        return list(self._tokenizer.decode_batch(sequences, skip_special_tokens=True))
+        return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
 
     def tokens(self) -> list[str]:
         """The vocabulary, by id."""
@@ -96,9 +92,6 @@ class TokenizerCodec:
 
     def decode(self, ids: Sequence[int]) -> str:
         return self._encoding.decode_target(self.tokenizer, ids)
-
-    def decode_all(self, sequences: Sequence[Sequence[int]]) -> list[str]:
-        return list(map(self.decode, sequences))
 
     def tokens(self) -> list[str]:
         return [str(token) for token in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))]

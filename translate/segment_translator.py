@@ -195,8 +195,7 @@ class SegmentTranslator:
 
     def _written(self, found: Sequence[EngineOutput]) -> list[EngineOutput]:
         """An engine's hypotheses with their texts."""
-        texts = iter(self.codec.decode_all([one.token_ids for each in found for one in each]))
-        return [tuple([having(one, text=next(texts)) for one in each]) for each in found]
+        return [tuple([having(one, text=self.codec.decode(one.token_ids)) for one in each]) for each in found]
 
     def _is_complete(self, source: str, found: EngineOutput) -> bool:
         """Whether the hypotheses of a plain sentence differ, and none is blank or too short."""
