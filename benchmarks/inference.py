@@ -3,6 +3,7 @@
     python benchmarks/inference.py RUN --text FILE         FILE: source sentences, one per line (optionally .gz)
     python benchmarks/inference.py RUN --recipe RUN2 ...   RUN2: the recommended recipe, against RUN
     python benchmarks/inference.py --quick                 storybook: a few sentences, one round
+    python benchmarks/inference.py RUN --share             what our own work costs around CTranslate2
     python benchmarks/inference.py --shapes                models shaped as OPUS-MT and NLLB, with random weights
 
 *greedy vs hf*, *beam vs hf*: the whole set, strings to strings, in int8; the peer is a MarianMTModel with the same
@@ -11,6 +12,9 @@ with sdpa; the fastest counts.  *latency vs hf*: one sentence at a time, greedy,
 strings to strings, compared with CTranslate2 from tokens to tokens.  *torch vs hf*: the torch engine, greedy.
 *recipe*: another run compared with this one, as in *greedy vs hf* and *beam vs hf*.  *cold start*: from `python -c` to
 the first translation, with an existing CTranslate2 export.
+
+With `--share`: all processor seconds of a call of `Translator` less those of CTranslate2 from tokens to tokens with the
+same settings, as a share of the former, in turns in one process; other load on the machine changes it little.
 
 With `--shapes` the peers have the same model, `generate` in float32 and batches of 32; all translations have the same
 length.  *vs generate*, *vs bare*: the whole set, greedy and with four beams.  *memory*: the peak of the process
@@ -29,13 +33,16 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from _frame import arguments, end, is_trained, sentences, show, timed, turns
 
 ROUNDS = 5
+SHARED = 3_000  # sentences
 BEAMS = 4
 BATCHES, ATTENTIONS = (32, 64), ("eager", "sdpa")  # of the peer: all are tried
 SINGLES = 100  # sentences of the latency row
@@ -69,6 +76,7 @@ def main() -> None:
     parser = arguments(__doc__, run=True, text=True)
     parser.add_argument("--recipe", help="another run to compare with this one")
     parser.add_argument("--shapes", nargs="*", choices=SHAPES, help="random models of these shapes (all), not RUN")
+    parser.add_argument("--share", action="store_true", help="only what our own work costs around CTranslate2")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.work:
@@ -84,6 +92,9 @@ def main() -> None:
                 some = list(measure_shape(shape, Path(scratch) / shape, texts, rounds))
             show(some)  # the next may take long
             rows += some
+    elif is_trained(args.run) and args.share:
+        texts = sentences(args.text)[: 64 if args.quick else SHARED]
+        show(rows := [own_share(args.run, texts, beams, rounds) for beams in (1, BEAMS)])
     elif is_trained(args.run):
         texts = sentences(args.text)[: 64 if args.quick else None]
         with tempfile.TemporaryDirectory() as scratch:
@@ -93,6 +104,21 @@ def main() -> None:
             rows.append(cold_start({"fast": args.run, "marian": marian}, texts[0], rounds))
         show(rows)
     end("inference", rows, run=args.run, rounds=rounds, sentences=len(texts))
+
+
+def own_share(run: str, texts: list[str], beams: int, rounds: int) -> dict[str, Any]:
+    """What our own work costs with two threads, in per cent of all processor time."""
+    contenders = {"ours": Ours(run, engine="ctranslate2", threads=2, texts=texts), "bare": Bare(run, 2, texts)}
+
+    def work(name: str) -> float:
+        start = time.process_time()
+        contenders[name].all(beams=beams)
+        return time.process_time() - start
+
+    found = in_turn(list(contenders), rounds, work)
+    ours, bare = statistics.median(found["ours"]), statistics.median(found["bare"])
+    return {"name": "own share", "beams": beams, "ours": round(100 * (1 - bare / ours), 1), "unit": "% processor time",
+            "ms a sentence": round(1000 * (ours - bare) / len(texts), 3), "wanted": 25}
 
 
 def make_marian(run: str, folder: Path) -> str:
@@ -311,11 +337,12 @@ class Bare:
         self.sources = [[engine.tokens[id] for id in ids] for ids, _ in work]
         self.prefix = [engine.tokens[id] for id in self.options.prefix]
         self.use_vmap, self.batch, self.never = engine.use_vmap, BATCH_TOKENS, engine.never
+        self.until = engine._until  # when beam search ends, of which the length penalty is a part
 
     def all(self, beams: int) -> float:
         return timed(lambda: [one.hypotheses for one in self.translator.translate_batch(
             self.sources, target_prefix=[self.prefix] * len(self.sources), beam_size=beams,
-            length_penalty=self.options.length_penalty, max_decoding_length=self.options.max_new_tokens,
+            **self.until(replace(self.options, num_beams=beams)), max_decoding_length=self.options.max_new_tokens,
             max_input_length=0, max_batch_size=self.batch, batch_type="tokens", return_scores=True,
             return_end_token=True, use_vmap=self.use_vmap, suppress_sequences=self.never,
         )])  # fmt: skip

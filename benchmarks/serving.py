@@ -8,8 +8,11 @@ engine offline (`Translator`, strings to strings, in int8, on all cores), by `se
 process (`_clients.py`), on the same cores, and by the same without batching.  The three take turns.  *swapped*:
 responses of `seq2see serve` that are the engine's translation of another sentence.  *different in a batch*: other
 responses that differ in any character from the translation of that sentence alone: int8 products are rounded
-differently in batches of other shapes.  *overload*: ten times the served request rate with a small queue; each request
-has eight sentences and eight beams, so that the clients can send that many on the same cores.
+differently in batches of other shapes.  *per processor second*: sentences for each second that the cores together work
+for the server's process, and for the offline one; other load on the machine changes their ratio little.  *light load,
+above the engine*: requests one after another, about five a second, each less the time that the engine needs for the
+same sentence.  *overload*: ten times the served request rate with a small queue; each request has eight sentences and
+eight beams, so that the clients can send that many on the same cores.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import re
 import statistics
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -26,6 +30,7 @@ from typing import Any
 from _frame import answers, arguments, centiles, end, is_trained, numbered, server, show, timed, turns
 
 CLIENTS = 64
+LIGHT = 5  # requests a second
 HEAVY = 8  # sentences, and beams, of a request under overload
 WAYS = {"offline": (), "batched": (), "unbatched": ("batch_tokens=1", "wait_ms=0")}  # settings of the server
 REFUSED = (429, 503)
@@ -66,21 +71,27 @@ def speed(run: str, texts: list[str], *, beams: int, rounds: int) -> list[dict[s
     from seq2see import Translator
 
     engine = Translator.from_pretrained(run)
+    cpu: dict[str, list[float]] = {"offline": [], "batched": []}
     alone = [engine(text, num_beams=beams).text for text in texts]
     found: dict[str, list[float]] = {way: [] for way in WAYS}
     seconds: list[float] = []
+    slower: list[float] = []
     sizes: list[float] = []
     swapped = different = requests = failed = 0
     for _, way in turns(list(WAYS), rounds):
         if way == "offline":
+            worked = time.process_time()
             found[way].append(len(texts) / timed(lambda: engine(texts, num_beams=beams)))
+            cpu[way].append(len(texts) / (time.process_time() - worked))
             continue
-        with server(run, *WAYS[way]) as (url, _):
+        with server(run, *WAYS[way]) as (url, pid):
             ask(url, texts[:CLIENTS], settings={"num_beams": beams})  # warm
-            before = batches(url)
+            before, worked = batches(url), work_of(pid)
             took, records = ask(url, texts, settings={"num_beams": beams})
             found[way].append(len(texts) / took)
             if way == "batched":
+                cpu[way].append(len(texts) / (work_of(pid) - worked))
+                slower += slowdown(url, engine, texts[: 3 * LIGHT], beams=beams)
                 sources, count = (now - then for now, then in zip(batches(url), before, strict=True))
                 sizes.append(sources / count)
                 seconds += [record[2] for record in records]
@@ -90,6 +101,7 @@ def speed(run: str, texts: list[str], *, beams: int, rounds: int) -> list[dict[s
             swapped += sum(map(set(alone.values()).__contains__, wrong))
             different += len(wrong)
     medians = {way: statistics.median(rates) for way, rates in found.items()}
+    served, offline = (statistics.median(cpu[way]) for way in ("batched", "offline"))
 
     def row(name: str, peer: str, wanted: float) -> dict[str, Any]:
         return {"name": name, "ours": round(medians["batched"], 1), "peer": round(medians[peer], 1),
@@ -98,11 +110,33 @@ def speed(run: str, texts: list[str], *, beams: int, rounds: int) -> list[dict[s
     return [
         row("64 clients vs offline", "offline", 0.7),
         row("64 clients vs batching off", "unbatched", 2.0),
+        {"name": "per processor second", "ours": round(served, 1), "peer": round(offline, 1), "unit": "sentences/s",
+         "ratio": round(served / offline, 2), "wanted": 0.75},
+        {"name": "light load, above the engine", **centiles([1000 * one for one in slower], digits=1), "unit": "ms",
+         "wanted": 3},
         {"name": "latency", **centiles([1000 * one for one in seconds]), "unit": "ms"},
         {"name": "batch", "ours": round(statistics.median(sizes), 1), "unit": "sentences"},
         {"name": "swapped", "ours": swapped, "of": requests, "failed": failed, "wanted": 0},
         {"name": "different in a batch", "ours": different - swapped, "of": requests},
     ]
+
+
+def work_of(pid: int) -> float:
+    """The processor seconds of a process so far, of all its threads."""
+    import psutil
+
+    return sum(psutil.Process(pid).cpu_times()[:2])
+
+
+def slowdown(url: str, engine: Any, texts: list[str], *, beams: int) -> list[float]:
+    """The seconds of a request above those of the engine for the same sentence, in turns, without other requests."""
+    found = []
+    for text in texts:
+        own = timed(lambda text=text: engine(text, num_beams=beams))
+        _, [record] = ask(url, [text], clients=1, settings={"num_beams": beams})
+        found.append(record[2] - own)
+        time.sleep(1 / LIGHT)
+    return found
 
 
 def overload(run: str, texts: list[str], *, seconds: int) -> list[dict[str, Any]]:

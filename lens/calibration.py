@@ -11,7 +11,7 @@ token loses the probability of one drawn at random.  `measures/calibration_fitti
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
@@ -101,8 +101,13 @@ class SentenceCalibrator:
     bias: Number
 
     def __call__(self, log_prob: float, tokens: int) -> float:
-        [[seen, missed]] = sentence_inputs(np.array([log_prob]), np.array([tokens]), self.smoothing)
-        return (1 + math.tanh((self.a * seen + self.b * missed + self.bias) / 2)) / 2
+        return self.chances([log_prob], [tokens])[0]
+
+    def chances(self, log_probs: Sequence[float], tokens: Sequence[int]) -> list[float]:
+        """P for each of several."""
+        inputs_S2 = sentence_inputs(np.array(log_probs), np.array(tokens), self.smoothing)
+        return [(1 + math.tanh((self.a * seen + self.b * missed + self.bias) / 2)) / 2
+                for seen, missed in inputs_S2.tolist()]
 
 
 def sentence_inputs(log_prob_S: np.ndarray, tokens_S: np.ndarray, smoothing: float) -> np.ndarray:

@@ -39,6 +39,7 @@ class Item:
     options: DecodingOptions
     future: asyncio.Future[Outcome]
     arrival: float
+    request: int  # those of one request have the same number
 
 
 class Batcher:
@@ -48,18 +49,20 @@ class Batcher:
         threads: concurrent calls.
         batch_tokens: source tokens in one call, at most (a longer source goes alone).
         queue_tokens: tokens that may wait; beyond that, `submit` fails.
-        wait: seconds that the oldest item waits for others.
+        wait: seconds that the oldest item waits for others, unless the request before it was alone.
     """
 
     def __init__(self, translate: Translate, *, threads: int, batch_tokens: int, queue_tokens: int, wait: float,
                  metrics: Metrics):
         self.translate = translate
-        self.free = threads
+        self.threads = self.free = threads
         self.batch_tokens = batch_tokens
         self.queue_tokens = queue_tokens
         self.wait = wait
         self.metrics = metrics
         self.queued = 0  # tokens
+        self._requests = 0
+        self._quiet = False  # the last batch was of one request, and there was no other: the next need not wait
         self._refused = False  # since the queue had much room
         self._waiting: dict[Item, None] = {}  # oldest first; a dict, so that any item can be removed quickly
         self._timer: asyncio.TimerHandle | None = None
@@ -76,7 +79,8 @@ class Batcher:
             self._refused = True
             raise busy_error()
         loop = asyncio.get_running_loop()
-        items = [Item(source, options, loop.create_future(), loop.time()) for source, options in work]
+        self._requests += 1
+        items = [Item(source, options, loop.create_future(), loop.time(), self._requests) for source, options in work]
         self._waiting |= dict.fromkeys(items)
         self._count(tokens)
         self._start_batches()
@@ -120,16 +124,19 @@ class Batcher:
             self._timer.cancel()
         loop = asyncio.get_running_loop()
         while self.free and self._waiting:
-            options = next(iter(self._waiting)).options
-            alike = [item for item in self._waiting if item.options == options]
+            oldest = next(iter(self._waiting))
+            left = 0 if self._quiet else oldest.arrival + self.wait - loop.time()
+            may_wait = left > 0 and self.queued < self.batch_tokens  # then nobody need look which are alike
+            alike = [] if may_wait else [item for item in self._waiting if item.options == oldest.options]
             ends = list(accumulate(len(item.source) for item in alike))
-            left = alike[0].arrival + self.wait - loop.time()
-            if left > 0 and ends[-1] < self.batch_tokens:
+            if may_wait or (left > 0 and ends[-1] < self.batch_tokens):
                 self._timer = loop.call_later(left, self._start_batches)
                 return
             share = min(self.batch_tokens, -(-ends[-1] // self.free))  # leave a share for other free threads
             batch = alike[: max(1, bisect_right(ends, share))]
             self._dequeue(batch)
+            is_one = batch[0].request == batch[-1].request
+            self._quiet = is_one and not self._waiting and self.free == self.threads
             self.free -= 1
             self.metrics.batch_size.observe(len(batch))
             self.metrics.tokens.labels("source").inc(ends[len(batch) - 1])

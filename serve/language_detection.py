@@ -56,10 +56,12 @@ def other_language(text: str, source: str) -> str | None:
     words = " ".join(_NO_NAME.findall(whole))
     if sum(map(str.isalpha, words)) < FEWEST and not _CASELESS.search(words):
         return None
-    (likeliest, sureness), *_ = ranked = _identifier().rank(whole)
-    probability, without_names = (dict(one).get(own, 1.0) for one in (ranked, _identifier().rank(words)))
-    if likeliest in (own, NO_LANGUAGE) or probability >= UNLIKELY or without_names >= DOUBTFUL:
+    likeliest, sureness = _identifier().classify(whole)
+    if likeliest in (own, NO_LANGUAGE):
         return None
+    for said, enough in ((whole, UNLIKELY), (words, DOUBTFUL)):
+        if dict(_identifier().rank(said)).get(own, 1.0) >= enough:
+            return None
     return CHINESE.get(likeliest, str(likeliest)) if sureness >= SURE else UNDETERMINED
 
 

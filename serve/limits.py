@@ -53,12 +53,13 @@ def check_look_size(*texts: str, target_ids: Sequence[int] | None = None, limits
 
 def bounded(options: DecodingOptions, translator: Translator, settings: ServerSettings) -> DecodingOptions:
     """The options, with the checkpoint's defaults capped at the server's limits."""
-    usual = translator.defaults.resolve()
+    usual = translator.defaults.usual
     most: dict[str, Any] = {"max_new_tokens": settings.new_tokens}
     if not options.sampling:
         most["num_beams"] = settings.beams
-    return replace(options, **{name: limit for name, limit in most.items()
-                               if getattr(options, name) is None and getattr(usual, name) > limit})
+    capped = {name: limit for name, limit in most.items()
+              if getattr(options, name) is None and getattr(usual, name) > limit}
+    return replace(options, **capped) if capped else options
 
 
 def check_passes(translator: Translator, segments: Sequence[tuple[str, str]], *, language: str, evidence: bool,

@@ -34,6 +34,7 @@ GRADIO_POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-
 # The explorer loads its answers alone.
 EXPLORER_POLICY = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data: "
                    "blob:; font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ")
+ALWAYS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))  # headers of every answer
 log = logging.getLogger("seq2see.serve")
 
 
@@ -63,7 +64,7 @@ class RequestChecks:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                self._set_headers(MutableHeaders(scope=message))
+                message["headers"] = [*message.get("headers", ()), *ALWAYS]
                 if page:
                     self._protect(MutableHeaders(scope=message), GRADIO_POLICY if gradio else EXPLORER_POLICY)
             await send(message)
@@ -132,7 +133,7 @@ class RequestChecks:
         """
         host, origin = request.headers.get("host", "").lower(), request.headers.get("origin")
         name = match["name"] if (match := HOST.fullmatch(host)) else ""
-        if self.hosts.isdisjoint((name, "*")):
+        if self.hosts.isdisjoint((name, "*")) or len(request.headers.getlist("host")) > 1:
             raise APIError(400, "host", "Invalid Host header (setting allowed_hosts)")
         if origin is None or is_same_origin(request):
             return
@@ -141,10 +142,6 @@ class RequestChecks:
         if not {"*", origin} & set(self.settings.cors_origins):
             raise APIError(403, "origin", "requests from this origin are not allowed: add it to cors_origins,"
                            " or let the proxy forward the Host header")
-
-    def _set_headers(self, headers: MutableHeaders) -> None:
-        headers["X-Content-Type-Options"] = "nosniff"
-        headers["Referrer-Policy"] = "no-referrer"
 
     def _protect(self, headers: MutableHeaders, policy: str) -> None:
         """A page is for its own site only, whatever Gradio or our CORS settings say."""
@@ -155,15 +152,22 @@ class RequestChecks:
 
     async def _while_connected(self, scope: Scope, body: Receive, receive: Receive, send: Send) -> None:
         """Run the application as long as the client is connected."""
-        serving = asyncio.ensure_future(self.app(scope, body, send))
+        serving, answered, gone = asyncio.current_task(), False, False
+
+        def leave(_: asyncio.Future[Message]) -> None:
+            nonlocal gone
+            if serving and not answered:
+                gone = serving.cancel()
+
         watching = asyncio.ensure_future(receive())  # the body has been read: the next message is http.disconnect
-        watching.add_done_callback(lambda _: serving.cancel())
+        watching.add_done_callback(leave)
         try:
-            await serving
+            await self.app(scope, body, send)
         except asyncio.CancelledError:
-            if not watching.done():
+            if not gone or (serving and serving.uncancel()):  # somebody else has cancelled it, too
                 raise
         finally:
+            answered = True
             watching.cancel()
 
 

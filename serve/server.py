@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
@@ -57,8 +58,8 @@ class Server(uvicorn.Server):
         proxies = list(self.settings.trusted_proxies)
         super().__init__(uvicorn.Config(
             self.app, log_level="warning", access_log=False, ws="none", server_header=False,
-            http="h11", h11_max_incomplete_event_size=HEAD_BYTES,  # httptools does not limit the head
-            timeout_keep_alive=KEEP_ALIVE, timeout_graceful_shutdown=math.ceil(self.settings.grace_seconds),
+            http=LimitedHead, timeout_keep_alive=KEEP_ALIVE,
+            timeout_graceful_shutdown=math.ceil(self.settings.grace_seconds),
             proxy_headers=bool(proxies), forwarded_allow_ips=proxies))
         self.socket = bind(host, port)
         self.everywhere = host in EVERY_ADDRESS
@@ -109,8 +110,7 @@ class Server(uvicorn.Server):
                 raise UserError(
                     f"{name} cannot translate: its probabilities are NaN or infinite; check that it was trained")
             self.service.add(name, translator)
-        if len(self.service.language_pairs.sources) > 1:
-            self.service.detect(SELF_TEST)  # warm-up: half a second
+        self.service.detect(SELF_TEST)  # warm-up: half a second
 
     def _announce(self) -> None:
         also = ", and at every other address of this machine" if self.everywhere else ""
@@ -161,6 +161,30 @@ class Server(uvicorn.Server):
         self._threads.shutdown(wait=False, cancel_futures=True)
         if self._signal and _at_work():  # Python would wait for the threads at exit
             os._exit(128 + self._signal)
+
+
+class LimitedHead(HttpToolsProtocol):
+    """uvicorn's faster parser of HTTP, which by itself takes a head or a trailer without end."""
+
+    unread = 0  # bytes since the last part of a body
+
+    def data_received(self, data: bytes) -> None:
+        self.unread += len(data)
+        super().data_received(data)
+        if self.unread > HEAD_BYTES and not self.transport.is_closing():
+            self.send_400_response("Invalid HTTP request received.")
+
+    def on_headers_complete(self) -> None:
+        self.unread = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self.unread = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self.unread = 0
+        super().on_message_complete()
 
 
 def _at_work() -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby, product
 from operator import itemgetter
 from typing import Any, overload
@@ -43,11 +44,11 @@ class LanguagePairs(Sequence[Pair]):
         own = list(several)
         return cls(tuple(dict.fromkeys(one for each in own for one in each.products)), all(one.default for one in own))
 
-    @property
+    @cached_property
     def sources(self) -> Codes:
         return tuple(dict.fromkeys(code for sources, _ in self.products for code in sources))
 
-    @property
+    @cached_property
     def targets(self) -> Codes:
         return tuple(dict.fromkeys(code for _, targets in self.products for code in targets))
 
@@ -126,6 +127,9 @@ class LanguagePairs(Sequence[Pair]):
         if len(self) <= MOST_SHOWN:
             return ", ".join(f"{source} to {target}" for source, target in self)
         return ", ".join(f"{_short(sources)} to {_short(targets)}" for sources, targets in self.products[:MOST_SHOWN])
+
+    def __bool__(self) -> bool:
+        return any(sources and targets for sources, targets in self.products)  # without counting the pairs
 
     def __len__(self) -> int:
         return sum(len(sources) * len(targets) for sources, targets in self.products)

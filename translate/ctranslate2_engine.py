@@ -6,10 +6,11 @@ It has one global seed, so samples would depend on the batch: it only searches.
 import gc
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -93,10 +94,10 @@ class CTranslate2Engine:
             end_token=self.ends,
             suppress_sequences=self.never,
         )
-        divided = replace(options, length_penalty=how["length_penalty"])
-        found = [self._best([self._hypothesis(tokens, score * divided.normaliser(len(tokens)), options)
-                             for tokens, score in zip(one.hypotheses, one.scores, strict=True)], options)
-                 for one in results]
+        theirs = cache(replace(options, length_penalty=how["length_penalty"]).normaliser)  # of so many tokens
+        ours = cache(options.normaliser)
+        found = [self._best([(tokens, score * theirs(len(tokens))) for tokens, score
+                             in zip(one.hypotheses, one.scores, strict=True)], options, ours) for one in results]
         return self._rescored(sources, found) if options.penalised else found
 
     def _until(self, options: DecodingOptions) -> dict[str, Any]:
@@ -112,18 +113,22 @@ class CTranslate2Engine:
             return {"num_hypotheses": options.alternatives, "patience": 1, "length_penalty": options.length_penalty}
         return {"num_hypotheses": beams + beams // 2, "patience": 1.5, "length_penalty": 0}
 
-    @staticmethod
-    def _best(found: Sequence[Hypothesis], options: DecodingOptions) -> EngineOutput:
-        return tuple(sorted(found, key=lambda one: -one.score)[: options.alternatives])
+    def _best(self, found: Sequence[tuple[list[str], float]], options: DecodingOptions,
+              divisor: Callable[[int], float]) -> EngineOutput:
+        """The best of these tokens with their log-probabilities; `divisor`: the normaliser of the options.
 
-    def _hypothesis(self, tokens: Sequence[str], log_prob: float, options: DecodingOptions) -> Hypothesis:
-        """One that reaches the limit of length ends there where the checkpoint says so, as under `generate`: the forced
-        `</s>` is no choice, so its log-probability is 0."""
-        ids = tuple(map(self.ids.__getitem__, tokens))
+        One that reaches the limit of length ends there where the checkpoint says so, as under `generate`: the forced
+        `</s>` is no choice, so its log-probability is 0.
+        """
         forced = self._end_to_force(options)
-        if forced is not None and ids[-1] not in self.end:
-            ids = (*ids, forced)
-        return Hypothesis.from_engine(ids, log_prob / options.normaliser(len(ids)), end=self.end, options=options)
+        end = () if forced is None else (self.tokens[forced],)
+        ended = [(tokens if not end or tokens[-1] in self.ends else [*tokens, *end], log_prob)
+                 for tokens, log_prob in found]
+        scored = [(log_prob / divisor(len(tokens)), tokens) for tokens, log_prob in ended]
+        if len(scored) > 1:
+            scored.sort(key=itemgetter(0), reverse=True)
+        return tuple([Hypothesis.from_engine(tuple(map(self.ids.__getitem__, tokens)), score, end=self.end,
+                                             options=options) for score, tokens in scored[: options.alternatives]])
 
     def _end_to_force(self, options: DecodingOptions) -> int | None:
         """None also where there is no room for it."""

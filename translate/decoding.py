@@ -5,6 +5,7 @@ Keyword arguments in Python, the command line, request bodies and the page all u
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, make_dataclass
+from functools import cached_property
 from typing import Annotated, Any, get_type_hints
 
 from pydantic import Field
@@ -51,7 +52,12 @@ class DecodingOptions:
 
     @property
     def sampling(self) -> bool:
-        return any(getattr(self, name) is not None for name in SAMPLING)
+        return self.temperature is not None or self.top_k is not None or self.top_p is not None
+
+    def searches_as(self, other: "DecodingOptions") -> bool:
+        """Whether two resolved options differ only in what does not change how probable a translation is."""
+        may_differ = ("alternatives", "num_beams", "seed")
+        return all(getattr(self, name) == getattr(other, name) for name in OPTIONS if name not in may_differ)
 
     @property
     def penalised(self) -> bool:
@@ -129,6 +135,11 @@ class GenerationDefaults:
         """The ids that end a hypothesis."""
         ids = self.config.get("eos_token_id")
         return frozenset([ids] if isinstance(ids, int) else ids or ())
+
+    @cached_property
+    def usual(self) -> DecodingOptions:
+        """The checkpoint's own."""
+        return self.resolve()
 
     def resolve(self, options: DecodingOptions = NO_OPTIONS, *, first: int | None = None) -> DecodingOptions:
         """The caller's options, with the checkpoint's defaults for None; UserError for more tokens than positions.

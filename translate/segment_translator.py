@@ -1,7 +1,9 @@
 """Translation jobs: texts are split into segments for the model, and joined again from their hypotheses.
 
 Whatever needs an engine is a generator: it yields its work, is sent the engine's output, and returns its result.  So a
-segment that lost something is retranslated in place, and all of them share batches (`together`).
+segment that lost something is retranslated in place, and all of them share batches (`together`).  Most texts are one
+plain sentence, which the model reads as it is and nothing is restored in: they go straight to the engine
+and back (`_plainly`).
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
 import regex
@@ -18,14 +21,14 @@ from seq2see.errors import UserError
 from ..tokenizer.language_codes import iso
 from ..tokenizer.model_input import Reading
 from ..tokenizer.plain import length
-from ..tokenizer.protected import ANY, Protection, keeping
-from ..tokenizer.segments import Cut, clauses, count_sentences, cut_sentences, halves, sentences
+from ..tokenizer.protected import ANY, Protection, Span, keeping
+from ..tokenizer.segments import Cut, clauses, count_sentences, cut_sentences, halves, is_plain_sentence, sentences
 from ..tokenizer.words import refuse_surrogates
 from .codec import Codec
 from .decoding import DecodingOptions, GenerationDefaults
 from .marks import Alignment
 from .markup import Markup
-from .results import EngineOutput, Hypothesis, Ids, Translation
+from .results import EngineOutput, Hypothesis, Ids, Translation, having
 
 MOST_CHARACTERS = 250_000  # in a text: more would take minutes
 LEAST, SHORTEST = 10, 0.6  # a translation with fewer letters than this share of at least so many has lost a clause
@@ -160,13 +163,48 @@ class SegmentTranslator:
         if len(start) > most:
             raise UserError(f"the prefix has {len(start)} tokens: at most {most} fit into max_new_tokens; shorten it")
         markups = [Markup(text) if html else None for text in map(check_text, texts)]
-        plain = ["\n".join(markup.texts) if markup else text for text, markup in zip(texts, markups, strict=True)]
-        kept = keeping(keep, plain) if keep else [None] * len(texts)
+        bare = ["\n".join(markup.texts) if markup else text for text, markup in zip(texts, markups, strict=True)]
+        kept = keeping(keep, bare) if keep else [None] * len(texts)
         alike = {pattern: replace(self, protection=replace(self.protection, keep=pattern, asides=not html,
                                                                 language=self.source, target=self.target))
-                 for pattern in set(kept)}
-        return (yield from together([alike[pattern]._text(text, markup, prefix, start)
-                                     for text, markup, pattern in zip(texts, markups, kept, strict=True)]))
+                 for pattern in {*kept, None}}
+        plain = {} if html or prefix else self._plain(texts, kept)
+        return (yield from together([
+            alike[None]._plainly(text, plain[number]) if number in plain else alike[pattern]._text(text, markup, prefix,
+                                                                                                   start)
+            for number, (text, markup, pattern) in enumerate(zip(texts, markups, kept, strict=True))]))
+
+    def _plain(self, texts: Sequence[str], kept: Sequence[regex.Pattern[str] | None]) -> dict[int, Ids]:
+        """The ids of those texts that are one plain sentence, by number."""
+        numbers = [number for number, text in enumerate(texts)
+                   if kept[number] is None and is_plain_sentence(text, self.protection.known)
+                   and not self.protection.terms(text)]
+        sources = self.codec.encode([texts[number] for number in numbers], source=self.source, target=self.target)
+        longest = self.defaults.source_tokens
+        return {number: ids for number, ids in zip(numbers, sources, strict=True)
+                if longest is None or len(ids) <= longest}
+
+    def _plainly(self, text: str, ids: Ids) -> WorkGenerator[Text]:
+        """A plain sentence; what is not complete is `_settled` like any segment."""
+        [written] = self._written((yield [(ids, self.options)]))
+        reading = Reading(text, text, (), (), protection=self.protection)
+        if self._is_complete(text, written):
+            passage = Passage(_whole(text), ((reading, written),))
+        else:
+            passage = yield from self._settled(reading, written, ())
+        return Text(text, None, (passage,))
+
+    def _written(self, found: Sequence[EngineOutput]) -> list[EngineOutput]:
+        """An engine's hypotheses with their texts."""
+        return [tuple([having(one, text=self.codec.decode(one.token_ids)) for one in each]) for each in found]
+
+    def _is_complete(self, source: str, found: EngineOutput) -> bool:
+        """Whether the hypotheses of a plain sentence differ, and none is blank or too short."""
+        if not found or not all(one.text.strip() for one in found):
+            return False
+        least = SHORTEST * length(source)
+        return self.options.sampling or (len({one.text for one in found}) == len(found)
+                                         and all(length(one.text) >= least for one in found))
 
     def _text(self, text: str, markup: Markup | None, prefix: str, start: Ids) -> WorkGenerator[Text]:
         passages = []
@@ -225,14 +263,18 @@ class SegmentTranslator:
         begun = replace(self.options, prefix=(*self.options.prefix, *start)) if start else self.options
         if reading.has_terms and not begun.sampling:  # any beam may have them
             begun = replace(begun, alternatives=max(begun.alternatives or 1, begun.num_beams or 1))
-        found, *alone = yield [(ids, begun),
-                               *((each, self.options) for each in asides)]
-        written = [replace(one, text=self.codec.decode(one.token_ids)) for one in found]
-        known = dict(zip(reading.asides, (self.codec.decode(one[0].token_ids) for one in alone), strict=True))
+        written, *alone = self._written((yield [(ids, begun), *((each, self.options) for each in asides)]))
+        known = dict(zip(reading.asides, (one[0].text for one in alone), strict=True))
         known |= {span: self._within(one.best, reading.text[slice(*span)])
                   for span, one in zip(reading.bracketed, bracketed, strict=True)}
+        return (yield from self._settled(reading, written, start, known))
+
+    def _settled(self, reading: Reading, written: EngineOutput, start: Ids,
+                 known: Mapping[Span, str] = MappingProxyType({})) -> WorkGenerator[Passage]:
+        """A segment with what the engine wrote for it, restored, or translated again; `known` are the translations of
+        its asides."""
         texts = [(one, reading.restored(one.text, known)) for one in written if one.text.strip()]
-        restored = self._distinct(replace(one, text=text) for one, text in texts if text is not None)
+        restored = self._distinct(having(one, text=text) for one, text in texts if text is not None)
         cut = Cut.at(reading.text, reading.breaks)
         count = len(cut.segments)
         complete = tuple(self._laid_out(one, cut) for one in restored if self._keeps_sentences(one.text, count))
@@ -243,7 +285,7 @@ class SegmentTranslator:
         further = None if restored else reading.further(written[0].text)
         if further is not None:
             return (yield from self._segment(further, start))
-        blank = self._distinct(replace(one, text=reading.text) for one in written)  # all are blank: keep the source
+        blank = self._distinct(having(one, text=reading.text) for one in written)  # all are blank: keep the source
         best = (complete or restored or blank)[: self.options.alternatives]
         result = Passage(_whole(reading.text), ((reading, best),))
         return (yield from self._complete(result, start))
@@ -263,7 +305,7 @@ class SegmentTranslator:
     def _continued(self, part: Passage) -> Passage:
         """A translated part of a line that follows a dash or a label."""
         [(reading, found), *others] = part.segments
-        own = tuple(replace(one, text=self._within(one.text, reading.text)) for one in found)
+        own = tuple(having(one, text=self._within(one.text, reading.text)) for one in found)
         return replace(part, segments=((reading, own), *others))
 
     def _within(self, translation: str, source: str) -> str:
@@ -294,7 +336,7 @@ class SegmentTranslator:
         """A translation of several sentences with what separates those of the source."""
         if set(cut.between[1:-1]) <= {" "}:
             return hypothesis
-        return replace(hypothesis, text=cut.join(sentences(hypothesis.text, language=self.target)))
+        return having(hypothesis, text=cut.join(sentences(hypothesis.text, language=self.target)))
 
 
 def _whole(text: str) -> Cut:

@@ -36,7 +36,7 @@ from .devices import Device, ctranslate2_device, ctranslate2_finds, usable_cores
 from .export import NotForCTranslate2, exported, why_not
 from .loaded_checkpoint import LoadedCheckpoint, check_sizes
 from .marks import Alignment
-from .results import Engine, Translation
+from .results import Engine, Translation, with_chances
 from .segment_translator import Job, SegmentTranslator, Text, WorkGenerator, bare_pair, by_group, check_length, composed
 
 if TYPE_CHECKING:
@@ -194,14 +194,13 @@ class Translator(LoadedCheckpoint):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
         source, target = self.pair(source, target)
         tag = self.tag(target)
-        options, usual = self.defaults.resolve(options, first=tag), self.defaults.resolve(first=tag)
+        options = self.defaults.resolve(options, first=tag)
         seen = self.seen_words(source)
         segments = SegmentTranslator(self.codec, self.defaults, source, target, options,
                                      Protection(characters(seen) if seen else None, glossary=glossary))
         by_torch = options.sampling or self.engine.name == "torch"
         known = self.measurements if by_torch else self.measured_files  # CTranslate2's weights stay those of the files
-        is_usual = not prefix and options == replace(usual, alternatives=options.alternatives,
-                                                     num_beams=options.num_beams, seed=options.seed)
+        is_usual = not prefix and options.searches_as(self.defaults.usual)
         calibrator = known.calibration.sentence_calibrator(target) if is_usual and known.calibration else None
         steps = segments.texts(texts, prefix=prefix, html=format == "html", keep=keep)
         return Job(self._translations(segments, steps, calibrator))
@@ -225,7 +224,7 @@ class Translator(LoadedCheckpoint):
         alignments = dict(zip(marked, self._alignments(marked), strict=True))
         found = [text.translation(own, alignments, options=segments.options, make=make)
                  for text, own in zip(texts, parts, strict=True)]
-        return [one.with_chance(calibrator) for one in found] if calibrator else found
+        return with_chances(found, calibrator) if calibrator else found
 
     def _alignments(self, parts: Sequence[Translation]) -> list[Alignment]:
         """The word alignment of the first hypothesis of each: from its maps or, without usable maps, from the positions

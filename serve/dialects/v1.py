@@ -27,7 +27,7 @@ from ..access import Caller
 from ..api_errors import APIError
 from ..language_detection import other_language
 from ..limits import bounded, check_look_size, check_passes
-from ..service import Service
+from ..service import LONG_TEXT, Service
 from ..settings import ServerSettings
 from .bodies import GIVEN, TARGET_IDS, From0, JSONRoute, Languages, OptionFields, Pair, TargetIds, key_wanted
 from .without_heads import without_heads
@@ -211,6 +211,8 @@ def router(service: Service) -> APIRouter:
         caller = service.access.authenticate(request)
         found = await service.translate(body.texts, caller=caller, format=body.format, keep=body.keep,
                                         glossary=body.forced(), **body.arguments())
+        if sum(map(len, body.texts)) < LONG_TEXT:  # a thread would take longer
+            return TranslateReply(translations=[*map(OneTranslation.of, found)])
         return TranslateReply(translations=await asyncio.to_thread(lambda: [*map(OneTranslation.of, found)]))
 
     @routes.post("/look", summary="Translate a text and return every attention map", dependencies=wanted,

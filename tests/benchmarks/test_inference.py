@@ -36,6 +36,12 @@ def test_the_peer_ends_each_sentence_where_ours_did(bench, tmp_path, beams):
         assert contender.all(beams=beams) > 0
 
 
+def test_the_share_of_our_own_work_is_one(bench):
+    pytest.importorskip("ctranslate2")
+    row = bench.own_share("storybook", ["The cat is tired."] * 50, 1, 1)
+    assert row["ours"] < 100 and row["beams"] == 1
+
+
 @pytest.mark.parametrize("shape", ["opus-mt", "nllb"])
 def test_shapes_write_as_much_as_their_peers(bench, tmp_path, shape):
     pytest.importorskip("ctranslate2")

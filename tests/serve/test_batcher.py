@@ -83,6 +83,21 @@ async def test_batches_are_full_and_shared_among_free_threads(engine, lengths, s
     assert found == answer(*sources) and [len(sources) for sources, _ in engine.calls] == sizes
 
 
+async def test_who_follows_one_alone_does_not_wait_and_who_follows_several_does(engine):
+    one, full, small = batcher(engine, wait=300, batch_tokens=10), ((0,) * 5, GREEDY), ((1,), GREEDY)
+    await one.submit([full, full])  # alone
+    assert await asyncio.wait_for(one.submit([small]), 60) == answer((1,))
+    held = await engine.hold(one.submit([small]))
+    held += [asyncio.create_task(one.submit([full])) for _ in range(2)]
+    await asyncio.sleep(0.01)
+    engine.gate.set()
+    await asyncio.wait_for(asyncio.gather(*held), 60)
+    waits = asyncio.create_task(one.submit([small]))
+    await asyncio.sleep(0.05)
+    assert [len(sources) for sources, _ in engine.calls] == [2, 1, 1, 2] and not waits.done()
+    waits.cancel()
+
+
 async def test_a_full_queue_refuses_at_once_and_those_in_it_finish(engine):
     one = batcher(engine, queue_tokens=10, wait=0)
     accepted = await engine.hold(one.submit([((0,) * 8, GREEDY)]))  # with the engine, no longer in the queue

@@ -88,6 +88,21 @@ def test_a_head_without_end_is_refused(stub, head):
     assert stub.get("/healthz").status_code == 200
 
 
+def test_a_trailer_without_end_is_refused_and_a_short_one_is_not(stub):
+    head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+    body = b'%x\r\n{"texts": ["a"]}\r\n0\r\n' % len('{"texts": ["a"]}')
+    assert raw(stub, head + body + b"X: y\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+    for endless in (b"X: y\r\n" * 2**17, b"X: " + b"y" * 2**20):
+        with contextlib.suppress(ConnectionError):
+            assert raw(stub, head + body + endless).startswith(b"HTTP/1.1 400 ")
+    assert stub.get("/healthz").status_code == 200
+
+
+def test_two_hosts_are_none(stub):
+    head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    assert raw(stub, head).startswith(b"HTTP/1.1 400 ")
+
+
 @pytest.mark.parametrize(("hosts", "status"), [
     (("evil.example", "127.0.0.1.evil.example", "", "localhost.evil"), 400),
     (("[::1].evil.com", "[::1]:80.evil.com", "127.0.0.1:80:80", "[::1"), 400),

@@ -1,13 +1,18 @@
 """What a text is cut into is all of it, in order, and goes back together as it was."""
 
+from dataclasses import replace
+from unicodedata import normalize
+
 import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seq2see.tokenizer import segments
+from seq2see.tokenizer.model_input import Reading
 from seq2see.tokenizer.plain import characters
 from seq2see.tokenizer.protected import ANY, Protection
-from seq2see.tokenizer.segments import count_sentences, cut_sentences, halves, refers_back
+from seq2see.tokenizer.segments import Cut, count_sentences, cut_sentences, halves, is_plain_sentence, refers_back
 
 SEEN = Protection(characters(frozenset(['"', "...", "—"])))
 TEXTS = st.text(st.sampled_from("aBC .!?-*1):{}\n\r\t\u00a0\u202f\u3000,;é\u0301你。।x'”\u2028\u200b😀"), max_size=40)
@@ -105,3 +110,28 @@ def test_an_early_pronoun_refers_back(sentence, language, refers):
 ])  # fmt: skip
 def test_a_long_sentence_is_cut_at_the_best_place_near_its_middle(text, first):
     assert halves(text).segments[0] == first
+
+
+@given(st.from_regex(segments._PLAIN, fullmatch=True) | TEXTS, TEXTS,
+       st.sampled_from(["en", "fr", "zh", "th", "hy", "el", "am", "my", "xx", ""]), st.sampled_from([ANY, SEEN]))
+def test_a_plain_sentence_is_cut_and_read_as_it_is_and_nothing_is_restored_in_its_translation(text, written, language,
+                                                                                            protection):
+    if not is_plain_sentence(text, protection.known):
+        return
+    for together in (1, 3):
+        cut = cut_sentences(text, language=language, together=together, protection=protection)
+        assert cut == Cut((text,), ("", ""))
+    reading = Reading.of(text, protection=replace(protection, language=language))
+    assert (reading.model_input, reading.parts, reading.further()) == (text, (), None) == (
+        normalize("NFC", text), (), None)
+    assert reading.restored(written) == written and not reading.bracketed and not reading.asides
+
+
+@pytest.mark.parametrize(("text", "plain"), [
+    ("Tom's mother-in-law isn't here, is she?", True), ("Où est-il allé", True), ("I ran.", True), ("Run!", True),
+    ("I", False), ("a.", False), ("OK!", False), ("He ran. I ran.", False), ("He ran?!", False), ("e.g. he ran", False),
+    ("He  ran.", False), ("He ran. ", False), ("He had 3.", False), ("dogs' tails", False), ("- He ran.", False),
+    ("He ran…", False), ("He: ran.", False), ("Cafe\u0301", False), ("He\u00a0ran.", False), ("Я иду.", False),
+])  # fmt: skip
+def test_most_sentences_are_plain(text, plain):
+    assert is_plain_sentence(text, None) == plain and not is_plain_sentence(text, frozenset("abc"))

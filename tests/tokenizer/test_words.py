@@ -5,7 +5,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seq2see.tokenizer import split_words
+from seq2see.tokenizer import split_words, words
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,10 @@ def test_words_and_the_space_between_them_are_the_text_and_no_word_cuts_a_graphe
 def test_a_long_line_is_cut_in_linear_time(unit: str) -> None:
     """Each of these once was, or might be, quadratic: at this length that takes minutes, and the timeout ends it."""
     assert sum(len(word.text) for word in split_words(unit * (100_000 // len(unit)), language="fr")) > 90_000
+
+
+@given(st.lists(st.sampled_from(["cat", "I", "can't", "a-b", "U.S.", "e.g", " ", ". ", ", ", ".", "-", "'", "é", "5"]))
+       .map("".join), st.sampled_from(["en", "fr", "zh"]))
+def test_words_of_letters_are_found_faster_and_the_same(text: str, language: str) -> None:
+    found = [(one[0], *one.span()) for one in words._pattern(language).finditer(text)]
+    assert [(one.text, one.start, one.end) for one in split_words(text, language=language)] == found
