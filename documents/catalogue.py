@@ -3,7 +3,7 @@
 Entries without a translation, and those marked fuzzy, are translated; what translators have confirmed stays, and so do
 contexts, comments, references, obsolete entries and the header.  Each entry that is written gets the flag `fuzzy`, as
 gettext marks what nobody has confirmed: `msgattrib --clear-fuzzy` accepts them all.  An entry whose placeholders did
-not survive is left untranslated, because `msgfmt --check` would refuse it.
+not survive, or whose plural forms the header does not say, is left as it is: `msgfmt --check` would refuse it.
 
 A catalogue is the same in meaning, not byte for byte: polib wraps lines in its own way.
 """
@@ -27,7 +27,8 @@ MOST_FORMS = 10
 MOST_COMMENTS = 1_000  # lines
 _RULES = {
     "nplurals=1; plural=0;": "id ja ko ms th vi zh",
-    "nplurals=2; plural=(n != 1);": "bg ca da de el en es et fi hu it nb nl nn no pt sv tr",
+    "nplurals=2; plural=(n != 1);": "af ast bg bn ca da de el en eo es et eu fi gl gu he hu hy is it ka kk kn lb ml"
+                                   " mn mr nb ne nl nn no pa pt sq sv sw ta te tr ur uz",
     "nplurals=2; plural=(n > 1);": "fa fr hi oc",
     "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2);":
         "be bs hr ru sr uk",
@@ -38,9 +39,11 @@ _RULES = {
     "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : n%100>=11 ? 4 : 5);": "ar",
 }
 PLURAL_FORMS = {language: rule for rule, languages in _RULES.items() for language in languages.split()}
-_FORMS = re.compile(r"\s*nplurals\s*=\s*(\d+)\s*;\s*plural\s*=\s*([^;]+);?\s*")
+_FORMS = re.compile(r"\s*nplurals\s*=\s*(\d{1,3})\s*;\s*plural\s*=\s*([^;]+);?\s*")
 _CONTINUED = re.compile(r'"[ \t]*\r?\n(?:#~)?[ \t]*"')
 _CHARSET = re.compile(rb"^\"Content-Type:[^\n]*?charset=([\w-]+)", re.MULTILINE)
+_HELD = str.maketrans(" -", "\ufdd0\ufdd1")  # no characters of any text
+_LET_GO = str.maketrans("\ufdd0\ufdd1", " -")
 _ENDS = re.compile(r"(\n*)(.*?)(\n*)", re.DOTALL)
 _DIRECTIVES = {  # by the flag of an entry: what its translations must have too
     "c": r"%(?:(?P<place>\d+)\$)?[-+ #0'I]*(?P<width>\*|\d+)?(?:\.(?:\*|\d+))?(?:hh?|ll?|[qjztL])?"
@@ -62,10 +65,17 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
         each = iter(translations)
         for entry in entries:
             _fill(entry, [next(each) for _ in _messages(entry)], catalogue.metadata.get("Plural-Forms", ""))
-        written = str(catalogue) if catalogue.header else str(catalogue).removeprefix("#\n")
-        return (written.rstrip("\n") + "\n").encode()
+        return _written(catalogue).encode()
 
     return Document(texts, write)
+
+
+def _written(catalogue: Any) -> str:
+    """The catalogue, with its lines of comment as they were: polib would wrap them."""
+    for entry in catalogue:
+        entry.comment, entry.tcomment = entry.comment.translate(_HELD), entry.tcomment.translate(_HELD)
+    text = str(catalogue).translate(_LET_GO)
+    return (text if catalogue.header else text.removeprefix("#\n")).rstrip("\n") + "\n"
 
 
 def _parsed(data: bytes, name: str) -> Any:
@@ -130,6 +140,8 @@ def _fill(entry: Any, translations: Sequence[str], plural_forms: str) -> None:
     if entry.msgid_plural:
         forms = _forms(plural_forms, kept, same=_directives(entry.msgid, entry.flags) == _directives(
             entry.msgid_plural, entry.flags))
+        if not forms:
+            return
         entry.msgstr_plural = dict(enumerate(forms))
     else:
         entry.msgstr = kept[0]
@@ -144,19 +156,27 @@ def _as_source(message: str, translation: str) -> str:
     return f"{before}{translation.strip(chr(10))}{after}"
 
 
+def _kind(flags: Sequence[str]) -> str:
+    """Which placeholders an entry has, by its flags."""
+    kinds = (flag.removesuffix("-format") for flag in flags)
+    return next((kind for kind in kinds if kind in _DIRECTIVES), "")
+
+
 def _directives(text: str, flags: Sequence[str]) -> list[str]:
-    kind = next((flag.removesuffix("-format") for flag in flags if flag.removesuffix("-format") in _DIRECTIVES), "")
-    return [one[0] for one in re.finditer(_DIRECTIVES[kind], text) if one[0] != "%%"]
+    return [one[0] for one in re.finditer(_DIRECTIVES[_kind(flags)], text) if one[0] != "%%"]
 
 
 def _with_directives(message: str, translation: str, flags: Sequence[str]) -> str | None:
     """The translation if it has the placeholders of its message, numbered if C would read them in another order; None
     if it has not."""
     own, new = _directives(message, flags), _directives(translation, flags)
-    by_place = "c-format" in flags or ("python-format" in flags and not any("(" in one for one in own))
+    kind = _kind(flags)
+    if kind in ("c", "python") and "%" in re.sub(_DIRECTIVES[kind], "", translation):
+        return None  # half a placeholder
+    by_place = kind == "c" or (kind == "python" and not any("(" in one for one in own))
     if own == new or (not by_place and Counter(own) == Counter(new)):
         return translation
-    if "c-format" not in flags or Counter(own) != Counter(new) or any("*" in one or "$" in one for one in own):
+    if kind != "c" or Counter(own) != Counter(new) or any("*" in one or "$" in one for one in own):
         return None
     left = dict[str, list[int]]()
     for place, one in enumerate(own, 1):
@@ -166,15 +186,18 @@ def _with_directives(message: str, translation: str, flags: Sequence[str]) -> st
 
 
 def _forms(plural_forms: str, translations: Sequence[str | None], *, same: bool) -> list[str | None]:
-    """The translation of each plural form: that of the singular for the form of 1, that of the plural for others."""
+    """The translation of each plural form: that of the singular for the form of 1, that of the plural for others.
+    Empty if the header does not say how many there are."""
     singular, plural = translations
     rule = _FORMS.fullmatch(plural_forms)
+    if not rule or not 0 < int(rule[1]) <= MOST_FORMS:
+        return []
     try:
-        form_of = c2py(rule[2]) if rule else (lambda count: count != 1)
+        form_of = c2py(rule[2])
         forms = Counter(int(form_of(count)) for count in range(COUNTS))
         of_one = int(form_of(1))
     except (ValueError, ZeroDivisionError, RecursionError, OverflowError):
-        return [singular, plural]
-    count = min(max(int(rule[1]) if rule else 2, 1), MOST_FORMS)
+        return []
+    count = int(rule[1])
     may_be_singular = count > 1 and (same or forms[of_one] <= RARE)
     return [singular if form == of_one and may_be_singular else plural for form in range(count)]

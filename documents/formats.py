@@ -13,8 +13,8 @@ from .protocol import MOST_BYTES, MOST_TEXTS, Document, FileOptions
 FORMATS: Mapping[str, str] = {
     "txt": "plain_text",
     "md": "markdown_text",
-    "html": "web_page",
-    "htm": "web_page",
+    "html": "html_page",
+    "htm": "html_page",
     "srt": "subtitles",
     "vtt": "subtitles",
     "po": "catalogue",

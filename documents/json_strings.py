@@ -98,8 +98,9 @@ def _is_unicode(text: str) -> bool:
 
 
 def _escaped(source: str) -> frozenset[str]:
-    """The characters that a file escapes without need; `\\u` stands for all beyond ASCII."""
+    """The characters that a file always escapes without need; `\\u` stands for all beyond ASCII."""
     found = {escape["char"] or chr(int(escape["code"], 16)) for escape in _ESCAPE.finditer(source)}
+    found -= {*_ESCAPE.sub("", source)}
     needless = {char for char in found if char not in '"\\bfnrtu' and char >= " "}
     return frozenset(needless | {r"\u"} if source.isascii() and any(char > "\x7f" for char in found) else needless)
 

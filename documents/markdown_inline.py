@@ -37,7 +37,8 @@ _PART = re.compile(rf"""
 LONGEST_LABEL = 999
 SPACE = "\ue000"  # a space at which a line may be broken
 _VOID = frozenset(("img", "wbr", "input"))
-_SPECIAL = re.compile(r"[\\`*_\[\]<&~$]")
+_SPECIAL = re.compile(  # characters that may be read as markup where they stand
+    r"\\(?=[!-/:-@\[-`{-~])|[`$\[\]]|(?<!\s)\*|\*(?!\s)|(?<!\w)_|_(?!\w)|~(?=~)|(?<=~)~|<(?=[a-zA-Z/!?])|&(?=\#?\w+;)")
 _AS_HTML = {"*": "em", "_": "em", "**": "strong", "__": "strong", "~~": "del"}
 
 

@@ -1,7 +1,7 @@
 """Markdown: the text of each block, in place (CommonMark, with tables, footnotes, definition lists and front matter).
 
 Addresses, code, formulas, references and the marks of blocks stay.  A paragraph of several lines is one text, and its
-translation is broken into lines no longer than the longest was.  A block of HTML is a text of HTML.  The title and the
+translation is broken into lines about as long.  A block of HTML is a text of HTML.  The title and the
 description in the front matter are texts; the rest of it stays.  Tables drawn with dashes, as pandoc writes, stay.
 """
 
@@ -17,14 +17,15 @@ from typing import Literal
 from seq2see.errors import UserError
 from ..tokenizer.protected import ANY
 from .fragments import Fragment, Token
+from .html_page import parts_of
 from .markdown_inline import SPACE, Image, label_of, tokens_of, written
 from .places import Place, document_of
 from .plain_text import decoded
 from .protocol import Document, FileOptions, Text
-from .web_page import parts_of
 
 MOST_NESTED = 50  # quotes and lists
 LONGEST_BLOCK = 100_000  # characters
+LINE = 72  # characters at which a translation is broken, if no line of its text was longer
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _QUOTE = re.compile(r" {0,3}>[ \t]?")
 _ITEM = re.compile(r"(?P<indent> {0,3})(?P<mark>[-+*:]|(?P<number>\d{1,9})[.)])(?P<gap>[ \t]+|\Z)")
@@ -88,9 +89,9 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
 def _check(source: str, blocks: Sequence[_Block], name: str) -> None:
     """UserError for a paragraph that nobody can have written."""
     for block in blocks:
-        if block.lines[-1][1] - block.lines[0][0] > LONGEST_BLOCK:
+        if block.kind != "html" and block.lines[-1][1] - block.lines[0][0] > LONGEST_BLOCK:
             line = source.count("\n", 0, block.lines[0][0]) + 1
-            raise UserError(f"{name} has a paragraph of more than {LONGEST_BLOCK:,} characters at line {line:,}: split it")
+            raise UserError(f"{name} has a paragraph of over {LONGEST_BLOCK:,} characters at line {line:,}: split it")
 
 
 class _Blocks:
@@ -116,10 +117,11 @@ class _Blocks:
                 self.until = None
             return
         paragraph = self.kind == "text"
-        while len(self.containers[:matched]) < MOST_NESTED and (opened := self._opens(place, end, paragraph)):
+        interrupts = paragraph and matched == len(self.containers)  # else it is beside the item of the paragraph
+        while matched < MOST_NESTED and (opened := self._opens(place, end, interrupts)):
             self._close()
             self.containers[matched:] = [opened[0]]
-            matched, place, paragraph = matched + 1, opened[1], False
+            matched, place, interrupts = matched + 1, opened[1], False
         if matched < len(self.containers):
             if paragraph and not _BLANK.match(self.source, place, end) and not self._interrupts(place, end):
                 self._add("text", place, end)
@@ -146,7 +148,7 @@ class _Blocks:
                 place = after
         return len(self.containers), place
 
-    def _opens(self, place: int, end: int, paragraph: bool) -> tuple[int | None, int] | None:
+    def _opens(self, place: int, end: int, interrupts: bool) -> tuple[int | None, int] | None:
         """The quote or the item that begins here, and where its content begins."""
         if quote := _QUOTE.match(self.source, place, end):
             return None, quote.end()
@@ -158,7 +160,7 @@ class _Blocks:
         if not item or _RULE.match(self.source, place, end):
             return None
         empty = item.end() == end
-        if paragraph and (empty or item["number"] not in (None, "1")):
+        if interrupts and (empty or item["number"] not in (None, "1")):
             return None
         gap = 1 if empty or len(item["gap"].expandtabs(4)) > 4 else len(item["gap"].expandtabs(4))
         indent = item.end("mark") - place + gap
@@ -294,7 +296,7 @@ def _text_place(source: str, block: _Block, labels: Set[str]) -> Place:
     start, end = block.lines[0][0], block.lines[-1][1]
     lines = [source[slice(*line)] for line in block.lines]
     joint = source[block.lines[0][1] : block.lines[1][0]] if len(lines) > 1 else "\n"
-    width = max(map(len, lines)) if len(lines) > 1 else None
+    width = max(LINE, *map(len, lines)) if len(lines) > 1 else None
     texts = (*Fragment(tokens := tokens_of("\n".join(lines), labels)).texts, *map(_alt, _images(tokens)))
 
     def changed(translations: Sequence[str]) -> str:
@@ -304,7 +306,7 @@ def _text_place(source: str, block: _Block, labels: Set[str]) -> Place:
         alts = dict(zip(map(id, images), translations[len(fragment.texts) :], strict=True))
         with_alts = [_image(token, alts[id(token)]) if id(token) in alts else token for token in new or tokens]
         text = written(with_alts, labels, cell=block.kind == "cell")
-        return source[start:end] if text is None else joint.join(_in_lines(text, width))
+        return source[start:end] if text is None else joint.join(_in_lines(text.strip(SPACE), width))
 
     return Place(start, end, texts, changed)
 

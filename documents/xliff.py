@@ -20,6 +20,7 @@ from .protocol import Document, FileOptions
 if TYPE_CHECKING:
     from lxml.etree import _Element, _ElementTree
 
+DECLARATION = b'<?xml version="1.0" encoding="UTF-8"?>\n'
 _AROUND = frozenset(("g", "mrk", "pc"))  # elements around words
 _STARTS = {"bpt": "ept", "bx": "ex", "sc": "ec", "sm": "em"}  # elements that stand where one starts, and where it ends
 _ENDS = {end: start for start, end in _STARTS.items()}
@@ -49,7 +50,7 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
             tokens = fragment.translated(translation)
             if tokens is not None:
                 _set_target(source, tokens)
-        return etree.tostring(tree, xml_declaration=True, encoding="UTF-8") + b"\n"
+        return DECLARATION + etree.tostring(tree, encoding="UTF-8", xml_declaration=False) + b"\n"
 
     return Document([text for _, fragment in found for text in fragment.texts], write)
 

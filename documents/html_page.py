@@ -27,7 +27,7 @@ _NAMED_CHARSET = re.compile(r"""(<(?:meta\b[^>]*\bcharset|\?xml\b[^>]*\bencoding
                             re.IGNORECASE)
 _LANG = re.compile(r"""(<html\b[^>]*?\s(?:xml:)?lang\s*=\s*["']?)([\w-]+)""", re.IGNORECASE)
 _ENCODINGS = re.compile(r"utf-?(?:8|16)(?:le|be)?|iso-8859-\d+|latin-?1|(?:windows-|cp)125\d|koi8-[ru]|gb2312|gbk"
-                        r"|gb18030|big5|euc-(?:jp|kr)|shift[_-]jis|us-ascii|macintosh")  # others may be slow, or no text
+                        r"|gb18030|big5|euc-(?:jp|kr)|shift[_-]jis|us-ascii|macintosh")  # others may be slow
 
 
 def read(data: bytes, options: FileOptions, *, name: str) -> Document:
@@ -74,7 +74,7 @@ def _decoded(data: bytes, name: str) -> tuple[str, str]:
     except (UnicodeDecodeError, LookupError):
         raise UserError(f"{name} is not {encoding}, which it names: convert it to UTF-8") from None
     page = page.removeprefix(MARK)
-    return "", _NAMED_CHARSET.sub(r"\g<1>utf-8", page[:HEAD], count=1) + page[HEAD:]
+    return "", _NAMED_CHARSET.sub(r"\g<1>utf-8", page[:HEAD]) + page[HEAD:]
 
 
 def _with_language(page: str, options: FileOptions) -> str:
