@@ -55,19 +55,25 @@ _DIRECTIVES = {  # by the flag of an entry: what its translations must have too
 
 
 def read(data: bytes, options: FileOptions, *, name: str) -> Document:
-    catalogue = _parsed(data, name)
-    _set_header(catalogue, options, name)
-    entries = [entry for entry in catalogue if not entry.obsolete and entry.msgid and not entry.translated()]
+    _, entries = _opened(data, options, name)
     texts = [Text(_ENDS.fullmatch(message)[2])  # type: ignore[index]
              for entry in entries for message in _messages(entry)]
 
     def write(translations: Sequence[str]) -> bytes:
+        catalogue, entries = _opened(data, options, name)  # again, for it is changed
         each = iter(translations)
         for entry in entries:
             _fill(entry, [next(each) for _ in _messages(entry)], catalogue.metadata.get("Plural-Forms", ""))
         return _written(catalogue).encode()
 
     return Document(texts, write)
+
+
+def _opened(data: bytes, options: FileOptions, name: str) -> tuple[Any, list[Any]]:
+    """The catalogue with its new header, and its entries to translate."""
+    catalogue = _parsed(data, name)
+    _set_header(catalogue, options, name)
+    return catalogue, [one for one in catalogue if not one.obsolete and one.msgid and not one.translated()]
 
 
 def _written(catalogue: Any) -> str:

@@ -116,6 +116,9 @@ class _Blocks:
             if self.until.search(self.source, place, end):
                 self.until = None
             return
+        if self.kind == "html" and matched == len(self.containers):
+            self._leaf(place, end)
+            return
         paragraph = self.kind == "text"
         interrupts = paragraph and matched == len(self.containers)  # else it is beside the item of the paragraph
         while matched < MOST_NESTED and (opened := self._opens(place, end, interrupts)):

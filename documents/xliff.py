@@ -35,17 +35,12 @@ class _Inline(Token):
 
 
 def read(data: bytes, options: FileOptions, *, name: str) -> Document:
-    tree = _parsed(data, name)
-    root = tree.getroot()
-    if _local(root) != "xliff" or root.get("version", "")[:2] not in ("1.", "2."):
-        raise UserError(f"{name} is no XLIFF 1.2 or 2: its first element is <{_local(root)}>,"
-                        f" its version {root.get('version', 'missing')}")
-    _set_languages(root, options, name)
-    found = [(source, fragment) for source in _sources(root) if (fragment := Fragment(list(_tokens(source)))).texts]
+    _, found = _opened(data, options, name)
 
     def write(translations: Sequence[str]) -> bytes:
         from lxml import etree
 
+        tree, found = _opened(data, options, name)  # again, for it is changed
         for (source, fragment), translation in zip(found, translations, strict=True):
             tokens = fragment.translated(translation)
             if tokens is not None:
@@ -53,6 +48,18 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
         return DECLARATION + etree.tostring(tree, encoding="UTF-8", xml_declaration=False) + b"\n"
 
     return Document([text for _, fragment in found for text in fragment.texts], write)
+
+
+def _opened(data: bytes, options: FileOptions, name: str) -> tuple[_ElementTree, list[tuple[_Element, Fragment]]]:
+    """The file with its target language, and its sources to translate."""
+    tree = _parsed(data, name)
+    root = tree.getroot()
+    if _local(root) != "xliff" or root.get("version", "")[:2] not in ("1.", "2."):
+        raise UserError(f"{name} is no XLIFF 1.2 or 2: its first element is <{_local(root)}>,"
+                        f" its version {root.get('version', 'missing')}")
+    _set_languages(root, options, name)
+    return tree, [(source, fragment) for source in _sources(root)
+                  if (fragment := Fragment(list(_tokens(source)))).texts]
 
 
 def _parsed(data: bytes, name: str) -> _ElementTree:
