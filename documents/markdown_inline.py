@@ -223,12 +223,18 @@ def _html_tag(match: re.Match[str]) -> Token:
 
 
 def _run(text: str, match: re.Match[str]) -> _Run:
-    before, after = text[match.start() - 1 : match.start()] or " ", text[match.end() : match.end() + 1] or " "
+    before, after = text[max(match.start() - 1, 0) : match.start()], text[match.end() : match.end() + 1]
+    return _Run(match[0][0], len(match[0]), *_flanks(match[0], before, after), len(match[0]))
+
+
+def _flanks(run: str, before: str, after: str) -> tuple[bool, bool]:
+    """Whether a run can open, and whether it can close, between these characters; "" is an end of the text."""
+    before, after = before or " ", after or " "
     left = not after.isspace() and (not _is_mark(after) or before.isspace() or _is_mark(before))
     right = not before.isspace() and (not _is_mark(before) or after.isspace() or _is_mark(after))
-    if match[0][0] == "_":
+    if run[0] == "_":
         left, right = left and (not right or _is_mark(before)), right and (not left or _is_mark(after))
-    return _Run(match[0][0], len(match[0]), left, right, len(match[0]))
+    return left, right
 
 
 def _is_mark(char: str) -> bool:
@@ -264,18 +270,28 @@ def written(tokens: Sequence[Token], labels: Set[str], *, cell: bool = False) ->
     Characters are escaped, and emphasis becomes tags, only where Markdown would read something else without.
     """
     intended = list(_tidy(tokens))
-    for escape, as_html in ((False, False), (True, False), (True, True)):
+    every = {token.name for token in intended if token.raw in _AS_HTML}
+    for escape, as_html in ((False, set()), (True, set()), (True, _unmarked(intended)), (True, every)):
         text = "".join(_source(token, escape=escape, as_html=as_html, cell=cell) for token in intended)
         if _said(tokens_of(text.replace(SPACE, " "), labels)) == _said(intended):
             return text
     return None
 
 
-def _source(token: Token, *, escape: bool, as_html: bool, cell: bool) -> str:
+def _unmarked(tokens: Sequence[Token]) -> set[str]:
+    """The names of emphasis whose signs would be text where they stand."""
+    names = set[str]()
+    for before, token, after in zip([Token(""), *tokens], tokens, [*tokens[1:], Token("")], strict=False):
+        if token.raw in _AS_HTML and not _flanks(token.raw, before.raw[-1:], after.raw[:1])[token.kind == "end"]:
+            names.add(token.name)
+    return names
+
+
+def _source(token: Token, *, escape: bool, as_html: Set[str], cell: bool) -> str:
     if token.kind == "text":
         text = _SPECIAL.sub(r"\\\g<0>", token.raw) if escape else token.raw
         return (text.replace("|", r"\|") if cell else text).replace(" ", SPACE)
-    if as_html and token.raw in _AS_HTML:
+    if token.name in as_html:
         return f"<{'/' * (token.kind == 'end')}{_AS_HTML[token.raw]}>"
     return token.raw
 

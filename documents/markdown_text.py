@@ -45,8 +45,8 @@ _DELIMITERS = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*+
 _CELL = re.compile(r"(?:[^|\\]|\\.|\\\Z)+")
 _RAW = re.compile(r" {0,3}<(?:(?P<raw>script|pre|style|textarea)(?=[\s>]|\Z)|(?P<comment>!--)|(?P<instruction>\?)"
                   r"|(?P<cdata>!\[CDATA\[)|(?P<declaration>![a-zA-Z]))", re.IGNORECASE)
-_RAW_ENDS = {"raw": re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE), "comment": re.compile("-->"),
-             "instruction": re.compile(r"\?>"), "cdata": re.compile(r"\]\]>"), "declaration": re.compile(">")}
+_RAW_ENDS = {"raw": re.compile(r".*</(?:script|pre|style|textarea)>", re.IGNORECASE), "comment": re.compile(".*-->"),
+             "instruction": re.compile(r".*\?>"), "cdata": re.compile(r".*\]\]>"), "declaration": re.compile(".*>")}
 _BLOCK_TAG = re.compile(
     r" {0,3}</?(?:address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir"
     r"|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main"
@@ -113,7 +113,7 @@ class _Blocks:
     def _line(self, start: int, end: int) -> None:
         matched, place = self._inside(start, end)
         if self.until and matched == len(self.containers):
-            if self.until.search(self.source, place, end):
+            if self.until.match(self.source, place, end):
                 self.until = None
             return
         if self.kind == "html" and matched == len(self.containers):
@@ -219,7 +219,7 @@ class _Blocks:
             fence = begun["fence"]
             self.until = re.compile(rf" {{0,3}}{re.escape(fence[0])}{{{len(fence)},}}[ \t]*\Z" if fence != "$$" else
                                     r".*\$\$[ \t]*\Z")
-        elif not _RAW_ENDS[kind].search(self.source, begun.end(), end):
+        elif not _RAW_ENDS[kind].match(self.source, begun.end(), end):
             self.until = _RAW_ENDS[kind]
 
     def _is_table(self, place: int, end: int) -> bool:

@@ -114,6 +114,7 @@ Term
   a dash   table
   ------   -----
   one      two
+  three    four
 
 [ref]: http://e.org/_x_
   "A title"
@@ -178,6 +179,7 @@ def test_markdown_gives_the_text_of_each_block():
     ("a *b* c", {"b": ""}, "a  c"),  # no emphasis around nothing
     ("the **b** c", {"the ": "l'", "b": "«b»"}, "l'**«b»** c"),
     ("x **b** c", {"x ": "x", "b": "«b»"}, "x<strong>«b»</strong> c"),  # ** cannot begin here
+    ("x **b** *c*", {"x ": "x", "b": "«b»"}, "x<strong>«b»</strong> *c*"),
     ("see [ref] and [ref][]\n\n[ref]: x", {"ref": "note"}, "see [note][ref] and [note][ref]\n\n[ref]: x"),
     ("first", {"first": "1. un"}, "1\\. un"),  # no item of a list
     ("first", {"first": "# un"}, "\\# un"),

@@ -13,7 +13,8 @@ from seq2see.translate import Translator
 FILES = {
     "a.txt": "We live in a small house.\n\n  It has 3 rooms.\n",
     "a.md": "# The *little* house\n\nWe live in a **small house** near [the river](http://e.org/a_b). It\n"
-            "has `3` rooms.\n\n- Open the door.\n- Close the window.\n\n| Name |\n|---|\n| The red apple |\n\n```\nkept as code\n```\n",
+            "has `3` rooms.\n\n- Open the door.\n- Close the window.\n\n| Name |\n|---|\n| The red apple |\n"
+            "\n```\nkept as code\n```\n",
     "a.html": '<html lang="en"><body class="x"><p title="The small house">We live in a <b>small house</b>.'
               "</p></body></html>\n",
     "a.srt": "1\n00:00:01,000 --> 00:00:03,500\n{\\an8}<i>I have never seen such\na beautiful house.</i>\n\n"
@@ -23,8 +24,8 @@ FILES = {
             'msgid "%d file was deleted.\\n"\nmsgid_plural "%d files were deleted.\\n"\nmsgstr[0] ""\nmsgstr[1] ""\n',
     "a.csv": "id;comment\r\n1;\"The cat sleeps; the dog barks.\"\r\n",
     "a.json": '{"a": "Hello {{name}}, how are you?", "n": 1.50, "b": "Click <a href=\\"/x\\">here</a>."}\n',
-    "a.xlf": '<xliff version="1.2"><file source-language="en"><trans-unit id="1"><source>Hello <x id="N"/>, open <g id="1">'
-             "the red door</g>.</source></trans-unit></file></xliff>",
+    "a.xlf": '<xliff version="1.2"><file source-language="en"><trans-unit id="1"><source>Hello <x id="N"/>, open '
+             '<g id="1">the red door</g>.</source></trans-unit></file></xliff>',
 }
 EXPECTED = {
     "a.txt": r"\w.+\.\n\n  \w.* 3 .*\.\n",
