@@ -17,6 +17,7 @@ from .protocol import Document, FileOptions, Text
 
 SEPARATORS = ",;\t|"
 SAMPLE = 50  # rows
+MOST_COLUMNS = 10_000
 LONGEST_NAME = 40  # characters of a column's name
 _WORD = re.compile(r"[^\W\d_]+")
 _SENTENCE_END = re.compile(r"[.!?。！？]\s*\Z")
@@ -27,8 +28,8 @@ Row = list[Cell]
 
 def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     mark, source = decoded(data, name)
-    separator = "\t" if name.lower().endswith(".tsv") else _separator(source)
-    rows = [row for row in _rows(source, separator) if len(row) > 1 or row[0][0] < row[0][1]]
+    separator = "\t" if name.lower().endswith(".tsv") else _separator(source, name)
+    rows = [row for row in _rows(source, separator, name) if len(row) > 1 or row[0][0] < row[0][1]]
     texts = [[_content(source[start:end]) for start, end in row] for row in rows]
     header = _header(texts, options.columns)
     columns = _chosen(options.columns, header, name) if options.columns else _usual(texts[bool(header):], name)
@@ -46,11 +47,14 @@ def _cells(separator: str) -> re.Pattern[str]:
                       rf"(?P<end>{between}|\r\n|\r|\n|\Z)")
 
 
-def _rows(source: str, separator: str, most: int | None = None) -> list[Row]:
+def _rows(source: str, separator: str, name: str, most: int | None = None) -> list[Row]:
+    """The rows, or so many of them; UserError for one that is too wide."""
     rows: list[Row] = []
     row: Row = []
     for match in _cells(separator).finditer(source):
         row.append(match.span("cell"))
+        if len(row) > MOST_COLUMNS:
+            raise UserError(f"{name} has more than {MOST_COLUMNS:,} columns (row {len(rows) + 1:,})")
         if match["end"] != separator:
             rows.append(row)
             row = []
@@ -61,10 +65,10 @@ def _rows(source: str, separator: str, most: int | None = None) -> list[Row]:
     return rows
 
 
-def _separator(source: str) -> str:
+def _separator(source: str, name: str) -> str:
     """The separator that gives the most rows of the first row's width."""
     def fits(separator: str) -> tuple[int, int]:
-        rows = _rows(source, separator, SAMPLE)
+        rows = _rows(source, separator, name, SAMPLE)
         width = len(rows[0]) if rows else 1
         return (sum(len(row) == width for row in rows), width) if width > 1 else (0, 0)
 

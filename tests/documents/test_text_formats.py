@@ -322,6 +322,7 @@ def test_a_message_of_icu_is_read_as_whole_sentences():
     ("a.json", '["\n"]', "a.json is not JSON: Invalid control character"),
     ("a.srt", b"\xff\xfe\xff", "a.srt is not UTF-8"),
     ("a.csv", "name,city\nAnn,Oslo\n", "a.csv: no column holds mostly phrases; choose columns with --columns"),
+    ("a.csv", "a\n" + "b;" * 10_001, "a.csv has more than 10,000 columns"),
     ("a.html", b"<meta charset=idna>x", "a.html names the encoding idna: convert it to UTF-8"),
     ("a.html", b"<meta charset=gbk>\xff\xff", "a.html is not gbk, which it names"),
     ("a.md", "*a* " * 30_000, "a.md has a paragraph of over 100,000 characters at line 1"),
