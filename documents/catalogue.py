@@ -19,6 +19,8 @@ from typing import Any
 
 from seq2see.errors import UserError
 from ..tokenizer.language_codes import iso, language_name
+from ..tokenizer.protected import ANY
+from .fragments import Fragment, Token
 from .protocol import Document, FileOptions, Text
 
 COUNTS = 1_000  # that a plural form is tried with
@@ -44,6 +46,7 @@ _CONTINUED = re.compile(r'"[ \t]*\r?\n(?:#~)?[ \t]*"')
 _CHARSET = re.compile(rb"^\"Content-Type:[^\n]*?charset=([\w-]+)", re.MULTILINE)
 _HELD = str.maketrans(" -", "\ufdd0\ufdd1")  # no characters of any text
 _LET_GO = str.maketrans("\ufdd0\ufdd1", " -")
+_LAYOUT = re.compile(r"[^\S ]|  |^ | $")
 _ENDS = re.compile(r"(\n*)(.*?)(\n*)", re.DOTALL)
 _DIRECTIVES = {  # by the flag of an entry: what its translations must have too
     "c": r"%(?:(?P<place>\d+)\$)?[-+ #0'I]*(?P<width>\*|\d+)?(?:\.(?:\*|\d+))?(?:hh?|ll?|[qjztL])?"
@@ -56,8 +59,7 @@ _DIRECTIVES = {  # by the flag of an entry: what its translations must have too
 
 def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     _, entries = _opened(data, options, name)
-    texts = [Text(_ENDS.fullmatch(message)[2])  # type: ignore[index]
-             for entry in entries for message in _messages(entry)]
+    texts = [_text(message, entry.flags) for entry in entries for message in _messages(entry)]
 
     def write(translations: Sequence[str]) -> bytes:
         catalogue, entries = _opened(data, options, name)  # again, for it is changed
@@ -138,9 +140,7 @@ def _messages(entry: Any) -> list[str]:
 
 def _fill(entry: Any, translations: Sequence[str], plural_forms: str) -> None:
     """Translate an entry, unless a placeholder is lost."""
-    written = [_as_source(message, one) for message, one in zip(_messages(entry), translations, strict=True)]
-    kept = [_with_directives(message, one, entry.flags)
-            for message, one in zip(_messages(entry), written, strict=True)]
+    kept = [_as_source(message, one, entry.flags) for message, one in zip(_messages(entry), translations, strict=True)]
     if any(one is None for one in kept):
         return
     if entry.msgid_plural:
@@ -156,10 +156,37 @@ def _fill(entry: Any, translations: Sequence[str], plural_forms: str) -> None:
         entry.flags.insert(0, "fuzzy")
 
 
-def _as_source(message: str, translation: str) -> str:
-    """The translation with the line breaks that its message begins and ends with."""
+def _text(message: str, flags: Sequence[str]) -> Text:
+    """A message without the line breaks at its ends; with elements for placeholders that have an unusual shape."""
+    fragment = _fragment(message, flags)
+    return fragment.texts[0] if fragment else Text(message.strip("\n"))
+
+
+def _fragment(message: str, flags: Sequence[str]) -> Fragment | None:
+    """A message whose placeholders a translator would not know by their shape, if its spaces say nothing."""
+    inside = message.strip("\n")
+    known = {place for span in ANY.spans(inside) for place in range(*span)}
+    runs = list(re.finditer(rf"(?:{_DIRECTIVES[_kind(flags)]})+", inside)) if _kind(flags) else []
+    if _LAYOUT.search(inside) or all(known.issuperset(range(*run.span())) for run in runs):
+        return None
+    tokens, done = list[Token](), 0
+    for run in runs:
+        tokens += [Token(inside[done : run.start()]), Token(run[0], "word")]
+        done = run.end()
+    fragment = Fragment([*tokens, Token(inside[done:])])
+    return fragment if fragment.texts else None
+
+
+def _as_source(message: str, translation: str, flags: Sequence[str]) -> str | None:
+    """The translation with the line breaks that its message begins and ends with; None if a placeholder is lost."""
+    fragment = _fragment(message, flags)
+    if fragment:
+        tokens = fragment.translated(translation)
+        if tokens is None:
+            return None
+        translation = "".join(token.raw for token in tokens)
     before, _, after = _ENDS.fullmatch(message).groups()  # type: ignore[union-attr]
-    return f"{before}{translation.strip(chr(10))}{after}"
+    return _with_directives(message, before + translation.strip("\n") + after, flags)
 
 
 def _kind(flags: Sequence[str]) -> str:

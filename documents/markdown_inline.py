@@ -297,11 +297,11 @@ def _source(token: Token, *, escape: bool, as_html: Set[str], cell: bool) -> str
 
 
 def _said(tokens: Sequence[Token]) -> list[str]:
-    """What tokens mean, to compare: text with single spaces, and the source of each element."""
+    """What tokens mean, to compare: the texts, and the source of each element."""
     found = list[str]()
     for token in _merged(tokens):
         if token.kind == "text":
-            found.append(" ".join(token.raw.split(" ")))
+            found.append(f"text {token.raw}")
         elif token.raw in _AS_HTML:
             found.append(f"<{token.kind} {_AS_HTML[token.raw]}>")
         elif token.name.startswith("html ") and token.raw[1:-1].lstrip("/") in _AS_HTML.values():

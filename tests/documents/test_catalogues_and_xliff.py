@@ -93,6 +93,14 @@ def test_an_entry_that_lost_a_placeholder_stays_untranslated(flag, message, tran
     assert (entry.msgstr, entry.fuzzy) == (expected, bool(expected))
 
 
+def test_a_placeholder_of_an_unusual_shape_is_an_element():
+    source = HEADER + '#, c-format\nmsgid "%s: option \'%s%s\' is %% wrong\\n"\nmsgstr ""\n'
+    [text] = read(source).texts
+    assert text.html and text.text.count("<code") == 3
+    [entry] = filled(source, text.text.replace("is", "est"))
+    assert entry.msgstr == "%s: option '%s%s' est %% wrong\n"
+
+
 @pytest.mark.parametrize(("target", "forms"), [
     ("fr", ["one", "%d many"]), ("ja", ["%d many"]), ("cs", ["one", "%d many", "%d many"]),
     ("ru", ["%d many", "%d many", "%d many"]),  # the form of 1 is also that of 21
