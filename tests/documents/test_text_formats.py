@@ -236,7 +236,8 @@ def said(text: str) -> str:
     return " ".join(re.sub(r' id="\d+"', "", text).replace("&gt;", ">").split())
 
 
-WORDS = st.sampled_from(["mot", "1. mot", "# mot", "*mot*", "[mot]", "_mot", "`mot", "- mot", "> mot", "mot|", "$m$"])
+WORDS = st.sampled_from(
+    ["mot", "1. mot", "# mot", "*mot*", "[mot]", "_mot", "`mot", "- mot", "> mot", "mot|", "$mot mot$"])
 
 
 @given(NASTY, WORDS)
