@@ -42,7 +42,8 @@ class Fragment:
         self._numbers = range(first, last)
         self.has_elements = any(token.kind != "text" for token in tokens[first:last])
         words = "".join(token.raw for token in tokens[first:last] if token.kind == "text")
-        self.texts = (Text(self._fragment(), html=self.has_elements),) if ANY.has_words(words) else ()
+        self.texts: tuple[Text, ...] = (
+            (Text(self._fragment(), html=self.has_elements),) if ANY.has_words(words) else ())
 
     def translated(self, translation: str) -> list[Token] | None:
         """The tokens with the text translated; None if the translation has not its elements, once each and nested."""

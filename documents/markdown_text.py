@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
@@ -370,11 +370,15 @@ def _front_places(source: str, front: re.Match[str]) -> Iterator[Place]:
         text = value[1:-1] if quoted and "\\" not in value else value
         if ANY.has_words(text) and (text != value or _PLAIN_YAML.fullmatch(value)):
             start = line.start() + item.start("value")
-            yield Place(start, start + len(value), (Text(text),), lambda new, value=value: _yaml(new[0], value))
+            yield Place(start, start + len(value), (Text(text),), _yaml_like(value))
 
 
-def _yaml(text: str, value: str) -> str:
-    """A text as a value of YAML, written as the one before."""
-    if value[0] == "'":
-        return "'" + text.replace("'", "''") + "'"
-    return text if value[0] != '"' and _PLAIN_YAML.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+def _yaml_like(value: str) -> Callable[[Sequence[str]], str]:
+    """How a text is written as a value of YAML like the one before."""
+    def written(translations: Sequence[str]) -> str:
+        text = translations[0]
+        if value[0] == "'":
+            return "'" + text.replace("'", "''") + "'"
+        return text if value[0] != '"' and _PLAIN_YAML.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+
+    return written
