@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from gettext import c2py
 from typing import Any
 
+import polib
+
 from seq2see.errors import UserError
 from ..tokenizer.language_codes import iso, language_name
 from ..tokenizer.protected import ANY
@@ -87,8 +89,6 @@ def _written(catalogue: Any) -> str:
 
 
 def _parsed(data: bytes, name: str) -> Any:
-    import polib
-
     declared = _CHARSET.search(data)
     encoding = declared[1].decode() if declared and declared[1] != b"CHARSET" else "utf-8"
     try:

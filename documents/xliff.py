@@ -12,6 +12,8 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lxml import etree
+
 from seq2see.errors import UserError
 from ..tokenizer.language_codes import iso, language_name
 from .fragments import Fragment, Token
@@ -38,8 +40,6 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     _, found = _opened(data, options, name)
 
     def write(translations: Sequence[str]) -> bytes:
-        from lxml import etree
-
         tree, found = _opened(data, options, name)  # again, for it is changed
         for (source, fragment), translation in zip(found, translations, strict=True):
             tokens = fragment.translated(translation)
@@ -64,8 +64,6 @@ def _opened(data: bytes, options: FileOptions, name: str) -> tuple[_ElementTree,
 
 def _parsed(data: bytes, name: str) -> _ElementTree:
     """The XML; UserError if it is broken or has a document type, which might define entities."""
-    from lxml import etree
-
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, strip_cdata=False)
     try:
         tree = etree.ElementTree(etree.fromstring(data, parser))
