@@ -7,23 +7,38 @@ from importlib import import_module
 from pathlib import PurePath
 
 from seq2see.errors import UserError
-from .protocol import Document, FileOptions
+from .protocol import MOST_BYTES, MOST_TEXTS, Document, FileOptions
 
 # The module whose `read(data, options, name=...)` gives the Document.
 FORMATS: Mapping[str, str] = {
     "txt": "plain_text",
+    "md": "markdown_text",
+    "html": "html_page",
+    "htm": "html_page",
+    "srt": "subtitles",
+    "vtt": "subtitles",
+    "po": "catalogue",
+    "csv": "table",
+    "tsv": "table",
+    "json": "json_strings",
     "docx": "docx_file",
     "odt": "odt_file",
+    "xliff": "xliff",
+    "xlf": "xliff",
     "pptx": "pptx_file",
     "epub": "epub_file",
 }
 
 
 def read_document(name: str, data: bytes, options: FileOptions) -> Document:
-    """The document in a file of this name; UserError for a format that is not known, and for a broken file."""
+    """The document in a file of this name; UserError for a format that is not known, and for a broken or large file."""
     extension = PurePath(name).suffix.lower().removeprefix(".")
     if extension not in FORMATS:
         raise UserError(f"{name}: files of this format cannot be translated; expected one of {', '.join(FORMATS)}")
+    if len(data) > MOST_BYTES:
+        raise UserError(f"{name} has {len(data):,} bytes: at most {MOST_BYTES:,} are allowed; split it")
     module = import_module(f".{FORMATS[extension]}", __package__)
     document: Document = module.read(data, options, name=name)
+    if len(document.texts) > MOST_TEXTS:
+        raise UserError(f"{name} has more than {MOST_TEXTS:,} texts: split it")
     return document

@@ -1,13 +1,22 @@
-"""Plain text in UTF-8: one text, whose line breaks and spaces the translator keeps."""
+"""Plain text in UTF-8, whose line breaks and spaces the translator keeps.
+
+A paragraph that was broken into lines only because they were full is a text of its own, without these breaks; its
+translation is broken at the same width.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 from seq2see.errors import UserError
+from .places import Place, document_of
 from .protocol import Document, FileOptions, Text
 
 MARK = "\ufeff"  # byte order mark
+WIDTHS = range(50, 121)  # characters of a full line
+_LINES = re.compile(r"(?P<paragraph>(?:[^\S\r\n]*+\S[^\r\n]*+(?:\r?\n|\r|\Z))++)|[^\S\r\n]*+(?:\r?\n|\r|\Z)")
+_SENTENCE_END = re.compile(r"[.!?:;][\"'”’)]*\Z")
 
 
 def decoded(data: bytes, name: str) -> tuple[str, str]:
@@ -21,9 +30,52 @@ def decoded(data: bytes, name: str) -> tuple[str, str]:
 
 
 def read(data: bytes, options: FileOptions, *, name: str) -> Document:
-    mark, text = decoded(data, name)
+    mark, source = decoded(data, name)
+    return document_of(source, _places(source), name=name, mark=mark)
 
-    def write(translations: Sequence[str]) -> bytes:
-        return "".join([mark, *translations]).encode()
 
-    return Document([Text(text)] if text.strip() else [], write if text.strip() else lambda _: data)
+def _places(source: str) -> Iterator[Place]:
+    """The paragraphs with full lines, and what is between them."""
+    done = 0
+    for paragraph in _LINES.finditer(source):
+        lines = paragraph[0].splitlines()
+        if paragraph["paragraph"] and _are_full(lines):
+            yield from _between(source, done, paragraph.start())
+            done = paragraph.start() + len(paragraph[0].rstrip())
+            yield _wrapped(source, paragraph.start(), done)
+    yield from _between(source, done, len(source))
+
+
+def _between(source: str, start: int, end: int) -> Iterator[Place]:
+    if source[start:end].strip():
+        yield Place(start, end, (Text(source[start:end]),), lambda translations: translations[0])
+
+
+def _are_full(lines: Sequence[str]) -> bool:
+    """Whether no line had room for the first word of the next, and few end with a sentence, as lines of a list do."""
+    width = max(map(len, lines))
+    indents = {len(line) - len(line.lstrip()) for line in lines[1:]}
+    ends = sum(_SENTENCE_END.search(line) is not None for line in lines[:-1])
+    return width in WIDTHS and len(indents) == 1 and ends * 2 < len(lines) - 1 and all(
+        len(line) + 1 + len(following.split(None, 1)[0]) > width
+        for line, following in zip(lines, lines[1:], strict=False))
+
+
+def _wrapped(source: str, start: int, end: int) -> Place:
+    lines = source[start:end].splitlines()
+    width = max(map(len, lines))
+    text = " ".join(line.strip() for line in lines)
+    newline = "\r\n" if "\r\n" in source[start:end] else "\n"
+    first, others = (line[: len(line) - len(line.lstrip())] for line in lines[:2])
+
+    def written(translations: Sequence[str]) -> str:
+        found, line = list[str](), first
+        for word in translations[0].split(" "):
+            if line.strip() and len(line) + 1 + len(word) > width:
+                found.append(line)
+                line = others + word
+            else:
+                line += f" {word}" if line.strip() else word
+        return newline.join([*found, line])
+
+    return Place(start, end, (Text(text),), written)

@@ -12,6 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+MOST_BYTES = 20_000_000  # of a file
+MOST_TEXTS = 100_000  # in a file
+
 
 @dataclass(frozen=True)
 class Text:

@@ -1,0 +1,236 @@
+"""Catalogues of gettext (PO), read and written by polib.
+
+Entries without a translation, and those marked fuzzy, are translated; what translators have confirmed stays, and so do
+contexts, comments, references, obsolete entries and the header.  Each entry that is written gets the flag `fuzzy`, as
+gettext marks what nobody has confirmed: `msgattrib --clear-fuzzy` accepts them all.  An entry whose placeholders did
+not survive, or whose plural forms the header does not say, is left as it is: `msgfmt --check` would refuse it.
+
+A catalogue is the same in meaning, not byte for byte: polib wraps lines in its own way.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import Counter
+from collections.abc import Sequence
+from gettext import c2py
+from typing import Any
+
+import polib
+
+from seq2see.errors import UserError
+from ..tokenizer.language_codes import iso, language_name
+from ..tokenizer.protected import ANY
+from .fragments import Fragment, Token
+from .protocol import Document, FileOptions, Text
+
+COUNTS = 1_000  # that a plural form is tried with
+RARE = 5  # counts of a form whose translation may leave out the number, as gettext has it
+MOST_FORMS = 10
+MOST_COMMENTS = 1_000  # lines
+_RULES = {
+    "nplurals=1; plural=0;": "id ja ko ms th vi zh",
+    "nplurals=2; plural=(n != 1);": "af ast bg bn ca da de el en eo es et eu fi gl gu he hu hy is it ka kk kn lb ml"
+                                   " mn mr nb ne nl nn no pa pt sq sv sw ta te tr ur uz",
+    "nplurals=2; plural=(n > 1);": "fa fr hi oc",
+    "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2);":
+        "be bs hr ru sr uk",
+    "nplurals=3; plural=(n==1) ? 0 : (n>=2 && n<=4) ? 1 : 2;": "cs sk",
+    "nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2);": "pl",
+    "nplurals=3; plural=(n==1 ? 0 : (n==0 || (n%100 > 0 && n%100 < 20)) ? 1 : 2);": "ro",
+    "nplurals=4; plural=(n%100==1 ? 0 : n%100==2 ? 1 : n%100==3 || n%100==4 ? 2 : 3);": "sl",
+    "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : n%100>=11 ? 4 : 5);": "ar",
+}
+PLURAL_FORMS = {language: rule for rule, languages in _RULES.items() for language in languages.split()}
+_FORMS = re.compile(r"\s*nplurals\s*=\s*(\d{1,3})\s*;\s*plural\s*=\s*([^;]+);?\s*")
+_CONTINUED = re.compile(r'"[ \t]*\r?\n(?:#~)?[ \t]*"')
+_CHARSET = re.compile(rb"^\"Content-Type:[^\n]*?charset=([\w-]+)", re.MULTILINE)
+_HELD = str.maketrans(" -", "\ufdd0\ufdd1")  # no characters of any text
+_LET_GO = str.maketrans("\ufdd0\ufdd1", " -")
+_LAYOUT = re.compile(r"[^\S ]|  |^ | $")
+_ENDS = re.compile(r"(\n*)(.*?)(\n*)", re.DOTALL)
+_DIRECTIVES = {  # by the flag of an entry: what its translations must have too
+    "c": r"%(?:(?P<place>\d+)\$)?[-+ #0'I]*(?P<width>\*|\d+)?(?:\.(?:\*|\d+))?(?:hh?|ll?|[qjztL])?"
+         r"(?:[diouxXeEfFgGaAcspm%]|<PRI\w+>)",
+    "python": r"%(?:\(\w+\))?[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?[diouxXeEfFgGcrsa%]",
+    "python-brace": r"\{\{|\}\}|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}",
+    "": r"%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:ll?|[hzjt])?[diouxXeEfFgGcrs](?!\w)|\$?\{\w*\}|%\d+|\$\w+",
+}
+
+
+def read(data: bytes, options: FileOptions, *, name: str) -> Document:
+    _, entries = _opened(data, options, name)
+    texts = [_text(message, entry.flags) for entry in entries for message in _messages(entry)]
+
+    def write(translations: Sequence[str]) -> bytes:
+        catalogue, entries = _opened(data, options, name)  # again, for it is changed
+        each = iter(translations)
+        for entry in entries:
+            _fill(entry, [next(each) for _ in _messages(entry)], catalogue.metadata.get("Plural-Forms", ""))
+        return _written(catalogue).encode()
+
+    return Document(texts, write)
+
+
+def _opened(data: bytes, options: FileOptions, name: str) -> tuple[Any, list[Any]]:
+    """The catalogue with its new header, and its entries to translate."""
+    catalogue = _parsed(data, name)
+    _set_header(catalogue, options, name)
+    return catalogue, [one for one in catalogue if not one.obsolete and one.msgid and not one.translated()]
+
+
+def _written(catalogue: Any) -> str:
+    """The catalogue, with its lines of comment as they were: polib would wrap them."""
+    for entry in catalogue:
+        entry.comment, entry.tcomment = entry.comment.translate(_HELD), entry.tcomment.translate(_HELD)
+    text = str(catalogue).translate(_LET_GO)
+    return (text if catalogue.header else text.removeprefix("#\n")).rstrip("\n") + "\n"
+
+
+def _parsed(data: bytes, name: str) -> Any:
+    declared = _CHARSET.search(data)
+    encoding = declared[1].decode() if declared and declared[1] != b"CHARSET" else "utf-8"
+    try:
+        if not getattr(codecs.lookup(encoding), "_is_text_encoding", True):
+            raise LookupError(encoding)
+        text = data.decode(encoding).removeprefix("\ufeff")
+    except (UnicodeDecodeError, LookupError):
+        raise UserError(f"{name} is not {encoding}: convert it with msgconv -t UTF-8") from None
+    text = _CONTINUED.sub("", text)  # polib would copy a message once for each of its lines
+    _check_comments(text, name)
+    try:
+        return polib.pofile("\n" + text, wrapwidth=78)  # it would open a file of this name, were the text one
+    except (OSError, ValueError, IndexError, AttributeError) as error:
+        line = re.search(r"line (\d+)", str(error))
+        where = f" (line {line[1]})" if line else ""
+        raise UserError(f"{name} is no catalogue of gettext{where}: check it with msgfmt --check") from None
+
+
+def _check_comments(text: str, name: str) -> None:
+    """UserError for an entry with too many lines of comment: polib copies all for each."""
+    count = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        count = count + 1 if line.startswith(("# ", "#.")) or line == "#" else 0
+        if count > MOST_COMMENTS:
+            raise UserError(f"{name} has an entry with more than {MOST_COMMENTS:,} lines of comment (line {number:,})")
+
+
+def _set_header(catalogue: Any, options: FileOptions, name: str) -> None:
+    """Language, encoding and plural forms as the translations have them."""
+    metadata, target = catalogue.metadata, iso(options.target)
+    named = metadata.get("Language", "")
+    if target and named and iso(named) != target:
+        if any(entry.translated() for entry in catalogue):
+            raise UserError(f"{name} holds translations into {language_name(named)}: give a catalogue of"
+                            f" {language_name(target)}, or the template")
+        named = ""
+    metadata["MIME-Version"] = metadata.get("MIME-Version", "1.0")
+    metadata["Content-Type"] = "text/plain; charset=UTF-8"
+    metadata["Content-Transfer-Encoding"] = "8bit"
+    if target and not named:
+        metadata["Language"] = target
+    if target in PLURAL_FORMS and (not named or not _FORMS.fullmatch(metadata.get("Plural-Forms", ""))):
+        metadata["Plural-Forms"] = PLURAL_FORMS[target]
+
+
+def _messages(entry: Any) -> list[str]:
+    return [entry.msgid, entry.msgid_plural] if entry.msgid_plural else [entry.msgid]
+
+
+def _fill(entry: Any, translations: Sequence[str], plural_forms: str) -> None:
+    """Translate an entry, unless a placeholder is lost."""
+    kept = [_as_source(message, one, entry.flags) for message, one in zip(_messages(entry), translations, strict=True)]
+    if any(one is None for one in kept):
+        return
+    if entry.msgid_plural:
+        forms = _forms(plural_forms, kept, same=_directives(entry.msgid, entry.flags) == _directives(
+            entry.msgid_plural, entry.flags))
+        if not forms:
+            return
+        entry.msgstr_plural = dict(enumerate(forms))
+    else:
+        entry.msgstr = kept[0]
+    entry.previous_msgid = entry.previous_msgid_plural = entry.previous_msgctxt = None
+    if "fuzzy" not in entry.flags:
+        entry.flags.insert(0, "fuzzy")
+
+
+def _text(message: str, flags: Sequence[str]) -> Text:
+    """A message without the line breaks at its ends; with elements for placeholders that have an unusual shape."""
+    fragment = _fragment(message, flags)
+    return fragment.texts[0] if fragment else Text(message.strip("\n"))
+
+
+def _fragment(message: str, flags: Sequence[str]) -> Fragment | None:
+    """A message whose placeholders a translator would not know by their shape, if its spaces say nothing."""
+    inside = message.strip("\n")
+    known = {place for span in ANY.spans(inside) for place in range(*span)}
+    runs = list(re.finditer(rf"(?:{_DIRECTIVES[_kind(flags)]})+", inside)) if _kind(flags) else []
+    if _LAYOUT.search(inside) or all(known.issuperset(range(*run.span())) for run in runs):
+        return None
+    tokens, done = list[Token](), 0
+    for run in runs:
+        tokens += [Token(inside[done : run.start()]), Token(run[0], "word")]
+        done = run.end()
+    fragment = Fragment([*tokens, Token(inside[done:])])
+    return fragment if fragment.texts else None
+
+
+def _as_source(message: str, translation: str, flags: Sequence[str]) -> str | None:
+    """The translation with the line breaks that its message begins and ends with; None if a placeholder is lost."""
+    fragment = _fragment(message, flags)
+    if fragment:
+        tokens = fragment.translated(translation)
+        if tokens is None:
+            return None
+        translation = "".join(token.raw for token in tokens)
+    before, _, after = _ENDS.fullmatch(message).groups()  # type: ignore[union-attr]
+    return _with_directives(message, before + translation.strip("\n") + after, flags)
+
+
+def _kind(flags: Sequence[str]) -> str:
+    """Which placeholders an entry has, by its flags."""
+    kinds = (flag.removesuffix("-format") for flag in flags)
+    return next((kind for kind in kinds if kind in _DIRECTIVES), "")
+
+
+def _directives(text: str, flags: Sequence[str]) -> list[str]:
+    return [one[0] for one in re.finditer(_DIRECTIVES[_kind(flags)], text) if one[0] != "%%"]
+
+
+def _with_directives(message: str, translation: str, flags: Sequence[str]) -> str | None:
+    """The translation if it has the placeholders of its message, numbered if C would read them in another order; None
+    if it has not."""
+    own, new = _directives(message, flags), _directives(translation, flags)
+    kind = _kind(flags)
+    if kind in ("c", "python") and "%" in re.sub(_DIRECTIVES[kind], "", translation):
+        return None  # half a placeholder
+    by_place = kind == "c" or (kind == "python" and not any("(" in one for one in own))
+    if own == new or (not by_place and Counter(own) == Counter(new)):
+        return translation
+    if kind != "c" or Counter(own) != Counter(new) or any("*" in one or "$" in one for one in own):
+        return None
+    left = dict[str, list[int]]()
+    for place, one in enumerate(own, 1):
+        left.setdefault(one, []).append(place)
+    return re.sub(_DIRECTIVES["c"], lambda found: found[0] if found[0] == "%%" else
+                  f"%{left[found[0]].pop(0)}${found[0][1:]}", translation)
+
+
+def _forms(plural_forms: str, translations: Sequence[str | None], *, same: bool) -> list[str | None]:
+    """The translation of each plural form: that of the singular for the form of 1, that of the plural for others.
+    Empty if the header does not say how many there are."""
+    singular, plural = translations
+    rule = _FORMS.fullmatch(plural_forms)
+    if not rule or not 0 < int(rule[1]) <= MOST_FORMS:
+        return []
+    try:
+        form_of = c2py(rule[2])
+        forms = Counter(int(form_of(count)) for count in range(COUNTS))
+        of_one = int(form_of(1))
+    except (ValueError, ZeroDivisionError, RecursionError, OverflowError):
+        return []
+    count = int(rule[1])
+    may_be_singular = count > 1 and (same or forms[of_one] <= RARE)
+    return [singular if form == of_one and may_be_singular else plural for form in range(count)]

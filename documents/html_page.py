@@ -1,0 +1,107 @@
+"""HTML: the page is one text, whose markup the translator copies; and the texts of attributes that people read.
+
+The output is UTF-8, and says so where the page named another encoding.  `<html lang>` becomes the target language.
+"""
+
+from __future__ import annotations
+
+import codecs
+import html
+import re
+from collections.abc import Callable, Sequence
+
+from seq2see.errors import UserError
+from ..tokenizer.language_codes import iso
+from ..tokenizer.protected import ANY
+from ..translate.markup import read as tokens_of
+from .plain_text import MARK, decoded
+from .protocol import Document, FileOptions, Text
+
+HEAD = 2_048  # characters in which a page names its encoding and language
+_TAG = re.compile(r"""<(?P<name>[a-z][^\s/>]*+)(?:[^>"']++|"[^"]*+"|'[^']*+')*+>""", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""(?<=[\s"'])(?P<name>[a-z-]++)\s*=\s*(?P<quote>["'])(?P<value>.*?)(?P=quote)""",
+                        re.IGNORECASE | re.DOTALL)
+_READ = frozenset(("alt", "aria-description", "aria-label", "label", "placeholder", "title"))
+_CHARSET = re.compile(rb"""<(?:meta\b[^>]*\bcharset|\?xml\b[^>]*\bencoding)\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
+_NAMED_CHARSET = re.compile(r"""(<(?:meta\b[^>]*\bcharset|\?xml\b[^>]*\bencoding)\s*=\s*["']?)([\w-]+)""",
+                            re.IGNORECASE)
+_LANG = re.compile(r"""(<html\b[^>]*?\s(?:xml:)?lang\s*=\s*["']?)([\w-]+)""", re.IGNORECASE)
+_ENCODINGS = re.compile(r"utf-?(?:8|16)(?:le|be)?|iso-8859-\d+|latin-?1|(?:windows-|cp)125\d|koi8-[ru]|gb2312|gbk"
+                        r"|gb18030|big5|euc-(?:jp|kr)|shift[_-]jis|us-ascii|macintosh")  # others may be slow
+
+
+def read(data: bytes, options: FileOptions, *, name: str) -> Document:
+    mark, page = _decoded(data, name)
+    page = _with_language(page, options)
+    texts, written = parts_of(page)
+    return Document(texts, lambda translations: (mark + written(translations)).encode())
+
+
+def parts_of(page: str) -> tuple[list[Text], Callable[[Sequence[str]], str]]:
+    """The texts of HTML, itself and its attributes, and the function that writes it with their translations."""
+    stand_in = next(char for char in map(chr, range(0xE000, 0xF8FF)) if char not in page)
+    values: list[str] = []  # source of the attributes that are texts
+
+    def kept(value: str) -> str:
+        values.append(value)
+        return f"{stand_in}{len(values) - 1}{stand_in}"
+
+    whole = "".join(_with_stand_ins(token.raw, kept) for token in tokens_of(page))
+    texts = [Text(html.unescape(value)) for value in values]
+
+    def written(translations: Sequence[str]) -> str:
+        new = [value if text.text == one else html.escape(one) for value, text, one in
+               zip(values, texts, translations[1:], strict=True)]
+        return re.sub(f"{stand_in}([0-9]+){stand_in}", lambda found: new[int(found[1])], translations[0])
+
+    return [Text(whole, html=True), *texts], written
+
+
+def _decoded(data: bytes, name: str) -> tuple[str, str]:
+    """The byte order mark, or nothing, and the page, which names UTF-8 if it named another encoding."""
+    found = _CHARSET.search(data[:HEAD])
+    encoding = found[1].decode().lower() if found else "utf-8"
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    elif data.startswith(codecs.BOM_UTF8) or encoding.startswith(("utf-8", "utf8", "utf-16", "utf16")):
+        return decoded(data, name)  # a page that can be read up to "utf-16" is not
+    elif encoding in ("iso-8859-1", "latin1", "latin-1", "us-ascii"):
+        encoding = "windows-1252"  # as browsers do
+    if not _ENCODINGS.fullmatch(encoding):
+        raise UserError(f"{name} names the encoding {encoding}: convert it to UTF-8")
+    try:
+        page = data.decode(encoding)
+    except (UnicodeDecodeError, LookupError):
+        raise UserError(f"{name} is not {encoding}, which it names: convert it to UTF-8") from None
+    page = page.removeprefix(MARK)
+    return "", _NAMED_CHARSET.sub(r"\g<1>utf-8", page[:HEAD]) + page[HEAD:]
+
+
+def _with_language(page: str, options: FileOptions) -> str:
+    """The page with its language named anew, if it named the source."""
+    def renamed(found: re.Match[str]) -> str:
+        same = not options.source or iso(found[2]) == iso(options.source)
+        return found[1] + (iso(options.target) if same else found[2])
+
+    return _LANG.sub(renamed, page[:HEAD], count=1) + page[HEAD:] if options.target else page
+
+
+def _with_stand_ins(raw: str, kept: Callable[[str], str]) -> str:
+    """A tag with the texts of its attributes given away; anything else as it is."""
+    tag = _TAG.fullmatch(raw)
+    if tag is None:
+        return raw
+    attributes = {one["name"].lower(): html.unescape(one["value"]).lower() for one in _ATTRIBUTE.finditer(raw)}
+    names = set(_READ)
+    if tag["name"].lower() == "meta" and attributes.get("name") == "description":
+        names.add("content")
+    if tag["name"].lower() == "input" and attributes.get("type") in ("button", "reset", "submit"):
+        names.add("value")
+
+    def replaced(found: re.Match[str]) -> str:
+        if found["name"].lower() not in names or not ANY.has_words(html.unescape(found["value"])):
+            return found[0]
+        start = found.start("value") - found.start()
+        return found[0][:start] + kept(found["value"]) + found["quote"]
+
+    return _ATTRIBUTE.sub(replaced, raw)

@@ -1,0 +1,113 @@
+"""JSON: the strings that hold words, in place.  Everything else stays as it is, byte for byte: numbers, names, order,
+indentation, doubled names, and which characters are escaped.
+
+A string with tags is HTML.  A message of ICU with plurals is one text for each of its branches (`icu_message.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from seq2see.errors import UserError
+from ..tokenizer.protected import ANY
+from .icu_message import branches, joined
+from .places import Place, document_of
+from .plain_text import decoded
+from .protocol import Document, FileOptions, Text
+
+MOST_NESTED = 200
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},]', re.DOTALL)
+_TAG = re.compile(r"</[a-zA-Z][\w-]*\s*>|<(?:br|img|hr|wbr|input)\b[^<>]*>", re.IGNORECASE)
+_NO_WORD = re.compile(r"\S*[_/\\:@#=<>\d]\S*|\S*[a-z][A-Z]\S*|[a-z]{2,3}-[A-Z]{2}|#\S+")  # ids, paths, language codes
+_ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<char>.))")
+
+Span = tuple[int, int]
+
+
+def read(data: bytes, options: FileOptions, *, name: str) -> Document:
+    mark, source = decoded(data, name)
+    found = list(_strings(source, options.keys, name))
+    _check(source, name)
+    escaped = _escaped(source)
+    return document_of(source, filter(None, (_place(source, span, escaped, asked=bool(options.keys))
+                                             for span in found)), name=name, mark=mark)
+
+
+def _check(source: str, name: str) -> None:
+    """UserError if a source is no JSON; numbers are not converted, however long."""
+    try:
+        json.loads(source, parse_int=str, parse_float=str)
+    except json.JSONDecodeError as error:
+        raise UserError(f"{name} is not JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None
+
+
+def _strings(source: str, keys: Sequence[str], name: str) -> Iterator[Span]:
+    """The strings that are values, in members that were chosen."""
+    objects, names, chosen = list[bool](), list[str](), [not keys]  # what is open, and the names on the way to it
+    expects_name, found = False, set[str]()
+    for token in _TOKEN.finditer(source):
+        sign = token[0]
+        if sign in ("{", "["):
+            if len(objects) == MOST_NESTED:
+                raise UserError(f"{name} is nested deeper than {MOST_NESTED} levels (character {token.start() + 1:,})")
+            objects.append(sign == "{")
+            names.append("")
+            chosen.append(chosen[-1])
+            expects_name = sign == "{"
+        elif sign in ("}", "]"):
+            if objects:
+                del objects[-1], names[-1], chosen[-1]
+            expects_name = False
+        elif sign == ",":
+            expects_name = bool(objects) and objects[-1]
+        elif expects_name:
+            names[-1] = sign[1:-1]
+            fitting = [key for key in keys if _names(key, [one for one in names if one])]
+            found.update(fitting)
+            chosen[-1] = chosen[-2] or bool(fitting)
+            expects_name = False
+        elif chosen[-1]:
+            yield token.span()
+    if missing := [key for key in keys if key not in found]:
+        raise UserError(f"{name} has no member {missing[0]!r}: give names of members, or paths such as menu.title")
+
+
+def _names(key: str, names: Sequence[str]) -> bool:
+    """Whether a name, or a path of names with dots between, ends with the last of these; names may have dots too."""
+    return key.endswith(names[-1]) and any(
+        ".".join(names[-count:]) == key for count in range(1, min(key.count(".") + 1, len(names)) + 1))
+
+
+def _place(source: str, span: Span, escaped: frozenset[str], *, asked: bool) -> Place | None:
+    text = json.loads(source[slice(*span)])
+    if not ANY.has_words(text) or (not asked and _NO_WORD.fullmatch(text.strip())) or not _is_unicode(text):
+        return None
+    parts = branches(text)
+    texts = tuple(Text(one, html=bool(_TAG.search(one))) for one in (parts.texts if parts else (text,)))
+
+    def written(translations: Sequence[str]) -> str:
+        return _literal(joined(parts, translations) if parts else translations[0], escaped)
+
+    return Place(*span, texts, written) if texts else None
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in text)  # half of a pair cannot be written as UTF-8
+
+
+def _escaped(source: str) -> frozenset[str]:
+    """The characters that a file always escapes without need; `\\u` stands for all beyond ASCII."""
+    found = {escape["char"] or chr(int(escape["code"], 16)) for escape in _ESCAPE.finditer(source)}
+    found -= {*_ESCAPE.sub("", source)}
+    needless = {char for char in found if char not in '"\\bfnrtu' and char >= " "}
+    return frozenset(needless | {r"\u"} if source.isascii() and any(char > "\x7f" for char in found) else needless)
+
+
+def _literal(text: str, escaped: frozenset[str]) -> str:
+    """A text as a string of JSON, with the escapes of its file."""
+    literal = json.dumps(text, ensure_ascii=r"\u" in escaped)
+    for char in escaped & set(literal):
+        literal = literal.replace(char, r"\/" if char == "/" else f"\\u{ord(char):04x}")
+    return literal

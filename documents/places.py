@@ -1,0 +1,43 @@
+"""Texts at places of a source: a translation replaces its place, and all else stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from seq2see.errors import UserError
+from .protocol import MOST_TEXTS, Document, Text
+
+
+@dataclass(frozen=True)
+class Place:
+    """The characters `start` to `end` of a source.  `written` gives what stands there with these texts translated."""
+
+    start: int
+    end: int
+    texts: tuple[Text, ...]
+    written: Callable[[Sequence[str]], str]
+
+
+def document_of(source: str, places: Iterable[Place], *, name: str, mark: str = "") -> Document:
+    """The document in UTF-8, after its byte order mark.  A place whose texts come back unchanged is copied.
+
+    Raises UserError for more than MOST_TEXTS texts, before more places are asked for.
+    """
+    every, count = list[Place](), 0
+    for place in places:
+        every.append(place)
+        count += len(place.texts)
+        if count > MOST_TEXTS:
+            raise UserError(f"{name} has more than {MOST_TEXTS:,} texts: split it")
+
+    def write(translations: Sequence[str]) -> bytes:
+        each, done, written = iter(translations), 0, [mark]
+        for place in every:
+            own = [next(each) for _ in place.texts]
+            if own != [one.text for one in place.texts]:
+                written += [source[done : place.start], place.written(own)]
+                done = place.end
+        return "".join([*written, source[done:]]).encode()
+
+    return Document([one for place in every for one in place.texts], write)

@@ -1,0 +1,109 @@
+"""Subtitles (SubRip, WebVTT): the text of each cue, in place.
+
+Numbers, timings, settings, notes and styles stay.  The lines of a cue are one text, but each speaker's after a dash is
+one of its own; a translation has as many lines, broken at about the same shares of it.  Tags (`<i>`, `<c.loud>`,
+`{\\an8}`) are elements that the translator places.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+
+from .fragments import Fragment, Token
+from .places import Place, document_of
+from .plain_text import decoded
+from .protocol import Document, FileOptions
+
+_TIME = r"(?:\d+:)?\d{1,2}:\d{1,2}[,.]\d{1,3}"
+_TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}.*")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+_SPEAKS = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\})*\s*[-–—]\s?(?=\S)")
+_TAG = re.compile(r"<(?P<slash>/?)(?P<name>[a-zA-Z]+)?[^<>\n]*>|\{\\[^{}\n]*\}")
+_BREAK = re.compile(r"\r\n|\r|\n")
+_SPACE = "\ue000"  # where a line may be broken
+
+Span = tuple[int, int]
+
+
+def read(data: bytes, options: FileOptions, *, name: str) -> Document:
+    mark, source = decoded(data, name)
+    escaped = name.lower().endswith(".vtt")
+    return document_of(source, filter(None, (_place(source, span, escaped=escaped)
+                                             for span in _speeches(source))), name=name, mark=mark)
+
+
+def _speeches(source: str) -> Iterator[Span]:
+    """The texts of the cues: the lines after a timing, cut before each line that begins with a dash."""
+    begin, end, inside = 0, 0, False
+    for line in _LINE.finditer(source):
+        text = line[0].rstrip("\r\n")
+        is_text = inside and bool(text.strip()) and not _TIMING.fullmatch(text)
+        if begin < end and (not is_text or _SPEAKS.match(text)):
+            yield begin, end
+            begin = end
+        if is_text:
+            first = line.start() if begin >= end else begin
+            begin, end = first, line.start() + len(text.rstrip())
+        else:
+            inside = bool(_TIMING.fullmatch(text))
+            begin = end = line.end()
+
+
+def _place(source: str, span: Span, *, escaped: bool) -> Place | None:
+    begin, end = span
+    dash = _SPEAKS.match(source, begin, end)
+    start = dash.end() if dash else begin
+    raw = source[start:end]
+    fragment = Fragment(list(_tokens(raw, escaped=escaped)))
+    lines = _BREAK.split(raw)
+    newline = _BREAK.search(raw)
+
+    def written(translations: Sequence[str]) -> str:
+        tokens = fragment.translated(translations[0])
+        if tokens is None:
+            return raw
+        return _in_lines("".join(_raw(token, escaped=escaped) for token in tokens), list(map(len, lines)),
+                         newline[0] if newline else "")
+
+    return Place(start, end, fragment.texts, written) if fragment.texts else None
+
+
+def _tokens(raw: str, *, escaped: bool) -> Iterator[Token]:
+    done = 0
+    for tag in _TAG.finditer(raw):
+        if tag.start() > done:
+            yield _text(raw[done : tag.start()], escaped=escaped)
+        done = tag.end()
+        if tag["name"]:
+            yield Token(tag[0], "end" if tag["slash"] else "start", tag["name"])
+        else:
+            yield Token(tag[0], "alone")
+    if done < len(raw):
+        yield _text(raw[done:], escaped=escaped)
+
+
+def _text(raw: str, *, escaped: bool) -> Token:
+    text = re.sub(r"[ \t]*(?:\r\n|\r|\n)[ \t]*", " ", raw)
+    return Token(html.unescape(text) if escaped else text)
+
+
+def _raw(token: Token, *, escaped: bool) -> str:
+    if token.kind != "text":
+        return token.raw
+    text = re.sub(r"\s*-->\s*", " → ", token.raw).replace("\n", " ")
+    return (html.escape(text, quote=False) if escaped else text).replace(" ", _SPACE)
+
+
+def _in_lines(text: str, lengths: Sequence[int], newline: str) -> str:
+    """The text in as many lines, each with about the share of it that it had; it is broken at marked spaces."""
+    places = [place for place, char in enumerate(text) if char == _SPACE]
+    chars, done = list(text), 0
+    for number in range(1, len(lengths)):
+        ideal = sum(lengths[:number]) / sum(lengths) * len(text)
+        left = places[done : len(places) - (len(lengths) - 1 - number)] or places[done : done + 1]
+        if left:
+            done += left.index(nearest := min(left, key=lambda place: abs(place - ideal))) + 1
+            chars[nearest] = newline
+    return "".join(chars).replace(_SPACE, " ")

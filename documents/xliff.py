@@ -1,0 +1,190 @@
+"""XLIFF 1.2 and 2: each source without a translation gets one, and its inline elements stay.
+
+Translations that are there already stay.  New ones are marked for review: `needs-review-translation` and
+`mt-suggestion` in 1.2, the segment's state `translated` in 2.  Written with its own texts, a file has them as targets,
+and the same canonical XML otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from seq2see.errors import UserError
+from ..tokenizer.language_codes import iso, language_name
+from .fragments import Fragment, Token
+from .protocol import Document, FileOptions
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element, _ElementTree
+
+DECLARATION = b'<?xml version="1.0" encoding="UTF-8"?>\n'
+_AROUND = frozenset(("g", "mrk", "pc"))  # elements around words
+_STARTS = {"bpt": "ept", "bx": "ex", "sc": "ec", "sm": "em"}  # elements that stand where one starts, and where it ends
+_ENDS = {end: start for start, end in _STARTS.items()}
+_UNTRANSLATED = ("new", "needs-translation", "initial")  # states of a target that may be a copy of its source
+
+
+@dataclass(frozen=True, eq=False)
+class _Inline(Token):
+    """An inline element, or one of its tags."""
+
+    node: _Element | None = None
+
+
+def read(data: bytes, options: FileOptions, *, name: str) -> Document:
+    _, found = _opened(data, options, name)
+
+    def write(translations: Sequence[str]) -> bytes:
+        tree, found = _opened(data, options, name)  # again, for it is changed
+        for (source, fragment), translation in zip(found, translations, strict=True):
+            tokens = fragment.translated(translation)
+            if tokens is not None:
+                _set_target(source, tokens)
+        return DECLARATION + etree.tostring(tree, encoding="UTF-8", xml_declaration=False) + b"\n"
+
+    return Document([text for _, fragment in found for text in fragment.texts], write)
+
+
+def _opened(data: bytes, options: FileOptions, name: str) -> tuple[_ElementTree, list[tuple[_Element, Fragment]]]:
+    """The file with its target language, and its sources to translate."""
+    tree = _parsed(data, name)
+    root = tree.getroot()
+    if _local(root) != "xliff" or root.get("version", "")[:2] not in ("1.", "2."):
+        raise UserError(f"{name} is no XLIFF 1.2 or 2: its first element is <{_local(root)}>,"
+                        f" its version {root.get('version', 'missing')}")
+    _set_languages(root, options, name)
+    return tree, [(source, fragment) for source in _sources(root)
+                  if (fragment := Fragment(list(_tokens(source)))).texts]
+
+
+def _parsed(data: bytes, name: str) -> _ElementTree:
+    """The XML; UserError if it is broken or has a document type, which might define entities."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, strip_cdata=False)
+    try:
+        tree = etree.ElementTree(etree.fromstring(data, parser))
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise UserError(f"{name} is not XML: {error}") from None
+    if tree.docinfo.doctype:
+        raise UserError(f"{name} has a document type (<!DOCTYPE>), which XLIFF has not: delete it")
+    return tree
+
+
+def _local(node: _Element) -> str:
+    """The name of an element without its namespace; "" for a comment or an instruction."""
+    return node.tag.rpartition("}")[2] if isinstance(node.tag, str) else ""
+
+
+def _child(node: _Element, name: str) -> _Element | None:
+    return next((child for child in node if _local(child) == name), None)
+
+
+def _set_languages(root: _Element, options: FileOptions, name: str) -> None:
+    """The target language, where the file names its languages."""
+    attribute = "target-language" if root.get("version", "").startswith("1.") else "trgLang"
+    for node in [one for one in root.iter() if _local(one) == "file"] if attribute == "target-language" else [root]:
+        named, target = node.get(attribute, ""), iso(options.target)
+        if target and named and iso(named) != target and any(
+                _local(one) == "target" and _content(one) for one in node.iter()):
+            raise UserError(f"{name} holds translations into {language_name(named)}: give a file without them")
+        if target and iso(named) != target:
+            node.set(attribute, target)
+
+
+def _sources(root: _Element) -> Iterator[_Element]:
+    """The sources to translate."""
+    for unit in root.iter():
+        source = _child(unit, "source") if _local(unit) in ("trans-unit", "segment") else None
+        if source is not None and not _is_kept(unit) and not _is_translated(unit, source):
+            yield source
+
+
+def _is_kept(unit: _Element) -> bool:
+    """Whether the unit, or the nearest element around it that says so, is not to be translated."""
+    return next((said for node in (unit, *unit.iterancestors()) if (said := node.get("translate"))), "yes") == "no"
+
+
+def _is_translated(unit: _Element, source: _Element) -> bool:
+    target = _child(unit, "target")
+    if target is None or not _content(target):
+        return False
+    copied = (target.get("state") or unit.get("state")) in _UNTRANSLATED
+    return not (copied and _content(target) == _content(source))
+
+
+def _content(node: _Element) -> str:
+    """What is in an element, to compare; "" if that is only white space."""
+    inside = [_local(token.node) for token in _tokens(node) if isinstance(token, _Inline)
+              if token.node is not None]
+    return "".join(node.itertext()).strip() + "".join(f"<{one}>" for one in inside)
+
+
+def _tokens(node: _Element) -> Iterator[Token]:
+    """The text and the inline elements inside an element."""
+    if node.text:
+        yield Token(node.text)
+    for child in node:
+        local = _local(child)
+        if local in _AROUND and child.get("translate") != "no" and child.get("mtype") != "protected":
+            name = str(id(child))
+            yield _Inline("", "start", name, node=child)
+            yield from _tokens(child)
+            yield _Inline("", "end", name)
+        elif local in _STARTS:
+            yield _Inline("", "start", f"{local} {child.get('rid') or child.get('id')}", node=child)
+        elif local in _ENDS:
+            number = child.get("startRef") or child.get("rid") or child.get("id")
+            yield _Inline("", "end", f"{_ENDS[local]} {number}", node=child)
+        else:
+            yield _Inline("", "word" if local in ("ph", "x", "mrk", "pc", "g") else "alone", node=child)
+        if child.tail:
+            yield Token(child.tail)
+
+
+def _set_target(source: _Element, tokens: Sequence[Token]) -> None:
+    """Write the target beside its source."""
+    unit = source.getparent()
+    assert unit is not None
+    target = _child(unit, "target")
+    if target is None:
+        target = source.makeelement(source.tag.replace("source", "target"))
+        segmented = _child(unit, "seg-source")
+        after = source if segmented is None else segmented
+        unit.insert(unit.index(after) + 1, target)
+        target.tail = after.tail
+        if (unit.text or "").isspace():
+            after.tail = unit.text  # as the elements are indented
+    del target[:]
+    target.text, last = None, None
+    opened = [target]
+    for token in tokens:
+        if not isinstance(token, _Inline):
+            _append_text(opened[-1], last, token.raw)
+        elif token.node is None:
+            last = opened.pop()
+        elif token.kind == "start" and _local(token.node) in _AROUND:
+            opened.append(opened[-1].makeelement(token.node.tag, token.node.attrib, token.node.nsmap))
+            opened[-2].append(opened[-1])
+            last = None
+        else:
+            last = deepcopy(token.node)
+            last.tail = None
+            opened[-1].append(last)
+    if _local(unit) == "segment":
+        unit.set("state", "translated")
+    else:
+        target.set("state", "needs-review-translation")
+        target.set("state-qualifier", "mt-suggestion")
+
+
+def _append_text(node: _Element, last: _Element | None, text: str) -> None:
+    """Add text at the end of what an element has, after its last child."""
+    clean = "".join(char for char in text if char >= " " or char in "\t\n\r")
+    if last is not None:
+        last.tail = (last.tail or "") + clean
+    else:
+        node.text = (node.text or "") + clean

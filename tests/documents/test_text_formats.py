@@ -1,0 +1,397 @@
+"""The laws of formats that are text: unchanged texts give the same file, and changed ones are found where they were."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import string
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seq2see.documents import json_strings, protocol
+from seq2see.documents.formats import read_document
+from seq2see.documents.protocol import Document, FileOptions, Text
+from seq2see.errors import UserError
+
+PART = re.compile(r"<code[^>]*>.*?</code>|<(?:script|pre|style)\b.*?</(?:script|pre|style)>"
+                  r"|<p translate.*?</p>|<[^>]*>|&[^;\s]*;|[^<&]+|.", re.DOTALL)
+
+
+def read(name: str, data: str | bytes, **options) -> Document:
+    return read_document(name, data.encode() if isinstance(data, str) else data, FileOptions(**options))
+
+
+def texts(document: Document) -> list[str]:
+    return [one.text for one in document.texts]
+
+
+def changed(text: Text, change: Callable[[str], str]) -> str:
+    """A text with its words changed, and its elements as they were."""
+    parts = PART.findall(text.text) if text.html else [text.text]
+    return "".join(part if text.html and part[0] in "<&" else change(part) for part in parts)
+
+
+def written(document: Document, change: Callable[[str], str] = str) -> str:
+    return document.write([changed(one, change) for one in document.texts]).decode()
+
+
+SUBRIP = """\ufeff1\r
+00:00:01,000 --> 00:00:03,500\r
+{\\an8}<i>I have never seen such\r
+a house & a garden.</i>\r
+\r
+2\r
+00:00:04,000 --> 00:00:06,000 X1:100 X2:200\r
+- Where <b>are</b> you?\r
+- At home.\r
+\r
+"""
+WEBVTT = """WEBVTT - a film
+
+STYLE
+::cue(.loud) { color: red }
+
+NOTE not a text
+
+intro
+00:01.000 --> 00:03.500 align:start position:10%
+<v Mary>A house &amp; <c.loud>a
+garden</c> here.
+
+00:04.000 --> 00:06.000
+Hello, <00:00:05.000>my friend.
+"""
+MARKDOWN = """---
+title: A guide
+tags: [one, two]
+---
+# The *little* house {#house}
+
+We live in a **small `x_y`** house near [the river](http://e.org/a_b "A title"). See
+[here][ref], ![a black cat](cat.png) and <kbd>Enter</kbd>.\x20\x20
+After a break & <b>bold</b> \\*no\\* emphasis: 2 * 3, snake_case and $a_1 * b$.[^1]
+
+> - one item
+>   goes on
+> - [ ] a *second* item
+lazily
+
+1. First
+
+   ```sh
+   echo *a*
+   ```
+2. Second
+
+| The name | A price |
+|:---|---:|
+| A red \\| blue apple | `3|4` |
+
+<div align="center">
+  <img alt="our house" src="x.png"> Come <b>home</b>
+</div>
+
+    indented code
+
+<!-- a comment -->
+Setext heading
+==============
+
+---
+
+Term
+: What it means
+
+!!! note
+    Inside the note.
+
+  a dash   table
+  ------   -----
+  one      two
+  three    four
+
+[ref]: http://e.org/_x_
+  "A title"
+[^1]: The note
+    goes on.
+"""
+TABLE = 'id;name;comment;price\r\n1;Ann Lee;"The cat; ""it"" sleeps.";3,50\r\n2;Bob Ray;  a dog barks ;4\r\n'
+TABS = "key\ttext\nA1\tThe cat sleeps\nA2\tIt said \"no\" to him\n"
+JSON = """{
+ "title": "The shop\\u2019s open",  "title": "again and again",
+ "big": 123456789012345678901234567890.10, "none": [null, true, -1e5, {}],
+ "nested": {"items": ["one thing", {"a.b": "Hello {name}, {{count}} of <b>all</b>"}]},
+ "url": "https:\\/\\/example.org\\/a", "id": "btn_save", "size": "12px", "code": "en-GB"
+}
+"""
+HTML = """<!DOCTYPE html><html lang="en"><head><title>A page</title><meta name="description" content="a small house">
+</head><body class="title"><p title='A tip &amp; a hint'>We <b>live</b> <img alt="a cat" src="a.png?alt=no"> here.</p>
+<input type="submit" value="Send it"><input value="kept" placeholder="Your name"><script>var a = "title";</script>
+<p translate="no" title="kept">kept</p><a href="x?a=1&amp;b" aria-label="">x</a></body></html>
+"""
+SAMPLES = {"a.srt": SUBRIP, "a.vtt": WEBVTT, "a.md": MARKDOWN, "a.csv": TABLE, "a.tsv": TABS, "a.json": JSON,
+           "a.html": HTML, "a.htm": "no markup at all", "a.txt": "\ufeffOne line.\r\n\r\n  Another.\n"}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_unchanged_texts_give_the_same_bytes_and_changed_ones_are_found_again(name):
+    document = read(name, SAMPLES[name])
+    assert written(document) == SAMPLES[name]
+    again = written(document, str.swapcase)
+    assert again != SAMPLES[name] and (again.casefold() == SAMPLES[name].casefold() or name == "a.md")
+    found = read(name, again, columns={"a.csv": ("comment",), "a.tsv": ("text",)}.get(name, ()))
+    assert written(found, str.swapcase) == SAMPLES[name] or name == "a.md"  # its lines are filled anew
+    assert [*map(str.casefold, texts(found))] == [*map(str.casefold, texts(document))]
+
+
+WRAPPED = """Dear friend,
+I am here.
+
+  We live in a small house near the river, which has three rooms
+  and a garden where the cat sleeps every day of the week and
+  the dog waits.
+
+- one item
+"""
+
+
+def test_lines_that_end_because_they_are_full_are_one_text():
+    document = read("a.txt", WRAPPED)
+    before, paragraph, after = texts(document)
+    assert (before, after) == ("Dear friend,\nI am here.\n\n", "\n\n- one item\n")
+    assert paragraph.endswith("three rooms and a garden where the cat sleeps every day of the week and the dog waits.")
+    assert written(document, str.swapcase) == WRAPPED.swapcase()
+    assert max(map(len, written(document, lambda text: text.replace("house", "house " * 20)).splitlines())) == 64
+    for source in ("One line.\nA sentence of a list that is as long as this one, or more.\nAnd on.\n", "Roses\nred\n"):
+        assert texts(read("a.txt", source)) == [source]
+
+
+@pytest.mark.parametrize(("name", "expected"), [
+    ("a.srt", ["I have never seen such a house & a garden.", 'Where <span id="1">are</span> you?', "At home."]),
+    ("a.vtt", ['A house &amp; <span id="2">a garden</span> here.', 'Hello, <img id="1">my friend.']),
+    ("a.csv", ['The cat; "it" sleeps.', "a dog barks"]),
+    ("a.tsv", ["The cat sleeps", 'It said "no" to him']),
+    ("a.json", ["The shop’s open", "again and again", "one thing", "Hello {name}, {{count}} of <b>all</b>"]),
+])
+def test_texts_are_what_people_read(name, expected):
+    assert texts(read(name, SAMPLES[name])) == expected
+
+
+def test_markdown_gives_the_text_of_each_block():
+    words = texts(read("a.md", MARKDOWN))
+    assert words[:2] == ["A guide", 'The <em id="1">little</em> house']
+    assert words[3] == "a black cat" and words[-3:] == ["What it means", "Inside the note.", "The note goes on."]
+    whole = "\n".join(words)
+    for kept in ("x_y", "http", "echo", "indented", "comment", "dash", "two]", "```", "A title", "a_1"):
+        assert kept not in whole, kept
+    for one in ("one item goes on", 'a <em id="1">second</em> item lazily', "A red | blue apple", "Setext heading",
+                "First", "Second", "Term", "our house"):
+        assert one in words, one
+    assert '*no* emphasis: 2 * 3, snake_case and <code' in whole
+
+
+@pytest.mark.parametrize(("source", "change", "expected"), [
+    ("*one* two", {"one": " un ", "two": "deux"}, "*un*  deux"),  # no space inside emphasis
+    ("a *b* c", {"b": ""}, "a  c"),  # no emphasis around nothing
+    ("the **b** c", {"the ": "l'", "b": "«b»"}, "l'**«b»** c"),
+    ("x **b** c", {"x ": "x", "b": "«b»"}, "x<strong>«b»</strong> c"),  # ** cannot begin here
+    ("x **b** *c*", {"x ": "x", "b": "«b»"}, "x<strong>«b»</strong> *c*"),
+    ("see [ref] and [ref][]\n\n[ref]: x", {"ref": "note"}, "see [note][ref] and [note][ref]\n\n[ref]: x"),
+    ("first", {"first": "1. un"}, "1\\. un"),  # no item of a list
+    ("first", {"first": "# un"}, "\\# un"),
+    ("first", {"first": "un *deux* trois"}, "un \\*deux\\* trois"),
+    ("| one |\n|--|\n| two |", {"two": "a | b"}, "| one |\n|--|\n| a \\| b |"),
+    ("> one two three four five six seven eight\n> nine ten", {"one": "1. " + "long " * 12},
+     f"> 1\\.{' long' * 12}  two\n> three four five six seven eight nine ten"),
+    ("---\ntitle: one\n---\n", {"one": "un : deux"}, '---\ntitle: "un : deux"\n---\n'),
+    ("![a cat](x)", {"a cat": "un [chat"}, "![un \\[chat](x)"),
+    ("1. Open it.\n2. Close it.", {}, "1. Open it.\n2. Close it."),
+])
+def test_markdown_says_what_was_meant(source, change, expected):
+    def meant(text):
+        for before, after in change.items():
+            text = text.replace(before, after)
+        return text
+
+    assert written(read("a.md", source), meant) == expected
+
+
+NASTY = st.lists(st.sampled_from([
+    *["word", " word ", "two words"] * 4, "*", "**", "_", "__", "~~", "`", "``", "[", "]", "(", ")", "](x)", "![",
+    "[a]", "<", ">",
+    "<b>", "</b>", "<br>", "&", "&amp;", "\\", "|", "|--|", "#", "# ", "- ", "1. ", "> ", "    ", "\t", "\n", "\n\n",
+    "\r\n", "```\n", "~~~\n", "---\n", "===\n", "$", "$$\n", ":", "!!! note\n", "{x}", "[x]: y\n", "[^1]: ",
+    "<div>\n", "<!--", "-->", "  \n", "é", " ", ".", '"',
+]), max_size=40).map("".join)  # fmt: skip
+
+
+def said(text: str) -> str:
+    """A text with single spaces, and without the numbers of its elements."""
+    return " ".join(re.sub(r' id="\d+"', "", text).replace("&gt;", ">").split())
+
+
+WORDS = st.sampled_from(
+    ["mot", "1. mot", "# mot", "*mot*", "[mot]", "_mot", "`mot", "- mot", "> mot", "mot|", "$mot mot$"])
+
+
+@given(NASTY, WORDS)
+def test_any_markdown_is_kept_and_its_elements_stay(source, word):
+    document = read("a.md", source)
+    assert written(document) == source
+    new = written(document, lambda words: words.replace("word", word))
+    again = read("a.md", new)
+    assert written(again) == new
+    expected = [changed(one, lambda words: words.replace("word", word)) for one in document.texts]
+    assert [*map(said, texts(again))] == [*map(said, expected)]
+
+
+@pytest.mark.parametrize("extension", ["srt", "vtt", "html", "csv", "tsv", "txt"])
+@given(source=st.lists(st.sampled_from([
+    "word", "two words", "<i>", "</i>", "<", ">", "&", "&lt;", "{\\an8}", "- ", "\n", "\r\n", "\n\n",
+    "00:01.000 --> 00:02.000\n", '"', '""', ",", ";", "\t", " ", "'", "<p title='a b'>", "é", "<!--", "\x0b", "\ue000",
+]), max_size=30).map("".join))  # fmt: skip
+def test_any_text_is_kept(extension, source):
+    try:
+        document = read(f"a.{extension}", source)
+    except UserError as error:
+        assert "--columns" in str(error)
+    else:
+        assert written(document) == source
+
+
+VALUE = st.text("ab\\\"'é/<>{}# \n\u2028\U0001f600", max_size=8) | st.sampled_from(
+    [None, True, 10**30, -1.5e-300, "Hello you", "a <b>c</b>", "{n, plural, one {# a} other {# b}}"])
+VALUES = st.dictionaries(st.text("a.é\"\\{", max_size=3), VALUE | st.lists(VALUE, max_size=3), max_size=4) | VALUE
+
+
+@given(VALUES, st.booleans(), st.sampled_from([None, 1, "\t"]))
+def test_any_json_is_kept_and_only_texts_change(value, ascii_only, indent):
+    source = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
+    document = read("a.json", source)
+    assert written(document) == source
+    new = written(document, lambda words: words.replace("Hello", "«Salut»"))
+    assert json.loads(new) == json.loads(source.replace("Hello", "«Salut»"))
+
+
+CELL = st.text(string.printable.replace("\r", ""), max_size=8)
+ROWS = st.lists(st.tuples(CELL, CELL), min_size=1, max_size=5)
+
+
+@given(ROWS, st.sampled_from(",;\t|"), st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
+       st.sampled_from(["\n", "\r\n"]))
+def test_a_chosen_column_of_any_table_changes_alone(rows, separator, quoting, line_end):
+    def dumped(rows):
+        file = io.StringIO()
+        csv.writer(file, delimiter=separator, quoting=quoting, lineterminator=line_end).writerows(rows)
+        return file.getvalue()
+
+    rows = [["the key", "the text"], *([one, f"a {two.strip()} b"] for one, two in rows)]
+    document = read("a.csv", dumped(rows), columns=("the text",))
+    new = document.write([f'{one.text[:-1]}"{separator}\n' for one in document.texts]).decode()
+    expected = [rows[0], *([one, f'{two[:-1]}"{separator}\n'] for one, two in rows[1:])]
+    assert list(csv.reader(io.StringIO(new, newline=""), delimiter=separator)) == [
+        [*row] for row in csv.reader(io.StringIO(dumped(expected), newline=""), delimiter=separator)]
+
+
+@pytest.mark.parametrize(("columns", "expected"), [
+    (("comment",), 1), (("3",), 1), (("name", "3"), 2),
+    (("nothing",), "has no column 'nothing': it has id, name, comment"),
+    (("0",), "has no column '0'"),
+])
+def test_columns_are_chosen_by_name_or_number(columns, expected):
+    table = "id,name,comment\n1,Ann,The cat sleeps\n"
+    if isinstance(expected, int):
+        assert len(texts(read("a.csv", table, columns=columns))) == expected
+    else:
+        with pytest.raises(UserError, match=expected):
+            read("a.csv", table, columns=columns)
+
+
+@pytest.mark.parametrize(("keys", "expected"), [
+    (("b",), ["two"]), (("a.b",), ["two"]), (("a",), ["one", "two"]), (("x.y",), ["three"]),
+    (("c",), "has no member 'c'"),
+    ((), ["one", "two", "three"]),
+])
+def test_keys_are_chosen_by_name_or_path_at_any_depth(keys, expected):
+    source = '{"a": ["one", {"b": "two"}], "x.y": "three"}'
+    if isinstance(expected, list):
+        assert texts(read("a.json", source, keys=keys)) == expected
+    else:
+        with pytest.raises(UserError, match=expected):
+            read("a.json", source, keys=keys)
+
+
+def test_a_message_of_icu_is_read_as_whole_sentences():
+    source = '{"a": "You have {n, plural, =0 {no file} one {# file} other {# files}} here."}'
+    document = read("a.json", source)
+    assert texts(document) == ["You have no file here.", "You have {#} file here.", "You have {#} files here."]
+    assert written(document, lambda text: text.replace("You have", "Il n'y a qu'")) == (
+        '{"a": "{n, plural, =0 {Il n\'y a qu\' no file here.} one {Il n\'y a qu\' # file here.}'
+        ' other {Il n\'y a qu\' # files here.}}"}')
+    one = read("a.json", '{"a": "{n, select, a {to {b}} other {x y}}"}')
+    assert "’{b}" in written(one, lambda text: text.replace("to ", "l'"))  # '{ would begin a literal
+
+
+@pytest.mark.parametrize(("name", "data", "message"), [
+    ("a.doc", "x", "a.doc: files of this format cannot be translated; expected one of txt, md, html"),
+    ("a.json", '{"a": }', r"a.json is not JSON: Expecting value \(line 1, column 7\)"),
+    ("a.json", "[" * 100_000, "a.json is nested deeper than 200 levels"),
+    ("a.json", '{"a":' * 100_000, "a.json is nested deeper than 200 levels"),
+    ("a.json", '["\n"]', "a.json is not JSON: Invalid control character"),
+    ("a.srt", b"\xff\xfe\xff", "a.srt is not UTF-8"),
+    ("a.csv", "name,city\nAnn,Oslo\n", "a.csv: no column holds mostly phrases; choose columns with --columns"),
+    ("a.csv", "a\n" + "b;" * 10_001, "a.csv has more than 10,000 columns"),
+    ("a.html", b"<meta charset=idna>x", "a.html names the encoding idna: convert it to UTF-8"),
+    ("a.html", b"<meta charset=gbk>\xff\xff", "a.html is not gbk, which it names"),
+    ("a.md", "*a* " * 30_000, "a.md has a paragraph of over 100,000 characters at line 1"),
+])
+def test_what_cannot_be_read_is_said_in_one_line(name, data, message):
+    with pytest.raises(UserError, match=message) as error:
+        read(name, data)
+    assert "\n" not in str(error.value)
+
+
+def test_files_have_a_largest_size_and_number_of_texts(monkeypatch):
+    monkeypatch.setattr("seq2see.documents.formats.MOST_BYTES", 10)
+    with pytest.raises(UserError, match="a.txt has 11 bytes: at most 10 are allowed"):
+        read("a.txt", "Hello world")
+    monkeypatch.setattr("seq2see.documents.formats.MOST_BYTES", protocol.MOST_BYTES)
+    monkeypatch.setattr("seq2see.documents.places.MOST_TEXTS", 2)
+    with pytest.raises(UserError, match=r"a.md has more than 2 texts: split it"):
+        read("a.md", "one\n\ntwo\n\nthree")
+
+
+CUE = "00:00:01,000 --> 00:00:02,000\n%s"
+UNIT = '<xliff version="1.2"><file><trans-unit><source>%s</source></trans-unit></file></xliff>'
+
+
+@pytest.mark.parametrize(("name", "around", "units"), [
+    ("a.md", "%s", ["[", "*a", "<!--", "![ [a](b)"]), ("a.html", "%s", ["<html "]), ("a.srt", CUE, ["{\\"]),
+    ("a.csv", "id,text\n1,a b\n%s", ['""']), ("a.po", 'msgid "x"\n%s', ['"a"\n']), ("a.xlf", UNIT, ["<x/>a"]),
+    ("a.txt", "%s", [" "]),
+    *(pytest.param(*one, marks=pytest.mark.long) for one in [
+        ("a.md", "%s", ["<", "`", "![", "[a](", "_a_", "\\", "a  ", "- a\n  ", "> ", "|a", "\n", "<a ", "&", "$a"]),
+        ("a.md", "[a]: b\n\n%s", ["[a]"]), ("a.html", "%s", ["<", "<a ", "<!--", '<p title="', "<p title='a'>"]),
+        ("a.vtt", CUE, ["<", "{\\", "a\n", "- a\n", "<i>"]), ("a.csv", "id,text\n1,a b\n%s", ['"', ',"a', "a,", "\n"]),
+        ("a.json", "[%s1]", ['"a b",', '"', "{a,plural,one{"]), ("a.po", 'msgid "x"\n%s', ['#~ "a"\n']),
+        ("a.xlf", UNIT, ["<g>", "&lt;", "<bpt id='1'/>a<ept id='1'/>"]),
+    ]),
+])
+def test_a_nasty_file_takes_linear_time(name, around, units):
+    for unit in units:
+        begun = time.process_time()
+        with suppress(UserError):
+            written(read(name, around % (unit * (20_000 // len(unit)))))
+        assert time.process_time() - begun < 1, unit  # 0.3 s at most; over 2 s if it were quadratic
+
+
+def test_the_bound_of_depth_is_one_that_python_reads():
+    deepest = "[" * json_strings.MOST_NESTED + '"a b"' + "]" * json_strings.MOST_NESTED
+    assert written(read("a.json", deepest)) == deepest
