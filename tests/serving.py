@@ -33,7 +33,7 @@ class Stub:
     name = "stub"
     precision = "none"
     defaults = GenerationDefaults({}, None)
-    folder = None
+    folder = files = None
 
     def __init__(self, *, pairs=(("en", "fr"), ("de", "fr"), ("en", "de")), threads=1):
         self.language_pairs = LanguagePairs.of(pairs)
@@ -51,6 +51,9 @@ class Stub:
 
     def seen_words(self, language):
         return None
+
+    def pin(self):
+        pass
 
     def __call__(self, text, *, source=None, target=None, **options):
         job = self.prepare(text if isinstance(text, list) else [text], source=source, target=target)
