@@ -19,6 +19,7 @@ from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.serve.access import Caller
 from seq2see.serve.current_request import begin
+from seq2see.serve.service import Service
 from seq2see.translate.results import Translation
 
 KEY = {"X-API-Key": "a-key-of-some-length"}
@@ -100,6 +101,21 @@ def test_a_look_that_waits_is_of_the_model_that_translated(keys):
         gate.set()
         assert looking.result(20)[1] == [f"{id(stubs[0])}"]
         holding.result(20)
+
+
+def test_a_request_sees_the_same_models_to_its_end():
+    """In all that it calls, as `/v1/compare` does; what its context starts later sees those of the time."""
+    service = Service({"stub": Stub()})
+    first = service.models
+    request = begin("one")
+    assert service.models == first
+    service.add("stub", Stub())
+    assert service.models == first
+    request.ended = True
+    assert service.models != first
+    begin("two")
+    assert service.models["stub"] is not first["stub"]
+    service.close()
 
 
 @pytest.mark.parametrize(("fails", "reason"), [
