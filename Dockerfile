@@ -11,8 +11,9 @@ COPY . .
 RUN PIP_NO_CACHE_DIR=1 UV_NO_CACHE=1 make .venv/.installed-use \
     && .venv/bin/python -m pip uninstall --quiet --yes uv pip \
     && cd .venv/lib/python3*/site-packages \
-    && rm -r torch/bin torch/include torch/test \
-    && find . -type d \( -name tests -o -name include \) -prune -exec rm -r {} +
+    && rm -r torch/test && find torch/bin -type f ! -name torch_shm_manager -delete \
+    && find . -type d \( -name tests -o -name include \) -prune -exec rm -r {} + \
+    && /app/.venv/bin/python -c "import seq2see; seq2see.Translator.from_pretrained('everyday').look_at('A cat.', 'Un chat.')"
 
 FROM python:3.12-slim
 RUN useradd --create-home --uid 10001 seq2see
