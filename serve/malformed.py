@@ -17,7 +17,7 @@ def refusing(protocol: Any, metrics: Metrics, settings: ServerSettings) -> type[
     """uvicorn's protocol, h11's or httptools', with an answer of ours to bytes that it cannot read."""
     lines = RequestLines(settings)
 
-    class Refusing(protocol):  # type: ignore[misc]
+    class Refusing(protocol):
         def send_400_response(self, msg: str) -> None:
             if self.cycle is None or not self.cycle.response_started or self.cycle.response_complete:
                 self.transport.write(refusal(self.client))

@@ -112,7 +112,8 @@ class Server(uvicorn.Server):
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     async def _load_model(self, name: str) -> Translator:
-        return await self._in_thread(partial(tested, name, self.loaders[name]))  # type: ignore[no-any-return]
+        translator: Translator = await self._in_thread(partial(tested, name, self.loaders[name]))
+        return translator
 
     def _reload_soon(self) -> None:
         """Once the models are loaded, load them anew."""

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from functools import partial
+from pathlib import Path
 
 import httpx
 import pytest
@@ -88,6 +89,7 @@ REPLACED = {
 @pytest.mark.parametrize("change", REPLACED)
 def test_pinned_files_may_be_replaced_and_deleted(run, others, change, linked, monkeypatch):
     """Weights, tokenizer and what was measured stay those of the model that translates."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(run.with_name("cache")))
     if linked != "by descriptor":
         monkeypatch.setattr(pinned_files, "DESCRIPTORS", run / "none")
     elif not pinned_files.DESCRIPTORS.is_dir():
@@ -99,6 +101,9 @@ def test_pinned_files_may_be_replaced_and_deleted(run, others, change, linked, m
     result = translator(TEXT)
     [before] = Translator.from_pretrained(run, engine="ctranslate2").look(result)
     translator.pin()
+    later = Path(os.environ["XDG_CACHE_HOME"], "seq2see", "measurements", fingerprint(run), ROLES)
+    later.parent.mkdir(parents=True)
+    later.write_text("not even JSON")
     REPLACED[change](run, others[1])
     [trace] = translator.look(result)
     assert trace.log_prob == before.log_prob
