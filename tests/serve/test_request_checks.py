@@ -13,7 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from seq2see.errors import UserError
-from seq2see.serve import access, request_checks, server
+from seq2see.serve import access, malformed, request_checks, server
 from seq2see.serve.settings import read_settings
 
 # --- bodies, hosts, origins
@@ -111,7 +111,7 @@ NO_HOSTS = [b"", b"Host: localhost\r\nHost: localhost\r\n", b"Host: localhost\r\
 @pytest.mark.parametrize("allowed", ["*", "localhost"])
 def test_not_exactly_one_plain_host_is_refused_on_every_route(monkeypatch, protocol, allowed):
     """Whatever reads HTTP, and whichever names are allowed."""
-    monkeypatch.setattr(server, "H11Protocol", protocol)
+    monkeypatch.setattr(server, "refusing", lambda _, *rest: malformed.refusing(protocol, *rest))
     with stub_server(allowed_hosts=(allowed,)) as client:
         for path in PATHS:
             for method in ("GET", "POST"):

@@ -13,7 +13,7 @@ from serving import raw, stub_server, translate
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from seq2see.serve import server
+from seq2see.serve import malformed, server
 
 KEY = "the-key-of-ann-and-nobody"
 SECRETS = ["a-secret-text", "s3cret-prefix", KEY, "hf_sEcReT", "203.0.113.77", "secret-path", "a-secret-query",
@@ -140,7 +140,7 @@ def test_a_sane_id_is_taken_and_another_made(stub, id, taken):
 @pytest.mark.parametrize("bytes_", [b"no http\r\n\r\n", b"\x16\x03\x01\x02\x00", b"GET / HTTP/9\r\n\r\n",
                                     b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nb\xc3\xa4d name: x\r\n\r\n"])
 def test_what_is_no_http_is_refused_with_an_id_a_line_and_a_count(monkeypatch, capsys, protocol, bytes_):
-    monkeypatch.setattr(server, "H11Protocol", protocol)
+    monkeypatch.setattr(server, "refusing", lambda _, *rest: malformed.refusing(protocol, *rest))
     with stub_server(request_log=True) as client:
         capsys.readouterr()
         head, _, body = raw(client, bytes_).partition(b"\r\n\r\n")
@@ -165,7 +165,7 @@ def test_scripts_of_other_sites_may_send_and_read_it():
 @pytest.mark.parametrize("protocol", [H11Protocol, HttpToolsProtocol])
 def test_in_the_middle_of_an_answer_there_is_no_second_one(monkeypatch, protocol):
     """A body is refused while it is sent, and then goes wrong."""
-    monkeypatch.setattr(server, "H11Protocol", protocol)
+    monkeypatch.setattr(server, "refusing", lambda _, *rest: malformed.refusing(protocol, *rest))
     head = b"POST /translate HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
     with stub_server(body_bytes=10) as client, socket.create_connection(
             ("127.0.0.1", client.base_url.port), timeout=10) as connection:

@@ -101,13 +101,14 @@ def test_pinned_files_may_be_replaced_and_deleted(run, others, change, linked, m
     result = translator(TEXT)
     [before] = Translator.from_pretrained(run, engine="ctranslate2").look(result)
     translator.pin()
-    later = Path(os.environ["XDG_CACHE_HOME"], "seq2see", "measurements", fingerprint(run), ROLES)
+    later = Path(os.environ["XDG_CACHE_HOME"], "seq2see", "measurements", fingerprint(run), TRUST)
     later.parent.mkdir(parents=True)
     later.write_text("not even JSON")
     REPLACED[change](run, others[1])
     [trace] = translator.look(result)
     assert trace.log_prob == before.log_prob
-    assert translator.alignment and translator.alignment.maps == ((1, 0),) and not translator.roles
+    assert translator.alignment and translator.alignment.maps == ((1, 0),)
+    assert translator.trust is None and not translator.roles, "what came later"
     assert translator(TEXT) == result and translator.folder == run
     made = translator.files
     del translator
