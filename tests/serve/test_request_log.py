@@ -17,7 +17,7 @@ from seq2see.serve import malformed, server
 
 KEY = "the-key-of-ann-and-nobody"
 SECRETS = ["a-secret-text", "s3cret-prefix", KEY, "hf_sEcReT", "203.0.113.77", "secret-path", "a-secret-query",
-           "ACTIVITY"]
+           "PROPFIND"]
 FIELDS = ["time", "id", "method", "route", "status", "milliseconds", "source_tokens", "target_tokens", "account",
           "error"]
 
@@ -65,7 +65,7 @@ REQUESTS = [  # method, path, what is sent, and of the line: route, status, toke
     ("GET", "/ui/secret-path", {"headers": {"Host": "secret-path"}}, "/ui", 400, 0, None, "host"),
     ("GET", "/ui/secret-path", {}, "/ui", 401, 0, None, "key_missing"),
     ("GET", "/", {"auth": ("any", KEY)}, "/", 405, 0, "ann", "method_not_allowed"),
-    ("ACTIVITY", "/healthz", {}, "/healthz", 405, 0, None, "method_not_allowed"),
+    ("PROPFIND", "/healthz", {}, "/healthz", 405, 0, None, "method_not_allowed"),
     ("OPTIONS", "/v1/look", {"headers": {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}},
      "/v1/look", 400, 0, None, None),
 ]  # fmt: skip
@@ -82,7 +82,7 @@ def test_a_line_tells_what_an_operator_needs_and_nothing_of_the_user(logged, cap
     for one, (method, _, _, route, status, tokens, account, error), id in zip(found, REQUESTS, ids, strict=True):
         assert list(one) == FIELDS
         assert one | {"time": 0, "milliseconds": 0} == {
-            "time": 0, "id": id, "method": None if method == "ACTIVITY" else method, "route": route, "status": status,
+            "time": 0, "id": id, "method": None if method == "PROPFIND" else method, "route": route, "status": status,
             "milliseconds": 0, "source_tokens": tokens, "target_tokens": tokens, "account": account, "error": error}
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", one["time"])
         assert abs(datetime.fromisoformat(one["time"]).timestamp() - time.time()) < 60 > one["milliseconds"] / 1000 >= 0
