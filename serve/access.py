@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import logging
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from seq2see.settings_file import read_text, wrong
 from .api_errors import APIError
+from .current_request import current
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
@@ -23,6 +26,7 @@ COMMENT = re.compile(r"(?:^|\s)#")
 SHORTEST_KEY = 8
 MOST_ACCOUNTS = 10_000  # remembered; the least recently active one is dropped first
 WRONG_KEYS = 20  # attempts per address and minute
+log = logging.getLogger("seq2see.serve")
 
 
 @dataclass(frozen=True)
@@ -65,13 +69,17 @@ class AccessControl:
     Args:
         keys: names of keys, by the SHA-256 of the key; empty: open to everyone.
         texts_per_minute: of each caller; 0: unlimited.
+        log_addresses: name an address that sends too many wrong keys.
     """
 
-    def __init__(self, keys: Mapping[bytes, str] | None = None, *, texts_per_minute: int = 0):
+    def __init__(self, keys: Mapping[bytes, str] | None = None, *, texts_per_minute: int = 0,
+                 log_addresses: bool = False):
         self.keys = dict(keys or {})
+        self.log_addresses = log_addresses
         self._texts = RateLimit(texts_per_minute, code="rate_limit",
                                 message=f"more than {texts_per_minute} texts per minute")
         self._guesses = RateLimit(WRONG_KEYS, code="wrong_keys", message="too many wrong API keys from this address")
+        self._reports = RateLimit(1, code="reported", message="more than one line")
 
     def authenticate(self, request: HTTPConnection, key: str | None = None) -> Caller:
         """The sender of a request, from the given key or its headers; APIError (403) if a key is required but missing
@@ -83,9 +91,21 @@ class AccessControl:
         if not (key := key or _key_in(request.headers)):
             raise APIError(403, "key_missing", "this server requires an API key: send it as X-API-Key")
         if name := self.keys.get(_digest(key)):  # comparing digests leaks nothing through timing
+            current().account = name
             return Caller(name, address)
-        self._guesses.take(address, 1)
+        try:
+            self._guesses.take(address, 1)
+        except APIError:
+            self._report(address)
+            raise
         raise APIError(403, "key_wrong", "unknown API key")
+
+    def _report(self, address: str) -> None:
+        """One line in the log, once a minute for each address."""
+        with suppress(APIError):
+            self._reports.take(address, 1)
+            log.warning("%s sends wrong API keys: more than %s a minute get 429",
+                        address if self.log_addresses else "an address", WRONG_KEYS)
 
     def check_rate(self, caller: Caller, texts: int) -> None:
         """Count texts against the caller's rate; APIError (429) if it is exceeded."""

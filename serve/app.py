@@ -17,10 +17,14 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 
 from seq2see import __version__
+from seq2see.errors import UserError
+from .access import KEYS_VARIABLE
 from .api_errors import APIError
 from .dialects import comparing, huggingface, inside, lessons, libretranslate, v1
 from .dialects.bodies import ERRORS, bad_request
-from .request_checks import RequestChecks
+from .reloading import reload_router
+from .request_checks import PAGE, RequestChecks
+from .request_log import HEADER, RequestLog
 from .service import Service
 from .ui import text_of
 from .ui.mounting import add_page
@@ -29,8 +33,12 @@ CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
 def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
-    """Everything except Gradio's page, which goes into `app.state.page`; `host` is the address to listen on."""
+    """Everything except Gradio's page, which goes into `app.state.page`; `host` is the address to listen on.
+
+    UserError if the settings ask for a key where there is none.
+    """
     settings = service.settings
+    _check_keys(service)
     app = FastAPI(title="Seq2See", version=__version__, docs_url=None, redoc_url=None, responses=ERRORS,
                   openapi_url="/openapi.json" if settings.docs else None,
                   exception_handlers={RequestValidationError: _raise_api_error, HTTPException: _raise_api_error},
@@ -38,7 +46,8 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
     app.add_middleware(RequestChecks, service=service, hosts=settings.hosts(host))
     app.add_middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6)  # maps are larger
     app.add_middleware(CORSMiddleware, allow_origins=settings.cors_origins, allow_methods=["GET", "POST"],
-                       allow_headers=["Authorization", "Content-Type", "X-API-Key"], expose_headers=["Retry-After"])
+                       allow_headers=["Authorization", "Content-Type", "X-API-Key", HEADER],
+                       expose_headers=["Retry-After", HEADER])
 
     @app.head("/healthz", include_in_schema=False, response_class=PlainTextResponse)
     @app.get("/healthz", tags=["server"], summary="The process is alive", response_class=PlainTextResponse)
@@ -58,13 +67,29 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
         async def metrics() -> Response:
             return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    for dialect in (v1, comparing, inside, lessons, libretranslate, huggingface):  # routes match in this order
-        app.include_router(dialect.router(service))
+    dialects = v1, comparing, inside, lessons, libretranslate, huggingface
+    routers = [reload_router(service), *(one.router(service) for one in dialects)]  # routes match in this order
+    for router in routers:
+        app.include_router(router)
     if settings.docs:
         app.add_api_route("/docs", lambda: HTMLResponse(docs_page(app.openapi())), include_in_schema=False)
     if settings.page:
         add_page(app, service)
+    routes = [route for router in (app, *routers) for route in router.routes]
+    app.add_middleware(RequestLog, settings=settings, routes=routes, page=PAGE)  # outermost, as the last that is added
     return app
+
+
+def _check_keys(service: Service) -> None:
+    """UserError for a setting that lets in those with a key, of a server without that key."""
+    settings, names = service.settings, set(service.access.keys.values())
+    guarded = [name for name in ("docs", "metrics") if getattr(settings, name) == "key"]
+    if guarded and not names:
+        raise UserError(f"{guarded[0]} is for those with an API key, but there are no keys: set {KEYS_VARIABLE} or"
+                        " keys_file", exit_code=2)
+    if unknown := sorted(set(settings.may_reload) - names):
+        raise UserError(f"may_reload names {unknown[0]}, but no API key has that name: add one to keys_file",
+                        exit_code=2)
 
 
 async def _raise_api_error(_: Request, error: Exception) -> Response:

@@ -24,8 +24,8 @@ def proxy_of(translator: Translator) -> SimpleNamespace:
     engine = SimpleNamespace(name=translator.engine.name, precision=translator.engine.precision)
     known = translator.measurements
     measurements = SimpleNamespace(roles=known.roles, pronoun_effects=known.pronoun_effects)
-    return SimpleNamespace(name=translator.name, folder=translator.folder, language_pairs=translator.language_pairs,
-                           engine=engine, measurements=measurements)
+    return SimpleNamespace(name=translator.name, folder=translator.folder, files=translator.files,
+                           language_pairs=translator.language_pairs, engine=engine, measurements=measurements)
 
 
 class Replica:

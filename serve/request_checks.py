@@ -1,13 +1,11 @@
 """Checks every request before a handler sees it: body size, host, origin, and the key for the page.
 
-A request is cancelled when its client disconnects.  Failures are logged by type only: a message may quote the user's
-text.
+A request is cancelled when its client disconnects.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
 from collections.abc import Iterable
 from contextlib import suppress
@@ -19,10 +17,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .api_errors import APIError
 from .batcher import busy_error
+from .current_request import log_failure
 from .service import Service
 
 PAGE = "/ui"  # Gradio's; the explorer is at /
-HOST = re.compile(r"(?P<name>\[[0-9a-f:.]*\]|[^:]*)(:\d*)?")  # and a port
+HOST = re.compile(rb"(?P<name>\[[0-9a-f:.]+\]|[0-9a-z._-]+)(:[0-9]{0,5})?")  # and a port
 KEY_IN_BODY = ("/translate", "/detect")  # of LibreTranslate's clients
 LOOKS = ("/v1/look", "/v1/inside")
 WORK = ("/", "/translate", "/v1/translate", *LOOKS)  # what waits in queues
@@ -35,7 +34,6 @@ GRADIO_POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-
 EXPLORER_POLICY = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data: "
                    "blob:; font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ")
 ALWAYS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))  # headers of every answer
-log = logging.getLogger("seq2see.serve")
 
 
 class RequestChecks:
@@ -46,6 +44,7 @@ class RequestChecks:
         self.service = service
         self.settings = service.settings
         self.hosts = {host.lower() for host in hosts}
+        self.guarded = self.settings.guarded
         self.ancestors = " ".join(self.settings.frame_ancestors) or "'none'"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,11 +79,12 @@ class RequestChecks:
             pass
         except Exception as error:
             if not isinstance(error, APIError):
-                log.error("a request failed: %s", type(error).__name__)
+                log_failure(error)
                 error = APIError(500, "failed", "internal server error: the request failed; see the server's log")
             self.service.metrics.count(error)
-            if error.code.startswith("key_") and (page or is_from_page(request)):  # a browser asks for the key, once
+            if error.code.startswith("key_") and (page or scope["path"] in self.guarded or is_from_page(request)):
                 error.status = 401
+                # A browser asks for the key, once.
                 error.headers["WWW-Authenticate"] = 'Basic realm="Seq2See: any name, and the key as password"'
             if not started:
                 await self._refuse(request, body, error, send_with_headers)
@@ -121,7 +121,7 @@ class RequestChecks:
         missing one unless the body may hold it, and work for which there is no room."""
         self._check_sender(request, page=page)
         path, posted = request.scope["path"], request.method == "POST"
-        if page or (posted and (path not in KEY_IN_BODY or "x-api-key" in request.headers)):
+        if page or path in self.guarded or (posted and (path not in KEY_IN_BODY or "x-api-key" in request.headers)):
             self.service.access.authenticate(request)
         if posted and (path in WORK or path.startswith("/models/")) and self.service.is_full(looks=path in LOOKS):
             raise busy_error()
@@ -131,10 +131,8 @@ class RequestChecks:
 
         Programs other than browsers send no Origin.
         """
-        host, origin = request.headers.get("host", "").lower(), request.headers.get("origin")
-        name = match["name"] if (match := HOST.fullmatch(host)) else ""
-        if self.hosts.isdisjoint((name, "*")) or len(request.headers.getlist("host")) > 1:
-            raise APIError(400, "host", "Invalid Host header (setting allowed_hosts)")
+        self._check_host(request.scope)
+        origin = request.headers.get("origin")
         if origin is None or is_same_origin(request):
             return
         if page:
@@ -142,6 +140,18 @@ class RequestChecks:
         if not {"*", origin} & set(self.settings.cors_origins):
             raise APIError(403, "origin", "requests from this origin are not allowed: add it to cors_origins,"
                            " or let the proxy forward the Host header")
+
+    def _check_host(self, scope: Scope) -> None:
+        """One well-formed Host header, whichever names are allowed: of two, a proxy may have checked the other one.
+        Only HTTP/1.0 may leave it out, where any name is allowed."""
+        found = [value.lower() for name, value in scope["headers"] if name == b"host"]
+        if "*" in self.hosts and not found and scope["http_version"] == "1.0":
+            return
+        if len(found) != 1:
+            raise APIError(400, "host", f"expected one Host header, got {len(found)}")
+        host = HOST.fullmatch(found[0])
+        if host is None or self.hosts.isdisjoint((host["name"].decode(), "*")):
+            raise APIError(400, "host", "Invalid Host header (setting allowed_hosts)")
 
     def _protect(self, headers: MutableHeaders, policy: str) -> None:
         """A page is for its own site only, whatever Gradio or our CORS settings say."""

@@ -7,12 +7,14 @@ import contextlib
 import gc
 import math
 import os
+import signal
 import socket
 import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.util import find_spec
 from types import FrameType
 from typing import Any
@@ -26,6 +28,8 @@ from ..translate.translator import Translator
 from .access import KEYS_VARIABLE
 from .app import make_app
 from .batcher import WORKER
+from .malformed import refusing
+from .reloading import Reloading
 from .service import Service
 from .settings import LOOPBACK, ServerSettings
 from .ui.mounting import without_gradio
@@ -58,7 +62,7 @@ class Server(uvicorn.Server):
         proxies = list(self.settings.trusted_proxies)
         super().__init__(uvicorn.Config(
             self.app, log_level="warning", access_log=False, ws="none", server_header=False,
-            http=LimitedHead, timeout_keep_alive=KEEP_ALIVE,
+            http=refusing(LimitedHead, self.service.metrics, self.settings), timeout_keep_alive=KEEP_ALIVE,
             timeout_graceful_shutdown=math.ceil(self.settings.grace_seconds),
             proxy_headers=bool(proxies), forwarded_allow_ips=proxies))
         self.socket = bind(host, port)
@@ -69,6 +73,7 @@ class Server(uvicorn.Server):
         self._signal: int | None = None
         self._close_tabs: Callable[[], None] = lambda: None
         self._threads = ThreadPoolExecutor(1, WORKER)
+        self.service.reload = Reloading(self.service, loaders, self._load_model)
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until Ctrl-C or SIGTERM; then raise what the signal means, or the error that loading a model raised."""
@@ -81,12 +86,16 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._loading = asyncio.create_task(self._load())
+        if _hangups_are_free():
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reload_soon)
 
     async def _load(self) -> None:
         """Load the models and show the page, until this task is cancelled."""
         try:
             async with contextlib.AsyncExitStack() as stack:
-                await self._in_thread(self._load_models)
+                for name in self.loaders:
+                    self.service.add(name, await self._load_model(name))
+                await self._in_thread(partial(self.service.detect, SELF_TEST))  # warm-up: half a second
                 if self.settings.page:
                     await self._show_page(stack)
                 gc.freeze()  # a full garbage collection would block every client for up to 0.3 s
@@ -100,17 +109,19 @@ class Server(uvicorn.Server):
     async def _in_thread(self, work: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
-    def _load_models(self) -> None:
-        """UserError if a model cannot translate."""
-        for name, load in self.loaders.items():
-            translator = load()
-            source, target = translator.language_pairs.fitting(None, None) or (None, None)
-            result = translator(SELF_TEST, source=source, target=target, max_new_tokens=8)
-            if not result.hypotheses or not math.isfinite(result.hypotheses[0].score):
-                raise UserError(
-                    f"{name} cannot translate: its probabilities are NaN or infinite; check that it was trained")
-            self.service.add(name, translator)
-        self.service.detect(SELF_TEST)  # warm-up: half a second
+    async def _load_model(self, name: str) -> Translator:
+        translator: Translator = await self._in_thread(partial(tested, name, self.loaders[name]))
+        return translator
+
+    def _reload_soon(self) -> None:
+        """Once the models are loaded, load them anew."""
+        async def reload() -> None:
+            while not self.service.ready:
+                await asyncio.sleep(0.1)
+            assert self.service.reload is not None
+            await self.service.reload()
+
+        self._reloads = asyncio.create_task(reload())
 
     def _announce(self) -> None:
         also = ", and at every other address of this machine" if self.everywhere else ""
@@ -161,6 +172,23 @@ class Server(uvicorn.Server):
         self._threads.shutdown(wait=False, cancel_futures=True)
         if self._signal and _at_work():  # Python would wait for the threads at exit
             os._exit(128 + self._signal)
+
+
+def tested(name: str, load: Callable[[], Translator]) -> Translator:
+    """The model, whose files may change from now on; UserError if it cannot translate."""
+    translator = load()
+    source, target = translator.language_pairs.fitting(None, None) or (None, None)
+    result = translator(SELF_TEST, source=source, target=target, max_new_tokens=8)
+    if not result.hypotheses or not math.isfinite(result.hypotheses[0].score):
+        raise UserError(f"{name} cannot translate: its probabilities are NaN or infinite; check that it was trained")
+    translator.pin()
+    return translator
+
+
+def _hangups_are_free() -> bool:
+    """Whether SIGHUP may mean a reload: in a terminal it says that this was closed, and nohup ignores it."""
+    return (sys.platform != "win32" and threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL and not (sys.stdin and sys.stdin.isatty()))
 
 
 class LimitedHead(HttpToolsProtocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from .api_errors import APIError
+from .current_request import current
 
 SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
@@ -27,6 +28,7 @@ class Metrics:
 
     def count(self, error: APIError) -> None:
         """Count a refusal where it is answered; failures (500) are not refusals."""
+        current().error = error.code
         if error.status != 500:
             self.refusals.labels(error.code).inc()
 

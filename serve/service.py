@@ -9,12 +9,12 @@ Independent of FastAPI and Gradio.  `APIError` is the only exception that a call
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
@@ -30,6 +30,7 @@ from ..translate.translator import Format, Translator
 from .access import AccessControl, Caller, read_keys
 from .api_errors import APIError
 from .batcher import WORKER, Batcher
+from .current_request import current, log_failure
 from .language_detection import ALIASES, Detection, detect
 from .limits import bounded, check_look_size, check_passes, check_size, check_tokens
 from .server_metrics import Metrics
@@ -43,7 +44,6 @@ Result = TypeVar("Result")
 MOST_LOOKS = 32  # running and waiting: a class that clicks at once
 LONG_TEXT = 1_000  # characters; longer texts are prepared in a thread, to keep the event loop free
 OUTCOMES = {500: "failed", 504: "late"}  # of requests that end with an error, for the metrics; otherwise "refused"
-log = logging.getLogger("seq2see.serve")
 
 
 class RequestOptions(TypedDict, total=False):
@@ -59,6 +59,15 @@ class RequestOptions(TypedDict, total=False):
     glossary: Glossary | None  # terms and what is written for them
 
 
+@dataclass(frozen=True)
+class Served:
+    """The models, and the batchers of each: one for searches and one for samples; `number` counts the changes."""
+
+    models: Mapping[str, Translator]
+    batchers: Mapping[tuple[str, bool], Batcher]
+    number: int = 0
+
+
 class Service:
     """Owns the translators and their batchers.  Everything except `add` and `detect` runs on one event loop."""
 
@@ -66,12 +75,13 @@ class Service:
                  access: AccessControl | None = None):
         self.settings = settings or ServerSettings()
         self.access = access or AccessControl(read_keys(self.settings.keys_file),
-                                              texts_per_minute=self.settings.texts_per_minute)
+                                              texts_per_minute=self.settings.texts_per_minute,
+                                              log_addresses=self.settings.log_addresses)
         self.metrics = Metrics()
-        self.models: dict[str, Translator] = {}
+        self._served = Served({}, {})
+        self.reload: Callable[[], Awaitable[Mapping[str, str]]] | None = None  # the server's, see `reloading.py`
         self.at_end: list[Callable[[], None]] = []  # called by `close`
         self.ready = False  # every model is loaded and has passed a test translation
-        self._batchers: dict[tuple[str, bool], Batcher] = {}  # by model and whether it samples
         self._threads = ThreadPoolExecutor(2, WORKER)
         self._markup = ThreadPoolExecutor(1, WORKER)
         self._looks = Turns(MOST_LOOKS)
@@ -79,17 +89,33 @@ class Service:
             self.add(name, translator)
         self.ready = bool(models)
 
+    @property
+    def served(self) -> Served:
+        """What the current request began with, otherwise what is served now."""
+        served: Served = current().served.setdefault(self, self._served)
+        return served
+
+    @property
+    def models(self) -> Mapping[str, Translator]:
+        return self.served.models
+
+    @models.setter
+    def models(self, models: Mapping[str, Translator]) -> None:
+        self._served = replace(self._served, models=models)
+
     def add(self, name: str, translator: Translator) -> None:
-        """Serve one more model under this name: clients must not learn its folder."""
+        """Serve one more model under this name, or another under the name of one: clients must not learn its folder.
+        Requests in progress end with the models that they began with; the last of them frees a replaced one."""
         translator.name = name
+        batchers = dict(self._served.batchers)
         for sampling, threads in ((False, translator.engine.threads), (True, 1)):  # torch samples one at a time
             batcher = Batcher(
                 lambda sources, options, wanted: translator.engine_for(options).translate(
                     sources, options, wanted=wanted),
                 threads=threads, batch_tokens=self.settings.batch_tokens, queue_tokens=self.settings.queue_tokens,
                 wait=self.settings.wait_ms / 1000, metrics=self.metrics)
-            self._batchers[name, sampling] = batcher
-        self.models = {**self.models, name: translator}
+            batchers[name, sampling] = batcher
+        self._served = Served({**self._served.models, name: translator}, batchers, self._served.number + 1)
 
     def expect_looks(self) -> None:
         """Load the first model into torch in the background: who opens the page will look inside it, and would wait."""
@@ -103,7 +129,7 @@ class Service:
     def close(self) -> None:
         for end in self.at_end:
             end()
-        for batcher in self._batchers.values():
+        for batcher in self._served.batchers.values():
             batcher.close()
         for threads in (self._threads, self._markup):
             threads.shutdown(wait=False, cancel_futures=True)
@@ -125,7 +151,7 @@ class Service:
 
     def is_full(self, *, looks: bool) -> bool:
         """Whether there is no room, whichever model a request is for."""
-        searching = [batcher for (_, sampling), batcher in self._batchers.items() if not sampling]
+        searching = [batcher for (_, sampling), batcher in self.served.batchers.items() if not sampling]
         return self._looks.full if looks else bool(searching) and all(batcher.full for batcher in searching)
 
     # --- requests
@@ -207,14 +233,17 @@ class Service:
     async def _translate_alike(self, name: str, texts: Sequence[str], *, options: DecodingOptions = NO_OPTIONS,
                                format: Format = "text", **request: Any) -> list[Translation]:
         """Texts of one language, by one model.  HTML is prepared in a thread of its own, as it needs attention."""
-        translator, within = self.models[name], bounded(options, self.models[name], self.settings)
+        translator, batcher = self.served.models[name], self.served.batchers[name, options.sampling]
+        within = bounded(options, translator, self.settings)
         long = sum(map(len, texts)) >= LONG_TEXT or request.get("keep") or request.get("glossary")  # these may be slow
         run = partial(_in, self._markup if format == "html" else self._threads if long else None)
         job = await run(lambda: translator.prepare(texts, options=within, format=format, **request))
         check_tokens([len(ids) for ids, _ in job.work], limits=self.settings)
         while job.work:
-            found = await self._batchers[name, options.sampling].submit(job.work)
+            current().source_tokens += sum(len(ids) for ids, _ in job.work)
+            found = await batcher.submit(job.work)
             written = sum(len(one.token_ids) for hypotheses in found for one in hypotheses)
+            current().target_tokens += written
             self.metrics.tokens.labels("target").inc(written)
             await run(partial(job.advance, found))
         return job.result
@@ -238,8 +267,10 @@ class Service:
 
     async def _in_turn(self, client: str, name: str, work: Callable[[Translator], Result]) -> Result:
         """In turns with others: each works on a twin, which it may leave changed while others go on."""
+        model = self.models[name]
+
         def with_twin() -> Result:
-            with self.models[name].twin() as translator:
+            with model.twin() as translator:
                 return work(translator)
 
         return await self._looks.run(client, with_twin)
@@ -285,7 +316,7 @@ def as_api_error(error: BaseException) -> APIError:
             return APIError(400, "invalid", str(error))
         case TimeoutError():
             return APIError(504, "deadline", "the translation took too long: send less text")
-    log.error("a request failed: %s", type(error.__cause__ or error).__name__)  # the message may quote the text
+    log_failure(error.__cause__ or error)
     return APIError(500, "failed", "internal server error: the translation failed; see the server's log")
 
 

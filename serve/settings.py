@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, StringConstraints
 
@@ -20,6 +20,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")  # hosts unreachable from other mac
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(ge=0.001)]
 Names = tuple[str, ...]
+Part = bool | Literal["key"]  # "key": for those with an API key
 Sites = tuple[Annotated[str, StringConstraints(pattern=r"^[^\s;,]+\z")], ...]
 
 
@@ -55,10 +56,20 @@ class ServerSettings:
     # What is served.
     page: bool = True
     root_path: Annotated[str, StringConstraints(pattern=r"^(/[\w.~-]+)*\z")] = ""  # where a proxy serves it
-    docs: bool = True
-    metrics: bool = True
+    docs: Part = True
+    metrics: Part = True
     lessons: str = "runs/lessons"
     run_lessons: bool = False
+    # For operators.
+    request_log: bool = False
+    log_addresses: bool = False
+    may_reload: Names = ()
+
+    @property
+    def guarded(self) -> frozenset[str]:
+        """The paths of GET that want an API key, besides those of the page."""
+        parts = {"/metrics": self.metrics, "/docs": self.docs, "/openapi.json": self.docs, "/spec": self.docs}
+        return frozenset(path for path, served in parts.items() if served == "key")
 
     def hosts(self, host: str) -> list[str]:
         """The Host headers that a server listening on `host` accepts.

@@ -33,7 +33,7 @@ class Stub:
     name = "stub"
     precision = "none"
     defaults = GenerationDefaults({}, None)
-    folder = None
+    folder = files = None
 
     def __init__(self, *, pairs=(("en", "fr"), ("de", "fr"), ("en", "de")), threads=1):
         self.language_pairs = LanguagePairs.of(pairs)
@@ -51,6 +51,9 @@ class Stub:
 
     def seen_words(self, language):
         return None
+
+    def pin(self):
+        pass
 
     def __call__(self, text, *, source=None, target=None, **options):
         job = self.prepare(text if isinstance(text, list) else [text], source=source, target=target)
@@ -130,7 +133,9 @@ def stub_server(stub=None, **settings):
 
 
 COMMAND = """
-import sys
+import signal, sys
+if sys.platform != "win32":
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
 sys.path.insert(0, sys.argv.pop(1))
 from serving import Stub
 from seq2see.translate.translator import Translator
@@ -145,7 +150,8 @@ class Process:
 
     def __init__(self, *arguments, stub=True):
         command = ["-c", COMMAND, str(HERE)] if stub else ["-m", "seq2see", "serve"]
-        self.process = subprocess.Popen([sys.executable, *command, *arguments], stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([sys.executable, *command, *arguments], stdin=subprocess.DEVNULL,
+                                        stderr=subprocess.PIPE, text=True)
         self.first_line = self.process.stderr.readline()
         found = re.search(r"http://127\.0\.0\.1:\d+", self.first_line)
         self.url = found[0] if found else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -22,6 +23,7 @@ from ..tokenizer.tagging import language_pairs
 from .decoding import GenerationDefaults, check_generation
 from .devices import Device, torch_device
 from .measurements import NOTHING, Measurements
+from .pinned_files import PinnedFiles
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -40,17 +42,19 @@ PARTS = (  # of a model, besides its weights
     "shortlist.json",
 )  # fmt: skip
 
+ALSO_READ = ("generation_config.json", "examples.json", "metrics.json")
+
 
 class ModelChanged(UserError):
     """The files of a model have changed since it was loaded."""
 
     def __init__(self) -> None:
-        super().__init__("the model's files have changed since it was loaded: restart the server or reload the model"
-                         " to look inside")
+        super().__init__("the model's files have changed since it was loaded: reload the model to look inside")
 
 
 class LoadedCheckpoint:
-    """The torch model is loaded from unchanged files or not at all, so that it is the model that translates.
+    """The torch model is loaded from unchanged files or not at all, so that it is the model that translates.  `files`
+    is the folder that they are read from: `folder`, until `pin`.
 
     UserError for a folder with an invalid file.
 
@@ -63,23 +67,42 @@ class LoadedCheckpoint:
     def __init__(self, name: str, folder: Path | None = None, *, trusted: bool = False, loaded: Loaded | None = None,
                  device: Device = "auto"):
         self.name = name
-        self.folder = folder
+        self.folder = self.files = folder
         self.device = device
         self._trusted = trusted
         self._loaded = loaded
         self._seen_words: dict[str, frozenset[str]] = {}  # for each language, the casefolded words of its training text
-        self._files: dict[str, str] = {}
+        self._file_checksums: dict[str, str] = {}
         self._config: dict[str, Any] = {}
         if folder is not None:
             self._config = check_folder(folder)
             self._generation = _read(folder / "generation_config.json")
             words = _read(folder / "seen_words.json")
             self._seen_words = {language: frozenset(known) for language, known in words.items()}
-            self._files = _checksums(folder)
+            self._file_checksums = _checksums(folder)
         self.measured_files = Measurements(folder, fingerprint(folder) if folder else "")  # of the weights there
         self._loading = RLock()  # one thread loads, the others wait
         self._lock = Lock()  # looking inside switches the attention implementation of the shared model
         self._twins: list[Loaded] = []  # not in use
+
+    def pin(self) -> None:
+        """Keep the files as they are now, whatever replaces them: what is read later is of the same model.
+
+        For who serves it: what is measured later is not seen.  ModelChanged if they have changed since it was loaded.
+        """
+        if self.folder is None:
+            return
+        names = [*model_files(self.folder), *(self.folder / name for name in ALSO_READ)]
+        files = {path.name: path for path in names if path.is_file()} | self.measured_files.files()
+        try:
+            self._pinned = PinnedFiles(files)
+        except OSError as error:
+            print(f"{self.name}: its files cannot be pinned ({error.strerror}): after a change of them, looking inside"
+                  " needs a reload", file=sys.stderr, flush=True)
+            return
+        self.files = self._pinned.folder
+        self.check_files()
+        self.measured_files = Measurements(self.files, self.measured_files.fingerprint, alone=True)
 
     @property
     def model(self) -> PreTrainedModel:
@@ -126,7 +149,6 @@ class LoadedCheckpoint:
                 with IMPORTS:
                     from ..lens.weights import checksum
 
-                assert self.folder is not None
                 self.check_files()
                 device = torch_device(self.device)
                 loaded = self._model_of_folder().to(device), self.tokenizer
@@ -136,30 +158,39 @@ class LoadedCheckpoint:
             return self._loaded
 
     def _model_of_folder(self) -> PreTrainedModel:
-        assert self.folder is not None
-        with IMPORTS:  # while a model loads too: transformers uses process-wide switches, and imports more of itself
+        assert self.files is not None
+        # While a model loads too: transformers uses process-wide switches, and imports more of itself.
+        with IMPORTS, self._naming_folder():
             from ..modeling.loading import load_checkpoint
 
-            model = load_checkpoint(self.folder, trust_remote_code=self._trusted)
+            model = load_checkpoint(self.files, trust_remote_code=self._trusted)
         check_sizes(model, self.tokenizer, name=str(self.folder))
         return model
 
     @cached_property
     def _tokenizer_of_folder(self) -> PreTrainedTokenizerBase:
-        assert self.folder is not None
-        with IMPORTS:
+        assert self.files is not None
+        with IMPORTS, self._naming_folder():
             from ..modeling.loading import load_config
             from .tokenizer_files import build_tokenizer
 
-            load_config(self.folder, trust_remote_code=self._trusted)  # UserError, by its type, for another model
-            return build_tokenizer(self.folder, str(self._config["model_type"]), trust_remote_code=self._trusted)
+            load_config(self.files, trust_remote_code=self._trusted)  # UserError, by its type, for another model
+            return build_tokenizer(self.files, str(self._config["model_type"]), trust_remote_code=self._trusted)
+
+    @contextmanager
+    def _naming_folder(self) -> Iterator[None]:
+        """Errors name the model's own folder, not that of the pinned files."""
+        try:
+            yield
+        except UserError as error:
+            raise UserError(str(error).replace(str(self.files), str(self.folder)), exit_code=error.exit_code) from error
 
     def check_files(self) -> None:
         """ModelChanged if the checkpoint's files have changed since they were opened."""
-        if self.folder is None:
+        if self.files is None:
             return
         try:
-            unchanged = _checksums(self.folder) == self._files
+            unchanged = _checksums(self.files) == self._file_checksums
         except (UserError, OSError):  # files are missing
             unchanged = False
         if not unchanged:
@@ -172,9 +203,9 @@ class LoadedCheckpoint:
     @cached_property
     def separate_vocabularies(self) -> bool:
         """Whether source and target have different tokens for the same ids (some Marian)."""
-        if self.folder is None:
+        if self.files is None:
             return bool(getattr(self.tokenizer, "separate_vocabs", False))
-        return bool(_read(self.folder / "tokenizer_config.json").get("separate_vocabs"))
+        return bool(_read(self.files / "tokenizer_config.json").get("separate_vocabs"))
 
     @property
     def defaults(self) -> GenerationDefaults:

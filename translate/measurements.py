@@ -27,11 +27,12 @@ class Measurements:
     a damaged one.
 
     Anything is None (roles: empty) if there is no such file, or if it is of other weights than those with this
-    `fingerprint`.
+    `fingerprint`.  With `alone`, only `folder` is looked into.
     """
 
     folder: Path | None = None
     fingerprint: str = ""
+    alone: bool = False
 
     @cached_property
     def trust(self) -> Trust | None:
@@ -88,16 +89,23 @@ class Measurements:
 
     def __bool__(self) -> bool:
         """Whether there is any of the files."""
+        return bool(self.files())
+
+    def files(self) -> dict[str, Path]:
+        """Those that there are, by name."""
         from ..lens import alignment_choice, calibration, replay, roles, trust
 
-        return any(map(self._paths, (one.FILE for one in (alignment_choice, calibration, replay, roles, trust))))
+        names = [one.FILE for one in (alignment_choice, calibration, replay, roles, trust)]
+        return {name: paths[0] for name in names if (paths := self._paths(name))}
 
     def _beside(self, name: str, read: Callable[[Path], Result]) -> Result | None:
         return next(map(read, self._paths(name)), None)
 
     def _paths(self, name: str) -> list[Path]:
         """The files of this name: first where they would be written."""
-        folders = (*self._places(), self.folder, self.folder.parent) if self.folder else ()
+        if self.folder is None:
+            return []
+        folders = (self.folder,) if self.alone else (*self._places(), self.folder, self.folder.parent)
         return [folder / name for folder in dict.fromkeys(folders) if (folder / name).is_file()]
 
     def _places(self) -> tuple[Path, ...]:

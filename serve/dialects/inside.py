@@ -228,7 +228,7 @@ class MachineQuestion(Question):
 
         trace = self.trace(translator)
         with translator.inside() as (model, tokenizer):
-            return machine(model, tokenizer, trace, step=self.step, folder=translator.folder,
+            return machine(model, tokenizer, trace, step=self.step, folder=translator.files,
                            seconds=self.head_seconds).plain()
 
 

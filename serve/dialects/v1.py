@@ -327,7 +327,7 @@ def _antecedent(translator: Translator, trace: Trace) -> dict[str, int] | None:
         from ...lens.means import head_means
 
     with translator.inside() as (model, tokenizer):
-        means, _ = head_means(model, tokenizer, trace, translator.folder)
+        means, _ = head_means(model, tokenizer, trace, translator.files)
         found = antecedent(model, tokenizer, trace, roles=known.roles, nouns=known.nouns, means=means)
     return asdict(found) if found else None
 
@@ -344,7 +344,7 @@ def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str
 
     choice = translator.known_choice
     with translator.inside() as (model, tokenizer):
-        means, sentences = head_means(model, tokenizer, trace, translator.folder)
+        means, sentences = head_means(model, tokenizer, trace, translator.files)
         [viewed] = add_views(model, tokenizer, [trace], views=(choice.view, "contributions"))
         found["evidence"] = effects(model, tokenizer, trace, means=means, others=body.others,
                                     seconds=body.head_seconds) | {

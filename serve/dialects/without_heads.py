@@ -34,6 +34,6 @@ def without_heads(
         whole = translate()
         if not whole.hypotheses:
             raise APIError(400, "blank_text", "the text has no words, so no head is needed for its translation")
-        means, _ = head_means(model.model, model.tokenizer, model.look(whole)[0], model.folder)
+        means, _ = head_means(model.model, model.tokenizer, model.look(whole)[0], model.files)
         with ablate(model.model, heads, replace="mean", means=means):
             yield model, translate(), whole

@@ -52,7 +52,7 @@ def settings_of(service: Service, *, api: str | None) -> dict[str, Any]:
 def first_view(translator: Translator) -> dict[str, Any] | None:
     """The answer of `/v1/look` to the first sentence, if it was made with these weights."""
     kept = kept_view()
-    same = kept and translator.folder and kept["weights"] == fingerprint(translator.folder)
+    same = kept and translator.files and kept["weights"] == fingerprint(translator.files)
     return kept["reply"] if kept and same else None
 
 
@@ -64,7 +64,7 @@ def kept_view() -> dict[str, Any] | None:
 
 def weights(translator: Translator) -> int | None:
     """The number of weights of a packaged model, from its metrics; None for others, which are not loaded to count."""
-    if translator.folder is None or translator.name not in NAMES:
+    if translator.files is None or translator.name not in NAMES:
         return None
-    metrics = json.loads((translator.folder / "metrics.json").read_text(encoding="utf-8"))
+    metrics = json.loads((translator.files / "metrics.json").read_text(encoding="utf-8"))
     return int(metrics["training"]["parameters"])

@@ -19,17 +19,19 @@ from .document import document
 
 def add_page(app: FastAPI, service: Service) -> None:
     @lru_cache(maxsize=1)
-    def made() -> bytes:
+    def made(_: int) -> bytes:
         return document(service).encode()
 
-    expected = lru_cache(maxsize=1)(service.expect_looks)
+    @lru_cache(maxsize=1)
+    def expect_looks(_: int) -> None:
+        service.expect_looks()
 
     def explorer(request: Request) -> Response:  # in a thread, for the first time takes a moment
         if not service.ready:
             return starting(request)
         if request.method == "GET":  # monitors look without reading
-            expected()
-        return HTMLResponse(made())
+            expect_looks(service.served.number)
+        return HTMLResponse(made(service.served.number))
 
     async def gradio(scope: Scope, receive: Receive, send: Send) -> None:
         await app.state.page(scope, receive, send)

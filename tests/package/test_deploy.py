@@ -1,8 +1,10 @@
 """The files of docs/deploy.md fit the server and each other; the commands that exchange nginx's file, and back, do."""
 
+import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,8 @@ import yaml
 from seq2see.cli.parser import build_parser
 from seq2see.serve.settings import read_settings
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs" / "deploy"
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "docs" / "deploy"
 UNIT, NGINX = ((FOLDER / name).read_text("utf-8") for name in ("seq2see.service", "nginx.conf"))
 
 
@@ -37,6 +40,42 @@ def test_nobody_gives_up_before_the_server_does():
     assert int(directive("proxy_read_timeout").rstrip("s")) > max(settings.look_seconds, settings.deadline_seconds)
     assert int(directive("client_max_body_size").rstrip("m")) * 1_000_000 >= settings.body_bytes
     assert directive("client_body_buffer_size") == directive("client_max_body_size"), "no text is written to a file"
+
+
+def test_systemctl_reload_sends_the_signal_that_reloads():
+    assert re.search(r"^ExecReload=/bin/kill -HUP \$MAINPID$", UNIT, re.MULTILINE)
+
+
+def test_the_compose_file_starts_the_image_s_server_with_the_keys_and_settings_of_the_page(tmp_path):
+    file, image = yaml.safe_load((FOLDER / "compose.yaml").read_text("utf-8")), (ROOT / "Dockerfile").read_text("utf-8")
+    [service] = file["services"].values()
+    entry = json.loads(re.search(r"^ENTRYPOINT (.+)$", image, re.MULTILINE)[1])
+    args = build_parser().parse_args([*entry[1:], *service["command"]])
+    mounted = dict(volume.split(":")[:2] for volume in service["volumes"])
+    assert mounted["./serve.yaml"] == args.config and args.host == "0.0.0.0" and args.run == ["everyday"]
+    settings = read_settings(str(FOLDER / "serve.yaml"), args.set)
+    [secret], [network] = service["secrets"], file["networks"]["default"]["ipam"]["config"]
+    assert settings.keys_file == f"/run/secrets/{secret}" and secret in file["secrets"]
+    assert settings.trusted_proxies == (network["gateway"],), "where nginx on the host comes from"
+    assert service["ports"] == [f"{directive('proxy_pass').removeprefix('http://')}:{args.port}"]
+    assert float(service["stop_grace_period"].rstrip("s")) > settings.grace_seconds
+    healthy = json.loads(re.search(r"^HEALTHCHECK .*CMD (\[.+\])$", image, re.MULTILINE)[1])
+    assert service["healthcheck"]["test"] == ["CMD", *healthy] and f"127.0.0.1:{args.port}/readyz" in healthy[-1]
+    assert "127.0.0.1" in settings.allowed_hosts, "the health check's host"
+    user, home = re.search(r"--uid (\d+) seq2see$", image, re.MULTILINE)[1], re.search("WORKDIR (/home/.+)", image)[1]
+    assert f"chown {user} {Path(file['secrets'][secret]['file']).name}" in (FOLDER / "compose.yaml").read_text("utf-8")
+    assert mounted["cache"] == f"{home}/.cache" and service["build"] == "../.."
+    assert service["read_only"] and service["cap_drop"] == ["ALL"] and service["tmpfs"] == ["/tmp"]
+
+
+def test_the_image_s_commands_are_those_of_this_project():
+    """The target of make, and what is left out of the context is none that the package needs."""
+    image = (ROOT / "Dockerfile").read_text("utf-8")
+    target, = re.findall(r"make (\S+)", image.replace("recommends make", ""))
+    assert f"USE := {target}\n" in (ROOT / "Makefile").read_text("utf-8")
+    left_out = {line.rstrip("/") for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines()}
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-dir"]
+    assert left_out.isdisjoint(Path(folder).parts[0] for folder in packages.values() if Path(folder).parts)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the page is for Linux")

@@ -9,8 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 from serving import counters, raw, stub_server, translate
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from seq2see.serve import request_checks
+from seq2see.errors import UserError
+from seq2see.serve import access, malformed, request_checks, server
+from seq2see.serve.settings import read_settings
 
 # --- bodies, hosts, origins
 
@@ -110,6 +114,29 @@ def test_two_hosts_are_none(stub):
 ])  # fmt: skip
 def test_another_sites_name_for_this_machine_is_refused_and_its_own_are_served(stub, hosts, status):
     assert [stub.get("/healthz", headers={"Host": host}).status_code for host in hosts] == [status] * 4
+
+
+PATHS = ("/healthz", "/metrics", "/docs", "/", "/ui/", "/v1/models", "/translate", "/nowhere")
+NO_HOSTS = [b"", b"Host: localhost\r\nHost: localhost\r\n", b"Host: localhost\r\nhost: evil.example\r\n", *(
+    b"Host: " + junk + b"\r\n" for junk in (b"", b"localhost/x", b"local host", b"me@localhost", b"localhost,other",
+                                           b"localhost:123456", b"localhost:x", b"loc\xc3\xa4l", b"[::1"))]
+
+
+@pytest.mark.parametrize("protocol", [H11Protocol, HttpToolsProtocol])
+@pytest.mark.parametrize("allowed", ["*", "localhost"])
+def test_not_exactly_one_plain_host_is_refused_on_every_route(monkeypatch, protocol, allowed):
+    """Whatever reads HTTP, and whichever names are allowed."""
+    monkeypatch.setattr(server, "refusing", lambda _, *rest: malformed.refusing(protocol, *rest))
+    with stub_server(allowed_hosts=(allowed,)) as client:
+        for path in PATHS:
+            for method in ("GET", "POST"):
+                for host in NO_HOSTS:
+                    head = f"{method} {path} HTTP/1.1\r\nContent-Length: 0\r\n".encode()
+                    answer = raw(client, head + host + b"Connection: close\r\n\r\n")
+                    assert answer.startswith(b"HTTP/1.1 400 ") and b"x-request-id: " in answer.lower(), host
+                    assert b'"host"' in answer or b'"malformed"' in answer, (path, method, host)
+        old = raw(client, b"GET /healthz HTTP/1.0\r\n\r\n")
+        assert old.split(b" ")[1] == (b"200" if allowed == "*" else b"400"), "HTTP/1.0 may leave it out"
 
 
 ELSEWHERE = {"Origin": "https://elsewhere.example"}
@@ -220,6 +247,61 @@ def test_with_keys_the_page_wants_one(tmp_path):
 
 
 # --- keys, rates, proxies
+
+
+DOORS = [("POST", "/translate"), ("POST", "/detect"), ("POST", "/"), ("POST", "/models/stub"),
+         ("POST", "/v1/translate"), ("POST", "/v1/look"), ("POST", "/v1/inside"), ("POST", "/v1/compare"),
+         ("POST", "/v1/lessons"), ("POST", "/v1/reload"), ("GET", "/"), ("GET", "/ui/"),
+         ("POST", "/ui/gradio_api/run/translate"), ("POST", "/ui/gradio_api/mcp/"),
+         ("GET", "/metrics"), ("GET", "/docs"), ("GET", "/openapi.json")]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_every_wrong_key_at_every_door_is_counted_and_who_sends_many_is_logged_once(monkeypatch, caplog, named):
+    monkeypatch.setenv("SEQ2SEE_API_KEYS", "ann a-key-of-some-length")
+    monkeypatch.setattr(access, "WRONG_KEYS", 3)
+    wrong = [{"X-API-Key": "a-wrong-key"}, {"Authorization": "Bearer a-wrong-key"},
+             {"Authorization": "Basic YTphLXdyb25nLWtleQ=="}, {"X-API-Key": "another"}, {"X-API-Key": "one-more"}]
+    with stub_server(trusted_proxies=("127.0.0.1",), metrics="key", docs="key", log_addresses=named) as client:
+        for number, (method, path) in enumerate(DOORS):
+            statuses = [client.request(method, path, headers={**key, "X-Forwarded-For": f"192.0.2.{number}"},
+                                       json={"q": "a", "source": "en", "target": "fr"} if method == "POST" else None)
+                        .status_code for key in wrong]
+            asks_browsers = method == "GET" or path.startswith("/ui/")
+            assert statuses == [401 if asks_browsers else 403] * 3 + [429] * 2, path
+        form = {"q": "a", "source": "en", "target": "fr", "api_key": "a-wrong-key"}
+        assert client.post("/translate", data=form, headers={"X-Forwarded-For": "192.0.3.1"}).status_code == 403
+        client.headers["X-API-Key"] = "a-key-of-some-length"
+        found = counters(client)
+    assert found["seq2see_refusals_total", "key_wrong"] == 3 * len(DOORS) + 1
+    assert found["seq2see_refusals_total", "wrong_keys"] == 2 * len(DOORS)
+    told = [one for one in caplog.messages if "wrong API keys" in one]
+    assert len(told) == len(DOORS) and "a-wrong-key" not in caplog.text
+    assert all(("192.0.2." in one) == named for one in told)
+
+
+def test_metrics_and_docs_are_for_everyone_for_those_with_a_key_or_for_nobody(monkeypatch):
+    monkeypatch.setenv("SEQ2SEE_API_KEYS", "ann a-key-of-some-length")
+    paths, key = ("/metrics", "/docs", "/openapi.json", "/%6Detrics", "/docs/"), "a-key-of-some-length"
+    for setting, without, with_key in ((True, 200, 200), ("key", 401, 200), (False, 404, 404)):
+        with stub_server(metrics=setting, docs=setting) as client:
+            client.follow_redirects = True
+            for path in paths:
+                assert client.get(path).status_code == without
+                for given in ({"headers": {"Authorization": f"Bearer {key}"}}, {"auth": ("prometheus", key)}):
+                    assert client.get(path, **given).status_code == with_key
+            assert client.get("/metrics").headers.get("www-authenticate", "").startswith("Basic") == (setting == "key")
+
+
+def test_a_setting_that_asks_for_a_key_needs_one(tmp_path, monkeypatch):
+    for settings, told in (({"metrics": "key"}, "metrics is for those with an API key, but there are no keys: set"),
+                           ({"docs": "key"}, "docs is for those with an API key"),
+                           ({"may_reload": ("bob",)}, "may_reload names bob, but no API key has that name")):
+        with pytest.raises(UserError, match=told), stub_server(**settings):
+            pass
+    assert read_settings(None, ["metrics=key", "docs=false"]).guarded == {"/metrics"}
+    with pytest.raises(UserError, match='metrics .*is "kye", expected'):
+        read_settings(None, ["metrics=kye"])
 
 
 def ask_with(client, dialect, **headers):

@@ -146,8 +146,11 @@ def ask_in_vain(url, text):
         assert ask_with_text(url, text).status_code >= 500
 
 
-def test_sigterm_lets_a_call_finish_with_a_tab_open():
+def test_sighup_loads_the_models_anew_and_sigterm_lets_a_call_finish_with_a_tab_open():
     with Process("--port", "0") as server:
+        for _ in range(2):
+            server.process.send_signal(signal.SIGHUP)
+            assert server.process.stderr.readline() == "reloaded: stub\n"
         answers = []
         call = threading.Thread(target=lambda: answers.append(ask_with_text(server.url, "sleep 1.5")))
         with httpx.stream("GET", f"{server.url}/ui/gradio_api/heartbeat/tab", timeout=30) as tab:

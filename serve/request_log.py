@@ -1,0 +1,130 @@
+"""The id of every request, and one line of JSON about it on standard output if the setting `request_log` asks for it.
+
+    {"time": "2026-11-27T10:15:03.120Z", "id": "5f0c2a9be1d34a77", "method": "POST", "route": "/models/{model}",
+     "status": 200, "milliseconds": 41.3, "source_tokens": 9, "target_tokens": 11, "account": "alice", "error": null}
+
+Neither a text nor a key, path, query or header is in it, and an address only if `log_addresses` allows.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import secrets
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Any
+
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .access import RateLimit
+from .api_errors import APIError
+from .current_request import CurrentRequest, begin
+from .settings import ServerSettings
+
+HEADER = "X-Request-ID"
+SANE = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+METHODS = {"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"}  # others are a client's own words
+log = logging.getLogger("seq2see.serve")
+
+
+class RequestLog:
+    """ASGI middleware around all others: what they refuse has an id too.
+
+    Args:
+        routes: of the application.
+        page: the path below which all is one route, that of the page.
+    """
+
+    def __init__(self, app: ASGIApp, *, settings: ServerSettings, routes: Iterable[BaseRoute], page: str):
+        self.app = app
+        self.lines = RequestLines(settings)
+        self.templates = Templates(routes, page=page)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        arrived, began, status = datetime.now(UTC), perf_counter(), None
+        request = begin(id_from(scope["headers"]))
+        header = HEADER.lower().encode(), request.id.encode()
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), header]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_with_id)
+        finally:
+            request.ended = True
+            request.served.clear()
+            self.lines.write(request, arrived, method=scope["method"], route=self.templates.of(scope["path"]),
+                             status=status, seconds=perf_counter() - began, client=scope["client"])
+
+
+def id_from(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """The client's, if it is harmless in a log, or a new one."""
+    for name, value in headers:
+        if name == b"x-request-id" and SANE.fullmatch(value):
+            return value.decode()
+    return new_id()
+
+
+def new_id() -> str:
+    return secrets.token_hex(8)
+
+
+class Templates:
+    """The templates of routes, such as `/models/{model}`."""
+
+    def __init__(self, routes: Iterable[BaseRoute], *, page: str):
+        known = [route for route in routes if isinstance(route, Route)]
+        self.plain = {route.path for route in known if not route.param_convertors}
+        self.patterns = [(route.path_regex, route.path_format) for route in known if route.param_convertors]
+        self.page = page
+
+    def of(self, path: str) -> str | None:
+        """That of a path; None if there is no such route."""
+        if path in self.plain:
+            return path
+        if path.startswith(f"{self.page}/"):
+            return self.page
+        return next((template for regex, template in self.patterns if regex.match(path)), None)
+
+
+class RequestLines:
+    """The lines, where the settings want them."""
+
+    def __init__(self, settings: ServerSettings):
+        self.wanted = settings.request_log
+        self.addresses = settings.log_addresses
+        self._reports = RateLimit(1, code="reported", message="more than one line")
+
+    def write(self, request: CurrentRequest, arrived: datetime, *, method: str = "", route: str | None = None,
+              status: int | None, seconds: float = 0.0, client: tuple[str, int] | None) -> None:
+        """`status` is None if the client left before it was answered.  A line that cannot be written stops no request:
+        that is reported once a minute."""
+        if not self.wanted:
+            return
+        line: dict[str, Any] = {
+            "time": f"{arrived.isoformat(timespec='milliseconds')[:-6]}Z", "id": request.id,
+            "method": method if method in METHODS else None, "route": route, "status": status,
+            "milliseconds": round(1000 * seconds, 1), "source_tokens": request.source_tokens,
+            "target_tokens": request.target_tokens, "account": request.account, "error": request.error,
+        }  # fmt: skip
+        if self.addresses:
+            line["address"] = client and client[0]
+        try:
+            sys.stdout.write(f"{json.dumps(line, ensure_ascii=False)}\n")
+            sys.stdout.flush()
+        except (OSError, ValueError) as error:  # a full disk, a reader that has gone, a closed stream
+            with suppress(APIError):
+                self._reports.take("", 1)
+                log.error("the request log cannot be written to standard output: %s", type(error).__name__)
