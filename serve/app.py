@@ -18,7 +18,7 @@ from starlette.requests import Request
 
 from seq2see import __version__
 from .api_errors import APIError
-from .dialects import comparing, files, huggingface, inside, lessons, libretranslate, v1
+from .dialects import comparing, huggingface, inside, lessons, libretranslate, translate_file, v1
 from .dialects.bodies import ERRORS, bad_request
 from .request_checks import RequestChecks
 from .service import Service
@@ -58,7 +58,7 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
         async def metrics() -> Response:
             return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    for dialect in (v1, comparing, inside, lessons, libretranslate, files, huggingface):  # routes match in this order
+    for dialect in (v1, comparing, inside, lessons, libretranslate, translate_file, huggingface):  # routes match in this order
         app.include_router(dialect.router(service))
     if settings.docs:
         app.add_api_route("/docs", lambda: HTMLResponse(docs_page(app.openapi())), include_in_schema=False)

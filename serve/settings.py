@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, NonNegativeFloat, NonNegativeInt, StringConstraints
+from pydantic_core import PydanticCustomError
 
 from seq2see import settings_file
 from seq2see.validation import STRICT, checked
@@ -19,8 +20,9 @@ from ..tokenizer.language_codes import is_language
 LOOPBACK = ("127.0.0.1", "localhost", "::1")  # hosts unreachable from other machines
 
 def language(code: str) -> str:
+    """The code of a language, checked."""
     if not is_language(code):
-        raise ValueError("expected the code of a language, such as en")
+        raise PydanticCustomError("language", "expected the code of a language, such as en")
     return code
 
 

@@ -1,7 +1,7 @@
 """LibreTranslate's HTTP API, at the root.
 
 Every request may be JSON, a form, a multipart form, or query parameters.  Differences from LibreTranslate: the language
-of each text in a batch is detected separately, HTML has alternatives, and no suggestion is taken.  Files: `files.py`.
+of each text in a batch is detected separately, HTML has alternatives, and no suggestion is taken.  Files: `translate_file.py`.
 """
 
 import json
@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Tag, WithJsonSchema, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 from starlette.types import Receive, Scope, Send
 
 from ...tokenizer.language_codes import language_name
@@ -23,7 +23,7 @@ from ..language_detection import Detection
 from ..request_checks import replay_body
 from ..service import Service
 from .bodies import Body, Error, From0, JSONRoute, Text, Texts, by_kind, key_wanted, refuse_utf16
-from .files import endings
+from .translate_file import endings
 
 MOST_FIELDS = 100
 TYPING = 500  # milliseconds
@@ -81,8 +81,7 @@ class DetectBody(NamedFields):
         {"q": "Le chat est fatigué."}, {"q": ["Le chat est fatigué.", "The cat is tired."]},
     ]})  # fmt: skip
 
-    q: Annotated[Annotated[str, Field(min_length=1), Tag("text")] | Texts, by_kind] = Field(
-        description="the text or, in JSON, a list of texts")
+    q: Annotated[Text | Texts, by_kind] = Field(description="the text or, in JSON, a list of texts")
     api_key: str | None = KEY
 
 

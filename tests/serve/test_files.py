@@ -15,7 +15,7 @@ from seq2see.documents.protocol import Document, FileOptions, Text
 from seq2see.errors import UserError
 from seq2see.serve.access import AccessControl, Caller
 from seq2see.serve.api_errors import APIError
-from seq2see.serve.dialects.files import disposition, safe_name
+from seq2see.serve.dialects.translate_file import disposition, safe_name
 from seq2see.serve.downloads import Download, Downloads
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings

@@ -21,7 +21,6 @@ from ..downloads import Download, Downloads
 from ..service import Service
 from .bodies import key_wanted
 
-FIELDS = ("source", "target", "api_key", "columns", "keys")
 MOST_FIELDS = 20
 LONGEST_FIELD = 5_000  # bytes
 LONGEST_NAME = 100  # characters
@@ -48,7 +47,7 @@ def router(service: Service) -> APIRouter:
         columns, keys = (tuple(filter(None, re.split(r"\s*,\s*", fields.get(which, "").strip())))
                          for which in ("columns", "keys"))
         translated = await service.translate_document(
-            name, data, caller=caller, source=fields["source"], target=fields["target"],
+            name, data, caller=caller, source=fields["source"], target=fields["target"], model=fields.get("model") or None,
             options=FileOptions(columns=columns, keys=keys))
         path = PurePosixPath(name)
         file = Download(safe_name(f"{path.stem}.{fields['target']}{path.suffix}"), translated)
@@ -97,11 +96,12 @@ def disposition(filename: str) -> str:
 
 def documented() -> dict[str, Any]:
     """The form, for OpenAPI, which FastAPI cannot see."""
-    text = {"type": "string"}
-    what = {"file": text | {"contentMediaType": "application/octet-stream", "description": "the file"},
-            "source": text | {"description": "source language, or `auto`"},
-            "target": text | {"description": "target language"},
+    text: dict[str, Any] = {"type": "string", "maxLength": LONGEST_FIELD // 4}
+    what = {"file": {"type": "string", "contentMediaType": "application/octet-stream", "description": "the file"},
+            "source": text | {"minLength": 1, "description": "source language, or `auto`"},
+            "target": text | {"minLength": 1, "description": "target language"},
             "api_key": text | {"description": "the API key, if the server requires one"},
+            "model": text | {"description": "name of the model (default: the first with the language pair)"},
             "columns": text | {"description": "of a table: names or numbers of the columns to translate, with commas"},
             "keys": text | {"description": "of JSON: names of the members to translate, with commas"}}
     return {"required": True, "content": {"multipart/form-data": {"schema": {
