@@ -56,14 +56,22 @@ function sent(one, { seconds }) {
 
 export function uploadActions({ state, settings, root, set }) {
   const { files } = settings, focus = (name) => root.querySelector(`[data-k=${name}]`)?.focus();
+  const focused = () => root.getRootNode().activeElement, isInside = () => focused()?.closest(".upload");
   let running = null;
+
+  // The focus goes to what is new where it was inside, or where what had it is gone.
+  function put(sent) {
+    const was = isInside(), isEnd = sent?.href || sent?.error;
+    set({ upload: Boolean(state.upload || isEnd), sent });
+    if (was && (sent?.href || !isInside())) focus(sent?.href ? "save" : "choose");
+  }
 
   function take(given) {
     const [file, ...others] = given;
     if (!file) return;
     running?.abort();
     const error = others.length ? "One file at a time." : refusalOf(file, files);
-    if (error) set({ upload: true, sent: { error } }); else translate(file);
+    if (error) put({ error }); else translate(file);
   }
 
   function translate(file) {
@@ -71,16 +79,14 @@ export function uploadActions({ state, settings, root, set }) {
     const [source, target] = languagesOf(state, settings), { name } = file;
     const fields = { source: source || "auto", target, ...state.model && { model: state.model }, file };
     for (const [field, value] of Object.entries(fields)) form.append(field, value);
-    const show = (more) => running === request && set({ sent: { name, ...more } });
-    const end = () => { show(answerOf(request, files)); focus("save"); };
+    const show = (more) => running === request && put({ name, ...more });
     request.upload.onprogress = ({ loaded, total }) => show({ share: loaded / total });
     request.upload.onload = () => show({ share: 1 });
-    request.onloadend = end;
-    request.onabort = () => { request.onloadend = null; };
+    request.onload = request.onerror = () => show(answerOf(request, files));
     request.open("POST", files.address);
     request.send(form);
-    set({ upload: true });
-    show({ share: 0 });
+    set({ upload: true, menu: null });
+    put({ name, share: 0 });
   }
 
   return {
@@ -93,8 +99,8 @@ export function uploadActions({ state, settings, root, set }) {
     uploaded(input) { take([...input.files]); input.value = ""; },
     unsend() {
       running.abort();
-      set({ sent: null });
-      focus("choose");
+      running = null;
+      put(null);
     },
   };
 }
