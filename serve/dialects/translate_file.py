@@ -1,11 +1,14 @@
 """LibreTranslate's routes for files: `POST /translate_file`, whose answer has the address for `GET /download_file/NAME`.
 
-The name of a file says its format, and what its translation is called.  It is never a path.
+The name of a file says its format, and what its translation is called.  It is never a path.  Nothing is written to the
+disk.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
+from contextlib import aclosing
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -13,16 +16,19 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 
 from ...documents.formats import usable_formats
 from ...documents.protocol import FileOptions
 from ..api_errors import APIError
+from ..batcher import busy_error
 from ..downloads import Download, Downloads
 from ..service import Service
 from .bodies import key_wanted
 
 MOST_FIELDS = 20
 LONGEST_FIELD = 5_000  # bytes
+MOST_ARRIVING = 32  # files that are being received, each in memory
 LONGEST_NAME = 100  # characters
 UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")  # in a name
 
@@ -34,6 +40,7 @@ class TranslatedFile(BaseModel):
 def router(service: Service) -> APIRouter:
     routes = APIRouter(tags=["LibreTranslate"])
     settings = service.settings
+    arriving = asyncio.Semaphore(MOST_ARRIVING)
     downloads = Downloads(seconds=settings.download_seconds, most_bytes=settings.download_bytes)
 
     @routes.post("/translate_file", summary="Translate a file", response_model=TranslatedFile,
@@ -41,7 +48,10 @@ def router(service: Service) -> APIRouter:
                  description="Its format is known by the end of its name; `/frontend/settings` lists the formats. "
                  "Fields may also be query parameters.")
     async def translate_file(request: Request) -> dict[str, str]:
-        async with request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=LONGEST_FIELD) as form:
+        if arriving.locked():
+            raise busy_error()
+        async with arriving:
+            form = await _form(request)
             fields, name, data = await _sent(request, form, most=settings.file_bytes)
         caller = service.access.authenticate(request, fields.get("api_key"))
         columns, keys = (tuple(filter(None, re.split(r"\s*,\s*", fields.get(which, "").strip())))
@@ -63,6 +73,24 @@ def router(service: Service) -> APIRouter:
             "Content-Disposition": disposition(file.filename), "Cache-Control": "no-store"})
 
     return routes
+
+
+class InMemory(MultiPartParser):
+    """Its files never become files on the disk; `RequestChecks` bounds the body."""
+
+    spool_max_size = 0  # no limit
+
+
+async def _form(request: Request) -> FormData:
+    """Empty for another kind of body."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "multipart/form-data":
+        return FormData()
+    try:
+        async with aclosing(request.stream()) as stream:
+            return await InMemory(request.headers, stream, max_files=1, max_fields=MOST_FIELDS,
+                                  max_part_size=LONGEST_FIELD).parse()
+    except MultiPartException as error:
+        raise APIError(400, "bad_request", error.message) from None
 
 
 async def _sent(request: Request, form: FormData, *, most: int) -> tuple[dict[str, str], str, bytes]:

@@ -3,6 +3,7 @@
 import asyncio
 import html
 import re
+import tempfile
 import time
 import urllib.parse
 
@@ -235,6 +236,15 @@ def test_a_file_has_its_own_limit_and_other_bodies_keep_theirs(client):
         "Content-Type": "multipart/form-data; boundary=b"})
     assert "larger than 150000 bytes" in told(answer, 413) and time.monotonic() - began < 20
     assert counters(client)["seq2see_refusals_total", "body_too_large"] >= 1
+
+
+def test_no_file_is_written_to_the_disk_and_so_many_arrive_at_a_time(client, monkeypatch):
+    monkeypatch.setattr(tempfile.SpooledTemporaryFile, "rollover", lambda *_: pytest.fail("a file"))
+    with stub_server(file_bytes=5_000_000) as large:
+        assert "translatedFileUrl" in send(large, b" " * 1_200_000).json()
+    monkeypatch.setattr("seq2see.serve.dialects.translate_file.MOST_ARRIVING", 0)
+    with stub_server() as busy:
+        assert told(send(busy), 503) == "the server is busy: try again in a second"
 
 
 def test_an_unfinished_upload_is_forgotten(client):
