@@ -40,7 +40,7 @@ class Pivot:
 
     language: str
     text: str
-    models: tuple[str, str]
+    models: tuple[str, ...]
 
 
 @dataclass(frozen=True)
