@@ -58,7 +58,8 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
         async def metrics() -> Response:
             return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    for dialect in (v1, comparing, inside, lessons, libretranslate, translate_file, huggingface):  # routes match in this order
+    # Routes match in this order.
+    for dialect in (v1, comparing, inside, lessons, libretranslate, translate_file, huggingface):
         app.include_router(dialect.router(service))
     if settings.docs:
         app.add_api_route("/docs", lambda: HTMLResponse(docs_page(app.openapi())), include_in_schema=False)

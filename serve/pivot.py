@@ -115,8 +115,8 @@ async def translate_through(legs: Sequence[Leg], translate: TranslateAlike, text
     Alternatives, samples and a prefix are the second model's; the first writes its best translation.
     """
     if request.get("glossary"):
-        raise APIError(400, "pivoted", f"a glossary has no terms for the text between: {said(legs)} is translated by two"
-                       " models; leave the glossary out, or translate in two steps")
+        raise APIError(400, "pivoted", f"a glossary has no terms for the text between: {said(legs)} is translated by"
+                       " two models; leave the glossary out, or translate in two steps")
     one, two = legs
     best = replace(NO_OPTIONS, num_beams=options.num_beams, max_new_tokens=options.max_new_tokens)
     first = await translate(one.model, texts, source=one.source, target=one.target, options=best, **request)

@@ -51,6 +51,7 @@ PATIENCE = 0.05  # seconds after which a document looks again whether the queue 
 LONG_TEXT = 1_000  # characters; longer texts are prepared in a thread, to keep the event loop free
 SAMPLE = 4_000  # characters of a document, from which its language is detected
 MARKUP = re.compile(r"<[^>]*>")
+NO_FILE_OPTIONS = FileOptions()
 OUTCOMES = {500: "failed", 504: "late"}  # of requests that end with an error, for the metrics; otherwise "refused"
 log = logging.getLogger("seq2see.serve")
 
@@ -176,8 +177,8 @@ class Service:
         async with self.serving([text], caller, self.settings.look_seconds, options=options, prefix=prefix):
             return await self._do(self._examine, text, work, client=caller.address, model=model)
 
-    async def translate_document(self, name: str, data: bytes, *, caller: Caller, options: FileOptions = FileOptions(),
-                                 **request: Unpack[RequestOptions]) -> bytes:
+    async def translate_document(self, name: str, data: bytes, *, caller: Caller,
+                                 options: FileOptions = NO_FILE_OPTIONS, **request: Unpack[RequestOptions]) -> bytes:
         """The document in a file of this name, translated.
 
         A document without a source language gets one, that of its texts together.  A long one takes long, not others'
@@ -252,13 +253,11 @@ class Service:
         long = sum(map(len, texts)) >= LONG_TEXT or request.get("keep")  # a pattern may be slow
         run = partial(_in, self._markup if format == "html" else self._threads if long else None)
         job = await run(lambda: translator.prepare(texts, options=within, format=format, **request))
-        submit = self._batchers[name, options.sampling].submit
-        if patient:
-            submit = partial(self._submit_in_turn, self._batchers[name, options.sampling])
-        else:
+        batcher = self._batchers[name, options.sampling]
+        if not patient:
             check_tokens([len(ids) for ids, _ in job.work], limits=self.settings)
         while job.work:
-            found = await submit(job.work)
+            found = await (self._submit_in_turn(batcher, job.work) if patient else batcher.submit(job.work))
             written = sum(len(one.token_ids) for hypotheses in found for one in hypotheses)
             self.metrics.tokens.labels("target").inc(written)
             await run(partial(job.advance, found))

@@ -1,7 +1,8 @@
 """LibreTranslate's HTTP API, at the root.
 
 Every request may be JSON, a form, a multipart form, or query parameters.  Differences from LibreTranslate: the language
-of each text in a batch is detected separately, HTML has alternatives, and no suggestion is taken.  Files: `translate_file.py`.
+of each text in a batch is detected separately, HTML has alternatives, and no suggestion is taken.  `translate_file.py`
+has the routes for files.
 """
 
 import json

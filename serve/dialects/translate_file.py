@@ -1,4 +1,4 @@
-"""LibreTranslate's routes for files: `POST /translate_file`, whose answer has the address for `GET /download_file/NAME`.
+"""LibreTranslate's routes for files: `POST /translate_file` answers with the address for `GET /download_file/NAME`.
 
 The name of a file says its format, and what its translation is called.  It is never a path.  Nothing is written to the
 disk.
@@ -57,8 +57,8 @@ def router(service: Service) -> APIRouter:
         columns, keys = (tuple(filter(None, re.split(r"\s*,\s*", fields.get(which, "").strip())))
                          for which in ("columns", "keys"))
         translated = await service.translate_document(
-            name, data, caller=caller, source=fields["source"], target=fields["target"], model=fields.get("model") or None,
-            options=FileOptions(columns=columns, keys=keys))
+            name, data, caller=caller, source=fields["source"], target=fields["target"],
+            model=fields.get("model") or None, options=FileOptions(columns=columns, keys=keys))
         path = PurePosixPath(name)
         file = Download(safe_name(f"{path.stem}.{fields['target']}{path.suffix}"), translated)
         own = downloads.add(file, extension=path.suffix.lower().removeprefix("."))

@@ -6,10 +6,11 @@ import re
 import tempfile
 import time
 import urllib.parse
+from types import SimpleNamespace
 
 import httpx
 import pytest
-from serving import Stub, counters, running, stub_server, translate
+from serving import Stub, counters, running, stub_server, translate, written
 
 from seq2see.documents import formats
 from seq2see.documents.protocol import Document, FileOptions, Text
@@ -20,7 +21,9 @@ from seq2see.serve.dialects.translate_file import disposition, safe_name
 from seq2see.serve.downloads import Download, Downloads
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
+from seq2see.translate.results import Translation
 from .conftest import KEY
+from .test_replicated import elsewhere
 
 CALLER = Caller("10.0.0.1")
 LANGUAGES = {"source": "en", "target": "fr"}
@@ -96,7 +99,8 @@ def test_the_language_of_a_document_is_that_of_its_texts_together():
     service, seen = Service({"stub": Stub()}), []
     service._translate_alike, real = (lambda *given, **more: seen.append(more["source"]) or real(*given, **more),
                                       service._translate_alike)
-    text = "Das Wetter\nwar so schlecht, dass niemand\n<b class='the weather of the day'>spazieren gehen wollte.</b>\nOK"
+    markup = f"<b title='{'The weather was so bad that nobody wanted to go for a walk. ' * 9}'>"
+    text = f"Das Wetter\nwar so schlecht, dass niemand\n{markup}spazieren gehen wollte.</b>\nOK"
     document(service, text.encode(), source="auto")
     assert set(seen) == {"de"} and Lines.seen == FileOptions(target="fr")
 
@@ -125,19 +129,39 @@ def test_a_document_counts_as_its_texts():
         document(service, b"one")
 
 
+class Sentences(Stub):
+    """Translates each line of a text by itself, as a translator does each sentence."""
+
+    def _translations(self, texts, source, target, options):
+        found = iter((yield [(tuple(map(ord, line)), options) for text in texts for line in text.split("\n")]))
+        whole = ("\n".join(next(found)[0].text for _ in text.split("\n")) for text in texts)
+        return [Translation.of(text, (written(tuple(map(ord, one))),), source_language=source, target_language=target,
+                               engine="stub", precision="none") for text, one in zip(texts, whole, strict=True)]
+
+
 @pytest.mark.anyio
-async def test_a_long_document_gives_way_and_waits_while_the_queue_is_full():
-    """Neither does it fail where a request would, nor does a request wait for more than one batch of it."""
-    stub = Stub()
+@pytest.mark.parametrize("name", ["a.lines", "a.txt"])
+async def test_a_long_document_gives_way_and_waits_while_the_queue_is_full(name):
+    """Neither does it fail where a request would, nor does a request wait for more than one batch of it, be the
+    document many texts or a long one."""
+    stub = Sentences()
     service = Service({"stub": stub}, ServerSettings(texts=2, queue_tokens=40, wait_ms=0, batch_tokens=10,
                                                      texts_per_minute=0))
+    try:
+        await gives_way(service, stub, name)
+    finally:
+        stub.gate.set()
+        service.close()
+
+
+async def gives_way(service, stub, name):
     held = asyncio.create_task(service.translate(["hold"], caller=CALLER, **LANGUAGES))
     while not stub.entered.is_set():
         await asyncio.sleep(0.001)
     others = [asyncio.create_task(service.translate(["other text"], caller=CALLER, **LANGUAGES)) for _ in range(4)]
     await asyncio.sleep(0.01)  # the queue is full
-    data = "\n".join(f"document {number}" for number in range(8)).encode()
-    two = [asyncio.create_task(service.translate_document("a.lines", data, caller=CALLER, **LANGUAGES))
+    data = "\n".join(f"document {number} sleep 0.02" for number in range(8)).encode()
+    two = [asyncio.create_task(service.translate_document(name, data, caller=CALLER, **LANGUAGES))
            for _ in range(2)]
     await asyncio.sleep(0.2)
     assert service._batchers["stub", False].queued == 40 and not service._batchers["stub", False].full
@@ -149,7 +173,6 @@ async def test_a_long_document_gives_way_and_waits_while_the_queue_is_full():
     await service.translate(["asked"], caller=CALLER, **LANGUAGES)
     assert stub.seen.index("asked") - before <= 3, "one batch of two, and one that was with the engine"
     assert await asyncio.gather(*two) == [data.upper()] * 2
-    service.close()
 
 
 def test_it_has_a_deadline_of_its_own_and_so_many_are_at_work(monkeypatch):
@@ -164,13 +187,13 @@ def test_it_has_a_deadline_of_its_own_and_so_many_are_at_work(monkeypatch):
     assert (refused.value.status, refused.value.code) == (503, "queue_full")
 
 
-def test_an_engine_elsewhere_translates_it(translator):
-    from .test_replicated import elsewhere
-
-    text = "The cat did not cross. " * 300
-    with elsewhere(translator) as url:
-        answer = send(httpx.Client(base_url=url, timeout=120), text.encode())
-        assert httpx.get(answer.json()["translatedFileUrl"]).text == translator(text).text
+def test_an_engine_elsewhere_translates_it():
+    """Texts of any length, and until the deadline of a file."""
+    stub = Stub()
+    stub.measurements = SimpleNamespace(roles={}, pronoun_effects=None)
+    with elsewhere(stub, characters=20, deadline_seconds=0.1) as url:
+        answer = send(httpx.Client(base_url=url, timeout=120), b"The cat did not cross. sleep 0.3")
+        assert httpx.get(answer.json()["translatedFileUrl"]).text == "THE CAT DID NOT CROSS. SLEEP 0.3"
 
 
 # --- the routes
@@ -193,8 +216,9 @@ def test_a_file_is_translated_and_saved_under_its_name(client):
 
 
 @pytest.mark.parametrize(("sent", "kept"), [
-    ("../../etc/passwd.txt", "passwd.txt"), (r"C:\Users\me\a.txt", "a.txt"), ("a\r\nSet-Cookie: x.txt", "aSet-Cookie: x.txt"),
-    ("x" * 500 + ".txt", "x" * 96 + ".txt"), ("\u202etxt.exe.txt", "txt.exe.txt"), ("", ""), ("..", ".."), ("/", ""),
+    ("../../etc/passwd.txt", "passwd.txt"), (r"C:\Users\me\a.txt", "a.txt"),
+    ("a\r\nSet-Cookie: x.txt", "aSet-Cookie: x.txt"), ("x" * 500 + ".txt", "x" * 96 + ".txt"),
+    ("\u202etxt.exe.txt", "txt.exe.txt"), ("", ""), ("..", ".."), ("/", ""),
     ("a." + "x" * 500, ""),
 ])  # fmt: skip
 def test_a_name_is_no_path_and_no_header(sent, kept):
@@ -253,7 +277,8 @@ def test_an_unfinished_upload_is_forgotten(client):
             yield b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nx'
             raise RuntimeError("gone")
 
-        client.post("/translate_file", content=breaks_off(), headers={"Content-Type": "multipart/form-data; boundary=b"})
+        client.post("/translate_file", content=breaks_off(), headers={
+            "Content-Type": "multipart/form-data; boundary=b"})
     assert translate(client, "a").status_code == 200 and not client.server.service._documents
 
 

@@ -32,7 +32,7 @@ def test_with_the_keyboard_a_file_is_chosen_translated_and_saved(open_tab, small
     text = "The cat did not cross.\n"
     letter = {"name": "lettre d'été.txt", "mimeType": "text/plain", "buffer": text.encode()}
     tab = open_tab(small)
-    tab.on("filechooser", lambda chooser: chooser.set_files(letter))  # early: a chooser is caught from a moment later on
+    tab.on("filechooser", lambda chooser: chooser.set_files(letter))  # early: it takes a moment
     settled(tab)
     tab.get_by_role("button", name="File", exact=True).focus()
     tab.keyboard.press("Enter")
