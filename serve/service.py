@@ -178,8 +178,8 @@ class Service:
             return await self._do(self._examine, text, work, client=caller.address, model=model)
 
     async def translate_document(self, name: str, data: bytes, *, caller: Caller,
-                                 options: FileOptions = NO_FILE_OPTIONS, **request: Unpack[RequestOptions]) -> bytes:
-        """The document in a file of this name, translated.
+                                 options: FileOptions = NO_FILE_OPTIONS, **request: Any) -> bytes:
+        """The document in a file of this name, translated; `request` as that of `translate`, without `options`.
 
         A document without a source language gets one, that of its texts together.  A long one takes long, not others'
         turns: its texts are sent in batches, one after another.
@@ -277,7 +277,7 @@ class Service:
         return found
 
     async def _translate_document(self, name: str, data: bytes, caller: Caller, options: FileOptions,
-                                  **request: Unpack[RequestOptions]) -> bytes:
+                                  **request: Any) -> bytes:
         source, target, model = own_code(request.get("source")), own_code(request.get("target")), request.get("model")
         known = self._sources(model, source, target)
         options = replace(options, source=source or options.source, target=target or options.target)

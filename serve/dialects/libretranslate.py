@@ -8,12 +8,21 @@ has the routes for files.
 import json
 import re
 import sys
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 from starlette.types import Receive, Scope, Send
 
 from ...tokenizer.language_codes import language_name
@@ -46,14 +55,17 @@ def _from_digits(value: Any) -> Any:
 class NamedFields(Body):
     """A body whose missing fields are told as LibreTranslate tells them."""
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def read(cls, value: Any) -> Any:
-        value = Body.read(value)
-        for name, field in cls.model_fields.items():
-            if field.is_required() and isinstance(value, dict) and name not in value:
-                raise APIError(400, "bad_request", f"Invalid request: missing {name} parameter")
-        return value
+    def name_missing(cls, value: Any, validated: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return validated(value)
+        except ValidationError as error:
+            for one in error.errors():
+                if one["type"] == "missing":
+                    message = f"Invalid request: missing {one['loc'][0]} parameter"
+                    raise APIError(400, "bad_request", message) from None
+            raise
 
 
 class LibreTranslateBody(NamedFields):
