@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import PurePath
 
@@ -37,8 +38,25 @@ def read_document(name: str, data: bytes, options: FileOptions) -> Document:
         raise UserError(f"{name}: files of this format cannot be translated; expected one of {', '.join(FORMATS)}")
     if len(data) > MOST_BYTES:
         raise UserError(f"{name} has {len(data):,} bytes: at most {MOST_BYTES:,} are allowed; split it")
-    module = import_module(f".{FORMATS[extension]}", __package__)
+    try:
+        module = import_module(f".{FORMATS[extension]}", __package__)
+    except ModuleNotFoundError as error:
+        raise UserError(f"{name}: files of this format need {error.name}: pip install 'seq2see[files]'") from None
     document: Document = module.read(data, options, name=name)
     if len(document.texts) > MOST_TEXTS:
         raise UserError(f"{name} has more than {MOST_TEXTS:,} texts: split it")
     return document
+
+
+@cache
+def usable_formats() -> tuple[str, ...]:
+    """The extensions of the formats whose libraries are installed."""
+    return tuple(extension for extension, module in FORMATS.items() if _is_usable(module))
+
+
+def _is_usable(module: str) -> bool:
+    try:
+        import_module(f".{module}", __package__)
+    except ModuleNotFoundError:
+        return False
+    return True

@@ -20,7 +20,7 @@ from seq2see import __version__
 from seq2see.errors import UserError
 from .access import KEYS_VARIABLE
 from .api_errors import APIError
-from .dialects import comparing, huggingface, inside, lessons, libretranslate, v1
+from .dialects import comparing, huggingface, inside, lessons, libretranslate, translate_file, v1
 from .dialects.bodies import ERRORS, bad_request
 from .reloading import reload_router
 from .request_checks import PAGE, RequestChecks
@@ -67,7 +67,7 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
         async def metrics() -> Response:
             return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    dialects = v1, comparing, inside, lessons, libretranslate, huggingface
+    dialects = v1, comparing, inside, lessons, libretranslate, translate_file, huggingface
     routers = [reload_router(service), *(one.router(service) for one in dialects)]  # routes match in this order
     for router in routers:
         app.include_router(router)

@@ -33,6 +33,16 @@ def check_size(texts: Sequence[str], options: DecodingOptions, prefix: str, *, l
             raise APIError(400, f"{name}_too_large", f"{name} {value}: at most {most} are allowed")
 
 
+def check_document(texts: Sequence[str], *, limits: ServerSettings) -> int:
+    """As how many texts a document counts: one longer than `characters` is several.  APIError (400) for a document with
+    too much text."""
+    found = sum(map(len, texts))
+    if found > limits.file_characters:
+        raise APIError(400, "too_much_text", f"the file has {found:,} characters of text: at most"
+                       f" {limits.file_characters:,} are allowed; split it")
+    return sum(-(-len(text) // limits.characters) for text in texts)
+
+
 def check_tokens(lengths: Sequence[int], *, limits: ServerSettings) -> None:
     """APIError (400) for segments that would block all others in the queue and still miss their deadline."""
     if sum(lengths) > limits.queue_tokens and len(lengths) > 1:

@@ -22,7 +22,9 @@ from .service import Service
 
 PAGE = "/ui"  # Gradio's; the explorer is at /
 HOST = re.compile(rb"(?P<name>\[[0-9a-f:.]+\]|[0-9a-z._-]+)(:[0-9]{0,5})?")  # and a port
-KEY_IN_BODY = ("/translate", "/detect")  # of LibreTranslate's clients
+FILES = "/translate_file"  # whose body is read by its route, as it arrives
+FIELDS_BYTES = 100_000  # of a form, beside its file
+KEY_IN_BODY = ("/translate", "/detect", "/suggest", FILES)  # of LibreTranslate's clients
 LOOKS = ("/v1/look", "/v1/inside")
 WORK = ("/", "/translate", "/v1/translate", *LOOKS)  # what waits in queues
 LINGER_BYTES, LINGER_SECONDS = 2**26, 10  # of a body that is too large, after the answer
@@ -54,7 +56,7 @@ class RequestChecks:
             await self.app(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request, body = Request(scope), UnreadBody(receive)
+        request, body = Request(scope), UnreadBody(receive, self._most_bytes(scope["path"]))
         gradio = scope["path"] == PAGE or scope["path"].startswith(f"{PAGE}/")
         page = gradio or (scope["path"] == "/" and scope["method"] in ("GET", "HEAD"))
         started = False
@@ -70,11 +72,11 @@ class RequestChecks:
 
         try:
             self._check_head(request, page=page)
-            replayed = replay_body(await self._read(body), receive)
+            read = body.stream if scope["path"] == FILES else replay_body(await body.whole(), receive)
             if gradio:  # which handles disconnects itself
-                await self.app(scope, replayed, send_with_headers)
+                await self.app(scope, read, send_with_headers)
             else:
-                await self._while_connected(scope, replayed, receive, send_with_headers)
+                await self._while_connected(scope, read, body, send_with_headers)
         except ClientDisconnect:
             pass
         except Exception as error:
@@ -93,7 +95,7 @@ class RequestChecks:
         """Answer with an error, at once.  Of a body that is, or may become, larger than allowed, some more is discarded
         before the connection is closed: a client that still sends would not read the answer."""
         length = request.headers.get("content-length", "" if "transfer-encoding" in request.headers else "0")
-        ends = body.ended or (length.isdecimal() and int(length) <= self.settings.body_bytes)
+        ends = body.ended or (length.isdecimal() and int(length) <= body.most)
         # "identity": compressed, the answer would only end when the body does
         more = {} if ends else {"Connection": "close", "Content-Encoding": "identity"}
         answer = JSONResponse({"error": error.message, "code": error.code}, error.status, error.headers | more)
@@ -107,14 +109,9 @@ class RequestChecks:
                         left -= len(await body.next())
             await send({"type": "http.response.body", "body": b""})
 
-    async def _read(self, body: UnreadBody) -> bytes:
-        """The whole body."""
-        read, most = bytearray(), self.settings.body_bytes
-        while not body.ended:
-            read += await body.next()
-            if len(read) > most:
-                raise APIError(413, "body_too_large", f"the request body is larger than {most} bytes")
-        return bytes(read)
+    def _most_bytes(self, path: str) -> int:
+        """The size of a body; files have their own."""
+        return self.settings.file_bytes + FIELDS_BYTES if path == FILES else self.settings.body_bytes
 
     def _check_head(self, request: Request, *, page: bool) -> None:
         """What can be refused before the body is read, which costs more than all this: other sites, a wrong key, a
@@ -160,19 +157,19 @@ class RequestChecks:
         headers["Content-Security-Policy"] = policy + self.ancestors
         headers.setdefault("Cache-Control", "no-store")
 
-    async def _while_connected(self, scope: Scope, body: Receive, receive: Receive, send: Send) -> None:
+    async def _while_connected(self, scope: Scope, read: Receive, body: UnreadBody, send: Send) -> None:
         """Run the application as long as the client is connected."""
         serving, answered, gone = asyncio.current_task(), False, False
 
-        def leave(_: asyncio.Future[Message]) -> None:
+        def leave(_: asyncio.Future[None]) -> None:
             nonlocal gone
             if serving and not answered:
                 gone = serving.cancel()
 
-        watching = asyncio.ensure_future(receive())  # the body has been read: the next message is http.disconnect
+        watching = asyncio.ensure_future(body.disconnected())
         watching.add_done_callback(leave)
         try:
-            await self.app(scope, body, send)
+            await self.app(scope, read, send)
         except asyncio.CancelledError:
             if not gone or (serving and serving.uncancel()):  # somebody else has cancelled it, too
                 raise
@@ -182,20 +179,48 @@ class RequestChecks:
 
 
 class UnreadBody:
-    """The body of a request, chunk by chunk."""
+    """The body of a request, chunk by chunk, of at most so many bytes."""
 
-    def __init__(self, receive: Receive):
+    def __init__(self, receive: Receive, most: int):
         self.receive = receive
-        self.ended = False
+        self.most = most
+        self.read = 0
+        self._end = asyncio.Event()
+
+    @property
+    def ended(self) -> bool:
+        return self._end.is_set()
 
     async def next(self) -> bytes:
         """ClientDisconnect if the client has gone."""
         message = await self.receive()
+        if not message.get("more_body", False):
+            self._end.set()
         if message["type"] == "http.disconnect":
-            self.ended = True
             raise ClientDisconnect
-        self.ended = not message.get("more_body", False)
         return bytes(message.get("body", b""))
+
+    async def stream(self) -> Message:
+        """A `receive` that yields the body as it arrives; APIError (413) at its limit."""
+        if self.ended:
+            return await self.receive()
+        body = await self.next()
+        self.read += len(body)
+        if self.read > self.most:
+            raise APIError(413, "body_too_large", f"the request body is larger than {self.most} bytes")
+        return {"type": "http.request", "body": body, "more_body": not self.ended}
+
+    async def whole(self) -> bytes:
+        """All of it; APIError (413) if it is larger than allowed."""
+        read = bytearray()
+        while not self.ended:
+            read += (await self.stream())["body"]
+        return bytes(read)
+
+    async def disconnected(self) -> None:
+        """Returns when the client has gone: after the body, the next message is http.disconnect."""
+        await self._end.wait()
+        await self.receive()
 
 
 def is_from_page(request: HTTPConnection) -> bool:

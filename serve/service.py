@@ -9,6 +9,7 @@ Independent of FastAPI and Gradio.  `APIError` is the only exception that a call
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -19,20 +20,24 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from seq2see.errors import UserError
+from ..documents.formats import read_document
+from ..documents.protocol import FileOptions
 from ..lens.pausing import Stopped, pausing
 from ..lens.views import SLOW
-from ..tokenizer.language_pairs import LanguagePairs
+from ..tokenizer.language_pairs import Codes, LanguagePairs
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
 from ..translate.glossary import Glossary
 from ..translate.loaded_checkpoint import ModelChanged
-from ..translate.results import Translation
+from ..translate.results import EngineOutput, Translation
+from ..translate.segment_translator import Work
 from ..translate.translator import Format, Translator
 from .access import AccessControl, Caller, read_keys
 from .api_errors import APIError
-from .batcher import WORKER, Batcher
+from .batcher import WORKER, Batcher, busy_error
 from .current_request import current, log_failure
 from .language_detection import ALIASES, Detection, detect
-from .limits import bounded, check_look_size, check_passes, check_size, check_tokens
+from .limits import bounded, check_document, check_look_size, check_passes, check_size, check_tokens
+from .pivot import Leg, PivotedTranslation, fitting_model, legs_of, no_look, pivoted_pairs, translate_through
 from .server_metrics import Metrics
 from .settings import ServerSettings
 from .turns import Turns
@@ -42,7 +47,12 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 MOST_LOOKS = 32  # running and waiting: a class that clicks at once
+MOST_DOCUMENTS = 16  # at work; their texts take turns
+PATIENCE = 0.05  # seconds after which a document looks again whether the queue has room
 LONG_TEXT = 1_000  # characters; longer texts are prepared in a thread, to keep the event loop free
+SAMPLE = 4_000  # characters of a document, from which its language is detected
+MARKUP = re.compile(r"<[^>]*>")
+NO_FILE_OPTIONS = FileOptions()
 OUTCOMES = {500: "failed", 504: "late"}  # of requests that end with an error, for the metrics; otherwise "refused"
 
 
@@ -57,6 +67,7 @@ class RequestOptions(TypedDict, total=False):
     prefix: str
     keep: str  # a pattern: what it matches stays
     glossary: Glossary | None  # terms and what is written for them
+    patient: bool  # texts of a document, of any length: they give way to others, and wait while the queue is full
 
 
 @dataclass(frozen=True)
@@ -85,6 +96,9 @@ class Service:
         self._threads = ThreadPoolExecutor(2, WORKER)
         self._markup = ThreadPoolExecutor(1, WORKER)
         self._looks = Turns(MOST_LOOKS)
+        self._files = ThreadPoolExecutor(1, WORKER)  # reads and writes documents
+        self._documents = 0  # at work
+        self._next_batch = asyncio.Lock()  # of a document's texts: one at a time, in turns
         for name, translator in (models or {}).items():
             self.add(name, translator)
         self.ready = bool(models)
@@ -131,7 +145,7 @@ class Service:
             end()
         for batcher in self._served.batchers.values():
             batcher.close()
-        for threads in (self._threads, self._markup):
+        for threads in (self._threads, self._markup, self._files):
             threads.shutdown(wait=False, cancel_futures=True)
         self._looks.close()
 
@@ -142,8 +156,15 @@ class Service:
 
     @property
     def language_pairs(self) -> LanguagePairs:
-        """The (source, target) pairs of all models."""
-        return LanguagePairs.union(one.language_pairs for one in self.models.values())
+        """The (source, target) pairs of all models, and those that two of them translate."""
+        return LanguagePairs.union([*(one.language_pairs for one in self.models.values()), self.pivoted_pairs])
+
+    @property
+    def pivoted_pairs(self) -> LanguagePairs:
+        """The pairs that two models translate, through the language of the setting `pivot`."""
+        through = self.settings.pivot
+        return pivoted_pairs(tuple(one.language_pairs for one in self.models.values()), through) if through else (
+            LanguagePairs())
 
     def detect(self, text: str) -> list[Detection]:
         """The source languages that a text may be in, most probable first."""
@@ -161,6 +182,7 @@ class Service:
         """A translation of each text, in order."""
         looks = request.get("format") == "html"  # its elements are placed by attention, which may have to load torch
         seconds = self.settings.look_seconds if looks else self.settings.deadline_seconds
+        seconds = self.settings.file_seconds if request.get("patient") else seconds
         async with self.serving(texts, caller, seconds, **request):
             return await self._do(self._translate, texts, **request)
 
@@ -182,15 +204,33 @@ class Service:
         async with self.serving([text], caller, self.settings.look_seconds, options=options, prefix=prefix):
             return await self._do(self._examine, text, work, client=caller.address, model=model)
 
+    async def translate_document(self, name: str, data: bytes, *, caller: Caller,
+                                 options: FileOptions = NO_FILE_OPTIONS, **request: Any) -> bytes:
+        """The document in a file of this name, translated; `request` as that of `translate`, without `options`.
+
+        A document without a source language gets one, that of its texts together.  A long one takes long, not others'
+        turns: its texts are sent in batches, one after another.
+        """
+        async with self.serving([""], caller, self.settings.file_seconds):  # as one text, until they are known
+            if self._documents >= MOST_DOCUMENTS:
+                raise busy_error()
+            self._documents += 1
+            try:
+                return await self._translate_document(name, data, caller, options, **request)
+            finally:
+                self._documents -= 1
+
     @asynccontextmanager
     async def serving(self, texts: Sequence[str], caller: Caller, seconds: float, *,
-                      options: DecodingOptions = NO_OPTIONS, prefix: str = "", **_: Any) -> AsyncIterator[None]:
+                      options: DecodingOptions = NO_OPTIONS, prefix: str = "", patient: bool = False,
+                      **_: Any) -> AsyncIterator[None]:
         """Wraps each request: checks, deadline and metrics.
 
         Every exception leaves as an APIError, except cancellation.
         """
         self.check_ready()
-        check_size(texts, options, prefix, limits=self.settings)
+        if not patient:
+            check_size(texts, options, prefix, limits=self.settings)
         self.access.check_rate(caller, len(texts))
         began, outcome = time.perf_counter(), "done"
         try:
@@ -217,41 +257,81 @@ class Service:
 
     async def _translate(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None,
                          model: str | None = None, **request: Any) -> list[Translation]:
-        source, target = (None if code is None else ALIASES.get(code.casefold(), code) for code in (source, target))
-        source = None if source == "auto" else source
-        self.model_for(model, source, target)
-        known = [code for one in self.named(model).values() for code in one.language_pairs.sources_to(target)]
+        source, target = own_code(source), own_code(target)
+        known = self._sources(model, source, target)
         sources = [source or await self._detected(text, known) for text in texts]
         groups = {source: [text for text, one in zip(texts, sources, strict=True) if one == source]
                   for source in sources}
-        answers = await asyncio.gather(*(
-            self._translate_alike(self.model_for(model, source, target), group, source=source, target=target, **request)
-            for source, group in groups.items()))
+        answers = await asyncio.gather(*(self._translate_between(self._route(model, source, target), group, **request)
+                                         for source, group in groups.items()))
         left = dict(zip(groups, map(iter, answers), strict=True))
         return [next(left[source]) for source in sources]
 
+    async def _translate_between(self, route: Sequence[Leg], texts: Sequence[str], **request: Any) -> list[Translation]:
+        if len(route) > 1:
+            return await translate_through(route, self._translate_alike, texts, **request)
+        [leg] = route
+        return await self._translate_alike(leg.model, texts, source=leg.source, target=leg.target, **request)
+
     async def _translate_alike(self, name: str, texts: Sequence[str], *, options: DecodingOptions = NO_OPTIONS,
-                               format: Format = "text", **request: Any) -> list[Translation]:
+                               format: Format = "text", patient: bool = False, **request: Any) -> list[Translation]:
         """Texts of one language, by one model.  HTML is prepared in a thread of its own, as it needs attention."""
         translator, batcher = self.served.models[name], self.served.batchers[name, options.sampling]
         within = bounded(options, translator, self.settings)
         long = sum(map(len, texts)) >= LONG_TEXT or request.get("keep") or request.get("glossary")  # these may be slow
         run = partial(_in, self._markup if format == "html" else self._threads if long else None)
         job = await run(lambda: translator.prepare(texts, options=within, format=format, **request))
-        check_tokens([len(ids) for ids, _ in job.work], limits=self.settings)
+        if not patient:
+            check_tokens([len(ids) for ids, _ in job.work], limits=self.settings)
         while job.work:
             current().source_tokens += sum(len(ids) for ids, _ in job.work)
-            found = await batcher.submit(job.work)
+            found = await (self._submit_in_turn(batcher, job.work) if patient else batcher.submit(job.work))
             written = sum(len(one.token_ids) for hypotheses in found for one in hypotheses)
             current().target_tokens += written
             self.metrics.tokens.labels("target").inc(written)
             await run(partial(job.advance, found))
         return job.result
 
+    async def _submit_in_turn(self, batcher: Batcher, work: Sequence[Work]) -> list[EngineOutput]:
+        """The engine's output for sources of a document: at most `texts` are in the queue at a time, and only while it
+        is not half full."""
+        found: list[EngineOutput] = []
+        for start in range(0, len(work), self.settings.texts):
+            async with self._next_batch:
+                part = work[start : start + self.settings.texts]
+                tokens = sum(len(ids) for ids, _ in part)
+                while batcher.queued and batcher.queued + tokens > batcher.queue_tokens // 2:
+                    await asyncio.sleep(PATIENCE)
+                found += await batcher.submit(part)
+        return found
+
+    async def _translate_document(self, name: str, data: bytes, caller: Caller, options: FileOptions,
+                                  **request: Any) -> bytes:
+        source, target, model = own_code(request.get("source")), own_code(request.get("target")), request.get("model")
+        known = self._sources(model, source, target)
+        options = replace(options, source=source or options.source, target=target or options.target)
+        document = await _in(self._files, lambda: read_document(name, data, options))
+        texts = [one.text for one in document.texts]
+        self.access.check_rate(caller, check_document(texts, limits=self.settings) - 1)
+        request["source"] = source or await self._detected(MARKUP.sub(" ", "\n".join(texts)[:SAMPLE]), known)
+        request["patient"] = True
+        written = list[str](texts)
+        for html in (False, True):
+            places = [place for place, one in enumerate(document.texts) if one.html is html]
+            request["format"] = "html" if html else "text"
+            for start in range(0, len(places), self.settings.texts):
+                batch = places[start : start + self.settings.texts]
+                found = await patiently(self._do, self._translate, [texts[place] for place in batch], **request)
+                for place, one in zip(batch, found, strict=True):
+                    written[place] = one.text
+        return await _in(self._files, lambda: document.write(written))
+
     async def _translate_and_look(self, text: str, *, client: str, alternative: int, views: Sequence[str],
                                   evidence: bool, **request: Unpack[RequestOptions]) -> tuple[Translation, list[Trace]]:
         check_look_size(text, limits=self.settings)
         [result] = await self._translate([text], **request)
+        if isinstance(result, PivotedTranslation):
+            raise no_look(result)
         if not result.hypotheses:
             raise APIError(400, "blank_text", "the text has no words, so there is no translation to look at")
         name = self.model_for(request.get("model"), result.source_language or None, result.target_language or None)
@@ -288,21 +368,52 @@ class Service:
     def model_for(self, model: str | None, source: str | None, target: str | None) -> str:
         """The name of the requested model, or of the first with the language pair."""
         models = self.named(model)
-        fitting = [name for name, one in models.items()
-                   if not one.language_pairs or one.language_pairs.has(source, target)]
-        if fitting:  # first one that has these codes, then any that has these languages
-            return next((name for name in fitting if models[name].language_pairs.fitting(source, target)), fitting[0])
+        if (fitting := fitting_model(models, source, target)) is not None:
+            return fitting
         try:
-            LanguagePairs.union(one.language_pairs for one in models.values()).find(source, target)
+            pairs = self.language_pairs if model is None else models[model].language_pairs
+            pairs.find(source, target)
         except UserError as error:
             raise APIError(400, "unknown_language", str(error)) from None
         raise APIError(400, "unknown_language", "no model translates between these languages")
+
+    def _route(self, model: str | None, source: str | None, target: str | None) -> Sequence[Leg]:
+        """The model for the languages, or two of them through the language of the setting `pivot`."""
+        through = self.settings.pivot
+        if through and model is None and fitting_model(self.models, source, target) is None:
+            legs = legs_of(self.models, source, target, through=through)
+            if legs is not None:
+                return legs
+        return [Leg(self.model_for(model, source, target), source, target)]
+
+    def _sources(self, model: str | None, source: str | None, target: str | None) -> Codes:
+        """The source languages of the target language; APIError if nothing translates from `source` to it."""
+        self._route(model, source, target)
+        pairs = self.language_pairs if model is None else self.named(model)[model].language_pairs
+        return pairs.sources_to(target)
 
     async def _detected(self, text: str, languages: Sequence[str]) -> str | None:
         """The most likely of the languages; None if there are none."""
         if len(set(languages)) < 2:
             return languages[0] if languages else None
         return (await _in(self._threads, lambda: detect(text, languages)))[0].language
+
+
+def own_code(code: str | None) -> str | None:
+    """The code of a language; None for `auto`."""
+    code = None if code is None else ALIASES.get(code.casefold(), code)
+    return None if code == "auto" else code
+
+
+async def patiently(work: Callable[..., Awaitable[Result]], *arguments: Any, **request: Any) -> Result:
+    """Call again while the queue is full; the deadline of the request ends that."""
+    while True:
+        try:
+            return await work(*arguments, **request)
+        except APIError as error:
+            if error.code != "queue_full":
+                raise
+        await asyncio.sleep(PATIENCE)
 
 
 def as_api_error(error: BaseException) -> APIError:

@@ -10,17 +10,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, StringConstraints
+from pydantic import AfterValidator, Field, NonNegativeFloat, NonNegativeInt, StringConstraints
+from pydantic_core import PydanticCustomError
 
 from seq2see import settings_file
 from seq2see.validation import STRICT, checked
+from ..tokenizer.language_codes import is_language
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")  # hosts unreachable from other machines
+
+def language(code: str) -> str:
+    """The code of a language, checked."""
+    if not is_language(code):
+        raise PydanticCustomError("language", "expected the code of a language, such as en")
+    return code
+
 
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(ge=0.001)]
 Names = tuple[str, ...]
 Part = bool | Literal["key"]  # "key": for those with an API key
+Language = Annotated[str, AfterValidator(language)]
 Sites = tuple[Annotated[str, StringConstraints(pattern=r"^[^\s;,]+\z")], ...]
 
 
@@ -41,6 +51,12 @@ class ServerSettings:
     body_bytes: Count = 1_000_000
     deadline_seconds: Seconds = 30.0
     look_seconds: Seconds = 120.0
+    # Files.
+    file_bytes: Count = 10_000_000
+    file_characters: Count = 200_000
+    file_seconds: Seconds = 600.0
+    download_seconds: Seconds = 600.0
+    download_bytes: Count = 100_000_000
     # Limits of all requests together.
     texts_per_minute: NonNegativeInt = 1_200
     queue_tokens: Count = 50_000
@@ -60,6 +76,7 @@ class ServerSettings:
     metrics: Part = True
     lessons: str = "runs/lessons"
     run_lessons: bool = False
+    pivot: Language | None = None
     # For operators.
     request_log: bool = False
     log_addresses: bool = False

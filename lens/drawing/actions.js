@@ -9,6 +9,7 @@ import { isNarrow } from "./markup.js";
 import { keepLanguage, keepTheme, sideOf, toAddress, traceOf } from "./state.js";
 import { tour } from "./tour.js";
 import { hasHeads, headOf } from "./trace.js";
+import { uploadActions } from "./upload.js";
 
 export function actionsOf(context) {
   const { state, settings, root, set, open, again } = context;
@@ -60,6 +61,7 @@ export function actionsOf(context) {
     again,
     cancel: context.cancel, weigh: context.weighAll,
     ...dockActions(context), ...machineActions(context), ...insideActions(context),
+    ...uploadActions(context),
   };
 }
 

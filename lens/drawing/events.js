@@ -6,6 +6,7 @@ import { sift, walk } from "./menus.js";
 import { chosenOf, traceOf } from "./state.js";
 import { same } from "./texts.js";
 import { headOf } from "./trace.js";
+import { listenToFiles } from "./upload.js";
 
 const REST = 400;  // milliseconds without a key press, after which the text is translated
 
@@ -14,6 +15,7 @@ export function listen(context) {
   listenToField(context);
   listenToPointer(context);
   listenToKeys(context);
+  listenToFiles(context);
 }
 
 function listenToClicks(context) {
@@ -105,6 +107,7 @@ function listenToKeys(context) {
     }
     if (target.closest(".pop")) return walk(root.querySelector(".pop"), event);
     if (target.matches(".field")) return;
+    if (key === "Escape" && state.upload) return actions.upload();
     if (key === "Escape" && state.drawer) return actions.lab({ dataset: { value: state.drawer } });
     if (target.dataset.do === "seek") {
       const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -Infinity, End: Infinity }[key];

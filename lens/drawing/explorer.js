@@ -21,6 +21,7 @@ import { story } from "./story.js";
 import { tips } from "./tips.js";
 import { hasHeads } from "./trace.js";
 import { comparedWith, twoModels } from "./two_models.js";
+import { UPLOAD, drawUpload } from "./upload.js";
 import { wordPanel } from "./word.js";
 
 const OTHERS = { machine, lessons, story };  // what draws the pages beside Explore
@@ -39,7 +40,7 @@ const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the ma
   <div class="dockwrap"><div class="card drawer" hidden></div><div class="card dock"></div></div>
   <footer class="foot"></footer><div class="pop" role="menu" hidden></div>
   <div class="tip" role="tooltip" id="s2s-tip" hidden></div><div class="tourbox" role="dialog" aria-label="Tour"
-    hidden></div>`;
+    hidden></div>${UPLOAD}`;
 
 export function explorer(element, settings) {
   const root = element.appendChild(document.createElement("div")), find = (name) => root.querySelector(name);
@@ -81,7 +82,7 @@ export function explorer(element, settings) {
     const exploring = state.page === "explore";
     for (const name of [".explore", ".dockwrap"]) find(name).hidden = !exploring;
     find(".other").hidden = exploring;
-    if (!exploring) return other();
+    if (!exploring) { find(".upload").hidden = true; return other(); }
     paintTexts(find(".texts"), state, settings);
     root.classList.toggle("bare", !trace);
     const isBeside = trace && comparedWith(state, settings);
@@ -106,6 +107,7 @@ export function explorer(element, settings) {
     fit(find(".texts"), state.traces.length);
     drawThreads(find(".texts"), state);
     showMenu(root, state, settings);
+    drawUpload(root, state, settings);
     if (trace) showRow(find(".mapbox"));
     drawBetweenTexts(find(".texts"), state, trace ? joins(state) : []);
   }
@@ -127,6 +129,7 @@ export function explorer(element, settings) {
     paint(find(".foot"), foot(engine, settings));
     fit(find(".texts"), state.traces.length);
     showMenu(root, state, settings);
+    drawUpload(root, state, settings);
   }
 
   // What follows the pointer: outline, sentence, word.

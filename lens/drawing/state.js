@@ -13,6 +13,7 @@ export const START = {
   busy: null, error: null, editing: false, draft: null, changed: [],
   moment: null, playing: false, replay: null,
   twin: null, held: null, drawer: null, lab: {}, menu: null,
+  upload: false, sent: null,       // sent: of the file to translate its name, and share, error or href
   machine: { step: null, mode: "for", open: null, stop: null },  // step: of the token followed, null of the word
 };
 

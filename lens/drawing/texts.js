@@ -4,6 +4,7 @@ import { inLanguage, isRightToLeft, language, withArticle } from "./languages.js
 import { changed, html, icon, listed, opener, paint, stretches, tipped } from "./markup.js";
 import { looking, sideOf, traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
+import { uploadTool } from "./upload.js";
 import { count, percent, quoted } from "./wording.js";
 
 const UNSURE = 0.7;  // chance below which a word has a dotted underline
@@ -56,7 +57,7 @@ function actions(state, settings) {
     ${opener(state, "alternatives", html`${icon("list")}<span>Alternatives</span>`)}
     ${action("share", "link", html`Share<span class="wide"> link</span>`,
       "Copy a link that opens this sentence, word and head")}
-    ${copy}`;
+    ${copy}${uploadTool(state, settings)}`;
 }
 const action = (id, name, label, tip) => html`<button class="tool second" data-do="${id}" data-k="${id}" ${
   tipped(tip)}>${icon(name)}<span>${label}</span></button>`;

@@ -1,18 +1,28 @@
 """LibreTranslate's HTTP API, at the root.
 
 Every request may be JSON, a form, a multipart form, or query parameters.  Differences from LibreTranslate: the language
-of each text in a batch is detected separately, HTML has alternatives, and file uploads are not supported (a whole text
-file fits into `q`).
+of each text in a batch is detected separately, HTML has alternatives, and no suggestion is taken.  `translate_file.py`
+has the routes for files.
 """
 
 import json
 import re
 import sys
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from fastapi.responses import JSONResponse
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 from starlette.types import Receive, Scope, Send
 
 from ...tokenizer.language_codes import language_name
@@ -22,9 +32,11 @@ from ..api_errors import APIError
 from ..language_detection import Detection
 from ..request_checks import replay_body
 from ..service import Service
-from .bodies import Body, From0, JSONRoute, Text, Texts, by_kind, key_wanted, refuse_utf16
+from .bodies import Body, Error, From0, JSONRoute, Text, Texts, by_kind, key_wanted, refuse_utf16
+from .translate_file import endings
 
 MOST_FIELDS = 100
+TYPING = 500  # milliseconds
 MOST_TARGETS = 30  # of a language, that are listed where there are many languages
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 FOUR_WAYS = "As JSON, a form, a multipart form or query parameters; a list of texts only as JSON."
@@ -40,7 +52,23 @@ def _from_digits(value: Any) -> Any:
     return int(value) if isinstance(value, str) and re.fullmatch("[0-9]{1,9}", value) else value
 
 
-class LibreTranslateBody(Body):
+class NamedFields(Body):
+    """A body whose missing fields are told as LibreTranslate tells them."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def name_missing(cls, value: Any, validated: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return validated(value)
+        except ValidationError as error:
+            for one in error.errors():
+                if one["type"] == "missing":
+                    message = f"Invalid request: missing {one['loc'][0]} parameter"
+                    raise APIError(400, "bad_request", message) from None
+            raise
+
+
+class LibreTranslateBody(NamedFields):
     """A text or a list of texts, with source and target language."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [
@@ -61,10 +89,12 @@ class LibreTranslateBody(Body):
     api_key: str | None = KEY
 
 
-class DetectBody(Body):
-    model_config = ConfigDict(json_schema_extra={"examples": [{"q": "Le chat est fatigué."}]})
+class DetectBody(NamedFields):
+    model_config = ConfigDict(json_schema_extra={"examples": [
+        {"q": "Le chat est fatigué."}, {"q": ["Le chat est fatigué.", "The cat is tired."]},
+    ]})  # fmt: skip
 
-    q: str = Field(min_length=1, description="the text")
+    q: Annotated[Text | Texts, by_kind] = Field(description="the text or, in JSON, a list of texts")
     api_key: str | None = KEY
 
 
@@ -81,6 +111,29 @@ class Language(BaseModel):
     name: str
     targets: list[str] | None = Field(default=None, description="available target languages, possibly none; left out "
                                       "where there are more than 1,000 pairs, for languages with more than 30")
+
+
+class NamedLanguage(BaseModel):
+    code: str
+    name: str
+
+
+class DefaultLanguages(BaseModel):
+    source: NamedLanguage
+    target: NamedLanguage
+
+
+class FrontendSettings(BaseModel):
+    """What LibreTranslate's own page reads."""
+
+    charLimit: int = Field(description="maximum characters per text")
+    frontendTimeout: int = Field(description="milliseconds after a key press until a page translates")
+    apiKeys: bool = Field(description="whether there are API keys")
+    keyRequired: bool = Field(description="whether each request needs one")
+    suggestions: bool = Field(description="false: see /suggest")
+    filesTranslation: bool
+    supportedFilesFormat: list[str] = Field(description="ends of the names of files that can be translated")
+    language: DefaultLanguages
 
 
 class AnyEncoding(JSONRoute):
@@ -135,13 +188,21 @@ def router(service: Service) -> APIRouter:
             answer["alternatives"] = [[other.text for other in one.hypotheses[1:]] for one in found]
         return {name: values[0] for name, values in answer.items()} if isinstance(body.q, str) else dict(answer)
 
-    @routes.post("/detect", summary="Detect the language of a text", response_model=list[Detection],
-                 description=f"Among the supported source languages, the most likely first. {FOUR_WAYS}",
-                 openapi_extra=also_in_forms(DetectBody), dependencies=wanted)
-    async def detect(body: DetectBody, request: Request) -> list[Detection]:
+    @routes.post("/detect", summary="Detect the language of a text",
+                 response_model=list[Detection] | list[list[Detection]], dependencies=wanted,
+                 description="Among the supported source languages, the most likely first; for a list of texts, such a "
+                 f"list for each. {FOUR_WAYS}", openapi_extra=also_in_forms(DetectBody))
+    async def detect(body: DetectBody, request: Request) -> list[Any]:
         caller = service.access.authenticate(request, body.api_key)
-        async with service.serving([body.q], caller, service.settings.deadline_seconds):
-            return service.detect(body.q)
+        texts = [body.q] if isinstance(body.q, str) else body.q
+        async with service.serving(texts, caller, service.settings.deadline_seconds):
+            found = [service.detect(text) for text in texts]
+        return found[0] if isinstance(body.q, str) else found
+
+    @routes.post("/suggest", summary="Always refused", status_code=403, response_model=Error,
+                 description="LibreTranslate collects better translations here; this server stores nothing it is sent.")
+    async def suggest() -> None:
+        raise APIError(403, "suggestions_off", "Suggestions are disabled on this server: it stores nothing it is sent")
 
     @routes.head("/languages", include_in_schema=False)
     @routes.get("/languages", summary="Source languages and their targets", response_model=list[Language],
@@ -153,6 +214,23 @@ def router(service: Service) -> APIRouter:
         found = ((code, pairs.targets_of(code)) for code in dict.fromkeys([*pairs.sources, *pairs.targets]))
         return [Language(code=code, name=language_name(code), targets=[*own] if len(own) <= most else None)
                 for code, own in found]
+
+    @routes.get("/frontend/settings", summary="Limits, formats of files and default languages")
+    async def frontend_settings() -> FrontendSettings:
+        service.check_ready()
+        _, target = service.language_pairs.fitting(None, None) or ("", "")
+        keys, limits = bool(service.access.keys), service.settings
+        return FrontendSettings(
+            charLimit=limits.characters, frontendTimeout=TYPING, apiKeys=keys, keyRequired=keys, suggestions=False,
+            filesTranslation=True, supportedFilesFormat=endings(), language=DefaultLanguages(
+                source=NamedLanguage(code="auto", name="Auto Detect"),
+                target=NamedLanguage(code=target, name=language_name(target))))
+
+    if service.settings.docs:
+
+        @routes.get("/spec", include_in_schema=False)
+        async def spec(request: Request) -> JSONResponse:
+            return JSONResponse(request.app.openapi())
 
     @routes.head("/health", include_in_schema=False)
     @routes.get("/health", summary="Whether the server is ready to translate")

@@ -27,6 +27,7 @@ from ..access import Caller
 from ..api_errors import APIError
 from ..language_detection import other_language
 from ..limits import bounded, check_look_size, check_passes
+from ..pivot import Pivot
 from ..service import LONG_TEXT, Service
 from ..settings import ServerSettings
 from .bodies import GIVEN, TARGET_IDS, From0, JSONRoute, Languages, OptionFields, Pair, TargetIds, key_wanted
@@ -116,6 +117,9 @@ class OneTranslation(BaseModel):
                                   "source_language, or in doubt")
     engine: str
     precision: str
+    pivot: Pivot | None = Field(default=None, description="if two models translated it, one after the other: the "
+                                "language between, the text in it, and their names.  Then log_prob and score are the "
+                                "second one's, given that text; unknown_words are of the first.  null: one model did")
 
     @classmethod
     def of(cls, found: Translation) -> "OneTranslation":
@@ -197,6 +201,9 @@ class OneModel(BaseModel):
 
 class ModelsReply(BaseModel):
     models: list[OneModel]
+    pivot: str | None = Field(default=None, description="the language through which two models translate what none "
+                              "does; null: they do not")
+    pivoted: list[Languages] = Field(default=[], description="what they translate so; it cannot be looked into")
 
 
 def router(service: Service) -> APIRouter:
@@ -227,7 +234,7 @@ def router(service: Service) -> APIRouter:
             OneModel(name=name, language_pairs=one.language_pairs.listed(), languages=Languages.of(one.language_pairs),
                      engine=one.engine.name, precision=one.engine.precision)
             for name, one in service.models.items()
-        ])  # fmt: skip
+        ], pivot=service.settings.pivot, pivoted=Languages.of(service.pivoted_pairs))  # fmt: skip
 
     return routes
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from ...documents.formats import usable_formats
 from ...lens.explorer import as_data, script, style
 from ...lens.palette import css_of_both
 from ..service import Service
 from .first import settings_of
 
-API = "v1"  # relative, as the page's other addresses: a proxy may serve it in a folder
+# Relative, as the page's other addresses: a proxy may serve it in a folder.
+API = "v1"
+FILES = {"address": "translate_file", "downloads": "download_file/"}
 
 # No script may send requests from an address with a name and a password in it, which the browser knows by now.
 PLAIN_ADDRESS = """
@@ -33,6 +38,14 @@ if (document.hidden) begin(); else requestAnimationFrame(() => setTimeout(begin)
 """
 
 
+def files_of(service: Service) -> dict[str, Any]:
+    """What the explorer must know to translate files; nothing for models that do not name their languages."""
+    limits, formats = service.settings, usable_formats()
+    if not (formats and service.language_pairs):
+        return {}
+    return {"files": FILES | {"formats": formats, "bytes": limits.file_bytes, "seconds": limits.download_seconds}}
+
+
 def document(service: Service) -> str:
     """The page of these models, which must be loaded."""
     return f"""<!doctype html>
@@ -40,7 +53,7 @@ def document(service: Service) -> str:
 <title>Seq2See</title><link rel="icon" href="favicon.ico"><script>(() => {{{PLAIN_ADDRESS}}})();</script>
 <style>{css_of_both()}{BEHIND}</style><style id="style">{style()}</style></head>
 <body><div id="explorer"><h1>Seq2See</h1><noscript>This page draws with JavaScript.</noscript></div>
-<script type="application/json" id="settings">{as_data(settings_of(service, api=API))}</script>
+<script type="application/json" id="settings">{as_data(settings_of(service, api=API) | files_of(service))}</script>
 <script id="script">"use strict";
 {script()}</script>
 <script>(() => {{{START}}})();</script>

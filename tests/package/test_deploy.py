@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from seq2see.cli.parser import build_parser
+from seq2see.serve.request_checks import FIELDS_BYTES
 from seq2see.serve.settings import read_settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,6 +41,10 @@ def test_nobody_gives_up_before_the_server_does():
     assert int(directive("proxy_read_timeout").rstrip("s")) > max(settings.look_seconds, settings.deadline_seconds)
     assert int(directive("client_max_body_size").rstrip("m")) * 1_000_000 >= settings.body_bytes
     assert directive("client_body_buffer_size") == directive("client_max_body_size"), "no text is written to a file"
+    files = NGINX.partition("location = /translate_file {")[2].partition("}")[0]
+    assert int(re.search(r"proxy_read_timeout (\d+)s;", files)[1]) > settings.file_seconds
+    assert int(re.search(r"client_max_body_size (\d+)m;", files)[1]) * 1_000_000 > settings.file_bytes + FIELDS_BYTES
+    assert "proxy_request_buffering off;" in files, "nor is a file"
 
 
 def test_systemctl_reload_sends_the_signal_that_reloads():

@@ -5,10 +5,12 @@ import urllib.error
 
 import httpx
 import pytest
+import serving
 from deep_translator import LibreTranslator
 from deep_translator.exceptions import AuthorizationException
 from libretranslatepy import LibreTranslateAPI
 
+from seq2see.documents.formats import usable_formats
 from .conftest import KEY
 
 TEXT = "The cat did not cross."
@@ -31,6 +33,62 @@ def test_libretranslatepy_translates_detects_and_lists(live, translator):
     assert [(one["language"], one["confidence"] > 50) for one in found] == [("en", True)]
     [found] = client.detect(TEXT)
     assert found["language"] == "en" and 50 < found["confidence"] <= 100
+
+
+def test_the_page_s_settings_have_libretranslate_s_shape(live, guarded):
+    assert httpx.get(f"{live}/frontend/settings").json() == {
+        "charLimit": 5000, "frontendTimeout": 500, "apiKeys": False, "keyRequired": False, "suggestions": False,
+        "filesTranslation": True, "supportedFilesFormat": [f".{one}" for one in usable_formats()],
+        "language": {"source": {"code": "auto", "name": "Auto Detect"}, "target": {"code": "fr", "name": "French"}}}
+    settings = httpx.get(f"{guarded}/frontend/settings").json()
+    assert settings["apiKeys"] and settings["keyRequired"]
+
+
+def test_the_document_of_the_routes_is_at_spec(live):
+    document = httpx.get(f"{live}/spec").json()
+    assert document == httpx.get(f"{live}/openapi.json").json() and "/translate_file" in document["paths"]
+    with serving.stub_server(docs=False) as client:
+        assert client.get("/spec").status_code == 404
+
+
+def test_a_suggestion_is_refused_whatever_it_is(live, guarded):
+    for url in (live, guarded):
+        for given in ({"data": {"q": "a", "s": "b", "source": "en", "target": "fr"}}, {"json": {}}, {}):
+            answer = ask(url, "/suggest", **given)
+            assert (answer.status_code, answer.json()["error"]) == (
+                403, "Suggestions are disabled on this server: it stores nothing it is sent")
+
+
+def test_a_list_of_texts_is_detected_text_by_text(live):
+    texts = [TEXT, "", "Le chat n'a pas traversé la rue."]
+    found = ask(live, "/detect", json={"q": texts}).json()
+    assert found == [ask(live, "/detect", json={"q": text}).json() for text in texts]
+    assert found[1] == [{"confidence": 0.0, "language": "en"}]
+    assert ask(live, "/detect", params={"q": TEXT}).json() == found[0]
+    for wrong in ([], [1], ["a"] * 65, {"a": 1}, None):
+        assert ask(live, "/detect", json={"q": wrong}).status_code == 400
+
+
+@pytest.mark.parametrize("send", [
+    lambda **fields: {"json": fields}, lambda **fields: {"data": fields}, lambda **fields: {"params": fields},
+    lambda **fields: {"files": {name: (None, value) for name, value in fields.items()}},
+], ids=["json", "form", "address", "multipart"])  # fmt: skip
+def test_a_missing_field_is_named_as_by_libretranslate(live, send):
+    fields = {"q": TEXT, "source": "en", "target": "fr"}
+    for name in fields:
+        answer = ask(live, **send(**{one: value for one, value in fields.items() if one != name}))
+        assert answer.status_code == 400
+        assert answer.json() == {"error": f"Invalid request: missing {name} parameter", "code": "bad_request"}
+    assert ask(live, "/detect", **send(api_key="x")).json()["error"] == "Invalid request: missing q parameter"
+
+
+@pytest.mark.parametrize(("method", "path"), [
+    ("GET", "/translate"), ("GET", "/detect"), ("POST", "/languages"), ("POST", "/health"), ("GET", "/suggest"),
+    ("GET", "/translate_file"), ("POST", "/frontend/settings"), ("POST", "/download_file/x"), ("POST", "/spec"),
+])  # fmt: skip
+def test_another_method_is_405(live, method, path):
+    answer = httpx.request(method, live + path)
+    assert (answer.status_code, answer.json()["code"]) == (405, "method_not_allowed")
 
 
 def test_libretranslatepy_sends_its_key_and_is_told_what_is_wrong(guarded, translator):

@@ -1,0 +1,85 @@
+"""Files that are dropped on the page, or chosen there."""
+
+import pytest
+from accessibility import violations
+from serving import Stub, running
+
+from seq2see.translate.web_page import settings_of
+from .conftest import settled
+
+DROP = """([name, text, count]) => {
+    const dataTransfer = new DataTransfer();
+    for (let i = 0; i < count; i++) dataTransfer.items.add(new File([text], name));
+    for (const type of ["dragover", "drop"]) {
+        document.querySelector(".work, .texts").dispatchEvent(
+            new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+    }
+}"""
+
+
+@pytest.fixture(scope="module")
+def small(translator):
+    with running({"tiny": lambda: translator}, page=True, file_bytes=500, download_seconds=600) as server:
+        yield server.url
+
+
+def says(tab, text):
+    tab.locator(".upload .sent", has_text=text).wait_for()
+    assert tab.locator(".upload .sent").get_attribute("role") == "status"
+
+
+def test_with_the_keyboard_a_file_is_chosen_translated_and_saved(open_tab, small, translator):
+    text = "The cat did not cross.\n"
+    letter = {"name": "lettre d'été.txt", "mimeType": "text/plain", "buffer": text.encode()}
+    tab = open_tab(small)
+    tab.on("filechooser", lambda chooser: chooser.set_files(letter))  # early: it takes a moment
+    settled(tab)
+    tab.get_by_role("button", name="File", exact=True).focus()
+    tab.keyboard.press("Enter")
+    box = tab.get_by_role("dialog", name="Translate a file")
+    assert "Into French, as chosen beside the text." in box.inner_text()
+    assert not violations(tab, context=".upload")
+    tab.keyboard.press("Enter")
+    says(tab, "lettre d'été.txt is translated.")
+    with tab.expect_download() as saved:
+        tab.keyboard.press("Enter")  # the link has the focus
+    assert saved.value.suggested_filename == "lettre d'été.fr.txt"
+    assert saved.value.path().read_text("utf-8") == translator(text, target="fr").text
+    assert not violations(tab, context=".upload")
+    for name, data, told in (
+        ("a.xyz", b"x", "a.xyz: files of this format cannot be translated. Choose one of txt"),
+        ("a.txt", b"\xff", "a.txt is not UTF-8 (byte 1)"),
+        ("a.txt", b"x" * 501, "a.txt has 1 kB: at most 1 kB are allowed."),
+    ):
+        tab.locator(".upload input").set_input_files({"name": name, "mimeType": "", "buffer": data})
+        says(tab, told.replace(" kB", "\u00a0kB"))
+    tab.keyboard.press("Escape")
+    assert box.is_hidden() and tab.evaluate("document.activeElement.dataset.k") == "upload"
+
+
+def test_on_a_phone_a_file_is_dropped_anywhere_and_can_be_cancelled(open_tab):
+    stub = Stub(pairs=[("en", "de")])
+    with running({"stub": lambda: stub}, page=True) as server:
+        tab = open_tab(server.url, viewport={"width": 320, "height": 640}, color_scheme="dark")
+        tab.keyboard.press("Escape")
+        tab.evaluate(DROP, ["a.txt", "hold", 1])
+        says(tab, "Translating a.txt…")
+        assert not violations(tab, context=".upload")
+        box = tab.locator(".upload").bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 320 == tab.evaluate("document.documentElement.scrollWidth")
+        tab.locator(".upload").get_by_role("button", name="Cancel").click()
+        assert tab.locator(".upload .sent").inner_text() == ""
+        stub.gate.set()
+        tab.evaluate(DROP, ["a.txt", "x", 2])
+        says(tab, "One file at a time.")
+        tab.evaluate(DROP, ["a.txt", "x", 1])
+        says(tab, "a.txt is translated.")
+        tab.locator(".upload").get_by_role("button", name="Close").click()
+        tab.get_by_role("link", name="Lessons").click()
+        assert tab.locator(".upload").is_hidden()
+        served = tab.content()
+    assert '"files"' in served
+
+
+def test_a_page_without_a_server_takes_no_files(translator):
+    assert "files" not in settings_of(translator)
