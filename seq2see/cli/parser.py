@@ -188,6 +188,19 @@ def add_translate(verbs: Verbs) -> None:
     verb.add_argument("--calibrated", action="store_true",
                       help="begin each line with the calibrated chance that a reference is identical, and a TAB; a line"
                       " translated in parts has none")
+    add_ray(verb)
+
+
+def add_ray(verb: Parser) -> None:
+    verb.add_argument("--ray", nargs=3, metavar=("ADDRESS", "INPUT", "OUTPUT"),
+                      help="translate each file of the folder INPUT into one of the same name in the folder OUTPUT, on"
+                      " all machines of the Ray cluster at ADDRESS (HOST:6379, or auto: that of this machine), which"
+                      " share both folders; the same command again goes on where it was stopped")
+    verb.add_argument("--shard-lines", type=whole_number(1), default=1_000, metavar="N",
+                      help="with --ray: lines of one task (%(default)s)")
+    verb.add_argument("--cpus", type=whole_number(1), default=1, metavar="N",
+                      help="with --ray: CPUs, and threads of the engine, of each process that loads the model"
+                      " (%(default)s)")
 
 
 def add_score(verbs: Verbs) -> None:

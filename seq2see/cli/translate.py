@@ -23,6 +23,10 @@ def run(args: argparse.Namespace) -> None:
     Whatever has arrived is translated immediately: a slow writer at the other end of a pipe sees its lines come back,
     and a file goes through in large batches.  At the end stderr says how many lines are doubtful.
     """
+    if args.ray:
+        from seq2see.cli import translate_on_ray
+
+        return translate_on_ray.run(args)
     groups = windows(stdin(), check_text)
     with only_results_on_stdout():
         translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device,
