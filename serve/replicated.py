@@ -16,6 +16,7 @@ from ..translate.translator import Translator
 from .access import AccessControl
 from .service import Service, as_api_error
 from .settings import ServerSettings
+from .ui.first import example_model
 
 
 class Engines(ABC):
@@ -36,9 +37,10 @@ class Replica:
     def __init__(self, models: Mapping[str, Translator], settings: ServerSettings):
         self.service = Service(models, settings, access=AccessControl())
 
-    async def describe(self) -> dict[str, SimpleNamespace]:
-        """What the front has in place of each translator."""
-        return {name: proxy_of(one) for name, one in self.service.models.items()}
+    async def describe(self) -> tuple[dict[str, SimpleNamespace], str | None]:
+        """What the front has in place of each translator, and the name of the one for the page's examples."""
+        example = await asyncio.to_thread(example_model, self.service)
+        return {name: proxy_of(one) for name, one in self.service.models.items()}, example
 
     async def work(self, method: str, *arguments: Any, **request: Any) -> Any:
         """Do some of a service's work; APIError for whatever it raises, for Ray logs that, and errors quote texts."""

@@ -65,6 +65,7 @@ class Service:
     def __init__(self, models: Mapping[str, Translator] | None = None, settings: ServerSettings | None = None, *,
                  access: AccessControl | None = None, engines: Engines | None = None):
         self.engines = engines
+        self.example: str | None = None  # of these: see `example_model`
         self.settings = settings or ServerSettings()
         self.access = access or AccessControl(read_keys(self.settings.keys_file),
                                               texts_per_minute=self.settings.texts_per_minute)
@@ -191,7 +192,7 @@ class Service:
     async def describe_engines(self) -> None:
         """Learn which models the engines elsewhere have; APIError if none answers."""
         assert self.engines
-        self.models = await self.engines.send("describe")
+        self.models, self.example = await self.engines.send("describe")
         self.ready = True
 
     async def metrics_text(self) -> bytes:

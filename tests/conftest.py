@@ -225,7 +225,7 @@ def stories(once: Any) -> Any:
 def two_nodes() -> Iterator[Any]:
     """A cluster of Ray, of two nodes with two CPUs each beside a head without any; none of this process's own.
 
-    `two_nodes.lose(node)` kills all processes of a node, and starts another in its place.
+    `two_nodes.lose(node)` kills all processes of a node; who does so adds another, `two_nodes.add()`.
     """
     pytest.importorskip("ray", reason="the extra ray is not installed")
     import on_ray

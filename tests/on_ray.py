@@ -25,13 +25,16 @@ class Nodes(Cluster):
                     found.append(one)
         return found
 
-    @property
-    def nodes(self):
-        return sorted(self.worker_nodes, key=lambda node: node.node_id if hasattr(node, "node_id") else id(node))
+    def working(self, title):
+        """The nodes with such processes."""
+        return [node for node in self.worker_nodes if self.work_on(node, title)]
 
     def lose(self, node) -> None:
         """All processes of a node die at once."""
         self.remove_node(node, allow_graceful=False)
+
+    def add(self, cpus=2) -> None:
+        self.add_node(num_cpus=cpus, wait=False, **SMALL)
 
 
 @contextlib.contextmanager
@@ -41,7 +44,7 @@ def cluster(*, nodes: int = 2, cpus: int = 2) -> Iterator[Nodes]:
     made = Nodes(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False, **SMALL})
     try:
         for _ in range(nodes):
-            made.add_node(num_cpus=cpus, wait=False, **SMALL)
+            made.add(cpus)
         made.wait_for_nodes()
         yield made
     finally:

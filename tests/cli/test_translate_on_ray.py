@@ -60,9 +60,9 @@ def test_nothing_is_lost_or_doubled(two_nodes, corpus):
     before = len(finished(corpus))
     process = start(two_nodes, corpus)
     until(lambda: len(finished(corpus)) > before + 2, process, "no more shards")
-    node = until(lambda: next((one for one in two_nodes.nodes if two_nodes.work_on(one, "translate_shard")), None),
-                 process, "no node works")
+    node, *_ = until(lambda: two_nodes.working("translate_shard"), process, "no node works")
     two_nodes.lose(node)
+    two_nodes.add()
     _, said = process.communicate(timeout=200)
     assert process.returncode == 0, said
     assert re.search(r"lost, and done again: \S+/text, lines [\d,]+ to [\d,]+", said), said
@@ -78,7 +78,6 @@ def test_nothing_is_lost_or_doubled(two_nodes, corpus):
     assert kept in joined  # a finished shard is not done again
     assert sorted(os.listdir(corpus / "out")) == [".seq2see.json", "a", "b", "empty"]
     assert (corpus / "out" / "empty").read_bytes() == b""
-    two_nodes.add_node(num_cpus=2, object_store_memory=10**8)
 
 
 def test_wrong_options_and_no_cluster_are_one_line(two_nodes, corpus, command, monkeypatch):
