@@ -12,12 +12,13 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple
 
 from filelock import FileLock, Timeout
 
@@ -25,17 +26,16 @@ from seq2see import __version__
 from seq2see.atomic import atomic_write
 from seq2see.cli.lines import LONGEST_LINE, line_by_line, read_line
 from seq2see.cli.progress import Progress
-from seq2see.cli.translate import Remarks, Translations, Wanted
+from seq2see.cli.translate import Asked, Doubts, Remarks
+from seq2see.cli.worker_processes import Load, in_process, process_count, work_in_processes
 from seq2see.errors import UserError
 from seq2see.translate.segment_translator import check_text
 
 WINDOW = 512  # lines translated together
-AT_ONCE = 2  # windows: while the engine translates one, Python cuts and joins the other
-AHEAD = 2  # windows more that wait for their turn
+AT_ONCE = 2  # windows in one process: while the engine translates one, Python cuts and joins the other
+AHEAD = 2  # windows more, for each of those, that are read and wait for their turn
+POOLED = 20_000  # lines that are worth the start of other processes
 MARK = b"\xef\xbb\xbf"  # byte order mark
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 class Line(NamedTuple):
@@ -48,7 +48,7 @@ class Line(NamedTuple):
 
 
 Window = list[Line]
-Translated = tuple[list[tuple[Translations, str]], UserError | None]
+Translated = tuple[list[tuple[str, Doubts]], str]  # of a window; if one line is invalid, those before, and the error
 
 
 @dataclass(frozen=True)
@@ -161,43 +161,51 @@ def count_lines(path: Path) -> int:
     return count + (last != b"\n")
 
 
-def translate_lines(lines: LineFile, out: Path, wanted: Wanted, *, resume: bool, overwrite: bool) -> None:
+def translate_lines(lines: LineFile, out: Path, asked: Asked, another: Load, *, resume: bool,
+                    overwrite: bool) -> None:
     """Write `out`, or go on where a killed command stopped.
+
+    Args:
+        another: loads another `asked`, in a process of its own.
+        overwrite: an `out` that exists.
 
     UserError for an unfinished output that is not to be resumed, or is of something else, and for a line that the model
     refuses; what was translated before stays to be resumed.
     """
-    part = Part(out, about(lines, wanted))
+    part = Part(out, about(lines, asked))
     with only_writer(part):
         done = part.resume(overwrite=overwrite) if resume else part.begin() or 0
         if done is None:
             return
         try:
-            with part.path.open("ab") as file:
-                write_lines(lines, wanted, file, done=done, name=out.name)
+            with part.path.open("ab") as file, executor(lines.count - done, asked, another) as (work, count):
+                write_lines(lines, in_order(work, count, lines.windows(skip=done)), file, done=done, name=out.name,
+                            jsonl=asked.jsonl)
             part.finish()
         except OSError as error:
             raise OSError(error.errno, error.strerror, error.filename or str(part.path)) from error
+        except BrokenProcessPool:
+            raise UserError(f"a process that translates {lines.path} has ended, possibly out of memory: go on with"
+                            " --resume") from None
         finally:
             part.drop_if_empty()
 
 
-def write_lines(lines: LineFile, wanted: Wanted, file: BinaryIO, *, done: int, name: str) -> None:
-    """Translate the lines after those that are done.  Whatever ends it, the file has whole lines, in order."""
+def write_lines(lines: LineFile, translated: Iterable[tuple[Window, Translated]], file: BinaryIO, *, done: int,
+                name: str, jsonl: bool) -> None:
+    """Write the lines after those that are done.  Whatever ends it, the file has whole lines, in order."""
     progress = Progress(name, lines.count, "lines", done=done)
     remarks = Remarks("lines", of=name)
     try:
-        for window, (translated, error) in in_order(partial(translate_window, wanted), lines.windows(skip=done)):
-            written = [(line.before + text.encode() + line.end, results)
-                       for line, (results, text) in zip(window, translated, strict=False)]
-            if wanted.jsonl:
-                written = [(text.encode() + b"\n", results) for results, text in translated]
-            file.write(b"".join(data for data, _ in written))
+        for window, (found, error) in translated:
+            pairs = list(zip(window, found, strict=False))
+            file.write(b"".join(text.encode() + b"\n" if jsonl else line.before + text.encode() + line.end
+                                for line, (text, _) in pairs))
             file.flush()
-            for line, (_, results) in zip(window, written, strict=False):
-                remarks.note(line.number, results)
+            for line, (_, doubts) in pairs:
+                remarks.note(line.number, doubts)
             if error:
-                raise UserError(f"{lines.path}, {error}") from error
+                raise UserError(f"{lines.path}, {error}")
             progress.advance(len(window))
         progress.end()
     finally:
@@ -205,34 +213,51 @@ def write_lines(lines: LineFile, wanted: Wanted, file: BinaryIO, *, done: int, n
     remarks.print()
 
 
-def translate_window(wanted: Wanted, window: Window) -> Translated:
-    """The translations of its lines, and what is written of each; of an invalid one, and those after it, the error."""
-    found: list[tuple[Translations, str]] = []
+def translate_window(asked: Asked, window: Window) -> Translated:
+    found: list[tuple[str, Doubts]] = []
     numbered = [(line.number, line.text) for line in window]
     try:
-        for one in line_by_line(partial(wanted.translated, of_file=True), numbered):
-            found.append(one)
+        for results, text in line_by_line(partial(asked.translated, of_file=True), numbered):
+            found.append((text, Doubts.of(results)))
     except UserError as error:
-        return found, error
-    return found, None
+        return found, str(error)
+    return found, ""
 
 
-def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
-    """Each item with its result, in order; AT_ONCE are worked on at a time, and few more are read."""
-    waiting: deque[tuple[Item, Future[Result]]] = deque()
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        try:
-            for item in items:
-                waiting.append((item, pool.submit(work, item)))
-                if len(waiting) == AT_ONCE + AHEAD:
-                    first, result = waiting.popleft()
-                    yield first, result.result()
-            while waiting:
-                first, result = waiting.popleft()
-                yield first, result.result()
-        finally:
-            for _, future in waiting:
-                future.cancel()
+Work = Callable[[Window], "Future[Translated]"]
+
+
+@contextmanager
+def executor(lines: int, asked: Asked, another: Load) -> Iterator[tuple[Work, int]]:
+    """Gives what begins to translate a window, and how many it works on at a time.
+
+    Python cuts and joins texts on one core of a process: what takes longer than a start is shared among processes, each
+    with the model.
+    """
+    count = process_count(asked) if lines >= POOLED else 1
+    if count == 1:
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            yield partial(threads.submit, translate_window, asked), AT_ONCE
+    else:
+        with work_in_processes(count, another) as processes:
+            yield partial(processes.submit, in_process, translate_window), count
+
+
+def in_order(work: Work, count: int, windows: Iterable[Window]) -> Iterator[tuple[Window, Translated]]:
+    """Each window with its translations, in order; few more are read than `count`, which are worked on at a time."""
+    waiting: deque[tuple[Window, Future[Translated]]] = deque()
+    try:
+        for window in windows:
+            waiting.append((window, work(window)))
+            if len(waiting) >= count * (1 + AHEAD):
+                first, translated = waiting.popleft()
+                yield first, translated.result()
+        while waiting:
+            first, translated = waiting.popleft()
+            yield first, translated.result()
+    finally:
+        for _, translated in waiting:
+            translated.cancel()
 
 
 @contextmanager
@@ -251,15 +276,15 @@ def only_writer(part: Part) -> Iterator[None]:
         lock.release()
 
 
-def about(lines: LineFile, wanted: Wanted) -> dict[str, Any]:
+def about(lines: LineFile, asked: Asked) -> dict[str, Any]:
     """What the output is of: the input, and all that determines a line."""
-    translator, options = wanted.translator, wanted.options
-    pairs = [translator.pair(options["source"], target) for target in wanted.targets]
+    translator, options = asked.translator, asked.options
+    pairs = [translator.pair(options["source"], target) for target in asked.targets]
     chosen = {name: str(value) for name, value in options.items() if value and name not in ("source", "glossary")}
     if "glossary" in options:
         chosen["glossary"] = hashlib.sha256(repr(options["glossary"]).encode()).hexdigest()
     engine = translator.engine
-    form = [name for name in ("calibrated", "jsonl", "alignments") if getattr(wanted, name)]
+    form = [name for name in ("calibrated", "jsonl", "alignments") if getattr(asked, name)]
     return {
         "lines": lines.count, "sha256": lines.sha256,
         "model": translator.measured_files.fingerprint, "engine": f"{engine.name} {engine.precision}",

@@ -5,12 +5,13 @@ Whatever is wrong with names and contents is told before the model is loaded, or
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from seq2see.atomic import atomic_write
 from seq2see.cli.corpus import LineFile, translate_lines
 from seq2see.cli.progress import Progress
-from seq2see.cli.translate import Remarks, Wanted
+from seq2see.cli.translate import Asked, Doubts, Remarks
 from seq2see.documents.formats import FORMATS, read_document
 from seq2see.documents.protocol import FileOptions, Text
 from seq2see.errors import UserError
@@ -23,14 +24,16 @@ def translate_files(args: argparse.Namespace) -> None:
     """Translate `args.files` one after the other, and print the name of each output."""
     paths = list(map(Path, args.files))
     files = [check(path, args) for path in paths]
-    wanted = Wanted.of(args)
-    outs = outputs(paths, wanted, args.out)
+    asked = Asked.of(args)
+    outs = outputs(paths, asked, args.out)
     check_outputs(paths, outs, named=args.out is not None, resume=args.resume)
+    plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "verb"})
+    another = partial(Asked.of, plain, threads=1)
     for file, out in zip(files, outs, strict=True):
         if isinstance(file, LineFile):
-            translate_lines(file, out, wanted, resume=args.resume, overwrite=args.out is not None)
+            translate_lines(file, out, asked, another, resume=args.resume, overwrite=args.out is not None)
         else:
-            translate_document(file, out, wanted, options_of(args, wanted))
+            translate_document(file, out, asked, options_of(args, asked))
         print(out, flush=True)
 
 
@@ -65,13 +68,13 @@ def is_lines(path: Path, args: argparse.Namespace) -> bool:
     return args.lines or extension == "txt"
 
 
-def options_of(args: argparse.Namespace, wanted: Wanted | None = None) -> FileOptions:
+def options_of(args: argparse.Namespace, asked: Asked | None = None) -> FileOptions:
     """How to read a document; with the languages once the model is there."""
-    source, target = wanted.codes() if wanted else ("", "")
+    source, target = asked.codes() if asked else ("", "")
     return FileOptions(source, target, columns=args.columns, keys=args.keys)
 
 
-def outputs(paths: Sequence[Path], wanted: Wanted, out: str | None) -> list[Path]:
+def outputs(paths: Sequence[Path], asked: Asked, out: str | None) -> list[Path]:
     """Where each file is written: beside it, in the folder OUT, or as OUT."""
     if out is not None and len(paths) == 1 and not (Path(out).is_dir() or out.endswith("/")):
         return [Path(out)]
@@ -80,8 +83,8 @@ def outputs(paths: Sequence[Path], wanted: Wanted, out: str | None) -> list[Path
             Path(out).mkdir(parents=True, exist_ok=True)
         except FileExistsError:
             raise UserError(f"-o {out} is a file: several files need a folder", exit_code=2) from None
-    source, target = wanted.codes()
-    end = ".jsonl" if wanted.jsonl else ""
+    source, target = asked.codes()
+    end = ".jsonl" if asked.jsonl else ""
     names = [translated_name(path.name, source, target or "translated") + end for path in paths]
     return [(path.parent if out is None else Path(out)) / name for path, name in zip(paths, names, strict=True)]
 
@@ -113,7 +116,7 @@ def check_outputs(paths: Sequence[Path], outs: Sequence[Path], *, named: bool, r
         seen[out.resolve()] = path
 
 
-def translate_document(path: Path, out: Path, wanted: Wanted, options: FileOptions) -> None:
+def translate_document(path: Path, out: Path, asked: Asked, options: FileOptions) -> None:
     """Written when all of its texts are translated, or not at all."""
     document = read_document(str(path), path.read_bytes(), options)
     progress, remarks = Progress(out.name, len(document.texts), "texts"), Remarks("texts", of=out.name)
@@ -121,9 +124,9 @@ def translate_document(path: Path, out: Path, wanted: Wanted, options: FileOptio
     try:
         for begin in range(0, len(document.texts), AT_ONCE):
             some = document.texts[begin : begin + AT_ONCE]
-            for number, result in enumerate(translate_texts(some, wanted), start=begin + 1):
+            for number, result in enumerate(translate_texts(some, asked), start=begin + 1):
                 translations.append(result.text)
-                remarks.note(number, [result])
+                remarks.note(number, Doubts.of([result]))
             progress.advance(len(some))
         progress.end()
     except UserError as error:
@@ -134,9 +137,9 @@ def translate_document(path: Path, out: Path, wanted: Wanted, options: FileOptio
     remarks.print()
 
 
-def translate_texts(texts: Sequence[Text], wanted: Wanted) -> list[Translation]:
+def translate_texts(texts: Sequence[Text], asked: Asked) -> list[Translation]:
     """Plain texts together, and those with markup together."""
-    how = {"target": wanted.targets[0], **wanted.options}
-    plain, html = (iter(wanted.translator([one.text for one in texts if one.html is html], format=format, **how))
+    how = {"target": asked.targets[0], **asked.options}
+    plain, html = (iter(asked.translator([one.text for one in texts if one.html is html], format=format, **how))
                    for html, format in ((False, "text"), (True, "html")))
     return [next(html if one.html else plain) for one in texts]

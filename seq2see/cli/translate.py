@@ -1,6 +1,6 @@
 """The verb `translate`: files, or standard input to standard output line by line; everything else on stderr.
 
-`files.py` translates documents, `corpus.py` files of lines; all three ask `Wanted` for what is to be written.
+`files.py` translates documents, `corpus.py` files of lines; all three ask `Asked` for what is to be written.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seq2see.cli.lines import line_by_line, stdin, windows
 from seq2see.errors import UserError
@@ -31,7 +31,7 @@ Translations = tuple[Translation, ...]  # of one text, one to each target
 
 
 def run(args: argparse.Namespace) -> None:
-    """`args.run` and `args.files`; the options are those of `Wanted` and of `files.Place`.
+    """`args.run` and `args.files`; the options are those of `Asked` and of `files.Place`.
 
     From standard input, whatever has arrived is translated immediately: a slow writer at the other end of a pipe sees
     its lines come back, and a file goes through in large batches.  At the end stderr says how many lines are doubtful.
@@ -43,12 +43,12 @@ def run(args: argparse.Namespace) -> None:
         translate_files(args)
         return
     groups = windows(stdin(), check_text)
-    wanted = Wanted.of(args)
+    asked = Asked.of(args)
     remarks = Remarks("lines")
     for lines in groups:
-        for (number, _), (results, line) in zip(lines, line_by_line(wanted.translated, lines), strict=True):
+        for (number, _), (results, line) in zip(lines, line_by_line(asked.translated, lines), strict=True):
             sys.stdout.write(line + "\n")
-            remarks.note(number, results)
+            remarks.note(number, Doubts.of(results))
         sys.stdout.flush()
     remarks.print()
 
@@ -68,7 +68,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Asked:
     """What is asked of a translator: the languages and options of each call, and the form of a line of output.
 
     `targets` has the languages of the columns; `options` are arguments of `Translator.__call__`.
@@ -82,7 +82,7 @@ class Wanted:
     alignments: bool = False
 
     @classmethod
-    def of(cls, args: argparse.Namespace) -> "Wanted":
+    def of(cls, args: argparse.Namespace, *, threads: int | None = None) -> "Asked":
         """Loads the model; UserError for a language, a pattern or an option that it refuses."""
         options = {"source": args.source, "num_beams": args.num_beams, "keep": args.keep,
                    "alternatives": args.alternatives}
@@ -92,7 +92,7 @@ class Wanted:
             options["glossary"] = read_glossary(args.glossary)
         with only_results_on_stdout():
             translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device,
-                                                    trust_remote_code=args.trust_remote_code)
+                                                    threads=threads, trust_remote_code=args.trust_remote_code)
         targets = [None] if args.target is None else [one.strip() for one in args.target.split(",")]
         found = cls(translator, tuple(targets), options, calibrated=args.calibrated, jsonl=args.jsonl,
                     alignments=args.alignments)
@@ -180,6 +180,19 @@ def chance(result: Translation) -> str:
     return "" if found is None else f"{found:.4f}"
 
 
+class Doubts(NamedTuple):
+    """What is doubtful of the translations of a text."""
+
+    unknown: tuple[str, ...]  # words of the source
+    cut_off: bool
+
+    @classmethod
+    def of(cls, results: Sequence[Translation]) -> "Doubts":
+        """Of the translations of a text, one to each target."""
+        return cls(tuple(dict.fromkeys(word.text for result in results for word in result.unknown_words or ())),
+                   any(result.hypotheses and not result.hypotheses[0].finished for result in results))
+
+
 class Remarks:
     """Warnings over many lines, or other texts: how many each concerns, and the first of them."""
 
@@ -189,13 +202,12 @@ class Remarks:
         self.counts: Counter[str] = Counter()
         self.first: dict[str, str] = {}
 
-    def note(self, number: int, results: Sequence[Translation]) -> None:
-        """Of the translations of a line, one to each target."""
+    def note(self, number: int, doubts: Doubts) -> None:
         self.texts = number
-        if unknown := [word.text for result in results for word in result.unknown_words or ()]:
-            words = ", ".join(dict.fromkeys(unknown))
+        if doubts.unknown:
+            words = ", ".join(doubts.unknown)
             self._count(UNKNOWN, number, f": {words[:WORDS_SHOWN]}{'…' * (len(words) > WORDS_SHOWN)}")
-        if any(result.hypotheses and not result.hypotheses[0].finished for result in results):
+        if doubts.cut_off:
             self._count(CUT_OFF, number)
 
     def _count(self, what: str, number: int, more: str = "") -> None:
