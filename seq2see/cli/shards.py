@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
-from seq2see.cli.lines import LONGEST_LINE, Line
+from seq2see.cli.lines import LONGEST_LINE, Line, read_line
 from seq2see.errors import UserError
 from seq2see.json_files import read_json
-from seq2see.streams import decoded
 from seq2see.translate.segment_translator import check_text
 
 SHARDS = ".shards"
@@ -95,8 +94,8 @@ def _cut(file: Path, folder: Path, lines: int, key: str) -> Iterator[Shard]:
             if not part:
                 return
             for at, line in enumerate(part, first):
-                if len(line.rstrip(b"\r\n")) > LONGEST_LINE:
-                    raise UserError(f"{file}, line {at}: longer than {LONGEST_LINE:,} bytes; split it")
+                if len(line) > LONGEST_LINE + 1:  # cut: its rest would count as another
+                    raise UserError(f"line {at} of {file} is longer than {LONGEST_LINE:,} bytes; split it")
             data = b"".join(part)
             name = f"{number:06}-{checksum(key.encode() + data)[:20]}"
             yield Shard(file, start, len(data), first, len(part), checksum(data), folder / name)
@@ -122,15 +121,8 @@ def read(shard: Shard) -> list[Line]:
     if checksum(data) != shard.checksum:
         raise UserError(f"{shard} have changed since the command began, or differ between machines: INPUT must be"
                         " storage that all share, and stay as it is meanwhile")
-    lines = []
-    for number, raw in enumerate(data.removesuffix(b"\n").split(b"\n"), shard.first):
-        place = f"{shard.file}, line {number}"
-        text = decoded(raw, place)
-        try:
-            lines.append((number, check_text(text)))
-        except UserError as error:
-            raise UserError(f"{place}: {error}") from error
-    return lines
+    return [(number, read_line(raw, number, check_text, of=str(shard.file)))
+            for number, raw in enumerate(data.removesuffix(b"\n").split(b"\n"), shard.first)]
 
 
 def write(shard: Shard, lines: Iterable[str]) -> None:

@@ -11,25 +11,25 @@ import socket
 import sys
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from tqdm.auto import tqdm
-
 from seq2see import __version__
 from seq2see.cli.lines import LINES_AT_ONCE, line_by_line
-from seq2see.cli.shards import Job, Shard, join, plan, read, record, unfinished, unjoined, write
-from seq2see.cli.translate import one_line
+from seq2see.cli.progress import Progress
+from seq2see.cli.shards import Job, Shard, checksum, join, plan, read, record, unfinished, unjoined, write
+from seq2see.cli.translate import Asked, check
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
 from seq2see.pretrained import is_packaged
-from seq2see.translate import Translation, Translator
 from seq2see.translate.loaded_checkpoint import fingerprint
 
+ARGUMENTS = ("run", "engine", "device", "trust_remote_code", "source", "target", "num_beams", "keep", "glossary",
+             "alternatives", "alignments", "calibrated", "jsonl")  # that reach the workers
 REACH_SECONDS = 10  # for a connection to the cluster
 AHEAD = 4  # tasks handed to Ray for each that can run
 LOSSES = 5  # of one shard: it may be what kills the processes
@@ -37,29 +37,44 @@ NAMED = 5  # shards in a message
 
 
 @dataclass(frozen=True)
-class Model:
-    """What a worker loads; it must be the same on each machine."""
+class Wanted:
+    """What a worker loads; each machine must have the same."""
 
-    run: str
-    weights: str  # their fingerprint
-    engine: str
-    device: str
+    arguments: tuple[tuple[str, Any], ...]  # of the command, as `Asked.of` takes them
+    weights: str  # the fingerprint of the model's
     cpus: int
-    trusted: bool
     version: str = __version__
+
+    @classmethod
+    def of(cls, args: argparse.Namespace) -> "Wanted":
+        """With paths that hold on each machine; UserError if there is no such model."""
+        folder = resolve_folder(args.run, trust_remote_code=args.trust_remote_code)
+        given = {name: getattr(args, name) for name in ARGUMENTS}
+        if os.path.isdir(args.run) and not is_packaged(folder):  # a model of the package may lie elsewhere there
+            given["run"] = os.path.abspath(args.run)
+        if args.glossary:
+            given["glossary"] = os.path.abspath(args.glossary)
+        return cls(tuple(given.items()), fingerprint(folder), args.cpus)
+
+    def key(self) -> str:
+        """What a translation depends on besides its lines."""
+        given = {name: value for name, value in self.arguments if name not in ("run", "device")}
+        if given["glossary"]:
+            given["glossary"] = checksum(Path(given["glossary"]).read_bytes())
+        return repr((self.version, self.weights, given))
 
 
 def run(args: argparse.Namespace) -> None:
-    """`args.ray` and the options of `translate`."""
+    """`args.ray`, `args.shard_lines`, `args.cpus`, and the options of `translate`."""
     import ray
 
-    if args.calibrated:
-        raise UserError("--calibrated is not for --ray", exit_code=2)
+    if args.files:
+        raise UserError(f"--ray translates folders, and not {args.files[0]}", exit_code=2)
+    check(args)
     address, *folders = args.ray
     source, output = (Path(os.path.abspath(one)) for one in folders)
-    model, targets, options = read_options(args)
-    key = repr((__version__, model.weights, model.engine, targets, options))
-    jobs = unjoined(plan(source, output, lines=args.shard_lines, key=key), output)
+    wanted = Wanted.of(args)
+    jobs = unjoined(plan(source, output, lines=args.shard_lines, key=wanted.key()), output)
     if not jobs:
         print(f"{output} has a translation of every file already", file=sys.stderr, flush=True)
         return
@@ -69,44 +84,23 @@ def run(args: argparse.Namespace) -> None:
         record(jobs, output)
         task = ray.remote(num_cpus=args.cpus, num_gpus=int(args.device == "cuda"), max_calls=0, max_retries=0)(
             translate_shard)
-        Work(jobs, output, lambda shard: task.remote(shard, model, targets, options), args.cpus).run()
-
-
-def read_options(args: argparse.Namespace) -> tuple[Model, list[str | None], dict[str, Any]]:
-    """The model, the target languages, and the options of each translation."""
-    folder = resolve_folder(args.run, trust_remote_code=args.trust_remote_code)
-    is_path = os.path.isdir(args.run) and not is_packaged(folder)  # a model of the package may lie elsewhere there
-    name = os.path.abspath(args.run) if is_path else args.run
-    model = Model(name, fingerprint(folder), args.engine, args.device, args.cpus, args.trust_remote_code)
-    targets = [None] if args.target is None else [one.strip() for one in args.target.split(",")]
-    options = {"source": args.source, "num_beams": args.num_beams, "keep": args.keep}
-    if path := vars(args).get("glossary"):
-        from seq2see.translate.glossary import read_glossary
-
-        options["glossary"] = read_glossary(path)
-    return model, targets, options
+        Work(jobs, output, lambda shard: task.remote(shard, wanted), args.cpus).run()
 
 
 # --- in a worker
 
 
-def translate_shard(shard: Shard, model: Model, targets: list[str | None], options: Mapping[str, Any]) -> None:
-    """Write a shard's translation, a line for each of its lines, with a column for each target."""
+def translate_shard(shard: Shard, wanted: Wanted) -> None:
+    """Write a shard's translation, a line for each of its lines."""
     if shard.finished.exists():  # by a task that was lost before it could say so
         return
-    translator = loaded(model)
-
-    def translated(texts: list[str]) -> list[tuple[Translation, ...]]:
-        return [*zip(*(translator(texts, target=target, **options) for target in targets), strict=True)]
+    asked, given = loaded(wanted), read(shard)
 
     def lines() -> Iterator[str]:
         for start in range(0, len(given), LINES_AT_ONCE):
-            for results in line_by_line(translated, given[start : start + LINES_AT_ONCE]):
-                yield "\t".join(one_line(result, alone=len(targets) == 1) for result in results)
+            for _, line in line_by_line(asked.translated, given[start : start + LINES_AT_ONCE]):
+                yield line
 
-    for target in targets:
-        translator([], target=target, **options)  # a wrong language is not the fault of a line
-    given = read(shard)
     try:
         write(shard, lines())
     except UserError as error:
@@ -114,17 +108,18 @@ def translate_shard(shard: Shard, model: Model, targets: list[str | None], optio
 
 
 @lru_cache(maxsize=1)
-def loaded(model: Model) -> Translator:
-    """The model, loaded once in each process; UserError if this machine has another one, or another version."""
+def loaded(wanted: Wanted) -> Asked:
+    """The model and the options, loaded once in each process; UserError for a wrong option, or if this machine has
+    another model or another version of Seq2See."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     here = socket.gethostname()
-    if model.version != __version__:
-        raise UserError(f"{here} has seq2see {__version__}, and the command is of {model.version}: install the same")
-    translator = Translator.from_pretrained(model.run, engine=model.engine, threads=model.cpus, device=model.device,
-                                            trust_remote_code=model.trusted)
-    if translator.folder is None or fingerprint(translator.folder) != model.weights:
-        raise UserError(f"{model.run} has other weights on {here}: put the same model on each machine")
-    return translator
+    if wanted.version != __version__:
+        raise UserError(f"{here} has seq2see {__version__}, and the command is of {wanted.version}: install the same")
+    asked = Asked.of(argparse.Namespace(**dict(wanted.arguments)), threads=wanted.cpus)
+    folder = asked.translator.folder
+    if folder is None or fingerprint(folder) != wanted.weights:
+        raise UserError(f"{asked.translator.name} has other weights on {here}: put the same model on each machine")
+    return asked
 
 
 # --- where the command runs
@@ -182,15 +177,18 @@ class Work:
             join(jobs[folder], self.output)
         shards = sum(len(job.shards) for job in self.jobs)
         lines = sum(shard.lines for job in self.jobs for shard in job.shards)
-        with tqdm(total=lines, initial=lines - sum(shard.lines for shard in self.waiting), unit=" lines",
-                  mininterval=1 if sys.stderr.isatty() else 30) as bar:
+        self.progress = Progress("", lines, "lines", done=lines - sum(shard.lines for shard in self.waiting))
+        try:
             for done, shard in enumerate(self._finished(), shards - len(self.waiting) + 1):
-                bar.set_description_str(f"{done:,} of {shards:,} shards", refresh=False)
-                bar.update(shard.lines)
+                self.progress.name = f"{done:,} of {shards:,} shards"
+                self.progress.advance(shard.lines)
                 folder = shard.finished.parent
                 left[folder].discard(shard)
                 if not left[folder]:
                     join(jobs[folder], self.output)
+            self.progress.end()
+        finally:
+            self.progress.clear()
         if self.lost:
             gone = [name for id, name in self.seen.items() if id not in {one["NodeID"] for one in machines()}]
             print(f"{', '.join(gone) or 'a process'} was lost; done again elsewhere: {named([*self.lost])}",
@@ -230,7 +228,8 @@ class Work:
             raise UserError(f"{shard} failed: {type(error.cause).__name__}: {reason}") from error
         except RayError as error:
             self.lost[shard] += 1
-            tqdm.write(f"lost, and done again: {shard} ({type(error).__name__})", file=sys.stderr)
+            self.progress.clear()
+            print(f"lost, and done again: {shard} ({type(error).__name__})", file=sys.stderr, flush=True)
             if self.lost[shard] > LOSSES:
                 raise UserError(f"{shard}: its process was lost {LOSSES + 1} times, possibly out of memory; finished"
                                 " shards are kept") from error

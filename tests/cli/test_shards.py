@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seq2see import __version__
 from seq2see.cli import shards, translate_on_ray
 from seq2see.cli.shards import join, plan, read, record, unfinished, unjoined, write
+from seq2see.cli.translate import Asked
 from seq2see.errors import UserError
 
 KEY = "a model and its options"
@@ -91,10 +93,10 @@ def test_wrong_folders_are_one_line(tmp_path, source, output, said):
 
 
 @pytest.mark.parametrize("content, said", [
-    (b"a\n\xe9\n", "file, line 2, byte 1: not UTF-8; convert it"),
-    (b"a\nb\nc\n\xff\xfea\0\n", "file, line 4: not UTF-8 but UTF-16"),
-    (b"a\n" + b"x" * 200_000, r"file, line 2: a (text|word) has 200,000 characters"),
-    (b"a\nb\n" + b"x" * 2**21 + b"\nc\n", "file, line 3: longer than 1,048,576 bytes; split it"),
+    (b"a\n\xe9\n", "line 2 of .*/in/file, byte 1: not UTF-8; convert it"),
+    (b"a\nb\nc\n\xff\xfea\0\n", "line 4 of .*/in/file: not UTF-8 but UTF-16"),
+    (b"a\n" + b"x" * 200_000, "line 2 of .*/in/file: a word has 200,000 characters"),
+    (b"a\nb\n" + b"x" * 2**21 + b"\nc\n", "line 3 of .*/in/file is longer than 1,048,576 bytes; split it"),
 ])
 def test_an_invalid_line_is_named_by_file_and_line(tmp_path, content, said):
     source, output = made(tmp_path, file=content)
@@ -123,20 +125,26 @@ def test_nothing_half_written_gets_a_shard_s_name(tmp_path, monkeypatch):
         read(shard)
 
 
+def wanted(run="tiny", version=__version__):
+    given = dict.fromkeys(translate_on_ray.ARGUMENTS) | {"run": str(run), "engine": "torch", "device": "cpu",
+                                                         "keep": "", "alternatives": 1}
+    return translate_on_ray.Wanted(tuple(given.items()), "", 1, version)
+
+
 def test_a_worker_translates_a_shard_once_and_names_what_the_model_refuses(tmp_path, monkeypatch, translator):
     source, output = made(tmp_path, file=b"The cat.\n\nThe cat did not cross.\n")
     [job] = plan(source, output, lines=2, key=KEY)
-    model = translate_on_ray.Model("tiny", "", "torch", "cpu", 1, False)
-    monkeypatch.setattr(translate_on_ray, "loaded", lambda wanted: translator)
+    asked = Asked(translator, ("fr", "de"), {})
+    monkeypatch.setattr(translate_on_ray, "loaded", lambda wanted: asked)
     for shard in job.shards:
-        translate_on_ray.translate_shard(shard, model, ["fr", "de"], {})
+        translate_on_ray.translate_shard(shard, wanted())
     join(job, output)
     expected = ["\t".join(translator(text, target=one).text.replace("\t", " ") for one in ("fr", "de"))
                 for text in ("The cat.", "", "The cat did not cross.")]
     assert (output / "file").read_text("utf-8").splitlines() == expected
     write(job.shards[0], ["kept", "kept"])
     monkeypatch.setattr(translate_on_ray, "loaded", None)
-    translate_on_ray.translate_shard(job.shards[0], model, ["fr"], {})
+    translate_on_ray.translate_shard(job.shards[0], wanted())
     assert job.shards[0].finished.read_bytes() == b"kept\nkept\n"
 
     def refuses(texts, **_):
@@ -144,14 +152,14 @@ def test_a_worker_translates_a_shard_once_and_names_what_the_model_refuses(tmp_p
             raise UserError("too long")
         return [translator(text) for text in texts]
 
-    monkeypatch.setattr(translate_on_ray, "loaded", lambda wanted: refuses)
+    monkeypatch.setattr(translate_on_ray, "loaded", lambda wanted: Asked(refuses, ("fr",), {}))
     with pytest.raises(UserError, match="file, line 3: too long"):
-        translate_on_ray.translate_shard(job.shards[1], model, ["fr"], {})
+        translate_on_ray.translate_shard(job.shards[1], wanted())
 
 
 def test_a_worker_refuses_another_version_and_other_weights(folder):
     load = translate_on_ray.loaded.__wrapped__
     with pytest.raises(UserError, match=r" has seq2see \S+, and the command is of 0.0.0: install the same"):
-        load(translate_on_ray.Model(str(folder), "", "torch", "cpu", 1, False, version="0.0.0"))
+        load(wanted(version="0.0.0"))
     with pytest.raises(UserError, match="has other weights on .*: put the same model on each machine"):
-        load(translate_on_ray.Model(str(folder), "", "torch", "cpu", 1, False))
+        load(wanted(folder))

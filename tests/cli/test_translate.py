@@ -40,7 +40,7 @@ def test_lines_of_unknown_words_are_counted_at_the_end(run, monkeypatch):
 
 
 def test_translations_without_their_end_are_counted(translator, capsys):
-    result, remarks = translator("The cat."), Remarks()
+    result, remarks = translator("The cat."), Remarks("lines")
     for number, finished in enumerate((True, False, False), start=1):
         remarks.note(number, [replace(result, hypotheses=(replace(result.hypotheses[0], finished=finished),))])
     remarks.print()
@@ -89,7 +89,7 @@ def test_lines_without_words_come_out_as_they_are(run):
 
 @pytest.mark.parametrize(("bad", "said"), [
     (b"b\xe9b\xe9", "line 3 of the input, byte 2: not UTF-8"),
-    (b"a" * 1_001, "line 3: a word has 1,001 characters"),
+    (b"a" * 1_001, "line 3 of the input: a word has 1,001 characters"),
 ])  # fmt: skip
 def test_a_line_that_cannot_be_translated_is_named_after_those_before_it(run, bad, said):
     code, out, err = run(b"The cat.\nThe box.\n" + bad + b"\nThe owl.\n")
