@@ -1,12 +1,13 @@
-"""The server on many machines with Ray Serve (extra `ray`): one front with the page, any number of engines behind it.
+"""The server on many machines with Ray Serve (extra `ray`): two applications, a front and any number of engines.
 
     ray start --head                                       # and on each other machine: ray start --address HEAD:6379
-    serve run seq2see.serve.ray_app:application models=runs/storybook least=2 most=8
+    serve run --non-blocking docs/deploy/ray.yaml          # again, after a change there: only what changed is changed
 
 The front is the server of `seq2see serve` without the engines: APIs, keys, limits, page.  There is only one, because
-Gradio keeps its sessions in memory; it is on the first machine, beside what Ray itself cannot lose.  An engine is a
-`Service` with its own batches; Ray scales their number with the load, restarts lost ones, and refuses (503) what
-exceeds their capacity.  A request whose engine is lost is retried once: translations have no side effects.
+Gradio keeps its sessions in memory; it is on the first machine, beside what Ray itself cannot lose, and stays while
+engines come and go.  An engine is a `Service` with its own batches; Ray scales their number with the load, restarts
+lost ones, and refuses (503) what exceeds their capacity.  A request whose engine is lost is retried once: translations
+have no side effects.
 
 Ray pickles its messages, so whoever reaches its ports can run code: keep all except the front's on a private network.
 """
@@ -37,15 +38,15 @@ from .settings import ServerSettings, read_settings
 
 AT_WORK = 64  # concurrent requests per engine, which batches them
 WAITING = 256  # requests queued at the front
-AIM = 16  # concurrent requests per engine that autoscaling aims for
-DELAYS = {"upscale_delay_s": 30, "downscale_delay_s": 600}  # Ray's defaults
-NUMBERS = {"least": 1, "most": 4, "cpus": 1}  # of engines, and of the CPUs of each
+SCALING = {"min_replicas": 1, "max_replicas": 4, "target_ongoing_requests": 16}  # unless the YAML says otherwise
+ENGINES = "engines"  # the name of their application
 ON_FIRST = {"num_cpus": 0, "resources": {"node:__internal_head__": 0.001}}  # the machine of ray start --head
 DESCRIBED = 5  # seconds between looks at which models the engines have: an update replaces them one by one
 METRICS_SECONDS = 2  # for the engines' metrics; without them if one does not answer
 
 
-@serve.deployment(name="Engines", max_ongoing_requests=AT_WORK, max_queued_requests=WAITING)
+@serve.deployment(name="Engines", max_ongoing_requests=AT_WORK, max_queued_requests=WAITING,
+                  autoscaling_config=SCALING)
 class Engine(Replica):
     """One engine, in a process of its own, with a thread for each CPU that Ray gives it."""
 
@@ -103,8 +104,8 @@ def page_module() -> ModuleType:
 class Front:
     """The server without its engines."""
 
-    async def __init__(self, engines: Any, settings: ServerSettings):  # type: ignore[misc]  # Ray awaits it
-        service = Service(settings=settings, engines=ByRay(engines))
+    async def __init__(self, settings: ServerSettings):  # type: ignore[misc]  # Ray awaits it
+        service = Service(settings=settings, engines=ByRay(await engines_handle()))
         await service.describe_engines()
         self._describing = asyncio.create_task(keep_described(service))
         app = make_app(service, host="0.0.0.0")
@@ -116,6 +117,15 @@ class Front:
             await self._open.enter_async_context(page.shown(app, blocks, service))
 
 
+async def engines_handle() -> Any:
+    """Ray's handle, as soon as there is the application: the YAML starts both at once."""
+    while True:
+        try:
+            return await asyncio.to_thread(serve.get_deployment_handle, "Engines", ENGINES)
+        except RayServeException:
+            await asyncio.sleep(1)
+
+
 async def keep_described(service: Service) -> None:
     """Notice, while the engines are replaced, which models the new ones have."""
     while True:
@@ -124,29 +134,34 @@ async def keep_described(service: Service) -> None:
             await service.describe_engines()
 
 
-def application(arguments: dict[str, str]) -> serve.Application:
-    """For `serve run`: `models` (comma-separated, each RUN or NAME:RUN), `config` (a YAML file), `engine`, `least` and
-    `most` (the number of engines), `cpus` (of each), and Ray's `upscale_delay_s` and `downscale_delay_s`.
-    """
-    unknown = set(arguments) - {"models", "config", "engine", *NUMBERS, *DELAYS}
-    if unknown or not arguments.get("models"):
-        raise UserError(
-            "expected models=[NAME:]RUN[,[NAME:]RUN] and optionally config=FILE, engine=NAME, least=N, most=N, cpus=N,"
-            " upscale_delay_s=SECONDS, downscale_delay_s=SECONDS",
-            exit_code=2,
-        )
-    settings = read_settings(arguments.get("config"))
+def engines(arguments: dict[str, str]) -> serve.Application:
+    """The application of the engines: `models` (comma-separated, each RUN or NAME:RUN), `engine`, `cpus` of each, and
+    `config` (a YAML file of settings)."""
+    check(arguments, {"models", "engine", "cpus", "config"}, "models=[NAME:]RUN[,[NAME:]RUN], and optionally"
+          " engine=NAME, cpus=N, config=FILE")
     try:
-        least, most, cpus = (int(arguments.get(name, usual)) for name, usual in NUMBERS.items())
-        delays = {name: float(arguments.get(name, usual)) for name, usual in DELAYS.items()}
+        cpus = int(arguments.get("cpus", 1))
     except ValueError as error:
-        raise UserError(f"least, most, cpus and the delays must be numbers: {error}", exit_code=2) from None
-    scaling = {"min_replicas": least, "max_replicas": max(least, most), "target_ongoing_requests": AIM, **delays}
+        raise UserError(f"cpus must be a whole number: {error}", exit_code=2) from None
+    if not arguments.get("models"):
+        raise UserError("there are no models: expected models=[NAME:]RUN", exit_code=2)
     many: Any = Engine  # the decorator has replaced the type
+    return many.options(ray_actor_options={"num_cpus": cpus}).bind(
+        dict(map(named, arguments["models"].split(","))), read_settings(arguments.get("config")),
+        arguments.get("engine", "auto"), cpus)
+
+
+def front(arguments: dict[str, str]) -> serve.Application:
+    """The application of the front, before the engines: `config` (a YAML file of settings)."""
+    check(arguments, {"config"}, "config=FILE, or nothing")
     one: Any = Front
-    engines = many.options(autoscaling_config=scaling, ray_actor_options={"num_cpus": cpus}).bind(
-        dict(map(named, arguments["models"].split(","))), settings, arguments.get("engine", "auto"), cpus)
-    return one.bind(engines, settings)
+    return one.bind(read_settings(arguments.get("config")))
+
+
+def check(arguments: Mapping[str, str], known: set[str], expected: str) -> None:
+    """UserError for an argument that is not known."""
+    if unknown := sorted(set(arguments) - known):
+        raise UserError(f"unknown argument {unknown[0]}: expected {expected}", exit_code=2)
 
 
 def named(model: str) -> tuple[str, str]:

@@ -6,11 +6,15 @@ What else a front is asked is for `test_replicated.py`; here that Ray carries it
 
 import contextlib
 import socket
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import httpx
 import pytest
+import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from seq2see import Translator
@@ -19,36 +23,45 @@ from seq2see.errors import UserError
 ray = pytest.importorskip("ray", reason="the extra ray is not installed")
 
 TEXTS = ("The cat did not cross.", "The cat is tired.", "The box is big.")
-ENGINES = "ServeReplica:default:Engines"  # in the title of their processes
+ENGINES = "ServeReplica:engines:Engines"  # in the title of their processes
 
 
 @pytest.fixture(scope="module")
-def nodes(two_nodes):
-    """The cluster, with Ray Serve."""
+def nodes(two_nodes, tmp_path_factory):
+    """The cluster, with Ray Serve, as an operator has it: `deploy` writes the YAML and hands it to Ray's command."""
     from ray import serve
 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    two_nodes.url, two_nodes.yaml = f"http://127.0.0.1:{port}", tmp_path_factory.mktemp("serve") / "ray.yaml"
     ray.init(two_nodes.address, configure_logging=False, log_to_driver=False)
     try:
-        serve.start(proxy_location="HeadOnly", http_options={"host": "127.0.0.1", "port": port})
-        two_nodes.url = f"http://127.0.0.1:{port}"
         yield two_nodes
     finally:
         serve.shutdown()
         ray.shutdown()
 
 
-def deploy(nodes, *, engines, model="storybook"):
-    """A page that is updated, not another one; waits until all engines run."""
-    from ray import serve
-
-    from seq2see.serve.ray_app import application
-
-    serve.run(application({"models": f"served:{model}", "engine": "ctranslate2", "least": str(engines),
-                           "most": str(engines)}))
+def deploy(nodes, *, engines, model="storybook", root=Path(__file__).parents[2]):
+    """The YAML of the documentation with other values; waits until all engines run."""
+    config = yaml.safe_load((root / "docs" / "deploy" / "ray.yaml").read_text("utf-8"))
+    config["http_options"] = {"host": "127.0.0.1", "port": int(nodes.url.rpartition(":")[2])}
+    config["applications"][0]["args"] = {"models": f"served:{model}", "engine": "ctranslate2"}
+    config["applications"][0]["deployments"][0]["autoscaling_config"] |= {
+        "min_replicas": engines, "max_replicas": engines}
+    nodes.yaml.write_text(yaml.safe_dump(config), encoding="utf-8")
+    command = [sys.executable, "-m", "ray.serve.scripts", "run", "--non-blocking", "--address", nodes.address,
+               str(nodes.yaml)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
     until(lambda: len(of_engines(nodes)) == engines, f"there are not {engines} engines")
+    until(lambda: ready(nodes), "the front is not ready")
+
+
+def ready(nodes):
+    with contextlib.suppress(httpx.HTTPError):
+        return httpx.get(f"{nodes.url}/readyz", timeout=60).text == "ready"
 
 
 def of_engines(nodes):
@@ -172,13 +185,17 @@ def test_engines_and_models_change_under_load_and_nothing_is_lost(nodes):
     assert not only.wrong
 
 
-@pytest.mark.parametrize("arguments", [
-    {}, {"models": "x", "leest": "2"}, {"models": "x", "least": "two"}, {"models": "x", "cpus": "all"}])
-def test_wrong_arguments_are_one_line(arguments):
-    from seq2see.serve.ray_app import application
+@pytest.mark.parametrize("name, arguments, said", [
+    ("engines", {}, "there are no models: expected models="),
+    ("engines", {"models": "x", "modles": "y"}, "unknown argument modles: expected models="),
+    ("engines", {"models": "x", "cpus": "all"}, "cpus must be a whole number"),
+    ("front", {"models": "x"}, "unknown argument models: expected config=FILE"),
+])
+def test_wrong_arguments_are_one_line(name, arguments, said):
+    from seq2see.serve import ray_app
 
-    with pytest.raises(UserError, match="expected models=|must be numbers"):
-        application(arguments)
+    with pytest.raises(UserError, match=said):
+        getattr(ray_app, name)(arguments)
 
 
 def test_a_model_has_its_own_name_or_a_given_one():
