@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from ray import serve
-from ray.exceptions import RayActorError, RayTaskError
+from ray.exceptions import RayError, RayTaskError
 from ray.serve.exceptions import BackPressureError, RayServeException
 from starlette.applications import Starlette
 
@@ -69,15 +69,15 @@ class ByRay(Engines):
             response = getattr(self._handle, method).remote(*arguments, **request)
             try:
                 return await response
+            except asyncio.CancelledError:  # too late, or the client has gone: the engine need not go on
+                response.cancel()
+                raise
             except RayTaskError as error:
                 raise error.cause from None
             except BackPressureError:
                 raise busy_error() from None
-            except RayActorError:  # its process or machine has died
+            except (RayError, RayServeException):  # its process or machine has died
                 continue
-            except asyncio.CancelledError:  # too late, or the client has gone: the engine need not go on
-                response.cancel()
-                raise
         raise APIError(503, "engine_lost", "the engine failed twice: try again in a few seconds", retry_after=5)
 
     async def metrics(self) -> dict[str, bytes]:
