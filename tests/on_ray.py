@@ -9,7 +9,7 @@ from ray.cluster_utils import Cluster
 
 SMALL = {"object_store_memory": 10**8, "include_log_monitor": False}
 VARIABLES = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "RAY_enable_metrics_collection": "0",
-             "RAY_USAGE_STATS_ENABLED": "0"}  # fmt: skip
+             "RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}
 
 
 class Nodes(Cluster):

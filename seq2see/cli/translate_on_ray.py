@@ -31,6 +31,7 @@ from seq2see.translate.loaded_checkpoint import fingerprint
 ARGUMENTS = ("run", "engine", "device", "trust_remote_code", "source", "target", "num_beams", "keep", "glossary",
              "alternatives", "alignments", "calibrated", "jsonl")  # that reach the workers
 REACH_SECONDS = 10  # for a connection to the cluster
+JOIN_SECONDS = 60  # until Ray takes it
 AHEAD = 4  # tasks handed to Ray for each that can run
 LOSSES = 5  # of one shard: it may be what kills the processes
 NAMED = 5  # shards in a message
@@ -129,10 +130,12 @@ def loaded(wanted: Wanted) -> Asked:
 def connected(address: str) -> Iterator[None]:
     """Inside, Ray is connected to the cluster; UserError if it cannot be reached in time.
 
-    `ray.init` would try for two minutes and then end the process, so the connection is tested first.
+    `ray.init` would try for two minutes and then end the process.  So the connection is tested first, and what may
+    still be wrong, such as Ray's password, has its time too: it can be stopped in no other way than with the process.
     """
     import grpc
     import ray
+    from ray.exceptions import RayError
 
     if "://" in address:
         raise UserError(f"--ray {address}: expected HOST:PORT or auto", exit_code=2)
@@ -142,11 +145,16 @@ def connected(address: str) -> Iterator[None]:
             grpc.channel_ready_future(grpc.insecure_channel(address)).result(timeout=REACH_SECONDS)
         except grpc.FutureTimeoutError:
             raise UserError(failure) from None
+    late = threading.Timer(JOIN_SECONDS, end_process, (f"{failure}; if it wants a password, with RAY_AUTH_MODE=token",))
+    late.daemon = True
+    late.start()
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         ray.init(address=address, logging_level="ERROR", log_to_driver=False, configure_logging=False)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (ConnectionError, RuntimeError, ValueError, RayError) as error:
         raise UserError(f"{failure} ({str(error).partition('.')[0]})") from error
+    finally:
+        late.cancel()
     if threading.current_thread() is threading.main_thread():
         for number, handler in handlers.items():  # Ray's own end the process otherwise than ours
             signal.signal(number, handler)
@@ -154,6 +162,11 @@ def connected(address: str) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def end_process(message: str) -> None:
+    print(f"seq2see: error: {message}", file=sys.stderr, flush=True)
+    os._exit(1)
 
 
 @dataclass
