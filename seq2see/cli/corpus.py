@@ -104,7 +104,7 @@ class Part:
 
     def resume(self, *, overwrite: bool) -> int | None:
         """How many lines are done; None if the output is complete.  What is begun anew may `overwrite` the output."""
-        if self.path.exists() and self.record.exists():
+        if self.path.exists() and (self.record.exists() or self.path.stat().st_size):
             self._check()
             return self._whole_lines()
         if not self.path.exists() and (self.record.exists() or self._has_all()):
@@ -122,8 +122,9 @@ class Part:
     def _check(self) -> None:
         try:
             before = json.loads(self.record.read_text("utf-8"))
-        except ValueError:
-            before = {}
+        except (OSError, ValueError):
+            raise UserError(f"{self.record} is missing or damaged, so {self.path} cannot be resumed: remove both to"
+                            " start over") from None
         for name, now in self.about.items():
             if before.get(name) != now:
                 told = "the input has changed since" if name in ("lines", "sha256") else (
@@ -183,7 +184,8 @@ def translate_lines(lines: LineFile, out: Path, asked: Asked, another: Load, *, 
                             jsonl=asked.jsonl)
             part.finish()
         except OSError as error:
-            raise OSError(error.errno, error.strerror, error.filename or str(part.path)) from error
+            raise UserError(f"{error.strerror}: {error.filename or part.path}; its lines are kept: make room, and go on"
+                            " with --resume") from error
         except BrokenProcessPool:
             raise UserError(f"a process that translates {lines.path} has ended, possibly out of memory: go on with"
                             " --resume") from None
