@@ -76,7 +76,7 @@ def test_two_nodes_train_as_two_processes_also_after_one_was_killed(start, tmp_p
     ended(*[node(two, number) for number in (0, 1)])
     for run, killed in ((second, 1), (first, 0)):
         nodes = [node(run, 0)]
-        wait_for(lambda nodes=nodes: is_listening(port) or nodes[0].poll() is not None)  # it is the one that others join
+        wait_for(lambda nodes=nodes: is_listening(port) or nodes[0].poll() is not None)  # others join it
         nodes.append(node(run, 1))
         wait_for(lambda run=run, nodes=nodes: (run / "checkpoint-6").is_dir() or nodes[0].poll() is not None)
         kill(nodes[killed])
