@@ -4,6 +4,7 @@ An engine that copies (identity.py) makes the law exact: what comes out is what 
 """
 
 import contextlib
+import hashlib
 import io
 import json
 import random
@@ -204,6 +205,25 @@ def test_alignments_are_those_of_the_verb_align(command, tmp_path):
     shifted = [f"{int(i) + words[0]}-{int(j) + words[1]}" for i, j in (link.split("-") for link in second.split())]
     assert found[3]["text"] == f"{found[0]['text']} {found[2]['text']}"
     assert [one["alignment"] for one in found] == [first, "", second, " ".join([first, *shifted])] and first
+
+
+def test_a_glossary_is_read_before_the_model(copied, tmp_path):
+    pytest.importorskip("seq2see.translate.glossary")
+    (tmp_path / "a.txt").write_text("The cat.\n")
+    (tmp_path / "terms.tsv").write_text("cat\tchat\nno tab\n")
+    code, out, err = copied("a.txt", "--glossary", "terms.tsv")
+    assert (code, out, err.count("\n")) == (1, "", 1) and "2" in err and "terms.tsv" in err
+    assert not (tmp_path / "a.fr.txt").exists()
+
+
+def test_a_file_that_changes_meanwhile_is_no_result(tmp_path, monkeypatch):
+    lines = b"The cat.\n" * 9
+    monkeypatch.setattr(LineFile, "checked", lambda path: LineFile(path, 9, hashlib.sha256(lines).hexdigest()))
+    assert translated(lines, tmp_path) == lines
+    (tmp_path / "out.fr").unlink()
+    with pytest.raises(UserError, match="in.en has changed while it was translated"):
+        translated(lines + b"The dog.\n", tmp_path)
+    assert not (tmp_path / "out.fr").exists()
 
 
 # --- what a kill leaves, and going on
