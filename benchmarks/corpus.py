@@ -136,15 +136,17 @@ def killed(source: Path, count: int, *, kills: int) -> dict[str, Any]:
 
 def model(source: Path, run: str, *, rounds: int) -> dict[str, Any]:
     """Seconds with one process, whose engine has all cores, and with one process for each core."""
-    count, seconds = len(source.read_bytes().splitlines()), {"one": [], "each core": []}
+    count, seconds = len(source.read_bytes().splitlines()), {"one": [], "each": []}
+    outs = {name: source.with_suffix(f".{name}") for name in seconds}
     for _, name in turns(list(seconds), rounds):
         began = time.perf_counter()
-        with start(source, source.with_suffix(".fr"), run=run, pooled=sys.maxsize if name == "one" else 0) as process:
+        with start(source, outs[name], run=run, pooled=sys.maxsize if name == "one" else 0) as process:
             assert process.wait() == 0
         seconds[name].append(time.perf_counter() - began)
     one, each = (statistics.median(found) for found in seconds.values())
     return {"name": "model", "lines": count, "one process lines/s": round(count / one),
-            "process for each core lines/s": round(count / each), "ratio": round(one / each, 2)}
+            "process for each core lines/s": round(count / each), "ratio": round(one / each, 2),
+            "same": outs["one"].read_bytes() == outs["each"].read_bytes()}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """An engine that copies: what is left of a translation is everything around the model."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from seq2see.cli.translate import Asked
@@ -23,6 +24,7 @@ class IdentityEngine:
                 for source in sources]
 
 
+@cache
 def copying_lines(name: str = "storybook") -> Asked:
     """What translates lines by copying them; for `translate_lines` and its processes."""
     return Asked(copying(name, threads=1), ("fr",), {"source": None, "num_beams": None, "keep": "", "alternatives": 1})

@@ -34,7 +34,12 @@ class Nodes(Cluster):
         self.remove_node(node, allow_graceful=False)
 
     def add(self, cpus=2) -> None:
-        self.add_node(num_cpus=cpus, wait=False, **SMALL)
+        """Another node; Ray gives up on one that has not started within 15 seconds, as on a busy machine."""
+        for _ in range(3):
+            with contextlib.suppress(Exception):
+                self.add_node(num_cpus=cpus, wait=False, **SMALL)
+                return
+        raise RuntimeError("no node has started: the machine is too busy")
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ determines a line must be the same.  So no line is lost or doubled.
 import hashlib
 import json
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -64,27 +65,33 @@ class LineFile:
         """Reads the whole file; UserError that names a line that is not UTF-8, too long, or no text."""
         digest, count = hashlib.sha256(), 0
         with path.open("rb") as file:
-            for count, raw in enumerate(_raw_lines(file), start=1):
-                digest.update(raw)
+            for count, raw in _digested(file, digest):
                 read_line(raw, count, check_text, of=str(path))
         return cls(path, count, digest.hexdigest())
 
     def windows(self, *, skip: int) -> Iterator[Window]:
-        """The lines after so many, in groups that are translated together."""
+        """The lines after so many, in groups that are translated together.
+
+        UserError at the end if the file is no longer what was checked.
+        """
+        digest = hashlib.sha256()
         with self.path.open("rb") as file:
-            lines = islice(map(self._line, enumerate(_raw_lines(file), start=1)), skip, None)
+            lines = (self._line(number, raw) for number, raw in _digested(file, digest) if number > skip)
             while window := list(islice(lines, WINDOW)):
                 yield window
+        if digest.hexdigest() != self.sha256:
+            raise UserError(f"{self.path} has changed while it was translated: translate it again")
 
-    def _line(self, numbered: tuple[int, bytes]) -> Line:
-        number, raw = numbered
+    def _line(self, number: int, raw: bytes) -> Line:
         text = read_line(raw, number, str, of=str(self.path))
         return Line(number, text, MARK * raw.startswith(MARK), raw[len(raw.rstrip(b"\r\n")):])
 
 
-def _raw_lines(file: BinaryIO) -> Iterator[bytes]:
-    """With their line feeds; of one that is too long, too much."""
-    return iter(lambda: file.readline(LONGEST_LINE + 2), b"")
+def _digested(file: BinaryIO, digest: Any) -> Iterator[tuple[int, bytes]]:
+    """The numbers and bytes of lines, which the digest has read too; of a line that is too long, too much."""
+    for number, raw in enumerate(iter(lambda: file.readline(LONGEST_LINE + 2), b""), start=1):
+        digest.update(raw)
+        yield number, raw
 
 
 class Part:
@@ -94,17 +101,18 @@ class Part:
         self.out, self.about = out, about
         self.path, self.record = (out.with_name(out.name + end) for end in (".part", ".part.json"))
 
-    def begin(self) -> None:
-        """UserError where there are lines of an earlier command."""
+    def begin(self) -> int:
+        """Gives how many lines are done, none; UserError where there are lines of an earlier command."""
         if lines := count_lines(self.path) if self.path.exists() else 0:
             raise UserError(f"{self.path} has {lines:,} lines of an unfinished translation: go on with --resume, or"
                             " remove it to start over")
         self.path.write_bytes(b"")  # before the record: a record without it says that the output is complete
         atomic_write(self.record, json.dumps(self.about, ensure_ascii=False, indent=1) + "\n")
+        return 0
 
     def resume(self, *, overwrite: bool) -> int | None:
         """How many lines are done; None if the output is complete.  What is begun anew may `overwrite` the output."""
-        if self.path.exists() and self.record.exists():
+        if self.path.exists() and (self.record.exists() or self.path.stat().st_size):
             self._check()
             return self._whole_lines()
         if not self.path.exists() and (self.record.exists() or self._has_all()):
@@ -113,8 +121,7 @@ class Part:
         if not overwrite and self.out.exists():
             raise UserError(f"{self.out} exists, and {self.path}, to resume from, does not: give -o {self.out} to"
                             " overwrite it")
-        self.begin()
-        return 0
+        return self.begin()
 
     def _has_all(self) -> bool:
         return self.out.exists() and count_lines(self.out) == self.about["lines"]
@@ -122,8 +129,9 @@ class Part:
     def _check(self) -> None:
         try:
             before = json.loads(self.record.read_text("utf-8"))
-        except ValueError:
-            before = {}
+        except (OSError, ValueError):
+            raise UserError(f"{self.record} is missing or damaged, so {self.path} cannot be resumed: remove both to"
+                            " start over") from None
         for name, now in self.about.items():
             if before.get(name) != now:
                 told = "the input has changed since" if name in ("lines", "sha256") else (
@@ -174,16 +182,18 @@ def translate_lines(lines: LineFile, out: Path, asked: Asked, another: Load, *, 
     """
     part = Part(out, about(lines, asked))
     with only_writer(part):
-        done = part.resume(overwrite=overwrite) if resume else part.begin() or 0
-        if done is None:
-            return
         try:
+            done = part.resume(overwrite=overwrite) if resume else part.begin()
+            if done is None:
+                print(f"{out} is complete", file=sys.stderr)
+                return
             with part.path.open("ab") as file, executor(lines.count - done, asked, another) as (work, count):
                 write_lines(lines, in_order(work, count, lines.windows(skip=done)), file, done=done, name=out.name,
                             jsonl=asked.jsonl)
             part.finish()
         except OSError as error:
-            raise OSError(error.errno, error.strerror, error.filename or str(part.path)) from error
+            raise UserError(f"{error.strerror}: {error.filename or part.path}; its lines are kept: make room, and go on"
+                            " with --resume") from error
         except BrokenProcessPool:
             raise UserError(f"a process that translates {lines.path} has ended, possibly out of memory: go on with"
                             " --resume") from None

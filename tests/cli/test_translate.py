@@ -9,7 +9,7 @@ import pytest
 from tiny import SENTENCES
 
 from seq2see.cli.lines import line_by_line, windows
-from seq2see.cli.translate import CUT_OFF, UNKNOWN, Remarks
+from seq2see.cli.translate import CUT_OFF, UNKNOWN, Doubts, Remarks
 from seq2see.errors import UserError
 
 PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -42,7 +42,8 @@ def test_lines_of_unknown_words_are_counted_at_the_end(run, monkeypatch):
 def test_translations_without_their_end_are_counted(translator, capsys):
     result, remarks = translator("The cat."), Remarks("lines")
     for number, finished in enumerate((True, False, False), start=1):
-        remarks.note(number, [replace(result, hypotheses=(replace(result.hypotheses[0], finished=finished),))])
+        ended = replace(result, hypotheses=(replace(result.hypotheses[0], finished=finished),))
+        remarks.note(number, Doubts.of([ended]))
     remarks.print()
     assert f"{CUT_OFF}, in 2 of 3 lines (first: line 2)\n" in capsys.readouterr().err
 
