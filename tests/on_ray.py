@@ -34,20 +34,25 @@ class Nodes(Cluster):
         self.remove_node(node, allow_graceful=False)
 
     def add(self, cpus=2) -> None:
-        """Another node; Ray gives up on one that has not started within 15 seconds, as on a busy machine."""
-        for _ in range(3):
-            with contextlib.suppress(Exception):
-                self.add_node(num_cpus=cpus, wait=False, **SMALL)
-                return
-        raise RuntimeError("no node has started: the machine is too busy")
+        """Another node."""
+        patiently(self.add_node, num_cpus=cpus, wait=False, **SMALL)
+
+
+def patiently(start, **arguments):
+    """Ray gives up on a node that has not started within 15 seconds, as on a busy machine."""
+    for _ in range(2):
+        with contextlib.suppress(Exception):
+            return start(**arguments)
+    return start(**arguments)
 
 
 @contextlib.contextmanager
 def cluster(*, nodes: int = 2, cpus: int = 2) -> Iterator[Nodes]:
     before = {name: os.environ.get(name) for name in VARIABLES}
     os.environ.update(VARIABLES)
-    made = Nodes(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False, **SMALL})
+    made = Nodes()
     try:
+        patiently(made.add_node, num_cpus=0, include_dashboard=False, **SMALL)
         for _ in range(nodes):
             made.add(cpus)
         made.wait_for_nodes()
