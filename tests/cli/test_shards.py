@@ -1,6 +1,7 @@
 """Shards: cut and joined they are the file; an input that is wrong is named; what is there stays, or is refused."""
 
 import os
+import sys
 
 import pytest
 from hypothesis import given
@@ -163,3 +164,9 @@ def test_a_worker_refuses_another_version_and_other_weights(folder):
         load(wanted(version="0.0.0"))
     with pytest.raises(UserError, match="has other weights on .*: put the same model on each machine"):
         load(wanted(folder))
+
+
+def test_without_ray_the_extra_is_named(command, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    code, out, err = command("translate", "--to", "fr", "--ray", "auto", "in", "out")
+    assert (code, out, err) == (1, "", "seq2see: error: ray is missing: pip install 'seq2see[ray]'\n")
