@@ -65,7 +65,7 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
         @app.get("/metrics", tags=["server"], summary="Metrics in Prometheus format",
                  response_class=PlainTextResponse)
         async def metrics() -> Response:
-            return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+            return Response(await service.metrics_text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     dialects = v1, comparing, inside, lessons, libretranslate, translate_file, huggingface
     routers = [reload_router(service), *(one.router(service) for one in dialects)]  # routes match in this order

@@ -1,12 +1,13 @@
-"""The server on many machines with Ray Serve (extra `ray`): one front with the page, any number of engines behind it.
+"""The server on many machines with Ray Serve (extra `ray`): two applications, a front and any number of engines.
 
     ray start --head                                       # and on each other machine: ray start --address HEAD:6379
-    serve run seq2see.serve.ray_app:application models=runs/storybook least=2 most=8
+    serve run --non-blocking docs/deploy/ray.yaml          # again, after a change there: only what changed is changed
 
 The front is the server of `seq2see serve` without the engines: APIs, keys, limits, page.  There is only one, because
-Gradio keeps its sessions in memory.  An engine is a `Service` with its own batches; Ray scales their number with the
-load, restarts lost ones, and refuses (503) what exceeds their capacity.  A request whose engine is lost is retried
-once: translations have no side effects.
+Gradio keeps its sessions in memory; it is on the first machine, beside what Ray itself cannot lose, and stays while
+engines come and go.  An engine is a `Service` with its own batches; Ray scales their number with the load, restarts
+lost ones, and refuses (503) what exceeds their capacity.  A request whose engine is lost is retried once: translations
+have no side effects.
 
 Ray pickles its messages, so whoever reaches its ports can run code: keep all except the front's on a private network.
 """
@@ -15,14 +16,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from ray import serve
-from ray.exceptions import RayActorError, RayTaskError
-from ray.serve.exceptions import BackPressureError
+from ray.exceptions import RayError, RayTaskError
+from ray.serve.exceptions import BackPressureError, RayServeException
 from starlette.applications import Starlette
 
 from seq2see.errors import UserError
@@ -31,41 +32,60 @@ from ..translate.translator import EngineName, Translator
 from .api_errors import APIError
 from .app import make_app
 from .batcher import busy_error
-from .replicated import Replica, Replicated
+from .replicated import Engines, Replica
+from .service import Service
 from .settings import ServerSettings, read_settings
 
 AT_WORK = 64  # concurrent requests per engine, which batches them
 WAITING = 256  # requests queued at the front
-AIM = 16  # concurrent requests per engine that autoscaling aims for
-DELAYS = {"upscale_delay_s": 30, "downscale_delay_s": 600}  # Ray's defaults
+SCALING = {"min_replicas": 1, "max_replicas": 4, "target_ongoing_requests": 16}  # unless the YAML says otherwise
+ENGINES = "engines"  # the name of their application
+ON_FIRST = {"num_cpus": 0, "resources": {"node:__internal_head__": 0.001}}  # the machine of ray start --head
+DESCRIBED = 5  # seconds between looks at which models the engines have: an update replaces them one by one
+METRICS_SECONDS = 2  # for the engines' metrics; without them if one does not answer
 
 
-@serve.deployment(max_ongoing_requests=AT_WORK, max_queued_requests=WAITING)
-class Engines(Replica):
-    """One engine, in a process of its own."""
+@serve.deployment(name="Engines", max_ongoing_requests=AT_WORK, max_queued_requests=WAITING,
+                  autoscaling_config=SCALING)
+class Engine(Replica):
+    """One engine, in a process of its own, with a thread for each CPU that Ray gives it."""
 
-    def __init__(self, runs: Sequence[str], settings: ServerSettings, engine: EngineName):
-        super().__init__({Path(run).name: Translator.from_pretrained(run, engine=engine) for run in runs}, settings)
+    def __init__(self, runs: Mapping[str, str], settings: ServerSettings, engine: EngineName, cpus: int):
+        super().__init__({name: Translator.from_pretrained(run, engine=engine, threads=cpus)
+                          for name, run in runs.items()}, settings)
+
+    async def named_metrics(self) -> tuple[str, bytes]:
+        return serve.get_replica_context().replica_tag, await self.metrics()
 
 
-class ByRay(Replicated):
-    """`engines` is Ray's handle."""
+class ByRay(Engines):
+    """`handle` is Ray's."""
 
-    def __init__(self, engines: Any, settings: ServerSettings):
-        super().__init__(settings=settings)
-        self._engines = engines
+    def __init__(self, handle: Any):
+        self._handle = handle
 
     async def send(self, method: str, *arguments: Any, **request: Any) -> Any:
         for _ in range(2):
+            response = getattr(self._handle, method).remote(*arguments, **request)
             try:
-                return await getattr(self._engines, method).remote(*arguments, **request)
+                return await response
+            except asyncio.CancelledError:  # too late, or the client has gone: the engine need not go on
+                response.cancel()
+                raise
             except RayTaskError as error:
                 raise error.cause from None
             except BackPressureError:
                 raise busy_error() from None
-            except RayActorError:  # its process or machine has died
+            except (RayError, RayServeException):  # its process or machine has died
                 continue
         raise APIError(503, "engine_lost", "the engine failed twice: try again in a few seconds", retry_after=5)
+
+    async def metrics(self) -> dict[str, bytes]:
+        with contextlib.suppress(TimeoutError, RayServeException):  # none runs, or one is dying
+            found = await self._handle.broadcast("named_metrics").results_async(
+                timeout_s=METRICS_SECONDS, return_exceptions=True)
+            return dict(one for one in found if not isinstance(one, BaseException))
+        return {}
 
 
 ingress = Starlette()  # gets Ray's requests, one per process: made before the application is
@@ -79,14 +99,15 @@ def page_module() -> ModuleType:
         return page
 
 
-@serve.deployment(num_replicas=1, max_ongoing_requests=1_000)
+@serve.deployment(num_replicas=1, max_ongoing_requests=1_000, ray_actor_options=ON_FIRST)
 @serve.ingress(lambda: ingress)
 class Front:
     """The server without its engines."""
 
-    async def __init__(self, engines: Any, settings: ServerSettings):  # type: ignore[misc]  # Ray awaits it
-        service = ByRay(engines, settings)
-        await service.begin()
+    async def __init__(self, settings: ServerSettings):  # type: ignore[misc]  # Ray awaits it
+        service = Service(settings=settings, engines=ByRay(await engines_handle()))
+        await service.describe_engines()
+        self._describing = asyncio.create_task(keep_described(service))
         app = make_app(service, host="0.0.0.0")
         ingress.mount("/", app)
         if settings.page:
@@ -96,26 +117,54 @@ class Front:
             await self._open.enter_async_context(page.shown(app, blocks, service))
 
 
-def application(arguments: dict[str, str]) -> serve.Application:
-    """For `serve run`: `models` (comma-separated), `config` (a YAML file), `engine`, `least` and `most` (the number of
-    engines), and Ray's `upscale_delay_s` and `downscale_delay_s`.
-    """
-    unknown = set(arguments) - {"models", "config", "engine", "least", "most", *DELAYS}
-    if unknown or not arguments.get("models"):
-        raise UserError(
-            "expected models=RUN[,RUN] and optionally config=FILE, engine=NAME, least=N, most=N,"
-            " upscale_delay_s=SECONDS, downscale_delay_s=SECONDS",
-            exit_code=2,
-        )
-    settings = read_settings(arguments.get("config"))
+async def engines_handle() -> Any:
+    """Ray's handle, as soon as there is the application: the YAML starts both at once."""
+    while True:
+        try:
+            return await asyncio.to_thread(serve.get_deployment_handle, "Engines", ENGINES)
+        except RayServeException:
+            await asyncio.sleep(1)
+
+
+async def keep_described(service: Service) -> None:
+    """Notice, while the engines are replaced, which models the new ones have."""
+    while True:
+        await asyncio.sleep(DESCRIBED)
+        with contextlib.suppress(APIError, RayServeException):
+            await service.describe_engines()
+
+
+def engines(arguments: dict[str, str]) -> serve.Application:
+    """The application of the engines: `models` (comma-separated, each RUN or NAME:RUN), `engine`, `cpus` of each, and
+    `config` (a YAML file of settings)."""
+    check(arguments, {"models", "engine", "cpus", "config"}, "models=[NAME:]RUN[,[NAME:]RUN], and optionally"
+          " engine=NAME, cpus=N, config=FILE")
     try:
-        least, most = int(arguments.get("least", 1)), int(arguments.get("most", 4))
-        delays = {name: float(arguments.get(name, usual)) for name, usual in DELAYS.items()}
+        cpus = int(arguments.get("cpus", 1))
     except ValueError as error:
-        raise UserError(f"least, most and the delays must be numbers: {error}", exit_code=2) from None
-    scaling = {"min_replicas": least, "max_replicas": max(least, most), "target_ongoing_requests": AIM, **delays}
-    many: Any = Engines  # the decorator has replaced the type
+        raise UserError(f"cpus must be a whole number: {error}", exit_code=2) from None
+    if not arguments.get("models"):
+        raise UserError("there are no models: expected models=[NAME:]RUN", exit_code=2)
+    many: Any = Engine  # the decorator has replaced the type
+    return many.options(ray_actor_options={"num_cpus": cpus}).bind(
+        dict(map(named, arguments["models"].split(","))), read_settings(arguments.get("config")),
+        arguments.get("engine", "auto"), cpus)
+
+
+def front(arguments: dict[str, str]) -> serve.Application:
+    """The application of the front, before the engines: `config` (a YAML file of settings)."""
+    check(arguments, {"config"}, "config=FILE, or nothing")
     one: Any = Front
-    engines = many.options(autoscaling_config=scaling).bind(
-        arguments["models"].split(","), settings, arguments.get("engine", "auto"))
-    return one.bind(engines, settings)
+    return one.bind(read_settings(arguments.get("config")))
+
+
+def check(arguments: Mapping[str, str], known: set[str], expected: str) -> None:
+    """UserError for an argument that is not known."""
+    if unknown := sorted(set(arguments) - known):
+        raise UserError(f"unknown argument {unknown[0]}: expected {expected}", exit_code=2)
+
+
+def named(model: str) -> tuple[str, str]:
+    """The name under which a model is served, and its run: a new version can have the old name."""
+    name, _, run = model.rpartition(":")
+    return name or Path(run).name, run

@@ -1,4 +1,4 @@
-"""A `Service` whose translators are remote: the front, and an engine behind it.
+"""Engines elsewhere: what a `Service` without engines of its own hands its work to, and what does it there.
 
 Everything they exchange can be pickled: requests, results, the functions that the page examines models with (by
 cloudpickle), and errors.  Independent of the transport (`ray_app.py`).
@@ -6,17 +6,53 @@ cloudpickle), and errors.  Independent of the transport (`ray_app.py`).
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
 from ..translate.translator import Translator
-from .access import AccessControl, Caller
-from .service import Service
+from .access import AccessControl
+from .service import Service, as_api_error
 from .settings import ServerSettings
+from .ui.first import example_model
 
-WITHIN = "the front"
+
+class Engines(ABC):
+    """Any number of identical engines, each a `Replica`."""
+
+    @abstractmethod
+    async def send(self, method: str, *arguments: Any, **request: Any) -> Any:
+        """What a method of one of them returns; APIError also if none can answer."""
+
+    @abstractmethod
+    async def metrics(self) -> dict[str, bytes]:
+        """Those of each engine that answers, by its name."""
+
+
+class Replica:
+    """One engine.  It neither asks for keys nor counts requests: the front has."""
+
+    def __init__(self, models: Mapping[str, Translator], settings: ServerSettings):
+        self.service = Service(models, settings, access=AccessControl())
+
+    async def describe(self) -> tuple[dict[str, SimpleNamespace], str | None]:
+        """What the front has in place of each translator, and the name of the one for the page's examples."""
+        example = await asyncio.to_thread(example_model, self.service)
+        return {name: proxy_of(one) for name, one in self.service.models.items()}, example
+
+    async def work(self, method: str, *arguments: Any, **request: Any) -> Any:
+        """Do some of a service's work; APIError for whatever it raises, for Ray logs that, and errors quote texts."""
+        try:
+            return await getattr(self.service, method)(*arguments, **request)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # a panic of the tokenizer is not an Exception
+            raise as_api_error(error) from None
+
+    async def metrics(self) -> bytes:
+        return self.service.metrics.text()
 
 
 def proxy_of(translator: Translator) -> SimpleNamespace:
@@ -26,36 +62,3 @@ def proxy_of(translator: Translator) -> SimpleNamespace:
     measurements = SimpleNamespace(roles=known.roles, pronoun_effects=known.pronoun_effects)
     return SimpleNamespace(name=translator.name, folder=translator.folder, files=translator.files,
                            language_pairs=translator.language_pairs, engine=engine, measurements=measurements)
-
-
-class Replica:
-    """One engine; all behind a front are identical."""
-
-    def __init__(self, models: Mapping[str, Translator], settings: ServerSettings):
-        self.service = Service(models, settings, access=AccessControl())  # the front asks for keys and counts texts
-
-    async def describe(self) -> dict[str, SimpleNamespace]:
-        return {name: proxy_of(one) for name, one in self.service.models.items()}
-
-    async def call(self, method: str, *arguments: Any, client: str = "", **request: Any) -> Any:
-        """Call a method of the service for the client of an address; raises its APIError."""
-        return await getattr(self.service, method)(*arguments, caller=Caller(WITHIN, client), **request)
-
-
-class Replicated(Service):
-    """The front: counts and checks requests itself; a `Replica` does the work."""
-
-    @abstractmethod
-    async def send(self, method: str, *arguments: Any, **request: Any) -> Any:
-        """Call a method of some replica; APIError also if none can answer."""
-
-    async def begin(self) -> None:
-        """Wait for the first replica."""
-        self.models = await self.send("describe")
-        self.ready = True
-
-    def expect_looks(self) -> None:
-        """Nothing: a replica loads what it needs."""
-
-    async def _do(self, work: Callable[..., Awaitable[Any]], *arguments: Any, **request: Any) -> Any:
-        return await self.send("call", work.__name__.removeprefix("_"), *arguments, **request)

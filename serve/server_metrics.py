@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from collections.abc import Iterator, Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
 
 from .api_errors import APIError
 from .current_request import current
 
 SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
+OF_ENGINES = ("seq2see_queue_tokens", "seq2see_batch_sources", "seq2see_tokens")  # not of the front before them
 
 
 class Metrics:
@@ -35,3 +40,39 @@ class Metrics:
     def text(self) -> bytes:
         """The metrics in Prometheus text format."""
         return bytes(generate_latest(self.registry))
+
+
+class _AllMetrics(Collector):
+    """What a front counts, and each engine behind it: an engine's name is a label."""
+
+    def __init__(self, own: bytes, engines: Mapping[str, bytes]):
+        self.own, self.engines = own, engines
+
+    def collect(self) -> Iterator[Metric]:
+        yield from (one for one in _families(self.own) if not one.name.startswith(OF_ENGINES))
+        found: dict[str, Metric] = {}
+        for name, text in self.engines.items():
+            for family in (one for one in _families(text) if one.name.startswith(OF_ENGINES)):
+                all_of_it = found.setdefault(family.name, Metric(family.name, family.documentation, family.type))
+                for sample in family.samples:
+                    all_of_it.add_sample(sample.name, {**sample.labels, "engine": name}, sample.value)
+        yield from found.values()
+        answering = Metric("seq2see_engines", "Engines that answered for this", "gauge")
+        answering.add_sample("seq2see_engines", {}, len(self.engines))
+        yield answering
+
+
+def _families(text: bytes) -> Iterator[Metric]:
+    return text_string_to_metric_families(text.decode())
+
+
+def with_engines(own: bytes, engines: Mapping[str, bytes]) -> bytes:
+    """The metrics of a front and of the engines behind it, in Prometheus text format.
+
+    Args:
+        own: those of the front; it has requests, refusals and their time.
+        engines: those of each engine, by its name; they have queues, batches and tokens.
+    """
+    registry = CollectorRegistry()
+    registry.register(_AllMetrics(own, engines))
+    return bytes(generate_latest(registry))

@@ -38,12 +38,13 @@ from .current_request import current, log_failure
 from .language_detection import ALIASES, Detection, detect
 from .limits import bounded, check_document, check_look_size, check_passes, check_size, check_tokens
 from .pivot import Leg, PivotedTranslation, fitting_model, legs_of, no_look, pivoted_pairs, translate_through
-from .server_metrics import Metrics
+from .server_metrics import Metrics, with_engines
 from .settings import ServerSettings
 from .turns import Turns
 
 if TYPE_CHECKING:
     from ..lens.trace import Trace
+    from .replicated import Engines
 
 Result = TypeVar("Result")
 MOST_LOOKS = 32  # running and waiting: a class that clicks at once
@@ -80,10 +81,13 @@ class Served:
 
 
 class Service:
-    """Owns the translators and their batchers.  Everything except `add` and `detect` runs on one event loop."""
+    """Owns the translators and their batchers, unless it has `engines` elsewhere.  Everything except `add` and `detect`
+    runs on one event loop."""
 
     def __init__(self, models: Mapping[str, Translator] | None = None, settings: ServerSettings | None = None, *,
-                 access: AccessControl | None = None):
+                 access: AccessControl | None = None, engines: Engines | None = None):
+        self.engines = engines
+        self.example: str | None = None  # of these: see `example_model`
         self.settings = settings or ServerSettings()
         self.access = access or AccessControl(read_keys(self.settings.keys_file),
                                               texts_per_minute=self.settings.texts_per_minute,
@@ -132,7 +136,11 @@ class Service:
         self._served = Served({**self._served.models, name: translator}, batchers, self._served.number + 1)
 
     def expect_looks(self) -> None:
-        """Load the first model into torch in the background: who opens the page will look inside it, and would wait."""
+        """Load the first model into torch in the background: who opens the page will look inside it, and would wait.
+        Engines elsewhere load what they need."""
+        if self.engines:
+            return
+
         def load() -> None:
             with first.twin():
                 pass
@@ -249,10 +257,23 @@ class Service:
         finally:
             self.metrics.requests.labels(outcome).inc()
 
+    async def describe_engines(self) -> None:
+        """Learn which models the engines elsewhere have; APIError if none answers."""
+        assert self.engines
+        self.models, self.example = await self.engines.send("describe")
+        self.ready = True
+
+    async def metrics_text(self) -> bytes:
+        """The metrics, those of each engine elsewhere too, in Prometheus text format."""
+        own = self.metrics.text()
+        return with_engines(own, await self.engines.metrics()) if self.engines else own
+
     # --- the work itself
 
     async def _do(self, work: Callable[..., Awaitable[Result]], *arguments: Any, **request: Any) -> Result:
-        """Call one of the methods below; `replicated.py` calls the one above with the same arguments, remotely."""
+        """Call one of the methods below, here or by an engine elsewhere."""
+        if self.engines:
+            return await self.engines.send("work", work.__name__, *arguments, **request)
         return await work(*arguments, **request)
 
     async def _translate(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None,

@@ -219,3 +219,16 @@ def stories(once: Any) -> Any:
     from seq2see.storybook import generate
 
     return once("storybook", lambda: generate(seed=0))
+
+
+@pytest.fixture(scope="session")
+def two_nodes() -> Iterator[Any]:
+    """A cluster of Ray, of two nodes with two CPUs each beside a head without any; none of this process's own.
+
+    `two_nodes.lose(node)` kills all processes of a node; who does so adds another, `two_nodes.add()`.
+    """
+    pytest.importorskip("ray", reason="the extra ray is not installed")
+    import on_ray
+
+    with on_ray.cluster() as made:
+        yield made

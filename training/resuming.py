@@ -7,6 +7,8 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+from accelerate.utils import gather_object
+
 from seq2see.errors import UserError
 from .arguments import Seq2SeeTrainingArguments
 from .checkpoints import newest_intact_checkpoint
@@ -28,6 +30,7 @@ def checkpoint_to_resume(config: RunConfig, arguments: Seq2SeeTrainingArguments,
             check_output(output)
         return None
     checkpoint, passed_over = newest_intact_checkpoint(output)
+    check_agreement(checkpoint, output)
     for item in passed_over:
         report(f"passed over {item}")
     if passed_over and not checkpoint:
@@ -48,6 +51,18 @@ def checkpoint_to_resume(config: RunConfig, arguments: Seq2SeeTrainingArguments,
                     exit_code=2,
                 )
     return checkpoint
+
+
+def check_agreement(checkpoint: Path | None, output: Path) -> None:
+    """Raises UserError where processes on several machines would resume from different checkpoints, or some from none:
+    they would train on different batches, or wait for each other for ever."""
+    names = gather_object([checkpoint.name if checkpoint else "none"])
+    if len(set(names)) > 1:
+        raise UserError(
+            f"the processes see different checkpoints in {output} ({', '.join(dict.fromkeys(names))}): give a"
+            " training.output_dir that all machines share",
+            exit_code=2,
+        )
 
 
 def resume_invariants(config: RunConfig) -> dict[str, Any]:

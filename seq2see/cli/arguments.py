@@ -44,6 +44,14 @@ def model_name(text: str) -> str:
     return text
 
 
+def names(text: str) -> tuple[str, ...]:
+    """A parser of names separated by commas, for argparse's `type=`."""
+    found = tuple(one.strip() for one in text.split(","))
+    if not all(found):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of names, such as A,B")
+    return found
+
+
 Verbs = argparse._SubParsersAction  # of Parser; argparse gives it no public name
 
 

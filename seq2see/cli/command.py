@@ -35,7 +35,7 @@ PACKAGE_OF = {
                      "uvloop", "httptools", "orjson", "prometheus_client", "py3langid"),
                     "'seq2see[serve]'"),
     **dict.fromkeys(("lxml", "polib"), "'seq2see[files]'"),
-    **dict.fromkeys(("ray", "cloudpickle"), "'seq2see[ray]'"),
+    **dict.fromkeys(("ray", "cloudpickle", "grpc"), "'seq2see[ray]'"),
     "ctranslate2": "'seq2see[fast]'",
     "peft": "'seq2see[lora]'",
     "tensorboard": "'seq2see[tensorboard]'",

@@ -55,7 +55,7 @@ def _grouped(stream: io.BufferedReader, check: Check) -> Iterator[list[Line]]:
         try:
             for raw in arrived:
                 number += 1
-                group.append((number, _read(raw, number, check)))
+                group.append((number, read_line(raw, number, check)))
                 if len(group) == LINES_AT_ONCE:
                     yield group
                     group = []
@@ -77,13 +77,14 @@ def _arriving(stream: io.BufferedReader) -> Iterator[list[bytes]]:
         yield [rest]
 
 
-def _read(raw: bytes, number: int, check: Check) -> str:
-    """UserError that names the line if it is invalid."""
+def read_line(raw: bytes, number: int, check: Check, *, of: str = "the input") -> str:
+    """The text of a line; UserError that names the line and the file if it is invalid."""
+    place = f"line {number} of {of}"
     if len(raw) > LONGEST_LINE:
-        raise UserError(f"line {number} of the input is longer than {LONGEST_LINE:,} bytes; split it")
-    text = decoded(raw, f"line {number} of the input")
+        raise UserError(f"{place} is longer than {LONGEST_LINE:,} bytes; split it")
+    text = decoded(raw, place)
     try:
         check(text)
     except UserError as error:
-        raise UserError(f"line {number}: {error}") from error
+        raise UserError(f"{place}: {error}") from error
     return text

@@ -19,6 +19,7 @@ from seq2see.cli.arguments import (
     add_model,
     add_verb,
     model_name,
+    names,
     whole_number,
 )
 from seq2see.errors import nearest
@@ -77,6 +78,10 @@ def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
         rest = [item for item in rest if item.startswith("-")]
     if "text" in args:
         rest = settle_text(args, rest)
+    if "files" in args:
+        rest = settle_files(args, rest)
+        if args.ray:
+            args.name = "translate_on_ray"
     if rest:
         (args.verb if "verb" in args else parser).error(f"unrecognized arguments: {' '.join(rest)}")
     return args
@@ -91,6 +96,25 @@ def settle_text(args: argparse.Namespace, rest: list[str]) -> list[str]:
         args.verb.error("the following arguments are required: TEXT")
     args.run = args.run or DEFAULT
     return rest
+
+
+def settle_files(args: argparse.Namespace, rest: list[str]) -> list[str]:
+    """Sort out `[RUN] FILE...` with options between them: sets `args.run` and `args.files`, and returns the arguments
+    that are still unparsed."""
+    if any(item.startswith("-") for item in rest):
+        return rest
+    words = [*args.files, *rest]
+    has_run = bool(words) and names_model(words[0])
+    args.run, args.files = (words[0], words[1:]) if has_run else (DEFAULT, words)
+    return []
+
+
+def names_model(word: str) -> bool:
+    """Whether the first of some words is a model, and not a file: a packaged one, a checkpoint or nothing here."""
+    from seq2see.documents.formats import FORMATS
+
+    is_here = os.path.isfile(os.path.join(word, "config.json")) or not os.path.exists(word)
+    return word in NAMES or (is_here and word.rpartition(".")[2].lower() not in FORMATS)
 
 
 def is_model(text: str) -> bool:
@@ -177,17 +201,57 @@ def add_evaluate(verbs: Verbs) -> None:
 
 
 def add_translate(verbs: Verbs) -> None:
-    verb = add_verb(verbs, "translate", "translate standard input to standard output, line by line",
-                    "Writes each line as soon as it is ready, in input order. Empty lines stay empty.")
-    add_model(verb)
+    verb = add_verb(
+        verbs, "translate", "translate files, or standard input line by line",
+        "With files, writes each beside itself (letter.docx to letter.fr.docx) or to -o, and prints what was written:\n"
+        "  seq2see translate letter.docx page.html --to fr\n"
+        "  seq2see translate everyday table.csv --columns title,text --to fr -o table-fr.csv\n"
+        "An existing file is overwritten only if -o names it. Without files, translates standard input to standard\n"
+        "output: each line as soon as it is ready, in input order, and empty lines stay empty.\n\n"
+        "A .txt file, and with --lines any other, is translated line by line, whatever its size. Its lines are in\n"
+        "OUT.part until all are there; after a kill, the same command with --resume goes on:\n"
+        "  seq2see translate corpus.en --lines --to fr --resume",
+    )
+    verb.add_argument("files", metavar="[RUN] FILE", nargs="*", type=model_name, default=[],
+                      help=f"RUN: {ANY_MODEL}; any encoder-decoder of transformers ({DEFAULT}). It is the first word if"
+                           " that names a packaged model, a folder with a config.json or nothing here. The others are"
+                           " files to translate")
+    verb.add_argument("-o", "--out", metavar="OUT",
+                      help="output file, or a folder, which several files need (beside each file)")
+    verb.add_argument("--columns", metavar="A,B", type=names, default=(),
+                      help="columns of a table to translate: names in its first row, or numbers from 1 (all)")
+    verb.add_argument("--keys", metavar="A,B", type=names, default=(),
+                      help="members of JSON to translate, by their names (all)")
+    verb.add_argument("--lines", action="store_true", help="each line of a file is a text, whatever its name")
+    verb.add_argument("--resume", action="store_true", help="with files of lines: go on where a killed command stopped")
+    verb.add_argument("--jsonl", action="store_true",
+                      help="write a JSON object for each line: text, score (mean log-probability per token) and others")
+    verb.add_argument("--alternatives", type=whole_number(1), metavar="N", default=1,
+                      help="with --jsonl: the best N hypotheses, with their scores (%(default)s)")
+    verb.add_argument("--alignments", action="store_true",
+                      help="with --jsonl: the word alignment in Pharaoh format, as of seq2see align; needs torch")
+    verb.add_argument("--glossary", metavar="FILE", help="terms to translate as given: lines of source TAB translation")
     add_engine(verb)
-    add_languages(verb, "target language, likewise (the model's first); with several, fr,de, each has a column")
+    add_languages(verb, "target language, likewise (the model's first); with several, fr,de, each line has columns")
     add_beams(verb)
     verb.add_argument("--keep", metavar="REGEX", default="",
                       help="keep what this regular expression matches as it is, beside what is protected anyway")
     verb.add_argument("--calibrated", action="store_true",
                       help="begin each line with the calibrated chance that a reference is identical, and a TAB; a line"
                       " translated in parts has none")
+    add_ray(verb)
+
+
+def add_ray(verb: Parser) -> None:
+    verb.add_argument("--ray", nargs=3, metavar=("ADDRESS", "INPUT", "OUTPUT"),
+                      help="translate each file of the folder INPUT into one of the same name in the folder OUTPUT, on"
+                      " all machines of the Ray cluster at ADDRESS (HOST:6379, or auto: that of this machine), which"
+                      " share both folders; the same command again goes on where it was stopped")
+    verb.add_argument("--shard-lines", type=whole_number(1), default=1_000, metavar="N",
+                      help="with --ray: lines of one task (%(default)s)")
+    verb.add_argument("--cpus", type=whole_number(1), default=1, metavar="N",
+                      help="with --ray: CPUs, and threads of the engine, of each process that loads the model"
+                      " (%(default)s)")
 
 
 def add_score(verbs: Verbs) -> None:

@@ -22,10 +22,12 @@ from ..service import Service
 
 def example_model(service: Service) -> str | None:
     """The model for the examples: the one whose first view is shipped, which gets all six right; else the first that
-    does; else None.  Behind Ray, no other can be asked."""
+    does; else None.  Engines elsewhere have told it."""
+    if service.engines:
+        return service.example
     models = service.models.items()
     shipped = (name for name, one in models if first_view(one))
-    right = (name for name, one in models if callable(one) and all_right(one))
+    right = (name for name, one in models if all_right(one))
     return next(chain(shipped, right), None)
 
 

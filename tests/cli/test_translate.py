@@ -9,7 +9,7 @@ import pytest
 from tiny import SENTENCES
 
 from seq2see.cli.lines import line_by_line, windows
-from seq2see.cli.translate import CUT_OFF, UNKNOWN, Remarks
+from seq2see.cli.translate import CUT_OFF, UNKNOWN, Doubts, Remarks
 from seq2see.errors import UserError
 
 PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -40,9 +40,10 @@ def test_lines_of_unknown_words_are_counted_at_the_end(run, monkeypatch):
 
 
 def test_translations_without_their_end_are_counted(translator, capsys):
-    result, remarks = translator("The cat."), Remarks()
+    result, remarks = translator("The cat."), Remarks("lines")
     for number, finished in enumerate((True, False, False), start=1):
-        remarks.note(number, [replace(result, hypotheses=(replace(result.hypotheses[0], finished=finished),))])
+        ended = replace(result, hypotheses=(replace(result.hypotheses[0], finished=finished),))
+        remarks.note(number, Doubts.of([ended]))
     remarks.print()
     assert f"{CUT_OFF}, in 2 of 3 lines (first: line 2)\n" in capsys.readouterr().err
 
@@ -89,7 +90,7 @@ def test_lines_without_words_come_out_as_they_are(run):
 
 @pytest.mark.parametrize(("bad", "said"), [
     (b"b\xe9b\xe9", "line 3 of the input, byte 2: not UTF-8"),
-    (b"a" * 1_001, "line 3: a word has 1,001 characters"),
+    (b"a" * 1_001, "line 3 of the input: a word has 1,001 characters"),
 ])  # fmt: skip
 def test_a_line_that_cannot_be_translated_is_named_after_those_before_it(run, bad, said):
     code, out, err = run(b"The cat.\nThe box.\n" + bad + b"\nThe owl.\n")

@@ -164,7 +164,7 @@ async def gives_way(service, stub, name):
     two = [asyncio.create_task(service.translate_document(name, data, caller=CALLER, **LANGUAGES))
            for _ in range(2)]
     await asyncio.sleep(0.2)
-    assert service._batchers["stub", False].queued == 40 and not service._batchers["stub", False].full
+    assert service.served.batchers["stub", False].queued == 40 and not service.served.batchers["stub", False].full
     stub.gate.set()
     await asyncio.gather(held, *others)
     while not any("document" in text for text in stub.seen):

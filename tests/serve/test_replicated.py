@@ -2,42 +2,51 @@
 
 import asyncio
 import pickle
+import re
 from contextlib import contextmanager
 
 import cloudpickle
 import httpx
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from serving import running
 
 from seq2see.serve.api_errors import APIError
-from seq2see.serve.replicated import Replica, Replicated
+from seq2see.serve.replicated import Engines, Replica
+from seq2see.serve.service import Service
 
 TEXT = "The cat did not cross."
 
 
-class Wired(Replicated):
-    """A front and an engine in one process, with all that goes between them pickled, as Ray does it."""
+class Wired(Engines):
+    """Two engines in the front's process, with all that goes between them pickled, as Ray does it."""
 
     def __init__(self, models, settings):
-        super().__init__(settings=settings)
-        self.replica = Replica(models, settings)
-        self.models = asyncio.run(self.send("describe"))  # and the server says when it is ready
+        self.replicas = [Replica(models, settings) for _ in range(2)]
 
     async def send(self, method, *arguments, **asked):
         arguments, asked = pickle.loads(cloudpickle.dumps((arguments, asked)))
         try:
-            return pickle.loads(cloudpickle.dumps(await getattr(self.replica, method)(*arguments, **asked)))
+            return pickle.loads(cloudpickle.dumps(await getattr(self.replicas[0], method)(*arguments, **asked)))
         except APIError as error:
             raise pickle.loads(pickle.dumps(error)) from None
 
-    def close(self):
-        super().close()
-        self.replica.service.close()
+    async def metrics(self):
+        return {str(number): await one.metrics() for number, one in enumerate(self.replicas)}
+
+
+def front(translator, settings):
+    engines = Wired({"tiny": translator}, settings)
+    service = Service(settings=settings, engines=engines)
+    service.at_end += [one.service.close for one in engines.replicas]
+    asyncio.run(service.describe_engines())
+    service.ready = False  # the server says when
+    return service
 
 
 @contextmanager
 def elsewhere(translator, **settings):
-    with running({}, service=lambda made: Wired({"tiny": translator}, made), **settings) as server:
+    with running({}, service=lambda made: front(translator, made), **settings) as server:
         yield server.url
 
 
@@ -76,4 +85,20 @@ def test_what_is_asked_of_the_front_is_counted_there(translator):
         answer = httpx.post(f"{url}/v1/look", json={"text": "The cat."}).json()
     assert codes == [200, 200, 429, 429]
     assert answer["error"].startswith("more than 2 texts per minute")
-    assert 'requests_total{outcome="done"} 2.0' in counters
+    assert 'requests_total{outcome="done"} 2.0' in counters and "seq2see_engines 2.0" in counters
+
+
+def test_metrics_are_those_of_the_front_and_of_each_engine(translator):
+    """A request is counted once, by the front, and its tokens once, by the engine that had it."""
+    with elsewhere(translator) as url:
+        assert httpx.post(f"{url}/v1/translate", json={"texts": ["The cat."], "target": "de"}).status_code == 200
+        text = httpx.get(f"{url}/metrics").text
+    found = {(one.name, *one.labels.items()): one.value for family in text_string_to_metric_families(text)
+             for one in family.samples}
+    assert found["seq2see_requests_total", ("outcome", "done")] == found["seq2see_request_seconds_count",] == 1
+    for side in ("source", "target"):
+        counted = {labels[0]: value for (name, *labels), value in found.items()
+                   if name == "seq2see_tokens_total" and ("side", side) in labels}
+        assert list(counted) == [("engine", "0")] and counted["engine", "0"] > 0
+    assert found["seq2see_batch_sources_bucket", ("engine", "0"), ("le", "1.0")] == 1
+    assert len(re.findall("^# TYPE seq2see_tokens_total ", text, re.MULTILINE)) == 1

@@ -1,0 +1,302 @@
+"""A file of lines, translated line by line: in order, in flat memory, whatever its size.
+
+The lines that are done are in OUT.part, which becomes OUT when it has all; beside it OUT.part.json says of what input,
+model and options they are.  A kill at any moment leaves these two.  To resume is to drop a line that the kill cut, to
+skip as many lines of the input as are left, and to go on: the input, of which the SHA-256 is compared, and all that
+determines a line must be the same.  So no line is lost or doubled.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from filelock import FileLock, Timeout
+
+from seq2see import __version__
+from seq2see.atomic import atomic_write
+from seq2see.cli.lines import LONGEST_LINE, line_by_line, read_line
+from seq2see.cli.progress import Progress
+from seq2see.cli.translate import Asked, Doubts, Remarks
+from seq2see.cli.worker_processes import Load, in_process, process_count, work_in_processes
+from seq2see.errors import UserError
+from seq2see.translate.segment_translator import check_text
+
+WINDOW = 512  # lines translated together
+AT_ONCE = 2  # windows in one process: while the engine translates one, Python cuts and joins the other
+AHEAD = 2  # windows more, for each of those, that are read and wait for their turn
+POOLED = 20_000  # lines that are worth the start of other processes
+MARK = b"\xef\xbb\xbf"  # byte order mark
+
+
+class Line(NamedTuple):
+    """A line of a file: its number, from 1, its text, and the byte order mark and the line end around that."""
+
+    number: int
+    text: str
+    before: bytes
+    end: bytes
+
+
+Window = list[Line]
+Translated = tuple[list[tuple[str, Doubts]], str]  # of a window; if one line is invalid, those before, and the error
+
+
+@dataclass(frozen=True)
+class LineFile:
+    """A file all of whose lines can be translated."""
+
+    path: Path
+    count: int
+    sha256: str
+
+    @classmethod
+    def checked(cls, path: Path) -> "LineFile":
+        """Reads the whole file; UserError that names a line that is not UTF-8, too long, or no text."""
+        digest, count = hashlib.sha256(), 0
+        with path.open("rb") as file:
+            for count, raw in _digested(file, digest):
+                read_line(raw, count, check_text, of=str(path))
+        return cls(path, count, digest.hexdigest())
+
+    def windows(self, *, skip: int) -> Iterator[Window]:
+        """The lines after so many, in groups that are translated together.
+
+        UserError at the end if the file is no longer what was checked.
+        """
+        digest = hashlib.sha256()
+        with self.path.open("rb") as file:
+            lines = (self._line(number, raw) for number, raw in _digested(file, digest) if number > skip)
+            while window := list(islice(lines, WINDOW)):
+                yield window
+        if digest.hexdigest() != self.sha256:
+            raise UserError(f"{self.path} has changed while it was translated: translate it again")
+
+    def _line(self, number: int, raw: bytes) -> Line:
+        text = read_line(raw, number, str, of=str(self.path))
+        return Line(number, text, MARK * raw.startswith(MARK), raw[len(raw.rstrip(b"\r\n")):])
+
+
+def _digested(file: BinaryIO, digest: Any) -> Iterator[tuple[int, bytes]]:
+    """The numbers and bytes of lines, which the digest has read too; of a line that is too long, too much."""
+    for number, raw in enumerate(iter(lambda: file.readline(LONGEST_LINE + 2), b""), start=1):
+        digest.update(raw)
+        yield number, raw
+
+
+class Part:
+    """The output file until it is complete: OUT.part, and what it is of."""
+
+    def __init__(self, out: Path, about: dict[str, Any]):
+        self.out, self.about = out, about
+        self.path, self.record = (out.with_name(out.name + end) for end in (".part", ".part.json"))
+
+    def begin(self) -> int:
+        """Gives how many lines are done, none; UserError where there are lines of an earlier command."""
+        if lines := count_lines(self.path) if self.path.exists() else 0:
+            raise UserError(f"{self.path} has {lines:,} lines of an unfinished translation: go on with --resume, or"
+                            " remove it to start over")
+        self.path.write_bytes(b"")  # before the record: a record without it says that the output is complete
+        atomic_write(self.record, json.dumps(self.about, ensure_ascii=False, indent=1) + "\n")
+        return 0
+
+    def resume(self, *, overwrite: bool) -> int | None:
+        """How many lines are done; None if the output is complete.  What is begun anew may `overwrite` the output."""
+        if self.path.exists() and (self.record.exists() or self.path.stat().st_size):
+            self._check()
+            return self._whole_lines()
+        if not self.path.exists() and (self.record.exists() or self._has_all()):
+            self.record.unlink(missing_ok=True)
+            return None
+        if not overwrite and self.out.exists():
+            raise UserError(f"{self.out} exists, and {self.path}, to resume from, does not: give -o {self.out} to"
+                            " overwrite it")
+        return self.begin()
+
+    def _has_all(self) -> bool:
+        return self.out.exists() and count_lines(self.out) == self.about["lines"]
+
+    def _check(self) -> None:
+        try:
+            before = json.loads(self.record.read_text("utf-8"))
+        except (OSError, ValueError):
+            raise UserError(f"{self.record} is missing or damaged, so {self.path} cannot be resumed: remove both to"
+                            " start over") from None
+        for name, now in self.about.items():
+            if before.get(name) != now:
+                told = "the input has changed since" if name in ("lines", "sha256") else (
+                    f"{name} is {now!r}, and was {before.get(name)!r} when")
+                raise UserError(f"{told} {self.path} was begun: give the same again, or remove it to start over")
+
+    def _whole_lines(self) -> int:
+        """Counts the lines, and cuts off what a kill has left of one."""
+        count = size = 0
+        with self.path.open("rb+") as file:
+            for chunk in iter(lambda: file.read(2**20), b""):
+                count += chunk.count(b"\n")
+                if b"\n" in chunk:
+                    size = file.tell() - len(chunk) + chunk.rindex(b"\n") + 1
+            file.truncate(size)
+        return count
+
+    def finish(self) -> None:
+        os.replace(self.path, self.out)
+        self.record.unlink()
+
+    def drop_if_empty(self) -> None:
+        """Where nothing was written there is nothing to resume."""
+        if self.path.exists() and self.path.stat().st_size == 0:
+            self.record.unlink(missing_ok=True)
+            self.path.unlink()
+
+
+def count_lines(path: Path) -> int:
+    """The lines of a file; a last one may lack its end."""
+    count, last = 0, b"\n"
+    with path.open("rb") as file:
+        for chunk in iter(lambda: file.read(2**20), b""):
+            count, last = count + chunk.count(b"\n"), chunk[-1:]
+    return count + (last != b"\n")
+
+
+def translate_lines(lines: LineFile, out: Path, asked: Asked, another: Load, *, resume: bool,
+                    overwrite: bool) -> None:
+    """Write `out`, or go on where a killed command stopped.
+
+    Args:
+        another: loads another `asked`, in a process of its own.
+        overwrite: an `out` that exists.
+
+    UserError for an unfinished output that is not to be resumed, or is of something else, and for a line that the model
+    refuses; what was translated before stays to be resumed.
+    """
+    part = Part(out, about(lines, asked))
+    with only_writer(part):
+        try:
+            done = part.resume(overwrite=overwrite) if resume else part.begin()
+            if done is None:
+                print(f"{out} is complete", file=sys.stderr)
+                return
+            with part.path.open("ab") as file, executor(lines.count - done, asked, another) as (work, count):
+                write_lines(lines, in_order(work, count, lines.windows(skip=done)), file, done=done, name=out.name,
+                            jsonl=asked.jsonl)
+            part.finish()
+        except OSError as error:
+            raise UserError(f"{error.strerror}: {error.filename or part.path}; its lines are kept: make room, and go on"
+                            " with --resume") from error
+        except BrokenProcessPool:
+            raise UserError(f"a process that translates {lines.path} has ended, possibly out of memory: go on with"
+                            " --resume") from None
+        finally:
+            part.drop_if_empty()
+
+
+def write_lines(lines: LineFile, translated: Iterable[tuple[Window, Translated]], file: BinaryIO, *, done: int,
+                name: str, jsonl: bool) -> None:
+    """Write the lines after those that are done.  Whatever ends it, the file has whole lines, in order."""
+    progress = Progress(name, lines.count, "lines", done=done)
+    remarks = Remarks("lines", of=name)
+    try:
+        for window, (found, error) in translated:
+            pairs = list(zip(window, found, strict=False))
+            file.write(b"".join(text.encode() + b"\n" if jsonl else line.before + text.encode() + line.end
+                                for line, (text, _) in pairs))
+            file.flush()
+            for line, (_, doubts) in pairs:
+                remarks.note(line.number, doubts)
+            if error:
+                raise UserError(f"{lines.path}, {error}")
+            progress.advance(len(window))
+        progress.end()
+    finally:
+        progress.clear()
+    remarks.print()
+
+
+def translate_window(asked: Asked, window: Window) -> Translated:
+    found: list[tuple[str, Doubts]] = []
+    numbered = [(line.number, line.text) for line in window]
+    try:
+        for results, text in line_by_line(partial(asked.translated, of_file=True), numbered):
+            found.append((text, Doubts.of(results)))
+    except UserError as error:
+        return found, str(error)
+    return found, ""
+
+
+Work = Callable[[Window], "Future[Translated]"]
+
+
+@contextmanager
+def executor(lines: int, asked: Asked, another: Load) -> Iterator[tuple[Work, int]]:
+    """Gives what begins to translate a window, and how many it works on at a time.
+
+    Python cuts and joins texts on one core of a process: what takes longer than a start is shared among processes, each
+    with the model.
+    """
+    count = process_count(asked) if lines >= POOLED else 1
+    if count == 1:
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            yield partial(threads.submit, translate_window, asked), AT_ONCE
+    else:
+        with work_in_processes(count, another) as processes:
+            yield partial(processes.submit, in_process, translate_window), count
+
+
+def in_order(work: Work, count: int, windows: Iterable[Window]) -> Iterator[tuple[Window, Translated]]:
+    """Each window with its translations, in order; few more are read than `count`, which are worked on at a time."""
+    waiting: deque[tuple[Window, Future[Translated]]] = deque()
+    try:
+        for window in windows:
+            waiting.append((window, work(window)))
+            if len(waiting) >= count * (1 + AHEAD):
+                first, translated = waiting.popleft()
+                yield first, translated.result()
+        while waiting:
+            first, translated = waiting.popleft()
+            yield first, translated.result()
+    finally:
+        for _, translated in waiting:
+            translated.cancel()
+
+
+@contextmanager
+def only_writer(part: Part) -> Iterator[None]:
+    """Inside, no other process writes this output; UserError where one does."""
+    path = part.path.with_name(part.path.name + ".lock")
+    lock = FileLock(path, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise UserError(f"another process is writing {part.path}; wait until it ends, or give another -o") from None
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        lock.release()
+
+
+def about(lines: LineFile, asked: Asked) -> dict[str, Any]:
+    """What the output is of: the input, and all that determines a line."""
+    translator, options = asked.translator, asked.options
+    pairs = [translator.pair(options["source"], target) for target in asked.targets]
+    chosen = {name: str(value) for name, value in options.items() if value and name not in ("source", "glossary")}
+    if "glossary" in options:
+        chosen["glossary"] = hashlib.sha256(repr(options["glossary"]).encode()).hexdigest()
+    engine = translator.engine
+    form = [name for name in ("calibrated", "jsonl", "alignments") if getattr(asked, name)]
+    return {
+        "lines": lines.count, "sha256": lines.sha256,
+        "model": translator.measured_files.fingerprint, "engine": f"{engine.name} {engine.precision}",
+        "languages": [list(pair) for pair in pairs], "options": chosen, "form": form, "version": __version__,
+    }  # fmt: skip

@@ -1,0 +1,145 @@
+"""Files to translate: where each is written, and documents. `corpus.py` translates files of lines.
+
+Whatever is wrong with names and contents is told before the model is loaded, or before anything is translated.
+"""
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from seq2see.atomic import atomic_write
+from seq2see.cli.corpus import LineFile, translate_lines
+from seq2see.cli.progress import Progress
+from seq2see.cli.translate import Asked, Doubts, Remarks
+from seq2see.documents.formats import FORMATS, read_document
+from seq2see.documents.protocol import FileOptions, Text
+from seq2see.errors import UserError
+from seq2see.translate import Translation
+
+AT_ONCE = 256  # texts of a document that are translated together
+
+
+def translate_files(args: argparse.Namespace) -> None:
+    """Translate `args.files` one after the other, and print the name of each output."""
+    paths = list(map(Path, args.files))
+    files = [check(path, args) for path in paths]
+    asked = Asked.of(args)
+    outs = outputs(paths, asked, args.out)
+    check_outputs(paths, outs, named=args.out is not None, resume=args.resume)
+    plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "verb"})
+    another = partial(Asked.of, plain, threads=1)
+    for file, out in zip(files, outs, strict=True):
+        if isinstance(file, LineFile):
+            translate_lines(file, out, asked, another, resume=args.resume, overwrite=args.out is not None)
+        else:
+            translate_document(file, out, asked, options_of(args, asked))
+        print(out, flush=True)
+
+
+def check(path: Path, args: argparse.Namespace) -> LineFile | Path:
+    """The file of lines, or the path of a document; UserError for one that cannot be translated."""
+    if path.is_dir():
+        raise UserError(f"{path} is a folder without a config.json, so it is no model: to translate its files, name"
+                        f" them, as in {path / '*.txt'}")
+    if path.exists() and not path.is_file():
+        raise UserError(f"{path} is not a file: translate what comes from a pipe by standard input")
+    if is_lines(path, args):
+        return LineFile.checked(path)
+    data = path.read_bytes()
+    for name in ("resume", "jsonl", "calibrated"):
+        if getattr(args, name):
+            raise UserError(f"--{name} is for files of lines, and {path} is none: give --lines, if it is", exit_code=2)
+    if args.target and "," in args.target:
+        raise UserError(f"{path} is translated to one language: run it once for each", exit_code=2)
+    read_document(str(path), data, options_of(args))
+    return path
+
+
+def is_lines(path: Path, args: argparse.Namespace) -> bool:
+    """Whether each line is a text of its own: of plain text, which keeps its lines anyway, and where it is asked for.
+
+    UserError for a name of another format than those of documents.
+    """
+    extension = path.suffix.lower().removeprefix(".")
+    if extension not in FORMATS and not args.lines:
+        raise UserError(f"{path}: files of this format cannot be translated; expected one of {', '.join(FORMATS)}, or"
+                        " --lines for a file with a text in each line")
+    return args.lines or extension == "txt"
+
+
+def options_of(args: argparse.Namespace, asked: Asked | None = None) -> FileOptions:
+    """How to read a document; with the languages once the model is there."""
+    source, target = asked.codes() if asked else ("", "")
+    return FileOptions(source, target, columns=args.columns, keys=args.keys)
+
+
+def outputs(paths: Sequence[Path], asked: Asked, out: str | None) -> list[Path]:
+    """Where each file is written: beside it, in the folder OUT, or as OUT."""
+    if out is not None and len(paths) == 1 and not (Path(out).is_dir() or out.endswith("/")):
+        return [Path(out)]
+    if out is not None:
+        try:
+            Path(out).mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise UserError(f"-o {out} is a file: several files need a folder", exit_code=2) from None
+    source, target = asked.codes()
+    end = ".jsonl" if asked.jsonl else ""
+    names = [translated_name(path.name, source, target or "translated") + end for path in paths]
+    return [(path.parent if out is None else Path(out)) / name for path, name in zip(paths, names, strict=True)]
+
+
+def translated_name(name: str, source: str, target: str) -> str:
+    """`letter.fr.docx` for letter.docx and for letter.en.docx, `corpus.fr` for corpus.en."""
+    first, *parts = name.split(".")
+    if source and source in parts:
+        parts[len(parts) - 1 - parts[::-1].index(source)] = target
+    else:
+        parts.insert(max(0, len(parts) - 1), target)
+    return ".".join([first, *parts])
+
+
+def check_outputs(paths: Sequence[Path], outs: Sequence[Path], *, named: bool, resume: bool) -> None:
+    """UserError for an output that would overwrite an input, another output or, without -o, any file."""
+    inputs = {path.resolve() for path in paths}
+    seen: dict[Path, Path] = {}
+    for path, out in zip(paths, outs, strict=True):
+        if out.resolve() in inputs:
+            raise UserError(f"the translation of {path} would overwrite {out}: give another -o", exit_code=2)
+        if out.resolve() in seen:
+            raise UserError(f"{seen[out.resolve()]} and {path} would both be written to {out}: run them apart, with"
+                            " another -o each", exit_code=2)
+        if out.exists() and not (named or resume):
+            raise UserError(f"{out} exists: overwrite it with -o {out}, or remove it")
+        if not out.parent.is_dir():
+            raise UserError(f"-o {out}: there is no folder {out.parent}")
+        seen[out.resolve()] = path
+
+
+def translate_document(path: Path, out: Path, asked: Asked, options: FileOptions) -> None:
+    """Written when all of its texts are translated, or not at all."""
+    document = read_document(str(path), path.read_bytes(), options)
+    progress, remarks = Progress(out.name, len(document.texts), "texts"), Remarks("texts", of=out.name)
+    translations: list[str] = []
+    try:
+        for begin in range(0, len(document.texts), AT_ONCE):
+            some = document.texts[begin : begin + AT_ONCE]
+            for number, result in enumerate(translate_texts(some, asked), start=begin + 1):
+                translations.append(result.text)
+                remarks.note(number, Doubts.of([result]))
+            progress.advance(len(some))
+        progress.end()
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from error
+    finally:
+        progress.clear()
+    atomic_write(out, document.write(translations))
+    remarks.print()
+
+
+def translate_texts(texts: Sequence[Text], asked: Asked) -> list[Translation]:
+    """Plain texts together, and those with markup together."""
+    how = {"target": asked.targets[0], **asked.options}
+    plain, html = (iter(asked.translator([one.text for one in texts if one.html is html], format=format, **how))
+                   for html, format in ((False, "text"), (True, "html")))
+    return [next(html if one.html else plain) for one in texts]

@@ -1,0 +1,373 @@
+"""The verb `translate` with files: which words are files, where each is written, and files of lines that survive kills.
+
+An engine that copies (identity.py) makes the law exact: what comes out is what went in, byte for byte.
+"""
+
+import contextlib
+import hashlib
+import io
+import json
+import random
+import signal
+import sys
+import time
+from functools import partial
+from multiprocessing import get_context
+
+import psutil
+import pytest
+from identity import copying, copying_lines
+
+from seq2see.cli import corpus
+from seq2see.cli.corpus import LineFile, Part, translate_lines
+from seq2see.cli.files import translated_name
+from seq2see.cli.parser import build_parser, parse
+from seq2see.cli.progress import Progress
+from seq2see.cli.translate import Asked
+from seq2see.documents import formats
+from seq2see.documents.protocol import Document, FileOptions, Text
+from seq2see.errors import UserError
+from seq2see.tokenizer.words import split_words
+from seq2see.translate import Translator
+from tests.full_disk import files_of_at_most
+
+LINES = (b"\xef\xbb\xbfThe cat is tired.\r\n\r\nIt was raining. The owl lent the ladder to the crow.\n  \n12345\x0c\n"
+         b"The cat\xe2\x80\xa8saw the box.\n\xef\xbb\xbfThe dog. \n\tThe owl")
+
+
+@pytest.fixture
+def copied(command, monkeypatch, tmp_path):
+    """`seq2see translate` where everything copies, in a folder of its own."""
+    translator = copying(threads=1)
+    monkeypatch.setattr(Translator, "from_pretrained", lambda *_, **__: translator)
+    monkeypatch.chdir(tmp_path)
+    return partial(command, "translate")
+
+
+def translated(lines: bytes, folder, **how) -> bytes:
+    """The lines of a file, copied, or resumed from what is there."""
+    source, out = folder / "in.en", folder / "out.fr"
+    source.write_bytes(lines)
+    translate_lines(LineFile.checked(source), out, copying_lines(), copying_lines, overwrite=True,
+                    **{"resume": True, **how})
+    return out.read_bytes()
+
+
+# --- which words are files, and where they are written
+
+
+@pytest.mark.parametrize(("words", "run", "files"), [
+    ("", "everyday", []),
+    ("storybook", "storybook", []),
+    ("letter.txt", "everyday", ["letter.txt"]),
+    ("everyday letter.txt", "everyday", ["letter.txt"]),
+    ("run letter.txt page.html", "run", ["letter.txt", "page.html"]),
+    ("folder letter.txt", "everyday", ["folder", "letter.txt"]),
+    ("org/model letter.txt", "org/model", ["letter.txt"]),
+    ("letter.txt org/model", "everyday", ["letter.txt", "org/model"]),
+    ("misspelt.txt", "everyday", ["misspelt.txt"]),
+    ("corpus.en --lines --to fr more.en -o out", "everyday", ["corpus.en", "more.en"]),
+    ("--to fr run corpus.en", "run", ["corpus.en"]),
+    ("run --to fr corpus.en -o out more.en", "run", ["corpus.en", "more.en"]),
+])  # fmt: skip
+def test_the_first_word_is_the_model_if_it_can_be(words, run, files, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("letter.txt", "page.html", "corpus.en"):
+        (tmp_path / name).write_text("")
+    for name in ("run", "folder"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "run/config.json").write_text("{}")
+    args = parse(build_parser(), ["translate", *words.split()])
+    assert (args.run, args.files) == (run, files)
+
+
+@pytest.mark.parametrize(("name", "source", "target", "expected"), [
+    ("letter.docx", "en", "fr", "letter.fr.docx"),
+    ("letter.en.docx", "en", "fr", "letter.fr.docx"),
+    ("corpus.en", "en", "fr", "corpus.fr"),
+    ("en.en.txt", "en", "fr", "en.fr.txt"),
+    ("corpus", "en", "fr", "corpus.fr"),
+    ("a.b.txt", "", "translated", "a.b.translated.txt"),
+])  # fmt: skip
+def test_an_output_lies_beside_its_input(name, source, target, expected):
+    assert translated_name(name, source, target) == expected
+
+
+def test_files_are_written_beside_themselves_or_where_asked(copied, tmp_path, monkeypatch):
+    monkeypatch.setitem(formats.FORMATS, "note", "plain_text")  # a document whose format this is
+    for name in ("a.txt", "b.en.note"):
+        (tmp_path / name).write_bytes(LINES)
+    assert copied("storybook", "a.txt", "b.en.note") == (0, "a.fr.txt\nb.fr.note\n", "")
+    assert copied("a.txt", "-o", "given")[:2] == copied("a.txt", "-o", "given")[:2] == (0, "given\n")
+    assert copied("a.txt", "b.en.note", "-o", "folder")[1] == "folder/a.fr.txt\nfolder/b.fr.note\n"
+    written = [tmp_path / name for name in ("a.fr.txt", "b.fr.note", "given", "folder/a.fr.txt", "folder/b.fr.note")]
+    assert {path.read_bytes() for path in written} == {LINES}
+    assert len(list(tmp_path.rglob("*.*"))) == 6  # and nothing else
+
+
+@pytest.mark.parametrize(("words", "code", "said"), [
+    ("none.txt", 1, "No such file or directory: none.txt"),
+    ("a.xyz", 1, "a.xyz: files of this format cannot be translated; expected one of txt"),
+    ("folder", 1, "folder is a folder without a config.json"),
+    ("a.txt -o a.txt", 2, "the translation of a.txt would overwrite a.txt: give another -o"),
+    ("a.txt --to en,fr", 1, "does not translate to en"),
+    ("a.txt --from en --to fr b/a.txt -o out", 2, "a.txt and b/a.txt would both be written to out/a.fr.txt"),
+    ("a.txt b/a.txt -o old.txt", 2, "-o old.txt is a file: several files need a folder"),
+    ("a.txt -o none/b.txt", 1, "there is no folder none"),
+    ("old.txt", 1, "old.fr.txt exists: overwrite it with -o old.fr.txt"),
+    ("latin.txt", 1, "line 2 of latin.txt, byte 2: not UTF-8"),
+    ("a.note --resume", 2, "--resume is for files of lines, and a.note is none: give --lines"),
+    ("a.note --to fr,de", 2, "a.note is translated to one language"),
+    ("latin.note", 1, "latin.note is not UTF-8"),
+    ("a.xyz --lines --alternatives 2", 2, "--alternatives needs --jsonl"),
+    ("a.txt --jsonl --to fr,de", 2, "--jsonl is for one target language"),
+    ("misspelt --lines", 2, "--lines is for files: name one to translate; there is no file misspelt"),
+    ("-o out", 2, "-o is for files: name one to translate"),
+    ("a.note --columns ,", 2, "',' is not a list of names, such as A,B"),
+])  # fmt: skip
+def test_what_is_wrong_is_one_line_and_nothing_is_written(words, code, said, copied, tmp_path, monkeypatch):
+    monkeypatch.setitem(formats.FORMATS, "note", "plain_text")
+    for folder in ("folder", "b"):
+        (tmp_path / folder).mkdir()
+    for name in ("a.txt", "b/a.txt", "a.note", "a.xyz", "old.txt", "old.fr.txt"):
+        (tmp_path / name).write_text("The cat.\n")
+    for name in ("latin.txt", "latin.note"):
+        (tmp_path / name).write_bytes(b"The cat.\nl\xe9\n")
+    before = sorted(tmp_path.rglob("*"))
+    got, out, err = copied(*words.split())
+    assert (got, out) == (code, "") and said in err and err.count("\n") == 1
+    assert [path for path in sorted(tmp_path.rglob("*")) if path.name != "out"] == before
+
+
+def test_a_document_is_written_whole_or_not(copied, tmp_path, monkeypatch):
+    monkeypatch.setitem(formats.FORMATS, "note", "plain_text")
+    (tmp_path / "a.note").write_bytes(b"The cat is tired.\n" * 200)
+    with files_of_at_most(1000):
+        code, out, err = copied("a.note")
+    assert (code, out, err) == (1, "", "seq2see: error: File too large: a.fr.note\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.note"]
+
+
+def test_marked_and_plain_texts_of_a_document_come_back_in_order(copied, tmp_path, monkeypatch):
+    texts = [Text(f"<i>The cat {n}.</i>" if n % 3 else f"The {{cat}} {n}.", html=bool(n % 3)) for n in range(7)]
+    read = lambda data, options, *, name: Document(texts, lambda found: repr((found, options)).encode())  # noqa: E731
+    monkeypatch.setattr("seq2see.documents.plain_text.read", read)
+    monkeypatch.setattr("seq2see.cli.files.AT_ONCE", 4)
+    monkeypatch.setitem(formats.FORMATS, "note", "plain_text")
+    (tmp_path / "a.note").write_text("")
+    assert copied("a.note", "--columns", "a, 2", "--keys", "k", "--to", "fr")[0] == 0
+    options = FileOptions("en", "fr", ("a", "2"), ("k",))
+    assert (tmp_path / "a.fr.note").read_text() == repr(([one.text for one in texts], options))
+
+
+# --- lines
+
+
+def test_lines_come_out_as_they_are_whatever_is_around_them(tmp_path):
+    assert translated(LINES, tmp_path) == LINES
+    for lines in (b"", b"\n", b"The cat.", b"\r\n" * 3, b"\xef\xbb\xbf"):
+        assert translated(lines, tmp_path, resume=False) == lines
+
+
+def test_lines_are_as_of_single_calls(command, tmp_path, monkeypatch):
+    """As text or as JSON; and as the lines of standard input."""
+    monkeypatch.setattr(corpus, "WINDOW", 2)
+    texts = ["The cat is tired.", "", "The owl lent the ladder to the crow. It was grateful.", "12345", "The bag."]
+    translator = Translator.from_pretrained("storybook", threads=1)
+    monkeypatch.setattr(Translator, "from_pretrained", lambda *_, **__: translator)
+    (tmp_path / "in.en").write_text("\n".join(texts) + "\n")
+    for options in (("--calibrated",), ("--jsonl", "--alternatives", "3", "--num-beams", "3")):
+        code, out, _ = command("translate", *options, tmp_path / "in.en", "--lines", "-o", tmp_path / "out")
+        lines = (tmp_path / "out").read_text("utf-8")
+        assert (code, out) == (0, f"{tmp_path / 'out'}\n")
+        assert command("translate", *options, stdin="\n".join(texts) + "\n")[1] == lines
+    for text, line in zip(texts, map(json.loads, lines.splitlines()), strict=True):
+        one = translator(text, num_beams=3, alternatives=3)
+        assert (line["source"], line["text"]) == (text, one.text)
+        assert line["hypotheses"] == [{"text": each.text, "score": each.score, "log_prob": each.log_prob}
+                                      for each in one.hypotheses]
+        assert line["score"] == (one.hypotheses[0].score if one.hypotheses else None)
+
+
+def test_alignments_are_those_of_the_verb_align(command, tmp_path):
+    """Of a line of several segments, those of each, by the numbers of its words in the whole line."""
+    texts = ["The cat is tired.", "12345", "The owl lent the ladder to the crow.",
+             "The cat is tired. The owl lent the ladder to the crow."]
+    (tmp_path / "in").write_text("\n".join(texts) + "\n")
+    code, _, err = command("translate", "storybook", "--jsonl", "--alignments", tmp_path / "in", "--lines",
+                           "-o", tmp_path / "out")
+    found = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
+    assert code == 0 and err.startswith("alignments fitted: ")
+    (tmp_path / "en").write_text("".join(f"{texts[number]}\n" for number in (0, 2)))
+    (tmp_path / "fr").write_text("".join(f"{found[number]['text']}\n" for number in (0, 2)))
+    first, second = command("align", "storybook", "--src", tmp_path / "en", "--tgt", tmp_path / "fr")[1].splitlines()
+    words = [len(split_words(text, language=code)) for text, code in ((texts[0], "en"), (found[0]["text"], "fr"))]
+    shifted = [f"{int(i) + words[0]}-{int(j) + words[1]}" for i, j in (link.split("-") for link in second.split())]
+    assert found[3]["text"] == f"{found[0]['text']} {found[2]['text']}"
+    assert [one["alignment"] for one in found] == [first, "", second, " ".join([first, *shifted])] and first
+
+
+def test_a_glossary_is_read_before_the_model(copied, tmp_path):
+    pytest.importorskip("seq2see.translate.glossary")
+    (tmp_path / "a.txt").write_text("The cat.\n")
+    (tmp_path / "terms.tsv").write_text("cat\tchat\nno tab\n")
+    code, out, err = copied("a.txt", "--glossary", "terms.tsv")
+    assert (code, out, err.count("\n")) == (1, "", 1) and "2" in err and "terms.tsv" in err
+    assert not (tmp_path / "a.fr.txt").exists()
+
+
+def test_a_file_that_changes_meanwhile_is_no_result(tmp_path, monkeypatch):
+    lines = b"The cat.\n" * 9
+    monkeypatch.setattr(LineFile, "checked", lambda path: LineFile(path, 9, hashlib.sha256(lines).hexdigest()))
+    assert translated(lines, tmp_path) == lines
+    (tmp_path / "out.fr").unlink()
+    with pytest.raises(UserError, match="in.en has changed while it was translated"):
+        translated(lines + b"The dog.\n", tmp_path)
+    assert not (tmp_path / "out.fr").exists()
+
+
+# --- what a kill leaves, and going on
+
+
+def test_whatever_a_kill_leaves_is_completed(tmp_path):
+    """Of any length of the unfinished output."""
+    translated(LINES, tmp_path)
+    part = Part(tmp_path / "out.fr", corpus.about(LineFile.checked(tmp_path / "in.en"), copying_lines()))
+    for size in range(random.randrange(4), len(LINES) + 1, 4):
+        (tmp_path / "out.fr").unlink()
+        part.begin()
+        part.path.write_bytes(LINES[:size])
+        assert translated(LINES, tmp_path) == LINES
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["in.en", "out.fr"]
+
+
+def test_what_is_there_is_not_translated_again(tmp_path, monkeypatch):
+    lines = b"".join(b"The cat %d.\n" % number for number in range(40))
+    (tmp_path / "in.en").write_bytes(lines)
+    part = Part(tmp_path / "out.fr", corpus.about(LineFile.checked(tmp_path / "in.en"), copying_lines()))
+    part.begin()
+    part.path.write_bytes(b"done\n" * 30 + b"half")
+    assert translated(lines, tmp_path) == b"done\n" * 30 + b"".join(lines.splitlines(keepends=True)[30:])
+
+
+def test_only_the_same_is_resumed(copied, tmp_path, monkeypatch):
+    """The same input, model, options and form; and a finished output is left as it is."""
+    (tmp_path / "a.txt").write_bytes(LINES)
+    again = ("a.txt", "-o", "b.txt")
+
+    def begun(lines=b"The cat.\n"):
+        (tmp_path / "b.txt").unlink(missing_ok=True)
+        part = Part(tmp_path / "b.txt", corpus.about(LineFile.checked(tmp_path / "a.txt"), copying_lines()))
+        part.path.unlink(missing_ok=True)
+        part.begin()
+        part.path.write_bytes(lines)
+
+    begun()
+    code, out, err = copied(*again)
+    assert code == 1 and "b.txt.part has 1 lines of an unfinished translation: go on with --resume, or remove it" in err
+    for options, said in ((("--num-beams", "3"), "options is {'num_beams': '3', 'alternatives': '1'}, and was"),
+                          (("--jsonl",), "form is ['jsonl'], and was []"),
+                          (("--keep", "x"), "options is {'keep': 'x', 'alternatives': '1'}, and was")):
+        code, out, err = copied(*again, "--resume", *options)
+        assert code == 1 and said in err and "give the same again, or remove it" in err and err.count("\n") == 1
+    (tmp_path / "a.txt").write_bytes(LINES + b".")
+    assert "the input has changed since b.txt.part was begun" in copied(*again, "--resume")[2]
+    (tmp_path / "b.txt.part.json").unlink()
+    assert "b.txt.part.json is missing or damaged, so b.txt.part cannot be resumed" in copied(*again, "--resume")[2]
+    (tmp_path / "a.txt").write_bytes(LINES)
+    begun()
+    assert copied(*again, "--resume")[:2] == (0, "b.txt\n")
+    (tmp_path / "b.txt").write_bytes(b"another\n" * LINES.count(b"\n") + b"last")
+    assert copied(*again, "--resume")[:2] == (0, "b.txt\n") and b"another" in (tmp_path / "b.txt").read_bytes()
+    (tmp_path / "a.fr.txt").write_bytes(b"something else")
+    assert "a.fr.txt exists, and a.fr.txt.part, to resume from, does not" in copied("a.txt", "--resume")[2]
+    with corpus.only_writer(Part(tmp_path / "b.txt", {})):
+        assert "another process is writing b.txt.part" in copied(*again, "--resume")[2]
+
+
+def test_a_full_disk_leaves_lines_to_go_on_from(copied, tmp_path, monkeypatch):
+    lines = b"".join(b"The cat %d.\n" % number for number in range(300))
+    monkeypatch.setattr(corpus, "WINDOW", 16)
+    (tmp_path / "a.txt").write_bytes(lines)
+    with files_of_at_most(2_000):
+        code, out, err = copied("a.txt")
+    assert (code, out) == (1, "") and err.endswith(
+        "error: File too large: a.fr.txt.part; its lines are kept: make room, and go on with --resume\n")
+    assert not (tmp_path / "a.fr.txt").exists()
+    assert copied("a.txt", "--resume")[0] == 0 and (tmp_path / "a.fr.txt").read_bytes() == lines
+
+
+def test_a_line_that_a_model_refuses_is_named_and_those_before_it_stay(copied, tmp_path, monkeypatch):
+    translations = Asked.translations
+
+    def refuse(asked, texts):
+        if "No." in texts:
+            raise UserError("the text is too long")
+        return translations(asked, texts)
+
+    monkeypatch.setattr(corpus, "WINDOW", 4)
+    monkeypatch.setattr(Asked, "translations", refuse)
+    (tmp_path / "a.txt").write_text("The cat.\n" * 9 + "No.\nThe end.\n")
+    code, out, err = copied("a.txt")
+    assert (code, out, err) == (1, "", "seq2see: error: a.txt, line 10: the text is too long\n")
+    assert (tmp_path / "a.fr.txt.part").read_text() == "The cat.\n" * 9
+
+
+# --- kills
+
+
+FORKS = get_context("forkserver")
+FORKS.set_forkserver_preload([__name__])
+
+
+def copy_file(source, out, pooled) -> None:
+    corpus.POOLED, corpus.WINDOW = pooled, 16
+    translate_lines(LineFile.checked(source), out, copying_lines(), copying_lines, resume=True, overwrite=False)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks")
+@pytest.mark.parametrize("pooled", [10**9, pytest.param(0, marks=pytest.mark.long)], ids=["threads", "processes"])
+def test_killed_at_random_moments_no_line_is_lost_or_doubled(tmp_path, pooled):
+    """Wherever it was; and the processes of one that was killed end too."""
+    source, out = tmp_path / "in.en", tmp_path / "out.fr"
+    source.write_bytes(b"".join(b"The cat %d is tired.\n" % number for number in range(600)))
+    part, kills = Part(out, {}).path, 0
+    for share in (0, 0.2, 0.5, 0.9):
+        process = FORKS.Process(target=copy_file, args=(source, out, pooled))
+        process.start()
+        wanted = source.stat().st_size * (share + random.random() / 10)
+        while process.is_alive() and (not part.exists() or part.stat().st_size < wanted):
+            time.sleep(0.001)
+        others = []
+        with contextlib.suppress(psutil.NoSuchProcess):  # it may have ended by now
+            others = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+        process.join()
+        kills += process.exitcode == -signal.SIGKILL
+        assert not psutil.wait_procs(others, timeout=20)[1]
+    last = FORKS.Process(target=copy_file, args=(source, out, pooled))
+    last.start()
+    last.join()
+    assert kills >= 2 and last.exitcode == 0 and out.read_bytes() == source.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.en", "out.fr"]
+
+
+# --- progress
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_rate_and_time_left_are_told(terminal):
+    stream, now = io.StringIO(), [0.0]
+    stream.isatty = lambda: terminal
+    progress = Progress("a.fr", 1_000_000, "lines", done=200_000, stream=stream, clock=lambda: now[0])
+    for seconds in (0.1, 40.0, 80.0):
+        now[0] = seconds
+        progress.advance(100_000)
+    now[0] = 160.0
+    progress.advance(500_000)
+    progress.end()
+    said = [line for line in stream.getvalue().replace("\r\x1b[K", "\n").splitlines() if line]
+    assert said == ["a.fr: 400,000 of 1,000,000 lines, 5,000 lines/s, 0:02:00 left",
+                    "a.fr: 500,000 of 1,000,000 lines, 3,750 lines/s, 0:02:13 left",
+                    "a.fr: 1,000,000 lines in 0:02:40, 5,000 lines/s"]
+    assert stream.getvalue().count("\n") == (1 if terminal else 3)
