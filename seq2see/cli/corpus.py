@@ -247,10 +247,10 @@ def executor(lines: int, asked: Asked, another: Load) -> Iterator[tuple[Work, in
     count = process_count(asked) if lines >= POOLED else 1
     if count == 1:
         with ThreadPoolExecutor(AT_ONCE) as threads:
-            yield partial(threads.submit, translate_window, asked), AT_ONCE
+            yield lambda window: threads.submit(translate_window, asked, window), AT_ONCE
     else:
         with work_in_processes(count, another) as processes:
-            yield partial(processes.submit, in_process, translate_window), count
+            yield lambda window: processes.submit(in_process, translate_window, window), count
 
 
 def in_order(work: Work, count: int, windows: Iterable[Window]) -> Iterator[tuple[Window, Translated]]:
