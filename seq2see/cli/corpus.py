@@ -25,9 +25,9 @@ from filelock import FileLock, Timeout
 
 from seq2see import __version__
 from seq2see.atomic import atomic_write
+from seq2see.cli.asked import Asked, Doubts, Remarks
 from seq2see.cli.lines import LONGEST_LINE, line_by_line, read_line
 from seq2see.cli.progress import Progress
-from seq2see.cli.translate import Asked, Doubts, Remarks
 from seq2see.cli.worker_processes import Load, in_process, process_count, work_in_processes
 from seq2see.errors import UserError
 from seq2see.translate.segment_translator import check_text

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.atomic import atomic_write
+from seq2see.cli.asked import Asked, Doubts, Remarks
 from seq2see.cli.corpus import LineFile, translate_lines
 from seq2see.cli.progress import Progress
-from seq2see.cli.translate import Asked, Doubts, Remarks
 from seq2see.documents.formats import FORMATS, read_document
 from seq2see.documents.protocol import FileOptions, Text
 from seq2see.errors import UserError
