@@ -63,7 +63,7 @@ def work(*, source: str, out: str, resume: bool, pooled: int, run: str | None) -
 
     from seq2see import Translator
     from seq2see.cli import corpus
-    from seq2see.cli.translate import Asked
+    from seq2see.cli.asked import Asked
 
     corpus.POOLED = pooled
     load = partial(by_model, run) if run else copying_lines
@@ -74,7 +74,7 @@ def work(*, source: str, out: str, resume: bool, pooled: int, run: str | None) -
 
 def by_model(run: str, *, threads: int | None = 1) -> Any:
     from seq2see import Translator
-    from seq2see.cli.translate import Asked
+    from seq2see.cli.asked import Asked
 
     return Asked(Translator.from_pretrained(run, threads=threads), (None,),
                  {"source": None, "num_beams": 1, "keep": "", "alternatives": 1})

@@ -25,9 +25,9 @@ from filelock import FileLock, Timeout
 
 from seq2see import __version__
 from seq2see.atomic import atomic_write
+from seq2see.cli.asked import Asked, Doubts, Remarks
 from seq2see.cli.lines import LONGEST_LINE, line_by_line, read_line
 from seq2see.cli.progress import Progress
-from seq2see.cli.translate import Asked, Doubts, Remarks
 from seq2see.cli.worker_processes import Load, in_process, process_count, work_in_processes
 from seq2see.errors import UserError
 from seq2see.translate.segment_translator import check_text
@@ -247,10 +247,10 @@ def executor(lines: int, asked: Asked, another: Load) -> Iterator[tuple[Work, in
     count = process_count(asked) if lines >= POOLED else 1
     if count == 1:
         with ThreadPoolExecutor(AT_ONCE) as threads:
-            yield partial(threads.submit, translate_window, asked), AT_ONCE
+            yield lambda window: threads.submit(translate_window, asked, window), AT_ONCE
     else:
         with work_in_processes(count, another) as processes:
-            yield partial(processes.submit, in_process, translate_window), count
+            yield lambda window: processes.submit(in_process, translate_window, window), count
 
 
 def in_order(work: Work, count: int, windows: Iterable[Window]) -> Iterator[tuple[Window, Translated]]:

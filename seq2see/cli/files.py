@@ -7,11 +7,12 @@ import argparse
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from seq2see.atomic import atomic_write
+from seq2see.cli.asked import Asked, Doubts, Remarks
 from seq2see.cli.corpus import LineFile, translate_lines
 from seq2see.cli.progress import Progress
-from seq2see.cli.translate import Asked, Doubts, Remarks
 from seq2see.documents.formats import FORMATS, read_document
 from seq2see.documents.protocol import FileOptions, Text
 from seq2see.errors import UserError
@@ -139,7 +140,7 @@ def translate_document(path: Path, out: Path, asked: Asked, options: FileOptions
 
 def translate_texts(texts: Sequence[Text], asked: Asked) -> list[Translation]:
     """Plain texts together, and those with markup together."""
-    how = {"target": asked.targets[0], **asked.options}
-    plain, html = (iter(asked.translator([one.text for one in texts if one.html is html], format=format, **how))
-                   for html, format in ((False, "text"), (True, "html")))
+    how: dict[str, Any] = {"target": asked.targets[0], **asked.options}
+    plain = iter(asked.translator([one.text for one in texts if not one.html], **how))
+    html = iter(asked.translator([one.text for one in texts if one.html], format="html", **how))
     return [next(html if one.html else plain) for one in texts]

@@ -19,11 +19,11 @@ import pytest
 from identity import copying, copying_lines
 
 from seq2see.cli import corpus
+from seq2see.cli.asked import Asked
 from seq2see.cli.corpus import LineFile, Part, translate_lines
 from seq2see.cli.files import translated_name
 from seq2see.cli.parser import build_parser, parse
 from seq2see.cli.progress import Progress
-from seq2see.cli.translate import Asked
 from seq2see.documents import formats
 from seq2see.documents.protocol import Document, FileOptions, Text
 from seq2see.errors import UserError

@@ -1,0 +1,181 @@
+"""What is asked of a translator by `translate`, what is written of each line, and what is doubtful in them."""
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from seq2see.errors import UserError
+from seq2see.streams import only_results_on_stdout
+from seq2see.tokenizer.language_codes import iso
+from seq2see.translate import Translation, Translator
+
+if TYPE_CHECKING:
+    from seq2see.cli.pharaoh_aligner import PharaohAligner
+
+UNKNOWN = "words not seen in training, so their translation is a guess"
+CUT_OFF = "the translation reached the model's maximum length, so its end is missing"
+WORDS_SHOWN = 60  # characters of unknown words
+
+Translations = tuple[Translation, ...]  # of one text, one to each target
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a translator: the languages and options of each call, and the form of a line of output.
+
+    `targets` has the languages of the columns; `options` are arguments of `Translator.__call__`.
+    """
+
+    translator: Translator
+    targets: tuple[str | None, ...]
+    options: dict[str, Any]
+    calibrated: bool = False
+    jsonl: bool = False
+    alignments: bool = False
+
+    @classmethod
+    def of(cls, args: argparse.Namespace, *, threads: int | None = None) -> "Asked":
+        """Loads the model; UserError for a language, a pattern or an option that it refuses."""
+        options = {"source": args.source, "num_beams": args.num_beams, "keep": args.keep,
+                   "alternatives": args.alternatives}
+        if args.glossary:
+            from seq2see.translate.glossary import read_glossary
+
+            options["glossary"] = read_glossary(args.glossary)
+        with only_results_on_stdout():
+            translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device,
+                                                    threads=threads, trust_remote_code=args.trust_remote_code)
+        targets = [None] if args.target is None else [one.strip() for one in args.target.split(",")]
+        found = cls(translator, tuple(targets), options, calibrated=args.calibrated, jsonl=args.jsonl,
+                    alignments=args.alignments)
+        for target in targets:
+            translator([], target=target, **options)  # a wrong language or pattern is an error even without input
+            if args.calibrated:
+                check_calibrated(translator, args.source, target)
+        return found
+
+    def codes(self) -> tuple[str, str]:
+        """The ISO 639 codes of the source and of the target language; empty where the model does not say, and with
+        hyphens between several targets."""
+        source, targets = self.options["source"], self.targets
+        pairs = [self.translator.pair(source, target) for target in targets]
+        return iso(pairs[0][0]), "-".join(iso(target) for _, target in pairs)
+
+    def translations(self, texts: list[str]) -> list[Translations]:
+        """For each text its translations, one to each target."""
+        return [*zip(*(self.translator(texts, target=target, **self.options) for target in self.targets), strict=True)]
+
+    def translated(self, texts: list[str], *, of_file: bool = False) -> list[tuple[Translations, str]]:
+        """For each text its translations, and what is written for it."""
+        many = self.translations(texts)
+        return [*zip(many, self.lines(many, of_file=of_file), strict=True)]
+
+    def lines(self, many: Sequence[Sequence[Translation]], *, of_file: bool = False) -> list[str]:
+        """What is written for each line: its translations in columns, or a JSON object.  Of a file, other line breaks
+        than line feeds stay."""
+        if not self.jsonl:
+            return [self._columns(results, of_file=of_file) for results in many]
+        found = [self._record(results[0]) for results in many]
+        if self.alignments:
+            for record, alignment in zip(found, self.aligner([results[0] for results in many]), strict=True):
+                record["alignment"] = alignment
+        return [json.dumps(record, ensure_ascii=False) for record in found]
+
+    def _columns(self, results: Sequence[Translation], *, of_file: bool) -> str:
+        columns = [one_line(result, alone=len(results) == 1, of_file=of_file) for result in results]
+        if self.calibrated:
+            columns = [f"{chance(result)}\t{text}" for result, text in zip(results, columns, strict=True)]
+        return "\t".join(columns)
+
+    def _record(self, result: Translation) -> dict[str, Any]:
+        best = result.hypotheses[0] if result.hypotheses else None
+        record: dict[str, Any] = {
+            "source": result.source_text, "text": result.text,
+            "score": best and best.score, "log_prob": best and best.log_prob,
+        }  # fmt: skip
+        if self.calibrated:
+            record["probability"] = best and best.probability
+        if self.options["alternatives"] > 1:
+            record["hypotheses"] = [{"text": one.text, "score": one.score, "log_prob": one.log_prob}
+                                    for one in result.hypotheses]
+        return record
+
+    @cached_property
+    def aligner(self) -> "PharaohAligner":
+        from seq2see.cli.pharaoh_aligner import PharaohAligner  # imports torch, which takes seconds
+
+        return PharaohAligner(self.translator, source=self.options["source"], target=self.targets[0])
+
+
+def one_line(result: Translation, *, alone: bool, of_file: bool) -> str:
+    """The translation without line breaks and, beside others in columns, without TABs; a text without words as it is.
+    """
+    if not result.hypotheses:
+        text = result.text
+    else:
+        text = result.text.replace("\n", " ") if of_file else " ".join(result.text.splitlines())
+    return text if alone else text.replace("\t", " ")
+
+
+def check_calibrated(translator: Translator, source: str | None, target: str | None) -> None:
+    """UserError, before any line is read, if the model has no chance of a whole translation to that language."""
+    _, target = translator.pair(source, target)
+    if not translator.calibration or not translator.calibration.sentence_calibrator(target):
+        raise UserError(f"{translator.name} has no chance of a translation to {target} that holds: see Calibration in"
+                        f" its README.md, or measure it: seq2see measure {translator.name}")
+
+
+def chance(result: Translation) -> str:
+    """That a reference reads exactly like the best hypothesis; 1 if the text is its own translation; empty if it is not
+    known, of a text that was translated in parts."""
+    found = result.hypotheses[0].probability if result.hypotheses else 1.0
+    return "" if found is None else f"{found:.4f}"
+
+
+class Doubts(NamedTuple):
+    """What is doubtful of the translations of a text."""
+
+    unknown: tuple[str, ...]  # words of the source
+    cut_off: bool
+
+    @classmethod
+    def of(cls, results: Sequence[Translation]) -> "Doubts":
+        """Of the translations of a text, one to each target."""
+        return cls(tuple(dict.fromkeys(word.text for result in results for word in result.unknown_words or ())),
+                   any(result.hypotheses and not result.hypotheses[0].finished for result in results))
+
+
+class Remarks:
+    """Warnings over many lines, or other texts: how many each concerns, and the first of them."""
+
+    def __init__(self, unit: str, *, of: str = "") -> None:
+        self.unit, self.of = unit, of and f"{of}: "
+        self.texts = 0
+        self.counts: Counter[str] = Counter()
+        self.first: dict[str, str] = {}
+
+    def note(self, number: int, doubts: Doubts) -> None:
+        self.texts = number
+        if doubts.unknown:
+            words = ", ".join(doubts.unknown)
+            self._count(UNKNOWN, number, f": {words[:WORDS_SHOWN]}{'…' * (len(words) > WORDS_SHOWN)}")
+        if doubts.cut_off:
+            self._count(CUT_OFF, number)
+
+    def _count(self, what: str, number: int, more: str = "") -> None:
+        self.counts[what] += 1
+        self.first.setdefault(what, f"{self.unit[:-1]} {number:,}{more}")
+
+    def print(self) -> None:
+        if not self.counts:
+            return  # before the slow import of the lens
+        from seq2see.lens.wording import printable
+
+        for what, count in self.counts.items():
+            where = f"in {count:,} of {self.texts:,} {self.unit} (first: {printable(self.first[what])})"
+            print(f"{self.of}{what}, {where}", file=sys.stderr)
