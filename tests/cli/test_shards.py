@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from seq2see import __version__
 from seq2see.cli import shards, translate_on_ray
+from seq2see.cli.asked import Asked
 from seq2see.cli.shards import join, plan, read, record, unfinished, unjoined, write
-from seq2see.cli.translate import Asked
 from seq2see.errors import UserError
 
 KEY = "a model and its options"
