@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from seq2see.errors import UserError
 from .protocol import MOST_TEXTS, Document, Text
 
+MAY_BREAK = re.compile(r"(?<!«) (?![?!:;»%–—-])")  # where a line may end: not before what ends a French clause, nor a dash
 
 @dataclass(frozen=True)
 class Place:

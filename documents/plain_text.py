@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from seq2see.errors import UserError
-from .places import Place, document_of
+from .places import MAY_BREAK, Place, document_of
 from .protocol import Document, FileOptions, Text
 
 MARK = "\ufeff"  # byte order mark
@@ -70,7 +70,7 @@ def _wrapped(source: str, start: int, end: int) -> Place:
 
     def written(translations: Sequence[str]) -> str:
         found, line = list[str](), first
-        for word in translations[0].split(" "):
+        for word in MAY_BREAK.split(translations[0]):
             if line.strip() and len(line) + 1 + len(word) > width:
                 found.append(line)
                 line = others + word

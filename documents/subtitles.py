@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from .fragments import Fragment, Token
-from .places import Place, document_of
+from .places import MAY_BREAK, Place, document_of
 from .plain_text import decoded
 from .protocol import Document, FileOptions
 
@@ -93,7 +93,7 @@ def _raw(token: Token, *, escaped: bool) -> str:
     if token.kind != "text":
         return token.raw
     text = re.sub(r"\s*-->\s*", " → ", token.raw).replace("\n", " ")
-    return (html.escape(text, quote=False) if escaped else text).replace(" ", _SPACE)
+    return MAY_BREAK.sub(_SPACE, html.escape(text, quote=False) if escaped else text)
 
 
 def _in_lines(text: str, lengths: Sequence[int], newline: str) -> str:

@@ -173,6 +173,11 @@ def test_lines_that_end_because_they_are_full_are_one_text():
         assert texts(read("a.txt", source)) == [source]
 
 
+def test_no_line_begins_with_what_ends_a_french_clause():
+    document = read("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nWhere are you\ngoing?\n")
+    assert written(document, lambda _: "Où vas-tu ?").endswith("\nOù\nvas-tu ?\n")
+
+
 @pytest.mark.parametrize(("name", "expected"), [
     ("a.srt", ["I have never seen such a house & a garden.", 'Where <span id="1">are</span> you?', "At home."]),
     ("a.vtt", ['A house &amp; <span id="2">a garden</span> here.', 'Hello, <img id="1">my friend.']),
