@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from seq2see.errors import UserError
 from .protocol import MOST_TEXTS, Document, Text
 
-MAY_BREAK = re.compile(r"(?<!«) (?![?!:;»%–—-])")  # where a line may end: not before what ends a French clause, nor a dash
+MAY_BREAK = re.compile(r"(?<!«) (?![?!:;»%–—-])")  # where a line may end: signs that a space precedes do not begin one
+
 
 @dataclass(frozen=True)
 class Place:
