@@ -32,7 +32,8 @@ from ..translate.translator import EngineName, Translator
 from .api_errors import APIError
 from .app import make_app
 from .batcher import busy_error
-from .replicated import Engines, Replica
+from .engines import Engines
+from .replicated import Replica
 from .service import Service
 from .settings import ServerSettings, read_settings
 

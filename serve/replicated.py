@@ -1,4 +1,4 @@
-"""Engines elsewhere: what a `Service` without engines of its own hands its work to, and what does it there.
+"""What does the work of a `Service` whose `engines` are elsewhere.
 
 Everything they exchange can be pickled: requests, results, the functions that the page examines models with (by
 cloudpickle), and errors.  Independent of the transport (`ray_app.py`).
@@ -7,7 +7,6 @@ cloudpickle), and errors.  Independent of the transport (`ray_app.py`).
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -17,18 +16,6 @@ from .access import AccessControl
 from .service import Service, as_api_error
 from .settings import ServerSettings
 from .ui.first import example_model
-
-
-class Engines(ABC):
-    """Any number of identical engines, each a `Replica`."""
-
-    @abstractmethod
-    async def send(self, method: str, *arguments: Any, **request: Any) -> Any:
-        """What a method of one of them returns; APIError also if none can answer."""
-
-    @abstractmethod
-    async def metrics(self) -> dict[str, bytes]:
-        """Those of each engine that answers, by its name."""
 
 
 class Replica:

@@ -44,7 +44,7 @@ from .turns import Turns
 
 if TYPE_CHECKING:
     from ..lens.trace import Trace
-    from .replicated import Engines
+    from .engines import Engines
 
 Result = TypeVar("Result")
 MOST_LOOKS = 32  # running and waiting: a class that clicks at once
@@ -410,8 +410,10 @@ class Service:
     def _sources(self, model: str | None, source: str | None, target: str | None) -> Codes:
         """The source languages of the target language; APIError if nothing translates from `source` to it."""
         self._route(model, source, target)
-        pairs = self.language_pairs if model is None else self.named(model)[model].language_pairs
-        return pairs.sources_to(target)
+        pairs = [one.language_pairs for one in self.named(model).values()]  # each has its own codes of a language
+        if model is None:
+            pairs.append(self.pivoted_pairs)
+        return tuple(dict.fromkeys(code for one in pairs for code in one.sources_to(target)))
 
     async def _detected(self, text: str, languages: Sequence[str]) -> str | None:
         """The most likely of the languages; None if there are none."""

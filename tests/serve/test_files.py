@@ -316,7 +316,8 @@ async def test_a_download_is_kept_for_its_time_and_the_oldest_goes_first():
 
 
 def test_what_the_page_and_clients_learn_of_formats(client):
-    assert client.get("/frontend/settings").json()["supportedFilesFormat"] == [".txt", ".lines"]
+    served = [f".{one}" for one in formats.FORMATS if one != "gone"]
+    assert client.get("/frontend/settings").json()["supportedFilesFormat"] == served
     assert html.unescape(client.get("/docs").text).count("/translate_file")
 
 

@@ -12,7 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from serving import running
 
 from seq2see.serve.api_errors import APIError
-from seq2see.serve.replicated import Engines, Replica
+from seq2see.serve.engines import Engines
+from seq2see.serve.replicated import Replica
 from seq2see.serve.service import Service
 
 TEXT = "The cat did not cross."
