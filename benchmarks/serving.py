@@ -91,14 +91,14 @@ def speed(run: str, texts: list[str], *, beams: int, rounds: int) -> list[dict[s
             found[way].append(len(texts) / took)
             if way == "batched":
                 cpu[way].append(len(texts) / (work_of(pid) - worked))
-                slower += slowdown(url, engine, texts[: 3 * LIGHT], beams=beams)
                 sources, count = (now - then for now, then in zip(batches(url), before, strict=True))
                 sizes.append(sources / count)
                 seconds += [record[2] for record in records]
+                slower += slowdown(url, engine, texts[: 3 * LIGHT], beams=beams)
             requests += len(records)
             failed += sum(record[1] != 200 for record in records)
             wrong = [record[3] for record in records if record[3] != alone[record[0]]]
-            swapped += sum(map(set(alone.values()).__contains__, wrong))
+            swapped += sum(map(set(alone).__contains__, wrong))
             different += len(wrong)
     medians = {way: statistics.median(rates) for way, rates in found.items()}
     served, offline = (statistics.median(cpu[way]) for way in ("batched", "offline"))
@@ -129,14 +129,13 @@ def work_of(pid: int) -> float:
 
 
 def slowdown(url: str, engine: Any, texts: list[str], *, beams: int) -> list[float]:
-    """The seconds of a request above those of the engine for the same sentence, in turns, without other requests."""
-    found = []
+    """The seconds of a request above those of the engine for the same sentence, LIGHT of each a second."""
+    own = []
     for text in texts:
-        own = timed(lambda text=text: engine(text, num_beams=beams))
-        _, [record] = ask(url, [text], clients=1, settings={"num_beams": beams})
-        found.append(record[2] - own)
+        own.append(timed(lambda text=text: engine(text, num_beams=beams)))
         time.sleep(1 / LIGHT)
-    return found
+    _, records = ask(url, texts, clients=1, rate=LIGHT, seconds=len(texts) / LIGHT, settings={"num_beams": beams})
+    return [record[2] - own[record[0]] for record in records]
 
 
 def overload(run: str, texts: list[str], *, seconds: int) -> list[dict[str, Any]]:
