@@ -270,7 +270,7 @@ QUESTIONS = {
 }
 
 
-@EVERYWHERE
+@pytest.mark.parametrize("tab", ["file", pytest.param("server", marks=pytest.mark.long)], indirect=True)
 def test_the_lab_answers_its_six_questions(tab):
     for question, wanted in QUESTIONS.items():
         tab.get_by_role("button", name=question).click()
@@ -550,7 +550,7 @@ def test_the_lab_s_maps_are_whole(tab, text):
 # --- everybody
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_everybody_can_use_it(open_tab, packaged, scheme):
     tab = open_tab(packaged.url, color_scheme=scheme)
     settled(tab)

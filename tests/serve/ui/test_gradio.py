@@ -81,7 +81,7 @@ def test_it_is_used_by_keyboard_alone(demo):
     assert "gave" in demo.locator(".say").inner_text()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_everybody_can_use_it(open_tab, packaged, scheme):
     tab = open_tab(f"{packaged.url}/ui/", color_scheme=scheme)
     settled(tab)

@@ -553,6 +553,7 @@ def read_some(draw, subject, part):
     return met
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", PARTS)
 def test_every_sentence_about_stories_is_true(draw, storybook, part):
     met = read_some(draw, storybook, part)
