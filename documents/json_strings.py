@@ -93,7 +93,8 @@ def _place(source: str, span: Span, escaped: frozenset[str], *, asked: bool) -> 
     parts = branches(text)
     if not _is_unicode(text) or (parts is None and OPENS.search(text)):
         return None
-    texts = tuple(Text(one, html=bool(_TAG.search(one) and not _NUMBERED.search(one))) for one in (parts.texts if parts else (text,)))
+    texts = tuple(Text(one, html=bool(_TAG.search(one) and not _NUMBERED.search(one)))
+                  for one in (parts.texts if parts else (text,)))
     if not any(_is_read(one.text, asked=asked) for one in texts):
         return None
 

@@ -212,7 +212,7 @@ def test_elements_move_with_their_words():
 @pytest.mark.parametrize(("data", "message"), [
     (b"<xliff", "a.xlf is broken: "), (b"<a/>", "a.xlf is no XLIFF 1.2 or 2: its first element is <a>"),
     (b'<xliff version="3.0"/>', "its version 3.0"), (b"<g>" * 1_000, "a.xlf is broken: "),
-    (b'<!DOCTYPE xliff [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + TWO.replace("Old", "&a;").encode(), "defines entities"),
+    (b'<!DOCTYPE xliff [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + TWO.replace("Old", "&a;").encode(), "entities"),
     (b'<!DOCTYPE xliff SYSTEM "http://127.0.0.1:1/a.dtd">' + TWO.encode(), "document type"),
     (TWO.replace('srcLang="en"', 'srcLang="en" trgLang="de"').encode(), "a.xlf holds translations into German"),
 ])

@@ -358,9 +358,9 @@ def test_a_message_of_icu_gives_its_branches_or_stays(message, expected):
 
 
 @pytest.mark.parametrize("text", [
-    "Password:", "Yes/No", "Yes/No?", "Read/write", "Да/Нет", "OK/Cancel", "<strong>Hello</strong>", "<p>Hello</p>", "Name:<br>",
-    "<0>Hello</0>", "<1>{{name}}</1>, you have <3>new messages</3>", "100% of it", "%d files on %s", "Hmm", "Has a map",
-    "Mass", "Add", "Made on YYYY-MM-DD",
+    "Password:", "Yes/No", "Yes/No?", "Read/write", "Да/Нет", "OK/Cancel", "<strong>Hello</strong>", "<p>Hello</p>",
+    "Name:<br>", "<0>Hello</0>", "<1>{{name}}</1>, you have <3>new messages</3>", "100% of it", "%d files on %s", "Hmm",
+    "Has a map", "Mass", "Add", "Made on YYYY-MM-DD",
 ])
 def test_a_label_of_one_word_is_a_text_of_json(text):
     assert texts(read("a.json", json.dumps([text]))) == [text]
@@ -369,8 +369,8 @@ def test_a_label_of_one_word_is_a_text_of_json(text):
 @pytest.mark.parametrize("text", [
     "%Y-%m-%d", "%B %d, %Y", "%-d %b, %H:%M", "%I:%M %p", "YYYY-MM-DD", "DD/MM/YYYY HH:mm", "MMMM D, YYYY", "h:mm A",
     "yyyy-MM-dd HH:mm:ss", "EEEE, d MMM y", "YYYYMMDD", "https://example.org/a", "https:", "/usr/bin", "src/app",
-    "application/json", "Europe/Paris", "N/A", "TCP/IP", "myKey/Other", "app:title", "btn_save:", "<b>btn_save</b>", "List<String>", "a@b.org",
-    "<svg><path d='M0'/></svg>", "#fff", "myKey", "{count}",
+    "application/json", "Europe/Paris", "N/A", "TCP/IP", "myKey/Other", "app:title", "btn_save:",
+    "<b>btn_save</b>", "List<String>", "a@b.org", "<svg><path d='M0'/></svg>", "#fff", "myKey", "{count}",
 ])
 def test_a_date_format_an_address_or_a_code_stays_in_json(text):
     assert texts(read("a.json", json.dumps([text]))) == []
