@@ -14,7 +14,6 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from seq2see.errors import UserError, as_user_error
 
-MOST_BYTES = 100 << 20  # of the file
 MOST_ENTRIES = 10_000
 MOST_ENTRY_BYTES = 200 << 20  # of an entry, expanded
 MOST_EXPANDED_BYTES = 500 << 20  # of all entries
@@ -37,8 +36,6 @@ class Archive:
         self.data, self.name = data, name
         if data.startswith(COMPOUND_FILE):
             raise UserError(f"{name} has a password, or is of an older Office: save it without, in today's format")
-        if len(data) > MOST_BYTES:
-            raise UserError(f"{name} has {len(data):,} bytes, at most {MOST_BYTES:,} are read: split it")
         if data.count(b"PK\1\2") > MOST_ENTRIES:  # before zipfile makes an object of each
             raise UserError(f"{name} has more than {MOST_ENTRIES:,} entries: split it")
         with as_user_error(f"{name} is broken or no archive of this format"):

@@ -125,6 +125,7 @@ def _set_header(catalogue: Any, options: FileOptions, name: str) -> None:
             raise UserError(f"{name} holds translations into {language_name(named)}: give a catalogue of"
                             f" {language_name(target)}, or the template")
         named = ""
+    catalogue.metadata_is_fuzzy = False  # as that of a template is: msgfmt would leave it out
     metadata["MIME-Version"] = metadata.get("MIME-Version", "1.0")
     metadata["Content-Type"] = "text/plain; charset=UTF-8"
     metadata["Content-Transfer-Encoding"] = "8bit"
@@ -148,7 +149,8 @@ def _fill(entry: Any, translations: Sequence[str], plural_forms: str) -> None:
             entry.msgid_plural, entry.flags))
         if not forms:
             return
-        entry.msgstr_plural = dict(enumerate(forms))
+        own = {} if entry.fuzzy else entry.msgstr_plural
+        entry.msgstr_plural = {number: own.get(number) or form for number, form in enumerate(forms)}
     else:
         entry.msgstr = kept[0]
     entry.previous_msgid = entry.previous_msgid_plural = entry.previous_msgctxt = None

@@ -19,6 +19,7 @@ FORMATS: Mapping[str, str] = {
     "srt": "subtitles",
     "vtt": "subtitles",
     "po": "catalogue",
+    "pot": "catalogue",
     "csv": "table",
     "tsv": "table",
     "json": "json_strings",

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from seq2see.errors import UserError
 from ..tokenizer.language_codes import iso
 from ..tokenizer.protected import ANY
+from ..translate.markup import NOT_TRANSLATED
 from ..translate.markup import read as tokens_of
 from .plain_text import MARK, decoded
 from .protocol import Document, FileOptions, Text
@@ -25,7 +26,8 @@ _READ = frozenset(("alt", "aria-description", "aria-label", "label", "placeholde
 _CHARSET = re.compile(rb"""<(?:meta\b[^>]*\bcharset|\?xml\b[^>]*\bencoding)\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
 _NAMED_CHARSET = re.compile(r"""(<(?:meta\b[^>]*\bcharset|\?xml\b[^>]*\bencoding)\s*=\s*["']?)([\w-]+)""",
                             re.IGNORECASE)
-_LANG = re.compile(r"""(<html\b[^>]*?\s(?:xml:)?lang\s*=\s*["']?)([\w-]+)""", re.IGNORECASE)
+_ROOT = re.compile(r"<html\b[^>]*+", re.IGNORECASE)
+_LANG = re.compile(r"""(\s(?:xml:)?lang\s*=\s*["']?)([\w-]+)""", re.IGNORECASE)
 _ENCODINGS = re.compile(r"utf-?(?:8|16)(?:le|be)?|iso-8859-\d+|latin-?1|(?:windows-|cp)125\d|koi8-[ru]|gb2312|gbk"
                         r"|gb18030|big5|euc-(?:jp|kr)|shift[_-]jis|us-ascii|macintosh")  # others may be slow
 
@@ -83,15 +85,16 @@ def _with_language(page: str, options: FileOptions) -> str:
         same = not options.source or iso(found[2]) == iso(options.source)
         return found[1] + (iso(options.target) if same else found[2])
 
-    return _LANG.sub(renamed, page[:HEAD], count=1) + page[HEAD:] if options.target else page
+    return _ROOT.sub(lambda tag: _LANG.sub(renamed, tag[0]), page[:HEAD], count=1) + page[HEAD:] if options.target \
+        else page
 
 
 def _with_stand_ins(raw: str, kept: Callable[[str], str]) -> str:
-    """A tag with the texts of its attributes given away; anything else as it is."""
-    tag = _TAG.fullmatch(raw)
-    if tag is None:
+    """A tag, or an element that is kept, with the texts of its attributes given away; anything else as it is."""
+    tag = _TAG.match(raw)
+    if tag is None or NOT_TRANSLATED.search(tag[0]):
         return raw
-    attributes = {one["name"].lower(): html.unescape(one["value"]).lower() for one in _ATTRIBUTE.finditer(raw)}
+    attributes = {one["name"].lower(): html.unescape(one["value"]).lower() for one in _ATTRIBUTE.finditer(tag[0])}
     names = set(_READ)
     if tag["name"].lower() == "meta" and attributes.get("name") == "description":
         names.add("content")
@@ -104,4 +107,4 @@ def _with_stand_ins(raw: str, kept: Callable[[str], str]) -> str:
         start = found.start("value") - found.start()
         return found[0][:start] + kept(found["value"]) + found["quote"]
 
-    return _ATTRIBUTE.sub(replaced, raw)
+    return _ATTRIBUTE.sub(replaced, tag[0]) + raw[tag.end() :]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_OPEN = re.compile(r"\{\s*(?P<name>\w+)\s*,\s*(?P<kind>plural|select|selectordinal)\s*,(?:\s*offset:\d+)?")
+OPENS = re.compile(r"\{\s*(?P<name>\w+)\s*,\s*(?P<kind>plural|select|selectordinal)\s*,(?:\s*offset:\d+)?")
 _BRANCH = re.compile(r"(?P<label>\s*(?:=\d+|\w+)\s*)\{(?P<text>(?:[^{}]|\{[^{}]*\})*+)\}")
 _QUOTE = re.compile(r"'(?=[{}#|])")  # would begin a literal
 
@@ -27,7 +27,7 @@ class Branches:
 
 def branches(message: str) -> Branches | None:
     """The branches of a message; None if it has not one plural or select, or others inside it."""
-    opened = _OPEN.search(message)
+    opened = OPENS.search(message)
     if opened is None:
         return None
     labels, texts, end = list[str](), list[str](), opened.end()
@@ -36,7 +36,7 @@ def branches(message: str) -> Branches | None:
         texts.append(branch["text"])
         end = branch.end()
     closed = re.compile(r"\s*\}").match(message, end)
-    if not texts or not closed or any(map(_OPEN.search, (message[closed.end():], *texts))):
+    if not texts or not closed or any(map(OPENS.search, (message[closed.end():], *texts))):
         return None
     counts = opened["kind"] != "select"
     whole = (f"{message[: opened.start()]}{text}{message[closed.end():]}" for text in texts)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from seq2see.errors import UserError
 from ..tokenizer.protected import ANY
-from .icu_message import branches, joined
+from .icu_message import OPENS, branches, joined
 from .places import Place, document_of
 from .plain_text import decoded
 from .protocol import Document, FileOptions, Text
@@ -20,7 +20,15 @@ from .protocol import Document, FileOptions, Text
 MOST_NESTED = 200
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},]', re.DOTALL)
 _TAG = re.compile(r"</[a-zA-Z][\w-]*\s*>|<(?:br|img|hr|wbr|input)\b[^<>]*>", re.IGNORECASE)
-_NO_WORD = re.compile(r"\S*[_/\\:@#=<>\d]\S*|\S*[a-z][A-Z]\S*|[a-z]{2,3}-[A-Z]{2}|#\S+")  # ids, paths, language codes
+_NUMBERED = re.compile(r"</?\d+\s*/?>")  # elements of react-i18next: marks of a plain text
+_ELEMENT = re.compile(r"</?\w[^<>]*>")
+_ZONES = "Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Etc|Europe|Indian|Pacific"
+_NO_WORD = re.compile(  # ids, paths, language codes; but not Yes/No
+    rf"(?!(?!{_ZONES})(?=\S*[^\W\d_A-Z])[^\W\d_a-z][^\W\d_]+(?:/[^\W\d_]+)+\Z)\S*[_/\\:@#=<>\d]\S*"
+    r"|\S*[a-z][A-Z]\S*|[a-z]{2,3}-[A-Z]{2}|https?|mailto|tel")
+_CLOCK = r"yyyy|yy|YYYY|YY|MM{1,3}|DD{1,3}|dd{1,3}|EE{1,3}|HH|hh|mm|ss|SSS"
+_DATE = re.compile(rf"(?<![^\W_])(?:(?:{_CLOCK})+|[yYMDdEHhmsAaZ])(?![^\W_])|%-?[A-Za-z](?![^\W\d_])")  # %Y, MM
+_IN_DATE = re.compile(rf"%|{_CLOCK}")
 _ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<char>.))")
 
 Span = tuple[int, int]
@@ -82,15 +90,25 @@ def _names(key: str, names: Sequence[str]) -> bool:
 
 def _place(source: str, span: Span, escaped: frozenset[str], *, asked: bool) -> Place | None:
     text = json.loads(source[slice(*span)])
-    if not ANY.has_words(text) or (not asked and _NO_WORD.fullmatch(text.strip())) or not _is_unicode(text):
-        return None
     parts = branches(text)
-    texts = tuple(Text(one, html=bool(_TAG.search(one))) for one in (parts.texts if parts else (text,)))
+    if not _is_unicode(text) or (parts is None and OPENS.search(text)):
+        return None
+    texts = tuple(Text(one, html=bool(_TAG.search(one) and not _NUMBERED.search(one)))
+                  for one in (parts.texts if parts else (text,)))
+    if not any(_is_read(one.text, asked=asked) for one in texts):
+        return None
 
     def written(translations: Sequence[str]) -> str:
         return _literal(joined(parts, translations) if parts else translations[0], escaped)
 
-    return Place(*span, texts, written) if texts else None
+    return Place(*span, texts, written)
+
+
+def _is_read(text: str, *, asked: bool) -> bool:
+    """Whether a text has words that are no format of a date and, unless it was asked for, no address, path or code."""
+    bare = _ELEMENT.sub(" ", text) if "</" in text or _TAG.search(text) else text
+    without_dates = _DATE.sub(" ", bare) if _IN_DATE.search(bare) else bare
+    return ANY.has_words(without_dates) and (asked or not _NO_WORD.fullmatch(bare.strip().rstrip(":?!")))
 
 
 def _is_unicode(text: str) -> bool:

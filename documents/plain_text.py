@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from seq2see.errors import UserError
+from seq2see.streams import UTF_16, is_utf16
 from .places import MAY_BREAK, Place, document_of
 from .protocol import Document, FileOptions, Text
 
@@ -21,6 +22,8 @@ _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)]*\Z")
 
 def decoded(data: bytes, name: str) -> tuple[str, str]:
     """The byte order mark, or nothing, and the text; UserError for another encoding than UTF-8."""
+    if is_utf16(data):
+        raise UserError(f"{name} is {UTF_16}")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

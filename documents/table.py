@@ -32,7 +32,11 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     rows = [row for row in _rows(source, separator, name) if len(row) > 1 or row[0][0] < row[0][1]]
     texts = [[_content(source[start:end]) for start, end in row] for row in rows]
     header = _header(texts, options.columns)
-    columns = _chosen(options.columns, header, name) if options.columns else _usual(texts[bool(header):], name)
+    width = max(map(len, texts), default=0)
+    columns = _chosen(options.columns, header, width, name) if options.columns else _usual(texts[bool(header):], name)
+    if all(map(str.isdecimal, options.columns)) and any(_is_phrase(one) for index, one in enumerate(header)
+                                                        if index in columns):
+        header = ()  # it is a text as those below
     places = (Place(*cell, (Text(text.strip()),), _writer(source[slice(*cell)], text, separator))
               for row, cells in zip(rows[bool(header):], texts[bool(header):], strict=True)
               for number, (cell, text) in enumerate(zip(row, cells, strict=True))
@@ -104,13 +108,13 @@ def _header(texts: Sequence[Sequence[str]], columns: Sequence[str]) -> Sequence[
     return first if by_name or (names and len(texts) > 1) else ()
 
 
-def _chosen(columns: Sequence[str], header: Sequence[str], name: str) -> set[int]:
-    """The indices of columns that are named, or numbered from 1."""
+def _chosen(columns: Sequence[str], header: Sequence[str], width: int, name: str) -> set[int]:
+    """The indices of columns that are named, or numbered from 1 up to the width."""
     chosen = set[int]()
     for column in columns:
         same = [index for index, one in enumerate(header) if one == column]
-        if not same and not (column.isdecimal() and int(column) > 0):
-            raise UserError(f"{name} has no column {column!r}: it has {', '.join(header)}")
+        if not same and not (column.isdecimal() and 0 < int(column) <= width):
+            raise UserError(f"{name} has no column {column!r}: it has {', '.join(header) or f'{width} columns'}")
         chosen.update(same or {int(column) - 1})
     return chosen
 

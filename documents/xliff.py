@@ -18,6 +18,7 @@ from seq2see.errors import UserError
 from ..tokenizer.language_codes import iso, language_name
 from .fragments import Fragment, Token
 from .protocol import Document, FileOptions
+from .xml_parts import local_name, parse, xml_text
 
 if TYPE_CHECKING:
     from lxml.etree import _Element, _ElementTree
@@ -52,44 +53,29 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
 
 def _opened(data: bytes, options: FileOptions, name: str) -> tuple[_ElementTree, list[tuple[_Element, Fragment]]]:
     """The file with its target language, and its sources to translate."""
-    tree = _parsed(data, name)
+    tree = parse(data, name, doctype=True)
+    if tree.docinfo.doctype:
+        raise UserError(f"{name} has a document type (<!DOCTYPE>), which XLIFF has not: delete it")
     root = tree.getroot()
-    if _local(root) != "xliff" or root.get("version", "")[:2] not in ("1.", "2."):
-        raise UserError(f"{name} is no XLIFF 1.2 or 2: its first element is <{_local(root)}>,"
+    if local_name(root) != "xliff" or root.get("version", "")[:2] not in ("1.", "2."):
+        raise UserError(f"{name} is no XLIFF 1.2 or 2: its first element is <{local_name(root)}>,"
                         f" its version {root.get('version', 'missing')}")
     _set_languages(root, options, name)
     return tree, [(source, fragment) for source in _sources(root)
                   if (fragment := Fragment(list(_tokens(source)))).texts]
 
 
-def _parsed(data: bytes, name: str) -> _ElementTree:
-    """The XML; UserError if it is broken or has a document type, which might define entities."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, strip_cdata=False)
-    try:
-        tree = etree.ElementTree(etree.fromstring(data, parser))
-    except (etree.XMLSyntaxError, ValueError) as error:
-        raise UserError(f"{name} is not XML: {error}") from None
-    if tree.docinfo.doctype:
-        raise UserError(f"{name} has a document type (<!DOCTYPE>), which XLIFF has not: delete it")
-    return tree
-
-
-def _local(node: _Element) -> str:
-    """The name of an element without its namespace; "" for a comment or an instruction."""
-    return node.tag.rpartition("}")[2] if isinstance(node.tag, str) else ""
-
-
 def _child(node: _Element, name: str) -> _Element | None:
-    return next((child for child in node if _local(child) == name), None)
+    return next((child for child in node if local_name(child) == name), None)
 
 
 def _set_languages(root: _Element, options: FileOptions, name: str) -> None:
     """The target language, where the file names its languages."""
     attribute = "target-language" if root.get("version", "").startswith("1.") else "trgLang"
-    for node in [one for one in root.iter() if _local(one) == "file"] if attribute == "target-language" else [root]:
+    for node in [one for one in root.iter() if local_name(one) == "file"] if attribute == "target-language" else [root]:
         named, target = node.get(attribute, ""), iso(options.target)
         if target and named and iso(named) != target and any(
-                _local(one) == "target" and _content(one) for one in node.iter()):
+                local_name(one) == "target" and _content(one) for one in node.iter()):
             raise UserError(f"{name} holds translations into {language_name(named)}: give a file without them")
         if target and iso(named) != target:
             node.set(attribute, target)
@@ -98,7 +84,7 @@ def _set_languages(root: _Element, options: FileOptions, name: str) -> None:
 def _sources(root: _Element) -> Iterator[_Element]:
     """The sources to translate."""
     for unit in root.iter():
-        source = _child(unit, "source") if _local(unit) in ("trans-unit", "segment") else None
+        source = _child(unit, "source") if local_name(unit) in ("trans-unit", "segment") else None
         if source is not None and not _is_kept(unit) and not _is_translated(unit, source):
             yield source
 
@@ -118,7 +104,7 @@ def _is_translated(unit: _Element, source: _Element) -> bool:
 
 def _content(node: _Element) -> str:
     """What is in an element, to compare; "" if that is only white space."""
-    inside = [_local(token.node) for token in _tokens(node) if isinstance(token, _Inline)
+    inside = [local_name(token.node) for token in _tokens(node) if isinstance(token, _Inline)
               if token.node is not None]
     return "".join(node.itertext()).strip() + "".join(f"<{one}>" for one in inside)
 
@@ -128,7 +114,7 @@ def _tokens(node: _Element) -> Iterator[Token]:
     if node.text:
         yield Token(node.text)
     for child in node:
-        local = _local(child)
+        local = local_name(child)
         if local in _AROUND and child.get("translate") != "no" and child.get("mtype") != "protected":
             name = str(id(child))
             yield _Inline("", "start", name, node=child)
@@ -166,7 +152,7 @@ def _set_target(source: _Element, tokens: Sequence[Token]) -> None:
             _append_text(opened[-1], last, token.raw)
         elif token.node is None:
             last = opened.pop()
-        elif token.kind == "start" and _local(token.node) in _AROUND:
+        elif token.kind == "start" and local_name(token.node) in _AROUND:
             opened.append(opened[-1].makeelement(token.node.tag, token.node.attrib, token.node.nsmap))
             opened[-2].append(opened[-1])
             last = None
@@ -174,7 +160,7 @@ def _set_target(source: _Element, tokens: Sequence[Token]) -> None:
             last = deepcopy(token.node)
             last.tail = None
             opened[-1].append(last)
-    if _local(unit) == "segment":
+    if local_name(unit) == "segment":
         unit.set("state", "translated")
     else:
         target.set("state", "needs-review-translation")
@@ -183,8 +169,7 @@ def _set_target(source: _Element, tokens: Sequence[Token]) -> None:
 
 def _append_text(node: _Element, last: _Element | None, text: str) -> None:
     """Add text at the end of what an element has, after its last child."""
-    clean = "".join(char for char in text if char >= " " or char in "\t\n\r")
     if last is not None:
-        last.tail = (last.tail or "") + clean
+        last.tail = (last.tail or "") + xml_text(text)
     else:
-        node.text = (node.text or "") + clean
+        node.text = (node.text or "") + xml_text(text)

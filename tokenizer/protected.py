@@ -46,7 +46,7 @@ _ODD_GAP = r"(?:[\x20\u00a0\u202f\u2009]|&(?:nbsp|thinsp|\#160);)"
 _UNIT = r"""(?:(?:da|[µμnmcdhkMGT])?(?:[mglLWVΩ]|Pa|Hz|Wh|Ah|bar|mol|cal|eV)|[µμnm]s|[kMGT]i?(?:[bBNJ]|bit|bps)|[ht]
     |(?<=\s)s|min|ha|ft|lbs?|oz|yd|mi|gal|mph|kph|rpm|fps|[dp]pi|px|ppm|psi|dB|atm|[°º][CFK]|%%
     |&(?:euro|pound|yen|cent);)[²³]?"""
-_FACE = rf"{EMOJI}|(?<!\w)(?:[:;][-']?[)(DP*|/]+|<3)(?!\w)"
+_FACE = rf"{EMOJI}|(?<!\w)(?:[:;][-']?[)(DP*|/]+|<3(?!>))(?!\w)"
 # Each alternative can begin only where no other match of it can: time is linear in the text.
 SHAPES = (
     rf"(?P<mark>{_FACE})",  # 😀 :-)

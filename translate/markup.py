@@ -41,7 +41,7 @@ _PART = re.compile(
 )
 _FORMULA = "formula"  # the name of its token
 _TAIL, _HEAD = re.compile(r"(?<![^\W_])[^\W_]{1,4}\Z"), re.compile(r"[^\W_]{1,4}(?![^\W_])")
-_NOT_TRANSLATED = re.compile(
+NOT_TRANSLATED = re.compile(
     r"""\s(?:translate\s*=\s*["']?no\b|class\s*=\s*(?:notranslate\b|"[^"]*\bnotranslate\b|'[^']*\bnotranslate\b))""",
     re.IGNORECASE,
 )
@@ -224,7 +224,7 @@ def _with_notes(tokens: Sequence[Token]) -> list[Token]:
 
 def _begins_untranslated(tag: str, raw: str) -> bool:
     has_end = tag not in _VOID | {"br", "hr"} and not raw.endswith("/>")
-    return has_end and (tag in _AS_IS | _PICTURES | {"pre"} or _NOT_TRANSLATED.search(raw) is not None)
+    return has_end and (tag in _AS_IS | _PICTURES | {"pre"} or NOT_TRANSLATED.search(raw) is not None)
 
 
 def _untranslated(raw: str, name: str) -> Token:

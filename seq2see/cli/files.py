@@ -92,7 +92,7 @@ def outputs(paths: Sequence[Path], asked: Asked, out: str | None) -> list[Path]:
 
 def translated_name(name: str, source: str, target: str) -> str:
     """`letter.fr.docx` for letter.docx and for letter.en.docx, `corpus.fr` for corpus.en."""
-    first, *parts = name.split(".")
+    first, *parts = (name[:-1] if name.lower().endswith(".pot") else name).split(".")  # a template gives a catalogue
     if source and source in parts:
         parts[len(parts) - 1 - parts[::-1].index(source)] = target
     else:

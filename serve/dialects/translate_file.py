@@ -59,7 +59,7 @@ def router(service: Service) -> APIRouter:
         translated = await service.translate_document(
             name, data, caller=caller, source=fields["source"], target=fields["target"],
             model=fields.get("model") or None, options=FileOptions(columns=columns, keys=keys))
-        path = PurePosixPath(name)
+        path = PurePosixPath(re.sub(r"\.pot\Z", ".po", name, flags=re.IGNORECASE))  # of a template, a catalogue
         file = Download(safe_name(f"{path.stem}.{fields['target']}{path.suffix}"), translated)
         own = downloads.add(file, extension=path.suffix.lower().removeprefix("."))
         where = request.url

@@ -87,6 +87,7 @@ def test_the_first_word_is_the_model_if_it_can_be(words, run, files, tmp_path, m
     ("corpus.en", "en", "fr", "corpus.fr"),
     ("en.en.txt", "en", "fr", "en.fr.txt"),
     ("corpus", "en", "fr", "corpus.fr"),
+    ("messages.pot", "en", "fr", "messages.fr.po"),
     ("a.b.txt", "", "translated", "a.b.translated.txt"),
 ])  # fmt: skip
 def test_an_output_lies_beside_its_input(name, source, target, expected):

@@ -112,6 +112,22 @@ def test_each_plural_form_has_its_translation(target, forms):
     assert [*entry.msgstr_plural.values()] == forms
 
 
+@pytest.mark.parametrize(("flag", "forms"), [("", ["mine", "%d many"]), ("#, fuzzy\n", ["one", "%d many"])])
+def test_a_plural_form_that_is_there_stays(flag, forms):
+    [entry] = filled(f'{HEADER}{flag}msgid "one file"\nmsgid_plural "%d files"\nmsgstr[0] "mine"\nmsgstr[1] ""\n',
+                     "one", "%d many")
+    assert [*entry.msgstr_plural.values()] == forms and entry.fuzzy
+
+
+def test_a_template_becomes_a_catalogue_of_the_language():
+    header = HEADER.replace('\n\n', '\n"Language: \\n"\n"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n"\n\n')
+    document = read(f'#, fuzzy\n{header}msgid "Save it"\nmsgstr ""\n', name="a.pot")
+    catalogue = polib.pofile(document.write(["Garde-le"]).decode())
+    assert [one.msgstr for one in catalogue] == ["Garde-le"] and not catalogue.metadata_is_fuzzy
+    assert (catalogue.metadata["Language"], catalogue.metadata["Plural-Forms"]) == (
+        "fr", "nplurals=2; plural=(n > 1);")
+
+
 @pytest.mark.parametrize(("data", "message"), [
     (HEADER + "message x", "a.po is no catalogue of gettext"), (b"\xff" + HEADER.encode(), "a.po is not utf-8"),
     ('msgid ""\nmsgstr "Language: de\\n"\n\nmsgid "a"\nmsgstr "b"\n', "a.po holds translations into German"),
@@ -194,9 +210,9 @@ def test_elements_move_with_their_words():
 
 
 @pytest.mark.parametrize(("data", "message"), [
-    (b"<xliff", "a.xlf is not XML: "), (b"<a/>", "a.xlf is no XLIFF 1.2 or 2: its first element is <a>"),
-    (b'<xliff version="3.0"/>', "its version 3.0"), (b"<g>" * 1_000, "a.xlf is not XML: "),
-    (b'<!DOCTYPE xliff [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + TWO.replace("Old", "&a;").encode(), "type"),
+    (b"<xliff", "a.xlf is broken: "), (b"<a/>", "a.xlf is no XLIFF 1.2 or 2: its first element is <a>"),
+    (b'<xliff version="3.0"/>', "its version 3.0"), (b"<g>" * 1_000, "a.xlf is broken: "),
+    (b'<!DOCTYPE xliff [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + TWO.replace("Old", "&a;").encode(), "entities"),
     (b'<!DOCTYPE xliff SYSTEM "http://127.0.0.1:1/a.dtd">' + TWO.encode(), "document type"),
     (TWO.replace('srcLang="en"', 'srcLang="en" trgLang="de"').encode(), "a.xlf holds translations into German"),
 ])

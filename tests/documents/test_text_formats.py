@@ -19,6 +19,7 @@ from seq2see.documents import json_strings, protocol
 from seq2see.documents.formats import read_document
 from seq2see.documents.protocol import Document, FileOptions, Text
 from seq2see.errors import UserError
+from seq2see.tokenizer.protected import ANY
 
 PART = re.compile(r"<code[^>]*>.*?</code>|<(?:script|pre|style)\b.*?</(?:script|pre|style)>"
                   r"|<p translate.*?</p>|<[^>]*>|&[^;\s]*;|[^<&]+|.", re.DOTALL)
@@ -308,7 +309,7 @@ def test_a_chosen_column_of_any_table_changes_alone(rows, separator, quoting, li
 @pytest.mark.parametrize(("columns", "expected"), [
     (("comment",), 1), (("3",), 1), (("name", "3"), 2),
     (("nothing",), "has no column 'nothing': it has id, name, comment"),
-    (("0",), "has no column '0'"),
+    (("0",), "has no column '0'"), (("9",), "has no column '9': it has id, name, comment"),
 ])
 def test_columns_are_chosen_by_name_or_number(columns, expected):
     table = "id,name,comment\n1,Ann,The cat sleeps\n"
@@ -344,13 +345,80 @@ def test_a_message_of_icu_is_read_as_whole_sentences():
     assert "’{b}" in written(one, lambda text: text.replace("to ", "l'"))  # '{ would begin a literal
 
 
+@pytest.mark.parametrize(("message", "expected"), [
+    ("{count, plural, one {# file} other {# files}}", ["{#} file", "{#} files"]),
+    ("{count,plural,one{# file}other{# files}}", ["{#} file", "{#} files"]),
+    ("{gender, select, male {He sleeps} other {They sleep}}", ["He sleeps", "They sleep"]),
+    ("{n, plural, one {#} other {#}}", []), ("{a, select, b {btn_b} other {btn_c}}", []),
+    ("{g, select, male {He likes {n, plural, one {# cat} other {# cats}}} other {They like cats}}", []),
+    ("{n, plural, one {# cat} other {# cats}} and {m, plural, one {# dog} other {# dogs}}", []),
+])
+def test_a_message_of_icu_gives_its_branches_or_stays(message, expected):
+    assert texts(read("a.json", json.dumps([message]))) == expected
+
+
+@pytest.mark.parametrize("text", [
+    "Password:", "Yes/No", "Yes/No?", "Read/write", "Да/Нет", "OK/Cancel", "<strong>Hello</strong>", "<p>Hello</p>",
+    "Name:<br>", "<0>Hello</0>", "<1>{{name}}</1>, you have <3>new messages</3>", "100% of it", "%d files on %s", "Hmm",
+    "Has a map", "Mass", "Add", "Made on YYYY-MM-DD",
+])
+def test_a_label_of_one_word_is_a_text_of_json(text):
+    assert texts(read("a.json", json.dumps([text]))) == [text]
+
+
+@pytest.mark.parametrize("text", [
+    "%Y-%m-%d", "%B %d, %Y", "%-d %b, %H:%M", "%I:%M %p", "YYYY-MM-DD", "DD/MM/YYYY HH:mm", "MMMM D, YYYY", "h:mm A",
+    "yyyy-MM-dd HH:mm:ss", "EEEE, d MMM y", "YYYYMMDD", "https://example.org/a", "https:", "/usr/bin", "src/app",
+    "application/json", "Europe/Paris", "N/A", "TCP/IP", "myKey/Other", "app:title", "btn_save:",
+    "<b>btn_save</b>", "List<String>", "a@b.org", "<svg><path d='M0'/></svg>", "#fff", "myKey", "{count}",
+])
+def test_a_date_format_an_address_or_a_code_stays_in_json(text):
+    assert texts(read("a.json", json.dumps([text]))) == []
+
+
+def test_numbers_as_tags_are_marks():
+    [both] = read("a.json", '["<1>Hello</1><br/> <strong>you</strong>"]').texts
+    assert not both.html  # HTML has no such elements
+    text = "<1>{{name}}</1>, you have <3>new messages</3> <3"
+    assert [text[slice(*span)] for span in ANY.spans(text)] == [
+        "<1>", "{{name}}", "</1>", "<3>", "</3>", "<3"]
+
+
+@pytest.mark.parametrize(("page", "expected"), [
+    ('<textarea placeholder="Write here">Not this</textarea>', ["Write here"]),
+    ('<svg aria-label="a cat"><path title="no"/></svg>', ["a cat"]), ('<pre title="a tip">x y</pre>', ["a tip"]),
+    ('We <code title="a tip">x y</code> it', ["a tip"]), ('<pre translate="no" title="a tip">x</pre>', []),
+    ('<img class="notranslate" alt="a tip">', []),
+])
+def test_attributes_of_elements_that_are_kept_are_texts(page, expected):
+    document = read("a.html", page)
+    assert texts(document)[1:] == expected
+    new = document.write([document.texts[0].text, *map(str.upper, expected)]).decode()
+    assert new == (page.replace(expected[0], expected[0].upper()) if expected else page)
+
+
+def test_each_name_of_a_page_s_language_is_the_target():
+    page = '<html lang="%s" class="a" xml:lang="%s"><p lang="en">x'
+    assert written(read("a.html", page % ("en-US", "en-US"), source="en", target="fr")) == page % ("fr", "fr")
+
+
+@pytest.mark.parametrize(("columns", "expected"), [
+    ((), ["Hello to the cat", "Goodbye my friend"]), (("2",), ["Hello to the cat", "Goodbye my friend"]),
+    (("1",), ["bye"]), (("Hello to the cat",), ["Goodbye my friend"]),
+])
+def test_a_phrase_names_no_column(columns, expected):
+    assert texts(read("a.csv", "greeting,Hello to the cat\nbye,Goodbye my friend\n", columns=columns)) == expected
+
+
 @pytest.mark.parametrize(("name", "data", "message"), [
     ("a.doc", "x", "a.doc: files of this format cannot be translated; expected one of txt, md, html"),
     ("a.json", '{"a": }', r"a.json is not JSON: Expecting value \(line 1, column 7\)"),
     ("a.json", "[" * 100_000, "a.json is nested deeper than 200 levels"),
     ("a.json", '{"a":' * 100_000, "a.json is nested deeper than 200 levels"),
     ("a.json", '["\n"]', "a.json is not JSON: Invalid control character"),
-    ("a.srt", b"\xff\xfe\xff", "a.srt is not UTF-8"),
+    ("a.srt", b"\xff\xff", r"a.srt is not UTF-8 \(byte 1\)"),
+    ("a.srt", "\ufeff1".encode("utf-16-le"), "a.srt is not UTF-8 but UTF-16; convert it with iconv -f UTF-16"),
+    ("a.tsv", "id\ttext".encode("utf-16-le"), "a.tsv is not UTF-8 but UTF-16"),
     ("a.csv", "name,city\nAnn,Oslo\n", "a.csv: no column holds mostly phrases; choose columns with --columns"),
     ("a.csv", "a\n" + "b;" * 10_001, "a.csv has more than 10,000 columns"),
     ("a.html", b"<meta charset=idna>x", "a.html names the encoding idna: convert it to UTF-8"),

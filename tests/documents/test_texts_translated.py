@@ -23,7 +23,9 @@ FILES = {
     "a.po": 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n\n#, c-format\n'
             'msgid "%d file was deleted.\\n"\nmsgid_plural "%d files were deleted.\\n"\nmsgstr[0] ""\nmsgstr[1] ""\n',
     "a.csv": "id;comment\r\n1;\"The cat sleeps; the dog barks.\"\r\n",
-    "a.json": '{"a": "Hello {{name}}, how are you?", "n": 1.50, "b": "Click <a href=\\"/x\\">here</a>."}\n',
+    "a.json": '{"a": "Hello {{name}}, how are you?", "n": 1.50, "b": "Click <a href=\\"/x\\">here</a>.",'
+              ' "c": "<1>{{name}}</1>, you have <3>new friends</3>.",'
+              ' "d": "{n, plural, one {# file} other {# files}}"}\n',
     "a.xlf": '<xliff version="1.2"><file source-language="en"><trans-unit id="1"><source>Hello <x id="N"/>, open '
              '<g id="1">the red door</g>.</source></trans-unit></file></xliff>',
 }
@@ -38,7 +40,9 @@ EXPECTED = {
     "a.po": r'(?s).*#, fuzzy, c-format\n.*msgstr\[0\] "(?=.*%d).*fichier.*\\n"\nmsgstr\[1\] "(?=.*%d).*fichiers.*'
             r'\\n"\n',
     "a.csv": r'id;comment\r\n1;".*chat.*;.*chien.*"\r\n',
-    "a.json": r'\{"a": ".*\{\{name\}\}.*", "n": 1\.50, "b": ".*<a href=\\"/x\\">.*</a>.*"\}\n',
+    "a.json": r'\{"a": ".*\{\{name\}\}.*", "n": 1\.50, "b": ".*<a href=\\"/x\\">.*</a>.*", '
+              r'"c": "[^"]*<1>\{\{name\}\}</1>[^"<]*<3>[^"<]+</3>[^"<]*",'
+              r' "d": "\{n, plural, one \{[^"]*#[^"]*fichier\} other \{[^"]*#[^"]*fichiers\}\}"\}\n',
     "a.xlf": r'(?s).*target-language="fr".*<target [^>]*>.*<x id="N"/>.*<g id="1">[^<]*porte rouge</g>\.</target>.*',
 }
 

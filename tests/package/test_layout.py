@@ -38,7 +38,7 @@ MAY_IMPORT = {
         "lessons", "measures", "translate", "storybook", "training", "lens", "tokenizer", "modeling", "atomic",
         "errors", "folders", "__version__",
     },
-    "documents": {"documents", "translate", "tokenizer", "errors"},
+    "documents": {"documents", "translate", "tokenizer", "errors", "streams"},
     "serve": {
         "serve", "documents", "translate", "lens", "tokenizer", "modeling", "errors", "folders", "importing",
         "languages", "pretrained", "settings_file", "streams", "validation", "__version__",

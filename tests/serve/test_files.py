@@ -199,6 +199,12 @@ def test_an_engine_elsewhere_translates_it():
 # --- the routes
 
 
+def test_a_template_is_saved_as_a_catalogue(client):
+    answer = send(client, b'msgid "a cat"\nmsgstr ""\n', "m.POT")
+    saved = client.get(answer.json()["translatedFileUrl"])
+    assert saved.headers["content-disposition"].endswith("m.fr.po") and b'msgstr "A CAT"' in saved.content
+
+
 def test_a_file_is_translated_and_saved_under_its_name(client):
     answer = send(client, "Où\n<p>est</p>\n".encode(), 'été "1"; x=%41.LINES')
     url = answer.json()["translatedFileUrl"]
