@@ -24,6 +24,7 @@ def filled(words: Sequence[str], width: float, indent: str = "",
     lines = [first]
     for word in others:
         if word and lines[-1].strip() and len(lines[-1]) + 1 + len(word) > width and may_begin(word):
+            lines[-1] = lines[-1].rstrip(" ")
             lines.append(indent + word)
         else:
             lines[-1] += f" {word}"

@@ -215,6 +215,8 @@ def test_markdown_gives_the_text_of_each_block():
     ("| one |\n|--|\n| two |", {"two": "a | b"}, "| one |\n|--|\n| a \\| b |"),
     ("> one two three four five six seven eight\n> nine ten", {"one": "1. " + "long " * 12},
      f"> 1\\.{' long' * 12}  two\n> three four five six seven eight nine ten"),
+    ("one\ntwo", {"one": "long " * 14 + "  "}, "long " * 13 + "long\ntwo"),  # no break where two spaces end a line
+    ("+++\ntitle = 'one'\n+++\n", {"one": "l'un"}, '+++\ntitle = "l\'un"\n+++\n'),
     ("---\ntitle: one\n---\n", {"one": "un : deux"}, '---\ntitle: "un : deux"\n---\n'),
     ("![a cat](x)", {"a cat": "un [chat"}, "![un \\[chat](x)"),
     ("1. Open it.\n2. Close it.", {}, "1. Open it.\n2. Close it."),
@@ -241,7 +243,8 @@ def test_markdown_says_what_was_meant(source, change, expected):
     ("import duties are high\n\nexport them", ["import duties are high", "export them"]),
     ("{/* a\ncomment */}\n\nOne", ["One"]), (":::note[Title]\nOne\n:::", ["One"]), ("(my-target)=\n# One", ["One"]),
     ('=== "Tab"\n    One\n\n=== "Other"\n    Two', ["One", "Two"]),
-    ("{% comment %} one {% endcomment %}\n%%\none\n%%\ntwo", ["two"]), ("One \\\\(a b\\\\)", ['One <code id="1">x</code>']),
+    ("{% comment %} one {% endcomment %}\n%%\none\n%%\ntwo", ["two"]),
+    ("One \\\\(a b\\\\)", ['One <code id="1">x</code>']),
     ("*[HTML]: One\n*[CSS]: Two", ["One", "Two"]),
     ("[one]({% link a b.md %}) [two]({{ site.url }}/c) it", ['<a id="0">one</a> <a id="4">two</a> it']),
 ])
