@@ -67,7 +67,8 @@ _STARTS_BLOCK = re.compile(  # a word that would begin another block at the star
     r"(?:[-+*:]|[-=]+|\#{1,6}|>.*|\d{1,9}[.)]|(?:~~~|```|\$\$|:::|\||!!!|\?\?\?|\[\^|</?[a-zA-Z]|<!|<\?|[*_-]{3}"
     r"|\\begin\{|\{[%/]|\{\{[<%]|\[!\w|\*\[).*|\\{1,2}\[)\Z",
     re.DOTALL)
-_STARTS_TEXT = re.compile(r"(?P<number>\d{1,9})[.)](?=\s|\Z)|(?:[-+*:]|\#{1,6})(?=\s|\Z)|>|~~~|\||\[(?=!\w)", re.DOTALL)
+_STARTS_TEXT = re.compile(r"(?P<number>\d{1,9})[.)](?=\s|\Z)|(?:[-+*:]|\#{1,6})(?=\s|\Z)|>|~~~|\|"
+                          r"|\[(?=!\w|[^\[\]]+\]:)", re.DOTALL)
 _FRONT = re.compile(r"(?P<fence>---|\+\+\+)[ \t]*\r?\n(?P<inside>(?:.*\n)*?)(?:(?P=fence)|\.\.\.)[ \t]*(?:\r?\n|\Z)")
 _READ = re.compile(r"(?P<name>title|subtitle|description|summary|abstract)"
                    r"(?::[ \t]+|[ \t]*=[ \t]*(?=[\"']))(?P<value>\S.*)", re.IGNORECASE)

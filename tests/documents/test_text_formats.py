@@ -210,7 +210,7 @@ def test_markdown_gives_the_text_of_each_block():
     ("x **b** *c*", {"x ": "x", "b": "«b»"}, "x<strong>«b»</strong> *c*"),
     ("see [ref] and [ref][]\n\n[ref]: x", {"ref": "note"}, "see [note][ref] and [note][ref]\n\n[ref]: x"),
     ("first", {"first": "1. un"}, "1\\. un"),  # no item of a list
-    ("first", {"first": "# un"}, "\\# un"),
+    ("first", {"first": "# un"}, "\\# un"), ("\\[a]: b", {"b": "c"}, "\\[a]: c"),  # no reference
     ("first", {"first": "un *deux* trois"}, "un \\*deux\\* trois"),
     ("| one |\n|--|\n| two |", {"two": "a | b"}, "| one |\n|--|\n| a \\| b |"),
     ("> one two three four five six seven eight\n> nine ten", {"one": "1. " + "long " * 12},
