@@ -15,18 +15,18 @@ from unicodedata import category
 from .fragments import Token
 
 _TITLE = r"""(?:"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\))"""
-_ADDRESS = r"(?:<(?:[^<>\n\\]|\\.)*+>|(?!<)(?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*+\)){0,2000}+)"
+_ADDRESS = r"(?:<(?:[^<>\n\\]|\\.)*+>|(?!<)(?:\{[{%][^{}\n]*\}|[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*+\)){0,2000}+)"
 _TARGET = re.compile(rf"\(\s{{0,9}}{_ADDRESS}(?:\s{{1,9}}{_TITLE})?\s{{0,9}}\)(?:\{{[^{{}}\n]*\}})?", re.DOTALL)
 _REFERENCE = re.compile(r"\[(?P<label>(?:[^\[\]\\]|\\.){0,999}+)\]", re.DOTALL)
 _HTML_ATTRIBUTE = r"""\s+[a-zA-Z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?"""
 _PART = re.compile(rf"""
     (?P<break>(?:\x20{{2,}}+|\\)\n)
     |(?P<space>\x20*+\n)
-    |\\(?P<escaped>[!-/:-@\[-`{{-~])
     |(?P<code>`+)
     |(?P<word><(?:[a-zA-Z][a-zA-Z0-9+.-]{{1,31}}:[^\s<>]*|[\w.+-]+@[\w-]+(?:\.[\w-]+)*)>
-        |\$(?=[^\s$])[^$\n]*[^\s$\\]\$(?!\d)|\{{\{{[^{{}}\n]*\}}\}}
+        |\$(?=[^\s$])[^$\n]*[^\s$\\]\$(?!\d)|\{{\{{[^{{}}\n]*\}}\}}|\\{{1,2}}\((?:[^\n\\]|\\(?!\\?[()])[^\n])*+\\{{1,2}}\)
         |(?<!\w)(?:https?://|www\.)[^\s<>]*[^\s<>?!.,:;*_~'")\]|]|<(?:kbd|code|samp|var)>[^<>\n]*</(?:kbd|code|samp|var)>)
+    |\\(?P<escaped>[!-/:-@\[-`{{-~])
     |(?P<alone>\[\^[^\[\]\s]+\]|\{{[:\#.][^{{}}\n]*\}}|<!--(?:[^-]|-(?!->)){{0,2000}}+-->|<\?[^?]{{0,2000}}\?>)
     |(?P<tag></?(?P<name>[a-zA-Z][\w-]*)(?:{_HTML_ATTRIBUTE})*\s*/?>)
     |(?P<open>!?\[)
@@ -35,7 +35,6 @@ _PART = re.compile(rf"""
     |(?P<entity>&(?:[a-zA-Z][a-zA-Z0-9]{{1,31}}|\#\d{{1,7}}|\#[xX][0-9a-fA-F]{{1,6}});)
     |(?P<text>(?:[^\\`<\[\]!*_~&\x20\n$h{{w]|\x20++(?!\n)|(?<=\w)[hw])++|.)""", re.VERBOSE | re.DOTALL)
 LONGEST_LABEL = 999
-SPACE = "\ue000"  # a space at which a line may be broken
 _VOID = frozenset(("img", "wbr", "input"))
 _SPECIAL = re.compile(  # characters that may be read as markup where they stand
     r"\\(?=[!-/:-@\[-`{-~])|[`$\[\]]|(?<!\s)\*|\*(?!\s)|(?<!\w)_|_(?!\w)|~(?=~)|(?<=~)~|<(?=[a-zA-Z/!?])|&(?=\#?\w+;)")
@@ -264,16 +263,16 @@ def _merged(tokens: Sequence[Token]) -> list[Token]:
     return merged
 
 
-def written(tokens: Sequence[Token], labels: Set[str], *, cell: bool = False) -> str | None:
-    """The text of a block with these tokens, its breakable spaces as SPACE; None if Markdown cannot say them.
+def written(tokens: Sequence[Token], labels: Set[str], space: str, *, cell: bool = False) -> str | None:
+    """The text of a block with these tokens, its breakable spaces as `space`; None if Markdown cannot say them.
 
     Characters are escaped, and emphasis becomes tags, only where Markdown would read something else without.
     """
     intended = list(_tidy(tokens))
     every = {token.name for token in intended if token.raw in _AS_HTML}
     for escape, as_html in ((False, set()), (True, set()), (True, _unmarked(intended)), (True, every)):
-        text = "".join(_source(token, escape=escape, as_html=as_html, cell=cell) for token in intended)
-        if _said(tokens_of(text.replace(SPACE, " "), labels)) == _said(intended):
+        text = "".join(_source(token, space, escape=escape, as_html=as_html, cell=cell) for token in intended)
+        if _said(tokens_of(text.replace(space, " "), labels)) == _said(intended):
             return text
     return None
 
@@ -287,10 +286,10 @@ def _unmarked(tokens: Sequence[Token]) -> set[str]:
     return names
 
 
-def _source(token: Token, *, escape: bool, as_html: Set[str], cell: bool) -> str:
+def _source(token: Token, space: str, *, escape: bool, as_html: Set[str], cell: bool) -> str:
     if token.kind == "text":
         text = _SPECIAL.sub(r"\\\g<0>", token.raw) if escape else token.raw
-        return (text.replace("|", r"\|") if cell else text).replace(" ", SPACE)
+        return (text.replace("|", r"\|") if cell else text).replace(" ", space)
     if token.name in as_html:
         return f"<{'/' * (token.kind == 'end')}{_AS_HTML[token.raw]}>"
     return token.raw

@@ -1,13 +1,15 @@
 """Markdown: the text of each block, in place (CommonMark, with tables, footnotes, definition lists and front matter).
 
-Addresses, code, formulas, references and the marks of blocks stay.  A paragraph of several lines is one text, and its
-translation is broken into lines about as long.  A block of HTML is a text of HTML.  The title and the
-description in the front matter are texts; the rest of it stays.  Tables drawn with dashes, as pandoc writes, stay.
+Addresses, code, formulas, references and the marks of blocks stay, and so do the lines of site generators (Liquid,
+Hugo, MDX) and the first line of an alert.  A paragraph of several lines is one text, and its translation is broken into
+lines about as long.  A block of HTML is a text of HTML.  The title and the description in the front matter are texts;
+the rest of it stays.  Tables drawn with dashes, as pandoc writes, stay.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
@@ -18,8 +20,8 @@ from seq2see.errors import UserError
 from ..tokenizer.protected import ANY
 from .fragments import Fragment, Token
 from .html_page import parts_of
-from .markdown_inline import SPACE, Image, label_of, tokens_of, written
-from .places import Place, document_of
+from .markdown_inline import Image, label_of, tokens_of, written
+from .places import Place, document_of, filled, unused
 from .plain_text import decoded
 from .protocol import Document, FileOptions, Text
 
@@ -29,24 +31,31 @@ LINE = 72  # characters at which a translation is broken, if no line of its text
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _QUOTE = re.compile(r" {0,3}>[ \t]?")
 _ITEM = re.compile(r"(?P<indent> {0,3})(?P<mark>[-+*:]|(?P<number>\d{1,9})[.)])(?P<gap>[ \t]+|\Z)")
-_NOTE = re.compile(r" {0,3}\[\^[^\[\]\s]+\]:[ \t]*")
-_ADMONITION = re.compile(r" {0,3}(?:!!!|\?\?\?\+?)\s")
+_NOTE = re.compile(r" {0,3}(?:\[\^[^\[\]\s]+|\*\[[^\[\]]+)\]:[ \t]*")  # a footnote, an abbreviation
+_ADMONITION = re.compile(r" {0,3}(?:(?:!!!|\?\?\?\+?)\s|===[+!]?[ \t]+\")")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
 _RULE = re.compile(r" {0,3}(?:(?:\*[ \t]*+){3,}+|(?:-[ \t]*+){3,}+|(?:_[ \t]*+){3,}+)\Z")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]+|\Z)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*\Z")
-_FENCE = re.compile(r" {0,3}(?P<fence>`{3,}(?=[^`]*\Z)|~{3,}|\$\$(?!.*\$\$))")
-_KEPT = re.compile(r" {0,3}(?::{3,}.*|\[\[?_?TOC_?\]?\]|\{%[^{}]*%\}|\{[:#.][^{}]*\}|\$\$.*\$\$)[ \t]*\Z",
+_FENCE = re.compile(r" {0,3}(?P<fence>`{3,}(?=[^`]*\Z)|~{3,}|%%(?=\s*\Z)|\$\$(?!.*\$\$))")
+_KEPT = re.compile(r" {0,3}(?::{3,}.*|\[\[?_?TOC_?\]?\]|\{%[^{}]*%\}|\{\{[<%][^{}]*\}\}|\{[:#.][^{}]*\}|\$\$.*\$\$"
+                   r"|\[!\w.*|\([\w.-]+\)=|\{%-?\s*(raw|comment|highlight)\b.*\{%-?\s*end\1\s*-?%\})[ \t]*\Z",
                    re.IGNORECASE)
+_IMPORT = re.compile(r"""import\s+(?:["']|\{[^}]*\Z|[\w$*{].*\sfrom\s*["'])|export\s+(?:default\s|[{*]"""
+                     r"|(?:const|let|var|class|function)\s+[\w$].*[={(])")
 _DEFINED = re.compile(r" {0,3}\[(?P<label>(?:[^\[\]\\]|\\.)++)\]:[ \t]*(?P<address>\S*)")
 _TITLE = re.compile(r"""[ \t]*(?:".*"|'.*'|\(.*\))[ \t]*\Z""")
 _DASHES = re.compile(r"[ \t]*-{2,}+(?:[ \t]++-{2,}+)++[ \t]*\Z|\+(?:[-=:]++\+)++[ \t]*\Z")
 _DELIMITERS = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*+\|?[ \t]*\Z")
 _CELL = re.compile(r"(?:[^|\\]|\\.|\\\Z)+")
-_RAW = re.compile(r" {0,3}<(?:(?P<raw>script|pre|style|textarea)(?=[\s>]|\Z)|(?P<comment>!--)|(?P<instruction>\?)"
-                  r"|(?P<cdata>!\[CDATA\[)|(?P<declaration>![a-zA-Z]))", re.IGNORECASE)
-_RAW_ENDS = {"raw": re.compile(r".*</(?:script|pre|style|textarea)>", re.IGNORECASE), "comment": re.compile(".*-->"),
-             "instruction": re.compile(r".*\?>"), "cdata": re.compile(r".*\]\]>"), "declaration": re.compile(".*>")}
+_RAW = re.compile(
+    r" {0,3}(?:<(?:(?P<raw>script|pre|style|textarea)(?=[\s>]|\Z)|(?P<comment>!--)|(?P<instruction>\?)"
+    r"|(?P<cdata>!\[CDATA\[)|(?P<declaration>![a-zA-Z]))|\{/(?P<jsx>\*)|\\begin\{(?P<latex>\w+\*?)\}"
+    r"|\\{1,2}(?P<formula>\[)(?=[ \t]*\Z)|\{(?:%|\{[<%])-?\s*"
+    r"(?P<liquid>highlight|raw|comment|code(?:block)?|verbatim|mermaid|math)\b[^{}]*\}+(?=[ \t]*\Z))", re.IGNORECASE)
+_RAW_ENDS = {"raw": r".*</(?:script|pre|style|textarea)>", "comment": ".*-->", "instruction": r".*\?>",
+             "cdata": r".*\]\]>", "declaration": ".*>", "liquid": r".*\{(?:%|\{[<%])-?\s*(?:end|/)\s*NAME\b",
+             "latex": r".*\\end\{NAME\}", "formula": r".*\\\]", "jsx": r".*\*/\}"}
 _BLOCK_TAG = re.compile(
     r" {0,3}</?(?:address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir"
     r"|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main"
@@ -55,11 +64,14 @@ _BLOCK_TAG = re.compile(
 _ANY_TAG = re.compile(r""" {0,3}</?[a-zA-Z][\w-]*(?:\s+[\w:.-]+(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?)*\s*/?>"""
                       r"[ \t]*\Z")
 _STARTS_BLOCK = re.compile(  # a word that would begin another block at the start of a line
-    r"(?:[-+*:]|[-=]+|\#{1,6}|>.*|\d{1,9}[.)]|(?:~~~|```|\$\$|:::|\||!!!|\?\?\?|\[\^|</?[a-zA-Z]|<!|<\?|[*_-]{3}).*)\Z",
+    r"(?:[-+*:]|[-=]+|\#{1,6}|>.*|\d{1,9}[.)]|(?:~~~|```|\$\$|:::|\||!!!|\?\?\?|\[\^|</?[a-zA-Z]|<!|<\?|[*_-]{3}"
+    r"|\\begin\{|\{[%/]|\{\{[<%]|\[!\w|\*\[).*|\\{1,2}\[)\Z",
     re.DOTALL)
-_STARTS_TEXT = re.compile(r"(?P<number>\d{1,9})[.)](?=\s|\Z)|[-+*:](?=\s|\Z)|\#{1,6}(?=\s|\Z)|>|~~~|\|", re.DOTALL)
-_FRONT = re.compile(r"---[ \t]*\r?\n(?P<inside>(?:.*\n)*?)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
-_READ = re.compile(r"(?P<name>title|subtitle|description|summary|abstract):[ \t]+(?P<value>\S.*)", re.IGNORECASE)
+_STARTS_TEXT = re.compile(r"(?P<number>\d{1,9})[.)](?=\s|\Z)|(?:[-+*:]|\#{1,6})(?=\s|\Z)|>|~~~|\|"
+                          r"|\[(?=!\w|[^\[\]]+\]:)", re.DOTALL)
+_FRONT = re.compile(r"(?P<fence>---|\+\+\+)[ \t]*\r?\n(?P<inside>(?:.*\n)*?)(?:(?P=fence)|\.\.\.)[ \t]*(?:\r?\n|\Z)")
+_READ = re.compile(r"(?P<name>title|subtitle|description|summary|abstract)"
+                   r"(?::[ \t]+|[ \t]*=[ \t]*(?=[\"']))(?P<value>\S.*)", re.IGNORECASE)
 _PLAIN_YAML = re.compile(r"[^\W_](?:[^:#\r\n]|:(?!\s|\Z)|(?<!\s)\#)*")
 _BLANK = re.compile(r"\s*\Z")
 
@@ -182,6 +194,9 @@ class _Blocks:
             self._add("html", place, end)
         elif not paragraph and _indented(source, place, end, 4) is not None:
             self._close()  # code
+        elif not paragraph and not self.containers and _IMPORT.match(source, place, end):
+            self._close()
+            self.until = _BLANK
         elif (fence := _FENCE.match(source, place, end)) or (fence := _RAW.match(source, place, end)):
             self._close()
             self._keep(fence, end)
@@ -219,8 +234,10 @@ class _Blocks:
             fence = begun["fence"]
             self.until = re.compile(rf" {{0,3}}{re.escape(fence[0])}{{{len(fence)},}}[ \t]*\Z" if fence != "$$" else
                                     r".*\$\$[ \t]*\Z")
-        elif not _RAW_ENDS[kind].match(self.source, begun.end(), end):
-            self.until = _RAW_ENDS[kind]
+            return
+        ends = re.compile(_RAW_ENDS[kind].replace("NAME", re.escape(begun[kind])), re.IGNORECASE)
+        if not ends.match(self.source, begun.end(), end):
+            self.until = ends
 
     def _is_table(self, place: int, end: int) -> bool:
         """Whether a line separates the names of columns, the line before it, from the rows of a table."""
@@ -299,7 +316,7 @@ def _text_place(source: str, block: _Block, labels: Set[str]) -> Place:
     start, end = block.lines[0][0], block.lines[-1][1]
     lines = [source[slice(*line)] for line in block.lines]
     joint = source[block.lines[0][1] : block.lines[1][0]] if len(lines) > 1 else "\n"
-    width = max(LINE, *map(len, lines)) if len(lines) > 1 else None
+    width = max(LINE, *map(len, lines)) if len(lines) > 1 else math.inf
     texts = (*Fragment(tokens := tokens_of("\n".join(lines), labels)).texts, *map(_alt, _images(tokens)))
 
     def changed(translations: Sequence[str]) -> str:
@@ -308,8 +325,9 @@ def _text_place(source: str, block: _Block, labels: Set[str]) -> Place:
         new = fragment.translated(translations[0]) if fragment.texts else list(tokens)
         alts = dict(zip(map(id, images), translations[len(fragment.texts) :], strict=True))
         with_alts = [_image(token, alts[id(token)]) if id(token) in alts else token for token in new or tokens]
-        text = written(with_alts, labels, cell=block.kind == "cell")
-        return source[start:end] if text is None else joint.join(_in_lines(text.strip(SPACE), width))
+        space = unused("".join(token.raw for token in with_alts))
+        text = written(with_alts, labels, space, cell=block.kind == "cell")
+        return source[start:end] if text is None else joint.join(_in_lines(text.strip(space), space, width))
 
     return Place(start, end, texts, changed)
 
@@ -330,17 +348,10 @@ def _image(image: Token, alt: str) -> Token:
     return Token(f"![{described}{image.target}", "alone")
 
 
-def _in_lines(text: str, width: int | None) -> Iterator[str]:
+def _in_lines(text: str, space: str, width: float) -> Iterator[str]:
     """The lines of a text, none longer than `width` if it can be; none begins as another block would."""
     for part in text.split("\n"):
-        line = ""
-        for word in part.split(SPACE):
-            if width and line and len(line) + 1 + len(word) > width and word and not _STARTS_BLOCK.match(word):
-                yield _as_text(line)
-                line = word
-            else:
-                line = f"{line} {word}" if line or not word else word
-        yield _as_text(line)
+        yield from map(_as_text, filled(part.split(space), width, may_begin=lambda word: not _STARTS_BLOCK.match(word)))
 
 
 def _as_text(line: str) -> str:
@@ -360,7 +371,7 @@ def _html_place(source: str, block: _Block) -> Place:
 
 
 def _front_places(source: str, front: re.Match[str]) -> Iterator[Place]:
-    """The title and other texts in the front matter (YAML), if they stand on one line."""
+    """The title and other texts in the front matter (YAML, TOML), if they stand on one line."""
     for line in _LINE.finditer(source, front.start("inside"), front.end("inside")):
         item = _READ.match(line[0].rstrip())
         if not item:
@@ -370,15 +381,15 @@ def _front_places(source: str, front: re.Match[str]) -> Iterator[Place]:
         text = value[1:-1] if quoted and "\\" not in value else value
         if ANY.has_words(text) and (text != value or _PLAIN_YAML.fullmatch(value)):
             start = line.start() + item.start("value")
-            yield Place(start, start + len(value), (Text(text),), _yaml_like(value))
+            yield Place(start, start + len(value), (Text(text),), _value_like(value))
 
 
-def _yaml_like(value: str) -> Callable[[Sequence[str]], str]:
-    """How a text is written as a value of YAML like the one before."""
+def _value_like(value: str) -> Callable[[Sequence[str]], str]:
+    """How a text is written as a value of YAML or TOML like the one before."""
     def written(translations: Sequence[str]) -> str:
         text = translations[0]
-        if value[0] == "'":
-            return "'" + text.replace("'", "''") + "'"
-        return text if value[0] != '"' and _PLAIN_YAML.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+        if value[0] == "'" and "'" not in text:
+            return f"'{text}'"
+        return text if value[0] not in "\"'" and _PLAIN_YAML.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
     return written

@@ -12,6 +12,25 @@ from .protocol import MOST_TEXTS, Document, Text
 MAY_BREAK = re.compile(r"(?<!«) (?![?!:;»%–—-])")  # where a line may end: signs that a space precedes do not begin one
 
 
+def unused(text: str) -> str:
+    """A character that is not in the text."""
+    return next(char for char in map(chr, range(0xE000, 0x110000)) if char not in text)
+
+
+def filled(words: Sequence[str], width: float, indent: str = "",
+           may_begin: Callable[[str], bool] = bool) -> list[str]:
+    """Words as lines, none longer than `width` if it can be, and none but the first begun by a word that may not."""
+    first, *others = words
+    lines = [first]
+    for word in others:
+        if word and lines[-1].strip() and len(lines[-1]) + 1 + len(word) > width and may_begin(word):
+            lines[-1] = lines[-1].rstrip(" ")
+            lines.append(indent + word)
+        else:
+            lines[-1] += f" {word}"
+    return lines
+
+
 @dataclass(frozen=True)
 class Place:
     """The characters `start` to `end` of a source.  `written` gives what stands there with these texts translated."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from seq2see.errors import UserError
 from seq2see.streams import UTF_16, is_utf16
-from .places import MAY_BREAK, Place, document_of
+from .places import MAY_BREAK, Place, document_of, filled
 from .protocol import Document, FileOptions, Text
 
 MARK = "\ufeff"  # byte order mark
@@ -72,13 +72,6 @@ def _wrapped(source: str, start: int, end: int) -> Place:
     first, others = (line[: len(line) - len(line.lstrip())] for line in lines[:2])
 
     def written(translations: Sequence[str]) -> str:
-        found, line = list[str](), first
-        for word in MAY_BREAK.split(translations[0]):
-            if line.strip() and len(line) + 1 + len(word) > width:
-                found.append(line)
-                line = others + word
-            else:
-                line += f" {word}" if line.strip() else word
-        return newline.join([*found, line])
+        return newline.join(filled(MAY_BREAK.split(first + translations[0].lstrip()), width, others))
 
     return Place(start, end, (Text(text),), written)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from .fragments import Fragment, Token
-from .places import MAY_BREAK, Place, document_of
+from .places import MAY_BREAK, Place, document_of, unused
 from .plain_text import decoded
 from .protocol import Document, FileOptions
 
@@ -22,7 +22,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _SPEAKS = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\})*\s*[-–—]\s?(?=\S)")
 _TAG = re.compile(r"<(?P<slash>/?)(?P<name>[a-zA-Z]+)?[^<>\n]*>|\{\\[^{}\n]*\}")
 _BREAK = re.compile(r"\r\n|\r|\n")
-_SPACE = "\ue000"  # where a line may be broken
+_NUMBER = re.compile(rf"[ \t]*\d+[ \t]*(?:\r\n|\r|\n)[ \t]*{_TIME}[ \t]*-->")  # of the next cue, without a blank line
 
 Span = tuple[int, int]
 
@@ -39,7 +39,8 @@ def _speeches(source: str) -> Iterator[Span]:
     begin, end, inside = 0, 0, False
     for line in _LINE.finditer(source):
         text = line[0].rstrip("\r\n")
-        is_text = inside and bool(text.strip()) and not _TIMING.fullmatch(text)
+        is_text = inside and bool(text.strip()) and not _TIMING.fullmatch(text) and not _NUMBER.match(
+            source, line.start())
         if begin < end and (not is_text or _SPEAKS.match(text)):
             yield begin, end
             begin = end
@@ -64,7 +65,8 @@ def _place(source: str, span: Span, *, escaped: bool) -> Place | None:
         tokens = fragment.translated(translations[0])
         if tokens is None:
             return raw
-        return _in_lines("".join(_raw(token, escaped=escaped) for token in tokens), list(map(len, lines)),
+        space = unused("".join(token.raw for token in tokens))  # where a line may be broken
+        return _in_lines("".join(_raw(token, space, escaped=escaped) for token in tokens), space, list(map(len, lines)),
                          newline[0] if newline else "")
 
     return Place(start, end, fragment.texts, written) if fragment.texts else None
@@ -89,16 +91,16 @@ def _text(raw: str, *, escaped: bool) -> Token:
     return Token(html.unescape(text) if escaped else text)
 
 
-def _raw(token: Token, *, escaped: bool) -> str:
+def _raw(token: Token, space: str, *, escaped: bool) -> str:
     if token.kind != "text":
         return token.raw
     text = re.sub(r"\s*-->\s*", " → ", token.raw).replace("\n", " ")
-    return MAY_BREAK.sub(_SPACE, html.escape(text, quote=False) if escaped else text)
+    return MAY_BREAK.sub(space, html.escape(text, quote=False) if escaped else text)
 
 
-def _in_lines(text: str, lengths: Sequence[int], newline: str) -> str:
+def _in_lines(text: str, space: str, lengths: Sequence[int], newline: str) -> str:
     """The text in as many lines, each with about the share of it that it had; it is broken at marked spaces."""
-    places = [place for place, char in enumerate(text) if char == _SPACE]
+    places = [place for place, char in enumerate(text) if char == space]
     chars, done = list(text), 0
     for number in range(1, len(lengths)):
         ideal = sum(lengths[:number]) / sum(lengths) * len(text)
@@ -106,4 +108,4 @@ def _in_lines(text: str, lengths: Sequence[int], newline: str) -> str:
         if left:
             done += left.index(nearest := min(left, key=lambda place: abs(place - ideal))) + 1
             chars[nearest] = newline
-    return "".join(chars).replace(_SPACE, " ")
+    return "".join(chars).replace(space, " ")

@@ -211,11 +211,13 @@ def test_markdown_gives_the_text_of_each_block():
     ("x **b** *c*", {"x ": "x", "b": "«b»"}, "x<strong>«b»</strong> *c*"),
     ("see [ref] and [ref][]\n\n[ref]: x", {"ref": "note"}, "see [note][ref] and [note][ref]\n\n[ref]: x"),
     ("first", {"first": "1. un"}, "1\\. un"),  # no item of a list
-    ("first", {"first": "# un"}, "\\# un"),
+    ("first", {"first": "# un"}, "\\# un"), ("\\[a]: b", {"b": "c"}, "\\[a]: c"),  # no reference
     ("first", {"first": "un *deux* trois"}, "un \\*deux\\* trois"),
     ("| one |\n|--|\n| two |", {"two": "a | b"}, "| one |\n|--|\n| a \\| b |"),
     ("> one two three four five six seven eight\n> nine ten", {"one": "1. " + "long " * 12},
      f"> 1\\.{' long' * 12}  two\n> three four five six seven eight nine ten"),
+    ("one\ntwo", {"one": "long " * 14 + "  "}, "long " * 13 + "long\ntwo"),  # no break where two spaces end a line
+    ("+++\ntitle = 'one'\n+++\n", {"one": "l'un"}, '+++\ntitle = "l\'un"\n+++\n'),
     ("---\ntitle: one\n---\n", {"one": "un : deux"}, '---\ntitle: "un : deux"\n---\n'),
     ("![a cat](x)", {"a cat": "un [chat"}, "![un \\[chat](x)"),
     ("1. Open it.\n2. Close it.", {}, "1. Open it.\n2. Close it."),
@@ -229,12 +231,52 @@ def test_markdown_says_what_was_meant(source, change, expected):
     assert written(read("a.md", source), meant) == expected
 
 
+@pytest.mark.parametrize(("source", "expected"), [
+    ("> [!NOTE]\n> This is\n> useful.", ["This is useful."]), ("> [!tip]- Title\n> This.", ["This."]),
+    ("[!INCLUDE [name](a.md)]", []), ("+++\ntitle = \"My post\"\ndraft = true\n+++\nHello.", ["My post", "Hello."]),
+    ("One\n{% highlight ruby %}\nputs 'hello'\n\nend\n{% endhighlight %}\ntwo", ["One", "two"]),
+    ("{%- raw -%}\none\n\ntwo\n{%- endraw -%}\n\nthree", ["three"]),
+    ("{{< highlight go >}}\none\n{{< /highlight >}}\ntwo", ["two"]),
+    ("{{% notice note %}}\nOne\n{{% /notice %}}", ["One"]), ("{% if a %}\nOne\n{% endif %}", ["One"]),
+    ("One\n\\begin{align*}\na &= b\n\\end{align*}\ntwo", ["One", "two"]), ("\\[\na\n\\]\n\nOne", ["One"]),
+    ("One \\(a + b\\) two", ['One <code id="1">x</code> two']),
+    ("import A from '@a/b';\nimport {\n  C,\n} from './c'\nexport const d = 3;\n\nOne", ["One"]),
+    ("import duties are high\n\nexport them", ["import duties are high", "export them"]),
+    ("{/* a\ncomment */}\n\nOne", ["One"]), (":::note[Title]\nOne\n:::", ["One"]), ("(my-target)=\n# One", ["One"]),
+    ('=== "Tab"\n    One\n\n=== "Other"\n    Two', ["One", "Two"]),
+    ("{% comment %} one {% endcomment %}\n%%\none\n%%\ntwo", ["two"]),
+    ("One \\\\(a b\\\\)", ['One <code id="1">x</code>']),
+    ("*[HTML]: One\n*[CSS]: Two", ["One", "Two"]),
+    ("[one]({% link a b.md %}) [two]({{ site.url }}/c) it", ['<a id="0">one</a> <a id="4">two</a> it']),
+])
+def test_structure_of_site_generators_is_no_text(source, expected):
+    document = read("a.md", source)
+    assert texts(document) == expected
+    if expected and "<" not in expected[0]:
+        new = written(document, lambda text: f"{text} more")
+        assert texts(read("a.md", new)) == [f"{text} more" for text in expected]
+
+
+@pytest.mark.parametrize(("name", "source"), [
+    ("a.md", "one \ue000 two\nthree"), ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\none \ue000 two\nthree\n")])
+def test_a_private_character_in_a_text_stays(name, source):
+    new = written(read(name, source), lambda text: text.replace("one", "un"))
+    assert "un \ue000 two" in new.replace("\n", " ")
+
+
+def test_a_number_just_before_a_timing_is_no_text():
+    cues = "28\n00:00:01,000 --> 00:00:02,000\nYes\n12\n29\n00:00:07,000 --> 00:00:08,000\n40\nmen\n"
+    assert texts(read("a.srt", cues)) == ["Yes 12", "40 men"]
+    assert texts(read("a.srt", cues.replace("\n", "\r\n"))) == ["Yes 12", "40 men"]
+
+
 NASTY = st.lists(st.sampled_from([
     *["word", " word ", "two words"] * 4, "*", "**", "_", "__", "~~", "`", "``", "[", "]", "(", ")", "](x)", "![",
     "[a]", "<", ">",
     "<b>", "</b>", "<br>", "&", "&amp;", "\\", "|", "|--|", "#", "# ", "- ", "1. ", "> ", "    ", "\t", "\n", "\n\n",
     "\r\n", "```\n", "~~~\n", "---\n", "===\n", "$", "$$\n", ":", "!!! note\n", "{x}", "[x]: y\n", "[^1]: ",
-    "<div>\n", "<!--", "-->", "  \n", "é", " ", ".", '"',
+    "<div>\n", "<!--", "-->", "[!x", "{% raw %}\n", "{%", "\\begin{x}", "\\(", "\\)", "+++\n",
+    "\ue000", "  \n", "é", " ", ".", '"',
 ]), max_size=40).map("".join)  # fmt: skip
 
 
@@ -260,7 +302,7 @@ def test_any_markdown_is_kept_and_its_elements_stay(source, word):
 
 @pytest.mark.parametrize("extension", ["srt", "vtt", "html", "csv", "tsv", "txt"])
 @given(source=st.lists(st.sampled_from([
-    "word", "two words", "<i>", "</i>", "<", ">", "&", "&lt;", "{\\an8}", "- ", "\n", "\r\n", "\n\n",
+    "word", "two words", "29\n", "<i>", "</i>", "<", ">", "&", "&lt;", "{\\an8}", "- ", "\n", "\r\n", "\n\n",
     "00:01.000 --> 00:02.000\n", '"', '""', ",", ";", "\t", " ", "'", "<p title='a b'>", "é", "<!--", "\x0b", "\ue000",
 ]), max_size=30).map("".join))  # fmt: skip
 def test_any_text_is_kept(extension, source):
@@ -446,7 +488,8 @@ UNIT = '<xliff version="1.2"><file><trans-unit><source>%s</source></trans-unit><
 
 
 @pytest.mark.parametrize(("name", "around", "units"), [
-    ("a.md", "%s", ["[", "*a", "<!--", "![ [a](b)"]), ("a.html", "%s", ["<html "]), ("a.srt", CUE, ["{\\"]),
+    ("a.md", "%s", ["[", "*a", "{% ", "](\\(", "<!--", "![ [a](b)"]),
+    ("a.html", "%s", ["<html "]), ("a.srt", CUE, ["{\\"]),
     ("a.csv", "id,text\n1,a b\n%s", ['""']), ("a.po", 'msgid "x"\n%s', ['"a"\n']), ("a.xlf", UNIT, ["<x/>a"]),
     ("a.txt", "%s", [" "]),
     *(pytest.param(*one, marks=pytest.mark.long) for one in [

@@ -23,6 +23,7 @@ PROTECTED = [
     "*|LIST:COMPANY|*", "Ctrl+Shift+S", "Alt+F4", "C++", "%n", "%L1", "%1", "%d%%", "%05.2f%%", "100%%", "2.10.3-rc1",
     "3.4.0-alpha.2", "@john.doe", "#travel", "10:30 pm", "9 am", "85&nbsp;&euro;", "--force",
     "--dry-run=a/b.c", "-v", "@:message.greeting", "30 x 20 x 10 cm", "1 250 €", "3\u202f500\u202f000", "12 000",
+    '[caption id="a_6" width="300"]', "[gallery ids='1,2']", "[/my-code]", "[/caption]", "<1>", "</1>", "<0/>",
 ]  # fmt: skip
 LANGUAGE = ["and/or", "km/h", "100% sure", "5 % of", "he said: no", "e.g. this", "U.S.", "a {b c} d", "3.5",
             "didn't", "his /her dog", "and/or.Next", "he/she.They ran", "in the 1990s", "5 a day", "2 T", "3.5-inch",
@@ -105,6 +106,8 @@ def test_a_quantity_is_read_with_its_unit_and_then_as_a_number(text, read):
     ("<a><i>%s</i></a>!", "Anna !", "<a><i>%s</i></a> !"),
     ("I have 3&nbsp;cats now.", "J'ai de 3 chats ici.", "J'ai de 3&nbsp;chats ici."),
     ("It costs $5.", "Il coûte 5 $.", "Il coûte 5 $."),
+    ("I see <1>it</1>.", "Je vois.", "Je <1>vois</1>."),
+    ('[a id="1"]I go[/a]', "Je vais", '[a id="1"]Je vais[/a]'),
     ("I like 😀 it.", "J'aime ça.", "J'aime 😀 ça."),
     ("Hello😀world", "Bonjour monde", "Bonjour😀monde"),
 ])  # fmt: skip
@@ -206,7 +209,7 @@ def test_parts_do_not_overlap_and_whatever_is_written_all_of_them_come_back(text
 
 @pytest.mark.parametrize("part", [
     "(a", "*a ", "<a ", "<a></b>", "a(b)", "#a", '"a ', "a.b", "你 ", "_a ",
-    "{a}", "[a]", "A+", "*|a", "&a ", "(A) ", "1 a.m.", "\\n", "a &", "&a;", "... a b ", "\t a",
+    "{a}", "[a]", "A+", "*|a", "&a ", "(A) ", "1 a.m.", "\\n", "a &", "&a;", "... a b ", "\t a", '[a b="c" ',
 ])
 def test_its_time_is_linear(part):
     text = part * 4_000
