@@ -20,9 +20,10 @@ from identity import copying, copying_lines
 
 from seq2see.cli import corpus
 from seq2see.cli.asked import Asked
-from seq2see.cli.corpus import LineFile, Part, translate_lines
+from seq2see.cli.corpus import LineFile, translate_lines
 from seq2see.cli.files import translated_name
 from seq2see.cli.parser import build_parser, parse
+from seq2see.cli.part import Part, only_writer
 from seq2see.cli.progress import Progress
 from seq2see.documents import formats
 from seq2see.documents.protocol import Document, FileOptions, Text
@@ -280,7 +281,7 @@ def test_only_the_same_is_resumed(copied, tmp_path, monkeypatch):
     assert copied(*again, "--resume")[:2] == (0, "b.txt\n") and b"another" in (tmp_path / "b.txt").read_bytes()
     (tmp_path / "a.fr.txt").write_bytes(b"something else")
     assert "a.fr.txt exists, and a.fr.txt.part, to resume from, does not" in copied("a.txt", "--resume")[2]
-    with corpus.only_writer(Part(tmp_path / "b.txt", {})):
+    with only_writer(Part(tmp_path / "b.txt", {})):
         assert "another process is writing b.txt.part" in copied(*again, "--resume")[2]
 
 
