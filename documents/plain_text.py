@@ -16,6 +16,7 @@ from .protocol import Document, FileOptions, Text
 MARK = "\ufeff"  # byte order mark
 WIDTHS = range(50, 121)  # characters of a full line
 _LINES = re.compile(r"(?P<paragraph>(?:[^\S\r\n]*+\S[^\r\n]*+(?:\r?\n|\r|\Z))++)|[^\S\r\n]*+(?:\r?\n|\r|\Z)")
+_PIECES = re.compile(r"(?s:.{1,10000}(?:\n|\Z))|[^\n]+\n?")
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)]*\Z")
 
 
@@ -47,8 +48,10 @@ def _places(source: str) -> Iterator[Place]:
 
 
 def _between(source: str, start: int, end: int) -> Iterator[Place]:
-    if source[start:end].strip():
-        yield Place(start, end, (Text(source[start:end]),), lambda translations: translations[0])
+    """In pieces of whole lines: a text may not have any length."""
+    for piece in _PIECES.finditer(source, start, end):
+        if piece[0].strip():
+            yield Place(*piece.span(), (Text(piece[0]),), lambda translations: translations[0])
 
 
 def _are_full(lines: Sequence[str]) -> bool:

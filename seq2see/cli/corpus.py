@@ -1,12 +1,12 @@
 """A file of lines, translated line by line: in order, in flat memory, whatever its size.
 
-The lines that are done are in OUT.part, which becomes OUT when it has all; beside it OUT.part.json says of what input,
-model and options they are.  A kill at any moment leaves these two.  To resume is to drop a line that the kill cut, to
+The lines that are done are in OUT.part until it has all (`part.py`).  To resume is to drop a line that a kill cut, to
 skip as many lines of the input as are left, and to go on: the input, of which the SHA-256 is compared, and all that
 determines a line must be the same.  So no line is lost or doubled.
 """
 
 import hashlib
+import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -92,7 +92,7 @@ def _digested(file: BinaryIO, digest: Any) -> Iterator[tuple[int, bytes]]:
 
 def translate_lines(lines: LineFile, out: Path, asked: Asked, another: Load, *, resume: bool,
                     overwrite: bool) -> None:
-    """Write `out`, or go on where a killed command stopped.
+    """Write `out`, behind a link too, or go on where a killed command stopped.
 
     Args:
         another: loads another `asked`, in a process of its own.
@@ -101,7 +101,7 @@ def translate_lines(lines: LineFile, out: Path, asked: Asked, another: Load, *, 
     UserError for an unfinished output that is not to be resumed, or is of something else, and for a line that the model
     refuses; what was translated before stays to be resumed.
     """
-    part = Part(out, about(lines, asked))
+    part = Part(Path(os.path.realpath(out)), about(lines, asked))
     with only_writer(part):
         try:
             done = part.resume(overwrite=overwrite) if resume else part.begin()
@@ -111,7 +111,7 @@ def translate_lines(lines: LineFile, out: Path, asked: Asked, another: Load, *, 
             with part.path.open("ab") as file, executor(lines.count - done, asked, another) as (work, count):
                 write_lines(lines, in_order(work, count, lines.windows(skip=done)), file, done=done, name=out.name,
                             jsonl=asked.jsonl)
-            part.finish()
+            part.finish(keep_record=resume)
         except OSError as error:
             raise UserError(f"{error.strerror}: {error.filename or part.path}; its lines are kept: make room, and go on"
                             " with --resume") from error

@@ -1,7 +1,15 @@
-"""The output of `corpus.py` until it is complete."""
+"""The output of `corpus.py` until it is complete, and the record by which a complete one is known.
 
+The lines that are done are in OUT.part, which becomes OUT when it has all.  The record, .OUT.seq2see.json, says of what
+input, model and options they are and, once there are no more to come, the SHA-256 of the output.  A kill at any moment
+leaves these two, and the empty OUT.part.lock.  With --resume the record stays beside a complete output, so that the
+same command finds nothing left to do.
+"""
+
+import hashlib
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,44 +26,55 @@ class Part:
 
     def __init__(self, out: Path, about: dict[str, Any]):
         self.out, self.about = out, about
-        self.path, self.record = (out.with_name(out.name + end) for end in (".part", ".part.json"))
+        self.path, self.record = out.with_name(f"{out.name}.part"), out.with_name(f".{out.name}.seq2see.json")
 
     def begin(self) -> int:
         """Gives how many lines are done, none; UserError where there are lines of an earlier command."""
         if lines := count_lines(self.path) if self.path.exists() else 0:
             raise UserError(f"{self.path} has {lines:,} lines of an unfinished translation: go on with --resume, or"
                             " remove it to start over")
-        self.path.write_bytes(b"")  # before the record: a record without it says that the output is complete
-        atomic_write(self.record, json.dumps(self.about, ensure_ascii=False, indent=1) + "\n")
+        self._write_record(self.about)  # before the file, which would be held to an earlier record
+        self.path.write_bytes(b"")
+        if self.out.exists():
+            self.path.chmod(self.out.stat().st_mode & 0o777 | 0o600)
         return 0
 
     def resume(self, *, overwrite: bool) -> int | None:
-        """How many lines are done; None if the output is complete.  What is begun anew may `overwrite` the output."""
+        """How many lines are done; None if the output is complete; UserError if it is another that exists, unless it is
+        to `overwrite`, and for lines of something else."""
+        if self.out.exists():
+            if self._recorded() == self.about | {"output": digest_of(self.out)}:
+                return None
+            if not overwrite:
+                raise UserError(f"{self.out} exists, and is not known to be this translation: overwrite it with -o, or"
+                                " remove it")
         if self.path.exists() and (self.record.exists() or self.path.stat().st_size):
             self._check()
             return self._whole_lines()
-        if not self.path.exists() and (self.record.exists() or self._has_all()):
-            self.record.unlink(missing_ok=True)
-            return None
-        if not overwrite and self.out.exists():
-            raise UserError(f"{self.out} exists, and {self.path}, to resume from, does not: give -o {self.out} to"
-                            " overwrite it")
         return self.begin()
 
-    def _has_all(self) -> bool:
-        return self.out.exists() and count_lines(self.out) == self.about["lines"]
+    def _write_record(self, record: dict[str, Any]) -> None:
+        atomic_write(self.record, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+
+    def _recorded(self) -> dict[str, Any]:
+        """Nothing if it is missing or damaged."""
+        try:
+            record = json.loads(self.record.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return record if isinstance(record, dict) else {}
 
     def _check(self) -> None:
-        try:
-            before = json.loads(self.record.read_text("utf-8"))
-        except (OSError, ValueError):
-            raise UserError(f"{self.record} is missing or damaged, so {self.path} cannot be resumed: remove both to"
-                            " start over") from None
+        before = self._recorded()
+        if not before:
+            raise UserError(f"{self.record} is missing or damaged, so {self.path} cannot be resumed: remove {self.path}"
+                            " to start over")
         for name, now in self.about.items():
             if before.get(name) != now:
                 told = "the input has changed since" if name in ("lines", "sha256") else (
                     f"{name} is {now!r}, and was {before.get(name)!r} when")
-                raise UserError(f"{told} {self.path} was begun: give the same again, or remove it to start over")
+                raise UserError(f"{told} {self.path} was begun: give the same again, or remove"
+                                f" {self.path} to start over")
 
     def _whole_lines(self) -> int:
         """Counts the lines, and cuts off what a kill has left of one."""
@@ -68,15 +87,26 @@ class Part:
             file.truncate(size)
         return count
 
-    def finish(self) -> None:
+    def finish(self, *, keep_record: bool) -> None:
+        if self.out.exists():
+            shutil.copymode(self.out, self.path)
+        if keep_record:
+            self._write_record(self.about | {"output": digest_of(self.path)})
         os.replace(self.path, self.out)
-        self.record.unlink()
+        if not keep_record:
+            self.record.unlink()
 
     def drop_if_empty(self) -> None:
         """Where nothing was written there is nothing to resume."""
         if self.path.exists() and self.path.stat().st_size == 0:
             self.record.unlink(missing_ok=True)
             self.path.unlink()
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def count_lines(path: Path) -> int:
