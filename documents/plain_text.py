@@ -39,7 +39,7 @@ def _places(source: str) -> Iterator[Place]:
     """The paragraphs with full lines, and what is between them."""
     done = 0
     for paragraph in _LINES.finditer(source):
-        lines = paragraph[0].splitlines()
+        lines = _split(paragraph[0].rstrip())
         if paragraph["paragraph"] and _are_full(lines):
             yield from _between(source, done, paragraph.start())
             done = paragraph.start() + len(paragraph[0].rstrip())
@@ -54,6 +54,11 @@ def _between(source: str, start: int, end: int) -> Iterator[Place]:
             yield Place(*piece.span(), (Text(piece[0]),), lambda translations: translations[0])
 
 
+def _split(paragraph: str) -> list[str]:
+    """The lines of a paragraph, all with words; `splitlines` would also cut at a page break inside."""
+    return re.split(r"\r\n|\r|\n", paragraph)
+
+
 def _are_full(lines: Sequence[str]) -> bool:
     """Whether no line had room for the first word of the next, and few end with a sentence, as lines of a list do."""
     width = max(map(len, lines))
@@ -65,7 +70,7 @@ def _are_full(lines: Sequence[str]) -> bool:
 
 
 def _wrapped(source: str, start: int, end: int) -> Place:
-    lines = source[start:end].splitlines()
+    lines = _split(source[start:end])
     width = max(map(len, lines))
     text = " ".join(line.strip() for line in lines)
     newline = "\r\n" if "\r\n" in source[start:end] else "\n"

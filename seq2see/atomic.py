@@ -9,7 +9,8 @@ from pathlib import Path
 def atomic_write(path: Path, content: str | bytes) -> None:
     """Write `content` so that a reader sees it or the old content, even if the process is killed meanwhile.
 
-    Pipes and terminals are written to directly; links are followed; a file keeps its permissions.  OSError names `path`.
+    Pipes and terminals are written to directly; links are followed; a file keeps its permissions.
+    OSError names `path`.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     file = Path(os.path.realpath(path))

@@ -101,7 +101,7 @@ def translate_lines(lines: LineFile, out: Path, asked: Asked, another: Load, *, 
     UserError for an unfinished output that is not to be resumed, or is of something else, and for a line that the model
     refuses; what was translated before stays to be resumed.
     """
-    part = Part(Path(os.path.realpath(out)), about(lines, asked))
+    part = Part(behind_link(out), about(lines, asked))
     with only_writer(part):
         try:
             done = part.resume(overwrite=overwrite) if resume else part.begin()
@@ -120,6 +120,11 @@ def translate_lines(lines: LineFile, out: Path, asked: Asked, another: Load, *, 
                             " --resume") from None
         finally:
             part.drop_if_empty()
+
+
+def behind_link(out: Path) -> Path:
+    """The file itself, which is replaced; its link stays."""
+    return Path(os.path.realpath(out)) if out.is_symlink() else out
 
 
 def write_lines(lines: LineFile, translated: Iterable[tuple[Window, Translated]], file: BinaryIO, *, done: int,

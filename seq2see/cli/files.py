@@ -13,7 +13,7 @@ from typing import Any
 
 from seq2see.atomic import atomic_write
 from seq2see.cli.asked import Asked, Doubts, Remarks
-from seq2see.cli.corpus import LineFile, translate_lines
+from seq2see.cli.corpus import LineFile, behind_link, translate_lines
 from seq2see.cli.progress import Progress
 from seq2see.documents.formats import FORMATS, read_document
 from seq2see.documents.protocol import MOST_BYTES, FileOptions, Text
@@ -77,8 +77,8 @@ def check(path: Path, args: argparse.Namespace) -> LineFile | Path:
 
 
 def is_lines(path: Path, args: argparse.Namespace) -> bool:
-    """Whether each line is a text of its own: where it is asked for and, of plain text, by an option that only lines have
-    or by a size that no document may have.
+    """Whether each line is a text of its own: where it is asked for and, of plain text, with an option that only lines
+    have or with a size that no document may have.
 
     UserError for a name of another format than those of documents.
     """
@@ -141,8 +141,7 @@ def check_outputs(files: Sequence[LineFile | Path], outs: Sequence[Path], *, nam
         if out.exists() and not (named or resume):
             there = out if len(outs) == 1 else out.parent
             raise UserError(f"{out} exists: overwrite it with -o {there}, or remove it")
-        folder = Path(os.path.realpath(out)).parent if out.is_symlink() else out.parent
-        if not folder.is_dir():
+        if not (folder := behind_link(out).parent).is_dir():
             raise UserError(f"-o {out}: there is no folder {folder}")
         seen[out.resolve()] = path
 
