@@ -208,7 +208,7 @@ def add_translate(verbs: Verbs) -> None:
         "  seq2see translate everyday table.csv --columns title,text --to fr -o table-fr.csv\n"
         "An existing file is overwritten only if -o names it. Without files, translates standard input to standard\n"
         "output: each line as soon as it is ready, in input order, and empty lines stay empty.\n\n"
-        "With --lines, a file is translated line by line, whatever its name and size; so is a .txt file with --resume,\n"
+        "With --lines, a file is translated line by line, whatever its name and size; a .txt file also with --resume,\n"
         "--jsonl, --calibrated or several targets, or of more than 20 MB. The lines are in OUT.part until all are\n"
         "there; after a kill, the same command with --resume goes on:\n"
         "  seq2see translate corpus.en --lines --to fr --resume",
