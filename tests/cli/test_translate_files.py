@@ -231,6 +231,9 @@ def test_an_output_stays_the_file_that_it_was(options, copied, tmp_path):
         assert copied("a.txt", "-o", "link", *options)[0] == 0
         assert (tmp_path / "link").is_symlink() and (tmp_path / "there/file").read_text() == "The cat.\n"
         assert (tmp_path / "there/file").stat().st_mode & 0o777 == mode
+    part = Part(tmp_path / "there/file", {})
+    part.begin()
+    assert part.path.stat().st_mode & 0o777 == 0o640  # as closed while it is unfinished
 
 
 # --- lines
@@ -384,11 +387,11 @@ def test_an_output_is_complete_only_if_it_is_known_to_be_this_one(copied, tmp_pa
     assert copied("a.txt", "--lines", "-o", "a.fr.txt")[0] == 0 and not record.exists()
 
 
-@pytest.mark.parametrize("step", ["chmod", "replace"])
+@pytest.mark.parametrize("step", ["finish", "replace"])
 def test_a_kill_while_an_output_is_finished_leaves_it_to_be_resumed(step, copied, tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_bytes(LINES)
     with monkeypatch.context() as killed:
-        killed.setattr("seq2see.cli.part.Part.finish" if step == "chmod" else "seq2see.cli.part.os.replace",
+        killed.setattr("seq2see.cli.part.Part.finish" if step == "finish" else "seq2see.cli.part.os.replace",
                        lambda *_, **__: sys.exit(9))
         assert copied("a.txt", "--resume")[0] == 9
     assert not (tmp_path / "a.fr.txt").exists()
