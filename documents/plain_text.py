@@ -17,6 +17,7 @@ from .protocol import Document, FileOptions, Text
 MARK = "\ufeff"  # byte order mark
 WIDTHS = range(50, 121)  # characters of a full line
 _LINES = re.compile(r"(?P<paragraph>(?:[^\S\r\n]*+\S[^\r\n]*+(?:\r?\n|\r|\Z))++)|[^\S\r\n]*+(?:\r?\n|\r|\Z)")
+_PIECES = re.compile(r"(?s:.{1,10000}(?:\n|\Z))|[^\n]+\n?")
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)]*\Z")
 
 
@@ -41,7 +42,7 @@ def _places(source: str) -> Iterator[Place]:
     """The paragraphs with full lines, and what is between them."""
     done = 0
     for paragraph in _LINES.finditer(source):
-        lines = paragraph[0].splitlines()
+        lines = _split(paragraph[0].rstrip())
         if paragraph["paragraph"] and _are_full(lines):
             yield from _between(source, done, paragraph.start())
             done = paragraph.start() + len(paragraph[0].rstrip())
@@ -50,8 +51,15 @@ def _places(source: str) -> Iterator[Place]:
 
 
 def _between(source: str, start: int, end: int) -> Iterator[Place]:
-    if source[start:end].strip():
-        yield Place(start, end, (Text(source[start:end]),), lambda translations: translations[0])
+    """In pieces of whole lines: a text may not have any length."""
+    for piece in _PIECES.finditer(source, start, end):
+        if piece[0].strip():
+            yield Place(*piece.span(), (Text(piece[0]),), lambda translations: translations[0])
+
+
+def _split(paragraph: str) -> list[str]:
+    """The lines of a paragraph, all with words; `splitlines` would also cut at a page break inside."""
+    return re.split(r"\r\n|\r|\n", paragraph)
 
 
 def _are_full(lines: Sequence[str]) -> bool:
@@ -65,7 +73,7 @@ def _are_full(lines: Sequence[str]) -> bool:
 
 
 def _wrapped(source: str, start: int, end: int) -> Place:
-    lines = source[start:end].splitlines()
+    lines = _split(source[start:end])
     width = max(map(len, lines))
     text = " ".join(line.strip() for line in lines)
     newline = "\r\n" if "\r\n" in source[start:end] else "\n"

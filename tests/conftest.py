@@ -190,7 +190,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capfdbinary: Any) -> Any:
         except SystemExit as stopped:
             code = stopped.code
         out, err = capfdbinary.readouterr()
-        return code, out.decode(), err.decode()
+        return code, os.fsdecode(out), err.decode()
 
     return command
 

@@ -1,13 +1,11 @@
 """A file of lines, translated line by line: in order, in flat memory, whatever its size.
 
-The lines that are done are in OUT.part, which becomes OUT when it has all; beside it OUT.part.json says of what input,
-model and options they are.  A kill at any moment leaves these two.  To resume is to drop a line that the kill cut, to
+The lines that are done are in OUT.part until it has all (`part.py`).  To resume is to drop a line that a kill cut, to
 skip as many lines of the input as are left, and to go on: the input, of which the SHA-256 is compared, and all that
 determines a line must be the same.  So no line is lost or doubled.
 """
 
 import hashlib
-import json
 import os
 import sys
 from collections import deque
@@ -21,12 +19,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from filelock import FileLock, Timeout
-
 from seq2see import __version__
-from seq2see.atomic import atomic_write
 from seq2see.cli.asked import Asked, Doubts, Remarks
 from seq2see.cli.lines import LONGEST_LINE, line_by_line, read_line
+from seq2see.cli.part import Part, only_writer
 from seq2see.cli.progress import Progress
 from seq2see.cli.worker_processes import Load, in_process, process_count, work_in_processes
 from seq2see.errors import UserError
@@ -94,84 +90,9 @@ def _digested(file: BinaryIO, digest: Any) -> Iterator[tuple[int, bytes]]:
         yield number, raw
 
 
-class Part:
-    """The output file until it is complete: OUT.part, and what it is of."""
-
-    def __init__(self, out: Path, about: dict[str, Any]):
-        self.out, self.about = out, about
-        self.path, self.record = (out.with_name(out.name + end) for end in (".part", ".part.json"))
-
-    def begin(self) -> int:
-        """Gives how many lines are done, none; UserError where there are lines of an earlier command."""
-        if lines := count_lines(self.path) if self.path.exists() else 0:
-            raise UserError(f"{self.path} has {lines:,} lines of an unfinished translation: go on with --resume, or"
-                            " remove it to start over")
-        self.path.write_bytes(b"")  # before the record: a record without it says that the output is complete
-        atomic_write(self.record, json.dumps(self.about, ensure_ascii=False, indent=1) + "\n")
-        return 0
-
-    def resume(self, *, overwrite: bool) -> int | None:
-        """How many lines are done; None if the output is complete.  What is begun anew may `overwrite` the output."""
-        if self.path.exists() and (self.record.exists() or self.path.stat().st_size):
-            self._check()
-            return self._whole_lines()
-        if not self.path.exists() and (self.record.exists() or self._has_all()):
-            self.record.unlink(missing_ok=True)
-            return None
-        if not overwrite and self.out.exists():
-            raise UserError(f"{self.out} exists, and {self.path}, to resume from, does not: give -o {self.out} to"
-                            " overwrite it")
-        return self.begin()
-
-    def _has_all(self) -> bool:
-        return self.out.exists() and count_lines(self.out) == self.about["lines"]
-
-    def _check(self) -> None:
-        try:
-            before = json.loads(self.record.read_text("utf-8"))
-        except (OSError, ValueError):
-            raise UserError(f"{self.record} is missing or damaged, so {self.path} cannot be resumed: remove both to"
-                            " start over") from None
-        for name, now in self.about.items():
-            if before.get(name) != now:
-                told = "the input has changed since" if name in ("lines", "sha256") else (
-                    f"{name} is {now!r}, and was {before.get(name)!r} when")
-                raise UserError(f"{told} {self.path} was begun: give the same again, or remove it to start over")
-
-    def _whole_lines(self) -> int:
-        """Counts the lines, and cuts off what a kill has left of one."""
-        count = size = 0
-        with self.path.open("rb+") as file:
-            for chunk in iter(lambda: file.read(2**20), b""):
-                count += chunk.count(b"\n")
-                if b"\n" in chunk:
-                    size = file.tell() - len(chunk) + chunk.rindex(b"\n") + 1
-            file.truncate(size)
-        return count
-
-    def finish(self) -> None:
-        os.replace(self.path, self.out)
-        self.record.unlink()
-
-    def drop_if_empty(self) -> None:
-        """Where nothing was written there is nothing to resume."""
-        if self.path.exists() and self.path.stat().st_size == 0:
-            self.record.unlink(missing_ok=True)
-            self.path.unlink()
-
-
-def count_lines(path: Path) -> int:
-    """The lines of a file; a last one may lack its end."""
-    count, last = 0, b"\n"
-    with path.open("rb") as file:
-        for chunk in iter(lambda: file.read(2**20), b""):
-            count, last = count + chunk.count(b"\n"), chunk[-1:]
-    return count + (last != b"\n")
-
-
 def translate_lines(lines: LineFile, out: Path, asked: Asked, another: Load, *, resume: bool,
                     overwrite: bool) -> None:
-    """Write `out`, or go on where a killed command stopped.
+    """Write `out`, behind a link too, or go on where a killed command stopped.
 
     Args:
         another: loads another `asked`, in a process of its own.
@@ -180,7 +101,7 @@ def translate_lines(lines: LineFile, out: Path, asked: Asked, another: Load, *, 
     UserError for an unfinished output that is not to be resumed, or is of something else, and for a line that the model
     refuses; what was translated before stays to be resumed.
     """
-    part = Part(out, about(lines, asked))
+    part = Part(behind_link(out), about(lines, asked))
     with only_writer(part):
         try:
             done = part.resume(overwrite=overwrite) if resume else part.begin()
@@ -190,7 +111,7 @@ def translate_lines(lines: LineFile, out: Path, asked: Asked, another: Load, *, 
             with part.path.open("ab") as file, executor(lines.count - done, asked, another) as (work, count):
                 write_lines(lines, in_order(work, count, lines.windows(skip=done)), file, done=done, name=out.name,
                             jsonl=asked.jsonl)
-            part.finish()
+            part.finish(keep_record=resume)
         except OSError as error:
             raise UserError(f"{error.strerror}: {error.filename or part.path}; its lines are kept: make room, and go on"
                             " with --resume") from error
@@ -199,6 +120,11 @@ def translate_lines(lines: LineFile, out: Path, asked: Asked, another: Load, *, 
                             " --resume") from None
         finally:
             part.drop_if_empty()
+
+
+def behind_link(out: Path) -> Path:
+    """The file itself, which is replaced; its link stays."""
+    return Path(os.path.realpath(out)) if out.is_symlink() else out
 
 
 def write_lines(lines: LineFile, translated: Iterable[tuple[Window, Translated]], file: BinaryIO, *, done: int,
@@ -268,22 +194,6 @@ def in_order(work: Work, count: int, windows: Iterable[Window]) -> Iterator[tupl
     finally:
         for _, translated in waiting:
             translated.cancel()
-
-
-@contextmanager
-def only_writer(part: Part) -> Iterator[None]:
-    """Inside, no other process writes this output; UserError where one does."""
-    path = part.path.with_name(part.path.name + ".lock")
-    lock = FileLock(path, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise UserError(f"another process is writing {part.path}; wait until it ends, or give another -o") from None
-    try:
-        yield
-    finally:
-        path.unlink(missing_ok=True)
-        lock.release()
 
 
 def about(lines: LineFile, asked: Asked) -> dict[str, Any]:

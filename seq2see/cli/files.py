@@ -4,6 +4,8 @@ Whatever is wrong with names and contents is told before the model is loaded, or
 """
 
 import argparse
+import os
+import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -11,10 +13,10 @@ from typing import Any
 
 from seq2see.atomic import atomic_write
 from seq2see.cli.asked import Asked, Doubts, Remarks
-from seq2see.cli.corpus import LineFile, translate_lines
+from seq2see.cli.corpus import LineFile, behind_link, translate_lines
 from seq2see.cli.progress import Progress
 from seq2see.documents.formats import FORMATS, read_document
-from seq2see.documents.protocol import FileOptions, Text
+from seq2see.documents.protocol import MOST_BYTES, FileOptions, Text
 from seq2see.errors import UserError
 from seq2see.translate import Translation
 
@@ -24,10 +26,11 @@ AT_ONCE = 256  # texts of a document that are translated together
 def translate_files(args: argparse.Namespace) -> None:
     """Translate `args.files` one after the other, and print the name of each output."""
     paths = list(map(Path, args.files))
+    check_options(paths, args)
     files = [check(path, args) for path in paths]
     asked = Asked.of(args)
     outs = outputs(paths, asked, args.out)
-    check_outputs(paths, outs, named=args.out is not None, resume=args.resume)
+    check_outputs(files, outs, named=args.out is not None, resume=args.resume)
     plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "verb"})
     another = partial(Asked.of, plain, threads=1)
     for file, out in zip(files, outs, strict=True):
@@ -35,7 +38,23 @@ def translate_files(args: argparse.Namespace) -> None:
             translate_lines(file, out, asked, another, resume=args.resume, overwrite=args.out is not None)
         else:
             translate_document(file, out, asked, options_of(args, asked))
-        print(out, flush=True)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(os.fsencode(out) + b"\n")  # a name need not be UTF-8
+        sys.stdout.buffer.flush()
+
+
+def check_options(paths: Sequence[Path], args: argparse.Namespace) -> None:
+    """UserError for an option of a format that is of no use here."""
+    for name, module in (("columns", "table"), ("keys", "json_strings")):
+        formats = [extension for extension, reader in FORMATS.items() if reader == module]
+        used = not args.lines and any(extension_of(path) in formats for path in paths)
+        if getattr(args, name) and not used:
+            why = "--lines takes each line whole" if args.lines else "none is given"
+            raise UserError(f"--{name} is for {', '.join(formats)} files, and {why}", exit_code=2)
+
+
+def extension_of(path: Path) -> str:
+    return path.suffix.lower().removeprefix(".")
 
 
 def check(path: Path, args: argparse.Namespace) -> LineFile | Path:
@@ -58,15 +77,17 @@ def check(path: Path, args: argparse.Namespace) -> LineFile | Path:
 
 
 def is_lines(path: Path, args: argparse.Namespace) -> bool:
-    """Whether each line is a text of its own: of plain text, which keeps its lines anyway, and where it is asked for.
+    """Whether each line is a text of its own: where it is asked for and, of plain text, with an option that only lines
+    have or with a size that no document may have.
 
     UserError for a name of another format than those of documents.
     """
-    extension = path.suffix.lower().removeprefix(".")
+    extension = extension_of(path)
     if extension not in FORMATS and not args.lines:
         raise UserError(f"{path}: files of this format cannot be translated; expected one of {', '.join(FORMATS)}, or"
                         " --lines for a file with a text in each line")
-    return args.lines or extension == "txt"
+    asked = args.resume or args.jsonl or args.calibrated or "," in (args.target or "")
+    return args.lines or (extension == "txt" and (asked or path.stat().st_size > MOST_BYTES))
 
 
 def options_of(args: argparse.Namespace, asked: Asked | None = None) -> FileOptions:
@@ -91,7 +112,7 @@ def outputs(paths: Sequence[Path], asked: Asked, out: str | None) -> list[Path]:
 
 
 def translated_name(name: str, source: str, target: str) -> str:
-    """`letter.fr.docx` for letter.docx and for letter.en.docx, `corpus.fr` for corpus.en."""
+    """`letter.fr.docx` for letter.docx and for letter.en.docx, `corpus.fr` for corpus.en, `app.fr.po` for app.pot."""
     first, *parts = (name[:-1] if name.lower().endswith(".pot") else name).split(".")  # a template gives a catalogue
     if source and source in parts:
         parts[len(parts) - 1 - parts[::-1].index(source)] = target
@@ -100,20 +121,28 @@ def translated_name(name: str, source: str, target: str) -> str:
     return ".".join([first, *parts])
 
 
-def check_outputs(paths: Sequence[Path], outs: Sequence[Path], *, named: bool, resume: bool) -> None:
-    """UserError for an output that would overwrite an input, another output or, without -o, any file."""
+def check_outputs(files: Sequence[LineFile | Path], outs: Sequence[Path], *, named: bool, resume: bool) -> None:
+    """UserError for an output that would overwrite an input, another output, what is no file or, without -o, any file.
+    """
+    paths = [file.path if isinstance(file, LineFile) else file for file in files]
     inputs = {path.resolve() for path in paths}
     seen: dict[Path, Path] = {}
-    for path, out in zip(paths, outs, strict=True):
+    for file, path, out in zip(files, paths, outs, strict=True):
+        if out.is_dir():
+            raise UserError(f"{out} is a folder: give another -o, or remove it")
+        if isinstance(file, LineFile) and out.exists() and not out.is_file():
+            raise UserError(f"{out} is no regular file, so lines cannot be written to it safely: translate standard"
+                            " input instead")
         if out.resolve() in inputs:
             raise UserError(f"the translation of {path} would overwrite {out}: give another -o", exit_code=2)
         if out.resolve() in seen:
             raise UserError(f"{seen[out.resolve()]} and {path} would both be written to {out}: run them apart, with"
                             " another -o each", exit_code=2)
         if out.exists() and not (named or resume):
-            raise UserError(f"{out} exists: overwrite it with -o {out}, or remove it")
-        if not out.parent.is_dir():
-            raise UserError(f"-o {out}: there is no folder {out.parent}")
+            there = out if len(outs) == 1 else out.parent
+            raise UserError(f"{out} exists: overwrite it with -o {there}, or remove it")
+        if not (folder := behind_link(out).parent).is_dir():
+            raise UserError(f"-o {out}: there is no folder {folder}")
         seen[out.resolve()] = path
 
 

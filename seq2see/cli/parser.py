@@ -208,8 +208,9 @@ def add_translate(verbs: Verbs) -> None:
         "  seq2see translate everyday table.csv --columns title,text --to fr -o table-fr.csv\n"
         "An existing file is overwritten only if -o names it. Without files, translates standard input to standard\n"
         "output: each line as soon as it is ready, in input order, and empty lines stay empty.\n\n"
-        "A .txt file, and with --lines any other, is translated line by line, whatever its size. Its lines are in\n"
-        "OUT.part until all are there; after a kill, the same command with --resume goes on:\n"
+        "With --lines, a file is translated line by line, whatever its name and size; a .txt file also with --resume,\n"
+        "--jsonl, --calibrated or several targets, or of more than 20 MB. The lines are in OUT.part until all are\n"
+        "there; after a kill, the same command with --resume goes on:\n"
         "  seq2see translate corpus.en --lines --to fr --resume",
     )
     verb.add_argument("files", metavar="[RUN] FILE", nargs="*", type=model_name, default=[],
@@ -219,9 +220,10 @@ def add_translate(verbs: Verbs) -> None:
     verb.add_argument("-o", "--out", metavar="OUT",
                       help="output file, or a folder, which several files need (beside each file)")
     verb.add_argument("--columns", metavar="A,B", type=names, default=(),
-                      help="columns of a table to translate: names in its first row, or numbers from 1 (all)")
+                      help="columns of a table to translate: names in its first row, or numbers from 1"
+                           " (those with phrases)")
     verb.add_argument("--keys", metavar="A,B", type=names, default=(),
-                      help="members of JSON to translate, by their names (all)")
+                      help="members of JSON to translate, by their names (all strings that look like text)")
     verb.add_argument("--lines", action="store_true", help="each line of a file is a text, whatever its name")
     verb.add_argument("--resume", action="store_true", help="with files of lines: go on where a killed command stopped")
     verb.add_argument("--jsonl", action="store_true",

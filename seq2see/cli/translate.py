@@ -10,6 +10,7 @@ from pathlib import Path
 from seq2see.cli.asked import Asked, Doubts, Remarks
 from seq2see.cli.lines import line_by_line, stdin, windows
 from seq2see.errors import UserError
+from seq2see.pretrained import NAMES
 from seq2see.translate.segment_translator import check_text
 
 
@@ -42,8 +43,13 @@ def check(args: argparse.Namespace) -> None:
                 "--resume": args.resume}
     given = [name for name, value in of_files.items() if value]
     if given and not args.files:
-        file = "" if Path(args.run).exists() else f"; there is no file {args.run}"
+        file = "" if args.run in NAMES or Path(args.run).exists() else f"; there is no file {args.run}"
+        if args.lines and not file:
+            file = ", for standard input is translated line by line anyway"
         raise UserError(f"{given[0]} is for files: name one to translate{file}", exit_code=2)
+    if args.out == "-":
+        raise UserError("-o - names no file: give a name, or translate standard input, which goes to standard output",
+                        exit_code=2)
     if not args.jsonl and (args.alternatives > 1 or args.alignments):
         raise UserError(f"{'--alignments' if args.alignments else '--alternatives'} needs --jsonl", exit_code=2)
     if args.jsonl and args.target and "," in args.target:

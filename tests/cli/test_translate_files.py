@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import io
 import json
+import os
 import random
 import signal
 import sys
@@ -20,9 +21,10 @@ from identity import copying, copying_lines
 
 from seq2see.cli import corpus
 from seq2see.cli.asked import Asked
-from seq2see.cli.corpus import LineFile, Part, translate_lines
+from seq2see.cli.corpus import LineFile, translate_lines
 from seq2see.cli.files import translated_name
 from seq2see.cli.parser import build_parser, parse
+from seq2see.cli.part import Part, only_writer
 from seq2see.cli.progress import Progress
 from seq2see.documents import formats
 from seq2see.documents.protocol import Document, FileOptions, Text
@@ -112,11 +114,12 @@ def test_files_are_written_beside_themselves_or_where_asked(copied, tmp_path, mo
     ("folder", 1, "folder is a folder without a config.json"),
     ("a.txt -o a.txt", 2, "the translation of a.txt would overwrite a.txt: give another -o"),
     ("a.txt --to en,fr", 1, "does not translate to en"),
-    ("a.txt --from en --to fr b/a.txt -o out", 2, "a.txt and b/a.txt would both be written to out/a.fr.txt"),
+    ("old.txt --from en --to fr b/old.txt -o out", 2, "old.txt and b/old.txt would both be written to out/old.fr.txt"),
     ("a.txt b/a.txt -o old.txt", 2, "-o old.txt is a file: several files need a folder"),
     ("a.txt -o none/b.txt", 1, "there is no folder none"),
     ("old.txt", 1, "old.fr.txt exists: overwrite it with -o old.fr.txt"),
-    ("latin.txt", 1, "line 2 of latin.txt, byte 2: not UTF-8"),
+    ("latin.txt", 1, "latin.txt is not UTF-8 (byte 11)"),
+    ("latin.txt --lines", 1, "line 2 of latin.txt, byte 2: not UTF-8"),
     ("a.note --resume", 2, "--resume is for files of lines, and a.note is none: give --lines"),
     ("a.note --to fr,de", 2, "a.note is translated to one language"),
     ("latin.note", 1, "latin.note is not UTF-8"),
@@ -124,20 +127,32 @@ def test_files_are_written_beside_themselves_or_where_asked(copied, tmp_path, mo
     ("a.txt --jsonl --to fr,de", 2, "--jsonl is for one target language"),
     ("misspelt --lines", 2, "--lines is for files: name one to translate; there is no file misspelt"),
     ("-o out", 2, "-o is for files: name one to translate"),
+    ("--lines", 2, "--lines is for files: name one to translate, for standard input is translated line by line anyway"),
     ("a.note --columns ,", 2, "',' is not a list of names, such as A,B"),
+    ("a.note --columns foo", 2, "--columns is for csv, tsv files, and none is given"),
+    ("a.txt --keys bar", 2, "--keys is for json files, and none is given"),
+    ("t.csv --lines --columns comment", 2, "--columns is for csv, tsv files, and --lines takes each line whole"),
+    ("a.txt old.txt", 1, "old.fr.txt exists: overwrite it with -o ., or remove it"),
+    ("a.txt -o -", 2, "-o - names no file: give a name, or translate standard input, which goes to standard output"),
+    ("a.txt -o out/", 1, "out/a.fr.txt is a folder"),
+    ("a.txt --resume -o out", 1, "out/a.fr.txt is a folder"),
+    ("a.txt --lines -o pipe", 1, "pipe is no regular file, so lines cannot be written to it safely"),
+    ("a.txt -o dangling", 1, "there is no folder"),
 ])  # fmt: skip
 def test_what_is_wrong_is_one_line_and_nothing_is_written(words, code, said, copied, tmp_path, monkeypatch):
     monkeypatch.setitem(formats.FORMATS, "note", "plain_text")
-    for folder in ("folder", "b"):
-        (tmp_path / folder).mkdir()
-    for name in ("a.txt", "b/a.txt", "a.note", "a.xyz", "old.txt", "old.fr.txt"):
+    for folder in ("folder", "b", "out/a.fr.txt"):
+        (tmp_path / folder).mkdir(parents=True)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "dangling").symlink_to("none/b.txt")
+    for name in ("a.txt", "b/a.txt", "b/old.txt", "a.note", "a.xyz", "t.csv", "old.txt", "old.fr.txt"):
         (tmp_path / name).write_text("The cat.\n")
     for name in ("latin.txt", "latin.note"):
         (tmp_path / name).write_bytes(b"The cat.\nl\xe9\n")
     before = sorted(tmp_path.rglob("*"))
     got, out, err = copied(*words.split())
     assert (got, out) == (code, "") and said in err and err.count("\n") == 1
-    assert [path for path in sorted(tmp_path.rglob("*")) if path.name != "out"] == before
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_document_is_written_whole_or_not(copied, tmp_path, monkeypatch):
@@ -152,13 +167,73 @@ def test_a_document_is_written_whole_or_not(copied, tmp_path, monkeypatch):
 def test_marked_and_plain_texts_of_a_document_come_back_in_order(copied, tmp_path, monkeypatch):
     texts = [Text(f"<i>The cat {n}.</i>" if n % 3 else f"The {{cat}} {n}.", html=bool(n % 3)) for n in range(7)]
     read = lambda data, options, *, name: Document(texts, lambda found: repr((found, options)).encode())  # noqa: E731
-    monkeypatch.setattr("seq2see.documents.plain_text.read", read)
     monkeypatch.setattr("seq2see.cli.files.AT_ONCE", 4)
-    monkeypatch.setitem(formats.FORMATS, "note", "plain_text")
-    (tmp_path / "a.note").write_text("")
-    assert copied("a.note", "--columns", "a, 2", "--keys", "k", "--to", "fr")[0] == 0
+    for module in ("table", "json_strings"):
+        monkeypatch.setattr(f"seq2see.documents.{module}.read", read)
+    for name in ("a.csv", "a.json"):
+        (tmp_path / name).write_text("")
+    assert copied("a.csv", "a.json", "--columns", "a, 2", "--keys", "k", "--to", "fr")[0] == 0
     options = FileOptions("en", "fr", ("a", "2"), ("k",))
-    assert (tmp_path / "a.fr.note").read_text() == repr(([one.text for one in texts], options))
+    for name in ("a.fr.csv", "a.fr.json"):
+        assert (tmp_path / name).read_text() == repr(([one.text for one in texts], options))
+
+
+def test_a_txt_is_a_document_unless_something_asks_for_lines(copied, tmp_path, monkeypatch):
+    """Paragraphs of full lines are one text; what only lines have, and a size that no document may have, cuts them."""
+    asked: list[str] = []
+    translations = Translator.__call__
+    texts = "The cat that was tired saw the box\nthat the owl had lent to the crow.\n"
+    monkeypatch.setattr("seq2see.documents.plain_text.WIDTHS", range(30, 121))
+    monkeypatch.setattr(Translator, "__call__", lambda self, given, **how: asked.extend(given) or translations(
+        self, given, **how))
+    (tmp_path / "a.txt").write_text(texts)
+    for options in ((), ("--lines",), ("--resume",), ("--jsonl",), ("--to", "fr,fr")):
+        asked.clear()
+        assert copied("a.txt", "-o", f"out{len(options)}{options[:1]}", *options)[0] == 0
+        assert sorted({*asked}) == sorted(texts.splitlines() if options else [" ".join(texts.split("\n")).strip()])
+    monkeypatch.setattr("seq2see.cli.files.MOST_BYTES", len(texts) - 1)
+    asked.clear()
+    assert copied("a.txt")[0] == 0 and asked == texts.splitlines()
+
+
+def test_a_long_txt_is_not_one_text(copied, tmp_path):
+    """A text may have no more than 250,000 characters."""
+    (tmp_path / "a.txt").write_bytes(b"The cat is tired.\r\n\n" * 20_000)
+    assert copied("a.txt")[0] == 0 and (tmp_path / "a.fr.txt").read_bytes() == (tmp_path / "a.txt").read_bytes()
+
+
+@pytest.mark.parametrize("inside", "\u2028\x0c\x0b\x85")
+def test_what_also_breaks_lines_breaks_no_paragraph(inside, copied, tmp_path):
+    (tmp_path / "a.txt").write_text(text := "The owl lent the ladder " * 3 + f"{inside} \n")
+    assert copied("a.txt")[:2] == (0, "a.fr.txt\n") and (tmp_path / "a.fr.txt").read_text() == text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of other bytes")
+def test_a_name_that_is_no_text_is_printed_as_its_bytes(copied, tmp_path):
+    names = [os.fsdecode(name) for name in (b"caf\xe9.md", b"b.md", b"l\xe9.txt")]
+    for name in names:
+        (tmp_path / name).write_text("The cat.\n")
+    assert copied(*names)[:2] == (0, os.fsdecode(b"caf\xe9.fr.md\nb.fr.md\nl\xe9.fr.txt\n"))
+    assert copied(names[2], "--lines", "-o", os.fsdecode(b"\xe9"))[:2] == (0, os.fsdecode(b"\xe9\n"))
+
+
+@pytest.mark.parametrize("options", [(), ("--lines",), ("--resume",)])
+def test_an_output_stays_the_file_that_it_was(options, copied, tmp_path):
+    """Behind a link, and with its permissions."""
+    (tmp_path / "a.txt").write_text("The cat.\n")
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to("there/file")
+    assert copied("a.txt", "-o", "link", *options)[:2] == (0, "link\n")
+    for mode in (0o600, 0o440):
+        (tmp_path / "there/file").unlink()
+        (tmp_path / "there/file").write_text("old")
+        (tmp_path / "there/file").chmod(mode)
+        assert copied("a.txt", "-o", "link", *options)[0] == 0
+        assert (tmp_path / "link").is_symlink() and (tmp_path / "there/file").read_text() == "The cat.\n"
+        assert (tmp_path / "there/file").stat().st_mode & 0o777 == mode
+    part = Part(tmp_path / "there/file", {})
+    part.begin()
+    assert part.path.stat().st_mode & 0o777 == 0o640  # as closed while it is unfinished
 
 
 # --- lines
@@ -238,7 +313,7 @@ def test_whatever_a_kill_leaves_is_completed(tmp_path):
         part.begin()
         part.path.write_bytes(LINES[:size])
         assert translated(LINES, tmp_path) == LINES
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["in.en", "out.fr"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == [".out.fr.seq2see.json", "in.en", "out.fr"]
 
 
 def test_what_is_there_is_not_translated_again(tmp_path, monkeypatch):
@@ -253,7 +328,7 @@ def test_what_is_there_is_not_translated_again(tmp_path, monkeypatch):
 def test_only_the_same_is_resumed(copied, tmp_path, monkeypatch):
     """The same input, model, options and form; and a finished output is left as it is."""
     (tmp_path / "a.txt").write_bytes(LINES)
-    again = ("a.txt", "-o", "b.txt")
+    again = ("a.txt", "--lines", "-o", "b.txt")
 
     def begun(lines=b"The cat.\n"):
         (tmp_path / "b.txt").unlink(missing_ok=True)
@@ -269,20 +344,62 @@ def test_only_the_same_is_resumed(copied, tmp_path, monkeypatch):
                           (("--jsonl",), "form is ['jsonl'], and was []"),
                           (("--keep", "x"), "options is {'keep': 'x', 'alternatives': '1'}, and was")):
         code, out, err = copied(*again, "--resume", *options)
-        assert code == 1 and said in err and "give the same again, or remove it" in err and err.count("\n") == 1
+        assert code == 1 and said in err and err.endswith(
+            "when b.txt.part was begun: give the same again, or remove b.txt.part to start over\n")
     (tmp_path / "a.txt").write_bytes(LINES + b".")
     assert "the input has changed since b.txt.part was begun" in copied(*again, "--resume")[2]
-    (tmp_path / "b.txt.part.json").unlink()
-    assert "b.txt.part.json is missing or damaged, so b.txt.part cannot be resumed" in copied(*again, "--resume")[2]
+    (tmp_path / ".b.txt.seq2see.json").unlink()
+    said = copied(*again, "--resume")[2]
+    assert ".b.txt.seq2see.json is missing or damaged, so b.txt.part cannot be resumed: remove b.txt.part" in said
     (tmp_path / "a.txt").write_bytes(LINES)
     begun()
     assert copied(*again, "--resume")[:2] == (0, "b.txt\n")
-    (tmp_path / "b.txt").write_bytes(b"another\n" * LINES.count(b"\n") + b"last")
-    assert copied(*again, "--resume")[:2] == (0, "b.txt\n") and b"another" in (tmp_path / "b.txt").read_bytes()
-    (tmp_path / "a.fr.txt").write_bytes(b"something else")
-    assert "a.fr.txt exists, and a.fr.txt.part, to resume from, does not" in copied("a.txt", "--resume")[2]
-    with corpus.only_writer(Part(tmp_path / "b.txt", {})):
+    with only_writer(Part(tmp_path / "b.txt", {})):
         assert "another process is writing b.txt.part" in copied(*again, "--resume")[2]
+
+
+def test_an_output_is_complete_only_if_it_is_known_to_be_this_one(copied, tmp_path):
+    """And not for the number of its lines: another is refused or, if -o names it, written anew."""
+    source, out, record = tmp_path / "a.txt", tmp_path / "a.fr.txt", tmp_path / ".a.fr.txt.seq2see.json"
+    source.write_bytes(LINES)
+    for left in ('{"x": 1}', "no JSON", "[]"):  # and no output
+        record.write_text(left)
+        code, _, err = copied("a.txt", "--resume")
+        assert code == 0 and "is complete" not in err and out.read_bytes() == LINES
+        out.unlink()
+    assert copied("a.txt", "--resume")[0] == 0
+    assert copied("a.txt", "--resume") == (0, "a.fr.txt\n", "a.fr.txt is complete\n")
+    out.unlink()
+    assert copied("a.txt", "--resume")[0] == 0 and out.read_bytes() == LINES
+    changed = {"input": lambda: source.write_bytes(LINES.replace(b"cat", b"dog")),
+               "output": lambda: out.write_bytes(b"another\n" * LINES.count(b"\n") + b"last"),
+               "record": record.unlink, "option": lambda: None}
+    for name, change in changed.items():
+        change()
+        options = ("--num-beams", "3") * (name == "option")
+        before = out.read_bytes()
+        code, _, err = copied("a.txt", "--resume", *options)
+        assert (code, err.count("\n")) == (1, 1) and out.read_bytes() == before
+        assert "a.fr.txt exists, and is not known to be this translation: overwrite it with -o, or remove it" in err
+        assert copied("a.txt", "--resume", "-o", "a.fr.txt", *options)[0] == 0
+        assert out.read_bytes() == source.read_bytes()
+        assert "is complete" in copied("a.txt", "--resume", *options)[2]
+    assert copied("a.txt", "--lines", "-o", "a.fr.txt")[0] == 0 and not record.exists()
+
+
+@pytest.mark.parametrize("step", ["finish", "replace"])
+def test_a_kill_while_an_output_is_finished_leaves_it_to_be_resumed(step, copied, tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_bytes(LINES)
+    with monkeypatch.context() as killed:
+        killed.setattr("seq2see.cli.part.Part.finish" if step == "finish" else "seq2see.cli.part.os.replace",
+                       lambda *_, **__: sys.exit(9))
+        assert copied("a.txt", "--resume")[0] == 9
+    assert not (tmp_path / "a.fr.txt").exists()
+    (tmp_path / "a.fr.txt").write_text("mine")
+    assert "not known to be this translation" in copied("a.txt", "--resume")[2]
+    (tmp_path / "a.fr.txt").unlink()
+    code, _, err = copied("a.txt", "--resume")
+    assert code == 0 and "is complete" not in err and (tmp_path / "a.fr.txt").read_bytes() == LINES
 
 
 def test_a_full_disk_leaves_lines_to_go_on_from(copied, tmp_path, monkeypatch):
@@ -290,7 +407,7 @@ def test_a_full_disk_leaves_lines_to_go_on_from(copied, tmp_path, monkeypatch):
     monkeypatch.setattr(corpus, "WINDOW", 16)
     (tmp_path / "a.txt").write_bytes(lines)
     with files_of_at_most(2_000):
-        code, out, err = copied("a.txt")
+        code, out, err = copied("a.txt", "--lines")
     assert (code, out) == (1, "") and err.endswith(
         "error: File too large: a.fr.txt.part; its lines are kept: make room, and go on with --resume\n")
     assert not (tmp_path / "a.fr.txt").exists()
@@ -308,7 +425,7 @@ def test_a_line_that_a_model_refuses_is_named_and_those_before_it_stay(copied, t
     monkeypatch.setattr(corpus, "WINDOW", 4)
     monkeypatch.setattr(Asked, "translations", refuse)
     (tmp_path / "a.txt").write_text("The cat.\n" * 9 + "No.\nThe end.\n")
-    code, out, err = copied("a.txt")
+    code, out, err = copied("a.txt", "--lines")
     assert (code, out, err) == (1, "", "seq2see: error: a.txt, line 10: the text is too long\n")
     assert (tmp_path / "a.fr.txt.part").read_text() == "The cat.\n" * 9
 
@@ -349,7 +466,7 @@ def test_killed_at_random_moments_no_line_is_lost_or_doubled(tmp_path, pooled):
     last.start()
     last.join()
     assert kills >= 2 and last.exitcode == 0 and out.read_bytes() == source.read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.en", "out.fr"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".out.fr.seq2see.json", "in.en", "out.fr"]
 
 
 # --- progress

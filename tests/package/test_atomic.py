@@ -52,6 +52,14 @@ def test_a_link_still_leads_to_its_file(tmp_path: Path) -> None:
         assert (tmp_path / "link").is_symlink() and (tmp_path / "there" / "file").read_text() == content
 
 
+def test_a_file_keeps_its_permissions(tmp_path: Path) -> None:
+    for mode in (0o600, 0o440):
+        (tmp_path / "x").touch()
+        (tmp_path / "x").chmod(mode)
+        atomic_write(tmp_path / "x", "new")
+        assert (tmp_path / "x").stat().st_mode & 0o777 == mode
+
+
 def test_a_pipe_is_written_into(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     read: list[str] = []
