@@ -90,7 +90,8 @@ def test_a_slash_too_many_leads_nowhere(stub):
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/languages", "/health", "/frontend/settings", "/metrics",
-                                  "/docs", "/v1/models", "/openapi.json", "/download_file/none", "/nowhere", "/translate"])
+                                  "/docs", "/v1/models", "/openapi.json", "/download_file/none", "/nowhere",
+                                  "/translate"])
 def test_head_is_get_without_a_body(stub, path):
     found, head = stub.get(path), stub.head(path)
     assert head.status_code == found.status_code and not head.content
