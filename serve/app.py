@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import shlex
 from collections.abc import Mapping
 from typing import Any
@@ -24,11 +25,12 @@ from .dialects import comparing, huggingface, inside, lessons, libretranslate, t
 from .dialects.bodies import ERRORS, bad_request
 from .reloading import reload_router
 from .request_checks import PAGE, RequestChecks
-from .request_log import HEADER, RequestLog
+from .request_log import HEADER, RequestLines, RequestLog
 from .service import Service
 from .ui import text_of
 from .ui.mounting import add_page
 
+logging.getLogger("python_multipart").setLevel(logging.ERROR)  # its warnings quote what was sent
 CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
@@ -40,7 +42,7 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
     settings = service.settings
     _check_keys(service)
     app = FastAPI(title="Seq2See", version=__version__, docs_url=None, redoc_url=None, responses=ERRORS,
-                  openapi_url="/openapi.json" if settings.docs else None,
+                  openapi_url="/openapi.json" if settings.docs else None, redirect_slashes=False,
                   exception_handlers={RequestValidationError: _raise_api_error, HTTPException: _raise_api_error},
                   description="Translates, and shows what every attention head does.")
     app.add_middleware(RequestChecks, service=service, hosts=settings.hosts(host))
@@ -49,12 +51,10 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
                        allow_headers=["Authorization", "Content-Type", "X-API-Key", HEADER],
                        expose_headers=["Retry-After", HEADER])
 
-    @app.head("/healthz", include_in_schema=False, response_class=PlainTextResponse)
     @app.get("/healthz", tags=["server"], summary="The process is alive", response_class=PlainTextResponse)
     async def healthz() -> str:
         return "ok"
 
-    @app.head("/readyz", include_in_schema=False)
     @app.get("/readyz", tags=["server"], summary="The models are loaded and have passed a test translation",
              response_class=PlainTextResponse, responses={503: {"description": "Still loading"}})
     async def readyz() -> Response:
@@ -76,7 +76,8 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
     if settings.page:
         add_page(app, service)
     routes = [route for router in (app, *routers) for route in router.routes]
-    app.add_middleware(RequestLog, settings=settings, routes=routes, page=PAGE)  # outermost, as the last that is added
+    app.state.lines = RequestLines(settings)
+    app.add_middleware(RequestLog, lines=app.state.lines, routes=routes, page=PAGE)  # outermost, as the last added
     return app
 
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from .api_errors import APIError
 from .current_request import begin
 from .request_log import HEADER, RequestLines, new_id
 from .server_metrics import Metrics
-from .settings import ServerSettings
 
 
-def refusing(protocol: Any, metrics: Metrics, settings: ServerSettings) -> type[Any]:
-    """uvicorn's protocol, h11's or httptools', with an answer of ours to bytes that it cannot read."""
-    lines = RequestLines(settings)
+def refusing_protocol(metrics: Metrics, lines: RequestLines) -> type[H11Protocol]:
+    """uvicorn's protocol with an answer of ours to bytes that it cannot read."""
 
-    class Refusing(protocol):
+    class Refusing(H11Protocol):
         def send_400_response(self, msg: str) -> None:
             if self.cycle is None or not self.cycle.response_started or self.cycle.response_complete:
                 self.transport.write(refusal(self.client))

@@ -71,16 +71,20 @@ class RequestChecks:
             await send(message)
 
         try:
-            self._check_head(request, page=page)
+            self._check_head(request, page=page, most=body.most)
             read = body.stream if scope["path"] == FILES else replay_body(await body.whole(), receive)
             if gradio:  # which handles disconnects itself
                 await self.app(scope, read, send_with_headers)
             else:
+                if request.method == "HEAD" and not page:  # is GET: of the answer, uvicorn sends the head alone
+                    scope = {**scope, "method": "GET"}
                 await self._while_connected(scope, read, body, send_with_headers)
         except ClientDisconnect:
             pass
-        except Exception as error:
-            if not isinstance(error, APIError):
+        except (Exception, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError):  # not by its client: the time to end it is over
+                error = APIError(503, "stopping", "the server is stopping: try again soon", retry_after=5)
+            elif not isinstance(error, APIError):
                 log_failure(error)
                 error = APIError(500, "failed", "internal server error: the request failed; see the server's log")
             self.service.metrics.count(error)
@@ -102,7 +106,7 @@ class RequestChecks:
         await send({"type": "http.response.start", "status": answer.status_code, "headers": answer.raw_headers})
         await send({"type": "http.response.body", "body": answer.body, "more_body": not ends})
         if not ends:
-            with suppress(ClientDisconnect, TimeoutError):
+            with suppress(ClientDisconnect, TimeoutError, asyncio.CancelledError):
                 async with asyncio.timeout(LINGER_SECONDS):
                     left = LINGER_BYTES
                     while left > 0 and not body.ended:
@@ -113,13 +117,15 @@ class RequestChecks:
         """The size of a body; files have their own."""
         return self.settings.file_bytes + FIELDS_BYTES if path == FILES else self.settings.body_bytes
 
-    def _check_head(self, request: Request, *, page: bool) -> None:
+    def _check_head(self, request: Request, *, page: bool, most: int) -> None:
         """What can be refused before the body is read, which costs more than all this: other sites, a wrong key, a
-        missing one unless the body may hold it, and work for which there is no room."""
+        missing one unless the body may hold it, a body that is too large, and work for which there is no room."""
         self._check_sender(request, page=page)
         path, posted = request.scope["path"], request.method == "POST"
-        if page or path in self.guarded or (posted and (path not in KEY_IN_BODY or "x-api-key" in request.headers)):
+        if page or path in self.guarded or (posted and (path not in KEY_IN_BODY or has_key(request))):
             self.service.access.authenticate(request)
+        if int(request.headers.get("content-length", 0)) > most:
+            raise too_large(most)
         if posted and (path in WORK or path.startswith("/models/")) and self.service.is_full(looks=path in LOOKS):
             raise busy_error()
 
@@ -207,7 +213,7 @@ class UnreadBody:
         body = await self.next()
         self.read += len(body)
         if self.read > self.most:
-            raise APIError(413, "body_too_large", f"the request body is larger than {self.most} bytes")
+            raise too_large(self.most)
         return {"type": "http.request", "body": body, "more_body": not self.ended}
 
     async def whole(self) -> bytes:
@@ -221,6 +227,16 @@ class UnreadBody:
         """Returns when the client has gone: after the body, the next message is http.disconnect."""
         await self._end.wait()
         await self.receive()
+
+
+def too_large(most: int) -> APIError:
+    return APIError(413, "body_too_large", f"the request body is larger than {most} bytes")
+
+
+def has_key(request: Request) -> bool:
+    """Whether its headers hold a key; a name and password may be for a proxy, and the key in the body."""
+    headers = request.headers
+    return "x-api-key" in headers or headers.get("authorization", "").lower().startswith("bearer ")
 
 
 def is_from_page(request: HTTPConnection) -> bool:

@@ -16,6 +16,8 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
+from queue import Full, Queue
+from threading import Thread
 from time import perf_counter
 from typing import Any
 
@@ -24,12 +26,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .access import RateLimit
 from .api_errors import APIError
+from .batcher import WORKER
 from .current_request import CurrentRequest, begin
 from .settings import ServerSettings
 
 HEADER = "X-Request-ID"
 SANE = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 METHODS = {"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"}  # others are a client's own words
+MOST_WAITING, CLOSING = 10_000, 1  # lines until they are written, and seconds for them at the end
 log = logging.getLogger("seq2see.serve")
 
 
@@ -37,13 +41,14 @@ class RequestLog:
     """ASGI middleware around all others: what they refuse has an id too.
 
     Args:
+        lines: where they are written.
         routes: of the application.
         page: the path below which all is one route, that of the page.
     """
 
-    def __init__(self, app: ASGIApp, *, settings: ServerSettings, routes: Iterable[BaseRoute], page: str):
+    def __init__(self, app: ASGIApp, *, lines: RequestLines, routes: Iterable[BaseRoute], page: str):
         self.app = app
-        self.lines = RequestLines(settings)
+        self.lines = lines
         self.templates = Templates(routes, page=page)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -100,17 +105,21 @@ class Templates:
 
 
 class RequestLines:
-    """The lines, where the settings want them."""
+    """The lines, where the settings want them, in a thread of their own: who reads them may stand still."""
 
     def __init__(self, settings: ServerSettings):
         self.wanted = settings.request_log
         self.addresses = settings.log_addresses
         self._reports = RateLimit(1, code="reported", message="more than one line")
+        self._waiting: Queue[str | None] = Queue(MOST_WAITING)
+        self._dropped = 0
+        self._writer = Thread(target=self._write_all, name=f"{WORKER}-log", daemon=True)
+        if self.wanted:
+            self._writer.start()
 
     def write(self, request: CurrentRequest, arrived: datetime, *, method: str = "", route: str | None = None,
               status: int | None, seconds: float = 0.0, client: tuple[str, int] | None) -> None:
-        """`status` is None if the client left before it was answered.  A line that cannot be written stops no request:
-        that is reported once a minute."""
+        """`status` is None if the client left before it was answered.  A line that finds no room is dropped."""
         if not self.wanted:
             return
         line: dict[str, Any] = {
@@ -122,9 +131,33 @@ class RequestLines:
         if self.addresses:
             line["address"] = client and client[0]
         try:
-            sys.stdout.write(f"{json.dumps(line, ensure_ascii=False)}\n")
-            sys.stdout.flush()
-        except (OSError, ValueError) as error:  # a full disk, a reader that has gone, a closed stream
-            with suppress(APIError):
-                self._reports.take("", 1)
-                log.error("the request log cannot be written to standard output: %s", type(error).__name__)
+            self._waiting.put_nowait(f"{json.dumps(line, ensure_ascii=False)}\n")
+        except Full:
+            self._dropped += 1
+            self._report("lines of the request log are dropped, as nobody reads them: %s so far", self._dropped)
+
+    def close(self) -> None:
+        """Write what waits, for a second or two; tell how many lines were lost."""
+        if self._writer.is_alive():
+            with suppress(Full):
+                self._waiting.put(None, timeout=CLOSING)
+            self._writer.join(CLOSING)
+        if self._writer.is_alive():
+            self._dropped += self._waiting.qsize()
+        if self._dropped:
+            log.error("of the request log, lines were dropped: %s in all", self._dropped)
+
+    def _write_all(self) -> None:
+        """A line that cannot be written is reported, and stops no request."""
+        while (line := self._waiting.get()) is not None:
+            try:
+                sys.stdout.write(line)
+                sys.stdout.flush()
+            except (OSError, ValueError) as error:  # a full disk, a reader that has gone, a closed stream
+                self._report("the request log cannot be written to standard output: %s", type(error).__name__)
+
+    def _report(self, message: str, what: object) -> None:
+        """Once a minute."""
+        with suppress(APIError):
+            self._reports.take(message, 1)
+            log.error(message, what)

@@ -20,7 +20,6 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
@@ -28,7 +27,7 @@ from ..translate.translator import Translator
 from .access import KEYS_VARIABLE
 from .app import make_app
 from .batcher import WORKER
-from .malformed import refusing
+from .malformed import refusing_protocol
 from .reloading import Reloading
 from .service import Service
 from .settings import LOOPBACK, ServerSettings
@@ -37,7 +36,7 @@ from .ui.mounting import without_gradio
 SELF_TEST = "Hello."
 KEEP_ALIVE = 20  # seconds; clients drop an idle connection after 5 (httpx) or 15 (aiohttp), before the server does
 EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # hosts that mean all addresses of the machine, and one to open
-HEAD_BYTES = 2**17  # of request line and headers: a text of 5,000 characters takes up to 60,000 in a URL
+HEAD_BYTES = 2**17  # that wait for the end of the headers: a text of 5,000 characters takes up to 60,000 in a URL
 Loaders = Mapping[str, Callable[[], Translator]]
 
 
@@ -47,12 +46,14 @@ class Server(uvicorn.Server):
         loaders: functions that load the models, by name; run in a thread.
         port: the port, bound immediately; 0 or None: a free one.  UserError if it is in use.
         service: receives the models, and is ready when each has passed a test; None: a new one.
+        hangups: SIGHUP reloads the models; the caller ignores it until then.
     """
 
     def __init__(self, loaders: Loaders, *, host: str, port: int | None, settings: ServerSettings | None = None,
-                 open_browser: bool = False, service: Service | None = None):
+                 open_browser: bool = False, service: Service | None = None, hangups: bool = False):
         self.loaders = loaders
         self.open_browser = open_browser
+        self.hangups = hangups
         self.service = service or Service(settings=settings)
         self.settings = self.service.settings
         if host not in LOOPBACK and not self.service.access.keys:
@@ -61,8 +62,10 @@ class Server(uvicorn.Server):
         self.app = make_app(self.service, host=host)
         proxies = list(self.settings.trusted_proxies)
         super().__init__(uvicorn.Config(
-            self.app, log_level="warning", access_log=False, ws="none", server_header=False,
-            http=refusing(LimitedHead, self.service.metrics, self.settings), timeout_keep_alive=KEEP_ALIVE,
+            self.app, log_level="error", access_log=False, ws="none", server_header=False,
+            # httptools limits no head, and takes the body of a request with `Upgrade` for another request
+            http=refusing_protocol(self.service.metrics, self.app.state.lines),
+            h11_max_incomplete_event_size=HEAD_BYTES, timeout_keep_alive=KEEP_ALIVE,
             timeout_graceful_shutdown=math.ceil(self.settings.grace_seconds),
             proxy_headers=bool(proxies), forwarded_allow_ips=proxies))
         self.socket = bind(host, port)
@@ -86,7 +89,7 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._loading = asyncio.create_task(self._load())
-        if _hangups_are_free():
+        if self.hangups:
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reload_soon)
 
     async def _load(self) -> None:
@@ -165,10 +168,13 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._close_tabs()  # an open tab holds a request that would never end
         await super().shutdown(sockets)
+        if cancelled := self.server_state.tasks:  # what took longer than the grace period is told so
+            await asyncio.wait(cancelled, timeout=1)
         self._loading.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._loading
         self.service.close()
+        self.app.state.lines.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
         if self._signal and _at_work():  # Python would wait for the threads at exit
             os._exit(128 + self._signal)
@@ -183,36 +189,6 @@ def tested(name: str, load: Callable[[], Translator]) -> Translator:
         raise UserError(f"{name} cannot translate: its probabilities are NaN or infinite; check that it was trained")
     translator.pin()
     return translator
-
-
-def _hangups_are_free() -> bool:
-    """Whether SIGHUP may mean a reload: in a terminal it says that this was closed, and nohup ignores it."""
-    return (sys.platform != "win32" and threading.current_thread() is threading.main_thread()
-            and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL and not (sys.stdin and sys.stdin.isatty()))
-
-
-class LimitedHead(HttpToolsProtocol):
-    """uvicorn's faster parser of HTTP, which by itself takes a head or a trailer without end."""
-
-    unread = 0  # bytes since the last part of a body
-
-    def data_received(self, data: bytes) -> None:
-        self.unread += len(data)
-        super().data_received(data)
-        if self.unread > HEAD_BYTES and not self.transport.is_closing():
-            self.send_400_response("Invalid HTTP request received.")
-
-    def on_headers_complete(self) -> None:
-        self.unread = 0
-        super().on_headers_complete()
-
-    def on_body(self, body: bytes) -> None:
-        self.unread = 0
-        super().on_body(body)
-
-    def on_message_complete(self) -> None:
-        self.unread = 0
-        super().on_message_complete()
 
 
 def _at_work() -> bool:

@@ -148,10 +148,10 @@ sys.exit(main(["serve", "stub", *sys.argv[1:]]))
 class Process:
     """`seq2see serve` in a process of its own; `stub`: with the stub instead of a model."""
 
-    def __init__(self, *arguments, stub=True):
+    def __init__(self, *arguments, stub=True, stdout=None):
         command = ["-c", COMMAND, str(HERE)] if stub else ["-m", "seq2see", "serve"]
         self.process = subprocess.Popen([sys.executable, *command, *arguments], stdin=subprocess.DEVNULL,
-                                        stderr=subprocess.PIPE, text=True)
+                                        stdout=stdout, stderr=subprocess.PIPE, text=True)
         self.first_line = self.process.stderr.readline()
         found = re.search(r"http://127\.0\.0\.1:\d+", self.first_line)
         self.url = found[0] if found else None

@@ -1,18 +1,22 @@
 """The verb `serve`: serves models over HTTP, with a page."""
 
 import argparse
+import signal
+import sys
+import threading
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-
-from seq2see.translate import Translator
 
 
 def run(args: argparse.Namespace) -> None:
     """`args.run`, names or folders of models; `args.engine`, `args.host`, `args.port`; `args.config`, a YAML file, and
     `args.set`, settings as key=value.  Serves until Ctrl-C or SIGTERM."""
+    if hangups := hangups_are_free():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the server takes it
     from seq2see.serve.server import Server, bind
     from seq2see.serve.settings import read_settings
+    from seq2see.translate import Translator
 
     settings = read_settings(args.config, args.set)
     bind(args.host, args.port).close()  # fails on a port in use before seconds of imports
@@ -21,7 +25,13 @@ def run(args: argparse.Namespace) -> None:
                       trust_remote_code=args.trust_remote_code)
         for name, run in _names(args.run).items()
     }
-    Server(loaders, host=args.host, port=args.port, settings=settings).run()
+    Server(loaders, host=args.host, port=args.port, settings=settings, hangups=hangups).run()
+
+
+def hangups_are_free() -> bool:
+    """Whether SIGHUP may mean a reload: in a terminal it says that this was closed, and nohup ignores it."""
+    return (sys.platform != "win32" and threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL and not (sys.stdin and sys.stdin.isatty()))
 
 
 def _names(runs: Sequence[str]) -> dict[str, str]:

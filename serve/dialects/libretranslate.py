@@ -204,7 +204,6 @@ def router(service: Service) -> APIRouter:
     async def suggest() -> None:
         raise APIError(403, "suggestions_off", "Suggestions are disabled on this server: it stores nothing it is sent")
 
-    @routes.head("/languages", include_in_schema=False)
     @routes.get("/languages", summary="Source languages and their targets", response_model=list[Language],
                 response_model_exclude_none=True)
     async def languages() -> list[Language]:
@@ -232,7 +231,6 @@ def router(service: Service) -> APIRouter:
         async def spec(request: Request) -> JSONResponse:
             return JSONResponse(request.app.openapi())
 
-    @routes.head("/health", include_in_schema=False)
     @routes.get("/health", summary="Whether the server is ready to translate")
     async def health() -> dict[str, str]:
         service.check_ready()

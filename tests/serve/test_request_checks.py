@@ -9,14 +9,20 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 from serving import counters, raw, stub_server, translate
-from uvicorn.protocols.http.h11_impl import H11Protocol
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from seq2see.errors import UserError
-from seq2see.serve import access, malformed, request_checks, server
+from seq2see.serve import access, request_checks
 from seq2see.serve.settings import read_settings
 
 # --- bodies, hosts, origins
+
+
+def refusal(connection):
+    """Which may come in several parts, and before the connection is closed."""
+    found = b""
+    while not found.endswith(b"}") and (part := connection.recv(4_000)):
+        found += part
+    return found
 
 
 def test_a_body_over_the_limit_is_413_and_the_next_request_is_served(stub):
@@ -31,7 +37,10 @@ def test_a_body_over_the_limit_is_413_and_the_next_request_is_served(stub):
 @pytest.mark.parametrize(("path", "headers", "code"), [
     ("/v1/translate", "X-API-Key: the-key-of-ann\r\n", "body_too_large"), ("/v1/look", "", "key_missing"),
     ("/v1/translate", "X-API-Key: a-wrong-key\r\n", "key_wrong"), ("/translate", "", "body_too_large"),
-    ("/translate", "X-API-Key: a-wrong-key\r\n", "key_wrong"), ("/ui/gradio_api/run/translate", "", "key_missing"),
+    ("/translate", "X-API-Key: a-wrong-key\r\n", "key_wrong"),
+    ("/translate_file", "Authorization: Bearer a-wrong-key\r\n", "key_wrong"),
+    ("/translate", "Authorization: Basic YTpi\r\n", "body_too_large"),
+    ("/ui/gradio_api/run/translate", "", "key_missing"),
 ])  # fmt: skip
 def test_a_body_without_end_is_cut_at_the_limit_and_the_key_is_checked_before_it(monkeypatch, path, headers, code):
     """The answer comes while the client sends, and soon after it the connection is closed."""
@@ -42,11 +51,59 @@ def test_a_body_without_end_is_cut_at_the_limit_and_the_key_is_checked_before_it
     with stub_server(body_bytes=50_000) as client, socket.create_connection(
             ("127.0.0.1", client.base_url.port), timeout=10) as connection:
         connection.sendall(head + 6 * chunk)
-        answer = connection.recv(4_000)
+        answer = refusal(connection)
         assert f'"code":"{code}"'.encode() in answer and b"connection: close" in answer.lower()
         with pytest.raises(ConnectionError):
             for _ in range(100_000):
                 connection.sendall(chunk)
+
+
+@pytest.mark.parametrize("path", ["/translate", "/v1/translate", "/translate_file", "/", "/healthz"])
+def test_a_body_declared_too_large_is_not_invited(stub, path):
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 99999999999\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", stub.base_url.port), timeout=10) as connection:
+        connection.sendall(head.encode())
+        answer = refusal(connection)
+    assert answer.startswith(b"HTTP/1.1 413 ") and b'"code":"body_too_large"' in answer
+
+
+@pytest.mark.parametrize("upgrade", ["h2c", "websocket", "TLS/1.0", "h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__"])
+def test_whoever_offers_another_protocol_is_answered_and_the_body_is_no_request(stub, caplog, upgrade):
+    """As Java's HttpClient and `curl --http2` do."""
+    body = b'{"texts": ["a"]}GET /languages HTTP/1.1\r\nHost: localhost\r\n\r\n'
+    last = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    head = f"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: {upgrade}\r\n"
+    for sent, status in ((body[:16], b"200"), (body, b"400")):
+        found = raw(stub, head.encode() + b"Content-Length: %d\r\n\r\n" % len(sent) + sent + last)
+        assert [part[:3] for part in found.split(b"HTTP/1.1 ")[1:]] == [status, b"200"] and found.endswith(b"ok")
+    assert not [one for one in caplog.records if one.name.startswith("uvicorn")]
+
+
+def test_junk_after_a_request_leaves_it_its_answer(stub, caplog):
+    body = b'{"texts": ["sleep 0.2"]}'
+    head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
+    answers = raw(stub, head + body + b"JUNK\r\n\r\n").split(b"HTTP/1.1 ")[1:]
+    assert [one[:3] for one in answers] == [b"200", b"400"] and b"SLEEP" in answers[0] and b"malformed" in answers[1]
+    form = {"Content-Type": "multipart/form-data; boundary=xx"}
+    assert stub.post("/translate_file", content=b"{secret}", headers=form).status_code == 400
+    assert not [one for one in caplog.records if one.name.startswith(("uvicorn", "python_multipart"))]
+
+
+def test_a_slash_too_many_leads_nowhere(stub):
+    """A redirection would leave the folder of a proxy, and send text and key there."""
+    for path in ("/translate/", "/v1/translate/", "/languages/", "/docs/", "/models/"):
+        for method in ("GET", "POST"):
+            answer = stub.request(method, path, headers={"Host": "localhost"})
+            assert answer.status_code in (400, 404, 405) and "location" not in answer.headers, path
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/languages", "/health", "/frontend/settings", "/metrics",
+                                  "/docs", "/v1/models", "/openapi.json", "/download_file/none", "/nowhere",
+                                  "/translate"])
+def test_head_is_get_without_a_body(stub, path):
+    found, head = stub.get(path), stub.head(path)
+    assert head.status_code == found.status_code and not head.content
+    assert path == "/metrics" or head.headers["content-length"] == found.headers["content-length"]
 
 
 @pytest.mark.parametrize("path", ["/", "/translate", "/v1/translate", "/models/stub"])
@@ -61,7 +118,7 @@ def test_when_the_queue_is_full_it_is_told_before_the_body_is_read(path):
             time.sleep(0.01)
         assert translate(client, "too large").json()["code"] == "queue_full"
         one.sendall(head)
-        answer = one.recv(4_000)
+        answer = refusal(one)
         assert answer.startswith(b"HTTP/1.1 503 ") and b"queue_full" in answer and b"retry-after: 1" in answer.lower()
         one.sendall(b"x" * 100 + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert one.recv(4_000).startswith(b"HTTP/1.1 200 "), "the connection is used on"
@@ -75,7 +132,7 @@ def test_when_too_many_look_it_is_told_before_the_body_is_read(monkeypatch):
     with stub_server() as client, socket.create_connection(("127.0.0.1", client.base_url.port), timeout=10) as one:
         monkeypatch.setattr(client.server.service._looks, "most", 0)
         one.sendall(head)
-        assert b"queue_full" in one.recv(4_000)
+        assert b"queue_full" in refusal(one)
         assert translate(client, "others").status_code == 200
 
 
@@ -122,11 +179,9 @@ NO_HOSTS = [b"", b"Host: localhost\r\nHost: localhost\r\n", b"Host: localhost\r\
                                            b"localhost:123456", b"localhost:x", b"loc\xc3\xa4l", b"[::1"))]
 
 
-@pytest.mark.parametrize("protocol", [H11Protocol, HttpToolsProtocol])
 @pytest.mark.parametrize("allowed", ["*", "localhost"])
-def test_not_exactly_one_plain_host_is_refused_on_every_route(monkeypatch, protocol, allowed):
-    """Whatever reads HTTP, and whichever names are allowed."""
-    monkeypatch.setattr(server, "refusing", lambda _, *rest: malformed.refusing(protocol, *rest))
+def test_not_exactly_one_plain_host_is_refused_on_every_route(allowed):
+    """Whichever names are allowed."""
     with stub_server(allowed_hosts=(allowed,)) as client:
         for path in PATHS:
             for method in ("GET", "POST"):
@@ -282,7 +337,7 @@ def test_every_wrong_key_at_every_door_is_counted_and_who_sends_many_is_logged_o
 
 def test_metrics_and_docs_are_for_everyone_for_those_with_a_key_or_for_nobody(monkeypatch):
     monkeypatch.setenv("SEQ2SEE_API_KEYS", "ann a-key-of-some-length")
-    paths, key = ("/metrics", "/docs", "/openapi.json", "/%6Detrics", "/docs/"), "a-key-of-some-length"
+    paths, key = ("/metrics", "/docs", "/openapi.json", "/%6Detrics"), "a-key-of-some-length"
     for setting, without, with_key in ((True, 200, 200), ("key", 401, 200), (False, 404, 404)):
         with stub_server(metrics=setting, docs=setting) as client:
             client.follow_redirects = True

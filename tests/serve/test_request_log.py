@@ -1,19 +1,21 @@
 """Every answer has the id of its request, and the log a line of JSON for it, with nothing of the user's."""
 
+import io
 import json
 import re
 import socket
+import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 import httpx
 import pytest
-from serving import raw, stub_server, translate
-from uvicorn.protocols.http.h11_impl import H11Protocol
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from serving import Process, raw, stub_server, translate
 
-from seq2see.serve import malformed, server
+from seq2see.serve import request_log
 
 KEY = "the-key-of-ann-and-nobody"
 SECRETS = ["a-secret-text", "s3cret-prefix", KEY, "hf_sEcReT", "203.0.113.77", "secret-path", "a-secret-query",
@@ -123,6 +125,46 @@ def test_nothing_is_written_unasked_and_a_log_that_cannot_be_written_stops_nobod
     assert told == ["the request log cannot be written to standard output: OSError"]
 
 
+def test_a_reader_that_stands_still_stops_nobody(monkeypatch, caplog):
+    class Still(io.StringIO):
+        def write(self, text):
+            goes_on.wait(30)
+            return super().write(text)
+
+    goes_on, out = threading.Event(), Still()
+    monkeypatch.setattr(request_log, "MOST_WAITING", 3)
+    with stub_server(request_log=True) as client, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", out)
+        assert [translate(client, "a").status_code for _ in range(9)] == [200] * 9
+        told = [one for one in caplog.messages if "log" in one]
+        assert told == ["lines of the request log are dropped, as nobody reads them: 1 so far"]
+        goes_on.set()
+        client.server.app.state.lines.close()
+    assert out.getvalue().count("\n") == 4 and "lines were dropped: 5 in all" in caplog.text
+
+
+def test_a_pipe_that_nobody_reads_stops_neither_the_server_nor_its_end():
+    with Process("--port", "0", "--set", "page=false", "--set", "request_log=true", stdout=subprocess.PIPE) as server:
+        with httpx.Client(base_url=server.url, timeout=10) as client:
+            assert {client.get("/healthz").status_code for _ in range(500)} == {200}
+        server.process.terminate()
+        assert server.process.wait(timeout=20) == 143
+        assert "lines were dropped" in server.process.stderr.read()
+
+
+def test_what_takes_longer_than_the_grace_period_is_told_that_the_server_stops(capsys, caplog):
+    with stub_server(request_log=True, grace_seconds=1.0, wait_ms=0) as client, ThreadPoolExecutor(1) as waiting:
+        asked = waiting.submit(translate, client, "hold")
+        assert client.stub.entered.wait(20)
+        capsys.readouterr()
+        client.server.should_exit = True
+        answer = asked.result()
+        [line] = lines(capsys, 1)
+        client.stub.gate.set()
+    assert (answer.status_code, answer.json()["code"], answer.headers["retry-after"]) == (503, "stopping", "5")
+    assert (line["status"], line["error"]) == (503, "stopping") and "Traceback" not in caplog.text
+
+
 # --- ids
 
 
@@ -136,11 +178,9 @@ def test_a_sane_id_is_taken_and_another_made(stub, id, taken):
         assert found == id if taken else re.fullmatch("[0-9a-f]{16}", found)
 
 
-@pytest.mark.parametrize("protocol", [H11Protocol, HttpToolsProtocol])
 @pytest.mark.parametrize("bytes_", [b"no http\r\n\r\n", b"\x16\x03\x01\x02\x00", b"GET / HTTP/9\r\n\r\n",
                                     b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nb\xc3\xa4d name: x\r\n\r\n"])
-def test_what_is_no_http_is_refused_with_an_id_a_line_and_a_count(monkeypatch, capsys, protocol, bytes_):
-    monkeypatch.setattr(server, "refusing", lambda _, *rest: malformed.refusing(protocol, *rest))
+def test_what_is_no_http_is_refused_with_an_id_a_line_and_a_count(capsys, bytes_):
     with stub_server(request_log=True) as client:
         capsys.readouterr()
         head, _, body = raw(client, bytes_).partition(b"\r\n\r\n")
@@ -162,10 +202,8 @@ def test_scripts_of_other_sites_may_send_and_read_it():
         assert "X-Request-ID" in client.get("/healthz", headers=site).headers["Access-Control-Expose-Headers"]
 
 
-@pytest.mark.parametrize("protocol", [H11Protocol, HttpToolsProtocol])
-def test_in_the_middle_of_an_answer_there_is_no_second_one(monkeypatch, protocol):
+def test_in_the_middle_of_an_answer_there_is_no_second_one():
     """A body is refused while it is sent, and then goes wrong."""
-    monkeypatch.setattr(server, "refusing", lambda _, *rest: malformed.refusing(protocol, *rest))
     head = b"POST /translate HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
     with stub_server(body_bytes=10) as client, socket.create_connection(
             ("127.0.0.1", client.base_url.port), timeout=10) as connection:

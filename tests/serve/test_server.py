@@ -1,8 +1,10 @@
 """A live server: what becomes of requests that go wrong, what it says of itself, and how it begins and ends."""
 
+import argparse
 import contextlib
 import json
 import logging
+import os
 import signal
 import threading
 import time
@@ -13,7 +15,9 @@ import psutil
 import pytest
 from serving import Process, Stub, counters, running, stub_server, translate
 
+from seq2see.cli import serve
 from seq2see.serve.server import Server
+from seq2see.serve.settings import ServerSettings
 
 MOST_MEMORY = 350 * 2**20
 
@@ -165,6 +169,33 @@ def test_sighup_loads_the_models_anew_and_sigterm_lets_a_call_finish_with_a_tab_
             assert answers[0].json()["translations"][0]["text"] == "SLEEP 1.5"
             assert server.process.wait(timeout=30) == 143
         assert server.process.stderr.read() == ""
+
+
+def test_sighup_is_ignored_until_the_server_takes_it(monkeypatch):
+    seen = []
+
+    class Fake:
+        def __init__(self, *_, hangups, **more):
+            seen.append((hangups, signal.getsignal(signal.SIGHUP)))
+
+        def run(self):
+            pass
+
+    def read(*_):
+        os.kill(os.getpid(), signal.SIGHUP)
+        return ServerSettings()
+
+    monkeypatch.setattr("seq2see.serve.server.Server", Fake)
+    monkeypatch.setattr("seq2see.serve.settings.read_settings", read)
+    args = argparse.Namespace(run=["a"], host="127.0.0.1", port=0, config=None, set=[], engine=None, device=None,
+                              trust_remote_code=False)
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        serve.run(args)
+        serve.run(args)  # as under nohup
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert seen == [(True, signal.SIG_IGN), (False, signal.SIG_IGN)]
 
 
 @pytest.mark.parametrize(("first", "second", "code"), [
