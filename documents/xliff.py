@@ -18,6 +18,7 @@ from seq2see.errors import UserError
 from ..tokenizer.language_codes import iso, language_name
 from .fragments import Fragment, Token
 from .protocol import Document, FileOptions
+from .xml_parts import check_size
 
 if TYPE_CHECKING:
     from lxml.etree import _Element, _ElementTree
@@ -64,6 +65,7 @@ def _opened(data: bytes, options: FileOptions, name: str) -> tuple[_ElementTree,
 
 def _parsed(data: bytes, name: str) -> _ElementTree:
     """The XML; UserError if it is broken or has a document type, which might define entities."""
+    check_size(data, name)
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, strip_cdata=False)
     try:
         tree = etree.ElementTree(etree.fromstring(data, parser))
