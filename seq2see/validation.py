@@ -27,7 +27,7 @@ EXPECTED = {  # by pydantic's types of errors; others are told in its own words
     "int_type": "a whole number", "float_type": "a number", "finite_number": "a finite number", "string_type": "a text",
     "bool_type": "true or false", "literal_error": "{expected}", "model_attributes_type": "a JSON object",
     **dict.fromkeys(("list_type", "tuple_type"), "a list, such as [a, b]"),
-    "dataclass_type": "key: value lines", "dict_type": 'names and their values, such as {{"a": "b"}}',
+    **dict.fromkeys(("dataclass_type", "dict_type"), "key: value lines"),
     "greater_than_equal": "at least {ge}", "less_than_equal": "at most {le}", "less_than": "below {lt}",
     "string_too_short": "{min_length} or more characters", "string_too_long": "at most {max_length} characters",
     "too_short": "{min_length} or more items", "too_long": "at most {max_length} items",
