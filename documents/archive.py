@@ -13,10 +13,11 @@ from itertools import pairwise
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from seq2see.errors import UserError, as_user_error
+from .xml_parts import Tree, element_count, parse
 
 MOST_ENTRIES = 10_000
-MOST_ENTRY_BYTES = 200 << 20  # of an entry, expanded
-MOST_EXPANDED_BYTES = 500 << 20  # of all entries
+MOST_ENTRY_BYTES = 50 << 20  # of an entry, expanded
+MOST_EXPANDED_BYTES = 100 << 20  # of all entries
 MOST_RATIO, RATIO_FROM = 200, 10 << 20  # how often an entry of so many bytes may be the size of its compressed form
 LOCAL_HEADER = 30  # bytes before an entry's name
 ENCRYPTED = 0x1
@@ -41,6 +42,7 @@ class Archive:
         with as_user_error(f"{name} is broken or no archive of this format"):
             self._zip = ZipFile(BytesIO(data))
         self._entries = {info.filename: info for info in self._zip.infolist()}
+        self._elements: dict[str, int] = {}  # of each entry that was parsed
         self._check()
 
     @property
@@ -55,6 +57,14 @@ class Archive:
             raise UserError(f"{self.name} is broken: it has no {entry}")
         with as_user_error(f"{self.name} is broken in {entry}"):
             return self._zip.read(entry)
+
+    def tree(self, entry: str, *, doctype: bool = False) -> Tree:
+        """The XML of an entry, see `parse`; UserError also if all that were parsed together have too many elements."""
+        data = self.read(entry)
+        before = sum(count for name, count in self._elements.items() if name != entry)
+        tree = parse(data, f"{self.name}, {entry},", doctype=doctype, before=before)
+        self._elements[entry] = element_count(data)
+        return tree
 
     def rewritten(self, changed: Mapping[str, bytes]) -> bytes:
         """The archive with these entries replaced; every other has its bytes, date and place.  Without a change, the

@@ -20,7 +20,7 @@ from seq2see.errors import UserError, as_user_error
 from .archive import MIMETYPE, Archive
 from .protocol import Document, FileOptions, Text
 from .xml_document import language_kind
-from .xml_parts import local_name, parse, serialised, xml_text
+from .xml_parts import local_name, serialised, xml_text
 
 _TYPE = b"application/epub+zip"
 _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
@@ -83,7 +83,7 @@ def _check(archive: Archive) -> None:
     if "META-INF/signatures.xml" in archive:
         raise UserError(f"{archive.name} is signed, and a translation breaks the signature: save it unsigned")
     if _ENCRYPTION in archive:
-        root = parse(archive.read(_ENCRYPTION), f"{archive.name}, {_ENCRYPTION},").getroot()
+        root = archive.tree(_ENCRYPTION).getroot()
         methods = {one.get("Algorithm", "") for one in root.iter() if local_name(one) == "EncryptionMethod"}
         if methods - _OBFUSCATED_FONTS:
             raise UserError(f"{archive.name} is encrypted (digital rights management): only open books can be read")
@@ -91,13 +91,13 @@ def _check(archive: Archive) -> None:
 
 def _parts(archive: Archive, language: str) -> Iterator[_Part]:
     """The parts of every book in the file: its OPF, then its pages and tables of contents."""
-    container = parse(archive.read(_CONTAINER), f"{archive.name}, {_CONTAINER},").getroot()
+    container = archive.tree(_CONTAINER).getroot()
     packages = {one.get("full-path", ""): None for one in container.iter() if local_name(one) == "rootfile"}
     if not packages:
         raise UserError(f"{archive.name}, {_CONTAINER}, is broken: it names no book")
     done: set[str] = set()
     for package in packages:
-        root = parse(archive.read(package), f"{archive.name}, {package},", doctype=True).getroot()
+        root = archive.tree(package, doctype=True).getroot()
         yield _xml_part(archive, package, "title", language)
         for item in root.iter():
             if local_name(item) != "item" or item.get("media-type") not in (_XHTML, _NCX):
@@ -113,7 +113,7 @@ def _parts(archive: Archive, language: str) -> Iterator[_Part]:
 
 def _xml_part(archive: Archive, entry: str, name: str, language: str) -> _Part:
     """The texts of the elements of a name in an OPF (`title`) or NCX (`text`)."""
-    tree = parse(archive.read(entry), f"{archive.name}, {entry},", doctype=True)
+    tree = archive.tree(entry, doctype=True)
     found = [one for one in tree.iter() if local_name(one) == name and not len(one) and (one.text or "").strip()
              and local_name(one.getparent()) != "docAuthor"]
 
@@ -134,7 +134,7 @@ def _xml_part(archive: Archive, entry: str, name: str, language: str) -> _Part:
 def _page(archive: Archive, entry: str, language: str) -> _Part:
     """The title and the body of a page."""
     data, where = archive.read(entry), f"{archive.name}, {entry},"
-    encoding = parse(data, where, doctype=True).docinfo.encoding or "UTF-8"
+    encoding = archive.tree(entry, doctype=True).docinfo.encoding or "UTF-8"
     with as_user_error(f"{where} is broken"):
         page = data.decode(encoding)
     begin = next((one for one in _BODY.finditer(page) if one["body"]), None)

@@ -12,7 +12,7 @@ from seq2see.errors import UserError
 from .archive import Archive
 from .inline import Frame, Item, Tag
 from .xml_document import XmlParagraph, xml_paragraph
-from .xml_parts import Element, Tree, last_child, local_name, parse, properties, sibling_name
+from .xml_parts import Element, Tree, last_child, local_name, properties, sibling_name
 
 CONTENT_TYPES = "[Content_Types].xml"
 DRAWING_PARTS = ("drawingml.chart+xml", "drawingml.diagramData+xml", "drawingml.diagramDrawing+xml")
@@ -30,7 +30,7 @@ def checked_parts(archive: Archive, main: str) -> dict[str, str]:
     Raises:
         UserError: the file is of another format, has macros, or a signature, which a translation would break.
     """
-    types = parse(archive.read(CONTENT_TYPES), f"{archive.name}, {CONTENT_TYPES},").getroot()
+    types = archive.tree(CONTENT_TYPES).getroot()
     parts = {one.get("PartName", "").removeprefix("/"): one.get("ContentType", "")
              for one in types if local_name(one) == "Override"}
     macros = [name for name in archive.names if name.lower().endswith(("vbaproject.bin", "vbadata.xml"))]

@@ -10,7 +10,7 @@ from typing import Literal
 from .archive import Archive
 from .inline import Item, Paragraph, Path, fill
 from .protocol import Document, Text
-from .xml_parts import Element, Tree, local_name, parse, serialised
+from .xml_parts import Element, Tree, local_name, serialised
 
 _LANGUAGE_TAG = re.compile(r"(?P<language>[a-z]{2,3})(?:-\w{2,8})*")
 _EAST_ASIAN = {"ja", "ko", "zh"}
@@ -53,27 +53,24 @@ def xml_document(archive: Archive, entries: Sequence[str], paragraphs: Callable[
     not known.
     """
 
-    def tree_of(entry: str) -> Tree:
-        return parse(archive.read(entry), f"{archive.name}, {entry},")
-
     def write(translations: Sequence[str]) -> bytes:
         left = iter(translations)
         changed: dict[str, bytes] = {}
         for entry in entries:
-            tree = tree_of(entry)
-            # A list: every paragraph takes its translations.
-            differs = [one.translate([next(left) for _ in one.texts]) for one in list(paragraphs(tree))]
+            tree = archive.tree(entry)
+            found = [one for one in paragraphs(tree) if one.texts]
+            differs = [one.translate([next(left) for _ in one.texts]) for one in found]  # all take their translations
             if any(differs):
                 if set_language:
                     set_language(tree)
                 changed[entry] = serialised(tree)
         for entry in beside:
             if changed and set_language and entry not in changed:
-                set_language(tree := tree_of(entry))
+                set_language(tree := archive.tree(entry))
                 changed[entry] = serialised(tree)
         return archive.rewritten(changed)
 
-    return Document([text for entry in entries for one in paragraphs(tree_of(entry)) for text in one.texts], write)
+    return Document([text for entry in entries for one in paragraphs(archive.tree(entry)) for text in one.texts], write)
 
 
 def language_kind(tag: str) -> Literal["main", "east_asian", "complex"] | None:

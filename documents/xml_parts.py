@@ -10,7 +10,8 @@ from lxml import etree
 
 from seq2see.errors import UserError
 
-MOST_XML_BYTES = 64 << 20  # a tree takes about ten times the bytes of its text
+MOST_XML_BYTES = 16 << 20  # a tree takes about ten times the bytes of its text
+MOST_ELEMENTS = 300_000  # of a file: which take some 5 seconds
 DOCTYPES = tuple("<!DOCTYPE".encode(code) for code in ("utf-8", "utf-16-le", "utf-16-be"))
 NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -18,14 +19,27 @@ Element = Any  # lxml's classes have no types
 Tree = Any
 
 
-def parse(data: bytes, where: str, *, doctype: bool = False) -> Tree:
-    """The tree of an XML entry.  `doctype`: the format may name a DTD, which is not read.
+def element_count(data: bytes) -> int:
+    """At most so many elements has this XML, which is not parsed for it."""
+    return data.count(b"<") - data.count(b"</")
+
+
+def check_size(data: bytes, where: str, *, before: int = 0) -> None:
+    """UserError for XML that would take too long; `before`: the elements that were read of the file."""
+    if len(data) > MOST_XML_BYTES:
+        raise UserError(f"{where} has {len(data):,} bytes, at most {MOST_XML_BYTES:,} are read: split it")
+    if (count := before + element_count(data)) > MOST_ELEMENTS:
+        raise UserError(f"{where} makes {count:,} XML elements, at most {MOST_ELEMENTS:,} are read: split it")
+
+
+def parse(data: bytes, where: str, *, doctype: bool = False, before: int = 0) -> Tree:
+    """The tree of an XML entry.  `doctype`: the format may name a DTD, which is not read.  `before`: as in
+    `check_size`.
 
     Raises:
         UserError: no XML, too large or deeply nested, with a DTD, or with one that defines entities.
     """
-    if len(data) > MOST_XML_BYTES:
-        raise UserError(f"{where} has {len(data):,} bytes, at most {MOST_XML_BYTES:,} are read: split it")
+    check_size(data, where, before=before)
     if not doctype and any(mark in data for mark in DOCTYPES):
         raise UserError(f"{where} has a document type definition, which this format does not: save it again")
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False,

@@ -61,6 +61,7 @@ class Batcher:
         self.wait = wait
         self.metrics = metrics
         self.queued = 0  # tokens
+        self.next_part = asyncio.Lock()  # of a document's texts: one at a time, in turns
         self._requests = 0
         self._quiet = False  # the last batch was of one request, and there was no other: the next need not wait
         self._refused = False  # since the queue had much room

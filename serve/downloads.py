@@ -1,6 +1,7 @@
 """Translated files that wait to be downloaded: in memory, each under an unguessable name and for a limited time.
 
-A name is all that a download needs, as LibreTranslate's clients send no key with it; nothing lists the names.
+A name is all that a download needs, as LibreTranslate's clients send no key with it; nothing lists the names.  A new
+file replaces those of the same account alone.
 """
 
 from __future__ import annotations
@@ -12,21 +13,23 @@ from dataclasses import dataclass
 from .api_errors import APIError
 
 NAME_BYTES = 24  # of chance in a name
+SHARES = 4  # how many accounts fill it all
 
 
 @dataclass(frozen=True)
 class Download:
-    """A file, and the name under which it is saved."""
+    """A file, the name under which it is saved, and whose it is."""
 
     filename: str
     data: bytes
+    account: str = ""
 
 
 class Downloads:
     """
     Args:
         seconds: how long each is kept.
-        most_bytes: of all together; the oldest goes first.
+        most_bytes: of all together.  An account has a quarter; its oldest goes first.
     """
 
     def __init__(self, *, seconds: float, most_bytes: int):
@@ -36,13 +39,22 @@ class Downloads:
         self._kept: dict[str, Download] = {}  # oldest first
 
     def add(self, file: Download, *, extension: str) -> str:
-        """The name of a new download; APIError (413) for a file larger than all may be together.  On the event loop."""
+        """The name of a new download.  On the event loop.
+
+        APIError (413) for a file larger than all may be together, (503) while others' leave no room.
+        """
         size = len(file.data)
         if size > self.most_bytes:
             raise APIError(413, "file_too_large", f"the translated file has {size} bytes: at most {self.most_bytes} can"
                            " be kept (setting download_bytes)")
-        while self.bytes + size > self.most_bytes:
-            self._drop(next(iter(self._kept)))
+        own = [name for name, kept in self._kept.items() if kept.account == file.account]
+        own_bytes = sum(len(self._kept[name].data) for name in own)
+        while own and (own_bytes + size > self.most_bytes // SHARES or self.bytes + size > self.most_bytes):
+            own_bytes -= len(self._kept[own[0]].data)
+            self._drop(own.pop(0))
+        if self.bytes + size > self.most_bytes:
+            raise APIError(503, "downloads_full", "too many translated files wait to be saved: try again in a minute",
+                           retry_after=60)
         name = f"{secrets.token_urlsafe(NAME_BYTES)}.{extension}"
         self._kept[name] = file
         self.bytes += size

@@ -34,13 +34,15 @@ def check_size(texts: Sequence[str], options: DecodingOptions, prefix: str, *, l
 
 
 def check_document(texts: Sequence[str], *, limits: ServerSettings) -> int:
-    """As how many texts a document counts: one longer than `characters` is several.  APIError (400) for a document with
-    too much text."""
+    """As how many texts a document counts: one longer than `characters` is several, and a document half a minute's at
+    most, or it would need an account that sent nothing before, and leave it nothing.  APIError (400) for a document
+    with too much text."""
     found = sum(map(len, texts))
     if found > limits.file_characters:
         raise APIError(400, "too_much_text", f"the file has {found:,} characters of text: at most"
                        f" {limits.file_characters:,} are allowed; split it")
-    return sum(-(-len(text) // limits.characters) for text in texts)
+    count = sum(-(-len(text) // limits.characters) for text in texts)
+    return min(count, max(1, limits.texts_per_minute // 2))
 
 
 def check_tokens(lengths: Sequence[int], *, limits: ServerSettings) -> None:

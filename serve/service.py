@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from seq2see.errors import UserError
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 MOST_LOOKS = 32  # running and waiting: a class that clicks at once
 MOST_DOCUMENTS = 16  # at work; their texts take turns
+DOCUMENTS_OF_ONE = 4  # of an account
 PATIENCE = 0.05  # seconds after which a document looks again whether the queue has room
 LONG_TEXT = 1_000  # characters; longer texts are prepared in a thread, to keep the event loop free
 SAMPLE = 4_000  # characters of a document, from which its language is detected
@@ -68,7 +70,6 @@ class RequestOptions(TypedDict, total=False):
     prefix: str
     keep: str  # a pattern: what it matches stays
     glossary: Glossary | None  # terms and what is written for them
-    patient: bool  # texts of a document, of any length: they give way to others, and wait while the queue is full
 
 
 @dataclass(frozen=True)
@@ -99,10 +100,10 @@ class Service:
         self.ready = False  # every model is loaded and has passed a test translation
         self._threads = ThreadPoolExecutor(2, WORKER)
         self._markup = ThreadPoolExecutor(1, WORKER)
+        self._patient = {html: ThreadPoolExecutor(1, WORKER) for html in (False, True)}  # for texts of documents
         self._looks = Turns(MOST_LOOKS)
-        self._files = ThreadPoolExecutor(1, WORKER)  # reads and writes documents
-        self._documents = 0  # at work
-        self._next_batch = asyncio.Lock()  # of a document's texts: one at a time, in turns
+        self._files = ThreadPoolExecutor(2, WORKER)  # read and write documents
+        self._documents: list[str] = []  # the accounts of those at work
         for name, translator in (models or {}).items():
             self.add(name, translator)
         self.ready = bool(models)
@@ -153,7 +154,7 @@ class Service:
             end()
         for batcher in self._served.batchers.values():
             batcher.close()
-        for threads in (self._threads, self._markup, self._files):
+        for threads in (self._threads, self._markup, *self._patient.values(), self._files):
             threads.shutdown(wait=False, cancel_futures=True)
         self._looks.close()
 
@@ -190,7 +191,6 @@ class Service:
         """A translation of each text, in order."""
         looks = request.get("format") == "html"  # its elements are placed by attention, which may have to load torch
         seconds = self.settings.look_seconds if looks else self.settings.deadline_seconds
-        seconds = self.settings.file_seconds if request.get("patient") else seconds
         async with self.serving(texts, caller, seconds, **request):
             return await self._do(self._translate, texts, **request)
 
@@ -219,27 +219,35 @@ class Service:
         A document without a source language gets one, that of its texts together.  A long one takes long, not others'
         turns: its texts are sent in batches, one after another.
         """
-        async with self.serving([""], caller, self.settings.file_seconds):  # as one text, until they are known
-            if self._documents >= MOST_DOCUMENTS:
+        self.check_ready()
+        async with self._measured(self.settings.file_seconds):
+            if len(self._documents) >= MOST_DOCUMENTS:
                 raise busy_error()
-            self._documents += 1
+            if self._documents.count(caller.account) >= DOCUMENTS_OF_ONE:
+                raise APIError(429, "too_many_files", f"{DOCUMENTS_OF_ONE} files of yours are being translated: wait"
+                               " until one is done", retry_after=10)
+            self._documents.append(caller.account)
             try:
                 return await self._translate_document(name, data, caller, options, **request)
             finally:
-                self._documents -= 1
+                self._documents.remove(caller.account)
 
     @asynccontextmanager
     async def serving(self, texts: Sequence[str], caller: Caller, seconds: float, *,
-                      options: DecodingOptions = NO_OPTIONS, prefix: str = "", patient: bool = False,
-                      **_: Any) -> AsyncIterator[None]:
+                      options: DecodingOptions = NO_OPTIONS, prefix: str = "", **_: Any) -> AsyncIterator[None]:
         """Wraps each request: checks, deadline and metrics.
 
         Every exception leaves as an APIError, except cancellation.
         """
         self.check_ready()
-        if not patient:
-            check_size(texts, options, prefix, limits=self.settings)
+        check_size(texts, options, prefix, limits=self.settings)
         self.access.check_rate(caller, len(texts))
+        async with self._measured(seconds):
+            yield
+
+    @asynccontextmanager
+    async def _measured(self, seconds: float) -> AsyncIterator[None]:
+        """Deadline and metrics of a request."""
         began, outcome = time.perf_counter(), "done"
         try:
             with self.metrics.running.track_inprogress():
@@ -300,7 +308,9 @@ class Service:
         translator, batcher = self.served.models[name], self.served.batchers[name, options.sampling]
         within = bounded(options, translator, self.settings)
         long = sum(map(len, texts)) >= LONG_TEXT or request.get("keep") or request.get("glossary")  # these may be slow
-        run = partial(_in, self._markup if format == "html" else self._threads if long else None)
+        html = format == "html"
+        others = self._markup if html else self._threads if long else None
+        run = partial(_in, self._patient[html] if patient else others)
         job = await run(lambda: translator.prepare(texts, options=within, format=format, **request))
         if not patient:
             check_tokens([len(ids) for ids, _ in job.work], limits=self.settings)
@@ -314,12 +324,14 @@ class Service:
         return job.result
 
     async def _submit_in_turn(self, batcher: Batcher, work: Sequence[Work]) -> list[EngineOutput]:
-        """The engine's output for sources of a document: at most `texts` are in the queue at a time, and only while it
-        is not half full."""
+        """The engine's output for sources of a document: at a time as many as one call of the engine takes, and only
+        while the queue is not half full."""
         found: list[EngineOutput] = []
-        for start in range(0, len(work), self.settings.texts):
-            async with self._next_batch:
-                part = work[start : start + self.settings.texts]
+        while len(found) < len(work):
+            async with batcher.next_part:
+                ends = accumulate(len(ids) for ids, _ in work[len(found) :])
+                fitting = sum(1 for _ in takewhile(lambda end: end <= batcher.batch_tokens, ends))
+                part = work[len(found) : len(found) + max(1, fitting)]
                 tokens = sum(len(ids) for ids, _ in part)
                 while batcher.queued and batcher.queued + tokens > batcher.queue_tokens // 2:
                     await asyncio.sleep(PATIENCE)
@@ -333,7 +345,7 @@ class Service:
         options = replace(options, source=source or options.source, target=target or options.target)
         document = await _in(self._files, lambda: read_document(name, data, options))
         texts = [one.text for one in document.texts]
-        self.access.check_rate(caller, check_document(texts, limits=self.settings) - 1)
+        self.access.check_rate(caller, check_document(texts, limits=self.settings))
         request["source"] = source or await self._detected(MARKUP.sub(" ", "\n".join(texts)[:SAMPLE]), known)
         request["patient"] = True
         written = list[str](texts)
@@ -429,7 +441,7 @@ def own_code(code: str | None) -> str | None:
 
 
 async def patiently(work: Callable[..., Awaitable[Result]], *arguments: Any, **request: Any) -> Result:
-    """Call again while the queue is full; the deadline of the request ends that."""
+    """Call again while engines elsewhere are busy; the deadline of the request ends that."""
     while True:
         try:
             return await work(*arguments, **request)

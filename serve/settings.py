@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from seq2see import settings_file
 from seq2see.validation import STRICT, checked
+from ..documents.protocol import MOST_BYTES
 from ..tokenizer.language_codes import is_language
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")  # hosts unreachable from other machines
@@ -52,7 +53,7 @@ class ServerSettings:
     deadline_seconds: Seconds = 30.0
     look_seconds: Seconds = 120.0
     # Files.
-    file_bytes: Count = 10_000_000
+    file_bytes: Annotated[int, Field(ge=1, le=MOST_BYTES)] = 10_000_000
     file_characters: Count = 200_000
     file_seconds: Seconds = 600.0
     download_seconds: Seconds = 600.0

@@ -20,6 +20,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from ...documents.formats import usable_formats
 from ...documents.protocol import FileOptions
+from ..access import AccessControl, Caller
 from ..api_errors import APIError
 from ..batcher import busy_error
 from ..downloads import Download, Downloads
@@ -28,7 +29,10 @@ from .bodies import key_wanted
 
 MOST_FIELDS = 20
 LONGEST_FIELD = 5_000  # bytes
-MOST_ARRIVING = 32  # files that are being received, each in memory
+MOST_ARRIVING = 32  # files that are being received, each in memory ...
+MOST_UNKNOWN = 16  # ... of them those whose key is still to come, in the form ...
+MOST_OF_ONE = 8  # ... and those of one account or address
+RECEPTION_SECONDS = 60
 LONGEST_NAME = 100  # characters
 UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")  # in a name
 
@@ -40,7 +44,7 @@ class TranslatedFile(BaseModel):
 def router(service: Service) -> APIRouter:
     routes = APIRouter(tags=["LibreTranslate"])
     settings = service.settings
-    arriving = asyncio.Semaphore(MOST_ARRIVING)
+    arriving: list[Caller] = []
     downloads = Downloads(seconds=settings.download_seconds, most_bytes=settings.download_bytes)
 
     @routes.post("/translate_file", summary="Translate a file", response_model=TranslatedFile,
@@ -48,11 +52,19 @@ def router(service: Service) -> APIRouter:
                  description="Its format is known by the end of its name; `/frontend/settings` lists the formats. "
                  "Fields may also be query parameters.")
     async def translate_file(request: Request) -> dict[str, str]:
-        if arriving.locked():
+        sender = _sender(service.access, request)
+        if (len(arriving) >= MOST_ARRIVING or arriving.count(sender) >= MOST_OF_ONE
+                or (not sender.account and sum(not one.account for one in arriving) >= MOST_UNKNOWN)):
             raise busy_error()
-        async with arriving:
-            form = await _form(request)
-            fields, name, data = await _sent(request, form, most=settings.file_bytes)
+        arriving.append(sender)
+        try:
+            async with asyncio.timeout(RECEPTION_SECONDS):
+                fields, name, data = await _sent(request, await _form(request), most=settings.file_bytes)
+        except TimeoutError:
+            raise APIError(408, "too_slow", f"the file did not arrive in {RECEPTION_SECONDS} seconds: send less"
+                           ) from None
+        finally:
+            arriving.remove(sender)
         caller = service.access.authenticate(request, fields.get("api_key"))
         columns, keys = (tuple(filter(None, re.split(r"\s*,\s*", fields.get(which, "").strip())))
                          for which in ("columns", "keys"))
@@ -60,7 +72,7 @@ def router(service: Service) -> APIRouter:
             name, data, caller=caller, source=fields["source"], target=fields["target"],
             model=fields.get("model") or None, options=FileOptions(columns=columns, keys=keys))
         path = PurePosixPath(re.sub(r"\.pot\Z", ".po", name, flags=re.IGNORECASE))  # of a template, a catalogue
-        file = Download(safe_name(f"{path.stem}.{fields['target']}{path.suffix}"), translated)
+        file = Download(safe_name(f"{path.stem}.{fields['target']}{path.suffix}"), translated, caller.account)
         own = downloads.add(file, extension=path.suffix.lower().removeprefix("."))
         where = request.url
         return {"translatedFileUrl": f"{where.scheme}://{where.netloc}{settings.root_path}/download_file/{own}"}
@@ -73,6 +85,17 @@ def router(service: Service) -> APIRouter:
             "Content-Disposition": disposition(file.filename), "Cache-Control": "no-store"})
 
     return routes
+
+
+def _sender(access: AccessControl, request: Request) -> Caller:
+    """Who sends a file, as far as is known before it has arrived: without an account, if the key may be in the form;
+    APIError for a wrong key."""
+    try:
+        return access.authenticate(request, request.query_params.get("api_key"))
+    except APIError as error:
+        if error.code != "key_missing":
+            raise
+    return Caller("", request.client.host if request.client else "unknown")
 
 
 class InMemory(MultiPartParser):

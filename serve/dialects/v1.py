@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
+from pydantic_core import PydanticKnownError
 
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
@@ -38,6 +39,13 @@ Term = Annotated[str, Field(min_length=1, max_length=LONGEST_TERM)]
 HeadName = Annotated[tuple[Kind, From0, From0], Strict(False)]  # JSON has no tuple
 
 
+def as_object(value: Any) -> Any:
+    """Refuses what is no JSON object, in JSON's words."""
+    if not isinstance(value, dict):
+        raise PydanticKnownError("model_attributes_type")
+    return value
+
+
 class RequestBody(OptionFields):
     """Decoding options; defaults come from the checkpoint.  Any of temperature, top_k and top_p turns on sampling."""
 
@@ -61,9 +69,9 @@ class TranslateBody(RequestBody):
     format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")
     keep: str = Field(default="", max_length=LONGEST_PATTERN, description="a regular expression: what it matches stays "
                       "as it is, beside what is protected anyway")
-    glossary: dict[Term, Term] = Field(default={}, max_length=MOST_TERMS, description="terms of the source language "
-                                       "and what the translation writes for each, word for word; a term that stands "
-                                       "for itself is not translated")
+    glossary: Annotated[dict[Term, Term], BeforeValidator(as_object)] = Field(
+        default={}, max_length=MOST_TERMS, description="terms of the source language and what the translation writes "
+        "for each, word for word; a term that stands for itself is not translated")
 
     def forced(self) -> Glossary | None:
         try:

@@ -135,6 +135,32 @@ def test_xml_has_a_bound(monkeypatch):
         opened("a.docx", DOCX)
 
 
+@pytest.mark.parametrize(("name", "data"), [
+    ("a.docx", DOCX), ("a.odt", ODT), ("a.pptx", PPTX), ("a.epub", EPUB),
+    ("a.xliff", b'<xliff version="1.2"><file target-language="fr"/></xliff>'),
+])  # fmt: skip
+def test_the_elements_of_a_file_have_a_bound(monkeypatch, name, data):
+    """All entries together, each counted once."""
+    count = 0
+
+    def check(entry, where, *, before=0):
+        nonlocal count
+        count = max(count, before + xml_parts.element_count(entry))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("seq2see.documents.xliff.check_size", check)
+        patch.setattr(xml_parts, "check_size", check)
+        opened(name, data).write([one.text for one in opened(name, data).texts])
+    for most in (count, count - 1):
+        monkeypatch.setattr(xml_parts, "MOST_ELEMENTS", most)
+        if most == count:
+            document = opened(name, data)
+            document.write([one.text for one in document.texts])
+        else:
+            with pytest.raises(UserError, match=rf"{count:,} XML elements, at most {most:,} are read: split it"):
+                opened(name, data)
+
+
 def test_fonts_may_be_obfuscated():
     method = ENCRYPTION.format("http://www.idpf.org/2008/embedding")
     assert opened("a.epub", with_entries(EPUB, {"META-INF/encryption.xml": method})).texts

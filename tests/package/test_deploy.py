@@ -47,6 +47,14 @@ def test_nobody_gives_up_before_the_server_does():
     assert "proxy_request_buffering off;" in files, "nor is a file"
 
 
+def test_no_log_has_the_names_of_downloads():
+    """The names are all that is needed to read them."""
+    block = NGINX.partition("location /download_file/ {")[2].partition("}")[0]
+    assert {"access_log off;", "error_log /dev/null;", "proxy_buffering off;"} <= set(re.findall(r"\S[^;#\n]*;", block))
+    page = (FOLDER.parent / "deploy.md").read_text("utf-8")
+    assert "`access_log off`" in page.partition("location /mt/download_file/ {")[2].partition("}")[0]
+
+
 def test_systemctl_reload_sends_the_signal_that_reloads():
     assert re.search(r"^ExecReload=/bin/kill -HUP \$MAINPID$", UNIT, re.MULTILINE)
 

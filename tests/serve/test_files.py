@@ -3,9 +3,12 @@
 import asyncio
 import html
 import re
+import socket
 import tempfile
+import threading
 import time
 import urllib.parse
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import httpx
@@ -13,14 +16,15 @@ import pytest
 from serving import Stub, counters, running, stub_server, translate, written
 
 from seq2see.documents import formats
-from seq2see.documents.protocol import Document, FileOptions, Text
+from seq2see.documents.protocol import MOST_BYTES, Document, FileOptions, Text
 from seq2see.errors import UserError
 from seq2see.serve.access import AccessControl, Caller
 from seq2see.serve.api_errors import APIError
+from seq2see.serve.dialects import translate_file
 from seq2see.serve.dialects.translate_file import disposition, safe_name
 from seq2see.serve.downloads import Download, Downloads
-from seq2see.serve.service import Service
-from seq2see.serve.settings import ServerSettings
+from seq2see.serve.service import DOCUMENTS_OF_ONE, Service
+from seq2see.serve.settings import ServerSettings, read_settings
 from seq2see.translate.results import Translation
 from .conftest import KEY
 from .test_replicated import elsewhere
@@ -123,10 +127,11 @@ def test_what_is_wrong_with_a_file_is_one_line(name, data, more, expected):
 
 def test_a_document_counts_as_its_texts():
     service = Service({"stub": Stub()}, ServerSettings(characters=10, texts=2, texts_per_minute=20))
-    document(service, b"one\ntwo\nthree\n" + b"x" * 95)  # three, and ten of ten characters
-    service.access.check_rate(CALLER, 7)
+    document(service, b"one\ntwo\nthree\n" + b"x" * 45)  # three, and five of ten characters
+    service.access.check_rate(CALLER, 2)
+    document(service, b"one\n" * 90)  # it wants no full allowance, and leaves some
     with pytest.raises(APIError, match="more than 20 texts per minute"):
-        document(service, b"one")
+        document(service, b"one\ntwo")
 
 
 class Sentences(Stub):
@@ -173,6 +178,54 @@ async def gives_way(service, stub, name):
     await service.translate(["asked"], caller=CALLER, **LANGUAGES)
     assert stub.seen.index("asked") - before <= 3, "one batch of two, and one that was with the engine"
     assert await asyncio.gather(*two) == [data.upper()] * 2
+
+
+@pytest.mark.anyio
+async def test_others_wait_neither_for_its_preparation_nor_for_more_than_one_call_of_the_engine():
+    stub, calls, preparing, gate = Sentences(), [], threading.Event(), threading.Event()
+    prepare, engine = stub.prepare, stub.translate
+
+    def slow(texts, **more):
+        if texts[0].startswith("document") or texts[0].startswith("<"):
+            preparing.set()
+            assert gate.wait(60)
+        return prepare(texts, **more)
+
+    stub.prepare = slow
+    stub.translate = lambda sources, *more, **named: calls.append(sum(map(len, sources))) or engine(
+        sources, *more, **named)
+    service = Service({"stub": stub}, ServerSettings(texts=64, batch_tokens=50, wait_ms=0))
+    data = b"\n".join([*[b"document of twenty c."] * 20, b"<p>of HTML</p>"])
+    work = asyncio.create_task(service.translate_document("a.lines", data, caller=CALLER, **LANGUAGES))
+    try:
+        while not preparing.is_set():
+            await asyncio.sleep(0.001)
+        for text, format in (("long " * 300, "text"), ("other", "html")):
+            async with asyncio.timeout(20):
+                await service.translate([text], caller=CALLER, format=format, **LANGUAGES)
+        calls.clear()
+    finally:
+        gate.set()
+    assert await work == data.upper() and max(calls) <= 50 and len(calls) == 11
+    service.close()
+
+
+@pytest.mark.anyio
+async def test_one_account_has_some_of_the_places_for_documents():
+    stub = Stub()
+    service = Service({"stub": stub}, ServerSettings(wait_ms=0))
+    held = [asyncio.create_task(service.translate_document("a.txt", b"hold", caller=CALLER, **LANGUAGES))
+            for _ in range(DOCUMENTS_OF_ONE)]
+    while not stub.entered.is_set():
+        await asyncio.sleep(0.001)
+    with pytest.raises(APIError) as refused:
+        await service.translate_document("a.txt", b"a", caller=CALLER, **LANGUAGES)
+    assert (refused.value.status, refused.value.code) == (429, "too_many_files")
+    other = asyncio.create_task(service.translate_document("a.txt", b"a", caller=Caller("other"), **LANGUAGES))
+    await asyncio.sleep(0.05)
+    stub.gate.set()
+    assert await other == b"A" and await asyncio.gather(*held) == [b"HOLD"] * DOCUMENTS_OF_ONE
+    service.close()
 
 
 def test_it_has_a_deadline_of_its_own_and_so_many_are_at_work(monkeypatch):
@@ -277,6 +330,39 @@ def test_no_file_is_written_to_the_disk_and_so_many_arrive_at_a_time(client, mon
         assert told(send(busy), 503) == "the server is busy: try again in a second"
 
 
+@contextmanager
+def arriving(url, many, head=""):
+    """So many uploads that send nothing more."""
+    address, sockets = urllib.parse.urlsplit(url), []
+    for _ in range(many):
+        sockets.append(socket.create_connection((address.hostname, address.port), timeout=30))
+        sockets[-1].sendall(f"POST /translate_file HTTP/1.1\r\nHost: {address.netloc}\r\n{head}Content-Type: "
+                            "multipart/form-data; boundary=b\r\nContent-Length: 900\r\n\r\n--b\r\n".encode())
+    time.sleep(0.3)
+    yield sockets
+    for one in sockets:
+        one.close()
+
+
+def test_slow_uploads_leave_room_for_others_and_end(guarded, monkeypatch):
+    monkeypatch.setattr(translate_file, "MOST_OF_ONE", 99)
+    valid, in_form = {"headers": {"X-API-Key": KEY}}, {"fields": {"api_key": KEY}}
+    with httpx.Client(base_url=guarded) as client:
+        with arriving(guarded, translate_file.MOST_ARRIVING):
+            assert send(client, **valid).status_code == 200
+            assert told(send(client, **in_form), 503).startswith("the server is busy")
+        with arriving(guarded, 1, "X-API-Key: not-a-key\r\n") as [wrong]:
+            assert b" 403 " in wrong.recv(100), "before the file"
+        monkeypatch.setattr(translate_file, "MOST_OF_ONE", 2)
+        with arriving(guarded, 2):
+            assert send(client, **valid).status_code == 200
+            told(send(client, **in_form), 503)
+        monkeypatch.setattr(translate_file, "RECEPTION_SECONDS", 0.2)
+        with arriving(guarded, 1) as [slow]:
+            assert b" 408 " in slow.recv(100)
+        assert send(client, **in_form).status_code == 200
+
+
 def test_an_unfinished_upload_is_forgotten(client):
     with pytest.raises(RuntimeError, match="gone"):
         def breaks_off():
@@ -308,15 +394,25 @@ def test_the_address_is_right_behind_a_proxy(trusted, expected):
 
 
 @pytest.mark.anyio
-async def test_a_download_is_kept_for_its_time_and_the_oldest_goes_first():
-    kept = Downloads(seconds=0.05, most_bytes=10)
-    names = [kept.add(Download(f"{size}", b"x" * size), extension="txt") for size in (4, 5, 3)]
-    assert kept.bytes == 8 and [kept.find(name).filename for name in names[1:]] == ["5", "3"]
+async def test_a_download_is_kept_for_its_time_and_gives_way_to_others_of_its_account_alone():
+    def add(size, account="a"):
+        return kept.add(Download(f"{size}", b"x" * size, account), extension="txt")
+
+    kept = Downloads(seconds=0.05, most_bytes=40)
+    names = [add(4), add(5), add(3), add(10, "b")]  # ten of an account
+    assert kept.bytes == 18 and [kept.find(name).filename for name in names[1:]] == ["5", "3", "10"]
     with pytest.raises(APIError) as refused:
         kept.find(names[0])
     assert refused.value.status == 404
-    with pytest.raises(APIError, match="11 bytes: at most 10"):
-        kept.add(Download("", b"x" * 11), extension="txt")
+    with pytest.raises(APIError, match="41 bytes: at most 40"):
+        add(41)
+    add(22, "c")  # a large one, while there is room
+    with pytest.raises(APIError) as refused:
+        add(1, "d")
+    assert (refused.value.status, refused.value.code) == (503, "downloads_full")
+    for _ in range(20):
+        add(8)
+    assert kept.bytes == 40 and kept.find(names[3])
     await asyncio.sleep(0.1)
     assert kept.bytes == 0 and not kept._kept
 
@@ -330,3 +426,9 @@ def test_what_the_page_and_clients_learn_of_formats(client):
 def test_access_control_is_asked_once_for_an_upload():
     service = Service({"stub": Stub()}, ServerSettings(), access=AccessControl(texts_per_minute=3))
     assert document(service, b"one\ntwo\nthree") == b"ONE\nTWO\nTHREE"
+
+
+def test_no_setting_allows_larger_files_than_are_read():
+    assert read_settings(None, [f"file_bytes={MOST_BYTES}"]).file_bytes == MOST_BYTES
+    with pytest.raises(UserError, match=r"file_bytes .* expected at most 20000000"):
+        read_settings(None, [f"file_bytes={MOST_BYTES + 1}"])

@@ -74,7 +74,7 @@ def test_a_glossary_is_of_a_request(live, translator):
 
 @pytest.mark.parametrize(("glossary", "wrong"), [
     ({"a": ""}, "glossary"), ({str(n): "b" for n in range(201)}, "200"), ({"a" * 101: "b"}, "100"),
-    ({"a": 1}, "glossary"),
+    ({"a": 1}, "glossary"), ([1], "expected a JSON object"),
     ({"a": "b\n\x00"}, "term 1 of the glossary: the target term has a control"), ([["a", "b"]], "glossary"),
 ])  # fmt: skip
 def test_a_glossary_has_bounds(live, glossary, wrong):
