@@ -32,7 +32,7 @@ PACKAGE_OF = {
     )},
     "yaml": "pyyaml",
     **dict.fromkeys(("gradio", "fastapi", "jinja2", "starlette", "uvicorn",
-                     "uvloop", "orjson", "prometheus_client", "py3langid"),
+                     "uvloop", "prometheus_client", "py3langid"),
                     "'seq2see[serve]'"),
     **dict.fromkeys(("lxml", "polib"), "'seq2see[files]'"),
     **dict.fromkeys(("ray", "cloudpickle", "grpc"), "'seq2see[ray]'"),

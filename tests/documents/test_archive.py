@@ -148,7 +148,6 @@ def test_the_elements_of_a_file_have_a_bound(monkeypatch, name, data):
         count = max(count, before + xml_parts.element_count(entry))
 
     with monkeypatch.context() as patch:
-        patch.setattr("seq2see.documents.xliff.check_size", check)
         patch.setattr(xml_parts, "check_size", check)
         opened(name, data).write([one.text for one in opened(name, data).texts])
     for most in (count, count - 1):

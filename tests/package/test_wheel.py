@@ -23,7 +23,7 @@ FOLDERS = ("seq2see", "modeling", "tokenizer", "translate", "storybook", "traini
 EVERY_MODULE = """
 import importlib, pkgutil, sys
 extras = ("gradio", "fastapi", "uvicorn", "starlette", "prometheus_client", "ctranslate2", "peft", "ray",
-          "polib", "orjson")
+          "polib")
 sys.modules.update(dict.fromkeys(extras))  # as pip installs the wheel without them
 import seq2see
 from seq2see.cli.command import main
