@@ -118,8 +118,12 @@ class RequestChecks:
         return self.settings.file_bytes + FIELDS_BYTES if path == FILES else self.settings.body_bytes
 
     def _check_head(self, request: Request, *, page: bool, most: int) -> None:
-        """What can be refused before the body is read, which costs more than all this: other sites, a wrong key, a
-        missing one unless the body may hold it, a body that is too large, and work for which there is no room."""
+        """What can be refused before the body is read, which costs more than all this: two lengths, other sites, a
+        wrong key, a missing one unless the body may hold it, a body that is too large, and work for which there is no
+        room."""
+        if {"content-length", "transfer-encoding"} <= set(request.headers):  # a proxy may believe the other one
+            raise APIError(400, "malformed", "the request has a Content-Length and a Transfer-Encoding",
+                           headers={"Connection": "close"})
         self._check_sender(request, page=page)
         path, posted = request.scope["path"], request.method == "POST"
         if page or path in self.guarded or (posted and (path not in KEY_IN_BODY or has_key(request))):

@@ -79,6 +79,12 @@ def test_whoever_offers_another_protocol_is_answered_and_the_body_is_no_request(
     assert not [one for one in caplog.records if one.name.startswith("uvicorn")]
 
 
+def test_a_body_that_ends_in_two_places_is_refused_and_its_connection_closed(stub):
+    head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+    answer = raw(stub, head + b"0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 400 ") and answer.count(b"HTTP/1.1") == 1 and b'"code":"malformed"' in answer
+
+
 def test_junk_after_a_request_leaves_it_its_answer(stub, caplog):
     body = b'{"texts": ["sleep 0.2"]}'
     head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
