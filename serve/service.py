@@ -315,8 +315,8 @@ class Service:
         if not patient:
             check_tokens([len(ids) for ids, _ in job.work], limits=self.settings)
         while job.work:
-            current().source_tokens += sum(len(ids) for ids, _ in job.work)
             found = await (self._submit_in_turn(batcher, job.work) if patient else batcher.submit(job.work))
+            current().source_tokens += sum(len(ids) for ids, _ in job.work)
             written = sum(len(one.token_ids) for hypotheses in found for one in hypotheses)
             current().target_tokens += written
             self.metrics.tokens.labels("target").inc(written)
