@@ -15,7 +15,7 @@ def bench(imported):
     return imported("browser")
 
 
-@pytest.fixture(scope="module", params=[*TEXTS])
+@pytest.fixture(scope="module", params=["storybook", pytest.param("everyday", marks=pytest.mark.long)])
 def subject(request, bench, browser):
     tab = browser.new_page()
     made = bench.Subject(request.param, "int8", tab)

@@ -129,6 +129,7 @@ def test_what_was_made_once_is_found_again(bench: Workbench, tmp_path: Path, mon
     assert counter.read_text() == "7"
 
 
+@pytest.mark.long
 def test_the_corpus_is_the_one_that_the_run_was_trained_on(tmp_path: Path) -> None:
     (tmp_path / "run.yaml").write_text("data: {path: storybook}\ntraining: {seed: 3}\n")
     train = Workbench(tmp_path, quick=True).corpus.train

@@ -86,6 +86,7 @@ def test_it_is_a_pure_function_whose_splits_share_no_sentence(stories):
     assert not train & {pair.source for pair in generate(train_size=100).test}
 
 
+@pytest.mark.long
 def test_training_and_evaluation_read_it(tmp_path):
     data = load_config("storybook", ["data.target=de"]).data
     pairs = load_split(data, "test")

@@ -17,6 +17,7 @@ from .conftest import words
 SEEN = 5
 
 
+@pytest.mark.long
 def test_generation_is_a_pure_function_of_seed_and_size():
     stories = generate(seed=3, train_size=1234)
     assert stories == generate(seed=3, train_size=1234) and len(stories.train) == 1234

@@ -105,6 +105,7 @@ def test_one_process_and_two_give_the_same_model_by_torchrun_and_one_speaks(run,
     assert len(curves[0]) == 2 and curves[1] == pytest.approx(curves[0], rel=1e-5)
 
 
+@pytest.mark.long
 def test_processes_of_our_own_give_the_same_model_too_though_one_is_killed(run, at, toy_file, tmp_path, capsys,
                                                                           monkeypatch):
     """Two processes, of which the second is killed, which ends the other; the run goes on in one, as the advice has

@@ -32,6 +32,7 @@ sys.exit("; ".join(failures) or 0)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ways", [("look", "sample"), *(
     pytest.param(ways, marks=pytest.mark.long) for ways in (("html", "sample"), ("score", "view")))])
 def test_two_threads_may_be_the_first_to_need_torch(folder, ways):

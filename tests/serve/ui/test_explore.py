@@ -236,6 +236,7 @@ def test_an_attribution_says_how_many_nats_a_token_adds(open_tab, packaged):
     assert tab.locator(".cols .axis").inner_text().startswith("adds")
 
 
+@pytest.mark.long
 def test_a_large_map_is_one_picture_whose_cells_can_be_pointed_at_and_walked(open_tab, packaged):
     """From 1,600 cells on; what is said of a cell is what the map has there."""
     tab = open_tab(packaged.url)
@@ -358,6 +359,7 @@ def test_a_reload_keeps_the_sentence_its_word_and_what_was_forced(tab):
     tab.get_by_text("Forced: il").wait_for()
 
 
+@pytest.mark.long
 def test_a_sentence_typed_over_a_link_is_the_one_that_a_reload_shows(open_tab, packaged):
     """The address does not name the sentence of before, nor the one typed: browsers list addresses."""
     tab = open_tab(f"{packaged.url}/?text=I was tired.&to=de")
@@ -515,6 +517,7 @@ OVERLAPS = """() => {
 }"""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [pytest.param(1024, marks=pytest.mark.long), 1440])
 def test_no_badge_covers_another_or_a_word(open_tab, packaged, width):
     """For every word of sentences whose labels have little room, in both models."""
@@ -589,6 +592,7 @@ def test_the_tour_has_four_steps_and_gives_the_focus_back(tab):
     assert tab.evaluate("document.activeElement.dataset.k") == "tour"
 
 
+@pytest.mark.long
 def test_the_best_translation_alone_has_a_chance_and_the_others_odds_against_it(tab):
     """In French everyday has none."""
     for text, best in ((None, r"over 99%|\d+%"), ("We're ready.", "the best")):

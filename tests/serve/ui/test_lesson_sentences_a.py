@@ -268,6 +268,7 @@ def test_causal_mask(net, opened):
     assert counts == (str(IL + 1), str(len(INPUTS) - IL - 1), "0%")
 
 
+@pytest.mark.long
 def test_many_heads(net, opened):
     lesson, exact = opened(5), [one["value"] for one in RECORD["l05_many_heads"]["exact"]]
     looks = [look for (layer, _), look in net.looks("decoder", QU).items() if layer == 1]

@@ -235,6 +235,7 @@ def test_values(net, lesson):
 # --- 10: it
 
 
+@pytest.mark.long
 def test_it(net, lesson):
     page, head = lesson(10), tuple(RECORD["l10_it"]["look"][one] for one in ("kind", "layer", "head"))
     pronouns = [token(net, "il"), token(net, "elle")]

@@ -113,7 +113,7 @@ def test_every_answer_gets_the_same_sentence_and_is_remembered(open_lesson, numb
     assert not re.search(r"\b(correct|wrong|score[ds]? \d|points? of \d)\b", " ".join(said), re.IGNORECASE)
 
 
-@pytest.mark.parametrize("number", [*NUMBERS[:2], *(pytest.param(one, marks=pytest.mark.long) for one in NUMBERS[2:])])
+@pytest.mark.parametrize("number", [*NUMBERS[:1], *(pytest.param(one, marks=pytest.mark.long) for one in NUMBERS[1:])])
 @pytest.mark.parametrize("scheme", ["light", LATER["dark"]])
 def test_everybody_can_use_it_on_a_phone(open_lesson, number, scheme):
     lesson = open_lesson(number, viewport={"width": 390, "height": 844}, color_scheme=scheme)

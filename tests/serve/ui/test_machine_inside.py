@@ -174,6 +174,7 @@ def test_the_same_map_in_explore(machine):
 # --- feed-forward blocks
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("mode", ["for", "over"])
 def test_the_neurons_of_a_block(machine, model, mode):
