@@ -80,7 +80,7 @@ def _decoded(data: bytes, name: str) -> tuple[str, str]:
 
 
 def _with_language(page: str, options: FileOptions) -> str:
-    """The page with its language named anew, if it named the source."""
+    """The page with its language changed, if it named the source."""
     def renamed(found: re.Match[str]) -> str:
         same = not options.source or iso(found[2]) == iso(options.source)
         return found[1] + (iso(options.target) if same else found[2])

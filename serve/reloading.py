@@ -1,4 +1,4 @@
-"""Loads the models anew while the server goes on: at SIGHUP, or for `POST /v1/reload`.
+"""Reloads the models while the server goes on: at SIGHUP, or for `POST /v1/reload`.
 
 Each is loaded in a thread and must pass a test translation; from then on, requests that begin get it.  Requests in
 progress end with the models that they began with.  A model that cannot be loaded leaves the one before in its place.
@@ -72,7 +72,7 @@ class Reloaded(BaseModel):
 def reload_router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["server"])
 
-    @routes.post("/reload", summary="Load the models anew", dependencies=key_wanted(service),
+    @routes.post("/reload", summary="Reload the models", dependencies=key_wanted(service),
                  description="For the API keys that the setting `may_reload` names. The response comes once every "
                  "model is loaded; requests in progress end with the model that they began with. Status 500 names the "
                  "models that could not be loaded: the server goes on with those it had.")
@@ -82,7 +82,7 @@ def reload_router(service: Service) -> APIRouter:
             raise APIError(403, "may_not_reload", "this needs an API key that the setting may_reload names")
         service.check_ready()
         if service.reload is None:
-            raise APIError(501, "no_reload", "behind Ray, models are loaded anew by deploying the application again")
+            raise APIError(501, "no_reload", "behind Ray, models are reloaded by deploying the application again")
         names = [*service.models]
         if failed := await service.reload():
             reasons = "; ".join(f"{name}: {reason}" for name, reason in failed.items())

@@ -117,7 +117,7 @@ class Server(uvicorn.Server):
         return translator
 
     def _reload_soon(self) -> None:
-        """Once the models are loaded, load them anew."""
+        """Once the models are loaded, reload them."""
         async def reload() -> None:
             while not self.service.ready:
                 await asyncio.sleep(0.1)

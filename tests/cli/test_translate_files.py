@@ -359,7 +359,7 @@ def test_only_the_same_is_resumed(copied, tmp_path, monkeypatch):
 
 
 def test_an_output_is_complete_only_if_it_is_known_to_be_this_one(copied, tmp_path):
-    """And not for the number of its lines: another is refused or, if -o names it, written anew."""
+    """And not for the number of its lines: another is refused or, if -o names it, written again."""
     source, out, record = tmp_path / "a.txt", tmp_path / "a.fr.txt", tmp_path / ".a.fr.txt.seq2see.json"
     source.write_bytes(LINES)
     for left in ('{"x": 1}', "no JSON", "[]"):  # and no output

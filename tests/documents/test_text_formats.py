@@ -148,7 +148,7 @@ def test_unchanged_texts_give_the_same_bytes_and_changed_ones_are_found_again(na
     again = written(document, str.swapcase)
     assert again != SAMPLES[name] and (again.casefold() == SAMPLES[name].casefold() or name == "a.md")
     found = read(name, again, columns={"a.csv": ("comment",), "a.tsv": ("text",)}.get(name, ()))
-    assert written(found, str.swapcase) == SAMPLES[name] or name == "a.md"  # its lines are filled anew
+    assert written(found, str.swapcase) == SAMPLES[name] or name == "a.md"  # its lines are filled again
     assert [*map(str.casefold, texts(found))] == [*map(str.casefold, texts(document))]
 
 

@@ -1,4 +1,4 @@
-"""Models are loaded anew while a server goes on: nothing is lost, no answer mixes two models, and the old one goes."""
+"""Models are reloaded while a server goes on: nothing is lost, no answer mixes two models, and the old one goes."""
 
 import asyncio
 import gc
