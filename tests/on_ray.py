@@ -39,11 +39,17 @@ class Nodes(Cluster):
 
 
 def patiently(start, **arguments):
-    """Ray gives up on a node that has not started within 15 seconds, as on a busy machine."""
-    for _ in range(2):
-        with contextlib.suppress(Exception):
+    """Ray gives up on a node that has not started within 30 seconds, as on a busy machine.  What it leaves running is
+    killed: it would join the cluster later, unknown to us, and take engines."""
+    for attempts_left in (2, 1, 0):
+        before = psutil.Process().children()
+        try:
             return start(**arguments)
-    return start(**arguments)
+        except Exception:
+            for left in set(psutil.Process().children()) - set(before):
+                left.kill()
+            if not attempts_left:
+                raise
 
 
 @contextlib.contextmanager
