@@ -110,7 +110,7 @@ def test_the_sheet_of_the_class_hour_needs_no_other_file_and_its_questions_have_
     text = SHEET.read_text("utf-8")
     assert not re.search(r"(?:src|href)=|url\(|@import", text)
     questions = re.findall(r"<li><b>(.*?)</b>", text)
-    guide = (ROOT / "docs/teachers.md").read_text("utf-8").partition("### The class hour\n")[2].partition("\n### ")[0]
+    guide = (ROOT / "docs/teach.md").read_text("utf-8").partition("### The class hour\n")[2].partition("\n### ")[0]
     answers = re.findall(r"^\d\. \*(.*?)\*", guide, re.MULTILINE)
     subjects = ("three vectors", "prevent", "mask|words after it", "head", "cross-attention", "temperature", "cache",
                 "map")  # fmt: skip
