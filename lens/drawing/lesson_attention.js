@@ -37,8 +37,8 @@ export const attention = {
     return html`${rowPicture(`What ${asker} finds, number by
       number`, row, words, { asker, pair: found, step: [0, 1, 3, 4], count,
       head: "sum", last: { head: "share × value", draw, foot }, theme })}
-      <p class="fine">Blue is above zero, orange below. Pale products are not added yet. A product is blue where query
-      and key have the same colour.</p>`;
+      <p class="fine">Blue is above zero, orange below, pale not added yet. A product is blue if query and key have the
+      same colour.</p>`;
   },
   says(state, answers) {
     const [look, row] = answers, { words, asker, count, found, shares } = seen(state, answers), size = row.query.length;

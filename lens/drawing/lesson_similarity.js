@@ -34,8 +34,8 @@ export const similarity = {
     return html`${picture(`The vectors of ${WORD} and two neighbours, their cosines and dot products`, high + 68 + 4 * row,
       html`${arrows(answer, both, high)}${compared("cosine", `cosine with ${WORD}`, 1, high + 24)}${
         compared("dot", `dot product with ${WORD}`, neighbours(answer, MOST)[1].dot, high + 56 + 2 * row)}`)}<p class="key">
-      All lengths are true, and so are the angles to “${WORD}”. Dashed: the projection of “${both[1].name}” onto the
-      line of “${WORD}”. The dot product is the length of this projection times the length of “${WORD}”.</p>`;
+      Lengths and angles to “${WORD}” are true. Dashed: the projection of “${both[1].name}” onto “${WORD}”. The dot
+      product is the projection’s length times the length of “${WORD}”.</p>`;
   },
 
   says({ times }, [answer]) {

@@ -59,9 +59,9 @@ export const words = {
       : ""}`, (isAnswered ? below : below - 30) + similar.length * height + 4,
     [heads, strips(rows, { y, right: 56, left, height, theme }),
       bars(similar.map(stage), { y: below, most: 1, left, right: 56, height })])}
-      <p class="fine">Blue is above zero, orange below. The row <i>${FAR}</i> is there for comparison. A similarity
-      of 1 means the same direction, and 0 means nothing in common. Of the ten words with the most similar use, ${part(overlap.value)} are among a word’s ten nearest vectors. By chance it would be
-      ${part(guessed)}. ${isAnswered ? sentences : ""}</p>`;
+      <p class="fine">Blue is above zero, orange below. <i>${FAR}</i> is for comparison. Similarity: 1 is the same
+      direction, 0 is nothing in common. Of the ten words with the most similar use, ${part(overlap.value)} are among
+      the ten nearest. By chance it would be ${part(guessed)}. ${isAnswered ? sentences : ""}</p>`;
   },
   says({ word }, [found, layers]) {
     const similar = alike(layers), [{ word: nearest, value }] = wordsOf(found);
