@@ -15,7 +15,7 @@ function seen({ masked }, [look, row]) {
 
 export const causalMask = {
   lead: html`<p>In <b>training</b>, the model gets the whole French sentence at once. It has to predict each word from
-    the words before it. In <b>use</b>, the later words do not exist yet, because the model has still to write them.</p>
+    the words before it. In <b>use</b>, the later words do not exist yet, because the model still has to write them.</p>
     <p>The mask makes training and use alike. It removes the scores of later words before the softmax, so that they get
     no share. Here <i>il</i> asks again, so that <i>était</i> can be written. As in training, the later words are
     there.</p>`,

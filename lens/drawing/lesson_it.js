@@ -76,7 +76,7 @@ function changed(doing, answers, head) {
 }
 
 export const it = {
-  lead: html`In <i lang="en">${CAT.text}</i>, the English <i>it</i> could be the cat or the street. French must decide:
+  lead: html`Take the sentence <i lang="en">${CAT.text}</i> Here <i>it</i> could be the cat or the street. French must decide:
     <i>il</i> for <i>le chat</i>, <i>elle</i> for <i>la rue</i>. Only the last word, <i>tired</i> or <i>wide</i>, decides.
     One head of the decoder looks back at the noun. You can change the word, switch the head off, or give the head its
     output from the other sentence.`,

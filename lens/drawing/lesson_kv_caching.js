@@ -122,7 +122,7 @@ export const kvCaching = {
       const all = differences(early, late), same = all.filter((one) => one <= SAME).length;
       return html`We computed the key of <i>${WORDS[WATCHED][0]}</i> when this was the last word, and again to write
         <i>${WORDS[START][0]}</i>. <b>${same}</b> of its ${all.length} numbers are the same. The mask hides later words
-        from earlier ones, so nothing new reaches them. So their keys and values need not be computed again.`;
+        from earlier ones. So the earlier keys and values stay the same, and need not be computed again.`;
     },
     shows: { answered: true },
   },

@@ -63,7 +63,7 @@ function samples({ result }, warmth) {
 
 export const temperature = {
   lead: html`<p>The model ends each step with a score for every word it knows. The softmax turns scores into shares that
-    sum to 100%. Then one word is chosen: the most likely one, or one drawn at random with these shares as its chances.
+    sum to 100%. Then one word is chosen: the most likely one, or one drawn at random according to the shares.
     Before the softmax, all scores can be divided by one number, the <b>temperature</b>.</p>
     <p>With <i>tired</i>, the model has no doubt. So here the sentence is <i lang="en">${TEXT}</i> Both the cat and the
     street can be dirty, so the French can be <i>il</i> or <i>elle</i>.</p>`,

@@ -40,9 +40,9 @@ function tale(lessons) {
     <p class="short" data-says="story-${name.slice(4)}"></p><p class="second"><a href="#lesson-${number}">What was
     measured: lesson ${number}</a></p></section>`;
   return html`<div class="tale"><h2>From a word to a translation</h2>
-    <p class="lead">How does a machine turn <i lang="en">${CAT.text}</i> into French? This story has eight steps. In
-      each step, you predict something and move something. Reading takes ten minutes, and trying everything takes a class
-      hour.</p>
+    <p class="lead">How does a machine translate a sentence? This story follows <i lang="en">${CAT.text}</i> It
+      becomes French in eight steps. In each step, you predict something and move something. Reading takes ten minutes,
+      and trying everything takes a class hour.</p>
     <p class="soft lead">The numbers come from the small model storybook, and are computed as you read. The model was trained
       on simple made-up sentences in the style of children’s books. Numbers marked “measured” were computed beforehand,
       with this model or with small models trained for the lesson. In the pictures, <i>end</i> is the mark after the last
