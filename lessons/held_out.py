@@ -155,5 +155,5 @@ def named(one: RoleScore | None) -> str:
     if one is None:
         return "Not decidable here: the role does not occur, or a head without information would already look there."
     return (f"The best head is {head_name(one.head)}{one.supervision}. It gives"
-            f" {Estimate(one.score, one.low, one.high):.0%} of its attention there, the best baseline"
+            f" {Estimate(one.score, one.low, one.high):.0%} of its attention there. The best baseline gives"
             f" {one.baseline:.0%}.")
