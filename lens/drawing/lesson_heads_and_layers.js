@@ -55,7 +55,8 @@ export const headsAndLayers = {
   says(state, [answer], lesson) {
     const trace = traceIn(answer), head = headOfState(state, lesson), all = costsOf(lesson);
     const falls = (one) => html`<i>${one.label}</i> falls to <b>${chance(one.without)}</b>`;
-    const some = doubted(trace, head), here = some.length ? listed(some, falls) : `every word keeps at least ${chance(LEADS)}`;
+    const some = doubted(trace, head);
+    const here = some.length ? listed(some, falls) : `every word keeps at least ${chance(LEADS)}`;
     const place = all.findIndex(({ name }) => name === nameOf(head)), { roles, cost } = all[place] ?? {};
     if (!roles) return html`${HeadTitle(head)}. This head of another model was not measured. Without it, ${here}.`;
     const role = roles.length ? listed(roles, (one) => roleName({ role: one })) : "none of those that were tried";

@@ -85,7 +85,8 @@ function article(lesson, record, model) {
   return html`<article class="lesson"><p class="soft"><a href="#lessons">Lessons</a> · ${lesson.number} of 18</p>
     <h2>${lesson.title}</h2><div class="lead">${module?.lead ?? prose(lesson.claim)}</div>
     ${model && model !== record.run.split(/[\\/]/).at(-1) ? html`<p class="fine">The pictures show the model ${model}. The
-      measurements below are of ${record.run}.</p>` : ""}${module ? html`<div class="moving"></div>` : ""}${measured(lesson, record)}
+      measurements below are of ${record.run}.</p>` : ""}${module ? html`<div class="moving"></div>` : ""}${
+      measured(lesson, record)}
     <nav class="turn" aria-label="Previous and next lesson">${link(numbers[at - 1], "Previous:")}${
       link(numbers[at + 1], "Next:")}</nav></article>`;
 }

@@ -60,7 +60,8 @@ function tale(lessons) {
       is an explanation yet. <span data-says="story-values"></span> <a href="#lesson-9">Lesson 9</a> switches heads off
       and shows what changes.</p>
     <p class="short">And why <i>il</i>? Cats get tired, streets do not. With <i>wide</i> instead of <i>tired</i>,
-      <i>it</i> stands for the street, and the model writes <i>elle</i>. <a href="#lesson-10">Lesson 10</a> looks for the head that makes the
+      <i>it</i> stands for the street, and the model writes <i>elle</i>. <a href="#lesson-10">Lesson 10</a>
+      looks for the head that makes the
       difference.</p>
     <p><a class="chip solid" href="#lesson-9">Continue with lesson 9</a></p></section></div>`;
 }
