@@ -1,5 +1,8 @@
-"""A circuit as a page: its parts along the residual streams of encoder and decoder, its curves, every part in order.
-One file that works offline, light or dark as the reader's system is."""
+"""A circuit as a page: its parts along the residual streams of encoder and decoder, its curves, and a table of all
+parts.
+
+The page is one file that works offline, in the reader's light or dark theme.
+"""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -25,7 +28,7 @@ svg polyline { fill: none; stroke-width: 2 }
 
 
 def circuit_page(about: Sequence[str], circuit: Circuit) -> str:
-    """The page of a circuit; `about` are the lines of text above it, of which the first is the title."""
+    """The page of a circuit; `about` are the lines of text above it, with the title first."""
     rows = [[number, part, *(value.replace("-", "−") for value in values)] for number, part, *values in cells(circuit)]
     body = [STYLE, *(f"<p>{escaped(line)}</p>" for line in about[1:]), f"<p>{escaped(kept_line(circuit))}</p>",
             f"<div class=wide>{drawing(circuit)}</div><p class=soft>Filled: in the circuit. Numbers are those of"
@@ -51,7 +54,7 @@ def _share(share: float, digits: int = 1) -> str:
 
 
 def kept_line(circuit: Circuit) -> str:
-    """What was found, as a sentence; also that it is no small circuit, if most parts are needed."""
+    """The result as a sentence; it also warns if most parts are needed, because this is no small circuit."""
     last, many = circuit.order[circuit.size - 1], len(circuit.order)
     few = "" if 2 * circuit.size <= many else " More than half of all parts: no small circuit was found."
     return (f"{circuit.size} of {many} parts keep {_share(last.faithfulness)} of the difference (wanted:"

@@ -1,6 +1,6 @@
 """One map of a trace with its labels and captions, as `terminal.py` and `plot.py` draw it.
 
-Nothing is renormalised and heads are not averaged; a layer or head that a view does not have is refused.
+Nothing is renormalised and heads are not averaged.  A layer or head that a view does not have raises an error.
 """
 
 from dataclasses import dataclass
@@ -36,9 +36,9 @@ WORTH_TELLING = 0.01  # difference of two log-probabilities; smaller ones are ro
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A map [R,C] and what it means.  Masked cells are NaN.
+    """A map [R,C] and its meaning; masked cells are NaN.
 
-    `layer` and `head` are None for a view that has none; `layers` and `heads` are how many there are.
+    `layer` and `head` are None for a view without them; `layers` and `heads` are their numbers.
     """
 
     view: str
@@ -58,7 +58,7 @@ class Picture:
 
     @property
     def place(self) -> str:
-        """Which kind, layer and head, counted from 0."""
+        """The kind, layer and head, counted from 0."""
         if self.view == "left_out":
             return LEFT_OUT
         attributed = ATTRIBUTED.get(self.kind) if VIEW[self.view].attribution else None
@@ -69,7 +69,7 @@ class Picture:
 
     @property
     def title(self) -> str:
-        """The place and the view."""
+        """The kind, layer, head and view."""
         return f"{self.place}, view {self.view}"
 
     @property
@@ -78,12 +78,12 @@ class Picture:
 
     @property
     def cell(self) -> str:
-        """What the number of a cell is."""
+        """The meaning of the number in a cell."""
         return VIEW[self.view].cell
 
     @property
     def sums(self) -> str:
-        """What a row sums to."""
+        """The sum of a row."""
         return VIEW[self.view].sums[self.kind]
 
 
@@ -91,11 +91,20 @@ def picture(
     trace: TraceData, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None, head: int | None = None,
     words: bool = False, rows: Rows = "predicts",
 ) -> Picture:
-    """One map; by default the last layer and the first head.  Layers and heads count from 0.
+    """One map of a trace, ready to draw; by default the last layer and the first head.
 
-    `words`: sums over key tokens, means over query tokens (sums for left_out and attributions, since log-probabilities
-    add up).
-    UserError for a missing layer, head, view, kind or row meaning.
+    Args:
+        trace: any trace.
+        view: a view that the trace holds.
+        kind: "encoder", "decoder" or "cross".
+        layer: from 0; None: the last one.
+        head: from 0; None: the first one.
+        words: group tokens by word: sums over columns, means over rows.  Rows of left_out and attributions are summed,
+            because log-probabilities add up.
+        rows: "predicts" or "reads": whether a row of the decoder is named by the token that its step predicts or reads.
+
+    Raises:
+        UserError: a layer, head, view, kind or row meaning that does not exist.
     """
     check_views([view])
     of_output = view == "left_out" or VIEW[view].attribution
