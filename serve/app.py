@@ -35,9 +35,9 @@ CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
 def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
-    """Everything except Gradio's page, which goes into `app.state.page`; `host` is the address to listen on.
+    """The application without Gradio's page, which goes into `app.state.page`; `host` is the address to listen on.
 
-    UserError if the settings ask for a key where there is none.
+    Raises UserError if the settings require a key that does not exist.
     """
     settings = service.settings
     _check_keys(service)
@@ -82,7 +82,7 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
 
 
 def _check_keys(service: Service) -> None:
-    """UserError for a setting that lets in those with a key, of a server without that key."""
+    """Raises UserError for a setting that admits callers with a key, if there is no such key."""
     settings, names = service.settings, set(service.access.keys.values())
     guarded = [name for name in ("docs", "metrics") if getattr(settings, name) == "key"]
     if guarded and not names:
@@ -94,7 +94,7 @@ def _check_keys(service: Service) -> None:
 
 
 async def _raise_api_error(_: Request, error: Exception) -> Response:
-    """Pass the error to `RequestChecks`, which answers all errors in one format."""
+    """Pass the error to `RequestChecks`, which writes all errors in one format."""
     if isinstance(error, RequestValidationError):
         raise bad_request(error)
     assert isinstance(error, HTTPException)

@@ -31,7 +31,7 @@ _NO_NAME = regex.compile(r"(?<![\p{L}_])(?!\p{Lu})[\p{L}\p{M}'’]+")  # words t
 
 @dataclass(frozen=True)
 class Detection:
-    """A language and its probability among all that the detector knows, in per cent."""
+    """A language and its probability in per cent, among all languages that the detector knows."""
 
     confidence: float
     language: str
@@ -46,11 +46,10 @@ def detect(text: str, served: Iterable[str]) -> list[Detection]:
 
 
 def other_language(text: str, source: str) -> str | None:
-    """The language (ISO 639-1) that a text seems to be in, if that is not its source language; UNDETERMINED if it is
-    not clear which one.
+    """The language (ISO 639-1) of a text, if it differs from the source language; UNDETERMINED if it is unclear.
 
-    None in doubt: for names, URLs and marks, which belong to no language, and if the detector does not know the source.
-    The words that are no names must agree, for an English sentence may be full of Polish ones.
+    None in doubt: for names, URLs and marks, which belong to no language, and if the detector does not know the source
+    language.  Words that are no names must agree, because an English sentence may be full of Polish names.
     """
     whole, own = ANY.masked(text[:LONGEST]).replace("_", " "), iso(source)
     words = " ".join(_NO_NAME.findall(whole))

@@ -1,7 +1,7 @@
-"""Reloads the models while the server goes on: at SIGHUP, or for `POST /v1/reload`.
+"""Reloads the models of a running server: at SIGHUP, or for `POST /v1/reload`.
 
-Each is loaded in a thread and must pass a test translation; from then on, requests that begin get it.  Requests in
-progress end with the models that they began with.  A model that cannot be loaded leaves the one before in its place.
+Each model is loaded in a thread and must pass a test translation.  New requests then get it.  Requests in progress end
+with the models that they started with.  If a model cannot be loaded, its old version stays.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .service import Service
 
 
 class Reloading:
-    """Calls share a reload that has not begun; one that has begun may have read older files, so another follows it.
+    """Callers share a reload that has not begun; one that has begun may have read older files, so another follows it.
 
     Args:
         names: of the models.
-        load: a tested model of this name.
+        load: loads and tests the model of a name.
     """
 
     def __init__(self, service: Service, names: Iterable[str], load: Callable[[str], Awaitable[Translator]]):
@@ -36,7 +36,7 @@ class Reloading:
         self._task: asyncio.Task[Mapping[str, str]] | None = None
 
     async def __call__(self) -> Mapping[str, str]:
-        """Reload every model: why it failed, by the names of those for which it did.  Cancelling stops no reload."""
+        """Reload every model; returns the errors by name.  Cancelling does not stop a reload."""
         self._wanted = True
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._reload())
@@ -61,7 +61,7 @@ class Reloading:
 
 
 def _reason(error: BaseException) -> str:
-    """In one line."""
+    """The error in one line."""
     return " ".join((str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}").split())
 
 

@@ -1,4 +1,4 @@
-"""`/v1/compare`: two served models on one sentence, for the page that lays them side by side."""
+"""`/v1/compare`: two served models on one sentence, for the page that compares them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class CompareBody(OptionFields):
-    """Both models decode with these options; defaults come from each checkpoint."""
+    """A sentence and two models; both use these decoding options, with defaults from each checkpoint."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"text": "The cat is tired.", "source": "en", "target": "fr"},
@@ -41,7 +41,7 @@ class CompareBody(OptionFields):
 
 
 class OneWord(BaseModel):
-    """A word of the translation that has tokens of its own in both models."""
+    """A word of the translation that has its own tokens in both models."""
 
     number: int = Field(description="its index among the words of the translation")
     word: str
@@ -53,7 +53,7 @@ class OneWord(BaseModel):
 
 
 class LongestLook(BaseModel):
-    """A row of two maps, by words."""
+    """One row of the two maps, by words."""
 
     word: str
     first: list[str | float] = Field(description="where the first model's head looks most, and with which share")
@@ -61,7 +61,7 @@ class LongestLook(BaseModel):
 
 
 class MatchedHeads(BaseModel):
-    """A head of the first model and the one of the second whose map is most alike."""
+    """A head of the first model, and the head of the second with the most similar map."""
 
     first: list[str | int] = Field(description="kind, layer, head")
     second: list[str | int]
@@ -130,7 +130,7 @@ async def compare_reply(service: Service, body: CompareBody, caller: Caller) -> 
 
 async def _own(service: Service, body: CompareBody, name: str | None, *, caller: Caller, source: str | None,
                target: str | None) -> tuple[Translation, Trace]:
-    """What a model writes for the sentence, and its trace."""
+    """A model's translation of the sentence, and its trace."""
     with IMPORTS:
         from ...translate.under_another import check_one_sentence
 
@@ -152,7 +152,7 @@ def _next(service: Service, first: str, pair: tuple[str | None, str | None]) -> 
 
 
 def _second_model(service: Service, name: str, source: str | None, target: str | None) -> str:
-    """The name of the second model; APIError, which names it, if it lacks the language pair."""
+    """The name of the second model; raises APIError with this name if it lacks the language pair."""
     try:
         return service.model_for(name, source, target)
     except APIError as error:

@@ -1,7 +1,7 @@
 """The Hugging Face Hub's inference interface for the task `translation`: `InferenceClient(model="http://HOST:PORT")`.
 
 A request has a text or a list of texts and, in `parameters`, languages and `generate` options.  The response to one
-text is a list with one object (or `num_return_sequences` objects); to a list, one entry per text.
+text is a list with one object (or `num_return_sequences` objects).  The response to a list has one entry for each text.
 """
 
 from typing import Annotated, Any, Literal
@@ -82,7 +82,7 @@ class Info(BaseModel):
 
 
 def router(service: Service) -> APIRouter:
-    """`POST /` and `/models/NAME`, the address that a client uses as its model; `/info` and `/health` below each."""
+    """The routes: `POST /` and `/models/NAME`, a client's address of a model; `/info` and `/health` below each."""
     routes = APIRouter(tags=["Hugging Face"], route_class=JSONRoute)
 
     @routes.get("/info", summary="The first model and its limits")

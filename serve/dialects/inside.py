@@ -1,6 +1,6 @@
-"""Questions about one translation, computed by `lens`: those of `/v1/inside`, for the explorer's lab.
+"""The tools of `/v1/inside`, for the explorer's lab: questions about one translation, computed by `lens`.
 
-A question contains the text and its translation; the trace is recomputed each time, so the server is stateless.
+A question contains the text and its translation.  The trace is recomputed each time, so the server is stateless.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Question(BaseModel):
     model: str | None = None
 
     def trace(self, translator: Translator) -> Trace:
-        """Not to be called inside `translator.inside()`."""
+        """The trace of the translation; do not call it inside `translator.inside()`."""
         return translator.look_at(self.text, self.translation, source=self.source, target=self.target,
                                   target_ids=self.target_ids, given=self.given)
 
@@ -74,8 +74,11 @@ class ArithmeticQuestion(Question):
 
 
 class LayersQuestion(Question):
-    """The logit lens: what each decoder layer would predict as the last one.  For each layer and step, five candidates,
-    and the log-probability and rank of the token that was written."""
+    """The logit lens: the prediction of each decoder layer, as if it were the last.
+
+    The response has for each layer and step five candidates, and the log-probability and rank of the translation's
+    token.
+    """
 
     tool: Literal["layers"]
 
@@ -91,7 +94,7 @@ class LayersQuestion(Question):
 
 
 class TreeQuestion(Question):
-    """The tree of a beam search: the nodes of each step as [token, index of its parent, log-probability, score]."""
+    """The tree of a beam search: for each step its nodes as [token, index of the parent, log-probability, score]."""
 
     tool: Literal["tree"]
     num_beams: int = Field(default=4, ge=2, le=MOST_BEAMS)
@@ -114,7 +117,7 @@ class TreeQuestion(Question):
 
 
 class WordsQuestion(Question):
-    """One word in several sentences: its vectors by layer, projected to a plane, and their cosine distances."""
+    """One word in several sentences: its vectors after each layer, projected to a plane, and their cosine distances."""
 
     tool: Literal["words"]
     word: Short
@@ -135,8 +138,11 @@ class WordsQuestion(Question):
 
 
 class NearQuestion(Question):
-    """The neighbours of `word`, or of `word` - `minus` + `plus`: [token, similarity, whether it is in the query]; the
-    vectors of `word` and of each neighbour, to four decimals."""
+    """The nearest tokens of `word`, or of the analogy `word` - `minus` + `plus`.
+
+    The response has [token, similarity, whether it is in the query] for each, and the vectors of `word` and of each
+    neighbour, to four decimals.
+    """
 
     tool: Literal["near"]
     word: Short
@@ -157,8 +163,11 @@ class NearQuestion(Question):
 
 
 class PositionsQuestion(Question):
-    """With or without the vectors of positions: the tokens of the translation, the probability of each, and the three
-    best candidates of its step.  Probabilities are calibrated where the model is and has its positions."""
+    """The prediction of the translation with or without position vectors.
+
+    The response has the tokens, their probabilities, and the three best candidates of each step.  With positions, the
+    probabilities are calibrated if the model has a calibration.
+    """
 
     tool: Literal["positions"]
     positions: bool = Field(description="false: the vectors of positions are zero, on both sides")
@@ -180,8 +189,10 @@ class PositionsQuestion(Question):
 
 
 class PatchQuestion(Question):
-    """Activation patching: the log-odds of each word of the translation with each head patched from `other`, which must
-    have as many tokens as the text."""
+    """Activation patching: the log-odds of each word of the translation, with each head patched from the text `other`.
+
+    Both texts must have equally many tokens.
+    """
 
     tool: Literal["patch"]
     other: Sentence
@@ -196,8 +207,10 @@ class PatchQuestion(Question):
 
 
 class ReplayQuestion(Question):
-    """The recorded moments of the training: of this sentence if it was recorded, otherwise of the first; none if the
-    model has no replay."""
+    """The recorded moments of the training, for this sentence or, if it was not recorded, for the first one.
+
+    The lists are empty if the model has no replay.
+    """
 
     tool: Literal["replay"]
 
@@ -213,9 +226,12 @@ class ReplayQuestion(Question):
 
 
 class MachineQuestion(Question):
-    """The whole machine at one step: the parts that each block, head, position and neuron adds to the logit of the
-    token (`for`) and to its lead over the runner-up (`over`), and that lead without each head and each feed-forward
-    layer of the decoder, with `steers`: the head that it needs most, and the layer whose part this changes most."""
+    """One step of the translation split into the contributions of each block, head, position and neuron.
+
+    The contributions are to the logit of the written token (`for`) and to its lead over the runner-up (`over`).
+    `without` is the lead without each head and each feed-forward layer of the decoder.  `steers` is the head with the
+    largest effect, and the layer whose contribution it changes most.
+    """
 
     tool: Literal["machine"]
     step: From0

@@ -64,7 +64,7 @@ class Lessons:
                             may_run=self.service.settings.run_lessons)
 
     def start(self) -> None:
-        """APIError if they may not be run."""
+        """Start a run; raises APIError if the server does not allow it."""
         if not self.service.settings.run_lessons or not self.service.ready:
             raise APIError(400, "not_run", "the lessons cannot be run: run_lessons is off or the model still loading")
         if self.running:
@@ -82,7 +82,7 @@ class Lessons:
 
 
 def own_record(path: Path) -> dict[str, Any] | None:
-    """The record of a run on this machine; None without one, and for one that is damaged or of another version."""
+    """The record of a run on this machine; None if there is none, or if it is damaged or of another version."""
     try:
         record = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):

@@ -1,8 +1,8 @@
 """LibreTranslate's HTTP API, at the root.
 
-Every request may be JSON, a form, a multipart form, or query parameters.  Differences from LibreTranslate: the language
-of each text in a batch is detected separately, HTML has alternatives, and no suggestion is taken.  `translate_file.py`
-has the routes for files.
+Every request may be JSON, a form, a multipart form, or query parameters.  There are three differences from
+LibreTranslate: the language of each text in a batch is detected separately, HTML has alternatives, and suggestions are
+not accepted.  `translate_file.py` has the routes for files.
 """
 
 import json
@@ -44,7 +44,7 @@ KEY: Any = Field(default=None, description="the API key, if the server requires 
 
 
 def if_given(default: Any) -> BeforeValidator:
-    """LibreTranslate's clients send null, in a form as a word, or an empty string for what they leave out."""
+    """LibreTranslate's clients send null (in a form as a word) or an empty string for fields that they leave out."""
     return BeforeValidator(lambda value: default if value in (None, "", "null") else value)
 
 
@@ -53,7 +53,7 @@ def _from_digits(value: Any) -> Any:
 
 
 class NamedFields(Body):
-    """A body whose missing fields are told as LibreTranslate tells them."""
+    """A body that reports missing fields in LibreTranslate's words."""
 
     @model_validator(mode="wrap")
     @classmethod
@@ -124,7 +124,7 @@ class DefaultLanguages(BaseModel):
 
 
 class FrontendSettings(BaseModel):
-    """What LibreTranslate's own page reads."""
+    """The settings for LibreTranslate's own page."""
 
     charLimit: int = Field(description="maximum characters per text")
     frontendTimeout: int = Field(description="milliseconds after a key press until a page translates")
@@ -148,7 +148,10 @@ class AnyEncoding(JSONRoute):
 
 
 async def _fields(request: Request, media: str) -> dict[str, Any]:
-    """UTF-8, escaped or not: `curl -d q=Café` does not escape.  Query parameters take precedence."""
+    """The fields of a request in UTF-8, escaped or not: `curl -d q=Café` does not escape.
+
+    Query parameters take precedence.
+    """
     encoded = [request.scope["query_string"], await request.body() if media == FORMS[0] else b""]
     try:
         pairs = [pair for one in encoded for pair in parse_qsl(

@@ -1,7 +1,6 @@
-"""LibreTranslate's routes for files: `POST /translate_file` answers with the address for `GET /download_file/NAME`.
+"""LibreTranslate's routes for files: `POST /translate_file` returns the address for `GET /download_file/NAME`.
 
-The name of a file says its format, and what its translation is called.  It is never a path.  Nothing is written to the
-disk.
+The name of a file gives its format, and the name of its translation.  It is never a path.  Nothing is written to disk.
 """
 
 from __future__ import annotations
@@ -88,8 +87,11 @@ def router(service: Service) -> APIRouter:
 
 
 def _sender(access: AccessControl, request: Request) -> Caller:
-    """Who sends a file, as far as is known before it has arrived: without an account, if the key may be in the form;
-    APIError for a wrong key."""
+    """The sender of a file, as far as is known before the file has arrived; without an account if the key may be in the
+    form.
+
+    Raises APIError for a wrong key.
+    """
     try:
         return access.authenticate(request, request.query_params.get("api_key"))
     except APIError as error:
@@ -99,13 +101,13 @@ def _sender(access: AccessControl, request: Request) -> Caller:
 
 
 class InMemory(MultiPartParser):
-    """Its files never become files on the disk; `RequestChecks` bounds the body."""
+    """A parser that never writes files to disk; `RequestChecks` limits the size of the body."""
 
     spool_max_size = 0  # no limit
 
 
 async def _form(request: Request) -> FormData:
-    """Empty for another kind of body."""
+    """The form of a request; empty for another kind of body."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "multipart/form-data":
         return FormData()
     try:
@@ -117,7 +119,7 @@ async def _form(request: Request) -> FormData:
 
 
 async def _sent(request: Request, form: FormData, *, most: int) -> tuple[dict[str, str], str, bytes]:
-    """The fields, and name and bytes of the file; APIError for what is missing or too large."""
+    """The fields, and the name and bytes of the file; raises APIError if they are missing or too large."""
     given = {name: value for name, value in form.items() if isinstance(value, str)} | dict(request.query_params)
     file = form.get("file")
     if not isinstance(file, UploadFile):
@@ -140,7 +142,7 @@ def safe_name(name: str) -> str:
 
 
 def disposition(filename: str) -> str:
-    """The header that saves a file under a name (RFC 6266): in ASCII, and in UTF-8 for what reads it."""
+    """The header that saves a file under a name (RFC 6266): in ASCII, and in UTF-8 for clients that support it."""
     plain = re.sub(r'[^ -~]|["\\%]', "_", filename)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"
 
@@ -160,5 +162,5 @@ def documented() -> dict[str, Any]:
 
 
 def endings() -> list[str]:
-    """Those of the files that can be translated, such as `.txt`."""
+    """The file extensions that can be translated, such as `.txt`."""
     return [f".{one}" for one in usable_formats()]

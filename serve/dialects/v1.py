@@ -40,7 +40,7 @@ HeadName = Annotated[tuple[Kind, From0, From0], Strict(False)]  # JSON has no tu
 
 
 def as_object(value: Any) -> Any:
-    """Refuses what is no JSON object, in JSON's words."""
+    """Rejects anything but a JSON object, in the words of JSON."""
     if not isinstance(value, dict):
         raise PydanticKnownError("model_attributes_type")
     return value
@@ -104,7 +104,7 @@ class LookBody(RequestBody):
 
 
 class OneTranslation(BaseModel):
-    """A `Translation`."""
+    """The translation of one text."""
 
     text: str
     source_language: str
@@ -141,7 +141,7 @@ class TranslateReply(BaseModel):
 
 
 class Map(BaseModel):
-    """`numpy.frombuffer(base64.b64decode(data), dtype).reshape(shape)`."""
+    """A map in base64; decode it with `numpy.frombuffer(base64.b64decode(data), dtype).reshape(shape)`."""
 
     shape: list[int]
     dtype: Literal["<f2"] = Field(description="float16, least significant byte first")
@@ -149,7 +149,10 @@ class Map(BaseModel):
 
 
 class OneTrace(BaseModel):
-    """The trace of one hypothesis; T steps, S source tokens, L layers, H heads.  Other fields: as in a trace file."""
+    """The trace of one hypothesis, with T steps, S source tokens, L layers and H heads.
+
+    The fields without a description here are those of a trace file.
+    """
 
     model_config = ConfigDict(extra="allow")
 
@@ -286,8 +289,7 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
 
 @dataclass(frozen=True)
 class Looked:
-    """The traces; the translation, unless it was given; and what the model translates with every head, if some are
-    off."""
+    """The traces, the translation unless it was given, and the translation with every head if some are off."""
 
     traces: Sequence[Trace]
     translation: Translation | None = None
@@ -303,7 +305,7 @@ def _languages(body: LookBody) -> tuple[str | None, ...]:
 
 
 def _asked_of_model(translator: Translator, body: LookBody, settings: ServerSettings) -> Looked:
-    """The trace of the given translation or, if there is none, the translation without some heads."""
+    """The trace of the given translation or, without one, the translation without some heads."""
     source, target = _languages(body)
     if body.translation is not None:
         return Looked([translator.look_at(body.text, body.translation, source=source, target=target, views=body.views,
@@ -314,7 +316,7 @@ def _asked_of_model(translator: Translator, body: LookBody, settings: ServerSett
 
 
 def _as_sent(words: dict[str, list[dict[str, Any]]], trace: Trace, part: Translation, target: str) -> dict[str, Any]:
-    """Of a trace's record: the source and its translation with their protected text, and `words` in these."""
+    """The source and its translation with their protected text, and the `words` of a trace's record in these texts."""
     texts, protection = {"source": part.source_text, "target": target}, Protection(keep=part.keep)
     spans = {"source": words_shown(trace.source_words, part.source_text, language=trace.source_language,
                                    protection=protection),
@@ -331,7 +333,7 @@ def _as_sent(words: dict[str, list[dict[str, Any]]], trace: Trace, part: Transla
 
 
 def _antecedent(translator: Translator, trace: Trace) -> dict[str, int] | None:
-    """What its pronoun stands for, of a text whose every word is known to a model that was measured for it."""
+    """The antecedent of the pronoun, for a text whose words are all known to a model with measured roles."""
     seen, known = translator.seen_words(trace.source_language), translator.measurements
     if not (known.nouns and seen) or Translation.of(
             trace.source_text, (), source_language=trace.source_language, target_language=trace.target_language,
