@@ -51,18 +51,19 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
                        allow_headers=["Authorization", "Content-Type", "X-API-Key", HEADER],
                        expose_headers=["Retry-After", HEADER])
 
-    @app.get("/healthz", tags=["server"], summary="The process is alive", response_class=PlainTextResponse)
+    @app.get("/healthz", tags=["server"], summary="Check whether the process is alive",
+             response_class=PlainTextResponse)
     async def healthz() -> str:
         return "ok"
 
-    @app.get("/readyz", tags=["server"], summary="The models are loaded and have passed a test translation",
+    @app.get("/readyz", tags=["server"], summary="Check whether the models are loaded and tested",
              response_class=PlainTextResponse, responses={503: {"description": "Still loading"}})
     async def readyz() -> Response:
         return PlainTextResponse("ready") if service.ready else PlainTextResponse("loading", 503)
 
     if settings.metrics:
 
-        @app.get("/metrics", tags=["server"], summary="Metrics in Prometheus format",
+        @app.get("/metrics", tags=["server"], summary="Read the metrics in Prometheus format",
                  response_class=PlainTextResponse)
         async def metrics() -> Response:
             return Response(await service.metrics_text(), media_type="text/plain; version=0.0.4; charset=utf-8")
@@ -86,8 +87,8 @@ def _check_keys(service: Service) -> None:
     settings, names = service.settings, set(service.access.keys.values())
     guarded = [name for name in ("docs", "metrics") if getattr(settings, name) == "key"]
     if guarded and not names:
-        raise UserError(f"{guarded[0]} is for those with an API key, but there are no keys: set {KEYS_VARIABLE} or"
-                        " keys_file", exit_code=2)
+        raise UserError(f"the setting {guarded[0]}=key needs an API key, but there are none: set {KEYS_VARIABLE}"
+                        " or keys_file", exit_code=2)
     if unknown := sorted(set(settings.may_reload) - names):
         raise UserError(f"may_reload names {unknown[0]}, but no API key has that name: add one to keys_file",
                         exit_code=2)

@@ -55,7 +55,8 @@ class Downloads:
             own_bytes -= len(self._kept[own[0]].data)
             self._drop(own.pop(0))
         if self.bytes + size > self.most_bytes:
-            raise APIError(503, "downloads_full", "too many translated files wait to be saved: try again in a minute",
+            raise APIError(503, "downloads_full", "too many translated files are waiting for download: try again in a"
+                           " minute",
                            retry_after=60)
         name = f"{secrets.token_urlsafe(NAME_BYTES)}.{extension}"
         self._kept[name] = file
@@ -69,7 +70,7 @@ class Downloads:
         Raises APIError (404) for a name that does not exist or has expired.
         """
         if name not in self._kept:
-            raise APIError(404, "not_found", "there is no such file, or no longer: translate it again")
+            raise APIError(404, "not_found", "the file does not exist or has expired: translate it again")
         return self._kept[name]
 
     def _drop(self, name: str) -> None:

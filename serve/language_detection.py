@@ -6,7 +6,7 @@ Detection uses py3langid: naive Bayes over 139 languages, 5 MB, needs only numpy
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -33,8 +33,9 @@ _NO_NAME = regex.compile(r"(?<![\p{L}_])(?!\p{Lu})[\p{L}\p{M}'’]+")  # words t
 class Detection:
     """A language and its probability in per cent, among all languages that the detector knows."""
 
-    confidence: float
-    language: str
+    confidence: float = field(
+        metadata={"description": "probability in per cent, among all languages that the detector knows"})
+    language: str = field(metadata={"description": "code of the language"})
 
 
 def detect(text: str, served: Iterable[str]) -> list[Detection]:

@@ -62,7 +62,7 @@ def check_look_size(*texts: str, target_ids: Sequence[int] | None = None, limits
         raise APIError(400, "text_too_long", f"target_ids has {tokens} tokens: at most {limit} are allowed")
     longest, most = max(map(len, texts)), limits.look_characters
     if longest > most:
-        message = f"a text has {longest} characters: looking inside takes at most {most}"
+        message = f"a text has {longest} characters: at most {most} are allowed for looking inside"
         raise APIError(400, "text_too_long", message)
 
 
@@ -93,5 +93,5 @@ def check_passes(translator: Translator, segments: Sequence[tuple[str, str]], *,
                          for view in set(views) & set(ATTRIBUTIONS))
         cost += tokens * (words + evidence * HEADS + attributed * tokens // 2)
     if cost > most:
-        raise APIError(400, "text_too_long", f"to take words away, the model would read {cost:,} tokens: at most"
+        raise APIError(400, "text_too_long", f"for these views, the model would read {cost:,} tokens: at most"
                        f" {most:,} are allowed; send a shorter text or shorter sentences")

@@ -38,9 +38,9 @@ class Leg:
 class Pivot:
     """The intermediate step between a text and its translation."""
 
-    language: str
-    text: str
-    models: tuple[str, ...]
+    language: str = field(metadata={"description": "the intermediate language"})
+    text: str = field(metadata={"description": "the intermediate text"})
+    models: tuple[str, ...] = field(metadata={"description": "names of the two models"})
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,8 @@ async def translate_through(legs: Sequence[Leg], translate: TranslateAlike, text
     Alternatives, samples and a prefix are the second model's.  The first model returns its best translation.
     """
     if request.get("glossary"):
-        raise APIError(400, "pivoted", f"a glossary has no terms for the text between: {said(legs)} is translated by"
-                       " two models; leave the glossary out, or translate in two steps")
+        raise APIError(400, "pivoted", f"a glossary does not apply here: {said(legs)} is translated by two models, one"
+                       " after the other; omit the glossary, or translate in two steps")
     one, two = legs
     best = replace(NO_OPTIONS, num_beams=options.num_beams, max_new_tokens=options.max_new_tokens)
     first = await translate(one.model, texts, source=one.source, target=one.target, options=best, **request)

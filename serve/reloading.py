@@ -53,7 +53,7 @@ class Reloading:
                     raise
                 except BaseException as error:  # a panic of the tokenizer is not an Exception
                     failed[name] = _reason(error)
-                    print(f"{name} was not reloaded, and is served as before: {failed[name]}", file=sys.stderr,
+                    print(f"{name} was not reloaded; the old version stays in use: {failed[name]}", file=sys.stderr,
                           flush=True)
             if done := [name for name in self.names if name not in failed]:
                 print(f"reloaded: {', '.join(done)}", file=sys.stderr, flush=True)
@@ -73,20 +73,20 @@ def reload_router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["server"])
 
     @routes.post("/reload", summary="Reload the models", dependencies=key_wanted(service),
-                 description="For the API keys that the setting `may_reload` names. The response comes once every "
-                 "model is loaded; requests in progress end with the model that they began with. Status 500 names the "
-                 "models that could not be loaded: the server goes on with those it had.")
+                 description="Requires an API key that the setting `may_reload` names. The response comes once every "
+                 "model is loaded. Requests in progress end with the model that they started with. Status 500 names models "
+                 "that cannot be loaded; the server then keeps their old versions.")
     async def reload(request: Request) -> Reloaded:
         caller = service.access.authenticate(request)
         if caller.account not in service.settings.may_reload:  # names of keys: nobody may where there are none
-            raise APIError(403, "may_not_reload", "this needs an API key that the setting may_reload names")
+            raise APIError(403, "may_not_reload", "reloading needs an API key that the setting may_reload names")
         service.check_ready()
         if service.reload is None:
             raise APIError(501, "no_reload", "behind Ray, models are reloaded by deploying the application again")
         names = [*service.models]
         if failed := await service.reload():
             reasons = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
-            raise APIError(500, "reload_failed", f"not reloaded, and served as before: {reasons}")
+            raise APIError(500, "reload_failed", f"not reloaded; the old versions stay in use: {reasons}")
         return Reloaded(reloaded=names)
 
     return routes

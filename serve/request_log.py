@@ -148,7 +148,7 @@ class RequestLines:
         if self._writer.is_alive():
             self._dropped += self._waiting.qsize()
         if self._dropped:
-            log.error("of the request log, lines were dropped: %s in all", self._dropped)
+            log.error("%s lines of the request log were dropped", self._dropped)
 
     def _write_all(self) -> None:
         """Write lines; a line that cannot be written is reported and stops no request."""

@@ -61,8 +61,8 @@ class Server(uvicorn.Server):
         self.service = service or Service(settings=settings)
         self.settings = self.service.settings
         if host not in LOOPBACK and not self.service.access.keys:
-            print(f"WARNING: there are no API keys, so anyone who reaches {host} can use it: set {KEYS_VARIABLE} "
-                  "or keys_file, or listen on 127.0.0.1", file=sys.stderr, flush=True)
+            print(f"WARNING: there are no API keys, so anyone who reaches {host} can use the server: set "
+                  f"{KEYS_VARIABLE} or keys_file, or listen on 127.0.0.1", file=sys.stderr, flush=True)
         self.app = make_app(self.service, host=host)
         proxies = list(self.settings.trusted_proxies)
         super().__init__(uvicorn.Config(

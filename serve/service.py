@@ -230,7 +230,7 @@ class Service:
             if len(self._documents) >= MOST_DOCUMENTS:
                 raise busy_error()
             if self._documents.count(caller.account) >= DOCUMENTS_OF_ONE:
-                raise APIError(429, "too_many_files", f"{DOCUMENTS_OF_ONE} files of yours are being translated: wait"
+                raise APIError(429, "too_many_files", f"{DOCUMENTS_OF_ONE} of your files are being translated: wait"
                                " until one is done", retry_after=10)
             self._documents.append(caller.account)
             try:

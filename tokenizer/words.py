@@ -7,7 +7,7 @@ the text: words are slices of it, separated by white space.
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import accumulate
@@ -101,11 +101,11 @@ class TokenSpan:
     - `special`: whether it is a special token.
     """
 
-    text: str
-    word: int | None
-    start: int
-    end: int
-    special: bool
+    text: str = field(metadata={"description": "its text, or its name in the vocabulary"})
+    word: int | None = field(metadata={"description": "index of its word; null: outside words"})
+    start: int = field(metadata={"description": "start in the text, in characters"})
+    end: int = field(metadata={"description": "end in the text, in characters"})
+    special: bool = field(metadata={"description": "whether it is a special token"})
 
 
 def token_spans(

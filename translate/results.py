@@ -50,14 +50,21 @@ class Hypothesis:
     - the model is calibrated for the target language, and its calibration passed the checks.
     """
 
-    text: str
-    token_ids: tuple[int, ...]
-    score: float
-    log_prob: float
-    finished: bool
-    given: int = 0
-    probability: float | None = None
-    odds: float = 1.0
+    text: str = field(metadata={"description": "the translation"})
+    token_ids: tuple[int, ...] = field(metadata={"description": "ids of its tokens"})
+    score: float = field(
+        metadata={"description": "ranks hypotheses: log_prob with the penalties of the search, divided by a power of "
+        "the length"})
+    log_prob: float = field(
+        metadata={"description": "sum of the log-probabilities of its tokens, in nats; forced tokens count 0"})
+    finished: bool = field(metadata={"description": "false: the length limit came before `</s>`"})
+    given: int = field(default=0, metadata={"description": "number of forced tokens at the start"})
+    probability: float | None = field(
+        default=None, metadata={"description": "calibrated probability that a reference is exactly the same, for the "
+        "best hypothesis only; null: unknown"})
+    odds: float = field(
+        default=1.0, metadata={"description": "its probability under the model, divided by that of the best "
+        "hypothesis"})
 
     @property
     def tokens(self) -> int:

@@ -45,16 +45,16 @@ by_kind = Discriminator(lambda value: "list" if isinstance(value, list) else "te
 Text = Annotated[str, Tag("text")]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]  # languages; FastAPI cannot document tuples
 TargetIds = Annotated[list[From0], Field(min_length=1)]
-TARGET_IDS = "the tokens of this translation, as its trace has them: it is not cut into tokens again"
-GIVEN = "how many of target_ids were forced, as its trace has it"
+TARGET_IDS = "ids of the tokens of this translation, from its trace (default: those of the tokenizer)"
+GIVEN = "how many of target_ids were forced, from its trace"
 Texts = Annotated[list[str], Field(min_length=1), Tag("list")]
 
 
 class Languages(BaseModel):
     """Language pairs as a product: each source combines with each target."""
 
-    sources: list[str]
-    targets: list[str]
+    sources: list[str] = Field(description="codes of the source languages")
+    targets: list[str] = Field(description="codes of the target languages")
 
     @classmethod
     def of(cls, pairs: LanguagePairs) -> list[Self]:
@@ -103,7 +103,7 @@ class JSONRoute(APIRoute):
             return await super().handle(scope, receive, send)
         request = Request(scope, receive)
         if not (data := await request.body()):
-            raise APIError(400, "bad_request", "the body: missing")
+            raise APIError(400, "bad_request", "the body is missing: send JSON")
         try:
             body = self.body.validate_python(data, from_attributes=True)
         except ValidationError as error:

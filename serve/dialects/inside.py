@@ -41,9 +41,9 @@ class Question(BaseModel):
     translation: str = Field(min_length=1, description="its translation")
     target_ids: TargetIds | None = Field(default=None, description=TARGET_IDS)
     given: From0 = Field(default=0, description=GIVEN)
-    source: str | None = None
-    target: str | None = None
-    model: str | None = None
+    source: str | None = Field(default=None, description="source language (default: the model's first)")
+    target: str | None = Field(default=None, description="target language (default: the model's first)")
+    model: str | None = Field(default=None, description="name of the model (default: the first with the language pair)")
 
     def trace(self, translator: Translator) -> Trace:
         """The trace of the translation; do not call it inside `translator.inside()`."""
@@ -55,10 +55,10 @@ class ArithmeticQuestion(Question):
     """The numbers behind one row of one head's map; masked scores are null."""
 
     tool: Literal["arithmetic"]
-    kind: Kind
-    layer: From0
-    head: From0
-    row: From0
+    kind: Kind = Field(description="kind of attention")
+    layer: From0 = Field(description="layer, from 0")
+    head: From0 = Field(description="head, from 0")
+    row: From0 = Field(description="row of the map, from 0")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
@@ -97,7 +97,7 @@ class TreeQuestion(Question):
     """The tree of a beam search: for each step its nodes as [token, index of the parent, log-probability, score]."""
 
     tool: Literal["tree"]
-    num_beams: int = Field(default=4, ge=2, le=MOST_BEAMS)
+    num_beams: int = Field(default=4, ge=2, le=MOST_BEAMS, description="beam width")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
@@ -120,8 +120,8 @@ class WordsQuestion(Question):
     """One word in several sentences: its vectors after each layer, projected to a plane, and their cosine distances."""
 
     tool: Literal["words"]
-    word: Short
-    sentences: list[Sentence] = Field(min_length=2, max_length=8)
+    word: Short = Field(description="the word; each sentence contains it once")
+    sentences: list[Sentence] = Field(min_length=2, max_length=8, description="the sentences")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
@@ -145,9 +145,9 @@ class NearQuestion(Question):
     """
 
     tool: Literal["near"]
-    word: Short
-    minus: Short = ""
-    plus: Short = ""
+    word: Short = Field(description="the word")
+    minus: Short = Field(default="", description="the word to subtract")
+    plus: Short = Field(default="", description="the word to add")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
@@ -170,7 +170,7 @@ class PositionsQuestion(Question):
     """
 
     tool: Literal["positions"]
-    positions: bool = Field(description="false: the vectors of positions are zero, on both sides")
+    positions: bool = Field(description="false: position vectors are zero, on both sides")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
@@ -195,7 +195,7 @@ class PatchQuestion(Question):
     """
 
     tool: Literal["patch"]
-    other: Sentence
+    other: Sentence = Field(description="the text that heads are patched from")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
@@ -234,9 +234,10 @@ class MachineQuestion(Question):
     """
 
     tool: Literal["machine"]
-    step: From0
-    head_seconds: float = Field(default=10, ge=0, description="the seconds that switching off every head and layer may "
-                                "take; over that `without` and `steers` are null")
+    step: From0 = Field(description="decoder step, from 0")
+    head_seconds: float = Field(
+        default=10, ge=0, description="maximum seconds for switching off every head and layer; over this limit, "
+        "`without` and `steers` are null")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
@@ -260,16 +261,16 @@ class InsideBody(Body):
         {"question": {"tool": "replay", "text": "The cat is tired.", "translation": "Le chat est fatigué."}},
     ]})  # fmt: skip
 
-    question: AnyQuestion = Field(description="a tool, the translation to analyse, and the tool's arguments")
+    question: AnyQuestion = Field(description="the tool, the translation to analyse, and the tool's arguments")
 
 
 def router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["Seq2See"], route_class=JSONRoute)
 
-    @routes.post("/inside", summary="Analyse one translation", dependencies=key_wanted(service),
-                 description="For the explorer's lab: the arithmetic of a row, the logit lens, the beam tree, similar "
-                             "words, heads patched from another sentence, the replay of the training, and the whole "
-                             "machine at one step. The response depends on the tool.")
+    @routes.post("/inside", summary="Analyse one translation with a tool", dependencies=key_wanted(service),
+                 description="The tools of the explorer's lab: the arithmetic of a row, the logit lens, the beam tree, "
+                             "similar words, heads patched from another sentence, position vectors, the replay of the "
+                             "training, and the whole machine at one step. The response depends on the tool.")
     async def inside(body: InsideBody, request: Request) -> Response:
         caller, question = service.access.authenticate(request), body.question
         check_look_size(question.text, question.translation, getattr(question, "other", ""),

@@ -37,7 +37,7 @@ UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\
 
 
 class TranslatedFile(BaseModel):
-    translatedFileUrl: str = Field(description="address of the translated file, for a limited time")
+    translatedFileUrl: str = Field(description="address of the translated file, valid for a limited time")
 
 
 def router(service: Service) -> APIRouter:
@@ -48,8 +48,8 @@ def router(service: Service) -> APIRouter:
 
     @routes.post("/translate_file", summary="Translate a file", response_model=TranslatedFile,
                  dependencies=key_wanted(service), openapi_extra={"requestBody": documented()},
-                 description="Its format is known by the end of its name; `/frontend/settings` lists the formats. "
-                 "Fields may also be query parameters.")
+                 description="The extension of the file's name gives its format; `/frontend/settings` lists the "
+                 "formats. Fields may also be query parameters.")
     async def translate_file(request: Request) -> dict[str, str]:
         sender = _sender(service.access, request)
         if (len(arriving) >= MOST_ARRIVING or arriving.count(sender) >= MOST_OF_ONE
@@ -60,8 +60,8 @@ def router(service: Service) -> APIRouter:
             async with asyncio.timeout(RECEPTION_SECONDS):
                 fields, name, data = await _sent(request, await _form(request), most=settings.file_bytes)
         except TimeoutError:
-            raise APIError(408, "too_slow", f"the file did not arrive in {RECEPTION_SECONDS} seconds: send less"
-                           ) from None
+            raise APIError(408, "too_slow", f"the file did not arrive within {RECEPTION_SECONDS} seconds: send a"
+                           " smaller one") from None
         finally:
             arriving.remove(sender)
         caller = service.access.authenticate(request, fields.get("api_key"))
@@ -76,8 +76,8 @@ def router(service: Service) -> APIRouter:
         where = request.url
         return {"translatedFileUrl": f"{where.scheme}://{where.netloc}{settings.root_path}/download_file/{own}"}
 
-    @routes.get("/download_file/{name}", summary="Save a translated file", response_class=Response, responses={
-        200: {"content": {"application/octet-stream": {}}, "description": "The file, to be saved under its name"}})
+    @routes.get("/download_file/{name}", summary="Download a translated file", response_class=Response, responses={
+        200: {"content": {"application/octet-stream": {}}, "description": "The file, with its name for saving"}})
     async def download_file(name: str) -> Response:
         file = downloads.find(name)
         return Response(file.data, media_type="application/octet-stream", headers={  # which no browser shows as a page
@@ -128,7 +128,7 @@ async def _sent(request: Request, form: FormData, *, most: int) -> tuple[dict[st
         if not given.get(name):
             raise APIError(400, "bad_request", f"Invalid request: missing {name} parameter")
     if (name := safe_name(file.filename or "")) == "":
-        raise APIError(400, "bad_request", "Invalid request: empty file name; it says the format")
+        raise APIError(400, "bad_request", "Invalid request: empty file name; its extension gives the format")
     if (file.size or 0) > most:
         raise APIError(413, "file_too_large", f"the file has {file.size:,} bytes: at most {most:,} are allowed")
     return given, name, await file.read()
@@ -155,8 +155,9 @@ def documented() -> dict[str, Any]:
             "target": text | {"minLength": 1, "description": "target language"},
             "api_key": text | {"description": "the API key, if the server requires one"},
             "model": text | {"description": "name of the model (default: the first with the language pair)"},
-            "columns": text | {"description": "of a table: names or numbers of the columns to translate, with commas"},
-            "keys": text | {"description": "of JSON: names of the members to translate, with commas"}}
+            "columns": text | {"description": "for a table: names or numbers of the columns to translate, separated by "
+                                "commas"},
+            "keys": text | {"description": "for JSON: names of the members to translate, separated by commas"}}
     return {"required": True, "content": {"multipart/form-data": {"schema": {
         "type": "object", "properties": what, "required": ["file", "source", "target"]}}}}
 
