@@ -74,8 +74,8 @@ def reload_router(service: Service) -> APIRouter:
 
     @routes.post("/reload", summary="Reload the models", dependencies=key_wanted(service),
                  description="Requires an API key that the setting `may_reload` names. The response comes once every "
-                 "model is loaded. Requests in progress end with the model that they started with. Status 500 names models "
-                 "that cannot be loaded; the server then keeps their old versions.")
+                 "model is loaded. Requests in progress end with the model that they started with. Status 500 names "
+                 "the models that cannot be loaded; the server then keeps their old versions.")
     async def reload(request: Request) -> Reloaded:
         caller = service.access.authenticate(request)
         if caller.account not in service.settings.may_reload:  # names of keys: nobody may where there are none

@@ -35,9 +35,10 @@ class DecodingOptions:
         UserError: an option out of bounds.
     """
 
-    alternatives: int | None = option(1, MOST_BEAMS, "hypotheses for each text, best first")
+    alternatives: int | None = option(1, MOST_BEAMS, "number of hypotheses for each text, best first")
     num_beams: int | None = option(1, MOST_BEAMS, "beam width; 1 is greedy search")
-    max_new_tokens: int | None = option(1, MOST_POSITIONS, "tokens of a hypothesis, including its tag and </s>")
+    max_new_tokens: int | None = option(
+        1, MOST_POSITIONS, "maximum tokens of a hypothesis, including its language tag and </s>")
     length_penalty: float | None = option(-10, 10, "values above 1 favour longer hypotheses")
     repetition_penalty: float | None = option(0.1, 10, "values above 1 penalise tokens already written")
     no_repeat_ngram_size: int | None = option(0, 100, "size of n-grams that must not repeat; 0: no limit")

@@ -153,6 +153,49 @@ class Map(BaseModel):
     data: str = Field(description="base64, row by row")
 
 
+class Effect(BaseModel):
+    """The effect of one intervention on each word of the translation, in the order of `words.target`."""
+
+    log_odds: list[float] = Field(description="log-odds of each word with the intervention, in nats")
+    steps: list[int] = Field(description="for each word, the step of its most affected token")
+    instead: list[str | None] = Field(description="the word that the model would write instead; null: the same word")
+
+
+class HeadEffect(Effect):
+    """The effect of replacing one head by its mean output."""
+
+    kind: Kind = Field(description="kind of attention")
+    layer: int = Field(description="layer, from 0")
+    head: int = Field(description="head, from 0")
+
+
+class CandidateWord(BaseModel):
+    """An alternative for one word of the translation."""
+
+    text: str = Field(description="the word")
+    probability: float = Field(description="product of the probabilities of its tokens")
+    first: float = Field(description="probability of its first token")
+    whole: bool = Field(description="whether its end is known")
+
+
+class Evidence(BaseModel):
+    """The dependence of each word of the translation; a word's odds are P / (1 - P), where P is its probability."""
+
+    log_odds: list[float] = Field(
+        description="log-odds of each word of `words.target`, in nats; calibrated if the model has a calibration")
+    heads: list[HeadEffect] = Field(description="effect of switching off each head; empty if it would take too long")
+    heads_take: float | None = Field(
+        description="estimated seconds for switching off every head, if over `head_seconds`; otherwise null")
+    averaged_over: int = Field(description="number of sentences in the heads' mean outputs; 0: this one only")
+    erased: list[Effect] = Field(description="effect of erasing each source word")
+    others: list[Effect] = Field(description="effect of each other source text")
+    candidates: list[list[CandidateWord]] = Field(description="alternatives for each word, the most probable first")
+    ends: list[float] = Field(description="probability that each word ends where it does")
+    links: list[list[float]] = Field(description="word links: source word, target word and strength")
+    source_share: list[float] = Field(
+        description="share of each word that comes from the source (ALTI+); the rest comes from the translation so far")
+
+
 class OneTrace(BaseModel):
     """The trace of one hypothesis, with T steps, S source tokens, L layers and H heads.
 
@@ -182,13 +225,7 @@ class OneTrace(BaseModel):
     antecedent: dict[str, int] | None = Field(
         default=None, description="indices of words: the source pronoun, its antecedent in the source, and the "
         "pronoun in the translation; null unless switching off the responsible head confirms it")
-    evidence: dict[str, Any] | None = Field(
-        default=None, description="for each unit of words.target. log_odds: ln(P / (1 - P)) in nats, where P is the "
-        "calibrated probability of the unit. heads, erased (one for each source word) and others: log_odds with this "
-        "intervention, steps (the step that changes most) and instead (the word that would be written). candidates: "
-        "alternatives with the product of their token probabilities. ends: probability that the word ends there. "
-        "source_share: share that comes from the source (ALTI+); the rest comes from the translation so far. Also "
-        "links: source word, target word and strength")
+    evidence: Evidence | None = Field(default=None, description="the dependence of each word, if requested")
     maps: dict[str, dict[str, Map]] = Field(
         description="maps by kind and view: encoder [L,H,S,S], decoder [L,H,T,T], cross [L,H,T,S]; rows of raw sum to "
         "1. rollout, mixing and contributions have no H. left_out is cross [T, source words]. Attributions have no "
