@@ -214,22 +214,36 @@ def _split(raw: str) -> list[Token]:
 
 
 def _with_notes(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens, with each reference to a note (`word<sup>1</sup>`) as one token that is kept outside its word."""
+    """The tokens, with each reference to a note as one token that is kept outside its word.
+
+    It is a number or a sign, raised (`word<sup>1</sup>`), or a link right after a letter (`word<a>1</a>`).
+    """
     found: list[Token] = []
     first = -1  # of the tokens of the element in which these are
     for number, token in enumerate(tokens):
         found.append(token)
-        if token.kind == "start" and token.name in _RAISED:
+        if token.kind == "start" and (token.name in _RAISED or (token.name == "a" and first < 0 and _in_word(found))):
             first = len(found) - 1
         elif first >= 0 and token.kind == "end" and token.name == found[first].name:
             after = next((html.unescape(one.raw) for one in tokens[number + 1 : number + 2] if one.kind == "text"), "")
-            if not after[:1].isalnum():
+            if not after[:1].isalnum() and (token.name != "a" or _has_number(found[first:])):
                 found[first:] = [Token("".join(one.raw for one in found[first:]), "kept")]
             first = -1
         elif token.kind not in ("start", "end", "space", "text") or (
                 token.kind == "text" and any(map(str.isalpha, html.unescape(token.raw)))):
             first = -1
     return found
+
+
+def _in_word(tokens: Sequence[Token]) -> bool:
+    """Whether the last of these tokens comes right after a letter."""
+    before = next((token for token in reversed(tokens[:-1]) if token.kind != "end"), None)
+    return before is not None and before.kind == "text" and html.unescape(before.raw)[-1:].isalpha()
+
+
+def _has_number(tokens: Sequence[Token]) -> bool:
+    """Whether a text among the tokens has a digit or a sign for a note."""
+    return any(char.isdigit() or char in "*†‡§" for token in tokens if token.kind == "text" for char in token.raw)
 
 
 def _begins_untranslated(tag: str, raw: str) -> bool:
