@@ -219,7 +219,7 @@ def run_with_cache(
             raise UserError(f"expected the ids of a list of sentences: [trace.{side}_ids]", exit_code=2)
         check_lengths(model, ids, side=side)
     if len(sources) != len(targets):
-        raise UserError(f"{len(sources)} sources and {len(targets)} targets: expected as many", exit_code=2)
+        raise UserError(f"{len(sources)} sources and {len(targets)} targets: expected equally many", exit_code=2)
     with reading(model, select(model, names)) as read:
         logits_BTV = forced_pass(model, sources, targets)[0].logits
     values = {name: activation for name, (_, activation) in read().items()}
@@ -314,7 +314,7 @@ class Mean:
     def __call__(self, point: Point, own: torch.Tensor) -> torch.Tensor:
         read = self.activations[point.name]
         if point.side is None:
-            raise UserError(f"{point.name} has no mean, its columns are those of one sentence: take the mean of hook_z",
+            raise UserError(f"{point.name} has no mean, because its columns differ between sentences: use hook_z",
                             exit_code=2)
         return read[self.activations.real[point.axis]].double().mean(0).to(own).expand_as(own)
 
@@ -447,7 +447,7 @@ def checked(model: PreTrainedModel, points: Mapping[str, Point], at: At) -> Poin
     point = find(model, points, at.name)
     if at.heads is not None:
         if not point.heads:
-            raise UserError(f"{at.name} has no heads: leave them out, or take hook_z", exit_code=2)
+            raise UserError(f"{at.name} has no heads: omit them, or use hook_z", exit_code=2)
         check_range(at.heads, point.heads, f"head {{}} in {at.name}")
     for position in at.positions or ():
         if position < 0:

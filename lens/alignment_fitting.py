@@ -129,7 +129,7 @@ class GoldSentences:
         """The error, precision and recall of a choice on these sentences, with its interval."""
         asked = choice.view, choice.rows
         if asked not in self.names or not set(choice.maps) <= set(self.names[asked]):
-            raise UserError(f"these sentences were not traced with all of: {choice.describe()}")
+            raise UserError(f"the traces lack maps of this choice: {choice.describe()}")
         return summed(np.stack([
             tally(self._combined(choice, maps)[None], truth, [(choice.rule, choice.threshold)])[0, 0]
             for maps, truth in zip(self.shares, self.gold, strict=True)

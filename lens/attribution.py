@@ -128,7 +128,7 @@ def attribute(
     if segments < 1:
         raise UserError(f"segments {segments}: expected 1 or more", exit_code=2)
     if contrast is not None and target is None:
-        raise UserError(f'contrast {contrast!r} needs the word in whose place it stands: target="..."', exit_code=2)
+        raise UserError(f'contrast {contrast!r} needs the word that it replaces: target="..."', exit_code=2)
     with translator.inside() as (model, _):
         check_method(model, method)
     how = {"source": source_language, "target": target_language}
@@ -167,9 +167,10 @@ def _word(trace: Trace, target: str | int) -> int:
         return target
     numbers = [number for number, word in enumerate(words) if word == target]
     if not numbers:
-        raise UserError(f"{target!r} is no word of {trace.target_text!r}: its words are {' '.join(words)}", exit_code=2)
+        raise UserError(f"{target!r} is not a word of {trace.target_text!r}: its words are {' '.join(words)}",
+                        exit_code=2)
     if len(numbers) > 1:
-        raise UserError(f"{target!r} is {len(numbers)} times in {trace.target_text!r}: give its number, one of"
+        raise UserError(f"{target!r} occurs {len(numbers)} times in {trace.target_text!r}: give its index, one of"
                         f" {', '.join(map(str, numbers))}", exit_code=2)
     return numbers[0]
 

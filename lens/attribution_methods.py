@@ -110,10 +110,10 @@ def check_method(model: PreTrainedModel, method: str) -> None:
     The message lists the supported methods.
     """
     if method not in METHODS:
-        raise UserError(f"there is no method {method!r}; there are {', '.join(METHODS)}", exit_code=2)
+        raise UserError(f"unknown method {method!r}: expected {', '.join(METHODS)}", exit_code=2)
     if (why := obstacle(model, method)) is not None:
         can = ", ".join(one for one in METHODS if obstacle(model, one) is None)
-        raise UserError(f"{type(model).__name__} cannot have the method {method}: {why}; it can have {can}",
+        raise UserError(f"{type(model).__name__} does not support the method {method}: {why}; it supports {can}",
                         exit_code=2)
 
 

@@ -78,7 +78,7 @@ class SentencePair:
         ids = receiver.target_ids, donor.target_ids
         at = next((t for t, (one, other) in enumerate(zip(*ids, strict=False)) if one != other), None)
         if at is None:
-            raise UserError(f"both sentences are translated alike, {receiver.target_text!r}: a circuit carries a"
+            raise UserError(f"both sentences have the same translation, {receiver.target_text!r}: a circuit carries a"
                             " difference; give a pair whose translations differ, or name two translations", exit_code=2)
         first, second = (Choice(tuple(trace.source_ids), tuple(own[:at]), own[at], other[at]) for trace, own, other in
                          ((receiver, *ids), (donor, *ids[::-1])))

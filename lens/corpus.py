@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 Keep = Literal["maps", "steps", "entropy", "sinks", "offsets", "roles"]
 KEEPS: tuple[Keep, ...] = get_args(Keep)
 PART = 250  # lines of a file: so many are traced again at most after a kill
-REACH = 8  # relative positions that are told apart, on either side
+REACH = 8  # relative positions with a column of their own, on either side
 OFFSETS = (f"below {-REACH}", *map(str, range(-REACH, REACH + 1)), f"above {REACH}")
 RECORD = "corpus.json"
 ALWAYS = ("line", "source", "target", "group", "left_out", "source_tokens", "target_tokens", "given", "log_prob")

@@ -78,7 +78,7 @@ def trace_corpus(
     if isinstance(keep, str) or set(keep) - set(KEEPS):
         raise UserError(f"keep={keep!r}: expected a list of {', '.join(KEEPS)}", exit_code=2)
     if set(views) - {"raw"} and "maps" not in keep:
-        raise UserError(f"views={[*views]!r} are of maps: keep=['maps', ...] too", exit_code=2)
+        raise UserError(f"views={[*views]!r} need maps: keep=['maps', ...]", exit_code=2)
     source, target = translator.pair(source, target)
     with translator.inside() as (model, tokenizer):
         check_model(model)

@@ -79,7 +79,7 @@ def _find(word: str | int, words: list[str], text: str) -> int:
         return word
     places = [i for i, other in enumerate(words) if other.casefold() == word.casefold()]
     if len(places) != 1:
-        where = f"{len(places)} times in {text!r}: name it by number" if places else f"not in {text!r}"
+        where = f"{len(places)} times in {text!r}: give its index" if places else f"not in {text!r}"
         raise UserError(f"the word {word!r} is {where}", exit_code=2)
     return places[0]
 

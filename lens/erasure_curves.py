@@ -48,7 +48,7 @@ def curves(
     """
     sources = len(trace.source_words)
     if not sources or not trace.target_words:
-        raise UserError("curves are of words: the text or its translation has none")
+        raise UserError("curves need words: the text or its translation has none")
     if tokenizer.unk_token_id is None:
         raise UserError(f"{type(tokenizer).__name__} has no unknown token to put in the place of a word")
     orders = [np.argsort(-one, axis=-1, kind="stable") for one in maps]

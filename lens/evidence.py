@@ -35,7 +35,7 @@ from .word_erasure import without
 CANDIDATES = 8  # alternatives that are completed for each word
 LIKELY = 0.5  # chance of a next token from which a word is completed with it
 LONGEST = 6  # tokens of a word that is completed
-RARE = 5e-4  # chance of a token below which its text alone tells whether it goes on with a word
+RARE = 5e-4  # chance of a token below which its text alone decides whether it continues a word
 MOST_LOG_ODDS = 500.0  # of a word that nothing competes with
 CERTAIN = 0.995 / 0.005  # odds that count as certain: no change beyond them matters
 
@@ -318,8 +318,8 @@ def complete(
     alive = [one for one in begun if not one.whole]
     for _ in range(LONGEST if alive else 0):
         targets = [[*one.before, *one.ids, one.ids[-1]] for one in alive]  # the last is not read
-        told = partial(_tell_rows, alive, choose)
-        for batch, output, _ in forced_batches(model, [one.source for one in alive], targets, before=told,
+        chosen = partial(_choose_rows, alive, choose)
+        for batch, output, _ in forced_batches(model, [one.source for one in alive], targets, before=chosen,
                                                encoded=encoded):
             for b, i in enumerate(batch):
                 one = alive[i]
@@ -334,7 +334,7 @@ def complete(
         alive = [one for one in alive if not one.whole and not one.open]
 
 
-def _tell_rows(begun: Sequence[_Beginning], choose: Callable[[Sequence[int]], None], batch: Sequence[int]) -> None:
+def _choose_rows(begun: Sequence[_Beginning], choose: Callable[[Sequence[int]], None], batch: Sequence[int]) -> None:
     choose([begun[i].row for i in batch])
 
 

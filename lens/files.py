@@ -111,9 +111,9 @@ def _checked(trace: Data) -> Data:
     if any((array.ndim == 2) == VIEW[view].layers for view, array in (*trace.cross.items(), *trace.decoder.items())):
         raise ValueError("a view has layers where it should have none, or none where it should")
     if len(trace.maps("decoder")) != len(trace.maps("cross")):
-        raise ValueError("its decoder has other layers in decoder and cross")
+        raise ValueError("its numbers of decoder layers differ between decoder and cross")
     if trace.left_out is not None and trace.left_out.shape != (len(trace.target), len(trace.source_words)):
-        raise ValueError(f"left_out has shape {trace.left_out.shape}, expected a column a source word")
+        raise ValueError(f"left_out has shape {trace.left_out.shape}, expected one column for each source word")
     every = [array for kind in KINDS for array in getattr(trace, kind).values()]
     every += [trace.log_normalisers, trace.log_probs, trace.entropies, trace.shown.log_probs, trace.shown.entropies]
     every += [] if trace.left_out is None else [trace.left_out]

@@ -150,7 +150,7 @@ def layers_of(model: PreTrainedModel, stack: Stack) -> nn.ModuleList:
 def laid_out_otherwise(model: PreTrainedModel) -> UserError:
     """The error for a model whose inner activations are not [B,T,D]."""
     return UserError(
-        f"{type(model).__name__} lays its activations out otherwise than BART and T5: nothing inside it can be read"
+        f"{type(model).__name__} has activations in another layout than BART and T5, so they cannot be read"
     )
 
 

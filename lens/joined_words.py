@@ -32,8 +32,8 @@ class WordMapping:
         """
         joined = self.source if axis == "source" else self.target
         if not joined:
-            raise UserError(f"the mapping joins no word of the {axis}: name them, word_mapping(..., {axis}_words=)",
-                            exit_code=2)
+            raise UserError(f"the mapping joins no word of the {axis}: name the pairs, word_mapping(...,"
+                            f" {axis}_words=)", exit_code=2)
         last = max(joined), max(max(donor) for donor in joined.values())
         if last[0] >= own or last[1] >= theirs:
             raise UserError(f"the mapping joins {axis} positions up to {last[0]} and {last[1]}, there are {own} and"
@@ -70,8 +70,8 @@ def word_mapping(
     )
     sides = (receiver.source, mapping.source), (receiver.target, mapping.target)
     if all(tokens[position].word is None for tokens, joined in sides for position in joined):
-        raise UserError(f"no word of {receiver.source_text!r} stands for one of {donor.source_text!r}: name them,"
-                        " source_words={0: 0}", exit_code=2)
+        raise UserError(f"no word of {receiver.source_text!r} corresponds to one of {donor.source_text!r}: name the"
+                        " pairs, source_words={0: 0}", exit_code=2)
     return mapping
 
 

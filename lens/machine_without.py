@@ -25,8 +25,8 @@ from .trace_data import TraceData
 
 # H heads, L decoder layers, D model width
 
-TRIES = 2  # passes that are timed, of which the faster counts: the first also wakes what has slept
-LEAST_CHANGE = 0.3  # points of margin from which a head is said to steer a layer
+TRIES = 2  # timed passes; the faster one counts, because the first also warms up
+LEAST_CHANGE = 0.3  # points of margin from which a head counts as steering a layer
 
 
 @dataclass(frozen=True)

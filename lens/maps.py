@@ -110,7 +110,7 @@ def picture(
     of_output = view == "left_out" or VIEW[view].attribution
     if rows == "reads" and (kind == "encoder" or of_output):
         whose = "encoder" if kind == "encoder" else view
-        raise UserError(f"--rows reads: a row of {whose} is no step that reads; leave it out", exit_code=2)
+        raise UserError(f"--rows reads: a row of {whose} reads no token; omit it", exit_code=2)
     row_units, column_units = map_units(trace, kind, rows=rows, words=words)
     at: tuple[int, ...] = ()
     layers = heads = 0
@@ -120,15 +120,15 @@ def picture(
         columns = tuple(label(word.text) for word in trace.source_words)
     else:
         if kind == "encoder" and VIEW[view].attribution:
-            raise UserError(f"view {view} is of what is written and has no encoder map: take --kind cross or decoder",
+            raise UserError(f"view {view} explains the translation and has no encoder map: use --kind cross or decoder",
                             exit_code=2)
         maps = trace.maps(kind, view)
         if not VIEW[view].layers and (layer is not None or head is not None):
-            raise UserError(f"view {view} has neither layers nor heads: leave them out", exit_code=2)
+            raise UserError(f"view {view} has neither layers nor heads: omit them", exit_code=2)
         layers, heads = maps.shape[0] if VIEW[view].layers else 0, maps.shape[1] if view in WITH_HEADS else 0
         layer = _check("layer", layers - 1 if layer is None else layer, layers) if layers else None
         if head is not None and not heads:
-            raise UserError(f"view {view} has no heads, it is of whole layers: leave the head out", exit_code=2)
+            raise UserError(f"view {view} shows whole layers, not heads: omit the head", exit_code=2)
         head = _check("head", head or 0, heads) if heads else None
         at = tuple(number for number in (layer, head) if number is not None)
         cells, even = (by_units(one, row_units, column_units) for one in (maps[at], uniform_map(trace, kind)))
@@ -151,9 +151,9 @@ def picture(
 
 def _drops(trace: TraceData, kind: Kind, layer: int | None, head: int | None) -> np.ndarray:
     if kind != "cross":
-        raise UserError(f"view left_out is of the source's words and has no {kind} map: take --kind cross", exit_code=2)
+        raise UserError(f"view left_out erases source words and has no {kind} map: use --kind cross", exit_code=2)
     if layer is not None or head is not None:
-        raise UserError("view left_out has neither layers nor heads: leave them out", exit_code=2)
+        raise UserError("view left_out has neither layers nor heads: omit them", exit_code=2)
     if trace.left_out is None:
         raise UserError("no view 'left_out' in this trace: look with views=...", exit_code=2)
     if not trace.source_words:

@@ -82,8 +82,8 @@ def path_patch(
     changes += [(point, partial(put_in, point, at, put)) for point, at, put in sent]
     with eval_mode(model), changed(model, changes):
         forced_pass(model, sources, targets)
-    told = Donor(Activations(found, own.real))
-    with intervene(model, {at: told for _, at in received}):
+    sent_on = Donor(Activations(found, own.real))
+    with intervene(model, {at: sent_on for _, at in received}):
         yield
 
 

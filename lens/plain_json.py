@@ -47,8 +47,8 @@ class Measurement:
                 raise ValueError("it has another format or version")
             return cls.from_plain(plain)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise UserError(f"{path} is no {cls.what} ({str(error)[:200] or 'it is damaged'}): measure again with"
-                            f" {cls.command}, or remove it") from error  # fmt: skip
+            raise UserError(f"{path} is not a valid {cls.what} ({str(error)[:200] or 'it is damaged'}): measure again"
+                            f" with {cls.command}, or remove it") from error  # fmt: skip
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:

@@ -62,7 +62,7 @@ def rendered(drawn: Picture, trace: TraceData, *, suffix: str) -> tuple[bytes, s
     """
     if drawn.cells.size > CELLS_DRAWN:
         size = f"{len(drawn.rows)} rows by {len(drawn.columns)} columns"
-        raise UserError(f"a map of {size} cannot be read as a picture: take --words, a shorter text, or .json")
+        raise UserError(f"a map of {size} is too large for a picture: use --words, a shorter text, or .json")
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it reports its font cache and missing fonts
     with IMPORTS:
         import matplotlib.style

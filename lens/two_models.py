@@ -103,7 +103,7 @@ def compare(first: TraceData, second: TraceData) -> Comparison:
     sides = [[[word.text for word in words] for words in (trace.source_words, trace.target_words)]
              for trace in (first, second)]
     if sides[0] != sides[1]:
-        raise UserError("the two traces are of other texts: look at the same translation of one text with both models")
+        raise UserError("the traces have different texts: trace the same translation of one text with both models")
     matched: list[MatchedHeads] = []
     alone: list[tuple[int, Head]] = []
     for kind in KINDS:

@@ -34,7 +34,7 @@ def predictions(model: PreTrainedModel, trace: Trace, *, positions: bool = True)
     check_model(model)
     added = [module for stack in (model.get_encoder(), model.get_decoder()) for module in position_modules(stack)]
     if not added and not positions:
-        raise UserError(f"{type(model).__name__} adds no vectors of positions: there are none to leave out")
+        raise UserError(f"{type(model).__name__} has no position vectors to leave out")
     off = [] if positions else added
     with eval_mode(model), replaced((module, "out", torch.zeros_like) for module in off):
         output, _ = forced_pass(model, [trace.source_ids], [trace.target_ids])

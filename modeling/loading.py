@@ -84,7 +84,7 @@ def _described(folder: Path, config: PreTrainedConfig, *, trust_remote_code: boo
                 config, attn_implementation="eager", trust_remote_code=trust_remote_code
             )
     except Exception as error:  # each model has its own conditions
-        raise UserError(f"{folder / 'config.json'} describes no model that works: {_first_line(error)}") from error
+        raise UserError(f"{folder / 'config.json'} describes no working model: {_first_line(error)}") from error
     return described
 
 

@@ -16,7 +16,7 @@ from seq2see.importing import IMPORTS
 from ..tokenizer.language_codes import iso
 from ..tokenizer.protected import ANY
 
-NO_LANGUAGE = "zxx"  # the detector's code for text that is none
+NO_LANGUAGE = "zxx"  # the detector's code for text without language
 LONGEST = 2_000  # characters examined; more makes no difference
 UNLIKELY = 0.005  # a text is in another language if its own is less probable than this,
 DOUBTFUL = 0.1    # and less than this without its names,
@@ -59,8 +59,8 @@ def other_language(text: str, source: str) -> str | None:
     likeliest, sureness = _identifier().classify(whole)
     if likeliest in (own, NO_LANGUAGE):
         return None
-    for said, enough in ((whole, UNLIKELY), (words, DOUBTFUL)):
-        if dict(_identifier().rank(said)).get(own, 1.0) >= enough:
+    for part, enough in ((whole, UNLIKELY), (words, DOUBTFUL)):
+        if dict(_identifier().rank(part)).get(own, 1.0) >= enough:
             return None
     return CHINESE.get(likeliest, str(likeliest)) if sureness >= SURE else UNDETERMINED
 

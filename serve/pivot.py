@@ -114,8 +114,8 @@ async def translate_through(legs: Sequence[Leg], translate: TranslateAlike, text
     Alternatives, samples and a prefix are the second model's.  The first model returns its best translation.
     """
     if request.get("glossary"):
-        raise APIError(400, "pivoted", f"a glossary does not apply here: {said(legs)} is translated by two models, one"
-                       " after the other; omit the glossary, or translate in two steps")
+        raise APIError(400, "pivoted", f"a glossary does not apply here: {route_of(legs)} is translated by two models,"
+                       " one after the other; omit the glossary, or translate in two steps")
     one, two = legs
     best = replace(NO_OPTIONS, num_beams=options.num_beams, max_new_tokens=options.max_new_tokens)
     first = await translate(one.model, texts, source=one.source, target=one.target, options=best, **request)
@@ -124,7 +124,7 @@ async def translate_through(legs: Sequence[Leg], translate: TranslateAlike, text
     return [PivotedTranslation.joined(legs, *both) for both in zip(first, second, strict=True)]
 
 
-def said(legs: Sequence[Leg]) -> str:
+def route_of(legs: Sequence[Leg]) -> str:
     """The route as text, such as `fr to de`."""
     return f"{legs[0].source} to {legs[-1].target}"
 

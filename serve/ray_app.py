@@ -40,7 +40,7 @@ from .settings import ServerSettings, read_settings
 
 AT_WORK = 64  # concurrent requests per engine, which batches them
 WAITING = 256  # requests queued at the front
-SCALING = {"min_replicas": 1, "max_replicas": 4, "target_ongoing_requests": 16}  # unless the YAML says otherwise
+SCALING = {"min_replicas": 1, "max_replicas": 4, "target_ongoing_requests": 16}  # defaults for the YAML
 ENGINES = "engines"  # the name of their application
 ON_FIRST = {"num_cpus": 0, "resources": {"node:__internal_head__": 0.001}}  # the machine of ray start --head
 DESCRIBED = 5  # seconds between looks at which models the engines have: an update replaces them one by one

@@ -175,7 +175,7 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._close_tabs()  # an open tab holds a request that would never end
         await super().shutdown(sockets)
-        if cancelled := self.server_state.tasks:  # what took longer than the grace period is told so
+        if cancelled := self.server_state.tasks:  # requests that exceeded the grace period
             await asyncio.wait(cancelled, timeout=1)
         self._loading.cancel()
         with contextlib.suppress(asyncio.CancelledError):

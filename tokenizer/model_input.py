@@ -275,8 +275,8 @@ class Reading:
         for part, stand_in in zip(self.parts, self.stand_ins, strict=True):
             kind = self._kind(part)
             if kind and stand_in:
-                said = [part.written] if kind in ("source", "target") else forms(stand_in, **languages)
-                wanted.setdefault(tuple(map(self._cased, said)), []).append(part)
+                texts = [part.written] if kind in ("source", "target") else forms(stand_in, **languages)
+                wanted.setdefault(tuple(map(self._cased, texts)), []).append(part)
         found = occurrences([one for each in wanted for one in each], translation)
         places: list[tuple[Span, Part]] = []
         for each, parts in wanted.items():
@@ -423,7 +423,7 @@ class _Placing:
         """Insert a part with the surrounding white space of the source, if there is any."""
         if part.kind == "space" or part.is_beside:
             return text[: place[0]] + self._written(part) + text[place[1] :]
-        if part.kind == "term" and self.reading._is_whole(part.span):  # then the model's article is none of the text
+        if part.kind == "term" and self.reading._is_whole(part.span):  # then the text has no article
             before = _WORD.sub("", text[: place[0]]).strip()
             text, place = before + text[place[0] :], (len(before), len(before) + place[1] - place[0])
         start, end = _blank_about(text, place[0])[0], _blank_about(text, place[1])[1]

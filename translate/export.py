@@ -202,7 +202,7 @@ def special_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> M
     start = defaults.bos_token_id if defaults.decoder_start_token_id is None else defaults.decoder_start_token_id
     ends = defaults.eos_token_id if isinstance(defaults.eos_token_id, list) else [defaults.eos_token_id]
     if start is None or ends[0] is None:
-        raise ValueError("it does not say which token begins or ends a translation")
+        raise ValueError("its configuration does not name the tokens that begin and end a translation")
     unknown = ends[0] if tokenizer.unk_token_id is None else tokenizer.unk_token_id
     return {"decoder_start_token": start, "bos_token": start, "eos_token": ends[0], "unk_token": unknown}
 
@@ -215,7 +215,7 @@ def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> list[str]:
         name = spaceless(str(token))
         names[f"<id-{id}>" if token is None or name in names else name] = id
     if len(names) < size:
-        raise ValueError("its tokenizer gives several tokens one name")
+        raise ValueError("several tokens of its tokenizer have the same name")
     return list(names)
 
 

@@ -101,7 +101,7 @@ class LoadedCheckpoint:
         try:
             self._pinned = PinnedFiles(files)
         except OSError as error:
-            print(f"{self.name}: its files cannot be pinned ({error.strerror}): after a change of them, looking inside"
+            print(f"{self.name}: its files cannot be pinned ({error.strerror}): if they change, looking inside"
                   " needs a reload", file=sys.stderr, flush=True)
             return
         self.files = self._pinned.folder
@@ -230,9 +230,9 @@ class LoadedCheckpoint:
         file = "generation_config.json" if self._generation else "config.json"
         where = f"{self.folder}/{file}"
         if self.folder is None or self.model_type == "seq2see":
-            said = {**self._config, **self._generation}
-            check_generation(said, tokens=said.get("vocab_size"), where=where)
-            return GenerationDefaults(said, self._config.get("max_position_embeddings"))
+            settings = {**self._config, **self._generation}
+            check_generation(settings, tokens=settings.get("vocab_size"), where=where)
+            return GenerationDefaults(settings, self._config.get("max_position_embeddings"))
         with IMPORTS:
             from transformers import GenerationConfig
 

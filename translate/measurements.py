@@ -117,7 +117,7 @@ class Measurements:
         Raises UserError if there is none.
         """
         if self.folder is None:
-            raise UserError("the model was not loaded from a folder, so what is measured of it cannot be kept")
+            raise UserError("the model was not loaded from a folder, so its measurements cannot be saved")
         reason = None
         for place in self._places():
             try:
@@ -125,7 +125,7 @@ class Measurements:
                 return place
             except OSError as error:
                 reason = error.strerror
-        raise UserError(f"what is measured of {self.folder} can be written neither there nor to {place} ({reason}): set"
+        raise UserError(f"the measurements of {self.folder} can be written neither there nor to {place} ({reason}): set"
                         " XDG_CACHE_HOME to a writable folder")
 
 

@@ -43,7 +43,7 @@ def web_weights(model: PreTrainedModel, dtype: WebType) -> WebWeights:
     for name, weight in model.named_parameters():
         entry, parts, state[name] = _encoded(weight.detach().float().cpu().numpy(), dtype)
         if not state[name].isfinite().all():
-            raise UserError(f"{name} has weights beyond float16: a browser cannot have this model")
+            raise UserError(f"{name} has weights too large for float16: a browser cannot run this model")
         for key, part in parts.items():
             entry[key] = len(buffer)
             buffer += part.tobytes()
@@ -54,13 +54,14 @@ def web_weights(model: PreTrainedModel, dtype: WebType) -> WebWeights:
 
 def _refuse_others(model: PreTrainedModel) -> None:
     if model.config.model_type != "seq2see":
-        raise UserError(f"a browser has no network for a {model.config.model_type}: expected a Seq2See model")
+        raise UserError(f"a browser cannot run a {model.config.model_type} model: expected a Seq2See model")
     if model.config.activation_function != "relu":
-        raise UserError(f"the network for browsers has relu, and this model {model.config.activation_function}")
+        raise UserError(f"a browser supports the activation relu only, not {model.config.activation_function}")
     generation = model.generation_config.to_dict()
     found = [name for name in LEFT_OUT if generation.get(name)]
     if found:
-        raise UserError(f"generation_config.json sets {', '.join(found)}, which the search in a browser does not have")
+        raise UserError(f"generation_config.json sets {', '.join(found)}, which the search in a browser does not"
+                        " support")
 
 
 def _encoded(weight: np.ndarray, dtype: WebType) -> tuple[dict[str, Any], dict[str, np.ndarray], torch.Tensor]:

@@ -105,7 +105,7 @@ def test_calibrated_probabilities_are_shown_unless_raw_ones_are_asked_for(look, 
         assert (Trace.load(tmp_path / "x.json").calibrated is not None) == calibrated
     (run / "calibration.json").write_text("{}")
     code, _, err = look("The cat.", run=run)
-    assert code == 1 and "calibration.json is no calibration" in err and err.count("\n") == 1
+    assert code == 1 and "calibration.json is not a valid calibration" in err and err.count("\n") == 1
 
 
 @pytest.mark.parametrize("suffix", ["html", "json", "npz", "png", "svg"])
@@ -132,7 +132,7 @@ def test_characters_without_a_font_are_told(look, folder, tmp_path):
     (["The cat.", "--out", "x.pdf"], 2, "one of .html (a page), .json (numbers), .npz (numbers), .png (a picture)"),
     (["The cat.", "--view", "rollout", "--head", "0"], 2, "view rollout has no heads"),
     (["The cat.", "--view", "left_out", "--kind", "decoder"], 2, "has no decoder map"),
-    (["The cat.", "--kind", "encoder", "--rows", "reads"], 2, "is no step that reads"),
+    (["The cat.", "--kind", "encoder", "--rows", "reads"], 2, "reads no token"),
     (["The cat.", "--kind", "encoder", "--layer", "2", "--out", "x.json"], 2, "no layer 2 here: expected 0 to 1"),
     (["The cat.", "--head", "2"], 2, "there is no head 2 here: expected 0 to 1"),
     (["The cat.", "--out", "no/such/x.html"], 1, "cannot write no/such/x.html (No such file or directory)"),

@@ -291,7 +291,7 @@ def test_progress_has_the_time_left_on_a_terminal_alone(translator, tmp_path, mo
 @pytest.mark.parametrize(("arguments", "said"), [
     ({"keep": ["map"]}, r"keep=\['map'\]: expected a list of maps, steps, entropy, sinks, offsets, roles"),
     ({"keep": "maps"}, r"keep='maps': expected a list"),
-    ({"views": ["norm"]}, r"views=\['norm'\] are of maps: keep=\['maps', ...\] too"),
+    ({"views": ["norm"]}, r"views=\['norm'\] need maps: keep=\['maps', ...\]"),
     ({"views": ["heat"]}, "there is no view 'heat'"),
     ({"views": "norm"}, r"expected a list of names, such as views=\[\"norm\"\]"),
     ({"target": "xx"}, "this model does not translate to xx"),
