@@ -96,7 +96,7 @@ def routes() -> str:
     ))]  # fmt: skip
     for name, schema in sorted(document["components"]["schemas"].items()):
         required = schema.get("required", ())
-        parts += [f"## {name}", " ".join(schema.get("description", "").split())]
+        parts += [f"## {name}", textwrap.fill(" ".join(schema.get("description", "").split()), 120)]
         parts += [table("field | type | what it is", (
             (f"`{field}`{' (required)' if field in required else ''}", type_of(one), one.get("description", ""))
             for field, one in schema.get("properties", {}).items()
