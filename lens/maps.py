@@ -128,7 +128,7 @@ def picture(
         layers, heads = maps.shape[0] if VIEW[view].layers else 0, maps.shape[1] if view in WITH_HEADS else 0
         layer = _check("layer", layers - 1 if layer is None else layer, layers) if layers else None
         if head is not None and not heads:
-            raise UserError(f"view {view} shows whole layers, not heads: omit the head", exit_code=2)
+            raise UserError(f"view {view} has no heads, only whole layers: omit the head", exit_code=2)
         head = _check("head", head or 0, heads) if heads else None
         at = tuple(number for number in (layer, head) if number is not None)
         cells, even = (by_units(one, row_units, column_units) for one in (maps[at], uniform_map(trace, kind)))
