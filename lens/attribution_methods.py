@@ -120,7 +120,7 @@ def check_method(model: PreTrainedModel, method: str) -> None:
 def obstacle(model: PreTrainedModel, method: str) -> str | None:
     """Why models of this kind do not support a method; None if they do."""
     if method == "integrated_gradients" and getattr(model.config, "num_experts", 1) > 1:
-        return "between two experts its output jumps, and gradients say nothing about that"
+        return "its output jumps between two experts, which gradients do not show"
     if method in ("gradient_x_activation", "value_zeroing"):
         try:
             attention_sites(model)

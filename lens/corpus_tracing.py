@@ -225,7 +225,7 @@ class _Tracer:
         gold = line.gold
         row: dict[str, Any] = {"line": line.number, "source": gold.source, "target": gold.target, "group": gold.group}
         if isinstance(trace, str):
-            tqdm.write(f"line {line.number} left out: {trace}", file=sys.stderr)
+            tqdm.write(f"line {line.number} skipped: {trace}", file=sys.stderr)
             return row | {"left_out": trace}
         row |= {"source_tokens": [token.text for token in trace.source], "given": trace.given,
                 "target_tokens": [token.text for token in trace.target], "log_prob": trace.log_prob}

@@ -31,7 +31,7 @@ from .wording import (
 # R rows, C columns
 
 NOT_CALIBRATED = "probabilities are the model's own, not calibrated"
-WORTH_TELLING = 0.01  # difference of two log-probabilities; smaller ones are rounding
+REPORTED = 0.01  # difference of two log-probabilities; smaller ones are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,13 +174,13 @@ def facts(trace: TraceData) -> str:
     if trace.confidence is None:
         parts.append(NOT_CALIBRATED)
     else:
-        parts.append(f"confidence {trace.confidence:.0%}, the mean over its tokens, calibrated")
+        parts.append(f"confidence {trace.confidence:.0%} (calibrated mean over its tokens)")
     if not trace.target[-1].special:
-        parts.append("stopped at the limit of length, before </s>")
+        parts.append("stopped at the length limit, before </s>")
     if trace.score is not None:
         parts.append(f"score {trace.score:.4f} from {trace.engine}, {trace.precision}")
     difference = abs(trace.difference or 0)
-    if trace.engine != "torch" and difference > WORTH_TELLING:
+    if trace.engine != "torch" and difference > REPORTED:
         pair = f"{trace.engine} and torch" if trace.precision == "float32" else f"{trace.precision} and float32"
         parts.append(f"{pair} log-probabilities differ by {difference:.3f}")
     return " · ".join([*([printable(trace.model)] if trace.model else []), *parts])

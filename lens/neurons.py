@@ -2,8 +2,8 @@
 
 A feed-forward layer adds activation[n] W_out[:,n] of each neuron to the residual stream.  Through the unembedding this
 column is a list of tokens that the neuron promotes or suppresses whenever it is active.  The source is Geva et al.
-2022, "Transformer Feed-Forward Layers Build Predictions by Promoting Concepts in the Vocabulary Space".  Norms on the way are frozen, as
-in `direct_attribution.py`.
+2022, "Transformer Feed-Forward Layers Build Predictions by Promoting Concepts in the Vocabulary Space".  Norms on the
+way are frozen, as in `direct_attribution.py`.
 
 Neurons of the encoder write to the input of cross-attention, so they have no tokens of their own.  `top_activations`
 lists their activations.

@@ -51,10 +51,10 @@ def comparison_in_notebook(one: Comparison) -> str:
 def _probabilities(names: Sequence[str], one: Comparison) -> str:
     rows = [[escaped(word.word), percent(word.first), percent(word.second), escaped(word.first_instead),
              escaped(word.second_instead)] for word in one.words]
-    rows.append(["<b>log-probability of the whole</b>", *(f"{value:.2f}".replace("-", "−") for value in one.log_probs),
-                 "", ""])
+    rows.append(["<b>log-probability of the translation</b>",
+                 *(f"{value:.2f}".replace("-", "−") for value in one.log_probs), "", ""])
     heads = ["word", *map(escaped, names), *(f"token that {escaped(name)} would write" for name in names)]
-    return f"<h2>How probable: {escaped(one.translation)}</h2>" + table(heads, rows, numbers=(1, 2))
+    return f"<h2>Probability: {escaped(one.translation)}</h2>" + table(heads, rows, numbers=(1, 2))
 
 
 def _heads(names: Sequence[str], one: Comparison) -> Iterator[str]:

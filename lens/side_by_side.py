@@ -78,8 +78,8 @@ def differences_page(names: Sequence[str], each: Iterable[Difference], *, langua
                      f"{one.chrf[1]:.1f}", f"{one.chrf[0] - one.chrf[1]:+.1f}".replace("-", "−")])
     head = ["pair", "source", "reference", *map(escaped, names), *(f"chrF of {escaped(name)}" for name in names),
             "difference"]
-    about = (f"{len(differ):,} translations differ; the {len(rows):,} with the largest difference in chrF. Words that"
-             " the other does not have are marked. chrF of one sentence is a rough guide.")
+    about = (f"{len(differ):,} translations differ; the {len(rows):,} with the largest difference in chrF. Marked"
+             " words are missing from the other translation. chrF of one sentence is a rough guide.")
     body = f"<p>{escaped(scores)}</p><p>{about}</p>" + table(head, rows, numbers=(0, 5, 6, 7))
     return page(f"{names[0]} and {names[1]}", body)
 
@@ -124,9 +124,9 @@ def comparison_page(
                 title=f"{names[0]} and {names[1]}: {own[0].source_text}")
 
 
-HEADS_ABOUT = ("The heads of a layer are matched such that their maps of this translation, by words, differ least in"
-               " all. Distance: the share of attention that lies elsewhere, averaged over words (0: equal maps)."
-               " One sentence says little about a head.")
+HEADS_ABOUT = ("Heads of a layer are matched one to one, so that their maps of this translation differ least in total."
+               " Maps are by words. Distance: share of attention on different words, averaged over rows (0: equal"
+               " maps). One sentence is little evidence about a head.")
 
 
 def alone_line(names: Sequence[str], one: Comparison) -> str:

@@ -22,8 +22,8 @@ from .plain_json import Count, Measurement
 FILE = "trust.json"  # beside the run it was measured on
 NOISE = 0.05  # nats; the order of smaller erasure drops is not compared
 POOR = 0.2  # AER from which a map should not be read as an alignment
-UNMEASURED = "how far to trust this is not measured for this model: seq2see measure measures it"
-UNMEASURABLE = "measured for cross-attention only: gold links and erasure say nothing about this kind of attention"
+UNMEASURED = "the faithfulness of this view is not measured for this model: run seq2see measure"
+UNMEASURABLE = "measured for cross-attention only: gold links and erasure do not apply to this kind of attention"
 
 Key = tuple[str, Rows, MapName]  # view, row meaning, map
 
@@ -111,7 +111,7 @@ class Trust(Measurement):
         other = "" if (best.rows, best.map) == (rows, found.map) else f" Best of view {view}: {best.name}: {best}."
         poor = " (no word alignment)" if found.aer and found.aer.value > POOR else ""
         supervised = " Supervised: this head was trained with gold links." if found.supervised else ""
-        over = f", tau over {self.words:,} words of at least {NOISE} nats" if found.tau else ""
+        over = f", tau over {self.words:,} words with a drop of at least {NOISE} nats" if found.tau else ""
         chance = _said(found.aer and self.random.aer, found.tau and self.random.tau, "AER {:.1f} %", "tau {:.2f}")
         return (f"{found.describe(after_aer=poor)}; a random map: {chance}. By words, on"
                 f" {self.sentences} sentences of {self.measured_on}{over}.{supervised}{other}")

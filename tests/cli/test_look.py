@@ -98,7 +98,7 @@ def test_trust_is_shown_for_the_weights_it_was_measured_on(look, folder, transla
 def test_calibrated_probabilities_are_shown_unless_raw_ones_are_asked_for(look, folder, tmp_path):
     run = shutil.copytree(folder, tmp_path / "run")
     calibrate_by_hand(run, "fr", Calibrator(0.1, 0.7))
-    assert "the mean over its tokens, calibrated" in look("The cat.", run=run)[1]
+    assert "(calibrated mean over its tokens)" in look("The cat.", run=run)[1]
     assert NOT_CALIBRATED in look("The cat.", "--raw", run=run)[1]
     for flags, calibrated in (([], True), (["--raw"], False)):
         assert look("The cat.", *flags, "--out", tmp_path / "x.json", run=run)[0] == 0

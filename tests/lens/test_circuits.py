@@ -175,5 +175,5 @@ def test_translations_that_are_the_same_have_no_difference_to_carry():
     with pytest.raises(UserError, match="both sentences have the same translation, 'Le chat.'"):
         SentencePair.between(one, other)
     _, (one, other) = traces("tired", "The old box was not too wide.")
-    with pytest.raises(UserError, match="no word of 'tired' stands for one"):
+    with pytest.raises(UserError, match="no word of 'tired' corresponds to one"):
         SentencePair.between(one, other)
