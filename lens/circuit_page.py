@@ -39,8 +39,8 @@ def circuit_page(about: Sequence[str], circuit: Circuit) -> str:
 
 
 ABOUT = ("Faithfulness: share of the difference that the parts down to this row keep by themselves, with all other"
-         " parts corrupted. Completeness: share that remains with exactly these parts corrupted. A corrupted part has its"
-         " output from the other sentence. Alone: change of the margin if only this part is corrupted, in nats.")
+         " parts corrupted. Completeness: share that remains with exactly these parts corrupted. A corrupted part has"
+         " its output from the other sentence. Alone: change of the margin if only this part is corrupted, in nats.")
 
 
 def cells(circuit: Circuit) -> list[list[str]]:
