@@ -96,7 +96,7 @@ def routes() -> str:
     ))]  # fmt: skip
     for name, schema in sorted(document["components"]["schemas"].items()):
         required = schema.get("required", ())
-        parts += [f"## {name}", " ".join(schema.get("description", "").split())]
+        parts += [f"## {name}", textwrap.fill(" ".join(schema.get("description", "").split()), 120)]
         parts += [table("field | type | what it is", (
             (f"`{field}`{' (required)' if field in required else ''}", type_of(one), one.get("description", ""))
             for field, one in schema.get("properties", {}).items()
@@ -123,16 +123,48 @@ def type_of(schema: dict[str, Any]) -> str:
     return schema.get("type", "")
 
 
-def summaries(module: str) -> str:
-    """The public names of a module, linked to their files, with the first sentence of their docstrings."""
+def summaries(module: str, names: Iterable[str] = ()) -> str:
+    """Public names of a module, all by default, linked to their files, with the first sentence of their docstrings."""
     public = importlib.import_module(module)
     rows = []
-    for name in public.__all__:
+    for name in names or public.__all__:
         if callable(value := getattr(public, name)):
             file = Path(inspect.getfile(inspect.unwrap(value))).resolve().relative_to(ROOT).as_posix()
             first = " ".join(inspect.getdoc(value).partition("\n\n")[0].split())
             rows.append((f"[{name}](../{file})", re.sub(r"(?<!et al)\. .*|\.$", "", first)))
     return table("name | what it is", rows)
+
+
+# The public names of the lens by subject.
+LENS = {
+    "Traces": "Trace trace_texts trace_hypotheses trace_corpus Corpus Candidate encode_source encode_target beam_tree "
+              "BeamTree WhatIf",
+    "Views and maps": "add_views picture Picture word_map WordMap Unit summarise sink_shares to_terminal save_plot "
+                      "to_html",
+    "Attribution": "attribute Attribution logit_attribution LogitAttribution contribution_graph ContributionGraph "
+                   "top_neurons Neuron top_activations Activation effects",
+    "Activations and interventions": "run_with_cache Activations activation_names intervene At Donor Mean Noise "
+                                     "SteeringVector Zero word_mapping WordMapping ablate steer record Recording patch "
+                                     "mean_outputs head_means Head all_heads",
+    "Minimal pairs and circuits": "Choice MinimalPairs margins exact_patching attribution_patching path_patch "
+                                  "find_circuit Circuit Part SentencePair",
+    "Layers and word vectors": "logit_lens LogitLens contextual Contextual static neighbours Neighbour analogy "
+                               "distances project",
+    "Two models": "compare Comparison",
+    "Faithfulness, word links and calibration": "measure_trust Trust curves Curves fit_alignment AlignmentChoice "
+                                                "agreement Estimate Calibration Calibrator with_calibration outlook "
+                                                "Outlook GoldPair GoldPronoun",
+}
+
+
+def lens_names() -> str:
+    """The public names of the lens, in a table for each subject."""
+    from seq2see import lens
+
+    sorted_in = {title: names.split() for title, names in LENS.items()}
+    missing = {name for name in lens.__all__ if callable(getattr(lens, name))} ^ {*sum(sorted_in.values(), [])}
+    assert not missing, f"names without a subject, or unknown: {missing}"
+    return "\n\n".join(f"### {title}\n\n{summaries('seq2see.lens', names)}" for title, names in sorted_in.items())
 
 
 NETWORK = "lens/drawing/network.js"
@@ -204,7 +236,7 @@ def javascript_of(script: str, name: str) -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "settings": settings, "options": options, "commands": commands, "routes": routes,
-    "names": lambda: summaries("seq2see"), "lens_names": lambda: summaries("seq2see.lens"), "network": network,
+    "names": lambda: summaries("seq2see"), "lens_names": lens_names, "network": network,
 }  # fmt: skip
 
 if __name__ == "__main__":

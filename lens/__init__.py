@@ -1,6 +1,6 @@
-"""Looking inside: what every head attended to, for exactly the translation shown.
+"""Looking inside: the attention of every head while the model predicts exactly the translation shown.
 
-A public name is imported when it is first used: the names of the views need no library, drawing needs no torch.
+A public name is imported on first use.  The names of the views need no library, and drawing needs no torch.
 """
 
 from importlib import import_module

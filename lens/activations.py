@@ -1,8 +1,9 @@
-"""Every activation of a model by name: read in a forced pass (`run_with_cache`), replaced in any pass (`intervene`).
+"""Every activation of a model by name: `run_with_cache` reads them, `intervene` replaces them.
 
-The names are those of TransformerLens (`HookedEncoderDecoder`; for models that normalise after a block, `BertBlock`),
-such as `decoder.1.cross_attn.hook_z`.  A name says where, `At` also at which positions and in which heads.  What comes
-there is a `Donor`'s, a `Mean`, `Zero`, `Noise` or a `SteeringVector`: functions of the point and its own activation.
+The names are those of TransformerLens, such as `decoder.1.cross_attn.hook_z` (`HookedEncoderDecoder`, or `BertBlock`
+for models that normalise after a block).  A name selects an activation.  `At` also selects positions and heads.  The
+replacement is a `Donor`, a `Mean`, `Zero`, `Noise` or a `SteeringVector`: a function of the point and of its own
+activation.
 """
 
 import re
@@ -48,9 +49,10 @@ FINAL_NORMS = ("layer_norm", "final_layer_norm")  # after the last layer, in mod
 
 @dataclass(frozen=True)
 class Point:
-    """Where an activation is: what enters or leaves a module or, without a `side`, the weights of an attention.
+    """The location of an activation: the input or the output of a module.
 
-    `added_to`: the activation is the sum of what leaves `module` and what enters this norm, the residual stream.
+    Without a `side`, the activation is the weights of an attention module.  With `added_to`, it is the residual stream:
+    the sum of the output of `module` and the input of this norm.
     """
 
     name: str
@@ -61,7 +63,7 @@ class Point:
 
     @property
     def axis(self) -> Axis:
-        """What its positions are."""
+        """Whether its positions are those of the source or of the target."""
         return "source" if re.match(r"encoder|.*cross_attn\.hook_[kv]$", self.name) else "target"
 
     @property
@@ -73,7 +75,7 @@ class Point:
         return 2 if self.side else 1
 
     def split(self, raw: torch.Tensor) -> torch.Tensor:
-        """What is at the module, in the shape of the activation: by heads."""
+        """The module's tensor in the shape of the activation, split by head."""
         return raw.unflatten(-1, (self.heads, -1)) if self.heads and self.side else raw
 
     def join(self, activation: torch.Tensor) -> torch.Tensor:
@@ -82,9 +84,9 @@ class Point:
 
 
 def points_of(model: PreTrainedModel) -> dict[str, Point]:
-    """Every activation of a model by name, in the order in which a pass computes them.
+    """Every activation of a model by name, in the order of a forward pass.
 
-    UserError for a model whose heads or layers cannot be reached.
+    Raises UserError if the heads or layers of the model cannot be reached.
     """
     sites = attention_sites(model)
     stacks = {"encoder": model.get_encoder(), "decoder": model.get_decoder()}
@@ -131,12 +133,15 @@ def _points_of_layer(
 
 
 def activation_names(model: PreTrainedModel) -> tuple[str, ...]:
-    """The names of all activations of a model, in the order in which a pass computes them."""
+    """The names of all activations of a model, in the order of a forward pass."""
     return tuple(points_of(model))
 
 
 def select(model: PreTrainedModel, names: Iterable[str]) -> list[Point]:
-    """The points of these names, in which * stands for anything; UserError for one that the model does not have."""
+    """The points with these names; `*` matches any text.
+
+    Raises UserError for a name that the model does not have.
+    """
     points = points_of(model)
     if isinstance(names, str):
         names = [names]
@@ -148,7 +153,10 @@ def select(model: PreTrainedModel, names: Iterable[str]) -> list[Point]:
 
 
 def find(model: PreTrainedModel, points: Mapping[str, Point], name: str) -> Point:
-    """The point of this name; UserError, which says what there is, if the model has none."""
+    """The point with this name.
+
+    Raises UserError if the model has none; the message lists the names that exist.
+    """
     if name in points:
         return points[name]
     place = re.fullmatch(r"(encoder|decoder)\.(\d+)\..*", name)
@@ -168,10 +176,10 @@ def find(model: PreTrainedModel, points: Mapping[str, Point], name: str) -> Poin
 
 @dataclass(frozen=True, eq=False)
 class Activations:
-    """Activations of one forced pass of B sentences by name, as `run_with_cache` reads them.
+    """Activations of one teacher-forced pass over B sentences, by name; `run_with_cache` returns them.
 
-    q, k, v and z are [B,T,H,E], patterns [B,H,R,C], feed-forward inner activations [B,T,F], all others [B,T,D].
-    `real` says by "source" and "target" which positions are no padding: [B,T].
+    q, k, v and z are [B,T,H,E], attention patterns [B,H,R,C], inner feed-forward activations [B,T,F], all others
+    [B,T,D].  `real` has a mask [B,T] for "source" and for "target": True at tokens, False at padding.
     """
 
     values: dict[str, torch.Tensor]
@@ -187,12 +195,23 @@ def run_with_cache(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *,
     names: Iterable[str] = ("*",),
 ) -> tuple[torch.Tensor, Activations]:
-    """Runs a batch of ids (`</s>` included), forced to the targets: the logits [B,T,V], and the activations of these
-    `names`, in which * stands for anything, as in "decoder.*.hook_resid_post".
+    """Run the model on given sources and targets, and return its logits and its activations.
 
-    Step t reads target t-1 and predicts target t.  Inside an intervention what is read has been changed by it.
-    UserError for an activation that the model does not have, for a model that cannot be looked into, and unless there
-    are as many sentences of each side.
+    Step t reads target token t-1 and predicts target token t (teacher forcing).  Inside an intervention the activations
+    are those with the intervention.
+
+    Args:
+        model: any encoder-decoder that the lens supports.
+        sources: the ids of each of B sentences, `</s>` included.
+        targets: the ids of their translations, `</s>` included.
+        names: which activations to return; `*` matches any text, as in "decoder.*.hook_resid_post".
+
+    Returns:
+        The logits [B,T,V] and the `Activations`.
+
+    Raises:
+        UserError: an activation that the model does not have, a model that the lens does not support, or lists of
+            different lengths.
     """
     check_model(model)
     for side, ids in (("source", sources), ("target", targets)):
@@ -200,7 +219,7 @@ def run_with_cache(
             raise UserError(f"expected the ids of a list of sentences: [trace.{side}_ids]", exit_code=2)
         check_lengths(model, ids, side=side)
     if len(sources) != len(targets):
-        raise UserError(f"{len(sources)} sources and {len(targets)} targets: expected as many", exit_code=2)
+        raise UserError(f"{len(sources)} sources and {len(targets)} targets: expected equally many", exit_code=2)
     with reading(model, select(model, names)) as read:
         logits_BTV = forced_pass(model, sources, targets)[0].logits
     values = {name: activation for name, (_, activation) in read().items()}
@@ -212,7 +231,10 @@ def run_with_cache(
 def reading(
     model: PreTrainedModel, points: Sequence[Point]
 ) -> Iterator[Callable[[], dict[str, tuple[torch.Tensor, torch.Tensor]]]]:
-    """Inside and after a pass, what this gives reads the points: what was at the module, and the activation."""
+    """Reads the given points during a pass inside this context.
+
+    Call the yielded function after the pass.  It returns for each point the module's tensor and the activation.
+    """
     seen = {point.module: Steering(seen={}) for point in points if point.side is None}
     with (
         eval_with_eager_attention(model),
@@ -235,9 +257,10 @@ def reading(
 
 @dataclass(frozen=True)
 class At:
-    """An activation at some positions and in some heads; without them at all, in all.
+    """An activation at some positions and in some heads; None means all of them.
 
-    Positions are those of the source, or of the decoder's steps; of a pattern, its rows.
+    Positions count source tokens in the encoder and decoder steps in the decoder.  For an attention pattern they are
+    its rows.
     """
 
     name: str
@@ -252,7 +275,7 @@ class At:
             object.__setattr__(self, part, None if numbers is None else tuple(map(int, numbers)))
 
     def mark(self, point: Point, own: torch.Tensor) -> torch.Tensor:
-        """True where it is, in a shape that broadcasts to the activation's."""
+        """True at the selected elements, in a shape that broadcasts to the activation's."""
         marked = torch.ones([1] * own.ndim, dtype=torch.bool, device=own.device)
         for dim, numbers, what in ((point.position_dim, self.positions, "position"),
                                    (point.head_dim, self.heads, "head")):
@@ -265,7 +288,7 @@ class At:
 
 
 def check_range(numbers: Iterable[int], size: int, what: str) -> None:
-    """UserError for a number outside 0 to size - 1; {} in `what` stands for it."""
+    """Raises UserError for a number outside 0 to size - 1; {} in `what` stands for the number."""
     for number in numbers:
         if not 0 <= number < size:
             raise UserError(f"there is no {what.format(number)}: expected 0 to {size - 1}", exit_code=2)
@@ -273,7 +296,7 @@ def check_range(numbers: Iterable[int], size: int, what: str) -> None:
 
 @dataclass(frozen=True)
 class Zero:
-    """Nothing."""
+    """Replaces an activation by zeros."""
 
     def __call__(self, point: Point, own: torch.Tensor) -> torch.Tensor:
         return torch.zeros_like(own)
@@ -281,9 +304,9 @@ class Zero:
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean over all positions of the sentences that were read, without padding.
+    """Replaces an activation by its mean over all positions of recorded sentences, without padding.
 
-    UserError for a pattern, whose rows have other columns in every sentence.
+    Raises UserError for an attention pattern, because its columns differ between sentences.
     """
 
     activations: Activations
@@ -291,16 +314,16 @@ class Mean:
     def __call__(self, point: Point, own: torch.Tensor) -> torch.Tensor:
         read = self.activations[point.name]
         if point.side is None:
-            raise UserError(f"{point.name} has no mean, its columns are those of one sentence: take the mean of hook_z",
+            raise UserError(f"{point.name} has no mean, because its columns differ between sentences: use hook_z",
                             exit_code=2)
         return read[self.activations.real[point.axis]].double().mean(0).to(own).expand_as(own)
 
 
 @dataclass(frozen=True)
 class Noise:
-    """The activation with Gaussian noise of standard deviation `scale` added (Meng et al. 2022).
+    """Adds Gaussian noise with standard deviation `scale` to an activation (Meng et al. 2022).
 
-    The same `seed` gives the same noise for an activation of the same shape, on every device.
+    The same `seed` gives the same noise for the same shape, on every device.
     """
 
     scale: float
@@ -313,7 +336,10 @@ class Noise:
 
 @dataclass(frozen=True)
 class SteeringVector:
-    """The activation with `scale` times a vector added: [D], [F] or, where there are heads, [E] or [H,E]."""
+    """Adds `scale` times a vector to an activation.
+
+    The vector is [D], or [F] inside a feed-forward layer.  For an activation with heads it is [E] or [H,E].
+    """
 
     vector: torch.Tensor
     scale: float = 1.0
@@ -329,11 +355,15 @@ class SteeringVector:
 
 @dataclass(frozen=True)
 class Donor:
-    """What the activation was in another pass: at the same position or, with a `mapping`, at that of the same word.
+    """Replaces an activation by its value in another pass.
 
-    Positions that the mapping does not join keep their own.  A pattern's columns are mapped too: the weight of a column
-    goes to the columns joined to it, what is then lost or would look ahead is left out, and rows sum to 1 again.
-    UserError for a donor of another length without a mapping, and for one that the mapping does not join.
+    Without a `mapping`, positions correspond one to one, so both texts need the same length.  With a `mapping` (see
+    `word_mapping`), the same words correspond; other positions keep their own activation.
+
+    The mapping also moves the columns of an attention pattern.  The weight of a column goes to its counterparts.
+    Weight without a counterpart, or on later tokens, is dropped, and each row is normalised to sum to 1 again.
+
+    Raises UserError for a donor of another length without a mapping, or for a mapping that joins no word.
     """
 
     activations: Activations
@@ -377,13 +407,22 @@ Put = Callable[[Point, torch.Tensor], torch.Tensor]  # the point and its own act
 
 @contextmanager
 def intervene(model: PreTrainedModel, changes: Mapping[str | At, Put]) -> Iterator[None]:
-    """Inside, these activations are replaced: `{At("decoder.1.attn.hook_z", positions=[3], heads=[0]): Zero()}`.
+    """Replace activations of a model inside a `with` block.
 
-    A name alone stands for all its positions and heads.  What comes there is a `Donor`, a `Mean`, `Zero`, `Noise` or
-    a `SteeringVector`.  Affects every pass of the model meanwhile; `generate` too, but a donor's activations and
-    positions of the decoder's steps need all steps at once, `generate(..., use_cache=False)`.  UserError for an
-    activation that the model does not have, for a layer, head or position out of range, and for a donor that does not
-    fit.
+        with intervene(model, {At("decoder.1.attn.hook_z", positions=[3], heads=[0]): Zero()}):
+            ...
+
+    Every pass of the model inside the block is affected, `generate` included.  A `Donor` in the decoder, and positions
+    of decoder steps, need all steps at once: use `generate(..., use_cache=False)`.
+
+    Args:
+        model: any encoder-decoder that the lens supports.
+        changes: the replacement of each activation: a `Donor`, `Mean`, `Zero`, `Noise` or `SteeringVector`.  A name
+            without `At` means all positions and heads.
+
+    Raises:
+        UserError: an activation that the model does not have; a layer, head or position out of range; a donor that does
+            not fit.
     """
     check_model(model)
     points = points_of(model)
@@ -401,11 +440,14 @@ def intervene(model: PreTrainedModel, changes: Mapping[str | At, Put]) -> Iterat
 
 
 def checked(model: PreTrainedModel, points: Mapping[str, Point], at: At) -> Point:
-    """The point; UserError for one or a head that the model does not have, or a position below 0."""
+    """The point that `at` selects.
+
+    Raises UserError for a point or head that the model does not have, or a position below 0.
+    """
     point = find(model, points, at.name)
     if at.heads is not None:
         if not point.heads:
-            raise UserError(f"{at.name} has no heads: leave them out, or take hook_z", exit_code=2)
+            raise UserError(f"{at.name} has no heads: omit them, or use hook_z", exit_code=2)
         check_range(at.heads, point.heads, f"head {{}} in {at.name}")
     for position in at.positions or ():
         if position < 0:
@@ -414,14 +456,16 @@ def checked(model: PreTrainedModel, points: Mapping[str, Point], at: At) -> Poin
 
 
 def put_in(point: Point, at: At, put: Put, own: torch.Tensor) -> torch.Tensor:
-    """The activation with what is put there, where it is put."""
+    """The activation with the replacement at the selected elements."""
     return torch.where(at.mark(point, own), put(point, own).to(own), own)
 
 
 @contextmanager
 def changed(model: PreTrainedModel, changes: Iterable[tuple[Point, Change]]) -> Iterator[None]:
-    """Inside, each function changes the activation at its point, in the order given where several are at one module;
-    None leaves it."""
+    """Inside, each function changes the activation at its point; a function that returns None leaves it.
+
+    Several functions at one module run in the given order.
+    """
     at_module: dict[tuple[nn.Module, Side | None], list[tuple[Point, Change]]] = defaultdict(list)
     for point, change in changes:
         at_module[point.module, point.side].append((point, change))

@@ -1,8 +1,8 @@
-"""Links between source and target words, read off a model's maps by a stated choice.
+"""Links between source and target words, derived from a model's maps by a recorded choice.
 
-Attention is not alignment (Ferrando and Costa-jussa 2021), and the layer, head and row that come nearest to it differ
-from model to model.  An `AlignmentChoice` records everything that was chosen and its error on the data it was fitted
-on (`alignment_fitting.py`).  `naive_choice` is what is commonly drawn and is not fitted.
+Attention is not alignment (Ferrando and Costa-jussa 2021).  The layer, head and row that come nearest to an alignment
+differ from model to model.  An `AlignmentChoice` records everything that was chosen, and its error on the data it was
+fitted on (`alignment_fitting.py`).  `naive_choice` is the usual drawing, without any fitting.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,23 +34,27 @@ FILE = "alignment.json"  # the choice, beside the run it was fitted on
 
 @dataclass(frozen=True)
 class AlignmentChoice(Measurement):
-    """How links are read off a trace.  A choice is valid for one model only.
+    """How to derive word links from a trace; valid for one model only.
 
-    `maps` of `view` are averaged, each by words, each row as shares of what falls on words: `[[1, 2], [2, 0]]` is head
-    2 of layer 1 and head 0 of layer 2.  `rows` says which steps are averaged into a target word's row.  `rule`:
+    - `view`, `maps`: the maps to average, by words.  `[[1, 2], [2, 0]]` is head 2 of layer 1 and head 0 of layer 2.
+      Each row gives shares of the weight on words.
+    - `rows`: which decoder steps are averaged into the row of a target word.
+    - `rule`: which pairs become links; see below.
+    - `threshold`: links with a smaller share are dropped.
+    - `aer`, `low`, `high`: the alignment error rate and its 95 % interval on the `sentences` of `fitted_on`.  They are
+      None if nothing was fitted.
+    - `guided`: a head of the model was trained with gold links, so the error does not apply to other models.
+    - `weights`: weights of a logistic regression, one for each feature of the maps (`evidence`), and a constant last.
+      The probability of a link then replaces the mean share, and `rows` is unused.  The error is cross-validated over
+      two halves of the sentences.
+    - `fingerprint`: identifies the model's weights.
+
+    The rules:
 
         target   each target word is linked to the source word with the largest share in its row
         source   each source word is linked to the target word in whose row it has the largest share
         both     the links on which these two agree         either   the links of one or the other
         all      every pair
-
-    Links with a share below `threshold` are dropped.  `aer`, `low`, `high` are the error and its 95 % interval on the
-    `sentences` of `fitted_on`; None and empty if nothing was fitted.  `guided`: a head of the model was trained with
-    gold links, so its error says nothing about other models.  `fingerprint` identifies the model's weights.
-
-    With `weights` the maps are weighted instead of averaged: the probability of a link, given the `evidence` in the
-    maps by logistic regression, replaces the mean share.  There is one weight for each piece of evidence, and a
-    constant last.  `rows` is then unused, and the error is cross-validated over two halves of the sentences.
     """
 
     view: str
@@ -70,16 +74,19 @@ class AlignmentChoice(Measurement):
     what, command = "alignment choice", "seq2see measure RUN"
 
     def links(self, trace: Trace) -> frozenset[Link]:
-        """The links (source word, target word) of a trace.  UserError where it lacks the view, layer or head."""
+        """The links (source word, target word) of a trace.
+
+        Raises UserError if the trace lacks the view, layer or head.
+        """
         found_JI = linked(self.strengths(trace)[None], self.rule, self.threshold)[0]
         return frozenset((int(i), int(j)) for j, i in np.argwhere(found_JI))
 
     def strengths(self, trace: Trace) -> np.ndarray:
-        """[J,I]: the mean share of each pair of words or, with `weights`, the probability that it is a link."""
+        """[J,I]: the mean share of each pair of words or, with `weights`, the probability that the pair is a link."""
         return self.combined(lambda rows: shares(trace, self.view, rows, self.maps))
 
     def combined(self, shares_of: Callable[[Rows], np.ndarray]) -> np.ndarray:
-        """As `strengths`, from the shares [M,J,I] of its maps for each row meaning."""
+        """The strengths from the shares [M,J,I] of the maps, for each meaning of the rows."""
         if not self.weights:
             return shares_of(self.rows).mean(0)
         evidence_KJI = evidence(shares_of("predicts"), shares_of("reads"))
@@ -117,12 +124,14 @@ class AlignmentChoice(Measurement):
 
 
 def naive_choice(layers: int, heads: int) -> AlignmentChoice:
-    """What is commonly drawn: the raw weights of the last layer, averaged over its heads."""
+    """The usual drawing: the raw weights of the last layer, averaged over its heads."""
     return AlignmentChoice("raw", "predicts", tuple((layers - 1, head) for head in range(heads)), "target", 0.0)
 
 
 def map_names(trace: Trace) -> dict[tuple[str, Rows], list[MapName]]:
-    """All maps of cross-attention by view and row meaning, and those of left_out and attributions, of predicted tokens.
+    """All maps of cross-attention by view and row meaning.
+
+    The views left_out and attributions have only rows for predicted tokens.
     """
     found: dict[tuple[str, Rows], list[MapName]] = {
         (view, rows): list(np.ndindex(maps.shape[:-2])) for view, maps in trace.cross.items()
@@ -132,10 +141,10 @@ def map_names(trace: Trace) -> dict[tuple[str, Rows], list[MapName]]:
 
 
 def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName], *, signed: bool = False) -> np.ndarray:
-    """[M,J,I]: some maps by words; a target word's row sums to 1 over the source words, or is 0.  What is below 0 in an
-    attribution counts as 0; `signed`: its numbers as they are.
+    """[M,J,I]: some maps by words; the row of a target word sums to 1 over the source words, or is 0.
 
-    Weight on `</s>` and other tokens outside words is dropped first, since links join words only.
+    Weight on `</s>` and other tokens outside words is dropped first, because links join words only.  Negative
+    attributions count as 0; with `signed` the numbers stay as they are.
     """
     sources, targets = len(trace.source_words), len(trace.target_words)
     words_MJI = np.zeros((len(maps), targets, sources), dtype=np.float32)
@@ -163,8 +172,10 @@ def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName], *, sign
 
 
 def evidence(predicts_MJI: np.ndarray, reads_MJI: np.ndarray) -> np.ndarray:
-    """[4M,J,I]: for each pair of words its share of the target word's row and of the source word's column, for both
-    row meanings.  Column shares distinguish a source word that all target words look at from one that is translated.
+    """[4M,J,I]: the features of each pair of words, for both row meanings.
+
+    The features are the pair's share of the target word's row and of the source word's column.  The column share
+    separates a source word that all target words attend to from a word that is translated.
     """
     rows_KJI = np.concatenate([predicts_MJI, reads_MJI])
     total_K1I = rows_KJI.sum(1, keepdims=True)
@@ -173,14 +184,14 @@ def evidence(predicts_MJI: np.ndarray, reads_MJI: np.ndarray) -> np.ndarray:
 
 
 def _words(units: Sequence[Unit]) -> tuple[np.ndarray, np.ndarray]:
-    """The units that are words: their positions, and which words they are."""
+    """The units that are words: their positions and the indices of the words."""
     pairs = [(k, unit.word) for k, unit in enumerate(units) if unit.word is not None]
     found = np.array(pairs, dtype=int).reshape(-1, 2)
     return found[:, 0], found[:, 1]
 
 
 def drops_by_words(trace: Trace) -> np.ndarray:
-    """[J,I]: the drop in log-probability of a whole target word without each source word; below 0 where it rises."""
+    """[J,I]: the drop in the log-probability of a whole target word without each source word; negative if it rises."""
     if trace.left_out is None:
         raise UserError("no view 'left_out' in this trace: look with views=...", exit_code=2)
     drop_JI = np.zeros((len(trace.target_words), trace.left_out.shape[1]), dtype=np.float32)
@@ -191,7 +202,7 @@ def drops_by_words(trace: Trace) -> np.ndarray:
 
 
 def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:
-    """[M,J,I] of bool: the pairs of words that the rule links in each map.  A share of 0 is never a link."""
+    """[M,J,I], booleans: the pairs of words that the rule links in each map.  A share of 0 is never a link."""
     enough_MJI: np.ndarray = (shares_MJI >= threshold) & (shares_MJI > 0)
     if rule == "all" or not enough_MJI.size:
         return enough_MJI
@@ -208,8 +219,12 @@ def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:
 def best_known(
     *, layers: int, heads: int, fitted: AlignmentChoice | None, trust: Trust | None
 ) -> AlignmentChoice:
-    """The fitted choice; else the map with the lowest measured error, but not left_out or an attribution, which cost
-    many passes; else the last layer's mean, whose error is unknown.  `layers` and `heads` are of cross-attention."""
+    """The best choice for a model: the fitted one, else the map with the lowest measured error, else the last layer's
+    mean.
+
+    The error of the last layer's mean is unknown.  Maps of left_out and attributions are not used, because they cost
+    many passes.  `layers` and `heads` are those of cross-attention.
+    """
     if fitted is not None:
         return fitted
     measured = [(one.aer.value, one) for one in trust.best if one.aer and one.view not in SLOW] if trust else []
@@ -220,8 +235,10 @@ def best_known(
 
 
 def counterparts(trace: Trace, choice: AlignmentChoice) -> list[tuple[int, int, float]]:
-    """The links of a trace by target word: the numbers of the source and the target word, and the strength of the link
-    to four digits.  UserError where the trace lacks the view, layer or head."""
+    """The links of a trace, ordered by target word: source word, target word, and the strength to four digits.
+
+    Raises UserError if the trace lacks the view, layer or head.
+    """
     strength_JI = choice.strengths(trace)
     return [(i, j, round(float(strength_JI[j, i]), 4))
             for i, j in sorted(choice.links(trace), key=lambda link: link[::-1])]

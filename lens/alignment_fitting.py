@@ -1,4 +1,4 @@
-"""Fitting an alignment choice on development sentences with gold links; test sentences are never seen."""
+"""Fits an alignment choice on development sentences with gold links; test sentences are never used."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -24,8 +24,10 @@ STILL = 1e-4  # a step smaller than this in every weight is the last
 
 @dataclass(frozen=True)
 class Tried:
-    """One candidate and its error on the sentences it was tried on.  The error of weights is cross-validated over two
-    halves, and `halves` has its interval."""
+    """A candidate and its error on the sentences it was tried on.
+
+    For regression weights the error is cross-validated over two halves, and `halves` is its interval.
+    """
 
     choice: AlignmentChoice
     aer: float
@@ -36,19 +38,30 @@ def fit_alignment(
     traces: Iterable[Trace], gold: Sequence[Links], *, fitted_on: str, groups: Sequence[str] | None = None,
     guided: bool = False, fingerprint: str = "",
 ) -> AlignmentChoice:
-    """The choice with the lowest AER on development sentences, over all views that the traces hold.
+    """Find the alignment choice with the lowest AER on development sentences, over all views in the traces.
 
-    Candidates are every map alone, and all maps of a view weighted by logistic regression, each with every rule and
-    threshold.  Weights are judged by cross-validation over two halves and then fitted to all sentences.  A single map
-    is judged on the sentences it is chosen on.  `groups` says which sentences are variants of one: intervals are over
-    groups, and no group is in both halves.  `fingerprint` identifies the model's weights.  `traces` is consumed once
-    and may be a generator.  ValueError without sentences; UserError for links to missing words.
+    The candidates are every single map, and all maps of a view combined by logistic regression, each with every rule
+    and threshold.  A regression is evaluated by cross-validation over two halves and then fitted to all sentences.  A
+    single map is evaluated on the sentences it is chosen on.
+
+    Args:
+        traces: the traces of the sentences, read once, so a generator will do.
+        gold: the gold links of each sentence.
+        fitted_on: the name of the data, for the record.
+        groups: the group of each sentence; variants of one sentence share a group.  Intervals are over groups, and a
+            group is never split between the halves.
+        guided: whether a head of the model was trained with gold links.
+        fingerprint: identifies the model's weights.
+
+    Raises:
+        ValueError: there are no sentences.
+        UserError: a link names a word that the sentence does not have.
     """
     return GoldSentences(traces, gold, groups).fit(fitted_on=fitted_on, guided=guided, fingerprint=fingerprint)
 
 
 class GoldSentences:
-    """Sentences with gold links, and all their maps by words: the data that choices are tried on."""
+    """Sentences with gold links and all their maps by words: the data for trying choices."""
 
     def __init__(self, traces: Iterable[Trace], gold: Sequence[Links], groups: Sequence[str] | None = None):
         self.names: dict[tuple[str, Rows], list[MapName]] = {}
@@ -84,8 +97,10 @@ class GoldSentences:
         return found
 
     def try_weights(self) -> list[Tried]:
-        """All maps of each view with both row meanings, weighted, with the best rule and threshold; none if all
-        sentences are variants of one, which cannot be split into halves."""
+        """All maps of each view with both row meanings, combined by regression, with the best rule and threshold.
+
+        Empty if all sentences are variants of one sentence, because they cannot be split into halves.
+        """
         views = [view for view, rows in self.names if rows == "reads"]
         return [self._weighed(view) for view in views] if self.halves.any() else []
 
@@ -102,7 +117,7 @@ class GoldSentences:
         return Tried(choice, error.value, error)
 
     def _fitted_to(self, part: slice | np.ndarray, view: str) -> AlignmentChoice:
-        """The maps of a view, weighted on a part of the sentences; the rule is not chosen yet."""
+        """The regression weights of a view, fitted to a part of the sentences; the rule is not chosen yet."""
         parts = [(self.shares[n], self.gold[n]) for n in np.arange(len(self.gold))[part]]
         cells = [(evidence(maps[view, "predicts"], maps[view, "reads"]), _matrix(truth.sure, maps[view, "reads"]))
                  for maps, truth in parts]
@@ -114,7 +129,7 @@ class GoldSentences:
         """The error, precision and recall of a choice on these sentences, with its interval."""
         asked = choice.view, choice.rows
         if asked not in self.names or not set(choice.maps) <= set(self.names[asked]):
-            raise UserError(f"these sentences were not traced with all of: {choice.describe()}")
+            raise UserError(f"the traces lack maps of this choice: {choice.describe()}")
         return summed(np.stack([
             tally(self._combined(choice, maps)[None], truth, [(choice.rule, choice.threshold)])[0, 0]
             for maps, truth in zip(self.shares, self.gold, strict=True)
@@ -128,9 +143,9 @@ class GoldSentences:
 
 
 def regression(cells: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """[K+1]: weights that predict labels [cells] of 0 and 1 from evidence [K,cells], and a constant last.
+    """[K+1]: the weights that predict labels [cells] of 0 and 1 from features [K,cells], and a constant last.
 
-    Logistic regression by Newton's method, over parts of the data one at a time.
+    Logistic regression by Newton's method, which reads the data in parts.
     """
     K = len(cells[0][0])
     weights, ridge = np.zeros(K + 1), np.diag([*[RIDGE] * K, 1e-6])
@@ -170,7 +185,7 @@ def tally(maps_MJI: np.ndarray, gold: Links, ways: Sequence[tuple[Rule, float]])
 
 
 def check_links(gold: Links, words: tuple[Sequence[Word], Sequence[Word]], where: str) -> None:
-    """UserError for a link to a word that the source or target does not have; `where` begins the message."""
+    """Raises UserError for a link to a word that the source or target does not have; `where` begins the message."""
     sizes = len(words[0]), len(words[1])
     for i, j in gold.all:
         if i >= sizes[0] or j >= sizes[1]:

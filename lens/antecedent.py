@@ -1,7 +1,7 @@
-"""What a pronoun stands for, as the model treats it: said only where switching a head off shows it.
+"""The antecedent of a pronoun, as the model treats it; reported only if switching off a head confirms it.
 
-A decoder head that was measured to look from pronouns to their nouns (`roles.py`) must look at a noun of the lexicon,
-one that fits the gender of the pronoun, and without that head the odds of the pronoun must collapse.
+Three conditions must hold.  A decoder head that was measured to attend from pronouns to their nouns (`roles.py`) looks
+at a noun of the lexicon.  The noun fits the gender of the pronoun.  Without that head the odds of the pronoun collapse.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ LEAST_FALL = 20.0  # by which the odds of the pronoun must be divided without th
 
 @dataclass(frozen=True)
 class Antecedent:
-    """Indices of words: the source pronoun, the source noun that the model treats it as, and the pronoun written."""
+    """Indices of words: the source pronoun, its antecedent in the source, and the pronoun in the translation."""
 
     pronoun: int
     noun: int
@@ -37,7 +37,9 @@ def antecedent(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, *, roles: Roles,
     nouns: frozenset[Noun], means: Mapping[Head, torch.Tensor],
 ) -> Antecedent | None:
-    """The antecedent of the only pronoun of an English sentence in French; None unless all of it holds."""
+    """The antecedent of the only pronoun of an English sentence translated into French; None unless every condition
+    holds.
+    """
     heads = [Head(*head) for head, found in roles.items() if head[0] == "decoder"
              and any(role.role == "antecedent" for role in found)]
     sources, targets = ([word.text.lower() for word in words] for words in (trace.source_words, trace.target_words))

@@ -1,4 +1,4 @@
-"""One row of one head's map, number by number: from the query to the head's output.
+"""The computation of one row of one head's map, from the query to the head's output.
 
     score[c]  = q . k[c] * scale (+ bias[c], of relative positions) (+ mask[c])
     weight[c] = exp(score[c]) / sum over c of exp(score[c])
@@ -26,9 +26,18 @@ from .trace import Trace
 
 @dataclass(frozen=True, eq=False)
 class Arithmetic:
-    """A row: `query` [E], `keys` [C,E], `products` [C] (q . k), `scale`, `bias` [C] (0 but for relative positions),
-    `allowed` [C] (False: masked), `scores` [C] (-inf where masked), `weights` [C], `values` [C,E], `mixed` [E] and
-    `output` [D], without the bias that all heads share.  `length` is the norm of the output of all heads with bias."""
+    """The numbers behind one row of a map with C columns.
+
+    - `query` [E], `keys` [C,E], `values` [C,E];
+    - `products` [C]: q . k;
+    - `scale`: the factor of the products;
+    - `bias` [C]: 0 except in models with relative positions;
+    - `allowed` [C]: False where masked;
+    - `scores` [C]: -inf where masked;
+    - `weights` [C], `mixed` [E];
+    - `output` [D]: without the bias that all heads share;
+    - `length`: the norm of the output of all heads, with the bias.
+    """
 
     query: np.ndarray
     keys: np.ndarray
@@ -47,7 +56,7 @@ class Arithmetic:
 def arithmetic(model: PreTrainedModel, trace: Trace, head: tuple[Kind, int, int], row: int) -> Arithmetic:
     """The computation of one row of a head's map (kind, layer, head), for the hypothesis of a trace.
 
-    UserError for a missing head or row.
+    Raises UserError for a head or row that does not exist.
     """
     [(site, [number])] = heads_by_site(model, [head])
     rows, columns = len(trace.row_tokens(head[0])), len(trace.column_tokens(head[0]))

@@ -1,20 +1,20 @@
-"""Attention blocks taken apart, and each token's contribution to a state, in one layer and through all layers.
+"""Splits attention blocks into parts, and computes each token's contribution to a state, in one layer or through all.
 
 A block is one attention with its residual and its norm.  In every model its output for row r is a sum,
 
     output[r] = sum over columns c of part[r,c]  +  residual[r]  +  constant[r]
 
 The part of a column is the sum over heads of a[h,r,c] W_O^h v^h[c], where v^h[c] is the value of column c with its bias
-(Kobayashi et al. 2020).  In a pre-norm model (Seq2See, T5) the norm comes before attention, acts on each column
-separately and is part of v; the sum is exact.  In a post-norm model (Marian, BART) the norm comes last and mixes all
-parts; with this row's standard deviation held fixed it is linear (Kobayashi et al. 2021, Ferrando et al. 2022) and is
-applied to each part, its bias going to the constant.
+(Kobayashi et al. 2020).  In a pre-norm model (Seq2See, T5) the norm comes before attention.  It acts on each column
+separately and is part of v, so the sum is exact.  In a post-norm model (Marian, BART) the norm comes last and mixes all
+parts.  With this row's standard deviation held fixed the norm is linear (Kobayashi et al. 2021, Ferrando et al. 2022).
+It is applied to each part, and its bias goes to the constant.
 
 Within a block (`shares_of_block`) a part counts by how much closer it brings the sum to the output, in the L1 norm
 (ALTI: Ferrando et al. 2022, "Measuring the Mixing of Contextual Information in the Transformer").  Through the layers
-(`roll`) shares are multiplied, as in attention rollout (Abnar and Zuidema 2020); in the decoder along both paths, the
-prefix's and the source's (ALTI+: Ferrando et al. 2022, "Towards Opening the Black Box of Neural Machine Translation").
-Feed-forward layers act on each position separately and move nothing between positions.
+(`roll`) shares are multiplied, as in attention rollout (Abnar and Zuidema 2020).  In the decoder shares follow two
+paths, through the prefix and through the source (ALTI+: Ferrando et al. 2022, "Towards Opening the Black Box of Neural
+Machine Translation").  Feed-forward layers act on each position separately, so they move nothing between positions.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,24 +49,25 @@ class Block:
 
     @torch.no_grad()
     def parts(self, weight_HRC: torch.Tensor, rows: slice = slice(None)) -> torch.Tensor:
-        """[R,C,D]: what each column adds to each row of the output, summed over heads, without the residual."""
+        """[R,C,D]: the contribution of each column to each row of the output, summed over heads, without the residual.
+        """
         part_RCD = torch.einsum("hrc,hcd->rcd", weight_HRC[:, rows], self.vector_HCD)
         return self._normed(part_RCD, rows)
 
     @torch.no_grad()
     def parts_by_head(self, weight_HRC: torch.Tensor, row: int) -> torch.Tensor:
-        """[H,C,D]: what each head adds to one row of the output from each column."""
+        """[H,C,D]: the contribution of each head and column to one row of the output."""
         part_HCD = weight_HRC[:, row, :, None] * self.vector_HCD
         return self._normed(part_HCD.flatten(0, 1)[None], slice(row, row + 1))[0].view_as(part_HCD)
 
     @torch.no_grad()
     def residual(self, rows: slice = slice(None)) -> torch.Tensor:
-        """[R,D]: what the residual adds."""
+        """[R,D]: the contribution of the residual."""
         return self._normed(self.residual_RD[rows, None], rows)[:, 0]
 
     @torch.no_grad()
     def constant(self) -> torch.Tensor:
-        """[R,D]: what the biases of the output projection and of the norm at the end add."""
+        """[R,D]: the contribution of the biases of the output projection and of the final norm."""
         bias_RD = torch.zeros_like(self.output_RD)
         if self.site.output.bias is not None:
             bias_RD = bias_RD + self.site.output.bias
@@ -74,7 +75,7 @@ class Block:
         return normed_RD if self.summed_RD is None else normed_RD + self.site.norm.bias
 
     def _normed(self, part_RCD: torch.Tensor, rows: slice) -> torch.Tensor:
-        """Through the norm at the end, if there is one, which is frozen."""
+        """A part after the frozen final norm, if there is one."""
         if self.summed_RD is None:
             return part_RCD
         return FrozenNorm.of(self.site.norm, self.summed_RD[rows]).apply(part_RCD)
@@ -88,15 +89,17 @@ class Blocks:
     by_kind: dict[Kind, list[Block]]
 
     def norms(self) -> dict[Kind, np.ndarray]:
-        """[L,H,R,C]: |a W_O^h v^h|.  Includes the bias of the value but not of the output; a pre-norm is applied first.
-        A large weight on a short value has little effect, and this shows that."""
+        """[L,H,R,C]: the length |a W_O^h v^h|, with the bias of the value but not of the output.
+
+        A pre-norm is applied first.  A large weight on a short value has little effect, and this view shows that.
+        """
         return {kind: np.stack([weight_HRC * block.vector_HCD.norm(dim=-1).cpu().numpy()[:, None]
                                 for weight_HRC, block in zip(self.trace.maps(kind), blocks, strict=True)])
                 for kind, blocks in self.by_kind.items()}  # fmt: skip
 
     @cached_property
     def layers(self) -> "Layers":
-        """ALTI's layers."""
+        """The layers for ALTI."""
         shares = {
             kind: np.stack([shares_of_block(block, torch.tensor(self.trace.maps(kind)[layer]))
                             for layer, block in enumerate(self.by_kind[kind])])
@@ -106,7 +109,7 @@ class Blocks:
 
 
 def blocks_of(model: PreTrainedModel, traces: Sequence[TraceData]) -> Iterator[Blocks]:
-    """The blocks of each trace, in order, from another pass over each batch of sentences."""
+    """The blocks of each trace, in order; costs another pass over each batch of sentences."""
     sources, targets = [trace.source_ids for trace in traces], [trace.target_ids for trace in traces]
     sites = all_sites(model)
     parts = {(site.module, name): module for site in sites
@@ -128,7 +131,7 @@ def blocks_of(model: PreTrainedModel, traces: Sequence[TraceData]) -> Iterator[B
 @torch.no_grad()
 def _block(site: AttentionSite, gave: Mapping[tuple[nn.Module, str], torch.Tensor], norm_in_BRD: torch.Tensor, b: int,
            rows: int, columns: int) -> Block:
-    """The block at a site for sentence b of a pass, cropped to its rows and columns."""
+    """The block of a site for sentence b of a pass, cropped to its rows and columns."""
     value_CHE = gave[site.module, "value"][b, :columns].unflatten(-1, (site.heads, site.head_size))
     weight_DHE = site.output.weight.unflatten(-1, (site.heads, site.head_size))
     attended_RD, normed_RD = (gave[site.module, name][b, :rows] for name in ("attended", "normed"))
@@ -145,10 +148,10 @@ def _block(site: AttentionSite, gave: Mapping[tuple[nn.Module, str], torch.Tenso
 
 @dataclass(frozen=True)
 class Layers:
-    """Where each block's output comes from, layer by layer, in shares.
+    """The origin of each block's output, layer by layer, in shares.
 
-    Rows of `encoder` [L,S,S] and `decoder` [L,T,T] sum to 1, with the residual in the row's own column; rows of
-    `cross` [L,T,S] sum to 1 together with `residual` [L,T], the share of the block's own state.
+    Rows of `encoder` [L,S,S] and `decoder` [L,T,T] sum to 1; the residual is in the row's own column.  Rows of `cross`
+    [L,T,S] sum to 1 together with `residual` [L,T], the share of the block's own state.
     """
 
     encoder: np.ndarray
@@ -158,9 +161,9 @@ class Layers:
 
 
 def halved(trace: TraceData) -> Layers:
-    """Abnar and Zuidema's layers: half the weights, averaged over heads, and half the residual.
+    """The layers of Abnar and Zuidema: half the weights, averaged over heads, and half the residual.
 
-    They define it for an encoder; a decoder layer halves twice, in self-attention and in cross-attention.
+    They define it for an encoder.  A decoder layer halves twice, in self-attention and in cross-attention.
     """
     encoder, decoder, cross = (trace.maps(kind).mean(1) / 2 for kind in KINDS)
     return Layers(
@@ -172,10 +175,10 @@ def halved(trace: TraceData) -> Layers:
 
 
 def shares_of_block(block: Block, weight_HRC: torch.Tensor) -> np.ndarray:
-    """[R,C] of self-attention, the residual in the row's own column; [R,C+1] of cross-attention, the residual last.
+    """[R,C] for self-attention, with the residual in the row's own column; [R,C+1] for cross-attention, residual last.
 
-    The share of a part x of the output y is max(0, |y| - |y - x|) in the L1 norm, over the sum of these; a row sums
-    to 1.  If no part brings the sum closer (in untrained models), the parts count by their own length.
+    The share of a part x of the output y is max(0, |y| - |y - x|) in the L1 norm, divided by the sum of these.  A row
+    sums to 1.  If no part brings the sum closer (in untrained models), the parts count by their own length.
     """
     weight_HRC = weight_HRC.to(block.output_RD.device)
     _, rows, columns = weight_HRC.shape
@@ -204,8 +207,11 @@ def proximity(part_RPD: torch.Tensor, output_RD: torch.Tensor) -> torch.Tensor:
 
 
 def roll(layers: Layers) -> dict[Kind, np.ndarray]:
-    """Through the layers: `encoder` [L,S,S], whose rows sum to 1; `cross` [L,T,S] and `decoder` [L,T,T], whose rows
-    sum to 1 together.  Layer l says which source tokens and decoder inputs the states after it come from."""
+    """The shares through the layers: `encoder` [L,S,S], `cross` [L,T,S] and `decoder` [L,T,T].
+
+    Rows of `encoder` sum to 1, and so do rows of `cross` and `decoder` together.  Layer l gives the origin of the
+    states after layer l: source tokens and decoder inputs.
+    """
     encoder = [layers.encoder[0]]
     for layer in layers.encoder[1:]:
         encoder.append(layer @ encoder[-1])

@@ -1,5 +1,7 @@
-"""`attribute`: what each source token and each token of the prefix adds to a translation, or to one word of it rather
-than another; by the methods of `attribution_methods.py`."""
+"""`attribute`: the contribution of each source token and each prefix token to a translation or to one of its words.
+
+The methods are in `attribution_methods.py`.
+"""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -19,7 +21,7 @@ from .trace import Trace
 
 
 class Translates(Protocol):
-    """What `attribute` needs of a `Translator`."""
+    """The part of a `Translator` that `attribute` needs."""
 
     def __call__(self, texts: str, *, source: str | None, target: str | None) -> Any: ...
 
@@ -32,13 +34,16 @@ class Translates(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Attribution:
-    """What tokens add to outputs, in nats; rows are outputs, one for each of `steps`, the decoder steps.
+    """Contributions of tokens to outputs, in nats; each row is one output, a decoder step of `steps`.
 
-    `source` [R,S] is of `trace.source`, `prefix` [R,T] of `trace.inputs`; step t has read inputs 0 to t, the rest is 0.
-    With gradient_x_activation both have layers first: [L,R,S] of the encoder, [L,R,T] of the decoder.  `values` [R]
-    are the outputs: log-probabilities of `trace.target` or, with `contrast`, by how much they exceed those of the
-    contrasted token.  `baselines` [R], of integrated gradients alone, are the same for the baseline: a row of both
-    sides sums to `values - baselines`.
+    - `source` [R,S]: contributions of `trace.source`.
+    - `prefix` [R,T]: contributions of `trace.inputs`; step t reads inputs 0 to t, so later columns are 0.
+    - `values` [R]: the outputs.  An output is the log-probability of a token of `trace.target` or, with `contrast`, its
+      difference from the log-probability of the contrasted token.
+    - `baselines` [R]: the outputs for the baseline of integrated gradients, otherwise None.  A row of both sides then
+      sums to `values - baselines`.
+
+    With gradient_x_activation both sides have layers first: [L,R,S] of the encoder, [L,R,T] of the decoder.
     """
 
     trace: Trace
@@ -51,7 +56,7 @@ class Attribution:
     baselines: np.ndarray | None
 
     def by_words(self) -> "WordAttribution":
-        """The same by words, for tokens sum to words on both axes: log-probabilities of a word's tokens add up."""
+        """The same by words: contributions of tokens are summed on both axes."""
         rows, sources = map_units(self.trace, "cross")
         _, inputs = map_units(self.trace, "decoder")
         kept = [(row, at) for row in rows if (at := [r for r, step in enumerate(self.steps) if step in row.pieces])]
@@ -70,7 +75,7 @@ class Attribution:
                 f" {len(self.trace.inputs)} of the prefix)")
 
     def __str__(self) -> str:
-        """A line for each word that is explained: what adds most to it, and what takes most away."""
+        """A line for each explained word, with its largest positive and negative contributions."""
         words = self.by_words()
         every = [unit.text for unit in (*words.sources, *words.inputs)]
         added = np.concatenate([side if side.ndim == 2 else side[-1] for side in (words.source, words.prefix)], -1)
@@ -84,7 +89,8 @@ class Attribution:
 
 @dataclass(frozen=True, eq=False)
 class WordAttribution:
-    """An attribution by words: `source` [R,sources] and `prefix` [R,inputs], with layers first where it has them."""
+    """An attribution by words: `source` [R,sources] and `prefix` [R,inputs], with layers first if the method has them.
+    """
 
     rows: tuple[Unit, ...]
     sources: tuple[Unit, ...]
@@ -98,31 +104,31 @@ def attribute(
     target: str | int | None = None, contrast: str | None = None, source_language: str | None = None,
     target_language: str | None = None, segments: int = SEGMENTS,
 ) -> Attribution:
-    """What each source token, and each token already written, adds to the log-probability of a translation's tokens.
+    """Attribute the log-probability of a translation's tokens to the source tokens and to the tokens already written.
 
     Args:
         translator: a `Translator`.
         text: the source, of one segment.
-        translation: any translation of it; None: the translator's own.
+        translation: any translation of the text; None: the translator's own.
         method: one of "input_x_gradient", "integrated_gradients", "gradient_x_activation", "occlusion" and
             "value_zeroing" (`attribution_methods.py` defines them).
-        target: the word of the translation to explain: itself, or its number among `trace.target_words` from 0; None:
+        target: the word of the translation to explain: the word itself, or its index in `trace.target_words`; None:
             every token.
-        contrast: another word in the place of `target`: explains by how much the first token that differs is more
-            probable (Yin and Neubig 2022).
+        contrast: another word instead of `target`.  The explained output is then the difference between their
+            log-probabilities at the first token that differs (Yin and Neubig 2022).
         source_language: as `source` in a call of the translator.
-        target_language: as its `target`.
-        segments: of the way of integrated gradients; more are more exact and take longer.
+        target_language: as `target` in a call of the translator.
+        segments: the number of segments of the path of integrated gradients; more are more exact and slower.
 
     Raises:
-        UserError: a method that there is not, or that the model's family cannot have (the message names those it can);
-            a word that the translation lacks or has several times; a contrast without a target, or that does not
-            differ from it; fewer than one segment; a text that was translated in parts.
+        UserError: an unknown method, or a method that the model's family does not support (the message lists those that
+            it does); a word that the translation lacks or has several times; a contrast without a target, or one that
+            equals the target; fewer than one segment; a text that was translated in parts.
     """
     if segments < 1:
         raise UserError(f"segments {segments}: expected 1 or more", exit_code=2)
     if contrast is not None and target is None:
-        raise UserError(f'contrast {contrast!r} needs the word in whose place it stands: target="..."', exit_code=2)
+        raise UserError(f'contrast {contrast!r} needs the word that it replaces: target="..."', exit_code=2)
     with translator.inside() as (model, _):
         check_method(model, method)
     how = {"source": source_language, "target": target_language}
@@ -149,7 +155,10 @@ def attribute(
 
 
 def _word(trace: Trace, target: str | int) -> int:
-    """The number of a word of the translation; UserError unless it is one."""
+    """The index of a word of the translation.
+
+    Raises UserError if the translation does not have exactly one such word.
+    """
     words = [word.text for word in trace.target_words]
     if isinstance(target, int):
         if not 0 <= target < len(words):
@@ -158,15 +167,16 @@ def _word(trace: Trace, target: str | int) -> int:
         return target
     numbers = [number for number, word in enumerate(words) if word == target]
     if not numbers:
-        raise UserError(f"{target!r} is no word of {trace.target_text!r}: its words are {' '.join(words)}", exit_code=2)
+        raise UserError(f"{target!r} is not a word of {trace.target_text!r}: its words are {' '.join(words)}",
+                        exit_code=2)
     if len(numbers) > 1:
-        raise UserError(f"{target!r} is {len(numbers)} times in {trace.target_text!r}: give its number, one of"
+        raise UserError(f"{target!r} occurs {len(numbers)} times in {trace.target_text!r}: give its index, one of"
                         f" {', '.join(map(str, numbers))}", exit_code=2)
     return numbers[0]
 
 
 def _contrasted(trace: Trace, wrong: Trace, own: str, contrast: str) -> Output:
-    """The step at which two translations differ first, with their tokens there."""
+    """The first step at which two translations differ, with their tokens at this step."""
     try:
         choice = Choice.between(trace.source_ids, trace.target_ids, wrong.target_ids)
     except ValueError:

@@ -1,22 +1,22 @@
-"""Attribution: how much each source token and each token of the prefix adds to a log-probability of the translation.
+"""Attribution: the contribution of each source token and each prefix token to a log-probability of the translation.
 
-What is explained is one number f of a step, in nats: the log-probability of its token or, contrastively, by how much it
-exceeds that of another token in its place (why *il* and not *elle*: Yin and Neubig 2022, "Interpreting Language Models
-with Contrastive Explanations").  x are the embeddings of the tokens, without positions; b, the baseline, has that of
-the unknown token everywhere (zeros, if the tokenizer has none).
+The explained output is one number f of a step, in nats: the log-probability of its token.  A contrastive explanation
+uses the difference from the log-probability of another token at this step (why *il* and not *elle*: Yin and Neubig
+2022, "Interpreting Language Models with Contrastive Explanations"). x are the embeddings of the tokens, without
+positions.  The baseline b has the embedding of the unknown token everywhere, or zeros if the tokenizer has none.
 
     input_x_gradient       x . df/dx (Shrikumar et al. 2016; the dot product adds up the columns of a token)
-    integrated_gradients   (x - b) . the mean of df/dx on the straight way from b to x (Sundararajan et al. 2017); all
+    integrated_gradients   (x - b) . the mean of df/dx on the straight path from b to x (Sundararajan et al. 2017); all
                            tokens of both sides sum to f(x) - f(b)
     gradient_x_activation  h . df/dh for the state h that each layer reads: of the encoder for source tokens, of the
                            decoder for the prefix
-    occlusion              f - f with the unknown token in the token's place (Zeiler and Fergus 2014)
-    value_zeroing          f - f with the token's value vectors at zero in every layer and head that reads it, so that
-                           no other position learns anything from it (after Mohebbi et al. 2023, who compare states)
+    occlusion              f - f with the unknown token instead of the token (Zeiler and Fergus 2014)
+    value_zeroing          f - f with the token's value vectors at zero in every layer and head that reads them, so that
+                           no other position gets information from it (after Mohebbi et al. 2023, who compare states)
 
-The first and the third need a backward pass for each step, integrated gradients one for each step and segment of the
-way; the last two need a forward pass for each token.  Zeros are no baseline for models that normalise the embeddings
-before anything else (T5, BART): near zeros their output jumps.
+The first and the third method need a backward pass for each step.  Integrated gradients need one for each step and
+segment of the path.  The last two need a forward pass for each token.  Zeros are no baseline for models that normalise
+the embeddings before anything else (T5, BART): near zero their output jumps.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ TINY = 1e-30
 
 @dataclass(frozen=True)
 class Output:
-    """What is explained: the log-probability of token `id` at a step, minus that of `other` there if there is one."""
+    """The explained output: the log-probability of token `id` at a step, minus that of `other` if it is given."""
 
     step: int
     id: int
@@ -65,9 +65,12 @@ class Output:
 
 @dataclass(frozen=True, eq=False)
 class Attributed:
-    """`source` [R,S] and `prefix` [R,T], in nats; with gradient_x_activation [L,R,S] and [L,R,T], of the layers of the
-    encoder and of the decoder.  `values` [R] are the outputs; those of integrated gradients sum to `values` minus
-    `baselines` [R], the outputs for the baseline."""
+    """The result of an attribution, in nats.
+
+    `source` is [R,S] and `prefix` is [R,T].  With gradient_x_activation they are [L,R,S] and [L,R,T], for the layers of
+    the encoder and of the decoder.  `values` [R] are the outputs.  `baselines` [R] are the outputs for the baseline;
+    the rows of integrated gradients sum to `values` minus `baselines`.
+    """
 
     source: np.ndarray
     prefix: np.ndarray
@@ -76,7 +79,7 @@ class Attributed:
 
 
 def every_step(trace: TraceData) -> list[Output]:
-    """The log-probability of each token of the translation."""
+    """The log-probability of each token of the translation, as outputs to explain."""
     return [Output(step, id) for step, id in enumerate(trace.target_ids)]
 
 
@@ -84,10 +87,10 @@ def attributed(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData, method: Method,
     outputs: Sequence[Output], *, segments: int = SEGMENTS,
 ) -> Attributed:
-    """The attribution of some outputs of a trace, with the model it was made with.  `segments` are those of the way of
-    integrated gradients.
+    """The attribution of some outputs of a trace, with the model that the trace was made with.
 
-    UserError for a method that there is not, or that a model of this kind cannot have.
+    `segments` is the number of segments of the path of integrated gradients.  Raises UserError for an unknown method,
+    or a method that models of this kind do not support.
     """
     check_method(model, method)
     passes = _Passes(model, trace, outputs, tokenizer.unk_token_id)
@@ -102,19 +105,22 @@ def attributed(
 
 
 def check_method(model: PreTrainedModel, method: str) -> None:
-    """UserError for a method that there is not, or that a model of this kind cannot have; it says which it can."""
+    """Raises UserError for an unknown method, or a method that models of this kind do not support.
+
+    The message lists the supported methods.
+    """
     if method not in METHODS:
-        raise UserError(f"there is no method {method!r}; there are {', '.join(METHODS)}", exit_code=2)
+        raise UserError(f"unknown method {method!r}: expected {', '.join(METHODS)}", exit_code=2)
     if (why := obstacle(model, method)) is not None:
         can = ", ".join(one for one in METHODS if obstacle(model, one) is None)
-        raise UserError(f"{type(model).__name__} cannot have the method {method}: {why}; it can have {can}",
+        raise UserError(f"{type(model).__name__} does not support the method {method}: {why}; it supports {can}",
                         exit_code=2)
 
 
 def obstacle(model: PreTrainedModel, method: str) -> str | None:
-    """Why a model of this kind cannot have a method; None if it can."""
+    """Why models of this kind do not support a method; None if they do."""
     if method == "integrated_gradients" and getattr(model.config, "num_experts", 1) > 1:
-        return "between two experts its output jumps, and gradients say nothing about that"
+        return "its output jumps between two experts, which gradients do not show"
     if method in ("gradient_x_activation", "value_zeroing"):
         try:
             attention_sites(model)
@@ -129,7 +135,9 @@ def obstacle(model: PreTrainedModel, method: str) -> str | None:
 def embedded(
     model: PreTrainedModel, change: Callable[[torch.Tensor, nn.Module, Stack], torch.Tensor]
 ) -> Iterator[None]:
-    """Inside, `change(embeddings [B,S or T,D], their module, whose they are)` gives what each forced pass reads."""
+    """Inside, `change(embeddings [B,S or T,D], their module, their stack)` returns the embeddings that forced passes
+    read.
+    """
     turn = cycle(STACKS)  # one module may serve both stacks; the encoder runs first
     modules = dict.fromkeys(map(_embeddings, (model.get_encoder(), model.get_decoder())))
 
@@ -171,7 +179,7 @@ class _Passes:
         return Attributed(source_LRS[0], prefix_LRT[0], value_R)
 
     def _backward(self, outputs: Sequence[Output], every: Mapping[tuple[Stack, int], nn.Module]) -> list[np.ndarray]:
-        """The values [B], and [L,B,S] and [L,B,T], embeddings or states times their gradients."""
+        """The values [B], and [L,B,S] and [L,B,T], the products of embeddings or states with their gradients."""
         with self._reading(outputs, torch.ones(len(outputs))) as (run, embeddings), capture(every, "in") as states:
             value_B = run(True)
         found = [*states.values()] if every else [x_BSD for x_BSD, _ in embeddings]
@@ -181,9 +189,11 @@ class _Passes:
         return [value_B.detach().cpu().numpy(), np.stack(parts[:middle]), np.stack(parts[middle:])]
 
     def integrated(self, segments: int) -> Attributed:
-        """Integrated gradients, by the gradients in the middle of each of so many segments of the way.  Where it meets
-        the bends of a ReLU, no number of points is exact; but how much the output changes in each segment is known, so
-        what the gradient misses of it is spread over the tokens in proportion to their parts in this segment."""
+        """Integrated gradients, from the gradient in the middle of each segment of the path.
+
+        No number of points is exact where the path crosses the bends of a ReLU.  The change of the output in each
+        segment is known, so the error of a segment is spread over the tokens in proportion to their parts in it.
+        """
         edge_E = np.linspace(0, 1, segments + 1)
         value_RE, _ = self._on_the_way(edge_E)
         _, slope_RGC = self._on_the_way((edge_E[:-1] + edge_E[1:]) / 2, gradients=True)
@@ -195,8 +205,10 @@ class _Passes:
         return Attributed(source_RS, prefix_RT, value_RE[:, -1].astype(np.float32), value_RE[:, 0].astype(np.float32))
 
     def _on_the_way(self, at_P: np.ndarray, *, gradients: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """At these points of the way from the baseline (0) to the embeddings (1): the outputs [R,P] and, with
-        `gradients`, the parts of both sides' tokens in how fast they change, [R,P,S+T]."""
+        """The outputs [R,P] at points of the path from the baseline (0) to the embeddings (1).
+
+        With `gradients` also the parts of the tokens of both sides in the rate of change, [R,P,S+T].
+        """
         rows = [(output, at) for output in self.outputs for at in at_P.tolist()]
         values, parts = list[np.ndarray](), list[np.ndarray]()
         for batch in self._batches(len(rows)):
@@ -223,10 +235,11 @@ class _Passes:
     def _reading(
         self, outputs: Sequence[Output], scale_B: torch.Tensor
     ) -> Iterator[tuple[Callable[[bool], torch.Tensor], list[tuple[torch.Tensor, torch.Tensor]]]]:
-        """What runs a pass with a row for each output, with or without gradients, and gives their values [B]; and,
-        after it, for the source and the prefix what was read [B,C,D], and the whole way there from the baseline.
+        """A function that runs a pass with a row for each output, and the tensors that it read.
 
-        The embeddings of row b are `scale_B[b]` of this way from the baseline.
+        The function takes whether to compute gradients and returns the values [B].  The tensors are, for the source and
+        the prefix, the embeddings [B,C,D] and the whole path to them from the baseline.  The embeddings of row b are
+        `scale_B[b]` of this path.
         """
         steps_B, rows_B = torch.tensor([output.step for output in outputs]), torch.arange(len(outputs))
         read: list[tuple[torch.Tensor, torch.Tensor]] = []
@@ -252,7 +265,7 @@ class _Passes:
     # --- by taking tokens away
 
     def without_each(self, change: Callable[[list[int]], AbstractContextManager[None]]) -> Attributed:
-        """The fall of the outputs without each token of both sides, inside `change(columns of a batch)`."""
+        """The drop of the outputs without each token of both sides, inside `change(columns of a batch)`."""
         source, target = self.trace.source_ids, self.trace.target_ids
         columns = [-1, *range(sum(self.sizes))]  # -1: nothing is missing; then both sides' tokens
         chosen: list[int] = []
@@ -271,7 +284,7 @@ class _Passes:
         return Attributed(fall_RC[:, : len(source)], fall_RC[:, len(source) :], value_R)
 
     def occluded(self, columns: list[int]) -> AbstractContextManager[None]:
-        """In each row the unknown token stands in its column."""
+        """In each row the unknown token replaces the token of its column."""
 
         def change(embedding_BSD: torch.Tensor, module: nn.Module, stack: Stack) -> torch.Tensor:
             first = 0 if stack == "encoder" else self.sizes[0]
@@ -280,7 +293,7 @@ class _Passes:
         return embedded(self.model, change)
 
     def value_zeroed(self, columns: list[int]) -> AbstractContextManager[None]:
-        """The values of the column of each row are zero wherever it is read."""
+        """In each row the values of its column are zero wherever they are read."""
 
         def change(site: AttentionSite, value_BCHE: torch.Tensor) -> torch.Tensor:
             return _overwritten(value_BCHE, columns, self.sizes[0] if site.kind == "decoder" else 0, 0)
@@ -297,7 +310,7 @@ def _values(logits_RV: torch.Tensor, outputs: Sequence[Output]) -> torch.Tensor:
 
 
 def _embeddings(stack: nn.Module) -> nn.Module:
-    """The module that makes embeddings of ids; FSMT's stacks are no models of their own."""
+    """The module that embeds ids; FSMT's stacks are no models of their own."""
     found: nn.Module = stack.get_input_embeddings() if isinstance(stack, PreTrainedModel) else stack.embed_tokens
     return found
 
@@ -311,7 +324,9 @@ def _dot(read_BCD: torch.Tensor, gradient_BCD: torch.Tensor) -> np.ndarray:
 def _overwritten(
     read: torch.Tensor, columns: Sequence[int], first: int, value: torch.Tensor | float
 ) -> torch.Tensor:
-    """[B,C,...] with another value in one column of each row, unless it is of the other side; they count from `first`.
+    """[B,C,...] with another value in one column of each row, unless the column belongs to the other side.
+
+    Columns count from `first`.
     """
     read = read.clone()
     for b, column in enumerate(columns):

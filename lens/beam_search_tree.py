@@ -1,7 +1,7 @@
 """The tree of a beam search: the hypotheses in the beam at each step, their parents and scores.
 
-A logits processor, the last in the list, records what generation itself sees before each step: all live hypotheses and
-the log-probabilities of their continuations.
+A logits processor at the end of the list records the input of each step of `generate`: all live hypotheses and the
+log-probabilities of their continuations.
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ from .teacher_forcing import cut_at_end, end_ids, eval_mode
 
 @dataclass(frozen=True)
 class Node:
-    """A hypothesis at one step: its newest token, and its parent's number among the nodes of the previous step.
+    """A hypothesis at one step: its newest token, and the index of its parent among the nodes of the previous step.
 
-    `log_prob` is the sum over its tokens so far, after generation rules (a forced token counts 0).  `score`, which
-    finished hypotheses are ranked by, is None until it is finished.
+    `log_prob` is the sum over its tokens so far, after generation rules (a forced token counts 0).  `score` ranks
+    finished hypotheses; it is None until the hypothesis is finished.
     """
 
     id: int
@@ -36,17 +36,17 @@ class Node:
 
 @dataclass(frozen=True)
 class BeamTree:
-    """One beam search, as `beam_tree` recorded it.
+    """One beam search, as recorded by `beam_tree`.
 
-    `steps[t]` are the nodes of step t: live hypotheses, best first, then those that finished there.  A `Node` has the
-    `id` and `text` of its newest token, the number of its `parent` among the nodes of the previous step (None at step
-    0), and `log_prob`, the sum over its tokens in nats.  That of a finished hypothesis also has the `score` by which
-    transformers ranks, with `length` in tokens:
+    `steps[t]` are the nodes of step t: live hypotheses, best first, then hypotheses that finish at this step.  A `Node`
+    has the `id` and `text` of its newest token, and the index of its `parent` among the nodes of the previous step
+    (None at step 0).  Its `log_prob` is the sum over its tokens in nats.  A finished hypothesis also has the `score` by
+    which transformers ranks it, with `length` in tokens:
 
         score = log_prob / length ** length_penalty
 
-    `hypotheses` are the finished ones that generation returned, best first, as (step, number of the node), with their
-    `texts`.  Finished hypotheses that better ones displaced are not kept by generation, nor here.
+    `hypotheses` are the finished ones that generation returned, best first, as (step, index of the node).  `texts` are
+    their texts.  Generation does not keep finished hypotheses that better ones displace, so they are missing here too.
     """
 
     source_text: str
@@ -57,7 +57,10 @@ class BeamTree:
     texts: tuple[str, ...]
 
     def path(self, step: int, number: int) -> list[Node]:
-        """The nodes from the first step to node `number` of step `step`; IndexError for a missing one."""
+        """The nodes from the first step to node `number` of step `step`.
+
+        Raises IndexError if there is no such node.
+        """
         nodes: list[Node] = []
         at: int | None = number
         while at is not None:
@@ -87,10 +90,18 @@ def beam_tree(
     first: int | None = None,
     tagging: Tagging | None = None,
 ) -> BeamTree:
-    """Translates a text by beam search and records the search: what generation itself sees before each step.
+    """Translate a text by beam search and record the search tree.
 
-    `first` is the id that hypotheses must begin with (a language tag) if it is not the checkpoint's default, `tagging`
-    how the source says its languages.  Other options are the checkpoint's.  UserError for fewer than 2 beams.
+    Args:
+        model: any encoder-decoder that the lens supports.
+        tokenizer: its tokenizer.
+        source: the text.
+        num_beams: the beam width; other options are the checkpoint's.
+        first: the id that hypotheses must begin with (a language tag); None: the checkpoint's default.
+        tagging: the language tags of the source; see `tagging`.
+
+    Raises:
+        UserError: fewer than 2 beams.
     """
     if num_beams < 2:
         raise UserError(f"num_beams {num_beams}: a tree needs at least 2", exit_code=2)

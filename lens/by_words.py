@@ -18,7 +18,7 @@ from .trace_data import TraceData
 
 @dataclass(frozen=True)
 class Unit:
-    """A word, or a token that belongs to none (`</s>`, a tag): the indices of its tokens, and which word it is."""
+    """A word, or a token outside words (`</s>`, a tag): the indices of its tokens and the index of the word."""
 
     text: str
     pieces: tuple[int, ...]  # indices of its tokens; the page and /v1/look have them by this name
@@ -28,9 +28,11 @@ class Unit:
 
 @dataclass(frozen=True, eq=False)
 class WordMap:
-    """Maps [L,H,rows,columns] (or [L,rows,columns]) by words, as `word_map` makes them: a row for each of `rows`, a
-    column for each of `columns`.  `row_meaning`: whether a target word's row is that of the steps that predict it or
-    that read it."""
+    """Maps by words, as `word_map` returns them: [L,H,rows,columns], or [L,rows,columns] without heads.
+
+    There is a row for each of `rows` and a column for each of `columns`.  `row_meaning` is "predicts" or "reads":
+    whether the row of a target word averages the steps that predict it or the steps that read it.
+    """
 
     kind: Kind
     view: str
@@ -41,7 +43,7 @@ class WordMap:
 
 
 def units(tokens: Sequence[TokenSpan], words: Sequence[Word] | None) -> tuple[Unit, ...]:
-    """Groups tokens by word; tokens of no word stand alone.  Without `words`, every token stands alone."""
+    """Groups tokens by word; tokens outside words stand alone.  Without `words`, every token stands alone."""
     if words is None:
         return tuple(Unit(token.text, (i,), token.word, token.special) for i, token in enumerate(tokens))
     found = []
@@ -73,9 +75,16 @@ def by_units(maps: np.ndarray, rows: Sequence[Unit], columns: Sequence[Unit]) ->
 def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "predicts") -> WordMap:
     """The maps of a kind by words, for every layer and head.
 
-    `rows` says which steps are averaged into a target word's row: those that predict its tokens, or those that read
-    them, each one step later.  With "reads" the first row is the start's, and the last word of a target without `</s>`
-    lacks the step that would read its last token.  UserError for a view that the trace does not hold.
+    Args:
+        trace: any trace.
+        kind: "encoder", "decoder" or "cross".
+        view: a view that the trace holds.
+        rows: the steps that are averaged into the row of a target word: those that predict its tokens ("predicts"), or
+            those that read them ("reads"), each one step later.  With "reads" the first row is the start token's.  A
+            target without `</s>` has no step that reads its last token, so its last word lacks that step.
+
+    Raises:
+        UserError: a view that the trace does not hold.
     """
     both = map_units(trace, kind, rows=rows)
     return WordMap(kind, view, rows, *both, by_units(trace.maps(kind, view), *both))
@@ -84,8 +93,11 @@ def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "p
 def top_source_words(
     trace: TraceData, *, layer: int, head: int | None
 ) -> list[tuple[str, float, list[tuple[str, float]]]]:
-    """For each predicted word and `</s>`: its probability (calibrated if the trace is), and the three source words with
-    the largest cross-attention weights.  head=None averages the layer's heads."""
+    """For each predicted word and `</s>`: its probability, and the three source words with the largest cross-attention
+    weights.
+
+    The probability is calibrated if the trace is. head=None averages the layer's heads.
+    """
     by_words = word_map(trace, "cross")
     maps = by_words.maps[layer]
     found = []

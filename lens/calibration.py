@@ -1,13 +1,13 @@
-"""Calibrated probabilities: of the tokens with 80 % confidence, 80 % are the reference's.
+"""Calibrated probabilities: of the tokens with 80 % confidence, 80 % agree with the reference.
 
-Training with label smoothing e (Szegedy et al. 2016) teaches a model to give  (1 - e) p + e / V  where p is right; on
-top of that it may be overconfident or underconfident.  Both are corrected, in this order:
+Training with label smoothing e (Szegedy et al. 2016) teaches a model to give (1 - e) p + e / V where p is right.  The
+model may also be overconfident or underconfident.  Both are corrected, in this order:
 
     u  =  max(p - e / V, FLOOR p)            the smoothing; no token becomes impossible
     p' =  u ** (1 / T) / sum of the same     temperature scaling (Guo et al. 2017)
 
-Both keep the order of the tokens.  A network's smoothing is not quite even: with e = 1 instead of the training's, each
-token loses the probability of one drawn at random.  `measures/calibration_fitting.py` chooses e and fits T.
+Both keep the order of the tokens.  The smoothing of a network is not quite even.  With e = 1 instead of the training's,
+each token loses the probability of a random token.  `measures/calibration_fitting.py` chooses e and fits T.
 """
 
 import math
@@ -35,8 +35,11 @@ WAYS: tuple[Way, ...] = get_args(Way)
 
 @dataclass(frozen=True)
 class Calibrator:
-    """Calibrates the steps of a model: undoes label `smoothing` e (Szegedy et al. 2016), then divides by `temperature`
-    T (Guo et al. 2017).  ValueError for a smoothing outside 0 to 1, or a temperature that is not above 0."""
+    """Calibrates the steps of a model: removes label `smoothing` e, then divides by `temperature` T.
+
+    See Szegedy et al. 2016 and Guo et al. 2017.  Raises ValueError for a smoothing outside 0 to 1, or a temperature
+    that is not above 0.
+    """
 
     smoothing: float = 0.0
     temperature: float = 1.0
@@ -62,13 +65,14 @@ def unsmoothed(log_probs_NV: np.ndarray, smoothing: float) -> np.ndarray:
 
 
 def log_sum(values_NV: np.ndarray) -> np.ndarray:
-    """[N,1]: log of the sum of the exponentials."""
+    """[N,1]: the logarithm of the sum of the exponentials."""
     best_N1 = values_NV.max(-1, keepdims=True)
     return np.asarray(best_N1 + np.log(np.exp(values_NV - best_N1).sum(-1, keepdims=True)))
 
 
 class Bin(NamedTuple):
-    """Tokens or translations of similar confidence: their number, mean confidence, and the share that were right."""
+    """Tokens or translations of similar confidence: their number, their mean confidence, and the share that is right.
+    """
 
     size: Count
     confidence: Share
@@ -77,8 +81,11 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True)
 class Reliability:
-    """The reliability of one way's confidence on held-out sentences: the expected calibration error with its bins, and
-    the mean negative log-likelihood of a reference token in nats, with 95 % intervals."""
+    """The reliability of one calibration method on held-out sentences.
+
+    It has the expected calibration error with its bins, and the mean negative log-likelihood of a reference token in
+    nats.  Both have 95 % intervals.
+    """
 
     calibrator: Calibrator
     ece: Estimate
@@ -88,10 +95,12 @@ class Reliability:
 
 @dataclass(frozen=True)
 class SentenceCalibrator:
-    """The chance P that the best hypothesis equals the reference, from its log-probability log p under the model's own
-    probabilities and its number of tokens n:
+    """The probability P that the best hypothesis equals the reference.
 
-        log p'          =  log p - n log(1 - e)                   without what smoothing of e takes from each token
+    It is computed from the hypothesis's log-probability log p, under the model's own probabilities, and its number of
+    tokens n:
+
+        log p'          =  log p - n log(1 - e)                   without the loss from smoothing e at each token
         log P / (1 - P) =  a log p' - b log(1 - p') + bias        beta calibration (Kull et al. 2017)
     """
 
@@ -104,7 +113,7 @@ class SentenceCalibrator:
         return self.chances([log_prob], [tokens])[0]
 
     def chances(self, log_probs: Sequence[float], tokens: Sequence[int]) -> list[float]:
-        """P for each of several."""
+        """P for each of several hypotheses."""
         inputs_S2 = sentence_inputs(np.array(log_probs), np.array(tokens), self.smoothing)
         return [(1 + math.tanh((self.a * seen + self.b * missed + self.bias) / 2)) / 2
                 for seen, missed in inputs_S2.tolist()]
@@ -118,9 +127,11 @@ def sentence_inputs(log_prob_S: np.ndarray, tokens_S: np.ndarray, smoothing: flo
 
 @dataclass(frozen=True)
 class SentenceCheck:
-    """The chances of the best translations of one corpus, compared with how many of them equal the reference: all of
-    them, and in bands of P, of which the last begins at SURE.  None of its sentences was used for the fit.  `decides`:
-    the corpus is one whose kind the chances were fitted to."""
+    """A check of these probabilities on the best translations of one corpus, which the fit did not use.
+
+    It compares them with the share of translations that equal the reference: for all sentences, and in bands of P. The
+    last band begins at SURE.  `decides`: the corpus is of a kind that the probabilities were fitted to.
+    """
 
     corpus: str
     decides: bool
@@ -129,14 +140,16 @@ class SentenceCheck:
 
     @property
     def holds(self) -> bool:
-        """Whether there are enough sure translations, and as many of them right as they say."""
+        """Whether there are enough confident translations, and as many of them are right as P predicts."""
         sure = self.bands[-1]
         return sure.size >= LEAST_SURE and abs(sure.confidence - sure.right) <= MOST_OFF
 
 
 @dataclass(frozen=True)
 class SentenceCalibration:
-    """What was fitted to `fitted` translations of the corpora `fitted_on`, and its checks."""
+    """A sentence calibration: its calibrator, the number and corpora of the translations it was fitted to, and its
+    checks.
+    """
 
     calibrator: SentenceCalibrator
     fitted: Count
@@ -145,15 +158,18 @@ class SentenceCalibration:
 
     @property
     def holds(self) -> bool:
-        """Whether its chances may be shown."""
+        """Whether its probabilities may be shown."""
         deciding = [one.holds for one in self.checks if one.decides]
         return bool(deciding) and all(deciding)
 
 
 @dataclass(frozen=True)
 class LanguageCalibration:
-    """For one target language: the sentence pairs and tokens of each half, how often the most probable token was the
-    reference's, the way in use, and the reliability of each."""
+    """The calibration of one target language.
+
+    It has the sentence pairs and tokens of each half, and the share of tokens for which the most probable one was the
+    reference's.  `way` is the calibration method in use; `ways` has the reliability of every method.
+    """
 
     fitted_pairs: Count
     fitted_tokens: Count
@@ -166,14 +182,16 @@ class LanguageCalibration:
 
     @property
     def kept(self) -> Reliability:
-        """The reliability of the way in use."""
+        """The reliability of the method in use."""
         return self.ways[self.way]
 
 
 @dataclass(frozen=True)
 class Calibration(Measurement):
-    """What was fitted for a run, on `measured_on`, by target language.  `weights` is the fingerprint of the weights it
-    is valid for."""
+    """The calibrations of a run by target language, measured on `measured_on`.
+
+    `weights` is the fingerprint of the weights that it is valid for.
+    """
 
     measured_on: str
     languages: Mapping[str, LanguageCalibration]
@@ -188,6 +206,6 @@ class Calibration(Measurement):
         return found.kept.calibrator if found else None
 
     def sentence_calibrator(self, language: str) -> SentenceCalibrator | None:
-        """The calibrator of whole translations; None if there is none whose chances hold."""
+        """The calibrator of whole translations; None if there is none whose probabilities hold."""
         found = self.languages.get(language)
         return found.sentences.calibrator if found and found.sentences and found.sentences.holds else None

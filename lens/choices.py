@@ -1,8 +1,8 @@
-"""The margin of a choice: how much more probable the right word is than a wrong one at the step where two translations
-differ, also without some heads, or with activations patched from another sentence.
+"""The margin of a choice: the difference between the log-probabilities of the right word and of a wrong one.
 
-A pronoun is right or wrong at one step, the first where *il* and *elle* differ.  The two log-probabilities there, after
-the same prefix, cost one forced pass and no search, so hundreds of variants can be measured.
+It is measured at the step where two translations differ: a pronoun is right or wrong at the first token where *il* and
+*elle* differ.  The two log-probabilities after the same prefix cost one forced pass and no search, so hundreds of
+variants can be measured.  They can be measured without some heads, or with activations patched from another sentence.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ from .teacher_forcing import by_length, eval_mode, forced_pass
 
 @dataclass(frozen=True)
 class Choice:
-    """The step at which two translations of a source differ: after `prefix_ids` comes `right` or `wrong`."""
+    """The step at which two translations of a source differ: `right` or `wrong` follows `prefix_ids`."""
 
     source_ids: tuple[int, ...]
     prefix_ids: tuple[int, ...]
@@ -36,7 +36,10 @@ class Choice:
 
     @classmethod
     def between(cls, source_ids: Sequence[int], right_ids: Sequence[int], wrong_ids: Sequence[int]) -> "Choice":
-        """The first difference between the right and the wrong translation; ValueError if there is none."""
+        """The first difference between the right and the wrong translation.
+
+        Raises ValueError if there is none.
+        """
         for t, (right, wrong) in enumerate(zip(right_ids, wrong_ids, strict=False)):
             if right != wrong:
                 return cls(tuple(source_ids), tuple(right_ids[:t]), right, wrong)
@@ -44,7 +47,7 @@ class Choice:
 
 
 def margins(model: PreTrainedModel, choices: Sequence[Choice]) -> np.ndarray:
-    """log p(right) - log p(wrong) of each choice in nats, [N]; above 0 the model is right."""
+    """The margins [N] of choices: log p(right) - log p(wrong), in nats; positive if the model is right."""
     found = np.empty(len(choices))
     for rows in by_length([choice.source_ids for choice in choices], [choice.prefix_ids for choice in choices]):
         found[rows] = margins_of_batch(model, [choices[row] for row in rows])
@@ -69,8 +72,10 @@ def margins_of_batch(
 
 
 class Ablations:
-    """The margins [N] of some choices with a set of heads replaced by their means (Michel et al. 2019); each set runs
-    once."""
+    """The margins [N] of some choices with a set of heads replaced by their means (Michel et al. 2019).
+
+    Each set runs once.
+    """
 
     def __init__(self, model: PreTrainedModel, choices: Sequence[Choice], means: Mapping[Head, torch.Tensor]):
         self.model = model
@@ -88,10 +93,10 @@ class Ablations:
 
 
 class MinimalPairs:
-    """Pairs of choices (receiver, donor) for activation patching (Vig et al. 2020).  Donors run once, so that many
-    patches can be tried.
+    """Pairs of choices (receiver, donor) for activation patching (Vig et al. 2020).
 
-    UserError if a receiver and its donor differ in length, on either side, up to the step of the choice.
+    Donors run once, so that many patches can be tried.  Raises UserError if a receiver and its donor differ in length,
+    on either side, up to the step of the choice.
     """
 
     def __init__(self, model: PreTrainedModel, pairs: Sequence[tuple[Choice, Choice]]):
@@ -114,11 +119,15 @@ class MinimalPairs:
         layers: Iterable[tuple[Stack, int]] = (),
         where: Sequence[Mapping[Stack, Iterable[int]]] | None = None,
     ) -> np.ndarray:
-        """Each receiver's log p(right) - log p(wrong), patched from the donor, [N].  The pronoun has flipped where this
-        was above 0 and is now below.
+        """[N]: the margin log p(right) - log p(wrong) of each receiver, patched from its donor.
 
-        `where` gives for each pair the positions to patch: source positions in "encoder", decoder steps in "decoder"
-        (for decoder and cross-attention heads); all positions of a stack that is not named.
+        The prediction has flipped if the margin was positive before and is negative now.
+
+        Args:
+            heads: (kind, layer, head) of the heads to patch.
+            layers: ("encoder" or "decoder", layer) of the residual streams to patch.
+            where: for each pair the positions to patch: source positions in "encoder", decoder steps in "decoder" (for
+                decoder and cross-attention heads).  All positions of a stack that is not named are patched.
         """
         heads, layers = list(heads), list(layers)
         found = np.empty(len(self._receivers))

@@ -1,5 +1,8 @@
-"""A circuit as a page: its parts along the residual streams of encoder and decoder, its curves, every part in order.
-One file that works offline, light or dark as the reader's system is."""
+"""A circuit as a page: its parts along the residual streams of encoder and decoder, its curves, and a table of all
+parts.
+
+The page is one file that works offline, in the reader's light or dark theme.
+"""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -25,19 +28,19 @@ svg polyline { fill: none; stroke-width: 2 }
 
 
 def circuit_page(about: Sequence[str], circuit: Circuit) -> str:
-    """The page of a circuit; `about` are the lines of text above it, of which the first is the title."""
+    """The page of a circuit; `about` are the lines of text above it, with the title first."""
     rows = [[number, part, *(value.replace("-", "−") for value in values)] for number, part, *values in cells(circuit)]
     body = [STYLE, *(f"<p>{escaped(line)}</p>" for line in about[1:]), f"<p>{escaped(kept_line(circuit))}</p>",
-            f"<div class=wide>{drawing(circuit)}</div><p class=soft>Filled: in the circuit. Numbers are those of"
-            " layers and heads, from 0. Both streams run upwards; cross-attention reads the encoder's last states.</p>",
+            f"<div class=wide>{drawing(circuit)}</div><p class=soft>Filled parts are in the circuit. Layers and"
+            " heads count from 0. Both streams run upwards. Cross-attention reads the encoder's last states.</p>",
             f"<h2>Faithfulness and completeness</h2><div class=wide>{curves(circuit)}</div><p>{escaped(ABOUT)}</p>",
             "<h2>Every part</h2>", table(HEAD, rows, numbers=(0, 2, 3, 4))]
     return page(about[0], "".join(body))
 
 
-ABOUT = ("Faithfulness: the share of the difference that the parts down to this row keep by themselves, all others"
-         " corrupted. Completeness: the share that is left with exactly these corrupted. Corrupted: with what the part"
-         " gives in the other sentence. Alone: how the margin changes if only this part is corrupted, in nats.")
+ABOUT = ("Faithfulness: share of the difference that the parts down to this row keep by themselves, with all other"
+         " parts corrupted. Completeness: share that remains with exactly these parts corrupted. A corrupted part has"
+         " its output from the other sentence. Alone: change of the margin if only this part is corrupted, in nats.")
 
 
 def cells(circuit: Circuit) -> list[list[str]]:
@@ -51,11 +54,11 @@ def _share(share: float, digits: int = 1) -> str:
 
 
 def kept_line(circuit: Circuit) -> str:
-    """What was found, as a sentence; also that it is no small circuit, if most parts are needed."""
+    """The result as a sentence; it also warns if most parts are needed, because this is no small circuit."""
     last, many = circuit.order[circuit.size - 1], len(circuit.order)
-    few = "" if 2 * circuit.size <= many else " More than half of all parts: no small circuit was found."
-    return (f"{circuit.size} of {many} parts keep {_share(last.faithfulness)} of the difference (wanted:"
-            f" {_share(circuit.share, 0)}); with exactly these corrupted, {_share(last.completeness)} is left.{few}")
+    few = "" if 2 * circuit.size <= many else " This is more than half of all parts: no small circuit was found."
+    return (f"{circuit.size} of {many} parts keep {_share(last.faithfulness)} of the difference (target:"
+            f" {_share(circuit.share, 0)}); with exactly these corrupted, {_share(last.completeness)} remains.{few}")
 
 
 def drawing(circuit: Circuit) -> str:

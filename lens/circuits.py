@@ -1,19 +1,21 @@
-"""Circuits: the few heads and feed-forward layers that carry what distinguishes two sentences.
+"""Circuits: the few heads and feed-forward layers that carry the difference between two sentences.
 
 The translations of a minimal pair, *too tired* and *too wide*, differ at some token, *il* or *elle*.  Parts are
-attention heads (`hook_z`) and feed-forward layers (`hook_mlp_out`): all that is added to the residual stream.  To
-corrupt a part is to put in what it gives in the other sentence, at every position.  With every part corrupted, the
-margin m = log p(il) - log p(elle) is the other sentence's own.  Of a set of parts C, where M are all,
+attention heads (`hook_z`) and feed-forward layers (`hook_mlp_out`): everything that is added to the residual stream.  A
+part is corrupted by replacing its output, at every position, by its output in the other sentence.  With every part
+corrupted, the margin m = log p(il) - log p(elle) is the other sentence's own.  For a set of parts C, where M are all
+parts,
 
     faithfulness(C) = (m(all but C corrupted) - m(M corrupted)) / (m(nothing corrupted) - m(M corrupted))
     completeness(C) = (m(C corrupted)         - m(M corrupted)) / (m(nothing corrupted) - m(M corrupted))
 
-The first is the share of the difference that C keeps by itself: 1 for a faithful circuit (Hanna et al. 2024).  The
-second is the share that is left without C: 0 for a complete one, beside which no other part can do its work (after
-Wang et al. 2023).
+Faithfulness is the share of the difference that C keeps by itself: 1 for a faithful circuit (Hanna et al. 2024).
+Completeness is the share that remains without C: 0 for a complete circuit, which no other part can replace (after Wang
+et al. 2023).
 
-Parts are ordered by greedy pruning: of those that are kept, the part goes whose loss keeps the difference nearest to
-what it was.  Every figure is of a real forced pass; estimates miss a query whose attention is certain already.
+Greedy pruning orders the parts.  Each round removes the part whose loss keeps the difference nearest to its original
+value.  Every figure comes from a real forced pass, because gradient estimates miss a query whose attention is
+saturated.
 """
 
 import re
@@ -43,7 +45,7 @@ AT_ONCE = 20  # of so many parts that are kept, one goes at a time; of twice as 
 
 
 class Part(NamedTuple):
-    """An attention head or, without `head`, the feed-forward layer of one layer, both counted from 0."""
+    """An attention head or, without `head`, a feed-forward layer; layers and heads count from 0."""
 
     stack: Stack
     layer: int
@@ -57,8 +59,11 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class SentencePair:
-    """A sentence and the one that its parts are corrupted from.  Both are read up to the token at which their
-    translations differ; a `mapping` joins their words if they have other numbers of tokens."""
+    """A sentence (`receiver`) and the sentence that its parts are corrupted from (`donor`).
+
+    Both are read up to the token at which their translations differ.  If they differ in length, a `mapping` joins their
+    words.
+    """
 
     receiver: Choice
     donor: Choice
@@ -66,11 +71,14 @@ class SentencePair:
 
     @classmethod
     def between(cls, receiver: TraceData, donor: TraceData) -> "SentencePair":
-        """The pair of two traces; UserError if their translations are the same, or if no words can be joined."""
+        """The pair of two traces.
+
+        Raises UserError if their translations are equal, or if no words can be joined.
+        """
         ids = receiver.target_ids, donor.target_ids
         at = next((t for t, (one, other) in enumerate(zip(*ids, strict=False)) if one != other), None)
         if at is None:
-            raise UserError(f"both sentences are translated alike, {receiver.target_text!r}: a circuit carries a"
+            raise UserError(f"both sentences have the same translation, {receiver.target_text!r}: a circuit carries a"
                             " difference; give a pair whose translations differ, or name two translations", exit_code=2)
         first, second = (Choice(tuple(trace.source_ids), tuple(own[:at]), own[at], other[at]) for trace, own, other in
                          ((receiver, *ids), (donor, *ids[::-1])))
@@ -83,8 +91,11 @@ class SentencePair:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A part in the order of a circuit: by how many nats the margin changes if it alone is corrupted, and faithfulness
-    and completeness of the set of this part and all before it."""
+    """A part in the order of a circuit.
+
+    `alone` is the change of the margin in nats if only this part is corrupted.  `faithfulness` and `completeness` are
+    those of the set of this part and all parts before it.
+    """
 
     part: Part
     alone: float
@@ -94,9 +105,11 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Circuit:
-    """The parts of a model in the order of their worth for a difference, of which the first `size` are the circuit: the
-    fewest that keep `share`.  `margin` is that of the sentences, `corrupted` that with every part corrupted, in nats,
-    means over `pairs`."""
+    """The parts of a model, ordered by their importance for a difference; the first `size` parts are the circuit.
+
+    They are the fewest parts in this order that keep `share` of the difference.  `margin` is the margin of the
+    sentences and `corrupted` the margin with every part corrupted, in nats.  Both are means over `pairs`.
+    """
 
     share: float
     pairs: int
@@ -110,21 +123,28 @@ class Circuit:
         return tuple(one.part for one in self.order[: self.size])
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The circuit as a dictionary for JSON."""
         return asdict(self) | {"order": [asdict(one) | {"part": one.part._asdict() | {"name": str(one.part)}}
                                          for one in self.order]}
 
 
 def parts_of(model: PreTrainedModel) -> tuple[Part, ...]:
-    """Every head and feed-forward layer of a model, in the order in which a pass computes them."""
+    """Every head and feed-forward layer of a model, in the order of a forward pass."""
     return tuple(part for point in select(model, FROZEN) for part in _parts_at(point))
 
 
 def find_circuit(model: PreTrainedModel, pairs: Sequence[SentencePair], *, share: float = 0.9) -> Circuit:
-    """The circuit of what distinguishes the sentences of some minimal pairs, by greedy pruning with exact patches.
+    """Find the circuit that distinguishes the sentences of minimal pairs, by greedy pruning with exact patches.
 
-    Costs about P²/2 short passes a pair for P parts, fewer for more than twenty.  UserError for a share that is not
-    above 0 and at most 1, without a pair, and for sentences without a difference.
+    The search needs about P²/2 short passes for each pair and P parts, and fewer for more than twenty parts.
+
+    Args:
+        model: any encoder-decoder that the lens supports.
+        pairs: the minimal pairs; see `SentencePair.between`.
+        share: the share of the difference that the circuit must keep.
+
+    Raises:
+        UserError: a share that is not above 0 and at most 1, no pairs, or sentences without a difference.
     """
     if not 0 < share <= 1:
         raise UserError(f"share {share}: expected more than 0 and at most 1", exit_code=2)
@@ -146,8 +166,10 @@ def find_circuit(model: PreTrainedModel, pairs: Sequence[SentencePair], *, share
 
 
 class Corruption:
-    """Sets of parts corrupted in the first sentence of each pair, from the second.  Margins are means over the pairs,
-    in nats: `margin` of nothing corrupted, `corrupted` of all `parts`."""
+    """Sets of parts corrupted in the first sentence of each pair, from the second.
+
+    Margins are means over the pairs in nats: `margin` with nothing corrupted, `corrupted` with all `parts` corrupted.
+    """
 
     def __init__(self, model: PreTrainedModel, pairs: Sequence[SentencePair]) -> None:
         check_model(model)
@@ -163,17 +185,17 @@ class Corruption:
                             f" {self.corrupted:.3f}: give pairs that do", exit_code=2)
 
     def margins(self, sets: Sequence[set[Part]]) -> np.ndarray:
-        """[K]: with each set corrupted."""
+        """[K]: the margin with each set corrupted."""
         return np.mean([np.concatenate([self._of_pair(pair, donor, sets[at : at + ROWS])
                                         for at in range(0, len(sets), ROWS)])
                         for pair, donor in zip(self.pairs, self._donors, strict=True)], axis=0)
 
     def faithfulness(self, sets: Iterable[set[Part]]) -> np.ndarray:
-        """[K]: the share of the difference that each set keeps, all others corrupted."""
+        """[K]: the share of the difference that each set keeps, with all other parts corrupted."""
         return self._share([{*self.parts} - one for one in sets])
 
     def completeness(self, sets: Iterable[set[Part]]) -> np.ndarray:
-        """[K]: the share of the difference that is left with exactly this set corrupted."""
+        """[K]: the share of the difference that remains with exactly this set corrupted."""
         return self._share([*sets])
 
     def _share(self, sets: Sequence[set[Part]]) -> np.ndarray:
@@ -190,7 +212,10 @@ class Corruption:
 
 
 def _corrupt(point: Point, donor: Donor, mark_KH: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
-    """Rows are sets of parts; of a feed-forward layer [K,T,D] the one column of marks is that of the layer."""
+    """The activation with corrupted heads or layers; the rows of a batch are sets of parts.
+
+    For a feed-forward layer [K,T,D] the only column of marks is the layer's.
+    """
     mark = mark_KH[:, None, :, None] if point.heads else mark_KH[:, :, None]
     return torch.where(mark.to(own.device), donor(point, own), own)
 

@@ -1,7 +1,7 @@
-"""`Corpus`: the traces of a whole corpus on disk, as `trace_corpus` writes them, and what they say about heads.
+"""`Corpus`: the traces of a whole corpus on disk, as `trace_corpus` writes them, and their statistics by head.
 
-A folder holds `corpus.json`, which says what was traced and how, and Parquet files of PART pairs each.  A line of the
-corpus is a row, in order.  Its columns:
+A folder holds `corpus.json`, which records what was traced and how, and Parquet files of PART pairs each.  A line of
+the corpus is a row, in order.  Its columns:
 
     line, source, target, group    the pair, its number from 1, and the sentence that it is a variant of
     left_out                       why it was not traced; then all that follows is null
@@ -14,8 +14,8 @@ corpus is a row, in order.  Its columns:
     KIND.offsets                   offsets: the mean map by relative position, OFFSETS [L,H,O]
     KIND.role.ROLE, KIND.even.ROLE roles: the share of each head on the cells of a role [L,H], and of even weights
 
-The last four are of the raw attention weights.  Arrays lie flat in Parquet, rows first; `rows` and `to_pandas` give
-them their shape.
+The last four are of the raw attention weights.  Arrays are flat in Parquet, rows first; `rows` and `to_pandas` restore
+their shape.
 """
 
 import json
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 Keep = Literal["maps", "steps", "entropy", "sinks", "offsets", "roles"]
 KEEPS: tuple[Keep, ...] = get_args(Keep)
 PART = 250  # lines of a file: so many are traced again at most after a kill
-REACH = 8  # relative positions that are told apart, on either side
+REACH = 8  # relative positions with a column of their own, on either side
 OFFSETS = (f"below {-REACH}", *map(str, range(-REACH, REACH + 1)), f"above {REACH}")
 RECORD = "corpus.json"
 ALWAYS = ("line", "source", "target", "group", "left_out", "source_tokens", "target_tokens", "given", "log_prob")
@@ -55,7 +55,7 @@ Shapes = dict[str, list[int]]  # the layers and heads of each kind
 
 @dataclass(frozen=True)
 class Corpus:
-    """The traces of a corpus in a folder, as `trace_corpus` made them.  Nothing is read before it is asked for.
+    """The traces of a corpus in a folder, as `trace_corpus` writes them; columns are read on demand.
 
     `settings` has the model and the CRC-32 of its `weights`, the languages, `keep` and `views`.
     """
@@ -65,7 +65,10 @@ class Corpus:
 
     @classmethod
     def load(cls, folder: str | Path) -> "Corpus":
-        """What `trace_corpus` wrote, also while it is still writing; UserError for any other folder."""
+        """Open the folder of `trace_corpus`, finished or not.
+
+        Raises UserError for any other folder.
+        """
         folder = Path(folder)
         try:
             settings = json.loads((folder / RECORD).read_text("utf-8"))
@@ -81,7 +84,7 @@ class Corpus:
         return sorted(self.folder.glob("part-*.parquet"))
 
     def __len__(self) -> int:
-        """How many lines it has, those that were left out among them."""
+        """The number of lines, including lines that were not traced."""
         return sum(pq.read_metadata(part).num_rows for part in self.parts)
 
     @property
@@ -90,18 +93,18 @@ class Corpus:
 
     @property
     def left_out(self) -> dict[int, str]:
-        """Which lines were not traced, by number from 1, and why."""
+        """The lines that were not traced, by number from 1, with the reason."""
         return {row["line"]: row["left_out"] for row in self.rows(["left_out"]) if row["left_out"]}
 
     @property
     def shapes(self) -> Shapes:
-        """The layers and heads of each kind of attention; none where no line could be traced."""
+        """The layers and heads of each kind of attention; empty if no line could be traced."""
         return next(filter(None, map(shapes_of, self.parts)), {})
 
     def tables(self, names: Sequence[str] | None = None) -> "Iterator[pa.Table]":
-        """Some columns, or all, a batch of lines at a time: memory does not grow with the corpus.
+        """Some columns, or all, one batch of lines at a time, so memory does not grow with the corpus.
 
-        UserError for a column that was not kept.
+        Raises UserError for a column that was not kept.
         """
         if missing := set(names or ()) - set(self.columns):
             raise UserError(f"{self.folder} has no column {min(missing)!r}: it has {', '.join(self.columns)}; a new"
@@ -112,7 +115,7 @@ class Corpus:
                     yield file.read_row_group(group, columns=None if names is None else [*names])
 
     def rows(self, names: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-        """The lines one by one, `line` always among their columns; arrays are NumPy's, in their shape."""
+        """The lines one by one, always with the column `line`; arrays are NumPy arrays in their shape."""
         wanted = [*dict.fromkeys(("line", *(names or self.columns)))]
         maps = any(name.partition(".")[2] in VIEWS for name in wanted)
         read = [*dict.fromkeys((*wanted, *(("source_tokens", "target_tokens") if maps else ())))]
@@ -125,17 +128,20 @@ class Corpus:
                 yield {name: _shaped(name, row, shapes) for name in wanted}
 
     def to_pandas(self, names: Sequence[str] | None = None) -> "pandas.DataFrame":
-        """Some columns, or all, as a DataFrame by line, in memory at once; arrays have their shape."""
+        """Some columns, or all, as a DataFrame in memory, one row for each line; arrays have their shape."""
         import pandas
 
         rows = list(self.rows(names))
         return pandas.DataFrame(rows, columns=[*(rows[0] if rows else self.columns)]).set_index("line")
 
     def to_xarray(self) -> "xarray.Dataset":
-        """What is kept of each line but its maps, steps and texts, of which each has its own length: by line, layer,
-        head and, where there is one, sink or offset; NaN for what was left out.
+        """The numbers of each line as a Dataset by line, layer and head, and by sink or offset where the column has
+        one.
 
-        UserError if xarray is not installed.
+        Maps, steps and texts are missing, because their length differs between lines.  Lines that were not traced are
+        NaN.
+
+        Raises UserError if xarray is not installed.
         """
         if find_spec("xarray") is None:
             raise UserError("xarray is not installed: pip install xarray, or take to_pandas()")
@@ -151,13 +157,16 @@ class Corpus:
                               attrs={name: str(value) for name, value in self.settings.items()})
 
     def summary(self) -> "pandas.DataFrame":
-        """The means over lines of all that was kept of heads, with 95 % bootstrap intervals over groups of lines: a row
-        for each kind, layer, head and measure.
+        """The means over lines of all statistics of heads: a row for each kind, layer, head and measure.
 
-        `measure` is `entropy`, `sink end`, `offset -1`, `role previous` and so on; `value`, `low` and `high` are the
-        mean and its interval, `even` with `even_low` and `even_high` those of a head of even weights (for roles), and
-        `lines` how many lines it is of.  A score suggests a role; whether it holds beyond the other baselines says
-        `seq2see measure`.
+        Columns:
+
+        - `measure`: `entropy`, `sink end`, `offset -1`, `role previous` and so on;
+        - `value`, `low`, `high`: the mean and its 95 % bootstrap interval over groups of lines;
+        - `even`, `even_low`, `even_high`: the same for a head with even weights (for roles);
+        - `lines`: the number of lines.
+
+        A score suggests a role.  `seq2see measure` tests the role against the other baselines too.
         """
         import pandas
 
@@ -167,7 +176,7 @@ class Corpus:
         return pandas.concat(found, ignore_index=True) if found else pandas.DataFrame()
 
     def _figures(self) -> dict[str, tuple[str, ...]]:
-        """The columns of heads, without their kind, and the axes that they have beside layer and head."""
+        """The columns with statistics of heads, without their kind, and their axes besides layer and head."""
         axes = {"entropy": (), "sinks": ("sink",), "offsets": ("offset",)}
         own = {name: axes[name] for name in axes if name in self.settings["keep"]}
         return own | {f"role.{role}": () for role in ROLES if "roles" in self.settings["keep"]}

@@ -1,7 +1,7 @@
 """`trace_corpus`: traces any number of sentence pairs to disk, in memory that does not grow with their number.
 
-A file of PART pairs appears when it is complete.  Started again, it goes on after the last one, and the result is that
-of a run that was never stopped.
+A file of PART pairs appears when it is complete.  A restarted run continues after the last file, and its result equals
+that of an uninterrupted run.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ FORMAT = 1  # of the files
 
 
 class Looked(Protocol):
-    """What is needed of a `Translator`."""
+    """The part of a `Translator` that tracing needs."""
 
     name: str
 
@@ -55,31 +55,30 @@ def trace_corpus(
     keep: Sequence[Keep] = ("steps", "entropy", "sinks", "offsets", "roles"), views: Sequence[ViewName] = ("raw",),
     source: str | None = None, target: str | None = None,
 ) -> Corpus:
-    """Trace given translations to Parquet files in a folder, and say on stderr how far it is and how long it takes.
+    """Trace given translations to Parquet files in a folder, with progress on stderr.
 
-    A line that has a blank side, or more tokens than the model takes, is named on stderr and left out; the others go
-    on.  Stopped and started again with the same pairs, it goes on where it was, and the result is the same.  Other
-    threads wait for the model meanwhile.
+    A line with a blank side, or with more tokens than the model supports, is reported on stderr and skipped.  If you
+    interrupt the run and start it again with the same pairs, it continues, and the result is the same.  Other threads
+    wait for the model in the meantime.
 
     Args:
         translator: a `Translator`.
-        pairs: (source, translation), from a list, a file or a generator; or `GoldPair`s, whose annotation gives more
-            roles.
-        out: a folder for the result, new or begun before with the same arguments.
-        keep: `maps` of all `views`, log-probabilities by `steps`, and of each head `entropy`, `sinks`, mean map by
-            relative position (`offsets`) and `roles`.
-        views: names of `lens.VIEWS` that `maps` has; all but `raw` take time.
+        pairs: (source, translation), from a list, a file or a generator.  The annotation of a `GoldPair` adds roles.
+        out: a folder for the result: new, or started before with the same arguments.
+        keep: what to store: `maps` of all `views`, log-probabilities of the `steps`, and for each head `entropy`,
+            `sinks`, the mean map by relative position (`offsets`) and `roles`.
+        views: names of `lens.VIEWS` for `maps`; all but `raw` take time.
         source: as in a call of the translator.
         target: as in a call of the translator.
 
     Raises:
-        UserError: there is no such view or `keep`; a pair that is none; a folder of something else, or of other pairs.
+        UserError: an unknown view or `keep`; an item that is not a pair; a folder with other contents or other pairs.
     """
     check_views(views)
     if isinstance(keep, str) or set(keep) - set(KEEPS):
         raise UserError(f"keep={keep!r}: expected a list of {', '.join(KEEPS)}", exit_code=2)
     if set(views) - {"raw"} and "maps" not in keep:
-        raise UserError(f"views={[*views]!r} are of maps: keep=['maps', ...] too", exit_code=2)
+        raise UserError(f"views={[*views]!r} need maps: keep=['maps', ...]", exit_code=2)
     source, target = translator.pair(source, target)
     with translator.inside() as (model, tokenizer):
         check_model(model)
@@ -100,7 +99,10 @@ def trace_corpus(
 
 
 def _begun(folder: Path, settings: dict[str, Any]) -> Corpus:
-    """The corpus in this folder, perhaps without a part; UserError where something else is."""
+    """The corpus in this folder, with or without parts.
+
+    Raises UserError if the folder has other contents.
+    """
     if folder.is_dir() and (folder / RECORD).exists():
         corpus = Corpus.load(folder)
         if other := [name for name in settings if corpus.settings.get(name) != settings[name]]:
@@ -142,7 +144,7 @@ def _digest(lines: Sequence[_Line]) -> str:
 
 @dataclass
 class _Tracer:
-    """Writes the parts of a corpus that are not there yet; `unread` are parts that no pair asked for."""
+    """Writes the parts of a corpus that are missing; `unread` are existing parts without pairs so far."""
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
@@ -164,7 +166,10 @@ class _Tracer:
         return {"source_language": self.settings["source"], "target_language": self.settings["target"]}
 
     def trace(self, path: Path, lines: Sequence[_Line], bar: Any) -> None:
-        """One part, unless it is there; one that is shorter is made again.  UserError if it is of other pairs."""
+        """Write one part unless it exists; a shorter one is written again.
+
+        Raises UserError if it has other pairs.
+        """
         self.unread.discard(path)
         if path.exists():
             known = pq.read_metadata(path)
@@ -191,7 +196,7 @@ class _Tracer:
             unfinished.unlink(missing_ok=True)
 
     def _traces(self, lines: Sequence[_Line]) -> Iterator[tuple[list[_Line], list[Trace | str]]]:
-        """The lines in batches, in order, each with its trace or the reason why it has none."""
+        """The lines in batches, in order, each with its trace or the reason for skipping it."""
         sources = [encode_source(self.tokenizer, line.gold.source, tagging=self.tags) for line in lines]
         targets, given = forced_ids(self.model, self.tokenizer, [line.gold.target for line in lines],
                                     language=self.settings["target"])
@@ -220,7 +225,7 @@ class _Tracer:
         gold = line.gold
         row: dict[str, Any] = {"line": line.number, "source": gold.source, "target": gold.target, "group": gold.group}
         if isinstance(trace, str):
-            tqdm.write(f"line {line.number} left out: {trace}", file=sys.stderr)
+            tqdm.write(f"line {line.number} skipped: {trace}", file=sys.stderr)
             return row | {"left_out": trace}
         row |= {"source_tokens": [token.text for token in trace.source], "given": trace.given,
                 "target_tokens": [token.text for token in trace.target], "log_prob": trace.log_prob}
@@ -228,7 +233,7 @@ class _Tracer:
 
 
 def figures(trace: Trace, gold: GoldPair, keep: Sequence[str]) -> dict[str, Any]:
-    """What is kept of a trace beside its texts, by column."""
+    """The statistics of a trace that are stored besides its texts, by column."""
     found: dict[str, Any] = {"log_probs": trace.log_probs, "entropies": trace.entropies}
     for kind in KINDS:
         maps = trace.maps(kind)
@@ -244,11 +249,11 @@ def figures(trace: Trace, gold: GoldPair, keep: Sequence[str]) -> dict[str, Any]
 
 
 def by_offset(maps: np.ndarray, kind: Kind) -> np.ndarray:
-    """The mean map by relative position: of the weights [L,H,R,C] the share on each of OFFSETS, averaged over rows,
+    """The mean map by relative position: the share of the weights [L,H,R,C] on each of OFFSETS, averaged over rows,
     [L,H,O].
 
-    An offset counts from the row's own token: in the decoder from the one that its step reads, in cross-attention from
-    the source token at the same relative position.
+    An offset counts from the row's own token.  In the decoder this is the token that the step reads.  In
+    cross-attention it is the source token at the same relative position.
     """
     R, C = maps.shape[-2:]
     own_R = diagonal(R, C) if kind == "cross" else np.arange(R)
@@ -258,7 +263,7 @@ def by_offset(maps: np.ndarray, kind: Kind) -> np.ndarray:
 
 
 def _column(values: list[Any], type: "pa.DataType") -> "pa.Array":
-    """A column; lists of numbers from arrays of any shape, flat."""
+    """A column; arrays of any shape become flat lists of numbers."""
     if not pa.types.is_list(type) or pa.types.is_string(type.value_type):
         return pa.array(values, type)
     arrays = [np.empty(0) if value is None else np.ravel(value) for value in values]

@@ -1,14 +1,14 @@
-"""Direct logit attribution: how much of a logit each block of the decoder wrote (Elhage et al. 2021, "A Mathematical
-Framework for Transformer Circuits"; nostalgebraist 2020).
+"""Direct logit attribution: the contribution of each decoder block to a logit.
 
-The last state is a sum: the embedding, what each head and each feed-forward layer added, and biases.  The logit of a
-token is that state's product with the token's output weights, so with every norm on the way frozen
-(`residual_stream.py`) it is the sum of what each of them contributes:
+The sources are Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits", and nostalgebraist 2020.  The
+last state is a sum: the embedding, the outputs of all heads and feed-forward layers, and biases.  The logit of a token
+is the product of this state and the token's output weights.  With every norm on the way frozen (`residual_stream.py`)
+the logit is therefore the sum of their contributions:
 
     logit(token) - logit(contrast) = embedding + sum of heads + sum of feed-forward layers + constant      [each step]
 
-These are direct effects only: what a block does by way of later blocks is counted as theirs, and so is all that the
-encoder does, as that of cross-attention.
+These are direct effects only.  The effect of a block through a later block counts as the later block's.  The effect of
+the encoder counts as that of cross-attention.
 """
 
 from collections.abc import Sequence
@@ -35,12 +35,14 @@ Token = int | str  # an id, or a text that is one token
 
 @dataclass(frozen=True, eq=False)
 class LogitAttribution:
-    """What each block of the decoder contributes to the logit of `tokens` [T], or to its distance from that of
-    `contrasts`, at each step.
+    """The contribution of each decoder block to the logit of `tokens` [T], or to its difference from that of
+    `contrasts`.
 
-    `decoder` and `cross` [L,H,T] are the heads of self- and cross-attention, `feed_forward` [L,T] the feed-forward
-    layers with their biases, `embedding` [T] what the decoder read, and `constant` [T] the biases of attention, norms
-    and output.  `logits` [T] is the model's own figure.
+    - `decoder`, `cross` [L,H,T]: the heads of self-attention and cross-attention;
+    - `feed_forward` [L,T]: the feed-forward layers with their biases;
+    - `embedding` [T]: the decoder's input;
+    - `constant` [T]: the biases of attention, norms and output;
+    - `logits` [T]: the model's own figure.
     """
 
     tokens: tuple[int, ...]
@@ -53,7 +55,7 @@ class LogitAttribution:
     constant: np.ndarray
 
     def total(self) -> np.ndarray:
-        """[T]: the sum of all parts, which is `logits` up to the rounding of float32."""
+        """[T]: the sum of all parts, which equals `logits` up to the rounding of float32."""
         heads = (self.decoder + self.cross).sum((0, 1))
         return np.asarray(self.embedding + heads + self.feed_forward.sum(0) + self.constant)
 
@@ -63,12 +65,22 @@ def logit_attribution(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData, *,
     token: Token | Sequence[int] | None = None, contrast: Token | Sequence[int] | None = None,
 ) -> LogitAttribution:
-    """What each head of the decoder, feed-forward layer and embedding adds to the logit of a token at every step of a
-    trace, directly (Elhage et al. 2021); with `contrast`, to the difference of two logits: why *il* and not *elle*.
+    """Compute the direct contribution of each decoder head, feed-forward layer and embedding to a logit, at every step.
 
-    `token` is by default what each step predicts; an id or a text that is one token stands for all steps, a list of ids
-    for one each.  Costs one pass.  UserError for a text that is no single token, an id that the model does not have,
-    and a model whose blocks cannot be reached or whose parts do not sum to its logits.
+    The method is direct logit attribution (Elhage et al. 2021).  It costs one pass.
+
+    Args:
+        model: the model that the trace was made with.
+        tokenizer: its tokenizer.
+        trace: any trace.
+        token: the token whose logit is explained: an id, a text that is one token, or a list with an id for each step;
+            None: the token that each step predicts.
+        contrast: a second token, in the same forms.  The contributions are then to the difference of the two logits:
+            why *il* and not *elle*.
+
+    Raises:
+        UserError: a text that is not a single token, an id that the model does not have, or a model whose blocks cannot
+            be reached or whose parts do not sum to its logits.
     """
     tokens = token_ids(model, tokenizer, trace.target_ids if token is None else token, steps=len(trace.target_ids))
     contrasts = None if contrast is None else token_ids(model, tokenizer, contrast, steps=len(tokens))
@@ -99,8 +111,10 @@ def logit_attribution(
 def token_ids(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, wanted: Token | Sequence[int], *, steps: int
 ) -> tuple[int, ...]:
-    """An id for each step.  UserError for a text that is no single token, and for an id that the model does not
-    have."""
+    """An id for each step.
+
+    Raises UserError for a text that is not a single token, and for an id that the model does not have.
+    """
     if isinstance(wanted, str):
         wanted = _only_token(tokenizer, wanted)
     ids = (wanted,) * steps if isinstance(wanted, int) else tuple(wanted)

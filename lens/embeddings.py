@@ -1,8 +1,8 @@
 """Word vectors, static and in context, and their neighbours.
 
-A word's static vector is its row of the embedding matrix (the mean of its tokens' rows).  Its contextual vectors are
-the encoder's residual stream at its tokens after each layer (Peters et al. 2018; Ethayarajh 2019).  Works on the
-families that `hooks.py` names.
+The static vector of a word is its row of the embedding matrix, or the mean of its tokens' rows.  Its contextual vectors
+are the encoder's residual stream at its tokens after each layer (Peters et al. 2018; Ethayarajh 2019).  The supported
+model families are those of `hooks.py`.
 """
 
 from collections.abc import Sequence
@@ -29,9 +29,10 @@ Measure = Literal["dot", "cosine"]
 
 @dataclass(frozen=True, eq=False)
 class Contextual:
-    """A word in a sentence.  `layers` [L+1,D]: before the first layer, with positions added, and after each layer.
+    """The vectors of a word in a sentence, before and after each encoder layer.
 
-    `without_position` [D] is the first of them without positions, which does not depend on the sentence.
+    `layers` [L+1,D] has the input of the first layer, with positions, and the output of each layer.  `without_position`
+    [D] is this input without positions, which does not depend on the sentence.
     """
 
     text: str
@@ -42,7 +43,7 @@ class Contextual:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A token of the vocabulary, its similarity, and its rank, from 1.  `asked`: it is part of the question."""
+    """A token of the vocabulary, its similarity, and its rank, from 1; `asked` marks tokens of the query."""
 
     text: str
     value: float
@@ -56,8 +57,8 @@ def contextual(
 ) -> Contextual:
     """The vectors of one word of a source text, averaged over its tokens.
 
-    `word` is its number in `split_words(text)`, or the word itself if it occurs once.  UserError if there is no such
-    word, or several.
+    `word` is its index in `split_words(text)`, or the word itself if it occurs once.  Raises UserError if the text does
+    not have exactly one such word.
     """
     words = split_words(text, language=language)
     number = _find(word, [one.text for one in words], text)
@@ -78,7 +79,7 @@ def _find(word: str | int, words: list[str], text: str) -> int:
         return word
     places = [i for i, other in enumerate(words) if other.casefold() == word.casefold()]
     if len(places) != 1:
-        where = f"{len(places)} times in {text!r}: name it by number" if places else f"not in {text!r}"
+        where = f"{len(places)} times in {text!r}: give its index" if places else f"not in {text!r}"
         raise UserError(f"the word {word!r} is {where}", exit_code=2)
     return places[0]
 
@@ -105,9 +106,9 @@ def _hidden_states(model: PreTrainedModel, ids: Sequence[int], *, positions: boo
 def static(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, word: str, *, side: Side = "source"
 ) -> np.ndarray:
-    """The embedding of a word, [D], unscaled; the mean over its tokens.
+    """The embedding [D] of a word, unscaled; the mean over its tokens.
 
-    UserError for a word that the vocabulary has only as bytes, or not at all.
+    Raises UserError for a word that the vocabulary has only as bytes, or not at all.
     """
     return token_vectors(model, _token_ids(tokenizer, word), side=side).mean(0)
 
@@ -143,9 +144,9 @@ def _is_byte(name: str) -> bool:
 
 
 def distances(one: Contextual, other: Contextual) -> dict[str, np.ndarray]:
-    """Distances of two words in context by layer, [L+1]: "cosine" (1 - similarity) and "euclidean".
+    """The distances [L+1] of two words in context, by layer: "cosine" (1 - similarity) and "euclidean".
 
-    ValueError for words of different models.
+    Raises ValueError for words of different models.
     """
     if one.layers.shape != other.layers.shape:
         raise ValueError(f"expected vectors of one model, got shapes {one.layers.shape} and {other.layers.shape}")
@@ -156,7 +157,10 @@ def distances(one: Contextual, other: Contextual) -> dict[str, np.ndarray]:
 
 def project(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The first two principal components of vectors [N,D]: coordinates [N,2], and the share of the variance on each
-    axis [2].  UserError for fewer than two vectors."""
+    axis [2].
+
+    Raises UserError for fewer than two vectors.
+    """
     if vectors.ndim != 2 or len(vectors) < 2:
         raise UserError(f"a projection needs at least 2 vectors, got shape {vectors.shape}", exit_code=2)
     centred = vectors - vectors.mean(0, dtype=np.float64)
@@ -172,9 +176,10 @@ def neighbours(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, word: str, *, by: Measure = "cosine", count: int = 10,
     side: Side = "source",
 ) -> list[Neighbour]:
-    """The `count` tokens nearest to a word, without its own, by cosine or dot product, which favours long vectors.
+    """The `count` tokens nearest to a word, without the word's own tokens.
 
-    UserError for a word outside the vocabulary.
+    The similarity is cosine, or the dot product, which favours long vectors.  Raises UserError for a word outside the
+    vocabulary.
     """
     vector, asked = torch.tensor(static(model, tokenizer, word, side=side)), set(_token_ids(tokenizer, word))
     return _ranked(model, tokenizer, vector, by=by, side=side, asked=asked, left_out=asked)[:count]
@@ -185,11 +190,16 @@ def analogy(
     count: int = 10, expected: str | None = None, side: Side = "source",
 ) -> tuple[list[Neighbour], int | None]:
     """The `count` tokens nearest to a - b + c (king - man + woman: Mikolov et al. 2013), and the rank of the expected
-    answer, from 1; None if none is expected.
+    answer.
 
-    The words of the question are ranked too, and marked: they are often nearest, and many analogies hold only without
-    them (Nissim et al. 2020).  UserError for a word outside the vocabulary, and for an expected word of several
-    tokens, which has no rank.
+    The words of the query are ranked too, and marked.  They are often nearest, and many analogies hold only without
+    them (Nissim et al. 2020).
+
+    Returns:
+        The tokens, and the rank of `expected`, from 1, or None.
+
+    Raises:
+        UserError: a word outside the vocabulary, or an expected word of several tokens, which has no rank.
     """
     plus, minus, other = (torch.tensor(static(model, tokenizer, word, side=side)) for word in (a, b, c))
     asked = {i for word in (a, b, c) for i in _token_ids(tokenizer, word)}

@@ -1,8 +1,9 @@
-"""Deletion and insertion curves: how fast a word becomes improbable as source words are taken away in the order of a
-map, and probable as they are put back (Petsiuk et al. 2018, "RISE").
+"""Deletion and insertion curves: the probability of a word as source words are erased or restored in the order of a
+map.
 
-A word that is taken away has the unknown token in the place of each of its tokens, so that nothing moves.  A map that
-ranks well has a small area under the deletion curve and a large one under the insertion curve.
+The curves are those of Petsiuk et al. 2018, "RISE".  The unknown token replaces each token of an erased word, so
+positions stay the same.  A map that ranks well has a small area under the deletion curve and a large area under the
+insertion curve.
 """
 
 from collections.abc import Sequence
@@ -20,15 +21,18 @@ from .trace_data import TraceData
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """`deletion` and `insertion` [J,I+1]: the probability of each target word (the geometric mean over its tokens) with
-    0 to all I source words taken away, or left, those with the largest numbers in its row first."""
+    """Deletion and insertion curves of a map: `deletion` and `insertion`, each [J,I+1].
+
+    They hold the probability of each target word, the geometric mean over its tokens, with 0 to all I source words
+    erased or kept.  Words with the largest numbers in the row come first.
+    """
 
     deletion: np.ndarray
     insertion: np.ndarray
 
     @property
     def areas(self) -> tuple[np.ndarray, np.ndarray]:
-        """[J], [J]: the areas under both, from 0 to 1, by the trapezoid rule; the width of a curve is 1."""
+        """[J] and [J]: the areas under both curves, from 0 to 1, by the trapezoid rule; the width of a curve is 1."""
         deletion, insertion = (np.trapezoid(curve, dx=1 / (curve.shape[-1] - 1), axis=-1)
                                for curve in (self.deletion, self.insertion))
         return deletion, insertion
@@ -37,14 +41,14 @@ class Curves:
 def curves(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData, maps: Sequence[np.ndarray]
 ) -> list[Curves]:
-    """The curves of some maps [J,I] of target words and source words of a trace, such as `shares` gives them.
+    """The deletion and insertion curves of some maps [J,I] of target words and source words, as `shares` returns them.
 
-    Words with the same number are taken in the order of the text.  Each set of words is read once, whatever map it is
-    of.  UserError for a sentence without words on a side, and for a tokenizer without an unknown token.
+    Words with equal numbers keep the order of the text.  Each set of words is read once for all maps.  Raises UserError
+    for a sentence without words on one side, and for a tokenizer without an unknown token.
     """
     sources = len(trace.source_words)
     if not sources or not trace.target_words:
-        raise UserError("curves are of words: the text or its translation has none")
+        raise UserError("curves need words: the text or its translation has none")
     if tokenizer.unk_token_id is None:
         raise UserError(f"{type(tokenizer).__name__} has no unknown token to put in the place of a word")
     orders = [np.argsort(-one, axis=-1, kind="stable") for one in maps]
@@ -63,7 +67,7 @@ def curves(
 def _probabilities(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData, gone: Sequence[frozenset[int]]
 ) -> list[np.ndarray]:
-    """[J] for each set of source words that are taken away: the geometric mean over the tokens of each target word."""
+    """[J] for each set of erased source words: the geometric mean over the tokens of each target word."""
     sources = [[tokenizer.unk_token_id if token.word in words else id
                 for token, id in zip(trace.source, trace.source_ids, strict=True)] for words in gone]
     steps = [[t for t, token in enumerate(trace.target) if token.word == j] for j in range(len(trace.target_words))]

@@ -1,9 +1,9 @@
-"""What each word of a translation depends on: its odds without a head, without a source word, or with another source
-text, and what would be written in its place.
+"""The dependence of each word of a translation: its odds without a head, without a source word, or with another source.
 
-Odds are P / (1 - P).  P is the chance of the whole word at its place, the product over its tokens, under the
-probabilities that the trace shows: calibrated ones if it has them.  A head is replaced by its mean output, a constant
-(`interventions.py`); a source word is erased (`word_erasure.py`).
+Each intervention also reports the word that the model would write instead.  Odds are P / (1 - P), where P is the
+probability of the whole word at its position: the product over its tokens.  P uses the probabilities that the trace
+shows, which are calibrated if it has a calibration.  A head is replaced by its mean output, a constant
+(`interventions.py`).  A source word is erased (`word_erasure.py`).
 """
 
 import math
@@ -35,7 +35,7 @@ from .word_erasure import without
 CANDIDATES = 8  # alternatives that are completed for each word
 LIKELY = 0.5  # chance of a next token from which a word is completed with it
 LONGEST = 6  # tokens of a word that is completed
-RARE = 5e-4  # chance of a token below which its text alone tells whether it goes on with a word
+RARE = 5e-4  # chance of a token below which its text alone decides whether it continues a word
 MOST_LOG_ODDS = 500.0  # of a word that nothing competes with
 CERTAIN = 0.995 / 0.005  # odds that count as certain: no change beyond them matters
 
@@ -52,20 +52,32 @@ def effects(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, *, means: Mapping[Head, torch.Tensor],
     others: Sequence[str] = (), seconds: float = math.inf,
 ) -> dict[str, Any]:
-    """The effect of each head and of each source word on every word of one trace, as JSON has it.
+    """The effect of each head and of each source word on every word of one trace, as a dictionary for JSON.
 
-    If switching off all heads would take more than so many seconds, `heads` is empty and `heads_take` says about how
-    many; else `heads_take` is None.
+    Keys of the result:
 
-    `log_odds` [U], in nats, are without intervention, one for each word of the translation and each token of no word,
-    in the order of `units(trace.target, trace.target_words)`.  `heads` (each with its `kind`, `layer` and `head`,
-    replaced by its mean in `means`, see `mean_outputs`), `erased` (each of `trace.source_words` left out) and `others`
-    (source texts that the same translation is forced for) have for each unit
+    - `log_odds` [U]: in nats, without intervention, for each unit of `units(trace.target, trace.target_words)`.  A unit
+      is a word of the translation or a token outside words.
+    - `heads`: the effect of replacing each head by its mean; each has its `kind`, `layer` and `head`.
+    - `heads_take`: about how many seconds all heads would take, if this exceeds `seconds`; then `heads` is empty.
+      Otherwise None.
+    - `erased`: the effect of erasing each of `trace.source_words`.
+    - `others`: the effect of each other source text with the same translation.
+
+    Each effect has for every unit:
 
     - `log_odds`: with the intervention;
-    - `steps`: the decoder step of the unit whose log-probability it changes most;
-    - `instead`: what the model would write there, the most probable token completed to a word; None if it would still
-      write this word, or would not have written it without the intervention either.
+    - `steps`: the decoder step of the unit whose log-probability changes most;
+    - `instead`: the word that the model would write there: the most probable token, completed to a word.  It is None if
+      the model would still write this word, or would not have written it without the intervention either.
+
+    Args:
+        model: the model that the trace was made with.
+        tokenizer: its tokenizer.
+        trace: any trace.
+        means: the mean output of each head; see `mean_outputs` and `head_means`.
+        others: other source texts.
+        seconds: the maximum time for switching off every head.
     """
     weigh = _Weighing(model, tokenizer, trace)
     with eval_mode(model):
@@ -78,14 +90,16 @@ def effects(
 
 
 def source_shares(trace: Trace) -> list[float]:
-    """[U]: how much of each word of the translation, and each token of no word, came from the source: the mean over its
-    tokens of `trace.source_share`, for which the trace needs the view contributions."""
+    """[U]: the share of each word of the translation, and of each token outside words, that comes from the source.
+
+    It is the mean of `trace.source_share` over the tokens, so the trace needs the view contributions.
+    """
     return _rounded([float(trace.source_share[list(unit.pieces)].mean())
                      for unit in units(trace.target, trace.target_words)])
 
 
 def word_odds(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, word: int) -> float:
-    """The odds of a word of the translation, as the model is now, inside an intervention or not."""
+    """The odds of a word of the translation under the model in its present state, with any intervention."""
     weigh = _Weighing(model, tokenizer, trace)
     return math.exp(next(odds for unit, odds in zip(weigh.units, weigh.before.log_odds, strict=True)
                          if unit.word == word))
@@ -94,10 +108,11 @@ def word_odds(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace:
 def patched_odds(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, other: str
 ) -> list[dict[str, Any]]:
-    """For each head, with its `kind`, `layer` and `head`: the `log_odds` [U] of the translation with its output patched
-    from another source text at every position (`interventions.patch`).
+    """For each head (`kind`, `layer`, `head`): the `log_odds` [U] of the translation with the head patched from another
+    text.
 
-    UserError if the other text has another number of tokens.
+    The head's output is patched at every position (`interventions.patch`).  Raises UserError if the other text has
+    another number of tokens.
     """
     ids = _source_ids(model, tokenizer, trace, other)
     if len(ids) != len(trace.source_ids):
@@ -111,14 +126,17 @@ def patched_odds(
 
 
 def _source_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, text: str) -> list[int]:
-    """Of another source text in the languages of a trace."""
+    """The ids of another source text in the languages of a trace."""
     tags = tagging(model.config, tokenizer, trace.source_language, trace.target_language)
     return encode_source(tokenizer, text, tagging=tags)
 
 
 class _Odds(NamedTuple):
-    """Of one forced pass: the log-odds of each unit [U], the log-probability of each token [T], and the most probable
-    token of each step [T]."""
+    """The result of one forced pass.
+
+    It has the log-odds of each unit [U], the log-probability of each token [T], and the most probable token of each
+    step [T].
+    """
 
     log_odds: list[float]
     log_probs: np.ndarray
@@ -152,7 +170,7 @@ class _Weighing:
     def all_heads_off(
         self, means: Mapping[Head, torch.Tensor], seconds: float
     ) -> tuple[list[dict[str, Any]], float | None]:
-        """The effect of each head; or none, and the seconds that all take, if these are too many."""
+        """The effect of each head; if that takes too long, no effects and the estimated seconds."""
         sites = all_sites(self.model)
         take = self.pass_seconds * sum(site.heads for site in sites) / FASTER
         if take > seconds:
@@ -175,8 +193,10 @@ class _Weighing:
         self, sources: Sequence[Ids], *, choose: Callable[[Sequence[int]], None] = lambda rows: None,
         encoded: torch.Tensor | None = None,
     ) -> list[dict[str, Any]]:
-        """The effects of one intervention for each of these sources, which `choose` is told by number before a pass;
-        to be called inside it."""
+        """The effects of one intervention for each of these sources; call it inside the intervention.
+
+        `choose` receives the numbers of the sources before each pass.
+        """
         found, begun = [], list[_Beginning]()
         passes = self.odds(sources, before=choose, encoded=encoded) if sources else ()
         for row, (source, after) in enumerate(zip(sources, passes, strict=True)):
@@ -192,8 +212,9 @@ class _Weighing:
                 for log_odds, steps, others in found]
 
     def _other(self, unit: Unit, source: Ids, best: list[int], row: int) -> "_Beginning | None":
-        """The beginning of what takes a unit's place, where the most probable token is another than the unit's, or goes
-        on with it."""
+        """The start of the word that replaces a unit, if the most probable token differs from the unit's or continues
+        it.
+        """
         ids = self.trace.target_ids
         if any(self.before.best[step] != ids[step] for step in unit.pieces):
             return None  # a beam search or a prefix chose it, not the single steps
@@ -202,13 +223,13 @@ class _Weighing:
         return _begun(self.tokenizer, self.trace, source, unit, steps[0], best[steps[0]], row=row) if steps else None
 
     def _named(self, unit: Unit, other: "_Beginning") -> str | None:
-        """What is written instead; None for the same word, in other tokens or another case."""
+        """The replacement word; None for the same word in other tokens or another case."""
         text = other.text(self.tokenizer)
         return None if text.casefold() == unit.text.casefold() else text + ("" if other.whole else "…")
 
 
 def _encoded(model: PreTrainedModel, trace: Trace) -> torch.Tensor:
-    """[1,S,D]: the source as the decoder reads it.  To be called inside `eval_mode`."""
+    """[1,S,D]: the source as the decoder reads it.  Call it inside `eval_mode`."""
     ids_1S = padded([trace.source_ids]).to(model.device)
     with torch.no_grad():
         encoded: torch.Tensor = model.get_encoder()(input_ids=ids_1S, attention_mask=torch.ones_like(ids_1S))[0]
@@ -216,7 +237,7 @@ def _encoded(model: PreTrainedModel, trace: Trace) -> torch.Tensor:
 
 
 def shown_by(trace: Trace) -> Shown:
-    """What makes a step's logits the log-probabilities that the trace shows."""
+    """The function that turns a step's logits into the log-probabilities that the trace shows."""
     return trace.calibrated.calibrator if trace.calibrated else _own
 
 
@@ -243,8 +264,11 @@ def _rounded(values: Sequence[float]) -> list[float]:
 
 @dataclass
 class _Beginning:
-    """A word that is being spelt after `before`: its `ids` so far, their log-probability and that of the first, and
-    whether its end is known; `row` is the number of the source."""
+    """A partly spelt word after `before`.
+
+    It has its `ids` so far, their log-probability, that of the first, and whether its end is known.  `row` is the
+    number of the source.
+    """
 
     source: Ids
     before: Ids
@@ -269,7 +293,10 @@ def _begun(
     tokenizer: PreTrainedTokenizerBase, trace: Trace, source: Ids, unit: Unit, step: int, id: int, *,
     log_prob: float = 0.0, first: float = 0.0, row: int = 0,
 ) -> _Beginning:
-    """A unit's first tokens, then this one instead of its own at `step`; without it, where it begins the next word."""
+    """The start of an alternative: the unit's tokens before `step`, then this token.
+
+    A token that begins the next word is left out.
+    """
     start = unit.pieces[0]
     one = _Beginning(source, trace.target_ids[:start], list(trace.target_ids[start:step]), log_prob, first,
                      row=row)
@@ -283,14 +310,16 @@ def complete(
     shown: Shown | None = None, choose: Callable[[Sequence[int]], None] = lambda rows: None,
     encoded: torch.Tensor | None = None,
 ) -> None:
-    """Adds to each beginning its next tokens up to the end of the word while they are LIKELY, at most LONGEST in all;
-    with `shown` also their log-probabilities.  `choose` is told the rows of each pass before it.  To be called inside
-    `eval_mode`."""
+    """Extends each beginning by its next tokens up to the end of the word, while they are LIKELY and at most LONGEST.
+
+    With `shown` also adds their log-probabilities.  `choose` receives the rows before each pass.  Call it inside
+    `eval_mode`.
+    """
     alive = [one for one in begun if not one.whole]
     for _ in range(LONGEST if alive else 0):
         targets = [[*one.before, *one.ids, one.ids[-1]] for one in alive]  # the last is not read
-        told = partial(_tell_rows, alive, choose)
-        for batch, output, _ in forced_batches(model, [one.source for one in alive], targets, before=told,
+        chosen = partial(_choose_rows, alive, choose)
+        for batch, output, _ in forced_batches(model, [one.source for one in alive], targets, before=chosen,
                                                encoded=encoded):
             for b, i in enumerate(batch):
                 one = alive[i]
@@ -305,7 +334,7 @@ def complete(
         alive = [one for one in alive if not one.whole and not one.open]
 
 
-def _tell_rows(begun: Sequence[_Beginning], choose: Callable[[Sequence[int]], None], batch: Sequence[int]) -> None:
+def _choose_rows(begun: Sequence[_Beginning], choose: Callable[[Sequence[int]], None], batch: Sequence[int]) -> None:
     choose([begun[i].row for i in batch])
 
 
@@ -320,12 +349,13 @@ def _goes_on(tokenizer: PreTrainedTokenizerBase, one: _Beginning, following: int
 def spelt_candidates(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace
 ) -> list[list[dict[str, Any]]]:
-    """Alternatives for each word of the translation, the most probable first: those that differ from its first token
-    on, and those that share its first tokens.  Each is completed with its most probable tokens; the same word in other
-    tokens is one.
+    """Alternatives for each word of the translation, the most probable first.
 
-    Each has its `text`, its `probability` as the product over its tokens, that of its `first` token, and `whole`:
-    whether its end is known.
+    Some differ from its first token on, others share its first tokens.  Each is completed with its most probable
+    tokens.  The same word in other tokens counts once.
+
+    Each has its `text`, its `probability` as the product over its tokens, the probability of its `first` token, and
+    `whole`: whether its end is known.
     """
     begun: list[list[_Beginning]] = [[] for _ in trace.target_words]
     for unit in units(trace.target, trace.target_words):
@@ -350,14 +380,16 @@ def spelt_candidates(
 
 
 def ends(tokenizer: PreTrainedTokenizerBase, trace: Trace) -> list[float]:
-    """For each word of the translation the chance that it ends where it does, and is not the beginning of another."""
+    """For each word of the translation: the probability that it ends there, and does not continue as another word."""
     return [round(ending(tokenizer, trace, unit, unit.pieces[-1] + 1), 4)
             for unit in units(trace.target, trace.target_words) if unit.word is not None]
 
 
 def ending(tokenizer: PreTrainedTokenizerBase, trace: Trace, unit: Unit, step: int) -> float:
-    """The chance that no token at `step` goes on with the unit's tokens before it; of the RARE ones their first
-    characters tell."""
+    """The probability that no token at `step` continues the unit's tokens before it.
+
+    For RARE tokens, their first characters decide.
+    """
     if step >= len(trace.target_ids) or trace.logits is None:
         return 1.0
     prob_V = np.exp(shown_by(trace)(trace.logits[step].astype(np.float32)[None])[0].astype(np.float64))
@@ -379,8 +411,10 @@ def _begins_inside(tokenizer: PreTrainedTokenizerBase) -> np.ndarray:
 
 
 def _merged(tokenizer: PreTrainedTokenizerBase, begun: Sequence[_Beginning]) -> list[dict[str, Any]]:
-    """Candidates of one word, the same text once, with the sum of its probabilities; the word itself in other tokens
-    is one."""
+    """Candidates of one word without duplicates of a text; duplicates add their probabilities.
+
+    The word itself in other tokens is one candidate.
+    """
     found: dict[str, dict[str, Any]] = {}
     for one in begun:
         text = one.text(tokenizer)

@@ -1,7 +1,8 @@
 """A trace for the explorer: one JSON object, and one self-contained HTML page.
 
-This page and the served one are the same explorer, in `drawing/`; this one has no server.  `/v1/look` answers with the
-JSON.  Weights are float16 in base64 and never renormalised or dimmed; a scale other than 0 to 1 has numbers on it.
+The page in a file and the served page are the same explorer, in `drawing/`; the page in a file needs no server.
+`/v1/look` responds with the JSON.  Weights are float16 in base64, and never renormalised or dimmed.  A scale other than
+0 to 1 has numbers on it.
 """
 
 import base64
@@ -74,7 +75,7 @@ def _words(trace: TraceData, tokens: Sequence[TokenSpan], side: str) -> list[dic
 
 
 def measured_record(roles: Roles, effects: dict[str, Any] | None) -> dict[str, Any]:
-    """What was measured about a model's heads: roles that hold, and pronoun disambiguation without each head."""
+    """The measurements of a model's heads: confirmed roles, and pronoun disambiguation without each head."""
     return {"roles": [{"kind": kind, "layer": layer, "head": head, **asdict(one)}
                       for (kind, layer, head), each in roles.items() for one in each], "apart": effects}
 
@@ -88,10 +89,10 @@ def script() -> str:
 
 
 def bundle(*modules: str) -> str:
-    """These modules of `drawing/` as one script, which defines for each `s2s_NAME`, an object of what it exports.
+    """The given modules of `drawing/` as one script, which defines `s2s_NAME` for each: an object of its exports.
 
-    Each keeps its own scope and takes its imports from the modules before it.  `data.js` is no file, but what
-    `shared_data` gives.
+    Each keeps its own scope and takes its imports from the modules before it.  `data.js` is not a file but the result
+    of `shared_data`.
     """
     done: dict[str, str] = {}
 
@@ -115,7 +116,7 @@ def bundle(*modules: str) -> str:
 
 
 def shared_data() -> dict[str, Any]:
-    """What the scripts have from Python: the colours, and what views are called."""
+    """The data that the scripts take from Python: the colours and the names of views."""
     views = {name: {"title": one.title, "summary": one.summary, "heads": one.heads,
                     "attribution": one.attribution} for name, one in VIEW.items()}
     return {"COLOURS": COLOURS, "RAMPS": RAMPS, "HEADS": HEADS, "VIEWS": views}
@@ -148,10 +149,18 @@ def to_html(
     kind: Kind = "cross", layer: int | None = None, head: int | None = None, words: bool = False,
     rows: Rows = "predicts",
 ) -> str:
-    """A whole page that works offline, from a file, and in a sandboxed frame; user text enters it as JSON data only.
+    """A trace as one HTML page that works offline, from a file, and in a sandboxed frame.
 
-    It opens at the given map.  `unseen` are source words that were not in training, `roles` are those of
-    `seq2see measure`.  UserError for a missing map, or more weights than a browser can draw.
+    The page opens at the given map.  User text enters it as JSON data only.
+
+    Args:
+        trace: any trace.
+        unseen: source words that were not in the training text.
+        roles: the roles of `seq2see measure`.
+        view, kind, layer, head, words, rows: the map, as in `picture`.
+
+    Raises:
+        UserError: a map that does not exist, or more weights than a browser can draw.
     """
     start = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
     opened = {"head": {"kind": start.kind, "layer": start.layer or 0, "head": start.head or 0}, "pinned": True,
@@ -161,8 +170,10 @@ def to_html(
 
 
 def look_record(trace: TraceData, *, unseen: Sequence[Word] | None, measured: dict[str, Any]) -> dict[str, Any]:
-    """The answer of `/v1/look` about one trace, for a page in a file.  UserError for more weights than a browser can
-    draw."""
+    """The response of `/v1/look` about one trace, for a page in a file.
+
+    Raises UserError for more weights than a browser can draw.
+    """
     cells = sum(maps.size for kind in KINDS for maps in getattr(trace, kind).values())
     if cells > CELLS_DRAWN:
         sizes = f"{len(trace.source)} source and {len(trace.target)} target tokens make {cells:,} weights"
@@ -173,7 +184,7 @@ def look_record(trace: TraceData, *, unseen: Sequence[Word] | None, measured: di
 
 
 def page(settings: dict[str, Any], *, title: str) -> str:
-    """The explorer of these settings as a whole page that needs nothing else."""
+    """The explorer with these settings as one self-contained page."""
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">

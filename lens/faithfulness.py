@@ -1,4 +1,4 @@
-"""Measures `Trust`: how faithful every map of cross-attention is in every view, on held-out sentences."""
+"""Measures `Trust`: the faithfulness of every map of cross-attention in every view, on held-out sentences."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -25,12 +25,21 @@ def measure_trust(
     dev_gold: Sequence[Links] | None, test_gold: Sequence[Links] | None,
     measured_on: str, groups: Sequence[str] | None = None, weights: str = "", supervised: Collection[MapName] = (),
 ) -> Trust:
-    """The figures of every map of cross-attention in all views that the traces hold, including left_out.
+    """Measure how faithful every map of cross-attention is, in all views of the traces, including left_out.
 
-    `dev` only chooses each view's best map, by AER, or by tau without gold links; everything is reported on `test`.
-    `groups` says which test sentences are variants of one: intervals are over groups.  `supervised` are the heads
-    (layer, head) that were trained with gold links.  Traces are consumed once and may be generators.  ValueError
-    without sentences; UserError for links to missing words.
+    Args:
+        dev: traces for choosing the best map of each view, by AER, or by tau without gold links.  Read once.
+        test: traces for all reported figures.  Read once.
+        dev_gold: the gold links of `dev`; None: unknown.
+        test_gold: the gold links of `test`; None: unknown.
+        measured_on: the name of the data, for the record.
+        groups: the group of each test sentence; variants of one sentence share a group.  Intervals are over groups.
+        weights: the fingerprint of the model's weights.
+        supervised: the heads (layer, head) that were trained with gold links.
+
+    Raises:
+        ValueError: there are no sentences.
+        UserError: a link names a word that the sentence does not have.
     """
     chosen, reported = Tallied.of(dev, dev_gold), Tallied.of(test, test_gold)
     *maps, random = reported.figures(groups, supervised)
@@ -48,8 +57,11 @@ def measure_trust(
 
 @dataclass(frozen=True, eq=False)
 class Tallied:
-    """The counts of each sentence, map by map, and last the mean of random maps: weights drawn evenly from all that sum
-    to 1.  `words_N2` counts each sentence's comparable target words, and the source words that these compare."""
+    """The counts of each sentence, map by map; last comes the mean of random maps.
+
+    Rows of a random map are drawn uniformly from all that sum to 1.  `words_N2` counts for each sentence its comparable
+    target words, and the source words in these comparisons.
+    """
 
     keys: list[Key]
     counts_MN4: np.ndarray | None
@@ -97,7 +109,7 @@ class Tallied:
 
 
 def _holds(key: Key, heads: Collection[MapName]) -> bool:
-    """Whether a map shows one of these heads, or its layer, or (in views through layers) a layer above it."""
+    """Whether a map shows one of these heads, its layer or, in views through layers, a layer above it."""
     view, _, name = key
     if view in ATTRIBUTIONS:  # of what the model writes, not of its heads
         return False
@@ -109,12 +121,12 @@ def estimate(value: Any, drawn: np.ndarray) -> Estimate:
 
 
 def _chance_last(per_map: np.ndarray) -> np.ndarray:
-    """Replaces the random maps, which come last, by their mean."""
+    """Replaces the random maps at the end by their mean."""
     return np.concatenate([per_map[:-RANDOM_MAPS], per_map[-RANDOM_MAPS:].mean(0, keepdims=True)])
 
 
 def kendall(maps_MJI: np.ndarray, drops_JI: np.ndarray, *, least: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Kendall's tau-b of each row with the drops [M,J], and the number of columns it is over [J].
+    """Kendall's tau-b of each row with the drops [M,J], and the number of columns it uses [J].
 
     Columns with drops smaller than `least` are ignored.  A row of equal weights gets 0.  Equal drops, or fewer than
     two, cannot be compared: 0 columns.

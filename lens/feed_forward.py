@@ -1,10 +1,10 @@
-"""Where the feed-forward layers of a model are, their neurons, and the output weights of these.
+"""The feed-forward layers of a model, their neurons, and the output weights of the neurons.
 
     output = sum over neurons n of activation[n] W_out[:,n]  +  bias        (Geva et al. 2021: keys and values)
 
-A neuron's activation is what enters the output projection; in gated layers (T5 1.1, mT5, UMT5) the product of gate and
-value, which can be negative.  A mixture of experts (NLLB-MoE, every other layer of Switch) has no such list of neurons:
-which of them a token has, the router decides.
+The activation of a neuron is an input of the output projection.  In gated layers (T5 1.1, mT5, UMT5) it is the product
+of gate and value, which can be negative.  A mixture of experts (NLLB-MoE, every other layer of Switch) has no fixed
+list of neurons, because the router selects them for each token.
 """
 
 from dataclasses import dataclass
@@ -21,9 +21,12 @@ PROJECTIONS = ((("fc1",), "fc2"), (("wi",), "wo"), (("wi_0", "wi_1"), "wo"))
 
 @dataclass(frozen=True)
 class FeedForwardSite:
-    """The feed-forward layer of one encoder or decoder layer: the layer it is the last part of, its norm, the
-    projections into it and the output projection, whose input columns are the neurons.  A mixture of experts, which
-    read some positions each, has no such projections.  `last` is the module that its output leaves."""
+    """The feed-forward layer of one encoder or decoder layer.
+
+    It has the layer that contains it, its norm, the projections into it and the output projection, whose input columns
+    are the neurons.  A mixture of experts has none of these projections, because each expert reads only some positions.
+    `last` is the module that returns its output.
+    """
 
     stack: Stack
     layer: int
@@ -35,14 +38,19 @@ class FeedForwardSite:
 
 
 def feed_forward_sites(model: PreTrainedModel, stack: Stack) -> tuple[FeedForwardSite, ...]:
-    """The feed-forward layers of a stack, first layer first; UserError for a model that is not built like BART or
-    T5."""
+    """The feed-forward layers of a stack, first layer first.
+
+    Raises UserError for a model that is not built like BART or T5.
+    """
     return tuple(_site(stack, number, layer) for number, layer in enumerate(layers_of(model, stack)))
 
 
 def neurons_of(model: PreTrainedModel, stack: Stack, layer: int) -> nn.Linear:
-    """The output projection of a feed-forward layer, whose input columns are its neurons; UserError for a missing
-    layer, and for one without neurons of its own, with those that have some."""
+    """The output projection of a feed-forward layer; its input columns are the neurons.
+
+    Raises UserError for a layer that does not exist or has no neurons of its own; the message lists layers with
+    neurons.
+    """
     if stack not in STACKS:
         raise UserError(f"there is no stack {stack!r}: expected encoder or decoder", exit_code=2)
     sites = feed_forward_sites(model, stack)

@@ -1,6 +1,6 @@
-"""Saving and loading a `Trace`: .json to read anywhere, .npz for everything.
+"""Saving and loading a `Trace`: .json for any program, .npz for everything.
 
-Both have every map in float32, exactly.  Only NPZ has the logits of the whole vocabulary; JSON has the 20 best of each
+Both have every map in float32, exactly.  Only NPZ has the logits of the whole vocabulary.  JSON has the 20 best of each
 step and the log-normaliser.  Nothing is unpickled.
 """
 
@@ -40,7 +40,10 @@ DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError,
 
 
 def save(trace: TraceData, path: str | Path) -> None:
-    """Writes the trace as .json (without logits) or .npz, by suffix.  UserError for another suffix."""
+    """Write the trace as .json (without logits) or .npz, by suffix.
+
+    Raises UserError for another suffix.
+    """
     path = Path(path)
     if _suffix(path) == ".json":
         atomic_write(path, json.dumps(to_lists(trace), ensure_ascii=False))
@@ -63,7 +66,10 @@ def to_lists(trace: TraceData) -> dict[str, Any]:
 
 
 def load(path: str | Path, trace_type: type[Data]) -> Data:
-    """Read what `save` wrote; UserError for any other file."""
+    """Read a file of `save`.
+
+    Raises UserError for any other file.
+    """
     path = Path(path)
     suffix = _suffix(path)
     with path.open("rb") as file:
@@ -76,7 +82,10 @@ def load(path: str | Path, trace_type: type[Data]) -> Data:
 
 
 def from_record(record: dict[str, Any], trace_type: type[Data]) -> Data:
-    """The trace of a record with arrays; one of DAMAGE if it is not a trace."""
+    """The trace of a record with arrays.
+
+    Raises one of DAMAGE if the record is not a trace.
+    """
     if {name: record.pop(name) for name in FORMAT} != FORMAT:
         raise ValueError("it has another format or version")
     record |= vars(checked(PlainFields, {name: record[name] for name in PLAIN}))
@@ -88,12 +97,12 @@ def from_record(record: dict[str, Any], trace_type: type[Data]) -> Data:
 
 
 def reason_of(damage: Exception) -> str:
-    """What is wrong with a file, in one line."""
+    """The problem with a file, in one line."""
     return (str(damage).strip() or type(damage).__name__).splitlines()[0][:200]
 
 
 def _checked(trace: Data) -> Data:
-    """The trace, if its numbers can come from a model; ValueError otherwise."""
+    """The trace, if its numbers are possible for a model; otherwise raises ValueError."""
     check_views(trace.views)
     if trace.decoder.keys() != trace.cross.keys() or trace.encoder.keys() != trace.cross.keys() - set(ATTRIBUTIONS):
         raise ValueError("its kinds of attention have different views")
@@ -102,9 +111,9 @@ def _checked(trace: Data) -> Data:
     if any((array.ndim == 2) == VIEW[view].layers for view, array in (*trace.cross.items(), *trace.decoder.items())):
         raise ValueError("a view has layers where it should have none, or none where it should")
     if len(trace.maps("decoder")) != len(trace.maps("cross")):
-        raise ValueError("its decoder has other layers in decoder and cross")
+        raise ValueError("its numbers of decoder layers differ between decoder and cross")
     if trace.left_out is not None and trace.left_out.shape != (len(trace.target), len(trace.source_words)):
-        raise ValueError(f"left_out has shape {trace.left_out.shape}, expected a column a source word")
+        raise ValueError(f"left_out has shape {trace.left_out.shape}, expected one column for each source word")
     every = [array for kind in KINDS for array in getattr(trace, kind).values()]
     every += [trace.log_normalisers, trace.log_probs, trace.entropies, trace.shown.log_probs, trace.shown.entropies]
     every += [] if trace.left_out is None else [trace.left_out]
@@ -134,7 +143,7 @@ def _checked(trace: Data) -> Data:
 
 @dataclass(frozen=True)
 class PlainCalibrated:
-    """Calibrated steps as JSON has them; of candidates, which are those of the trace, only the log-probabilities."""
+    """Calibrated steps in their JSON form; candidates are those of the trace, so only log-probabilities are stored."""
 
     __pydantic_config__ = STRICT
 

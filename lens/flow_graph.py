@@ -1,15 +1,18 @@
-"""The graph of one prediction: by which heads and feed-forward layers the tokens reached the state that predicts it.
+"""The graph of one prediction: the heads and feed-forward layers through which the tokens reach the predicting state.
 
-Nodes are tokens by layer: the state of one position after each block.  Edges are what a block makes of them: a head
-from a column to a row, a feed-forward layer from a position to itself, and the residual, which leaves a state as it is.
-Within a block an edge has the share of the output that ALTI gives its part (`attention_blocks.proximity`), each head
-apart (Ferrando and Voita 2024, "Information Flow Routes: Automatically Interpreting Language Models at Scale").
+Nodes are tokens by layer: the state of one position after each block.  Edges are the operations of a block: a head from
+a column to a row, a feed-forward layer from a position to itself, and the residual, which leaves a state unchanged.
+Within a block an edge has the share of the output that ALTI assigns to its part (`attention_blocks.proximity`), for
+each head separately (Ferrando and Voita 2024, "Information Flow Routes: Automatically Interpreting Language Models at
+Scale").
 
-From the predicting state, whose share is 1, shares are handed down: an edge has the share of the state it enters times
-its own within the block, and a state the sum of the edges that leave it.  So an edge's share is that of the whole
-prediction; without a threshold all that enters a state leaves it, and the embeddings together have 1.
+Shares are passed down from the predicting state, whose share is 1.  The share of an edge is the share of the state that
+it enters, times its own share within the block.  The share of a state is the sum of the edges that leave it.  So the
+share of an edge refers to the whole prediction.  Without a threshold the shares are conserved, and those of the
+embeddings sum to 1.
 
-The graph is the step's, whatever token is asked about: `direct_attribution.py` says for which token a block speaks.
+The graph belongs to the step and is the same for every token.  `direct_attribution.py` computes the contribution of a
+block to a given token.
 """
 
 from collections import defaultdict
@@ -40,9 +43,11 @@ ORDER: tuple[After, ...] = ("embedding", "encoder", "decoder", "cross", "feed_fo
 
 @dataclass(frozen=True)
 class Node:
-    """The state at one position after a block of a layer, counted from 0; the embedding's layer is -1.  `token` is the
-    one at that position: a source token, or what the decoder reads.  `share` is what of the prediction comes through
-    it."""
+    """The state at one position after a block of a layer; layers count from 0, and the embedding's layer is -1.
+
+    `token` is the token at this position: a source token, or an input of the decoder.  `share` is the share of the
+    prediction that passes through the state.
+    """
 
     stack: Stack
     layer: int
@@ -54,8 +59,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """From one node to a later one, by their places in the graph's `nodes`: a head's (its kind of attention, layer and
-    number, from 0), a feed-forward layer's, or the residual's of a block."""
+    """A connection from one node to a later one; `source` and `target` are indices in the graph's `nodes`.
+
+    It belongs to a head (kind of attention, layer and index from 0), to a feed-forward layer, or to the residual of a
+    block.
+    """
 
     kind: EdgeKind
     layer: int
@@ -67,8 +75,11 @@ class Edge:
 
 @dataclass(frozen=True)
 class ContributionGraph:
-    """The graph of the step that predicts `token`.  Its edges have at least a share of `threshold`; `kept` is what
-    of the prediction reaches the embeddings over them, of which `from_source` those of the source."""
+    """The graph of the step that predicts `token`, with edges of at least the share `threshold`.
+
+    `kept` is the share of the prediction that reaches the embeddings through these edges.  `from_source` is the part of
+    `kept` from the source.
+    """
 
     step: int
     token: str
@@ -79,7 +90,7 @@ class ContributionGraph:
     edges: tuple[Edge, ...]
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The graph as a dictionary for JSON."""
         return asdict(self)
 
 
@@ -88,8 +99,8 @@ def contribution_graph(
 ) -> ContributionGraph:
     """The contribution graph of one step of a trace (Ferrando and Voita 2024), with edges of at least `threshold`.
 
-    The model must be the one that the trace was made with; costs one pass.  UserError for a missing step, a threshold
-    that is not from 0 to 1, and a model whose blocks cannot be reached.
+    The model must be the one that the trace was made with.  The graph costs one pass.  Raises UserError for a step that
+    does not exist, a threshold that is not from 0 to 1, and a model whose blocks cannot be reached.
     """
     check_model(model)
     if not 0 <= step < len(trace.target):
@@ -117,7 +128,7 @@ def contribution_graph(
 
 
 class _At(NamedTuple):
-    """Where a node is."""
+    """The location of a node."""
 
     stack: Stack
     layer: int
@@ -127,8 +138,10 @@ class _At(NamedTuple):
 
 @dataclass(frozen=True)
 class _Parts:
-    """What the state after a block is the sum of, one row at a time: [P,D] and what each part is called, as (head,
-    column); the residual comes last, without either."""
+    """The parts whose sum is the state after a block, one row at a time: [P,D], each with its (head, column).
+
+    The residual comes last, with neither.
+    """
 
     names: list[tuple[int | None, int]]
     of_row: Callable[[int], torch.Tensor]  # [P,D], in the order of `names`, then the residual's
@@ -165,7 +178,7 @@ def _feed_forward(
 
 
 class _Flow:
-    """Shares handed down from the prediction, block by block; `encoded` is the last layer of the encoder."""
+    """Shares passed down from the prediction, block by block; `encoded` is the last layer of the encoder."""
 
     def __init__(self, threshold: float, *, encoded: int) -> None:
         self.threshold, self.encoded = threshold, encoded
@@ -173,8 +186,10 @@ class _Flow:
         self.edges: list[tuple[EdgeKind, int, int | None, _At, _At, float]] = []
 
     def through(self, layer: int, stack: Stack, after: BlockKind, parts: _Parts, *, before: After | None) -> None:
-        """One block, after which the states' shares are known: to the states before it, which are those of the layer
-        below if no block of this layer comes `before` it."""
+        """Passes the shares after one block to the states before it.
+
+        If no block of this layer comes `before` it, these are the states of the layer below.
+        """
         for at in [at for at in self.share if at[:3] == (stack, layer, after)]:
             own = _before(stack, layer, before, at.position)
             names = parts.names or [(None, at.position)]

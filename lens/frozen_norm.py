@@ -1,10 +1,11 @@
-"""A norm with its statistics held fixed: then it is linear, and a sum that goes through it can be taken apart.
+"""A norm with its statistics held fixed: it is then linear, so a sum that passes through it can be split into its
+parts.
 
     layer norm   y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias
     RMS norm     y = x / sqrt(mean(x^2) + eps) * weight                      (T5's)
 
-The divisor is that of the actual pass, one number for each position (Elhage et al. 2021, "A Mathematical Framework for
-Transformer Circuits", who fold the rest of the norm into the weights around it; Kobayashi et al. 2021).
+The divisor is that of the actual pass, one number for each position.  Elhage et al. 2021 ("A Mathematical Framework for
+Transformer Circuits") fold the rest of the norm into the weights around it; see also Kobayashi et al. 2021.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,10 @@ class FrozenNorm:
     @classmethod
     @torch.no_grad()
     def of(cls, norm: nn.Module, read_RD: torch.Tensor) -> "FrozenNorm":
-        """The norm as it is where it reads this; UserError for a norm of another form."""
+        """The norm frozen at the input that it reads.
+
+        Raises UserError for a norm of another form.
+        """
         if isinstance(norm, nn.LayerNorm):
             square_R, eps = read_RD.var(-1, unbiased=False), norm.eps
         elif hasattr(norm, "variance_epsilon"):  # every family of T5 has a class of its own, all with this name
@@ -41,14 +45,15 @@ class FrozenNorm:
                    (square_R + eps).sqrt(), isinstance(norm, nn.LayerNorm))
 
     def apply(self, part: torch.Tensor) -> torch.Tensor:
-        """[R,...,D]: what a part [R,...,D] of the norm's input adds to its output."""
+        """[R,...,D]: the contribution of a part [R,...,D] of the norm's input to its output."""
         if self.centred:
             part = part - part.mean(-1, keepdim=True)
         return part / self._spread(part) * self.weight_D
 
     def back(self, direction: torch.Tensor) -> torch.Tensor:
-        """[R,...,D]: along which direction in its input lies what the output has along `direction`, the transpose of
-        `apply`."""
+        """[R,...,D]: the direction in the input that corresponds to `direction` in the output; the transpose of
+        `apply`.
+        """
         direction = direction * self.weight_D / self._spread(direction)
         return direction - direction.mean(-1, keepdim=True) if self.centred else direction
 

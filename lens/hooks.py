@@ -1,8 +1,7 @@
-"""Reaching into a running model: where its attention is, reading what passes through its modules (`capture`), and
-putting something else in its place (`replaced`, `steered`).
+"""Access to a running model: its attention modules, the tensors that pass through them, and replacements for these.
 
-Knows the naming conventions of these families of transformers: Seq2See, Marian, BART, mBART, M2M-100 and NLLB (also
-NLLB-MoE), Pegasus, Blenderbot, PLBart, T5, mT5, UMT5 and Switch.
+`capture` reads tensors; `replaced` and `steered` change them.  Supports these families of transformers: Seq2See,
+Marian, BART, mBART, M2M-100 and NLLB (also NLLB-MoE), Pegasus, Blenderbot, PLBart, T5, mT5, UMT5 and Switch.
 """
 
 import threading
@@ -41,7 +40,7 @@ STEERING = "_seq2see_steering"  # where a steered module finds its `Steering`s, 
 
 
 class Head(NamedTuple):
-    """One head of a model; a plain tuple such as ("cross", 1, 0) is accepted wherever one is expected."""
+    """One attention head of a model; a plain tuple such as ("cross", 1, 0) works too."""
 
     kind: Kind
     layer: int
@@ -53,7 +52,7 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True)
 class AttentionSite:
-    """One attention module.  The value projection's output and the output projection's input have H * E columns.
+    """One attention module; the value projection's output and the output projection's input have H * E columns.
 
     Head h owns columns h*E to (h+1)*E of both, so `output.weight[:, h*E:(h+1)*E]` is the head's W_O.
     """
@@ -82,8 +81,8 @@ class AttentionSite:
 def attention_sites(model: PreTrainedModel) -> dict[Kind, tuple[AttentionSite, ...]]:
     """The attention modules of a model by kind, first layer first.
 
-    In a decoder layer self-attention comes before cross-attention, as in every transformers encoder-decoder.  UserError
-    if a layer's attention follows neither naming convention, or if its activations are not [B,T,D].
+    In a decoder layer self-attention comes before cross-attention, as in every transformers encoder-decoder.  Raises
+    UserError if a layer's attention follows neither naming convention, or if its activations are not [B,T,D].
     """
     encoder, decoder = _attentions(model.get_encoder()), _attentions(model.get_decoder())
     if not encoder or not decoder or len(decoder) % 2:
@@ -100,14 +99,20 @@ def all_sites(model: PreTrainedModel) -> list[AttentionSite]:
 
 
 def all_heads(model: PreTrainedModel) -> list[Head]:
-    """Every head of the three kinds; UserError for a model whose heads cannot be reached."""
+    """Every head of a model, of all three kinds of attention.
+
+    Raises UserError for a model whose heads cannot be reached.
+    """
     return [Head(site.kind, site.layer, h) for site in all_sites(model) for h in range(site.heads)]
 
 
 def heads_by_site(
     model: PreTrainedModel, heads: Iterable[tuple[Kind, int, int]]
 ) -> list[tuple[AttentionSite, list[int]]]:
-    """The attention modules that contain `heads`, each with the numbers of its heads.  UserError for a missing one."""
+    """The attention modules that contain `heads`, each with the indices of its heads.
+
+    Raises UserError for a head that does not exist.
+    """
     sites = attention_sites(model)
     heads = list(heads)
     if heads and isinstance(heads[0], str):
@@ -131,7 +136,10 @@ def supervised_heads(model: PreTrainedModel) -> frozenset[tuple[int, ...]]:
 
 
 def layers_of(model: PreTrainedModel, stack: Stack) -> nn.ModuleList:
-    """The layers of a stack: its list of modules; UserError if it has none."""
+    """The layers of a stack, as its list of modules.
+
+    Raises UserError if it has none.
+    """
     module = model.get_encoder() if stack == "encoder" else model.get_decoder()
     found = next((child for child in module.children() if isinstance(child, nn.ModuleList)), None)
     if found is None:
@@ -142,12 +150,12 @@ def layers_of(model: PreTrainedModel, stack: Stack) -> nn.ModuleList:
 def laid_out_otherwise(model: PreTrainedModel) -> UserError:
     """The error for a model whose inner activations are not [B,T,D]."""
     return UserError(
-        f"{type(model).__name__} lays its activations out otherwise than BART and T5: nothing inside it can be read"
+        f"{type(model).__name__} has activations in another layout than BART and T5, so they cannot be read"
     )
 
 
 def _attentions(stack: nn.Module) -> list[tuple[Any, ...]]:
-    """What an `AttentionSite` has of each attention module, from itself to its projection of keys."""
+    """The fields of an `AttentionSite` for each attention module, from the module to its key projection."""
     found = []
     for name, module in stack.named_modules():
         parent, _, own = name.rpartition(".")
@@ -165,7 +173,7 @@ def _attentions(stack: nn.Module) -> list[tuple[Any, ...]]:
 
 @contextmanager
 def capture(modules: Mapping[Key, nn.Module], side: Side) -> Iterator[dict[Key, torch.Tensor]]:
-    """Inside, the dictionary holds what entered or left each module in the latest pass."""
+    """Inside, the dictionary holds the input or output of each module in the latest pass."""
     kept: dict[Key, torch.Tensor] = {}
     with _hooked((module, side, partial(kept.__setitem__, key)) for key, module in modules.items()):
         yield kept
@@ -173,9 +181,9 @@ def capture(modules: Mapping[Key, nn.Module], side: Side) -> Iterator[dict[Key, 
 
 @contextmanager
 def replaced(changes: Iterable[tuple[nn.Module, Side, Change]]) -> Iterator[None]:
-    """Inside, each function changes the tensor that enters or leaves its module; None leaves it as it is.
+    """Inside, each function changes the input or output of its module; a function that returns None leaves it.
 
-    Affects every pass of the model meanwhile.  All hooks are removed at the end, also after an exception.
+    Every pass of the model inside the block is affected.  All hooks are removed at the end, also after an exception.
     """
     changes = list(changes)
     with (
@@ -186,7 +194,7 @@ def replaced(changes: Iterable[tuple[nn.Module, Side, Change]]) -> Iterator[None
 
 
 class _Changed(threading.local):
-    """The modules that this thread intervenes in; another one waits for the model (`LoadedCheckpoint.inside`)."""
+    """The modules that this thread intervenes in; another thread waits for the model (`LoadedCheckpoint.inside`)."""
 
     modules: tuple[nn.Module, ...] = ()
 
@@ -195,7 +203,7 @@ _CHANGED = _Changed()
 
 
 def intervened(model: nn.Module) -> bool:
-    """Whether this is inside an intervention on the model, `replaced` or `steered`, in the same thread."""
+    """Whether an intervention on the model (`replaced` or `steered`) is active in this thread."""
     return bool(_CHANGED.modules) and not set(_CHANGED.modules).isdisjoint(model.modules())
 
 
@@ -233,7 +241,9 @@ def _on_exit(change: Change, module: nn.Module, args: tuple[Any, ...], output: A
 
 @contextmanager
 def whole_passes(model: PreTrainedModel) -> Iterator[None]:
-    """Inside, a decoder pass that continues a cache is a UserError: in it positions do not count from the start."""
+    """Inside, a decoder pass that continues a cache raises UserError, because its positions do not count from the
+    start.
+    """
 
     def check(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         cached = kwargs.get("past_key_values")
@@ -254,8 +264,8 @@ def whole_passes(model: PreTrainedModel) -> Iterator[None]:
 class Steering:
     """Temperatures and weights [T,S] of heads of one module, and a change of all its weights [B,H,T,S].
 
-    `seen`, if given, holds what passed through the module last: `query` [B,H,T,E], `key` and `value` [B,H,S,E], `mask`,
-    `bias` and `weight` [B,H,T,S], the `mixed` values [B,H,T,E], and the `scale` of the scores.
+    If `seen` is given, it receives the tensors of the module's last pass: `query` [B,H,T,E], `key` and `value`
+    [B,H,S,E], `mask`, `bias` and `weight` [B,H,T,S], the `mixed` values [B,H,T,E], and the `scale` of the scores.
     """
 
     temperatures: dict[int, float] = field(default_factory=dict)
@@ -266,8 +276,10 @@ class Steering:
 
 @contextmanager
 def steered(steerings: Mapping[nn.Module, Steering]) -> Iterator[None]:
-    """Inside, each attention module is steered, also by what is around this; attention must be eager.  Restores the
-    modules at the end."""
+    """Inside, each attention module is steered, also by enclosing blocks; attention must be eager.
+
+    Restores the modules at the end.
+    """
     found = [(module, module.config, module.__dict__.get(STEERING)) for module in steerings]
     try:
         for module, steering in steerings.items():

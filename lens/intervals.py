@@ -1,12 +1,12 @@
-"""Measures of agreement with 95 % intervals, by bootstrap over sentences.  Variants of one sentence are not independent
-and are drawn together.
+"""Measures of agreement with 95 % intervals, by bootstrap over sentences.
 
-The alignment error rate compares the links A found with the sure gold links S and the possible ones P, which include
-the sure (Och and Ney 2003, "A Systematic Comparison of Various Statistical Alignment Models", section 4.2):
+Variants of one sentence are not independent, so they are resampled together.  The alignment error rate compares the
+links A of a system with the sure gold links S and the possible gold links P, which include the sure ones (Och and Ney
+2003, "A Systematic Comparison of Various Statistical Alignment Models", section 4.2):
 
     precision = |A n P| / |A|     recall = |A n S| / |S|     AER = 1 - (|A n S| + |A n P|) / (|A| + |S|)
 
-Counts are summed over the corpus, so that a long sentence weighs more than a short one.
+Counts are summed over the corpus, so a long sentence weighs more than a short one.
 """
 
 import math
@@ -25,8 +25,10 @@ BLOCKS = 10_000  # drawn for `intervals` at most: 80 MB of draws
 
 
 class Estimate(NamedTuple):
-    """A measured value and its two ends: a 95 % bootstrap interval (`of`), or the lowest and the highest of several
-    seeds (`seeds`)."""
+    """A measured value with a lower and an upper end.
+
+    The ends are a 95 % bootstrap interval (`of`), or the lowest and highest of several seeds (`seeds`).
+    """
 
     value: float
     low: float
@@ -43,12 +45,14 @@ class Estimate(NamedTuple):
 
     @classmethod
     def seeds(cls, values: np.ndarray | Sequence[float]) -> Self:
-        """A mean over seeds, with the lowest and the highest of them."""
+        """A mean over seeds, with the lowest and the highest value."""
         values = np.asarray(values, dtype=float)
         return cls(float(values.mean()), float(values.min()), float(values.max()))
 
     def written(self, number: Callable[[float], str]) -> str:
-        """For readers, by a function that writes a number: `0.5 (0.2 to 0.7)`, or once if all three read the same."""
+        """The estimate as text, with a function that formats a number: `0.5 (0.2 to 0.7)`, or one number if all three
+        look equal.
+        """
         value, low, high = map(number, self)
         return value if low == value == high else f"{value} ({low} to {high})"
 
@@ -57,7 +61,7 @@ class Estimate(NamedTuple):
 
 
 def resampled(count: int, groups: Sequence[str] | None = None, *, seed: int = 0) -> np.ndarray:
-    """[draws, count]: how often each sentence is in each resampled corpus; whole `groups` are drawn."""
+    """[draws, count]: how often each sentence occurs in each resampled corpus; whole `groups` are drawn."""
     member_N = group_numbers(count, groups)
     times = _times(int(member_N.max()) + 1, seed)
     return times if groups is None else times[:, member_N]
@@ -71,7 +75,7 @@ def _times(count: int, seed: int) -> np.ndarray:
 
 
 def group_numbers(count: int, groups: Sequence[str] | None) -> np.ndarray:
-    """[count]: the number of each sentence's group, in order of appearance; without groups each sentence is one."""
+    """[count]: the index of each sentence's group, in order of appearance; without groups each sentence is a group."""
     if groups is None:
         return np.arange(count)
     if len(groups) != count:
@@ -95,8 +99,11 @@ def interval(values: np.ndarray, groups: Sequence[str] | np.ndarray) -> tuple[fl
 
 
 def intervals(values_NM: np.ndarray, groups: Sequence[str] | np.ndarray) -> np.ndarray:
-    """[2,M]: the intervals of M means over the same groups.  More groups than BLOCKS are drawn in that many blocks of
-    neighbours, which keeps memory flat and changes a mean of so many little."""
+    """[2,M]: the intervals of M means over the same groups.
+
+    More groups than BLOCKS are drawn in that many blocks of neighbours.  This keeps memory constant and hardly changes
+    the interval.
+    """
     member_N = np.unique(np.array(groups), return_inverse=True)[1]
     blocks = min(BLOCKS, member_N.max() + 1)
     member_N = member_N * blocks // (member_N.max() + 1)
@@ -118,26 +125,28 @@ def share_interval(count: int, total: int) -> tuple[float, float]:
 
 
 def counts(found: Iterable[Link], gold: Links) -> np.ndarray:
-    """[4]: the number of found links, of sure links, of found links that are sure, and of found that are possible."""
+    """[4]: the numbers of links of the system, of sure gold links, of system links that are sure, and of those that are
+    possible.
+    """
     links = set(found)
     return np.array([len(links), len(gold.sure), len(links & gold.sure), len(links & gold.all)], dtype=np.int64)
 
 
 def error_rate(counts_4: np.ndarray) -> np.ndarray:
-    """AER of counts [...,4]; 0 if there is neither a found link nor a sure one."""
+    """AER of counts [...,4]; 0 if there are neither system links nor sure gold links."""
     found, sure, found_sure, found_possible = np.moveaxis(counts_4, -1, 0)
     rate: np.ndarray = 1 - (found_sure + found_possible) / np.maximum(found + sure, 1)
     return np.where(found + sure > 0, rate, 0.0)
 
 
 def precision(counts_4: np.ndarray) -> np.ndarray:
-    """The share of found links that are possible, of counts [...,4]; 0 if none is found."""
+    """The share of system links that are possible, from counts [...,4]; 0 without system links."""
     found, _, _, found_possible = np.moveaxis(counts_4, -1, 0)
     return np.asarray(found_possible / np.maximum(found, 1))
 
 
 def recall(counts_4: np.ndarray) -> np.ndarray:
-    """The share of sure links that are found, of counts [...,4]; 0 if there is none."""
+    """The share of sure gold links that the system has, from counts [...,4]; 0 without sure gold links."""
     _, sure, found_sure, _ = np.moveaxis(counts_4, -1, 0)
     return np.asarray(found_sure / np.maximum(sure, 1))
 
@@ -148,11 +157,19 @@ RATES = {"aer": error_rate, "precision": precision, "recall": recall}
 def agreement(
     found: Sequence[Iterable[Link]], gold: Sequence[Links], *, groups: Sequence[str] | None = None, seed: int = 0
 ) -> dict[str, Estimate]:
-    """The alignment error rate (Och and Ney 2003, section 4.2), precision and recall of links (source word, target
-    word) over sentences: `aer`, `precision` and `recall`, from 0 to 1, with 95 % bootstrap intervals.
+    """The alignment error rate, precision and recall of links over sentences (Och and Ney 2003, section 4.2).
 
-    `groups` says which sentences are variants of one: those are resampled together.  ValueError without sentences, or
-    if there are not as many of each.
+    Args:
+        found: the links (source word, target word) of each sentence.
+        gold: the gold links of each sentence.
+        groups: the group of each sentence; variants of one sentence share a group and are resampled together.
+        seed: of the bootstrap.
+
+    Returns:
+        `aer`, `precision` and `recall`, from 0 to 1, each with its 95 % bootstrap interval.
+
+    Raises:
+        ValueError: there are no sentences, or `found` and `gold` differ in length.
     """
     if not gold:
         raise ValueError("expected at least one sentence")
@@ -170,13 +187,16 @@ def summed(counts_N4: np.ndarray, *, groups: Sequence[str] | None = None, seed: 
 
 
 def roc_auc(margins_N: np.ndarray, is_first_N: np.ndarray) -> float:
-    """How well a model distinguishes two answers, regardless of a bias towards one: 0.5 by chance, 1 perfectly.
+    """The area under the ROC curve: how well a model separates two answers, whatever its bias; 0.5 is chance, 1
+    perfect.
 
-    Takes margins: of each sentence log p(right) - log p(wrong), or another score that is larger the more the model
-    prefers the right answer there; not how much it prefers the first one.  `is_first_N`: the first answer is right.
+    Take one sentence whose right answer is the first, and one whose right answer is the second.  The area is the
+    probability that the model prefers the first answer more strongly in the former; a tie counts half.
 
-    The area under the ROC curve: for a sentence whose right answer is the first and one whose right answer is the
-    second, the probability that the model prefers the first answer more in the former (a tie counts half).
+    Args:
+        margins_N: the margin of each sentence, log p(right) - log p(wrong), or another score that grows with the
+            preference for the right answer.  It is not the preference for the first answer.
+        is_first_N: whether the first answer is right.
     """
     if is_first_N.all() or not is_first_N.any():
         raise ValueError("expected choices of both answers")
@@ -184,7 +204,7 @@ def roc_auc(margins_N: np.ndarray, is_first_N: np.ndarray) -> float:
 
 
 def _pairs_in_order(margins_SN: np.ndarray, is_first_N: np.ndarray) -> np.ndarray:
-    """[first, second]: for each pair of sentences the share of margins [S,N] that put it in the right order."""
+    """[first, second]: for each pair of sentences the share of margins [S,N] in the right order."""
     more = np.zeros((is_first_N.sum(), (~is_first_N).sum()))
     for leaning_N in np.where(is_first_N, margins_SN, -margins_SN):
         first, second = leaning_N[is_first_N][:, None], leaning_N[~is_first_N]
@@ -193,11 +213,11 @@ def _pairs_in_order(margins_SN: np.ndarray, is_first_N: np.ndarray) -> np.ndarra
 
 
 def roc_auc_interval(margins: np.ndarray, is_first_N: np.ndarray, groups: Sequence[str]) -> tuple[float, float]:
-    """The 95 % bootstrap interval of `roc_auc`, over groups of sentences; of margins [S,N], of its mean over S.
+    """The 95 % bootstrap interval of `roc_auc`, over groups of sentences; for margins [S,N], of the mean over S.
 
     If (almost) all pairs are in the right order, resampled corpora hardly differ.  So the lower end is at most the
-    exact bound for n independent pairs, no two of one group, that are all right: 0.025^(1/n) (Clopper and Pearson
-    1934).  Likewise the upper end.
+    exact bound for n correct pairs, all independent: 0.025^(1/n) (Clopper and Pearson 1934).  No two of these pairs
+    share a group.  The upper end has the same correction.
     """
     more = _pairs_in_order(np.atleast_2d(margins), is_first_N)
     drawn = resampled(len(is_first_N), groups)

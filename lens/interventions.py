@@ -1,12 +1,13 @@
 """Interventions on heads while a model runs: ablation, activation patching, steering of attention, other values.
 
 Ablation: the heads of a layer lie side by side in the input of the output projection W_O, so setting a head's columns
-to zero removes it (Michel et al. 2019).  The model may never have seen zeros there; replacing the head by its mean over
-some sentences, a constant, removes what varies and keeps what is always there.
+to zero removes it (Michel et al. 2019).  The model may never have seen zeros there in training.  The mean of the head
+over some sentences, a constant, is the alternative: it removes the varying part and keeps the constant part.
 
-Activation patching: a minimal pair runs twice, the donor to record its activations, the receiver with some of them in
-place of its own.  If the receiver then chooses the donor's word (*elle* for *il*), the patched activations carried the
-difference (Vig et al. 2020; Meng et al. 2022).  Both must have the same length, since positions are matched.
+Activation patching: a minimal pair runs twice.  The donor's run records its activations; the receiver's run uses some
+of them instead of its own.  If the receiver then chooses the donor's word (*elle* for *il*), the patched activations
+carried the difference (Vig et al. 2020; Meng et al. 2022).  Both texts must have the same length, because positions
+correspond one to one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -58,15 +59,22 @@ def ablate(
     replace: Literal["zero", "mean"] = "zero",
     means: Mapping[Head, torch.Tensor] | None = None,
 ) -> Iterator[None]:
-    """Inside, these heads are switched off: their outputs are zero, or constant ("mean").
+    """Switch off attention heads inside a `with` block.
 
         output = sum over the other heads of W_O^h (weights^h v^h)  +  sum over these heads of W_O^h means[h]
 
-    With zeros this is the mask of Michel et al. 2019, section 2.3.  `heads` are (kind, layer, head), such as
-    ("cross", 1, 0), counted from 0.  `means` has the [E] of each head, as `mean_outputs` gives them.  Affects every
-    pass of the model meanwhile, `generate` with cache and beams too; attention weights of the same layer stay as they
-    are.  UserError for a missing kind, layer or head, or a model whose heads cannot be reached; ValueError unless
-    `means` are given exactly for "mean".
+    With zeros this is the mask of Michel et al. 2019, section 2.3.  Every pass of the model inside the block is
+    affected, including `generate` with cache and beams.  The attention weights of the same layer stay as they are.
+
+    Args:
+        model: any encoder-decoder that the lens supports.
+        heads: (kind, layer, head), such as ("cross", 1, 0), counted from 0.
+        replace: "zero" for zeros, "mean" for the constant `means`.
+        means: the mean output [E] of each head; see `mean_outputs` and `head_means`.
+
+    Raises:
+        UserError: a kind, layer or head that does not exist, or a model whose heads cannot be reached.
+        ValueError: "mean" without `means`, or `means` without "mean".
     """
     if (replace == "mean") != (means is not None):
         raise ValueError('expected means exactly for replace="mean": see mean_outputs')
@@ -84,8 +92,10 @@ def ablate(
 def ablate_by_row(
     model: PreTrainedModel, site: AttentionSite, means: Mapping[Head, torch.Tensor]
 ) -> Iterator[Callable[[Sequence[int]], None]]:
-    """Inside, each row of a batch has its own head of one attention module replaced by its mean, as in `ablate`: many
-    heads in one pass.  What this gives is to be called with the number of each row's head before a pass."""
+    """Inside, each row of a batch has a head of its own replaced by its mean, as in `ablate`: many heads in one pass.
+
+    All heads belong to one attention module.  Call the yielded function before each pass, with the head of each row.
+    """
     mean_HE = torch.stack([means[Head(site.kind, site.layer, h)] for h in range(site.heads)])
     chosen: list[int] = []
 
@@ -101,7 +111,10 @@ def ablate_by_row(
 def _overwrite(
     values: torch.Tensor, columns: torch.Tensor | slice = slice(None), marked_BT: torch.Tensor | None = None
 ) -> Change:
-    """Puts values, constant or of each position of a donor, into these columns, everywhere or at marked positions."""
+    """Puts values into these columns, everywhere or at the marked positions.
+
+    The values are constant, or those of a donor at each position.
+    """
 
     def change(own_BTD: torch.Tensor) -> torch.Tensor:
         if values.ndim > 1 and values.shape[:-1] != own_BTD.shape[:-1]:
@@ -117,9 +130,10 @@ def _overwrite(
 def mean_outputs(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
 ) -> dict[Head, torch.Tensor]:
-    """The mean output [E] of each head over all positions of these sentences, without padding: what enters W_O.
+    """The mean output [E] of each head, the input of W_O, over all positions of some sentences, without padding.
 
-    `sources` and `targets` are ids, `</s>` included; the model is forced to the targets.  ValueError without sentences.
+    `sources` and `targets` are ids, `</s>` included.  The model reads the given targets (teacher forcing).  Raises
+    ValueError without sentences.
     """
     sites = all_sites(model)
     places = {site: (site.output, site.kind != "encoder") for site in sites}
@@ -131,9 +145,9 @@ def mean_outputs(
 def mean_feed_forward(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
 ) -> dict[int, torch.Tensor]:
-    """The mean output [D] of each feed-forward layer of the decoder, by layer, over all positions of these sentences.
+    """The mean output [D] of each feed-forward layer of the decoder, by layer, over all positions of some sentences.
 
-    Arguments as of `mean_outputs`.
+    The arguments are those of `mean_outputs`.
     """
     places = {site.layer: (site.last, True) for site in feed_forward_sites(model, "decoder")}
     return _means(model, places, "out", sources, targets)
@@ -143,8 +157,10 @@ def _means(
     model: PreTrainedModel, places: Mapping[Place, tuple[torch.nn.Module, bool]], side: Side,
     sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]],
 ) -> dict[Place, torch.Tensor]:
-    """The mean of what enters or leaves each module over all positions: of the sources or, where it is so marked, of
-    the decoder's steps."""
+    """The mean of the input or output of each module over all positions.
+
+    Positions are those of the sources or, for marked modules, of the decoder's steps.
+    """
     if not sources:
         raise ValueError("expected at least one sentence to take means over")
     sums, counts = dict.fromkeys(places, torch.zeros(())), dict.fromkeys(places, 0)
@@ -165,11 +181,11 @@ def _means(
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Activations of one forced pass of B sentences, as `record` makes it and `patch` takes it.
+    """The activations of one teacher-forced pass of B sentences: the result of `record` and an argument of `patch`.
 
-    `mixed` has the input of each W_O [B,T,H*E] by (kind, layer); head h owns columns h*E to (h+1)*E.  `stream` has the
-    residual stream after each layer [B,T,D] by ("encoder" or "decoder", layer).  T are positions of the source in the
-    encoder, decoder steps elsewhere.
+    `mixed` has the input of each W_O [B,T,H*E] by (kind, layer); head h owns columns h*E to (h+1)*E. `stream` has the
+    residual stream after each layer [B,T,D] by ("encoder" or "decoder", layer).  T counts source positions in the
+    encoder and decoder steps elsewhere.
     """
 
     mixed: dict[tuple[Kind, int], torch.Tensor]
@@ -177,9 +193,10 @@ class Recording:
 
 
 def record(model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> Recording:
-    """Runs a batch of ids (`</s>` included), forced to the targets, and records what `patch` can use.
+    """Run a batch of sentences with given translations, and record the activations that `patch` can use.
 
-    UserError for a model whose heads or layers cannot be reached.
+    `sources` and `targets` are ids, `</s>` included.  Raises UserError for a model whose heads or layers cannot be
+    reached.
     """
     sites = {(site.kind, site.layer): site.output for site in all_sites(model)}
     layers = {(stack, number): layer for stack in STACKS for number, layer in enumerate(layers_of(model, stack))}
@@ -197,12 +214,20 @@ def patch(
     layers: Iterable[tuple[Stack, int]] = (),
     where: Where | None = None,
 ) -> Iterator[None]:
-    """Inside, these heads have the donor's outputs, and the residual stream after these layers is the donor's:
-    activation patching (Vig et al. 2020; Meng et al. 2022).
+    """Replace activations by those of a donor inside a `with` block: activation patching.
 
-    `heads` are (kind, layer, head), `layers` ("encoder" or "decoder", layer).  At every position, or at those that
-    `where` marks: booleans [B,T] by "encoder" and "decoder".  ValueError if the batch that runs inside does not have
-    the donor's shape; UserError for a missing layer or head.
+    See Vig et al. 2020 and Meng et al. 2022.
+
+    Args:
+        model: the model that the donor was recorded with.
+        donor: the result of `record`.
+        heads: (kind, layer, head) of the heads whose outputs are replaced.
+        layers: ("encoder" or "decoder", layer) of the layers after which the residual stream is replaced.
+        where: booleans [B,T] by "encoder" and "decoder" that mark the positions; None: every position.
+
+    Raises:
+        ValueError: the batch inside the block does not have the donor's shape.
+        UserError: a layer or head that does not exist.
     """
     marked = where or {}
     changes: list[tuple[torch.nn.Module, Side, Change]] = []
@@ -230,17 +255,26 @@ def steer(
     temperatures: Mapping[tuple[Kind, int, int], float] | None = None,
     weights: Mapping[tuple[Kind, int, int], np.ndarray] | None = None,
 ) -> Iterator[None]:
-    """Inside, heads (kind, layer, head) attend at another temperature, or with exactly these weights [rows, columns].
+    """Change the attention of heads inside a `with` block: another temperature, or given weights.
 
         weights = softmax(scores / temperature)        scores = QK^T / sqrt(E)   (Vaswani et al. 2017, eq. 1)
 
-    Below 1 attention is sharper, above 1 more even.  T5's scores are not scaled, and include its relative position
-    bias.  A trace made inside shows the weights that were used.
+    A temperature below 1 makes attention sharper, and one above 1 more even.  T5's scores are not scaled, and include
+    its relative position bias.  A trace made inside the block shows the weights in use.
 
-    Temperatures work in forced passes and in `generate`, with cache and beams; so do weights of encoder heads.  Weights
-    of decoder and cross-attention heads need a forced pass, which has all steps at once.  All sentences are treated
-    alike.  ValueError for weights of another shape than the head's map; UserError for a missing head, a temperature
-    that is not above 0, and weights that are negative, do not sum to 1, or look ahead in the decoder.
+    Temperatures work in forced passes and in `generate`, with cache and beams.  So do weights of encoder heads.
+    Weights of decoder and cross-attention heads need all steps at once, so they work in forced passes only.  All
+    sentences of a batch are changed alike.
+
+    Args:
+        model: any encoder-decoder that the lens supports.
+        temperatures: the temperature of each head (kind, layer, head).
+        weights: the weights [rows, columns] of each head.
+
+    Raises:
+        ValueError: weights of another shape than the head's map.
+        UserError: a head that does not exist; a temperature that is not above 0; weights that are negative, do not sum
+            to 1, or look ahead in the decoder.
     """
     temperatures, weights = dict(temperatures or {}), dict(weights or {})
     for head, value in temperatures.items():
@@ -277,7 +311,7 @@ def other_values(
     model: PreTrainedModel, change: Callable[[AttentionSite, torch.Tensor], torch.Tensor], *,
     kinds: Sequence[Kind] = KINDS,
 ) -> Iterator[None]:
-    """Inside, `change(site, values)` gives the values [B,C,H,E] of these kinds; for forced passes.
+    """Inside, `change(site, values)` returns the values [B,C,H,E] of these kinds of attention; for forced passes.
 
         out[row] = sum over columns of weight[row, column] value[column]
 
@@ -294,9 +328,10 @@ def other_values(
 
 @contextmanager
 def silenced(model: PreTrainedModel, cells: Sequence[Cell]) -> Iterator[None]:
-    """Inside, the head of cell b adds nothing from its column to sentence b; for a forced pass of len(cells) sentences.
+    """Inside, the head of cell b contributes nothing from its column to sentence b.
 
-    Its weights stay, and what it adds from other columns.  UserError for a missing head or column.
+    For a forced pass of len(cells) sentences.  The head's weights and its contributions from other columns stay.
+    Raises UserError for a head or column that does not exist.
     """
     heads_by_site(model, [cell[:3] for cell in cells])
 

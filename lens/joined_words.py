@@ -1,4 +1,4 @@
-"""Which positions of one text stand for the same words as which positions of another, of any length."""
+"""The correspondence of positions between two texts that share words, whatever their lengths."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,21 +16,24 @@ Joined = dict[int, tuple[int, ...]]  # a position of the receiver: those of the 
 
 @dataclass(frozen=True)
 class WordMapping:
-    """For positions of a receiver the positions of its donor, in the `source` and in the `target` (decoder steps, named
-    by what they predict).  Where there are several, their mean is meant."""
+    """The positions of a donor that correspond to each position of a receiver, in the `source` and in the `target`.
+
+    Target positions are decoder steps, named by the token that they predict.  Several donor positions stand for their
+    mean.
+    """
 
     source: Joined
     target: Joined
 
     def weights(self, axis: Literal["source", "target"], own: int, theirs: int) -> torch.Tensor:
-        """[own,theirs]: rows of means; 0 for a position that is not joined.
+        """[own,theirs]: the weights of the donor's positions in each mean; 0 for a position without a counterpart.
 
-        UserError if none is joined, or if the mapping is of longer texts.
+        Raises UserError if no position has a counterpart, or if the mapping belongs to longer texts.
         """
         joined = self.source if axis == "source" else self.target
         if not joined:
-            raise UserError(f"the mapping joins no word of the {axis}: name them, word_mapping(..., {axis}_words=)",
-                            exit_code=2)
+            raise UserError(f"the mapping joins no word of the {axis}: name the pairs, word_mapping(...,"
+                            f" {axis}_words=)", exit_code=2)
         last = max(joined), max(max(donor) for donor in joined.values())
         if last[0] >= own or last[1] >= theirs:
             raise UserError(f"the mapping joins {axis} positions up to {last[0]} and {last[1]}, there are {own} and"
@@ -45,12 +48,21 @@ def word_mapping(
     receiver: TraceData, donor: TraceData, *, source_words: Mapping[int, int] | None = None,
     target_words: Mapping[int, int] | None = None,
 ) -> WordMapping:
-    """Joins the positions of the words that two traces share, in order, and of words between these that one took the
-    place of the other; special tokens with themselves.
+    """Map the positions of one trace to those of another by their words.
 
-    `source_words` and `target_words` name the words instead: the receiver's number to the donor's, counted from 0 in
-    `trace.source_words`.  Words of as many tokens are joined token by token, others each token to the mean of all.
-    UserError if nothing is joined, or for a word that is not there.
+    Shared words correspond in order.  Between shared words, equally many different words correspond one to one.
+    Special tokens correspond to themselves.  Words with equally many tokens are joined token by token.  Otherwise each
+    token is joined to the mean of all tokens of its counterpart.
+
+    Args:
+        receiver: the trace whose positions are mapped.
+        donor: the trace whose positions they are mapped to.
+        source_words: the pairs of source words instead, from the receiver's index to the donor's, from 0 in
+            `trace.source_words`.
+        target_words: the pairs of target words instead.
+
+    Raises:
+        UserError: no words correspond, or a word does not exist.
     """
     mapping = WordMapping(
         _joined(receiver.source, donor.source, _words(receiver.source_words, donor.source_words, source_words)),
@@ -58,8 +70,8 @@ def word_mapping(
     )
     sides = (receiver.source, mapping.source), (receiver.target, mapping.target)
     if all(tokens[position].word is None for tokens, joined in sides for position in joined):
-        raise UserError(f"no word of {receiver.source_text!r} stands for one of {donor.source_text!r}: name them,"
-                        " source_words={0: 0}", exit_code=2)
+        raise UserError(f"no word of {receiver.source_text!r} corresponds to one of {donor.source_text!r}: name the"
+                        " pairs, source_words={0: 0}", exit_code=2)
     return mapping
 
 

@@ -1,4 +1,4 @@
-"""What maps there are of a translation: the three kinds of attention, and how a map is named."""
+"""The three kinds of attention, and the names of their maps."""
 
 from typing import Literal, get_args
 
@@ -9,5 +9,5 @@ MapName = tuple[int, ...]  # (layer, head); (layer,) in a view without heads; ()
 
 
 def place_of(name: MapName) -> list[str]:
-    """The layer and the head of a map, in words."""
+    """The layer and the head of a map, as text."""
     return [f"{part} {number}" for part, number in zip(("layer", "head"), name, strict=False)]

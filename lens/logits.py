@@ -1,7 +1,7 @@
-"""The logit lens: what the model would predict if it stopped after each decoder layer.
+"""The logit lens: the prediction of the model if it stopped after each decoder layer.
 
-The state after the layer goes through the final norm, if the model has one, and the output projection (nostalgebraist
-2020, "interpreting GPT: the logit lens").  Early layers were not trained for this, so their predictions are hints only.
+The state after the layer passes through the final norm, if the model has one, and the output projection (nostalgebraist
+2020, "interpreting GPT: the logit lens").  Early layers are not trained for this, so their predictions are only hints.
 """
 
 from collections.abc import Sequence
@@ -22,10 +22,11 @@ from .tracing import candidates
 
 @dataclass(frozen=True, eq=False)
 class LogitLens:
-    """The prediction after each decoder layer; the last is the model's own.
+    """The prediction after each decoder layer; the last layer's is the model's own.
 
-    `log_probs` [L,T] (nats) and `ranks` [L,T] are those of the hypothesis' tokens; rank 0 is the layer's first choice.
-    `top[l][t]` are the layer's best candidates.
+    - `log_probs` [L,T]: the log-probabilities of the hypothesis's tokens, in nats.
+    - `ranks` [L,T]: the ranks of these tokens; rank 0 is the layer's first choice.
+    - `top[l][t]`: the best candidates of layer l at step t.
     """
 
     log_probs: np.ndarray
@@ -36,11 +37,11 @@ class LogitLens:
 def logit_lens(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, traces: Sequence[Trace], *, k: int = 5
 ) -> list[LogitLens]:
-    """The logit lens (nostalgebraist 2020) of each trace, with the model that the trace was made with.  `k` candidates
-    are kept.  UserError for a model whose layers cannot be reached.
+    """The logit lens (nostalgebraist 2020) of each trace, with the `k` best candidates of each layer and step.
 
-    The states after all layers replace the last layer's, as a batch [L*B,T,D], so that the model's own norm, scaling
-    and biases make logits of them.
+    The model must be the one that the traces were made with.  The states after all layers replace the last layer's, as
+    a batch [L*B,T,D], so the model's own norm, scaling and biases turn them into logits.  Raises UserError for a model
+    whose layers cannot be reached.
     """
     check_model(model)
     sources, targets = [trace.source_ids for trace in traces], [trace.target_ids for trace in traces]

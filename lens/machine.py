@@ -1,10 +1,11 @@
-"""The whole machine at one step: one prediction taken apart into what each block, head, position and neuron adds.
+"""The whole machine at one step: one prediction split into the contributions of each block, head, position and neuron.
 
-    logit of w - mean over the vocabulary     `own`     what speaks for the token that was written
-    logit of w - logit of the runner-up       `over`    what speaks for it rather than for the next best
+    logit of w - mean over the vocabulary     `own`     the evidence for the token that was written
+    logit of w - logit of the runner-up       `over`    the evidence for it against the next best token
 
-Both are sums of the same parts (`machine_parts.py`), exact with every norm held fixed.  A part says what a block adds,
-not what would happen without it: that is an effect, and computed by running the model (`machine_without.py`).
+Both are sums of the same parts (`machine_parts.py`), exact with every norm held fixed.  A part is a direct
+contribution.  The effect of removing a block can differ; it is computed by running the model without it
+(`machine_without.py`).
 """
 
 import math
@@ -36,7 +37,7 @@ DIGITS = 7  # of the numbers in JSON: thousands of parts still sum to 1e-4
 
 @dataclass(frozen=True)
 class Named:
-    """A token of the vocabulary, and its text as it is shown."""
+    """A token of the vocabulary, and its display text."""
 
     id: int
     text: str
@@ -44,8 +45,11 @@ class Named:
 
 @dataclass(frozen=True)
 class Scored:
-    """A token that the step could have chosen: its logit less the mean over the vocabulary, the model's probability
-    and the calibrated one."""
+    """A candidate of the step.
+
+    It has its logit minus the mean over the vocabulary, the model's probability (`raw`) and the calibrated one
+    (`chance`).
+    """
 
     id: int
     text: str
@@ -56,13 +60,16 @@ class Scored:
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """One prediction taken apart.
+    """One prediction split into its parts.
 
-    `logit` is that of the token written, less the mean over the vocabulary, `margin` its lead over the `runner`, the
-    best token that is not the same text in another case; `own` and `over` are the parts of the one and the other.
-    `lengths` are those of the residual vectors, before the first block and after each: `encoder` [2L+1,S], `decoder`
-    [3L+1,T].  `strips` and `positions` are for pictures: each embedding as STRIP principal components, each position
-    as WAVES of its numbers; None if positions are not just added to the embeddings.
+    - `logit`: the logit of the written token, minus the mean over the vocabulary; `own` are its parts.
+    - `margin`: its lead over the `runner`; `over` are its parts.  The runner-up is the best token that is not the same
+      text in another case.
+    - `lengths`: the lengths of the residual vectors, before the first block and after each: `encoder` [2L+1,S],
+      `decoder` [3L+1,T].
+    - `strips`, `positions`: for pictures.  Each embedding is given as STRIP principal components, each position as
+      WAVES of its numbers.  None if positions are not simply added to the embeddings.
+    - `without`, `steers`: the margin without each head and layer; see `machine_without.py`.
     """
 
     step: int
@@ -81,7 +88,7 @@ class Machine:
     steers: Steering | None
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has it, and `/v1/inside` answers."""
+        """The result as a dictionary for JSON, as in the response of `/v1/inside`."""
         found = {one.name: getattr(self, one.name) for one in fields(self)}
         written, own, over = (found.pop(name) for name in ("written", "own", "over"))
         parts = {"for": own, "over": over}
@@ -106,14 +113,21 @@ def machine(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, *, step: int, folder: Path | None = None,
     seconds: float = math.inf,
 ) -> Machine:
-    """The prediction of a step of a trace, taken apart (Elhage et al. 2021; Geva et al. 2022).
+    """Split the prediction of one step of a trace into its parts (Elhage et al. 2021; Geva et al. 2022).
 
-    `folder` is that of a packaged model, over whose examples the means are taken that replace a head or a layer
-    (`Translator.folder`); without one they are over this trace.  If running the model without each of them would take
-    more than so many `seconds`, `without` and `steers` are None.
+    Args:
+        model: the model that the trace was made with.
+        tokenizer: its tokenizer.
+        trace: any trace.
+        step: the decoder step, from 0.
+        folder: the folder of a packaged model (`Translator.folder`).  Its examples give the means that replace a head
+            or layer; None: the means over this trace.
+        seconds: the maximum time for running the model without each head and layer.  If it would take longer, `without`
+            and `steers` are None.
 
-    UserError for a step that the trace does not have, a stack of more than MOST_LAYERS layers, and a model whose blocks
-    cannot be reached or whose parts do not sum to its logits.
+    Raises:
+        UserError: a step that the trace does not have, a stack of more than MOST_LAYERS layers, or a model whose blocks
+            cannot be reached or whose parts do not sum to its logits.
     """
     if not 0 <= step < len(trace.target_ids):
         raise UserError(f"there is no step {step} here: expected 0 to {len(trace.target_ids) - 1}", exit_code=2)
@@ -153,7 +167,7 @@ def machine(
 
 
 def _runner(tokenizer: PreTrainedTokenizerBase, logit_V: torch.Tensor, written: int) -> int:
-    """The best token that is not the one written in another case, or in other tokens."""
+    """The best token whose text is not the written token's, in any case or tokenisation."""
     [own] = texts_of(tokenizer, [written])
     best = logit_V.argsort(descending=True).tolist()
     return next(id for id in best if texts_of(tokenizer, [id])[0].casefold() != own.casefold())
@@ -172,7 +186,7 @@ def _lengths(stream: Stream) -> np.ndarray:
 
 
 def _strips(whole: ForcedPass) -> dict[str, np.ndarray]:
-    """The embeddings of both sides by their joint principal components, those of the largest variance first."""
+    """The embeddings of both sides by their joint principal components, largest variance first."""
     sides = [side.embedding_RD if side.position_RD is None else side.embedding_RD - side.position_RD
              for side in (whole.encoder, whole.decoder)]
     both_RD = torch.cat(sides)
@@ -184,7 +198,7 @@ def _strips(whole: ForcedPass) -> dict[str, np.ndarray]:
 
 
 def _positions(whole: ForcedPass) -> dict[str, np.ndarray] | None:
-    """Four numbers of each position vector, of waves from short to long."""
+    """Four numbers of each position vector, from short waves to long ones."""
     found = {}
     for side, stream in (("source", whole.encoder), ("inputs", whole.decoder)):
         if stream.position_RD is None:

@@ -1,10 +1,10 @@
-"""What a figure of one step is the sum of: a logit, or the difference of two, by block, head, position and neuron.
+"""The parts of a figure of one step, a logit or a difference of two: by block, head, position and neuron.
 
     figure = embedding + position + heads by what they read + biases of their outputs + feed-forward + constant
 
-Every norm is frozen, as in `direct_attribution.py`, of which these are the figures of one step, split further: a head's
-by the position that it reads, a feed-forward layer's by neuron, and what cross-attention takes from a source token by
-the blocks of the encoder that put it there, with attention held fixed as well.
+Every norm is frozen, as in `direct_attribution.py`.  These are its figures for one step, split further.  A head is
+split by the position that it reads, a feed-forward layer by neuron.  The contribution of cross-attention from a source
+token is split by the encoder blocks that produced its state, with attention held fixed too.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ MOST_ROWS = 30  # source tokens up to which the encoder's attention is given row
 
 @dataclass(frozen=True)
 class ActiveNeuron:
-    """A neuron of the decoder: what it adds, and the tokens whose logits it raises most."""
+    """A neuron of the decoder: its contribution, and the tokens whose logits it raises most."""
 
     number: int
     activation: float
@@ -41,8 +41,11 @@ class ActiveNeuron:
 
 @dataclass(frozen=True, eq=False)
 class Neurons:
-    """Of a feed-forward layer of the decoder: how many of its `count` neurons are above 0, what the bias of its output
-    adds, the neurons that add most, and the `activations` of all, or of the CELLS most active, by number."""
+    """The neurons of a feed-forward layer of the decoder.
+
+    It has the number of neurons above 0 (`active`) of all `count`, the contribution of the output bias, and the neurons
+    with the largest contributions.  `activations` has all neurons, or the CELLS most active ones by index.
+    """
 
     active: int
     count: int
@@ -53,8 +56,8 @@ class Neurons:
 
 @dataclass(frozen=True)
 class EncoderNeuron:
-    """A neuron of the encoder: what it adds by way of cross-attention, and the source tokens where it is most
-    active."""
+    """A neuron of the encoder: its contribution through cross-attention, and the source tokens where it is most active.
+    """
 
     number: int
     adds: float
@@ -63,9 +66,14 @@ class EncoderNeuron:
 
 @dataclass(frozen=True, eq=False)
 class EncoderParts:
-    """What cross-attention takes from each source token, by what put it there: embeddings and positions `start` [S],
-    heads `attention_rows` [L,S] (by layer and head `heads` [L,H]; row by column `attention` [L,S,S], None above
-    MOST_ROWS), `feed_forward` [L,S], and biases `constant` [S]."""
+    """The contribution of cross-attention from each source token, split by the parts that produced its state.
+
+    - `start` [S]: embeddings and positions;
+    - `attention_rows` [L,S]: heads; `heads` [L,H] has them by layer and head, `attention` [L,S,S] by row and column
+      (None above MOST_ROWS);
+    - `feed_forward` [L,S]: feed-forward layers;
+    - `constant` [S]: biases.
+    """
 
     start: np.ndarray
     attention: np.ndarray | None
@@ -76,16 +84,21 @@ class EncoderParts:
     neurons: tuple[tuple[EncoderNeuron, ...] | None, ...]
 
     def total(self) -> np.ndarray:
-        """[S]: the sum of all parts, which is what cross-attention adds from each source token."""
+        """[S]: the sum of all parts, which is the contribution of cross-attention from each source token."""
         return np.asarray(self.start + self.attention_rows.sum(0) + self.feed_forward.sum(0) + self.constant)
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What a figure is the sum of: `embedding`, `position` (0 where it cannot be told from the embedding), heads by
-    what they read `decoder` [L,H,T] and `cross` [L,H,S], the biases of their outputs `bias` [L,2], `feed_forward` [L],
-    and the `constant` that the biases of norms and output add.  `neurons` and `encoder` split `feed_forward` and
-    `cross` further; a mixture of experts has no neurons."""
+    """The parts of a figure.
+
+    - `embedding`, and `position` (0 if it cannot be separated from the embedding);
+    - `decoder` [L,H,T] and `cross` [L,H,S]: heads by the position that they read;
+    - `bias` [L,2]: the biases of their outputs;
+    - `feed_forward` [L]: feed-forward layers;
+    - `constant`: the biases of norms and output;
+    - `neurons` and `encoder`: `feed_forward` and `cross` split further.  A mixture of experts has no neurons.
+    """
 
     embedding: float
     position: float
@@ -98,7 +111,7 @@ class Parts:
     encoder: EncoderParts
 
     def total(self) -> float:
-        """The sum of all parts, which is the figure up to the rounding of float32."""
+        """The sum of all parts, which equals the figure up to the rounding of float32."""
         arrays = (self.decoder, self.cross, self.bias, self.feed_forward)
         return self.embedding + self.position + self.constant + sum(float(one.sum()) for one in arrays)
 
@@ -107,8 +120,10 @@ def parts_of(
     tokenizer: PreTrainedTokenizerBase, trace: TraceData, whole: ForcedPass, weight_D1: torch.Tensor, *, step: int,
     activations: bool,
 ) -> Parts:
-    """The parts at a step of what these output weights make of the last state; their last number is the bias.  With
-    or without the `activations` of all neurons."""
+    """The parts at a step of the product of these output weights and the last state.
+
+    The last number of the weights is the bias.  With or without the `activations` of all neurons.
+    """
     decoder, back = whole.decoder, whole.back(weight_D1.expand(len(whole.logit_TV), -1))
     along = [direction_TD[step] for direction_TD in back.directions]
     heads: dict[str, list[np.ndarray]] = {"decoder": [], "cross": []}
@@ -140,7 +155,7 @@ def parts_of(
 
 
 def _encoder(trace: TraceData, whole: ForcedPass, read_SD: torch.Tensor, constant_S: torch.Tensor) -> EncoderParts:
-    """What is read along a direction at each source token, taken apart."""
+    """The value along a direction at each source token, split into its parts."""
     encoder, back = whole.encoder, whole.encoder.back(read_SD, constant_S)
     constant_S, attention = back.constant_R, list[np.ndarray]()
     for number, block in enumerate(encoder.blocks):
@@ -185,7 +200,7 @@ def _neurons(
 
 
 def _most_active(activation_N: torch.Tensor) -> torch.Tensor:
-    """The CELLS activations that are furthest from 0, by number."""
+    """The CELLS activations furthest from 0, by index."""
     return activation_N[activation_N.abs().topk(min(CELLS, len(activation_N))).indices.sort().values]
 
 
@@ -203,7 +218,7 @@ def _raised(tokenizer: PreTrainedTokenizerBase, logit_V: torch.Tensor) -> tuple[
 
 
 def texts_of(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> list[str]:
-    """Tokens of a vocabulary as they are shown, without the space before a word."""
+    """The display texts of tokens, without the space before a word."""
     return [special_label(name.strip(SPACES) or name, source=False) for name in token_names(tokenizer, ids)]
 
 

@@ -1,9 +1,9 @@
-"""The margin of one step without each head and without each feed-forward layer of the decoder, and the feed-forward
-layer that the most important head steers.
+"""The margin of one step without each head and each decoder feed-forward layer, and the layer that the main head
+steers.
 
-A mean takes the place of what is off (`means.py`).  What a head adds directly is often much less than what is lost
-without it, because later layers read what it wrote: so the head's effect comes with the later feed-forward layer whose
-own part of the margin it changes most.
+The mean replaces a head or layer that is switched off (`means.py`).  The direct contribution of a head is often much
+smaller than the loss without it, because later layers read its output.  So the head's effect comes with the later
+feed-forward layer whose own part of the margin it changes most.
 """
 
 import time
@@ -25,8 +25,8 @@ from .trace_data import TraceData
 
 # H heads, L decoder layers, D model width
 
-TRIES = 2  # passes that are timed, of which the faster counts: the first also wakes what has slept
-LEAST_CHANGE = 0.3  # points of margin from which a head is said to steer a layer
+TRIES = 2  # timed passes; the faster one counts, because the first also warms up
+LEAST_CHANGE = 0.3  # points of margin from which a head counts as steering a layer
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,10 @@ class WithoutFeedForward:
 
 @dataclass(frozen=True)
 class Without:
-    """The margin without each head and each feed-forward layer of the decoder, with their means in their place, and the
-    number of sentences that these are over; 0 for the trace alone."""
+    """The margin without each head and each feed-forward layer of the decoder, with means instead.
+
+    `averaged_over` is the number of sentences of the means; 0 for the trace alone.
+    """
 
     heads: tuple[WithoutHead, ...]
     feed_forward: tuple[WithoutFeedForward, ...]
@@ -59,8 +61,10 @@ class Without:
 
 @dataclass(frozen=True)
 class Steering:
-    """The head without which the margin is lowest, and the later feed-forward layer of the decoder whose part of the
-    margin it changes most: that part `before`, with every head, and `after`, without this one."""
+    """The head without which the margin is lowest, and the later decoder feed-forward layer that it changes most.
+
+    The change is in the layer's part of the margin: `before` with every head, `after` without this head.
+    """
 
     kind: Kind
     layer: int
@@ -74,8 +78,10 @@ def effects(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData, whole: ForcedPass, *, step: int,
     runner: int, folder: Path | None, seconds: float,
 ) -> tuple[Without | None, Steering | None]:
-    """The effects at a step on the margin over the `runner`, of a trace whose pass is `whole`; None if they would take
-    more than so many seconds."""
+    """The effects at a step on the margin over the `runner`, for a trace whose pass is `whole`.
+
+    None if they would take longer than `seconds`.
+    """
     ids = trace.target_ids
     choice = Choice(trace.source_ids, ids[:step], ids[step], runner)
     sites, inner = all_sites(model), feed_forward_sites(model, "decoder")
@@ -93,7 +99,7 @@ def effects(
 
 
 def _timed(model: PreTrainedModel, choice: Choice) -> tuple[float, float]:
-    """The margin, and the seconds that its pass takes."""
+    """The margin, and the seconds of its pass."""
     start = time.perf_counter()
     [margin] = margins(model, [choice])
     return float(margin), time.perf_counter() - start
@@ -132,7 +138,7 @@ def _steering(
 
 
 def _feed_forward(whole: ForcedPass, choice: Choice) -> list[float]:
-    """[L]: what each feed-forward layer of the decoder adds to the margin."""
+    """[L]: the contribution of each feed-forward layer of the decoder to the margin."""
     step = len(choice.prefix_ids)
     weight_1D1 = whole.output_weights([choice.right], [choice.wrong])
     back = whole.back(weight_1D1.expand(len(whole.logit_TV), -1))

@@ -1,6 +1,6 @@
 """One map of a trace with its labels and captions, as `terminal.py` and `plot.py` draw it.
 
-Nothing is renormalised and heads are not averaged; a layer or head that a view does not have is refused.
+Nothing is renormalised and heads are not averaged.  A layer or head that a view does not have raises an error.
 """
 
 from dataclasses import dataclass
@@ -31,14 +31,14 @@ from .wording import (
 # R rows, C columns
 
 NOT_CALIBRATED = "probabilities are the model's own, not calibrated"
-WORTH_TELLING = 0.01  # difference of two log-probabilities; smaller ones are rounding
+REPORTED = 0.01  # difference of two log-probabilities; smaller ones are rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A map [R,C] and what it means.  Masked cells are NaN.
+    """A map [R,C] and its meaning; masked cells are NaN.
 
-    `layer` and `head` are None for a view that has none; `layers` and `heads` are how many there are.
+    `layer` and `head` are None for a view without them; `layers` and `heads` are their numbers.
     """
 
     view: str
@@ -58,7 +58,7 @@ class Picture:
 
     @property
     def place(self) -> str:
-        """Which kind, layer and head, counted from 0."""
+        """The kind, layer and head, counted from 0."""
         if self.view == "left_out":
             return LEFT_OUT
         attributed = ATTRIBUTED.get(self.kind) if VIEW[self.view].attribution else None
@@ -69,7 +69,7 @@ class Picture:
 
     @property
     def title(self) -> str:
-        """The place and the view."""
+        """The kind, layer, head and view."""
         return f"{self.place}, view {self.view}"
 
     @property
@@ -78,12 +78,12 @@ class Picture:
 
     @property
     def cell(self) -> str:
-        """What the number of a cell is."""
+        """The meaning of the number in a cell."""
         return VIEW[self.view].cell
 
     @property
     def sums(self) -> str:
-        """What a row sums to."""
+        """The sum of a row."""
         return VIEW[self.view].sums[self.kind]
 
 
@@ -91,17 +91,26 @@ def picture(
     trace: TraceData, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None, head: int | None = None,
     words: bool = False, rows: Rows = "predicts",
 ) -> Picture:
-    """One map; by default the last layer and the first head.  Layers and heads count from 0.
+    """One map of a trace, ready to draw; by default the last layer and the first head.
 
-    `words`: sums over key tokens, means over query tokens (sums for left_out and attributions, since log-probabilities
-    add up).
-    UserError for a missing layer, head, view, kind or row meaning.
+    Args:
+        trace: any trace.
+        view: a view that the trace holds.
+        kind: "encoder", "decoder" or "cross".
+        layer: from 0; None: the last one.
+        head: from 0; None: the first one.
+        words: group tokens by word: sums over columns, means over rows.  Rows of left_out and attributions are summed,
+            because log-probabilities add up.
+        rows: "predicts" or "reads": whether a row of the decoder is named by the token that its step predicts or reads.
+
+    Raises:
+        UserError: a layer, head, view, kind or row meaning that does not exist.
     """
     check_views([view])
     of_output = view == "left_out" or VIEW[view].attribution
     if rows == "reads" and (kind == "encoder" or of_output):
         whose = "encoder" if kind == "encoder" else view
-        raise UserError(f"--rows reads: a row of {whose} is no step that reads; leave it out", exit_code=2)
+        raise UserError(f"--rows reads: a row of {whose} reads no token; omit it", exit_code=2)
     row_units, column_units = map_units(trace, kind, rows=rows, words=words)
     at: tuple[int, ...] = ()
     layers = heads = 0
@@ -111,15 +120,15 @@ def picture(
         columns = tuple(label(word.text) for word in trace.source_words)
     else:
         if kind == "encoder" and VIEW[view].attribution:
-            raise UserError(f"view {view} is of what is written and has no encoder map: take --kind cross or decoder",
+            raise UserError(f"view {view} explains the translation and has no encoder map: use --kind cross or decoder",
                             exit_code=2)
         maps = trace.maps(kind, view)
         if not VIEW[view].layers and (layer is not None or head is not None):
-            raise UserError(f"view {view} has neither layers nor heads: leave them out", exit_code=2)
+            raise UserError(f"view {view} has neither layers nor heads: omit them", exit_code=2)
         layers, heads = maps.shape[0] if VIEW[view].layers else 0, maps.shape[1] if view in WITH_HEADS else 0
         layer = _check("layer", layers - 1 if layer is None else layer, layers) if layers else None
         if head is not None and not heads:
-            raise UserError(f"view {view} has no heads, it is of whole layers: leave the head out", exit_code=2)
+            raise UserError(f"view {view} has no heads, only whole layers: omit the head", exit_code=2)
         head = _check("head", head or 0, heads) if heads else None
         at = tuple(number for number in (layer, head) if number is not None)
         cells, even = (by_units(one, row_units, column_units) for one in (maps[at], uniform_map(trace, kind)))
@@ -142,9 +151,9 @@ def picture(
 
 def _drops(trace: TraceData, kind: Kind, layer: int | None, head: int | None) -> np.ndarray:
     if kind != "cross":
-        raise UserError(f"view left_out is of the source's words and has no {kind} map: take --kind cross", exit_code=2)
+        raise UserError(f"view left_out erases source words and has no {kind} map: use --kind cross", exit_code=2)
     if layer is not None or head is not None:
-        raise UserError("view left_out has neither layers nor heads: leave them out", exit_code=2)
+        raise UserError("view left_out has neither layers nor heads: omit them", exit_code=2)
     if trace.left_out is None:
         raise UserError("no view 'left_out' in this trace: look with views=...", exit_code=2)
     if not trace.source_words:
@@ -165,13 +174,13 @@ def facts(trace: TraceData) -> str:
     if trace.confidence is None:
         parts.append(NOT_CALIBRATED)
     else:
-        parts.append(f"confidence {trace.confidence:.0%}, the mean over its tokens, calibrated")
+        parts.append(f"confidence {trace.confidence:.0%} (calibrated mean over its tokens)")
     if not trace.target[-1].special:
-        parts.append("stopped at the limit of length, before </s>")
+        parts.append("stopped at the length limit, before </s>")
     if trace.score is not None:
         parts.append(f"score {trace.score:.4f} from {trace.engine}, {trace.precision}")
     difference = abs(trace.difference or 0)
-    if trace.engine != "torch" and difference > WORTH_TELLING:
+    if trace.engine != "torch" and difference > REPORTED:
         pair = f"{trace.engine} and torch" if trace.precision == "float32" else f"{trace.precision} and float32"
         parts.append(f"{pair} log-probabilities differ by {difference:.3f}")
     return " · ".join([*([printable(trace.model)] if trace.model else []), *parts])

@@ -1,7 +1,7 @@
-"""The means that replace heads and feed-forward layers which are switched off: those of the model as it is when they
-are asked for.
+"""The means that replace heads and feed-forward layers that are switched off.
 
-They are kept until its weights change.  Inside an intervention they are computed again, and not kept.
+They are computed from the model's present weights and kept until the weights change.  Inside an intervention they are
+computed again and not kept.
 """
 
 import json
@@ -33,8 +33,11 @@ _KNOWN: WeakKeyDictionary[PreTrainedModel, tuple[int, dict[tuple[Taken, Ids, Ids
 def head_means(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData, folder: Path | None
 ) -> tuple[Means, int]:
-    """The mean output of each head, and the number of sentences it is over: the examples in the folder of a packaged
-    model (`Translator.folder`), or 0 for this trace only."""
+    """The mean output of each head, and the number of sentences it is averaged over.
+
+    The sentences are the examples in the folder of a packaged model (`Translator.folder`).  Without them the mean is
+    over this trace only, and the number is 0.
+    """
     return _over_examples(mean_outputs, model, tokenizer, trace, folder)
 
 
@@ -72,7 +75,7 @@ def _kept(taken: Taken[Mean], model: PreTrainedModel, sources: Ids, targets: Ids
 
 
 def _examples(folder: Path | None, pair: str) -> Sequence[tuple[str, str]]:
-    """Sentence pairs; none if the model has none of these languages."""
+    """Sentence pairs; empty if the model has none in these languages."""
     try:
         content = json.loads((folder / EXAMPLES).read_text(encoding="utf-8")) if folder else {}
         return [(source, target) for source, target in zip(content["sentences"], content["torch"][pair], strict=True)

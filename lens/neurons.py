@@ -1,12 +1,12 @@
-"""Neurons of feed-forward layers: which of them wrote a token, what they promote and suppress, when they are active.
+"""Neurons of feed-forward layers: which of them wrote a token, which tokens they promote, and when they are active.
 
-A feed-forward layer adds activation[n] W_out[:,n] of each neuron to the residual stream.  Through the unembedding the
-column is a list of tokens that the neuron promotes, and suppresses, whenever it is active (Geva et al. 2022,
-"Transformer Feed-Forward Layers Build Predictions by Promoting Concepts in the Vocabulary Space").  Norms on the way
-are frozen, as in `direct_attribution.py`.
+A feed-forward layer adds activation[n] W_out[:,n] of each neuron to the residual stream.  Through the unembedding this
+column is a list of tokens that the neuron promotes or suppresses whenever it is active.  The source is Geva et al.
+2022, "Transformer Feed-Forward Layers Build Predictions by Promoting Concepts in the Vocabulary Space".  Norms on the
+way are frozen, as in `direct_attribution.py`.
 
-Neurons of the encoder write into what cross-attention reads, so they have no tokens of their own; their activations can
-be listed all the same.
+Neurons of the encoder write to the input of cross-attention, so they have no tokens of their own.  `top_activations`
+lists their activations.
 """
 
 import heapq
@@ -39,7 +39,7 @@ from .trace_data import TraceData
 
 @dataclass(frozen=True)
 class Effect:
-    """A token, and how much its logit changes for each unit of a neuron's activation."""
+    """A token, and the change of its logit for each unit of a neuron's activation."""
 
     id: int
     text: str
@@ -48,11 +48,11 @@ class Effect:
 
 @dataclass(frozen=True)
 class Neuron:
-    """What one neuron of a decoder layer did at a step.
+    """The activity of one neuron of a decoder layer at a step.
 
-    `contribution` is what it added to the logit asked for, or to the difference of two: its activation times its output
-    weights along the direction of that logit.  It `raises` and `lowers` the logits of these tokens most, per unit of
-    activation; one whose activation is below 0 does the opposite.
+    `contribution` is its contribution to the logit, or to the difference of two logits: its activation times its output
+    weights along the direction of the logit.  `raises` and `lowers` are the tokens whose logits it changes most, per
+    unit of activation.  A neuron with a negative activation does the opposite.
     """
 
     layer: int
@@ -65,8 +65,10 @@ class Neuron:
 
 @dataclass(frozen=True)
 class Activation:
-    """Where a neuron was active: the number of the sentence, the position and its token, and the value.  In the decoder
-    the token is the one that the step reads."""
+    """An activation of a neuron: the index of the sentence, the position with its token, and the value.
+
+    In the decoder the token is the one that the step reads.
+    """
 
     sentence: int
     position: int
@@ -79,11 +81,22 @@ def top_neurons(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData, *, layer: int, step: int,
     token: Token | None = None, contrast: Token | None = None, k: int = 10, tokens: int = 10,
 ) -> list[Neuron]:
-    """The `k` neurons of a decoder layer that contributed most to a token at a step, either way, the largest first;
-    with `contrast`, to the difference of two logits.  Each with the `tokens` that it promotes and suppresses most.
+    """The `k` neurons of a decoder layer with the largest contributions to a token at a step, positive or negative.
 
-    `token` is by default what the step predicts.  UserError for a missing layer or step, a layer without neurons of its
-    own (a mixture of experts), a text that is no single token, and a model whose blocks cannot be reached.
+    Args:
+        model: the model that the trace was made with.
+        tokenizer: its tokenizer.
+        trace: any trace.
+        layer: the decoder layer, from 0.
+        step: the decoder step, from 0.
+        token: the token, as an id or a text that is one token; None: the token that the step predicts.
+        contrast: a second token; the contributions are then to the difference of the two logits.
+        k: the number of neurons.
+        tokens: the number of tokens that each neuron promotes and suppresses most.
+
+    Raises:
+        UserError: a layer or step that does not exist, a layer without neurons of its own (a mixture of experts), a
+            text that is not a single token, or a model whose blocks cannot be reached.
     """
     weight_DN = neurons_of(model, "decoder", layer).weight.double().cpu()
     if not 0 <= step < len(trace.target_ids):
@@ -107,7 +120,7 @@ def _effects(
     tokenizer: PreTrainedTokenizerBase, whole: ForcedPass, block: Block, vector_D: torch.Tensor, step: int,
     count: int,
 ) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
-    """The tokens whose logits a vector that a block adds raises most, and lowers most."""
+    """The tokens whose logits a vector from a block raises most, and lowers most."""
     [logit_V] = whole.forward(vector_D[None], block, step)
     count = min(count, len(logit_V))
     raised, lowered = logit_V.topk(count).indices.tolist(), logit_V.topk(count, largest=False).indices.tolist()
@@ -121,11 +134,28 @@ def top_activations(
     layer: int, neurons: Sequence[int], stack: Stack = "decoder", k: int = 10, source_language: str = "",
     target_language: str = "",
 ) -> dict[int, list[Activation]]:
-    """Where in a corpus these neurons were most active, by number: the `k` largest activations of each by size, the
-    largest first.  The model is forced to the targets; memory is that of one batch, however long the corpus is.
+    """Find where in a corpus given neurons are most active: the `k` largest activations of each, by absolute value.
 
-    UserError for a missing layer or neuron, a layer without neurons of its own (a mixture of experts), a bare string
-    instead of a list, lists that differ in length, and a sentence that is too long for the model, by its number.
+    The model reads the given targets (teacher forcing).  Memory is that of one batch, whatever the length of the
+    corpus.
+
+    Args:
+        model: any encoder-decoder that the lens supports.
+        tokenizer: its tokenizer.
+        sources: the texts.
+        targets: their translations.
+        layer: the layer, from 0.
+        neurons: the indices of the neurons.
+        stack: "encoder" or "decoder".
+        k: the number of activations of each neuron.
+
+    Returns:
+        The activations by neuron, the largest first.
+
+    Raises:
+        UserError: a layer or neuron that does not exist; a layer without neurons of its own (a mixture of experts); a
+            string instead of a list; lists that differ in length; a sentence that is too long for the model (the
+            message has its number).
     """
     check_model(model)
     check_list(sources, "sources")

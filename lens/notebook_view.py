@@ -1,6 +1,6 @@
-"""What a comparison of two models shows in a notebook: probabilities, matched heads, and the maps of some.
+"""The notebook view of a comparison of two models: probabilities, matched heads, and some of their maps.
 
-It says nothing of what either model would write: a comparison is of any translation.
+It compares the models on any given translation, not on their own translations.
 """
 
 import base64
@@ -21,7 +21,7 @@ DRAWN = 2  # pairs of matched heads whose maps are drawn, the most different fir
 
 @dataclass(frozen=True, repr=False)
 class ShownComparison(Comparison):
-    """A comparison that shows itself in a notebook, as a trace does."""
+    """A comparison that displays itself in a notebook, as a trace does."""
 
     def _repr_html_(self) -> str:
         """Probabilities, matched heads and maps in a frame for notebooks, isolated from the notebook's style."""
@@ -30,17 +30,17 @@ class ShownComparison(Comparison):
 
 
 def compare(first: TraceData, second: TraceData) -> ShownComparison:
-    """Compare two models by their traces of one translation, as `look_at` gives them: `lens.compare(one.look_at(text,
-    translation), other.look_at(text, translation))`.
+    """Compare two models by their traces of one translation.
 
-    Heads are matched within a layer; where the models have other numbers of layers, within layers at the same relative
-    depth.  UserError for traces of other texts.
+    Make the traces with `look_at`: `lens.compare(one.look_at(text, translation), other.look_at(text, translation))`.
+    Heads are matched within a layer, or within layers at the same relative depth if the models differ in depth.  Raises
+    UserError for traces of different texts.
     """
     return ShownComparison(**vars(two_models.compare(first, second)))
 
 
 def comparison_in_notebook(one: Comparison) -> str:
-    """A page that needs nothing else; models of one name are numbered."""
+    """A self-contained page; models with the same name are numbered."""
     names = [trace.model or "unnamed" for trace in one.traces]
     if len({*names}) == 1:
         names = [f"{name} ({number})" for number, name in enumerate(names, start=1)]
@@ -51,10 +51,10 @@ def comparison_in_notebook(one: Comparison) -> str:
 def _probabilities(names: Sequence[str], one: Comparison) -> str:
     rows = [[escaped(word.word), percent(word.first), percent(word.second), escaped(word.first_instead),
              escaped(word.second_instead)] for word in one.words]
-    rows.append(["<b>log-probability of the whole</b>", *(f"{value:.2f}".replace("-", "−") for value in one.log_probs),
-                 "", ""])
+    rows.append(["<b>log-probability of the translation</b>",
+                 *(f"{value:.2f}".replace("-", "−") for value in one.log_probs), "", ""])
     heads = ["word", *map(escaped, names), *(f"token that {escaped(name)} would write" for name in names)]
-    return f"<h2>How probable: {escaped(one.translation)}</h2>" + table(heads, rows, numbers=(1, 2))
+    return f"<h2>Probability: {escaped(one.translation)}</h2>" + table(heads, rows, numbers=(1, 2))
 
 
 def _heads(names: Sequence[str], one: Comparison) -> Iterator[str]:

@@ -1,5 +1,4 @@
-"""The colours of everything that is drawn.  `explorer.py` hands them to the page's style sheets and scripts; pictures
-and lessons take them from here."""
+"""All colours.  `explorer.py` passes them to the page's style sheets and scripts; pictures and lessons import them."""
 
 from typing import Literal
 

@@ -1,11 +1,11 @@
-"""Patching finer than an activation, and cheaper.
+"""Path patching, which is finer than activation patching, and attribution patching, which is cheaper.
 
-Path patching (Wang et al. 2023; Goldowsky-Dill et al. 2023): a patched head changes everything after it.  Here only
-what it tells a given receiver directly, through the residual stream and the norms, is changed; what it tells others,
-who tell the receiver, is not.
+Path patching (Wang et al. 2023; Goldowsky-Dill et al. 2023): a patched head changes everything after it.  Here only its
+direct input to a given receiver changes, through the residual stream and the norms.  Its effect through other heads and
+layers does not change.
 
-Attribution patching (Nanda 2023; Syed et al. 2024): what a patch does, to first order, is its change of the activation
-times the gradient of the margin.  One backward pass estimates every patch; `exact_patching` runs each.
+Attribution patching (Nanda 2023; Syed et al. 2024): to first order, the effect of a patch is its change of the
+activation times the gradient of the margin.  One backward pass estimates every patch; `exact_patching` runs each.
 """
 
 import re
@@ -47,13 +47,21 @@ def path_patch(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *,
     senders: Mapping[str | At, Put], receivers: str | At | Iterable[str | At],
 ) -> Iterator[None]:
-    """Inside, the receivers are as if only the direct paths from the senders to them were patched.
+    """Patch only the direct paths from senders to receivers, inside a `with` block.
 
-    `senders` are as in `intervene`: `{At("encoder.1.attn.hook_z", heads=[0]): Donor(activations)}`; `receivers` are
-    places, `["decoder.0.cross_attn.hook_k"]`.  All other heads and feed-forward layers are held at what they give for
-    these ids while the receivers are read; then only the receivers are replaced, and all after them follows.  With the
-    last `hook_resid_post` of the decoder as receiver the logits show the direct path to the output.  For forced passes
-    over the same ids.  UserError for a receiver that comes before a sender, and as `intervene`.
+    All other heads and feed-forward layers keep their outputs for these ids while the receivers are read.  Then only
+    the receivers are replaced, and everything after them follows.  If the receiver is the last `hook_resid_post` of the
+    decoder, the logits show the direct path to the output.  For forced passes over the same ids.
+
+    Args:
+        model: any encoder-decoder that the lens supports.
+        sources: the ids of each sentence, `</s>` included.
+        targets: the ids of their translations, `</s>` included.
+        senders: as `changes` in `intervene`: `{At("encoder.1.attn.hook_z", heads=[0]): Donor(activations)}`.
+        receivers: names of activations or `At`, such as `["decoder.0.cross_attn.hook_k"]`.
+
+    Raises:
+        UserError: a receiver that comes before a sender, and the errors of `intervene`.
     """
     check_model(model)
     points = points_of(model)
@@ -74,8 +82,8 @@ def path_patch(
     changes += [(point, partial(put_in, point, at, put)) for point, at, put in sent]
     with eval_mode(model), changed(model, changes):
         forced_pass(model, sources, targets)
-    told = Donor(Activations(found, own.real))
-    with intervene(model, {at: told for _, at in received}):
+    sent_on = Donor(Activations(found, own.real))
+    with intervene(model, {at: sent_on for _, at in received}):
         yield
 
 
@@ -90,7 +98,7 @@ def _keep(found: dict[str, torch.Tensor], name: str, own: torch.Tensor) -> None:
 def _frozen(
     own: Activations, points: Mapping[str, Point], sent: Sequence[tuple[Point, At, Put]]
 ) -> Iterator[At]:
-    """What is held: all but the heads and feed-forward layers that a sender is inside of."""
+    """The activations to freeze: all heads and feed-forward layers except those that contain a sender."""
     inside: dict[str, set[int]] = {}
     for point, at, _ in sent:
         if within := re.match(r"(.*attn)\.hook_(?:q|k|v|pattern)$", point.name):
@@ -108,7 +116,7 @@ def _frozen(
 def attribution_patching(
     model: PreTrainedModel, choice: Choice, put: Put, *, names: Iterable[str] = ("*.hook_z",)
 ) -> dict[str, np.ndarray]:
-    """An estimate, from one gradient, of what `exact_patching` gives, in the same shape."""
+    """Estimate the result of `exact_patching` from one gradient, in the same shape."""
     check_model(model)
     points = select(model, names)
     tokens = {stack.get_input_embeddings() for stack in (model.get_encoder(), model.get_decoder())}
@@ -132,10 +140,17 @@ def attribution_patching(
 def exact_patching(
     model: PreTrainedModel, choice: Choice, put: Put, *, names: Iterable[str] = ("*.hook_z",)
 ) -> dict[str, np.ndarray]:
-    """By how much log p(right) - log p(wrong) of a choice changes if one position of one head is patched: by name
-    [T,H], or [T] where there are no heads, in nats.
+    """The change of the margin log p(right) - log p(wrong) of a choice when one position of one head is patched, in
+    nats.
 
-    `put` says with what: `Donor(activations)`, `Zero()`, `Mean(activations)`.  Of a pattern T are its rows.
+    Args:
+        model: any encoder-decoder that the lens supports.
+        choice: the choice.
+        put: the replacement: `Donor(activations)`, `Zero()` or `Mean(activations)`.
+        names: the activations to patch; `*` matches any text.
+
+    Returns:
+        By name: [T,H], or [T] for activations without heads.  For attention patterns T are the rows.
     """
     check_model(model)
     whole = margins_of_batch(model, [choice])[0]
@@ -152,7 +167,7 @@ def exact_patching(
 
 def _margins(model: PreTrainedModel, choice: Choice, put: Put, point: Point, cells: Sequence[tuple[int, int]]
              ) -> np.ndarray:
-    """The margins with one cell patched each."""
+    """The margins with one patched cell each."""
 
     def change(own: torch.Tensor) -> torch.Tensor:
         after = own.clone()

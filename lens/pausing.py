@@ -1,4 +1,4 @@
-"""What happens before each pass of a model: nothing, unless a program shares the model's time among many."""
+"""A hook before each pass of a model, which does nothing unless a program divides the model's time among clients."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +22,6 @@ def pausing(call: Callable[[], None]) -> Iterator[None]:
 
 
 def pause() -> None:
-    """To be called before a pass.  May raise: leave the model as it was."""
+    """Call this before a pass.  It may raise an exception, so leave the model as it was."""
     if call := _CALL.get():
         call()

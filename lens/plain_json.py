@@ -1,4 +1,4 @@
-"""Measurements: frozen dataclasses that are kept as JSON files, every value of which is checked when they are read."""
+"""Measurements: frozen dataclasses in JSON files; every value is checked when a file is read."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -19,9 +19,10 @@ Count = Annotated[int, Field(ge=0, le=LARGEST)]
 
 @dataclass(frozen=True)
 class Measurement:
-    """What is kept as a JSON file beside the run it was measured on.
+    """A measurement in a JSON file beside the run it belongs to.
 
-    `header` begins the file, `indent` is its layout; `what` and `command` word the error for a file that holds none.
+    `header` begins the file, and `indent` is its layout.  `what` and `command` are the words of the error for an
+    invalid file.
     """
 
     __pydantic_config__ = STRICT
@@ -36,17 +37,23 @@ class Measurement:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read what `save` wrote; UserError for anything else."""
+        """Read a file of `save`.
+
+        Raises UserError for any other file.
+        """
         try:
             plain = json.loads(Path(path).read_text(encoding="utf-8"))
             if {name: plain.pop(name) for name in cls.header} != cls.header:
                 raise ValueError("it has another format or version")
             return cls.from_plain(plain)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise UserError(f"{path} is no {cls.what} ({str(error)[:200] or 'it is damaged'}): measure again with"
-                            f" {cls.command}, or remove it") from error  # fmt: skip
+            raise UserError(f"{path} is not a valid {cls.what} ({str(error)[:200] or 'it is damaged'}): measure again"
+                            f" with {cls.command}, or remove it") from error  # fmt: skip
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """From the fields as JSON has them; ValueError for anything else."""
+        """The measurement from its JSON fields.
+
+        Raises ValueError for anything else.
+        """
         return checked(cls, plain)

@@ -38,10 +38,13 @@ def save_plot(
     trace: TraceData, path: str | Path, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None,
     head: int | None = None, words: bool = False, rows: Rows = "predicts",
 ) -> str:
-    """Writes one map (arguments as for `maps.picture`) to a .png or .svg; UserError for another suffix, a missing map,
-    or one too large to read.
+    """Write one map to a .png or .svg file; the arguments are those of `picture`.
 
-    Returns the characters that no installed font has: a .png shows boxes for them, a .svg leaves them to the viewer.
+    Returns:
+        The characters that no installed font has.  A .png shows boxes for them, and a .svg leaves them to the viewer.
+
+    Raises:
+        UserError: another suffix, a map that does not exist, or one too large to read.
     """
     path = Path(path)
     if path.suffix not in SUFFIXES:
@@ -53,10 +56,13 @@ def save_plot(
 
 
 def rendered(drawn: Picture, trace: TraceData, *, suffix: str) -> tuple[bytes, str]:
-    """The content of a picture file, and the characters that no font for it has; UserError for one too large."""
+    """The content of a picture file, and the characters that no font for it has.
+
+    Raises UserError for a picture that is too large.
+    """
     if drawn.cells.size > CELLS_DRAWN:
         size = f"{len(drawn.rows)} rows by {len(drawn.columns)} columns"
-        raise UserError(f"a map of {size} cannot be read as a picture: take --words, a shorter text, or .json")
+        raise UserError(f"a map of {size} is too large for a picture: use --words, a shorter text, or .json")
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it reports its font cache and missing fonts
     with IMPORTS:
         import matplotlib.style
@@ -86,7 +92,9 @@ def without_font(figure: Any) -> str:
 
 
 def draw(drawn: Picture, trace: TraceData) -> Any:
-    """The figure: title, map with axes and scale, and a caption.  The map fills it; the file has room for the rest."""
+    """The figure: title, map with axes and scale, and a caption.  The map fills the figure, and the file adds room for
+    the rest.
+    """
     with IMPORTS:
         from matplotlib.figure import Figure
 
@@ -113,7 +121,7 @@ def draw(drawn: Picture, trace: TraceData) -> Any:
 
 
 def _map(axes: Any, drawn: Picture, cell: float) -> Any:
-    """The cells: shares on a scale from 0 to 1, other numbers from the smallest, or 0, to the largest."""
+    """The cells: shares on a scale from 0 to 1, other numbers from the smallest (or 0) to the largest."""
     with IMPORTS:
         from matplotlib.colors import ListedColormap, Normalize
 

@@ -1,6 +1,6 @@
 """The steps of a trace under other probabilities than the model's own: calibrated, or at another temperature.
 
-All of it comes from the logits kept in float16, so log-probabilities are off by up to 0.1 % of themselves.
+They come from logits in float16, so log-probabilities have an error of up to 0.1 %.
 """
 
 from dataclasses import dataclass, replace
@@ -20,9 +20,9 @@ TEMPERATURES = 2.0 ** np.linspace(-3, 3, 25)  # [G]: 1/8 to 8, four to each doub
 
 
 def with_calibration(trace: Data, calibrator: Calibrator | None) -> Data:
-    """The trace with calibrated probabilities beside the model's own; unchanged without a calibrator.
+    """The trace with calibrated probabilities besides the model's own; unchanged if the calibrator is None.
 
-    UserError for a trace read from JSON, which has no logits.
+    Raises UserError for a trace from JSON, which has no logits.
     """
     if calibrator is None:
         return trace
@@ -32,8 +32,11 @@ def with_calibration(trace: Data, calibrator: Calibrator | None) -> Data:
 
 @dataclass(frozen=True, eq=False)
 class Outlook:
-    """The steps of a trace under one temperature: `log_probs` [T] of the tokens of the hypothesis, `entropies` [T] in
-    nats, and the best candidates of each step."""
+    """The steps of a trace at one temperature.
+
+    `log_probs` [T] are the log-probabilities of the hypothesis's tokens and `entropies` [T] those of the steps, both in
+    nats.  `top` has the best candidates of each step.
+    """
 
     temperature: float
     log_probs: np.ndarray
@@ -42,10 +45,12 @@ class Outlook:
 
 
 def outlook(trace: TraceData, *, temperature: float = 1.0, k: int = TOP) -> Outlook:
-    """`softmax(logits / temperature)` at each step: below 1 more confident, above 1 less, in the same order.
+    """The probabilities of a trace at another temperature: `softmax(logits / temperature)` at each step.
 
-    UserError for a temperature that is not above 0, a k that is not 1 to 20, or a trace read from JSON, which has no
-    logits.
+    A temperature below 1 makes them more confident, one above 1 less.  The order of the tokens stays the same.  `k` is
+    the number of candidates, from 1 to 20.
+
+    Raises UserError for a temperature that is not above 0, a k out of range, or a trace from JSON, which has no logits.
     """
     if not 0 < temperature < float("inf"):
         raise UserError(f"temperature {temperature}: expected a number above 0", exit_code=2)
@@ -59,9 +64,9 @@ def outlook(trace: TraceData, *, temperature: float = 1.0, k: int = TOP) -> Outl
 def log_sums(trace: TraceData) -> np.ndarray:
     """[T,G]: log sum exp((logit - best logit of the step) / temperature) over the vocabulary, for TEMPERATURES.
 
-    A token's log-probability is then (log p - log p of the best) / temperature - this, so that a slider needs only the
-    candidates shown.  Calibrated if the trace is; at temperature 1 exactly what it shows.  UserError for a trace read
-    from JSON, which has no logits.
+    The log-probability of a token is then (log p - log p of the best) / temperature - this sum.  So a slider needs only
+    the displayed candidates.  The values are calibrated if the trace is; at temperature 1 they are exactly those of the
+    trace.  Raises UserError for a trace from JSON, which has no logits.
     """
     logit_TV = _logits(trace)  # the best of each step is 0: nothing overflows
     if trace.calibrated:
@@ -79,7 +84,7 @@ def _logits(trace: TraceData) -> np.ndarray:
 
 
 def _steps(trace: TraceData, log_prob_TV: np.ndarray, *, k: int = TOP) -> dict[str, Any]:
-    """Of each step the log-probability of its token, the entropy, and the best candidates."""
+    """The log-probability of each step's token, the entropy, and the best candidates."""
     possible_TV = np.where(np.isfinite(log_prob_TV), log_prob_TV, 0)
     chosen_T1 = np.array(trace.target_ids)[:, None]
     return {

@@ -1,12 +1,14 @@
-"""A replay: how a model translated a few sentences at moments of its training, with every map, as one small file.
+"""A replay: a model's translations of a few sentences at several moments of its training, with every map, in a small
+file.
 
 RUN/replay.json.gz is gzipped JSON: {"format", "version", "weights", "moments"}.  `weights` is the fingerprint of the
 finished model, which is the last moment.  A moment has `step`, `loss` and `bleu` (null if unknown), and `traces`, one
-for each sentence.  A trace is what `Trace.save` writes as .json, except that `top` has only the best candidate of each
-step, and weights are integers out of 255.
+for each sentence.  A trace has the format of `Trace.save` as .json, except that `top` has only the best candidate of
+each step, and weights are integers out of 255.
 
-Each row of these sums to 255: weights are rounded down, and the remainder goes to those that lost most.  So rows read
-back sum to 1, a weight is off by less than 1/255, and masked cells stay 0.  Log-probabilities are exact.
+Each row of weights sums to 255: weights are rounded down, and the remainder goes to those with the largest loss.  So
+rows sum to 1 when they are read back, a weight is off by less than 1/255, and masked cells stay 0.  Log-probabilities
+are exact.
 """
 
 import gzip
@@ -45,15 +47,17 @@ class MomentNumbers:
 
 @dataclass(frozen=True)
 class Moment(MomentNumbers):
-    """And for each sentence the trace of the model's own translation, with the raw view only."""
+    """A moment with the traces of the model's own translations, one for each sentence, with the raw view only."""
 
     traces: tuple[Trace, ...]
 
 
 @dataclass(frozen=True)
 class Replay:
-    """The moments of a training in order, all with the same sentences.  The last is the finished model, whose weights
-    have the fingerprint `weights`."""
+    """The moments of a training in order, all with the same sentences.
+
+    The last one is the finished model, whose weights have the fingerprint `weights`.
+    """
 
     weights: str
     moments: tuple[Moment, ...]
@@ -67,7 +71,10 @@ class Replay:
 
 
 def load_replay(folder: str | Path) -> Replay:
-    """The replay in a run's folder; UserError for a file that is not a replay, FileNotFoundError if there is none."""
+    """The replay in a run's folder.
+
+    Raises UserError for a file that is not a replay, and FileNotFoundError if there is none.
+    """
     path = Path(folder) / FILE
     data = path.read_bytes()
     try:
@@ -113,7 +120,7 @@ def _trace(plain: dict[str, Any]) -> Trace:
 
 
 def _checked(replay: Replay) -> Replay:
-    """The replay, if its moments are in order and have the same sentences and heads; ValueError otherwise."""
+    """The replay, if its moments are in order and have the same sentences and heads; otherwise raises ValueError."""
     steps = [moment.step for moment in replay.moments]
     if not steps or steps != sorted(set(steps)):
         raise ValueError(f"its steps are {steps}")
@@ -124,5 +131,5 @@ def _checked(replay: Replay) -> Replay:
 
 
 def shape_of(moment: Moment) -> tuple[Any, ...]:
-    """The sentences and the number of layers and heads of a moment: the same in all of a replay."""
+    """The sentences of a moment, and its numbers of layers and heads; they are equal in all moments of a replay."""
     return tuple((trace.source_text, *(trace.maps(kind).shape[:2] for kind in KINDS)) for trace in moment.traces)

@@ -1,17 +1,18 @@
-"""One forced pass in parts: what every block of the decoder and of the encoder adds to the residual stream.
+"""One forced pass in parts: the contribution of every decoder and encoder block to the residual stream.
 
-A state is a sum: the embedding, what each block added, and the biases of norms.  With every norm on the way frozen
-(`frozen_norm.py`) what a block adds counts for a later state along a direction.  Instead of sending every part through
-the norms, the direction is carried back through them once, to [R,D] at each block (`Stream.back`).
+A state is a sum: the embedding, the output of each block, and the biases of norms.  With every norm on the way frozen
+(`frozen_norm.py`), the output of a block contributes to a later state along a direction.  Instead of sending every part
+through the norms, the direction is carried back through them once, to [R,D] at each block (`Stream.back`).
 
 Pre-norm models (Seq2See, T5, mBART, M2M-100, NLLB, Pegasus, Blenderbot) have one norm on the way, the last, so the
-direction is the same at every block.  In post-norm models (Marian, BART, PLBart) each block's sum is normalised; every
-norm from a block's own to the last one is frozen, in turn.  An early block is then rescaled by all later norms, whose
-divisors include what later blocks added: its figure says what is left of it, not what it would do alone.
+direction is the same at every block.  In post-norm models (Marian, BART, PLBart) the sum after each block is
+normalised.  Every norm from a block's own to the last one is frozen in turn.  So all later norms rescale an early
+block, and their divisors include the outputs of later blocks.  The figure of an early block is what remains of it, not
+its effect alone.
 
-What an attention block adds splits further, by head and by the position that it reads (`Attention.columns`), and the
-direction goes on to what was read there (`Attention.read_along`): so the encoder's blocks are counted by what
-cross-attention takes from them.
+The output of an attention block splits further, by head and by the position that it reads (`Attention.columns`).  The
+direction continues to the state that was read there (`Attention.read_along`).  So the encoder's blocks count by their
+contribution to cross-attention.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,7 +41,7 @@ APART = 1e-4  # how far embeddings may be from what is left of the first state w
 
 @dataclass(frozen=True, eq=False)
 class Attention:
-    """One attention block in one pass: its weights [H,R,C], what it mixed [R,H,E], and the values [C,H,E]."""
+    """One attention block in one pass: its weights [H,R,C], the mixed values [R,H,E], and the values [C,H,E]."""
 
     site: AttentionSite
     weight_HRC: torch.Tensor
@@ -49,22 +50,25 @@ class Attention:
 
     @property
     def heads_RHD(self) -> torch.Tensor:
-        """[R,H,D]: what each head adds, W_O^h of what it mixed."""
+        """[R,H,D]: the contribution of each head, W_O^h times its mixed values."""
         return torch.einsum("rhe,dhe->rhd", self.mixed_RHE, self._output_DHE())
 
     @property
     def bias_D(self) -> torch.Tensor:
-        """The bias of the output projection, which every row gets."""
+        """The bias of the output projection, which is added to every row."""
         return bias_of(self.site.output)
 
     def columns(self, direction_RD: torch.Tensor, rows: slice = slice(None)) -> torch.Tensor:
-        """[H,R,C]: what each head adds to each of these rows along its direction, by the column that it reads:
-        weight[h,r,c] (W_O^h value[c,h]) · direction[r]."""
+        """[H,R,C]: the contribution of each head to each row along its direction, by the column that it reads.
+
+        The number is weight[h,r,c] (W_O^h value[c,h]) · direction[r].
+        """
         return self.weight_HRC[:, rows] * torch.einsum("che,rhe->hrc", self.value_CHE, self._pulled(direction_RD))
 
     def read_along(self, direction_D: torch.Tensor, row: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """[C,D] and [C]: along which direction what a row reads at each column counts, and what the biases of the
-        values add there."""
+        """[C,D] and [C]: the direction along which a row reads each column, and the contribution of the value biases
+        there.
+        """
         pulled_HE, weight_HC = self._pulled(direction_D[None])[0], self.weight_HRC[:, row]
         value_HED = self.site.value.weight.double().cpu().unflatten(0, (self.site.heads, -1))
         bias_HE = bias_of(self.site.value).unflatten(0, (self.site.heads, -1))
@@ -80,8 +84,11 @@ class Attention:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """What one block adds to the residual stream, the stream `after_RD` it, and in a post-norm model the norm that
-    follows, frozen.  Of a feed-forward block `activation_RN` is that of its neurons; None in a mixture of experts."""
+    """One block: its contribution to the residual stream, and the stream `after_RD` it.
+
+    In a post-norm model it has the norm that follows, frozen.  `activation_RN` are the neurons of a feed-forward block;
+    None for a mixture of experts.
+    """
 
     kind: str  # encoder, decoder, cross or feed_forward
     layer: int
@@ -95,8 +102,9 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Directions:
-    """Along which direction [R,D] what each block adds, and the embedding, counts; and what the biases of the norms
-    add, [R]."""
+    """The directions [R,D] along which the blocks and the embedding contribute, and the contribution [R] of the norms'
+    biases.
+    """
 
     directions: list[torch.Tensor]
     embedding_RD: torch.Tensor
@@ -105,11 +113,12 @@ class Directions:
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """The residual stream of a stack in one forced pass: its first state, its blocks in order, and its last norm if it
-    has one.  In float64: the model's own numbers, taken apart exactly.
+    """The residual stream of a stack in one forced pass: its first state, its blocks in order, and its last norm, if
+    any.
 
-    `position_RD` is the part of the first state that the positions gave; None where they are not just added to the
-    embeddings (BART normalises the sum), and where there are none (T5).
+    All values are the model's own numbers, split exactly in float64.  `position_RD` is the part of the first state from
+    the positions.  It is None if positions are not simply added to the embeddings (BART normalises the sum), or do not
+    exist (T5).
     """
 
     embedding_RD: torch.Tensor
@@ -128,13 +137,15 @@ class Stream:
         return Directions(directions[:0:-1], direction_RD, constant_R)
 
     def of_kind(self, kind: str) -> list[tuple[int, Block]]:
-        """The blocks of a kind, each with its number."""
+        """The blocks of a kind, each with its index."""
         return [(number, block) for number, block in enumerate(self.blocks) if block.kind == kind]
 
 
 @dataclass(frozen=True, eq=False)
 class ForcedPass:
-    """One forced pass: both streams, what cross-attention read, and what makes logits of the decoder's last state."""
+    """One forced pass: both streams, the input of cross-attention, and the weights that turn the last state into
+    logits.
+    """
 
     encoder: Stream
     decoder: Stream
@@ -145,7 +156,7 @@ class ForcedPass:
     logit_TV: torch.Tensor
 
     def output_weights(self, tokens: Sequence[int], contrasts: Sequence[int] | None) -> torch.Tensor:
-        """[T,D+1]: of each step's token, less its contrast's; the last column is the bias."""
+        """[T,D+1]: the output weights of each step's token, minus its contrast's; the last column is the bias."""
         own = self._rows(tokens)
         return own if contrasts is None else own - self._rows(contrasts)
 
@@ -159,7 +170,7 @@ class ForcedPass:
         return torch.cat([self.unembedding_VD[at].double() * self.scale, self.bias_V[at, None]], -1)
 
     def logits(self, tokens: Sequence[int], contrasts: Sequence[int] | None) -> torch.Tensor:
-        """[T]: the model's own, less the contrast's."""
+        """[T]: the model's own logits, minus the contrast's."""
         steps = torch.arange(len(tokens))
         own_T = self.logit_TV[steps, torch.tensor([*tokens])]
         return own_T if contrasts is None else own_T - self.logit_TV[steps, torch.tensor([*contrasts])]
@@ -169,7 +180,7 @@ class ForcedPass:
         return self.decoder.back(weight_TD1[:, :-1], weight_TD1[:, -1])
 
     def forward(self, vector_ND: torch.Tensor, block: Block, step: int) -> torch.Tensor:
-        """[N,V]: what each of these vectors, added by a block at a step, adds to each logit directly."""
+        """[N,V]: the direct contribution of each vector to each logit, if a block adds it at a step."""
         vector_TND = vector_ND.new_zeros(len(self.logit_TV), *vector_ND.shape)
         vector_TND[step] = vector_ND
         later = self.decoder.blocks[self.decoder.blocks.index(block):]
@@ -180,7 +191,10 @@ class ForcedPass:
 
 @torch.no_grad()
 def pass_in_parts(model: PreTrainedModel, trace: TraceData) -> ForcedPass:
-    """The pass over a trace, from another pass of the model; UserError for a model whose blocks cannot be reached."""
+    """The parts of the pass over a trace; costs another pass of the model.
+
+    Raises UserError for a model whose blocks cannot be reached.
+    """
     check_model(model)
     attentions, head = attention_sites(model), model.get_output_embeddings()
     encoder = _Sites.of(model, "encoder", [attentions["encoder"]])
@@ -210,7 +224,7 @@ def pass_in_parts(model: PreTrainedModel, trace: TraceData) -> ForcedPass:
 
 @dataclass(frozen=True, eq=False)
 class _Captured:
-    """What left modules and what entered them, in one pass, and the weights [H,R,C] of each kind of attention."""
+    """The inputs and outputs of modules in one pass, and the weights [H,R,C] of each kind of attention."""
 
     gave: dict[tuple, torch.Tensor]
     read: dict[tuple, torch.Tensor]
@@ -219,7 +233,7 @@ class _Captured:
 
 @dataclass(frozen=True, eq=False)
 class _Sites:
-    """Where the parts of a stack are: of each layer its attentions, in order, then its feed-forward block."""
+    """The modules of a stack: for each layer its attentions in order, then its feed-forward block."""
 
     stack: Stack
     layers: list[tuple[list[AttentionSite], FeedForwardSite]]
@@ -241,11 +255,11 @@ class _Sites:
 
     @property
     def last(self) -> tuple:
-        """The key of what the stack gives."""
+        """The key of the stack's output."""
         return (self.stack, "final") if self.final else (self.stack, "layer", len(self.layers) - 1)
 
     def in_order(self) -> Iterator[list[tuple[str, AttentionSite | FeedForwardSite]]]:
-        """Of each layer its blocks, by kind."""
+        """The blocks of each layer, with their kinds."""
         for own, inner in self.layers:
             yield [*((site.kind, site) for site in own), (FEED_FORWARD, inner)]
 
@@ -253,7 +267,7 @@ class _Sites:
         return {(self.stack, "norm", kind, site.layer): site.norm for layer in self.in_order() for kind, site in layer}
 
     def left(self) -> dict[tuple, nn.Module]:
-        """What is captured when it leaves a module."""
+        """The modules whose output is captured."""
         found: dict[tuple, nn.Module] = {(self.stack, "layer", inner.layer): inner.module for _, inner in self.layers}
         found |= {(self.stack, "value", one.kind, one.layer): one.value for own, _ in self.layers for one in own}
         for name, module in (("positions", self.positions), ("final", self.final)):
@@ -262,7 +276,7 @@ class _Sites:
         return found | self.norms() | {(self.stack, "first"): self.layers[0][0][0].output}
 
     def entered(self) -> dict[tuple, nn.Module]:
-        """What is captured when it enters a module."""
+        """The modules whose input is captured."""
         found: dict[tuple, nn.Module] = {(self.stack, "layer", inner.layer): inner.module for _, inner in self.layers}
         found |= {(self.stack, "mixed", one.kind, one.layer): one.output for own, _ in self.layers for one in own}
         found |= {(self.stack, "neurons", inner.layer): inner.output for _, inner in self.layers if inner.output}
@@ -278,7 +292,7 @@ class _Sites:
         )
 
     def _positions(self, seen: _Captured, ids: Sequence[int]) -> torch.Tensor | None:
-        """The position vectors [R,D], if what is left without them is a multiple of the tokens' embeddings."""
+        """The position vectors [R,D], if the rest of the state is a multiple of the tokens' embeddings."""
         if (position_RD := seen.gave.get((self.stack, "positions"))) is None:
             return None
         token_RD = self.embeddings.weight[torch.tensor([*ids])].double().cpu()
@@ -287,8 +301,11 @@ class _Sites:
         return position_RD if torch.allclose(left_RD, scale * token_RD, rtol=0, atol=APART) else None
 
     def _blocks(self, seen: _Captured) -> Iterator[Block]:
-        """The blocks in order.  What one adds is the difference between the stream after it and before it; the norms
-        read the stream, before their block in a pre-norm model, after it in a post-norm one."""
+        """The blocks in order.
+
+        The contribution of a block is the difference between the stream after it and before it.  The norms read the
+        stream: before their block in a pre-norm model, after it in a post-norm model.
+        """
         first = (self.stack, "norm", self.layers[0][0][0].kind, 0)
         pre_norm = next(key for key in seen.gave if key in (first, (self.stack, "first"))) == first
         for number, layer in enumerate(self.in_order()):
@@ -307,7 +324,7 @@ class _Sites:
                 stream_RD = after_RD
 
     def _inside(self, site: AttentionSite | FeedForwardSite, seen: _Captured) -> dict[str, Any]:
-        """What a block has of its attention, or of its neurons."""
+        """The attention or the neurons of a block."""
         if not isinstance(site, AttentionSite):
             return {"output": site.output, "activation_RN": seen.read.get((self.stack, "neurons", site.layer))}
         mixed_RD = seen.read[self.stack, "mixed", site.kind, site.layer]
@@ -318,7 +335,7 @@ class _Sites:
 
 
 def _of_sentence(captured: torch.Tensor) -> torch.Tensor:
-    """Without the batch of one sentence, which positions may lack, in float64."""
+    """The tensor in float64, without the batch dimension of one sentence, which positions may lack."""
     return captured.squeeze(0).double().cpu() if captured.ndim != 2 else captured.double().cpu()
 
 
@@ -329,7 +346,7 @@ def bias_of(projection: nn.Linear) -> torch.Tensor:
 
 
 def _logit_bias(model: PreTrainedModel, head: nn.Module) -> torch.Tensor:
-    """[V]: Marian's and BART's `final_logits_bias`, and the bias of the output projection, where there are any."""
+    """[V]: the biases of the logits, if any: `final_logits_bias` of Marian and BART, and the output projection's."""
     biases = [head.bias, dict(model.named_buffers()).get("final_logits_bias")]
     total_V = torch.zeros(head.weight.shape[0], dtype=torch.float64)
     for bias in biases:

@@ -1,4 +1,4 @@
-"""Which head plays which role: chosen on the development half of the data, reported on the test half.
+"""The role of each head: chosen on the development half of the data, reported on the test half.
 
 A role's score is the mean share of a head's attention on the cells that the role names (`roles.py`).  A score is
 meaningful only in comparison with baselines:
@@ -10,8 +10,8 @@ meaningful only in comparison with baselines:
     rival        for antecedents: the head's own attention to competing nouns.  A head that looks at all nouns alike
                  does not resolve the pronoun
 
-A role holds only if its whole interval on the test half lies above these baselines and its score at least LEAST above.
-Attention shows where a head looked, not what that did; see `interventions.py` for effects.
+A role holds only if its whole interval on the test half lies above these baselines, and its score at least LEAST above.
+Attention shows where a head looked, not its effect; see `interventions.py` for effects.
 """
 
 from collections import Counter, defaultdict
@@ -37,10 +37,10 @@ Place = tuple[str, int]  # a fixed place: ("offset" | "start" | "end", how far)
 
 @dataclass(frozen=True)
 class RoleScore:
-    """A head's score in a role on the test half: mean over sentences, 95 % bootstrap interval, and its baselines.
+    """A head's score in a role on the test half: mean over sentences, 95 % bootstrap interval, and baselines.
 
-    `rival` is for antecedents, `positional` for content roles only.  `intervals` has those of the baselines by name.
-    `supervised`: the head was trained with gold links.
+    `rival` is for antecedents, `positional` for content roles only.  `intervals` has the intervals of the baselines by
+    name.  `supervised`: the head was trained with gold links.
     """
 
     head: Head
@@ -58,17 +58,17 @@ class RoleScore:
 
     @property
     def supervision(self) -> str:
-        """A note for after the head's name."""
+        """A note to print after the head's name."""
         return " (supervised: trained with gold links)" if self.supervised else ""
 
     @property
     def floor(self) -> float:
-        """The score of a head that knows nothing about the sentence."""
+        """The score of a head that uses nothing of the sentence."""
         return max(self.uniform, self.positional or 0.0)
 
     @property
     def decidable(self) -> bool:
-        """Whether any head could have the role here: a perfect one must be LEAST above the floor."""
+        """Whether any head could have the role here: a perfect head must score at least LEAST above the floor."""
         return self.floor + LEAST < 1
 
     @property
@@ -83,10 +83,11 @@ class RoleScore:
 
 @dataclass(frozen=True, eq=False)
 class Occurrences:
-    """A role in one kind of attention, in the N sentences of one half of the data that it occurs in.
+    """The sentences of one half of the data in which a role occurs, in one kind of attention.
 
-    `scores` [N,L,H] and the baselines: `uniform` [N], `places` with the score of each fixed place, and `rivals`
-    [N,L,H], None but for antecedents.  `supervised` are the heads (layer, head) that were trained with gold links.
+    `scores` is [N,L,H].  The baselines are `uniform` [N], `places` with the score of each fixed place, and `rivals`
+    [N,L,H], which is None except for antecedents.  `supervised` are the heads (layer, head) that were trained with gold
+    links.
     """
 
     scores: np.ndarray
@@ -103,8 +104,11 @@ Measured = dict[tuple[Kind, str], Occurrences]
 def measure(
     traces: Iterable[Trace], gold: Iterable[GoldPair], *, supervised: Collection[MapName] = ()
 ) -> Measured:
-    """Scores every head in every role on each sentence, by its raw weights.  The traces are of the gold targets.
-    `supervised` are the cross-attention heads (layer, head) that were trained with gold links."""
+    """Score every head in every role on each sentence, from its raw weights.
+
+    The traces are those of the gold targets.  `supervised` are the cross-attention heads (layer, head) that were
+    trained with gold links.
+    """
     found: dict[tuple[Kind, str], list[tuple[Any, ...]]] = defaultdict(list)
     for number, (trace, pair) in enumerate(zip(traces, gold, strict=True)):
         for kind in KINDS:
@@ -144,7 +148,9 @@ def _places(kind: Kind, mask: np.ndarray) -> Counter[Place]:
 
 
 def roles_of_heads(dev: Measured, test: Measured) -> dict[Head, list[RoleScore]]:
-    """For every head the roles that are at least LEAST above baseline on `dev`, clearest first, as scored on `test`."""
+    """For every head, its roles at least LEAST above the baselines on `dev`, clearest first, with their scores on
+    `test`.
+    """
     chosen: dict[Head, list[tuple[float, str]]] = {}
     for key in dev.keys() & test.keys():
         for head, above in _above(dev, key).items():
@@ -156,7 +162,7 @@ def roles_of_heads(dev: Measured, test: Measured) -> dict[Head, list[RoleScore]]
 
 
 def heads_of_roles(dev: Measured, test: Measured) -> list[RoleScore]:
-    """For every role and kind the head furthest above its baselines on `dev`, as scored on `test`."""
+    """For every role and kind, the head furthest above its baselines on `dev`, with its score on `test`."""
     keys = [(kind, role) for kind in KINDS for role in ROLES if (kind, role) in dev.keys() & test.keys()]
     best = {key: max(_above(dev, key).items(), key=lambda item: item[1])[0] for key in keys}
     return [role_score(best[key], key[1], dev, test) for key in keys]

@@ -1,10 +1,10 @@
-"""Roles of heads, each defined by the columns that a head of that role would look at, given gold annotation.
+"""Roles of heads, each defined by the columns that a head of this role would look at, given gold annotation.
 
 Everything is by words.  A *place* is a role defined by position (previous, first, ...).  A *content* role needs gold
-annotation of the sentence, which the caller passes as `GoldPair`: links, antecedents, actions and states.
+annotation of the sentence: links, antecedents, actions and states.  The caller passes it as `GoldPair`.
 
-Voita et al. 2019 (positional, syntactic and rare-word heads), Clark et al. 2019 (coreference, sinks), Raganato and
-Tiedemann 2018 (translation models).
+Sources: Voita et al. 2019 (positional, syntactic and rare-word heads), Clark et al. 2019 (coreference, sinks), Raganato
+and Tiedemann 2018 (translation models).
 """
 
 import json
@@ -47,7 +47,7 @@ ROLES = {**PLACES, **CONTENTS}
 
 @dataclass(frozen=True)
 class GoldPronoun:
-    """Word numbers: the source pronoun, its antecedent, the target pronoun, and competing nouns."""
+    """The word indices of a pronoun in the source, its antecedent, its translation, and competing nouns."""
 
     source: int
     antecedent: int
@@ -59,8 +59,8 @@ class GoldPronoun:
 class GoldPair:
     """A sentence pair with gold annotation; words are numbered as by `split_words`.
 
-    `links` are (source word, target word); `actions` and `states` are source words; `adjectives` are (adjective, noun)
-    in the source.  Sentences of one `group` are variants of each other and are resampled together.
+    `links` are (source word, target word).  `actions` and `states` are source words.  `adjectives` are (adjective,
+    noun) in the source.  Sentences of one `group` are variants of each other and are resampled together.
     """
 
     source: str
@@ -80,10 +80,10 @@ class GoldPair:
 def role_masks(
     kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit], gold: GoldPair, *, visible: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """For each role that is possible here, the cells [R,C] that a head of that role looks at.
+    """For each role that is possible here: the cells [R,C] that a head of this role looks at.
 
-    `visible` [R,C] marks the cells that are not masked.  The role says nothing about rows without a cell; roles
-    without any cell are omitted.
+    `visible` [R,C] marks the cells that are not masked.  Rows without a cell do not count for the role.  Roles without
+    any cell are omitted.
     """
     masks = {**_places(kind, rows, columns), **_contents(kind, rows, columns, gold)}
     masks = {role: mask & visible for role, mask in masks.items()}
@@ -93,7 +93,7 @@ def role_masks(
 def rival_mask(
     kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit], gold: GoldPair, *, visible: np.ndarray
 ) -> np.ndarray:
-    """[R,C] of floats: as "antecedent", but for the competing nouns, with weight split evenly between them."""
+    """[R,C] of floats: as "antecedent", but for the competing nouns, with the weight split evenly between them."""
     mask = np.zeros(visible.shape)
     for pronoun in gold.pronouns:
         for rival in pronoun.rivals:
@@ -148,8 +148,10 @@ def _cells(
     kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit], gold: GoldPair, source: set[int], target: set[int],
     seen: int,
 ) -> np.ndarray:
-    """[R,C]: from these words, of the source in the encoder and else of the target, to a source word or, in the
-    decoder, to its translation."""
+    """[R,C]: the cells from these words to a source word or, in the decoder, to its translation.
+
+    The words are those of the source in the encoder, otherwise those of the target.
+    """
     row_words = source if kind == "encoder" else target
     column_words = gold.on_target(seen) if kind == "decoder" else {seen}
     return np.outer([unit.word in row_words for unit in rows], [unit.word in column_words for unit in columns])
@@ -160,8 +162,10 @@ def _cells(
 
 @dataclass(frozen=True)
 class HeadRole:
-    """A role of a head: its score on held-out sentences with a 95 % interval, the score of its best baseline, and
-    whether the head was trained with gold links."""
+    """A role of a head: its score on held-out sentences with a 95 % interval, and the score of its best baseline.
+
+    `supervised`: the head was trained with gold links.
+    """
 
     role: str
     score: float
@@ -175,7 +179,7 @@ Roles = Mapping[tuple[Kind, int, int], tuple[HeadRole, ...]]
 
 
 def read_roles(path: Path, *, weights: str) -> Roles:
-    """The roles that hold, for each head that has one; none if the file is about other weights, or damaged."""
+    """The confirmed roles, by head; empty if the file belongs to other weights, or is damaged."""
     found = _read(path, weights, lambda report: {
         _head(row): tuple(
             HeadRole(str(one["role"]), float(one["score"]), float(one["low"]), float(one["high"]),
@@ -189,10 +193,10 @@ def read_roles(path: Path, *, weights: str) -> Roles:
 
 
 def read_pronoun_effects(path: Path, *, weights: str) -> dict[str, Any] | None:
-    """How well the model distinguishes *il* from *elle* (ROC AUC: 0.5 is chance, 1 perfect), as JSON has it: as a
-    `whole`, and of `heads`, by name, with each replaced by its mean, on so many held-out `pronouns`.
+    """How well the model separates *il* from *elle*, as ROC AUC (0.5 is chance, 1 perfect), in JSON form.
 
-    None if the file is about other weights, or damaged.
+    `whole` is for the model as it is.  `heads` has, by name, the value with each head replaced by its mean.  `pronouns`
+    is the number of held-out pronouns.  None if the file belongs to other weights, or is damaged.
     """
     return _read(path, weights, lambda report: {
         "whole": float(report["whole"]["apart"][0]), "pronouns": int(report["pronouns"]["test"]),
@@ -209,7 +213,9 @@ class Noun(NamedTuple):
 
 
 def read_nouns(path: Path, *, weights: str) -> frozenset[Noun] | None:
-    """The nouns of the corpus that the roles were measured on; None if the file is about other weights, or damaged."""
+    """The nouns of the corpus that the roles were measured on; None if the file belongs to other weights, or is
+    damaged.
+    """
     return _read(path, weights, lambda report: frozenset(Noun(*one.split(" ")) for one in report["nouns"]))
 
 

@@ -1,5 +1,8 @@
-"""Pages that lay two models side by side: one sentence (`comparison_page`), or the sentences of a file that they
-translate most differently (`differences_page`).  Each is one file that works offline; the former is the explorer."""
+"""Pages that compare two models, each in one file that works offline.
+
+`comparison_page` is the explorer on one sentence.  `differences_page` lists the sentences of a file that the models
+translate most differently.
+"""
 
 import html
 from collections.abc import Iterable, Sequence
@@ -31,7 +34,8 @@ mark { background: var(--flash); color: inherit; border-radius: 3px }
 
 @dataclass(frozen=True)
 class Difference:
-    """A pair of a file, its number from 1, what two models wrote, and the chrF of each against the reference."""
+    """A pair of a file, its number from 1, the translations of two models, and the chrF of each against the reference.
+    """
 
     number: int
     source: str
@@ -41,7 +45,7 @@ class Difference:
 
 
 def marked(texts: Sequence[str], *, language: str) -> tuple[str, str]:
-    """Two translations as HTML, the words that the other does not have marked."""
+    """Two translations as HTML; words that the other translation does not have are marked."""
     words = [split_words(text, language=language) for text in texts]
     same: list[set[int]] = [set(), set()]
     one, other = ([word.text for word in own] for own in words)
@@ -61,7 +65,10 @@ def marked(texts: Sequence[str], *, language: str) -> tuple[str, str]:
 
 
 def differences_page(names: Sequence[str], each: Iterable[Difference], *, language: str, scores: str, most: int) -> str:
-    """The `most` pairs whose chrF differs most; equal chrF is left out.  `scores` says how the models did on all."""
+    """A page of the `most` pairs with the largest difference in chrF; pairs with equal chrF are omitted.
+
+    `scores` is the text about the models' scores on all pairs.
+    """
     differ = sorted((one for one in each if one.written[0] != one.written[1]),
                     key=lambda one: (-abs(one.chrf[0] - one.chrf[1]), one.number))
     rows = []
@@ -71,8 +78,8 @@ def differences_page(names: Sequence[str], each: Iterable[Difference], *, langua
                      f"{one.chrf[1]:.1f}", f"{one.chrf[0] - one.chrf[1]:+.1f}".replace("-", "−")])
     head = ["pair", "source", "reference", *map(escaped, names), *(f"chrF of {escaped(name)}" for name in names),
             "difference"]
-    about = (f"{len(differ):,} translations differ; the {len(rows):,} with the largest difference in chrF. Words that"
-             " the other does not have are marked. chrF of one sentence is a rough guide.")
+    about = (f"{len(differ):,} translations differ; the {len(rows):,} with the largest difference in chrF. Marked"
+             " words are missing from the other translation. chrF of one sentence is a rough guide.")
     body = f"<p>{escaped(scores)}</p><p>{about}</p>" + table(head, rows, numbers=(0, 5, 6, 7))
     return page(f"{names[0]} and {names[1]}", body)
 
@@ -81,10 +88,13 @@ def comparison_record(
     names: Sequence[str], traces: Sequence[tuple[Trace, Trace]], *, measured: Sequence[dict[str, Any]],
     unseen: Sequence[Sequence[Word] | None],
 ) -> dict[str, Any]:
-    """What the explorer draws of two models, as JSON.
+    """The explorer's data for two models, as JSON.
 
-    `traces` are both models' of the translation of the first and, if it is another, of that of the second; `measured`
-    is of each model, as `measured_record` gives it, and `unseen` has the source words that were not in its training.
+    Args:
+        names: the names of the models.
+        traces: the traces by both models of the first one's translation and, if it differs, of the second one's.
+        measured: of each model, the result of `measured_record`.
+        unseen: of each model, the source words that were not in its training text.
     """
     def raw(trace: Trace) -> dict[str, Any]:
         record = trace_record(trace)
@@ -102,8 +112,11 @@ def comparison_page(
     names: Sequence[str], traces: Sequence[tuple[Trace, Trace]], *, own: tuple[Trace, Trace],
     measured: Sequence[dict[str, Any]], unseen: Sequence[Sequence[Word] | None],
 ) -> str:
-    """The page's comparison of two models on one sentence as a file, as `comparison_record`, with the explorer of what
-    each wrote, by its trace in `own`.  UserError for more weights than a browser can draw."""
+    """The comparison of two models on one sentence as a page in a file.
+
+    It adds to `comparison_record` the explorer of each model's own translation, by its trace in `own`.  Raises
+    UserError for more weights than a browser can draw.
+    """
     looks = [look_record(trace, unseen=words, measured=known)
              for trace, words, known in zip(own, unseen, measured, strict=True)]
     comparison = comparison_record(names, traces, measured=measured, unseen=unseen) | {"looks": looks}
@@ -111,13 +124,13 @@ def comparison_page(
                 title=f"{names[0]} and {names[1]}: {own[0].source_text}")
 
 
-HEADS_ABOUT = ("The heads of a layer are matched such that their maps of this translation, by words, differ least in"
-               " all. Distance: the share of attention that lies elsewhere, averaged over words (0: equal maps)."
-               " One sentence says little about a head.")
+HEADS_ABOUT = ("Heads of a layer are matched one to one, so that their maps of this translation differ least in total."
+               " Maps are by words. Distance: share of attention on different words, averaged over rows (0: equal"
+               " maps). One sentence is little evidence about a head.")
 
 
 def alone_line(names: Sequence[str], one: Comparison) -> str:
-    """The heads that have no partner, by layer."""
+    """The heads without a partner, by layer."""
     found = []
     for which, name in enumerate(names):
         own = groupby((head for number, head in one.alone if number == which), key=lambda head: head[:2])
@@ -127,7 +140,7 @@ def alone_line(names: Sequence[str], one: Comparison) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = ()) -> str:
-    """A table of cells that are HTML; columns of `numbers` are aligned."""
+    """A table with HTML cells; columns in `numbers` are aligned as numbers."""
     top = "".join(f"<th scope=col>{cell}</th>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td{' class=n' * (n in numbers)}>{cell}</td>" for n, cell in enumerate(row)) +
                    "</tr>" for row in rows)
@@ -135,7 +148,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequen
 
 
 def page(title: str, body: str) -> str:
-    """A whole page of this body, which is HTML."""
+    """A whole page with this HTML body."""
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
@@ -150,5 +163,5 @@ def escaped(text: str) -> str:
 
 
 def percent(share: float) -> str:
-    """One decimal, and never 100 for less or 0 for more."""
+    """One decimal; never 100 for a smaller share or 0 for a larger one."""
     return "> 99.9 %" if 0.9995 <= share < 1 else "< 0.1 %" if 0 < share < 0.0005 else f"{100 * share:.1f} %"

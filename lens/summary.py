@@ -1,7 +1,7 @@
-"""A trace in numbers: probability, entropy, the source's share, how far and widely attention reaches, and sinks.
+"""A trace in numbers: probability, entropy, the source's share, the distance and spread of attention, and sinks.
 
 A row sums to 1, so a head with nothing to do must still put its weight somewhere: on `</s>`, a tag or punctuation
-(Clark et al. 2019, Xiao et al. 2023).  Every summary says how much lies there; nothing is dropped or renormalised.
+(Clark et al. 2019, Xiao et al. 2023).  Every summary reports this share; nothing is dropped or renormalised.
 """
 
 import unicodedata
@@ -30,8 +30,10 @@ def is_punctuation(token: TokenSpan) -> bool:
 
 
 def sinks(trace: TraceData, kind: Kind) -> np.ndarray:
-    """[3, columns] of booleans: which columns are `end` (the closing `</s>` of the source), `tags` (all other special
-    tokens, including the decoder's start) and `punctuation`."""
+    """[3, columns] of booleans: the columns of `end`, `tags` and `punctuation`.
+
+    `end` is the closing `</s>` of the source.  `tags` are all other special tokens, including the decoder's start.
+    """
     columns = trace.column_tokens(kind)
     special = np.array([token.special for token in columns])
     closing = np.logical_and.accumulate(special[::-1])[::-1] & (kind != "decoder")  # special, and no text after it
@@ -41,8 +43,8 @@ def sinks(trace: TraceData, kind: Kind) -> np.ndarray:
 def sink_shares(trace: TraceData, kind: Kind, *, view: str = "raw") -> np.ndarray:
     """The share of a view on each sink, averaged over rows: [L,H,3], or [L,3] for a view without heads.
 
-    The sinks are the closing `</s>` of the source, tags and the decoder's start, and punctuation (Clark et al. 2019,
-    Xiao et al. 2023).  UserError for a view that the trace does not hold.
+    The sinks are the closing `</s>` of the source, tags with the decoder's start, and punctuation (Clark et al. 2019,
+    Xiao et al. 2023).  Raises UserError for a view that the trace does not hold.
     """
     maps = trace.maps(kind, view)
     total = maps.sum(-1)
@@ -51,7 +53,7 @@ def sink_shares(trace: TraceData, kind: Kind, *, view: str = "raw") -> np.ndarra
 
 
 def uniform_map(trace: TraceData, kind: Kind) -> np.ndarray:
-    """The map of a head that spreads its weight evenly over what is not masked: [rows, columns]."""
+    """The map [rows, columns] of a head that spreads its weight evenly over what is not masked."""
     allowed = np.ones((len(trace.row_tokens(kind)), len(trace.column_tokens(kind))))
     allowed = np.tril(allowed) if kind == "decoder" else allowed
     return allowed / allowed.sum(-1, keepdims=True)
@@ -66,9 +68,11 @@ def entropy(maps: np.ndarray) -> np.ndarray:
 
 
 def summarise(trace: TraceData) -> dict[str, Any]:
-    """Plain numbers for JSON: about the hypothesis, and about every layer and head of each kind (lists [L][H]).
+    """The figures of a trace as a dictionary for JSON: about the hypothesis, and about every layer and head of each
+    kind.
 
-    Log-probabilities and entropies are in nats; `sinks` has the shares on sinks by view: see `sink_shares`.
+    Figures of heads are lists [L][H].  Log-probabilities and entropies are in nats.  `sinks` has the shares on sinks by
+    view; see `sink_shares`.
     """
     steps = len(trace.target) - trace.given
     summary: dict[str, Any] = {
@@ -101,10 +105,13 @@ def summarise(trace: TraceData) -> dict[str, Any]:
 class Spread:
     """Averages over the rows of a text, or over several texts, each [L,H].
 
-    `distance` is in tokens, from the row's own position (in cross-attention: from the diagonal); `entropy` in nats;
-    `evenness` is entropy relative to a uniform head.  For a text of several sentences, `own`, `across` and `special`
-    are the shares of attention on the row's own sentence, on other sentences and on special tokens; else None.
-    `across_even` is what a uniform head sends across, `two_sentences` the number of texts with several.
+    - `distance`: in tokens, from the row's own position (in cross-attention: from the diagonal);
+    - `entropy`: in nats;
+    - `evenness`: the entropy relative to a uniform head's;
+    - `own`, `across`, `special`: the shares of attention on the row's own sentence, on other sentences and on special
+      tokens.  None for a text of one sentence;
+    - `across_even`: the share of a uniform head on other sentences;
+    - `two_sentences`: the number of texts with several sentences.
     """
 
     kind: Kind
@@ -119,7 +126,7 @@ class Spread:
 
 
 def spread(trace: TraceData, kind: Kind) -> Spread:
-    """How far and how widely a kind of attention reaches in a text, from the raw weights."""
+    """The distance and spread of a kind of attention in a text, from the raw weights."""
     maps, even = trace.maps(kind), uniform_map(trace, kind)
     R, C = even.shape
     place_R = np.arange(R) * ((C - 1) / max(R - 1, 1) if kind == "cross" else 1)
@@ -134,7 +141,7 @@ def spread(trace: TraceData, kind: Kind) -> Spread:
 
 
 def mean_spread(each: Sequence[Spread]) -> Spread:
-    """The averages over several texts; None where no text has a figure."""
+    """The averages over several texts; None for a figure that no text has."""
     figures = {name: [value for one in each if (value := getattr(one, name)) is not None]
                for name in ("distance", "entropy", "evenness", "own", "across", "special", "across_even")}
     means: dict[str, Any] = {name: np.mean(values, axis=0) if values else None for name, values in figures.items()}
@@ -142,8 +149,11 @@ def mean_spread(each: Sequence[Spread]) -> Spread:
 
 
 def _sentences(trace: TraceData, kind: Kind) -> tuple[np.ndarray, ...] | None:
-    """The rows that belong to a sentence [R], and for these the cells [.,C] of their own sentence, of others and of
-    special tokens; None unless both sides have several sentences."""
+    """The rows [R] that belong to a sentence, and their cells [.,C] of their own sentence, of others, and of special
+    tokens.
+
+    None unless both sides have several sentences.
+    """
     source = sentence_numbers(trace.source, trace.source_words, trace.source_text, language=trace.source_language)
     target = sentence_numbers(trace.target, trace.target_words, trace.target_text, language=trace.target_language)
     if max(source) != max(target) or max(source) < 1:
@@ -156,7 +166,7 @@ def _sentences(trace: TraceData, kind: Kind) -> tuple[np.ndarray, ...] | None:
 
 
 def sentence_numbers(tokens: Sequence[TokenSpan], words: Sequence[Word], text: str, *, language: str) -> list[int]:
-    """The sentence that each token is in, from 0; -1 for tokens that belong to no word."""
+    """The index of each token's sentence; -1 for tokens outside words."""
     cut = cut_sentences(text, language=language)
     starts = cut.starts(cut.segments)
     return [-1 if token.word is None else max(0, bisect(starts, words[token.word].start) - 1) for token in tokens]

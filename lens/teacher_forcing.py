@@ -1,7 +1,7 @@
-"""Teacher forcing: one pass over a source and a given translation, which predicts every step at once.
+"""Teacher forcing: one pass over a source and a given translation predicts every step at once.
 
-Also what everything that runs a model needs: batches of bounded size, eval mode, checks.  Works on
-Seq2See and on transformers' encoder-decoders of text; `hooks.py` names the families that support interventions.
+It also has the basics for running a model: batches of bounded size, eval mode, checks.  It supports Seq2See and
+transformers' encoder-decoders of text; `hooks.py` names the families that support interventions.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -33,7 +33,10 @@ def cut_at_end(ids: Sequence[int], end: Collection[int]) -> tuple[int, ...]:
 
 @dataclass
 class _Encoded(BaseModelOutput):
-    """What an encoder gave.  A decoder of mixtures of experts also reads who was routed where, which nothing needs."""
+    """The output of an encoder.
+
+    A decoder with a mixture of experts also reads the router's logits, which nothing here needs.
+    """
 
     router_logits: None = None
 
@@ -44,9 +47,13 @@ def forced_pass(
 ) -> tuple[Any, torch.Tensor]:
     """The model's output for source ids and target ids (`</s>` included), and the padded targets [B,T].
 
-    Step t reads target t-1, step 0 the start; padding is on the right.  `encoded` [1,S,D] is what the encoder gives for
-    sources that are all the same: it need not run again.  `gradients` can then be taken of it.  `wanted` is passed to
-    the model, such as `output_attentions=True`.  Call it inside `eval_mode` or `eval_with_eager_attention`.
+    Step t reads target t-1, and step 0 the start; padding is on the right.  Call it inside `eval_mode` or
+    `eval_with_eager_attention`.
+
+    Args:
+        encoded: [1,S,D], the encoder's output for sources that are all the same, so that it need not run again.
+        gradients: compute gradients of the output.
+        wanted: arguments for the model, such as `output_attentions=True`.
     """
     pause()
     target_BT = padded(targets).to(model.device)
@@ -66,7 +73,7 @@ def forced_pass(
 
 
 class Pausing(StoppingCriteria):
-    """Pauses before each further step of `generate`, and stops none: `stopping_criteria=Pausing.each_step()`."""
+    """Pauses before each further step of `generate`, and never stops it: `stopping_criteria=Pausing.each_step()`."""
 
     @classmethod
     def each_step(cls) -> StoppingCriteriaList:
@@ -78,7 +85,7 @@ class Pausing(StoppingCriteria):
 
 
 def chosen_log_probs(logits_BTV: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:
-    """Log-probability of each target token: [B,T]."""
+    """[B,T]: the log-probability of each target token."""
     return logits_BTV.gather(-1, target_BT[..., None])[..., 0] - logits_BTV.logsumexp(-1)
 
 
@@ -113,7 +120,7 @@ def packed(
 ) -> Iterator[list[int]]:
     """Indices in batches as large as fit, at least one each; in the given order, or sorted by length.
 
-    Each item has a length for each of its sides; `fits(rows, longest, ...)` gets the longest of each side.
+    Each item has a length for each of its sides; `fits(rows, longest, ...)` receives the longest of each side.
     """
     batch: list[int] = []
     longest: tuple[int, ...] = ()
@@ -128,7 +135,7 @@ def packed(
 
 
 def by_length(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The numbers of all sentences in batches of at most ROWS, sorted by length so that there is little padding."""
+    """The indices of all sentences in batches of at most ROWS, sorted by length to limit padding."""
     lengths = [(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
     return list(packed(lengths, lambda rows, *_: rows <= ROWS, by_length=True))
 
@@ -137,8 +144,10 @@ def forced_batches(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, copies: int = 1,
     before: Callable[[list[int]], None] = lambda batch: None, encoded: torch.Tensor | None = None, **wanted: bool,
 ) -> Iterator[tuple[list[int], Any, torch.Tensor]]:
-    """`forced_pass` over any number of sentences, in order and in batches that are `fitting`: of each its sentences'
-    numbers, which `before` is told first, the output, and the padded targets [B,T].
+    """`forced_pass` over any number of sentences, in order and in batches.
+
+    Yields for each batch the indices of its sentences, the output, and the padded targets [B,T].  `before` receives
+    these indices before the pass.
     """
     lengths = [(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
     for batch in fitting(model, lengths, copies=copies):
@@ -148,8 +157,10 @@ def forced_batches(
 
 
 def fitting(model: PreTrainedModel, lengths: Sequence[tuple[int, ...]], *, copies: int = 1) -> Iterator[list[int]]:
-    """The numbers of sentences, of so many source and target tokens, in batches in order: maps stay under
-    CELLS_AT_ONCE and logits, of which there are `copies`, under LOGITS_AT_ONCE."""
+    """The indices of sentences with these source and target lengths, in batches in order.
+
+    Maps stay under CELLS_AT_ONCE and logits, with their `copies`, under LOGITS_AT_ONCE.
+    """
     most = LOGITS_AT_ONCE // (copies * vocabulary_size(model))
     return packed(lengths, lambda rows, source, target: rows * target <= most
                   and rows * 3 * max(source, target) ** 2 <= CELLS_AT_ONCE)
@@ -161,7 +172,7 @@ def vocabulary_size(model: PreTrainedModel) -> int:
 
 
 def check_model(model: PreTrainedModel) -> None:
-    """UserError for a model that is no encoder-decoder or does not hold float32 weights."""
+    """Raises UserError for a model that is not an encoder-decoder or does not hold float32 weights."""
     if not model.config.is_encoder_decoder:
         raise UserError(f"{type(model).__name__} is not an encoder-decoder: it has no translation to look into")
     if model.dtype != torch.float32:
@@ -169,13 +180,13 @@ def check_model(model: PreTrainedModel) -> None:
 
 
 def check_list(texts: Sequence[str], name: str) -> None:
-    """UserError for a bare string where a list is meant: it would be read as a list of characters."""
+    """Raises UserError for a string instead of a list, because it would be read as a list of characters."""
     if isinstance(texts, str):
         raise UserError(f"{name} is a single text, expected a list of texts: {name}=[{texts[:40]!r}]", exit_code=2)
 
 
 def check_lengths(model: PreTrainedModel, sequences: Sequence[Sequence[int]], *, side: str) -> None:
-    """UserError for a text with more tokens than the model has positions."""
+    """Raises UserError for a text with more tokens than the model has positions."""
     longest = getattr(model.config, "max_position_embeddings", None)  # T5 has no limit
     for number, ids in enumerate(sequences):
         if longest is not None and len(ids) > longest:
@@ -186,7 +197,9 @@ def check_lengths(model: PreTrainedModel, sequences: Sequence[Sequence[int]], *,
 def check_target_ids(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], *, text: str, given: int
 ) -> None:
-    """UserError for ids that the model does not have or that do not spell this text, or for more `given` than ids."""
+    """Raises UserError for ids that the model does not have or that do not spell this text, or for more `given` than
+    ids.
+    """
     last = vocabulary_size(model) - 1
     for id in ids:
         if not 0 <= id <= last:

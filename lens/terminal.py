@@ -20,10 +20,11 @@ UNITS = {100: "hundredths", 10: "tenths", 1: "whole numbers"}
 def to_terminal(trace: Trace, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None,
                 head: int | None = None, words: bool = False, rows: Rows = "predicts", colour: bool = False,
                 width: int = 80) -> str:
-    """Draws one map (arguments as for `maps.picture`); UserError for a missing one.
+    """Draw one map as text for a terminal; the arguments are those of `picture`.
 
-    Cells are in hundredths (`37` is 0.37, `.` is below 0.005, masked cells are blank), or in tenths or whole numbers
-    if they are large.  Columns that do not fit `width` follow in another block.
+    Cells are in hundredths (`37` is 0.37, `.` is below 0.005, masked cells are blank).  Large numbers are in tenths or
+    whole numbers.  Columns that do not fit `width` follow in another block.  Raises UserError for a map that does not
+    exist.
     """
     drawn = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
     names = [_fit(name) for name in drawn.rows]
@@ -54,7 +55,8 @@ def to_terminal(trace: Trace, *, view: str = "raw", kind: Kind = "cross", layer:
 
 
 def _unit(drawn: Picture) -> tuple[int, int]:
-    """The fraction that cells are printed in, and their width: hundredths for shares, whatever fits for others."""
+    """The fraction that cells are printed in, and their width: hundredths for shares, a fitting unit for other numbers.
+    """
     largest = float(np.nanmax(np.abs(drawn.cells), initial=0))
     if VIEW[drawn.view].shares:
         return 100, 3 if largest < 9.995 else 4
@@ -64,7 +66,7 @@ def _unit(drawn: Picture) -> tuple[int, int]:
 
 
 def _cell(value: float, unit: int, room: int, most: float | None) -> str:
-    """A number, on a scale of colours from 0 to `most`, if that is given."""
+    """A number, on a colour scale from 0 to `most` if it is given."""
     if np.isnan(value):
         return " " * room
     text = f"{round(value * unit) or '.':>{room}}"

@@ -1,4 +1,4 @@
-"""What a `Trace` holds: everything seen while one hypothesis was predicted, in numbers, without a model."""
+"""The data of a `Trace`: the numbers of one hypothesis, without a model."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ TOP = 20  # how many candidates of each step a trace keeps
 
 
 class Candidate(NamedTuple):  # a trace has hundreds, and a dataclass takes four times as long to make
-    """A token that a step could have chosen, with its log-probability (natural logarithm)."""
+    """A possible token of a step, with its log-probability (natural logarithm)."""
 
     id: int
     text: str
@@ -28,7 +28,7 @@ class Candidate(NamedTuple):  # a trace has hundreds, and a dataclass takes four
 
 @dataclass(frozen=True, eq=False)
 class CalibratedSteps:
-    """The steps of a trace, calibrated: log-probabilities and entropies [T], and the same candidates."""
+    """The calibrated steps of a trace: log-probabilities [T], entropies [T], and the same candidates."""
 
     calibrator: Calibrator
     log_probs: np.ndarray
@@ -38,8 +38,7 @@ class CalibratedSteps:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TraceData:
-    """What a `Trace` holds, whose docstring describes the fields; without a model, and without what draws it.
-    """
+    """The data of a `Trace`, whose docstring describes the fields; without a model or drawing."""
 
     source_text: str
     target_text: str
@@ -104,7 +103,9 @@ class TraceData:
 
     @property
     def log_prob(self) -> float:
-        """Log-probability of the hypothesis under the float32 weights: the sum over the steps that had a choice."""
+        """Log-probability of the hypothesis under the float32 weights, in nats: the sum over the steps that were not
+        forced.
+        """
         return float(self.log_probs[self.given :].sum(dtype=np.float64))
 
     @property
@@ -114,15 +115,18 @@ class TraceData:
 
     @property
     def confidence(self) -> float | None:
-        """The mean calibrated probability of the chosen tokens: the expected share that a reference would have too,
-        given the tokens before; None if the model is not calibrated, or nothing was chosen."""
+        """The mean calibrated probability of the chosen tokens; None if the model is not calibrated, or nothing was
+        chosen.
+
+        It is the expected share of tokens that a reference would share, given the tokens before.
+        """
         if self.calibrated is None or self.given == len(self.target):
             return None
         return float(np.exp(self.calibrated.log_probs[self.given :]).mean())
 
     @property
     def difference(self) -> float | None:
-        """The engine's log-probability of the hypothesis minus that of the float32 weights; None if not known."""
+        """The engine's log-probability of the hypothesis minus that of the float32 weights; None if unknown."""
         return None if self.engine_log_prob is None else self.engine_log_prob - self.log_prob
 
     @property
@@ -131,10 +135,10 @@ class TraceData:
         return (*self.cross, *(("left_out",) if self.left_out is not None else ()))
 
     def maps(self, kind: Kind, view: str = "raw") -> np.ndarray:
-        """The maps of one kind: [L,H,rows,columns], [L,rows,columns] for a view without heads, or [rows,columns] for
-        one without layers.
+        """The maps of one kind: [L,H,rows,columns].
 
-        UserError for a view that this trace does not have.
+        A view without heads has [L,rows,columns], and one without layers [rows,columns].  Raises UserError for a view
+        that this trace does not have.
         """
         by_view = self._by_view(kind)
         if view not in by_view:
@@ -144,7 +148,7 @@ class TraceData:
         return by_view[view]
 
     def origins(self, view: str) -> np.ndarray:
-        """What each step's state comes from, up to decoder layer l: [L,T,S+T], for "rollout" or "contributions".
+        """The origin of each step's state, up to decoder layer l: [L,T,S+T], for the view "rollout" or "contributions".
 
         Columns are the source tokens, then the decoder's inputs.  A row sums to 1.  The last layer is for the whole
         network.
@@ -157,17 +161,17 @@ class TraceData:
     def source_share(self) -> np.ndarray:
         """[T]: the share of each prediction that comes from the source; the rest comes from the target prefix.
 
-        By ALTI+ (Ferrando et al. 2022), through all layers, so the trace needs the view contributions.  A translation
-        that is made up has less of it than a faithful one; compare a sentence with others of the same model, since how
-        much is usual differs between models (docs/look.md).
+        The method is ALTI+ (Ferrando et al. 2022), through all layers, so the trace needs the view contributions.  A
+        hallucinated translation has a smaller share than a faithful one.  Usual values differ between models, so
+        compare only sentences of one model.
         """
         return self.maps("cross", "contributions")[-1].sum(-1)
 
     def row_tokens(self, kind: Kind, *, rows: Rows = "predicts") -> tuple[TokenSpan, ...]:
-        """The tokens that name the rows of a kind.  A step reads one token and predicts the next.
+        """The tokens that name the rows of a kind: each step reads one token and predicts the next.
 
-        With `reads`, row t is the step that reads `inputs[t]`: the first row is the start's, which is not part of the
-        translation, and the last token has no row, since no step has read it.
+        With `reads`, row t is the step that reads `inputs[t]`.  The first row is the start's, which is not part of the
+        translation.  The last token has no row, because no step reads it.
         """
         if kind == "encoder":
             return self.source
@@ -178,12 +182,12 @@ class TraceData:
 
     @cached_property
     def source_words(self) -> list[Word]:
-        """The words that `token.word` of a source token counts in."""
+        """The words that `token.word` of a source token refers to."""
         return split_words(self.source_text, language=self.source_language)
 
     @cached_property
     def target_words(self) -> list[Word]:
-        """The words that `token.word` of a target token counts in."""
+        """The words that `token.word` of a target token refers to."""
         return split_words(self.target_text, language=self.target_language)
 
     def _by_view(self, kind: Kind) -> dict[str, np.ndarray]:

@@ -1,11 +1,12 @@
 """Makes the `Trace` of a hypothesis.
 
-A trace belongs to exactly one hypothesis.  It is generated first, by any engine, or given; then one teacher-forced pass
-with eager attention reads every layer and head of all three kinds of attention.  These are the weights that generation
-itself used (a test holds it: greedy, beam, sampling), without collecting them while beams are reordered.  Works on
-Seq2See and on transformers' encoder-decoders of text that return full attention weights: Marian, BART, mBART, M2M-100
-and NLLB, Pegasus, Blenderbot, PLBart, BigBird-Pegasus on short texts, T5, mT5, UMT5, Switch, FSMT.  LED, LongT5 and
-ProphetNet return something else and are refused.
+A trace belongs to exactly one hypothesis, which any engine generates, or which is given.  One teacher-forced pass with
+eager attention then reads every layer and head of all three kinds of attention.  These weights equal those of
+generation (tested for greedy, beam and sampling), and need not be collected while beams are reordered.
+
+Supports Seq2See and transformers' encoder-decoders of text that return full attention weights: Marian, BART, mBART,
+M2M-100 and NLLB, Pegasus, Blenderbot, PLBart, BigBird-Pegasus on short texts, T5, mT5, UMT5, Switch and FSMT.  LED,
+LongT5 and ProphetNet return something else and raise an error.
 """
 
 from collections.abc import Iterator, Sequence
@@ -55,15 +56,28 @@ def trace_hypotheses(
     model_name: str = "",
     views: Sequence[str] = ("raw",),
 ) -> list[Trace]:
-    """Trace one hypothesis of each source.  `target_ids` are the predicted ids: the tag if there is one, ..., `</s>`.
+    """Trace one hypothesis of each source.
 
-    `given` is the number of leading ids that were forced, not chosen: one number for all targets, or one each.
-    `scores` and `engine_log_probs` come from the engine that made the hypotheses, in its `precision`.  `views` are
-    names in `views.VIEWS`; each but "raw" costs another pass or more.
+    The model's attention implementation and mode are restored at the end, also after an exception.
 
-    Restores the model's attention implementation and mode, also after an exception.  UserError for a model that is no
-    encoder-decoder, does not hold float32 weights or does not return attention weights, for an unknown view, for a
-    text longer than the model's positions, and for a bare string instead of a list.
+    Args:
+        model: any encoder-decoder that the lens supports.
+        tokenizer: its tokenizer.
+        sources: the texts.
+        target_ids: the predicted ids of each: the language tag if there is one, the tokens, `</s>`.
+        source_language: the source language.
+        target_language: the target language.
+        views: names in `VIEWS`; each except "raw" costs another pass or more.
+        given: the number of leading ids that were forced, not chosen: one number for all targets, or one each.
+        scores: the engine's scores of the hypotheses.
+        engine_log_probs: the engine's log-probabilities of the hypotheses.
+        engine: the name of the engine.
+        precision: the precision of the engine.
+        model_name: the model's name, for the trace.
+
+    Raises:
+        UserError: a model that is not an encoder-decoder, does not hold float32 weights or does not return attention
+            weights; an unknown view; a text longer than the model's positions; a string instead of a list.
     """
     check_model(model)
     check_views(views)
@@ -114,9 +128,9 @@ def trace_texts(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sources: Sequence[str], targets: Sequence[str], *,
     source_language: str = "", target_language: str = "", model_name: str = "", views: Sequence[str] = ("raw",),
 ) -> list[Trace]:
-    """Traces given translations: as `trace_hypotheses`, with texts.
+    """Trace given translations: as `trace_hypotheses`, with texts instead of ids.
 
-    If generation must begin with a certain token (a language tag), so does the trace, and that token counts as given.
+    If generation must begin with a certain token (a language tag), so does the trace.  This token counts as given.
     """
     check_model(model)
     check_list(sources, "sources")
@@ -131,14 +145,14 @@ def trace_texts(
 def forced_ids(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, targets: Sequence[str], *, language: str
 ) -> tuple[list[list[int]], int]:
-    """The ids of given translations, `</s>` included, and how many of the leading ones nobody chose: 1 with a tag."""
+    """The ids of given translations, `</s>` included, and the number of leading ids that nobody chose: 1 with a tag."""
     first = model.generation_config.forced_bos_token_id
     tagged = first is not None or isinstance(tokenizer, Seq2SeeTokenizer) or language in first_ids(tokenizer)
     return [encode_target(tokenizer, text, language=language, first=first) for text in targets], int(tagged)
 
 
 def as_given(trace: Trace, tokenizer: PreTrainedTokenizerBase, target: str) -> Trace:
-    """The trace with the words of a translation as it was given: a tokenizer may normalise it, and so change them."""
+    """The trace with the words of the given translation, which a tokenizer may normalise and so change."""
     if trace.target_text == target:
         return trace
     tokens = tuple(target_spans(tokenizer, trace.target_ids, target, language=trace.target_language))
@@ -172,7 +186,7 @@ def target_spans(
 
 
 def _steps(tokenizer: PreTrainedTokenizerBase, logits_TV: torch.Tensor, chosen: Sequence[int]) -> dict[str, Any]:
-    """The numbers of a Trace for its steps, from their logits and the chosen ids."""
+    """The figures of a Trace for its steps, from their logits and the chosen ids."""
     logits_TV = logits_TV.float().clamp_min(-1e30)  # an impossible token has probability 0, not NaN
     log_prob_TV = logits_TV.log_softmax(-1)
     best_TK, id_TK = log_prob_TV.topk(min(TOP, log_prob_TV.shape[-1]), dim=-1)
@@ -204,7 +218,7 @@ def _maps(
 ) -> Iterator[np.ndarray]:
     """The weights [L,H,rows,columns] of each sentence, without padding.
 
-    UserError for what is no weights: another shape, numbers below 0, or rows that do not sum to 1.
+    Raises UserError for anything but weights: another shape, numbers below 0, or rows that do not sum to 1.
     """
     refused = f"{type(model).__name__} gives no attention weights that can be shown: "
     if not layers or layers[0] is None:

@@ -1,7 +1,7 @@
-"""How faithful each view is, in numbers: measured once on held-out sentences and kept beside the checkpoint.
+"""The faithfulness of each view in numbers: measured once on held-out sentences and stored beside the checkpoint.
 
-Two figures for every map of cross-attention, both by words, with 95 % intervals, beside those of random maps on the
-same sentences:
+There are two figures for every map of cross-attention, both by words, with 95 % intervals.  They are compared with
+those of random maps on the same sentences:
 
     AER   the alignment error of linking each target word to the source word with the largest share of its row, where
           gold links are known (`intervals.py`); 0 is perfect
@@ -10,7 +10,7 @@ same sentences:
           Drops smaller than NOISE, of either sign, are ignored: most are that small, and their order is chance.  The
           view left_out shows the drops themselves.
 
-A view has many maps.  The best one is chosen on other sentences than those it is reported on.
+A view has many maps.  The best one is chosen on different sentences from those it is reported on.
 """
 
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ from .plain_json import Count, Measurement
 FILE = "trust.json"  # beside the run it was measured on
 NOISE = 0.05  # nats; the order of smaller erasure drops is not compared
 POOR = 0.2  # AER from which a map should not be read as an alignment
-UNMEASURED = "how far to trust this is not measured for this model: seq2see measure measures it"
-UNMEASURABLE = "measured for cross-attention only: gold links and erasure say nothing about this kind of attention"
+UNMEASURED = "the faithfulness of this view is not measured for this model: run seq2see measure"
+UNMEASURABLE = "measured for cross-attention only: gold links and erasure do not apply to this kind of attention"
 
 Key = tuple[str, Rows, MapName]  # view, row meaning, map
 
@@ -35,10 +35,14 @@ def _said(aer: Estimate | None, tau: Estimate | None, aer_form: str, tau_form: s
 
 @dataclass(frozen=True)
 class MapTrust:
-    """The figures of one map.  `aer` is None where no gold links are known; `tau` is None for left_out, which tau
-    compares with, and where no words could be compared.  `supervised`: the map belongs to a head that was trained with
-    gold links, or to a layer that has one.  `deletion` and `insertion` are areas under curves (`curves.py`), of the
-    best map of a view and of random maps where they were measured."""
+    """The figures of one map.
+
+    - `aer`: None if no gold links are known.
+    - `tau`: None for left_out, its reference, and if no words can be compared.
+    - `supervised`: the map belongs to a head that was trained with gold links, or to a layer with such a head.
+    - `deletion`, `insertion`: areas under the curves of `erasure_curves.py`, if measured.  Only the best map of a view
+      and random maps have them.
+    """
 
     view: str
     rows: Rows
@@ -66,17 +70,18 @@ class MapTrust:
 
     @property
     def name(self) -> str:
-        """Which map of the view it is."""
+        """The layer and head of the map."""
         return ", ".join([*place_of(self.map), f"rows {self.rows}"])
 
 
 @dataclass(frozen=True)
 class Trust(Measurement):
-    """The figures of every map of cross-attention, on `sentences` sentences of `measured_on`.
+    """The faithfulness figures of every map of cross-attention, on `sentences` sentences of `measured_on`.
 
-    `words` counts the source words that taus compare, once for each target word: those with an erasure drop of at
-    least NOISE, where there are two or more.  `best` has the best map of each view, chosen on `chosen_on` other
-    sentences.  `weights` is the fingerprint of the weights that were measured; the figures hold for no others.
+    - `words`: the number of source words that taus compare, once for each target word.  These are words with an erasure
+      drop of at least NOISE, if there are two or more.
+    - `best`: the best map of each view, chosen on `chosen_on` other sentences.
+    - `weights`: the fingerprint of the measured weights; the figures are valid for no others.
     """
 
     measured_on: str
@@ -91,12 +96,12 @@ class Trust(Measurement):
     indent, what, command = None, "record of faithfulness", "seq2see measure RUN"
 
     def of(self, view: str, rows: Rows, name: MapName) -> MapTrust | None:
-        """The figures of one map; None where it was not measured."""
+        """The figures of one map; None if it was not measured."""
         found = next((one for one in self.maps if one.key == (view, rows, tuple(name))), None)
         return found if found and (found.aer or found.tau or view == "left_out") else None
 
     def line(self, view: str, kind: Kind, rows: Rows, name: MapName) -> str:
-        """One line about a map: its figures beside those of a random map and of the best map of its view."""
+        """One line about a map: its figures, those of a random map, and those of the best map of its view."""
         if kind != "cross":
             return UNMEASURABLE
         found = self.of(view, rows, name)
@@ -106,7 +111,7 @@ class Trust(Measurement):
         other = "" if (best.rows, best.map) == (rows, found.map) else f" Best of view {view}: {best.name}: {best}."
         poor = " (no word alignment)" if found.aer and found.aer.value > POOR else ""
         supervised = " Supervised: this head was trained with gold links." if found.supervised else ""
-        over = f", tau over {self.words:,} words of at least {NOISE} nats" if found.tau else ""
+        over = f", tau over {self.words:,} words with a drop of at least {NOISE} nats" if found.tau else ""
         chance = _said(found.aer and self.random.aer, found.tau and self.random.tau, "AER {:.1f} %", "tau {:.2f}")
         return (f"{found.describe(after_aer=poor)}; a random map: {chance}. By words, on"
                 f" {self.sentences} sentences of {self.measured_on}{over}.{supervised}{other}")

@@ -1,8 +1,8 @@
-"""Two models and one sentence: how probable each finds a translation, word by word, and which of their heads do alike.
+"""Two models and one sentence: the probability of a translation under each, word by word, and their most similar heads.
 
-Heads of a layer have no order of their own: another training of one recipe may have them in another.  So the heads of
-two layers are matched, each with one, such that their maps differ least in all (Kuhn 1955).  Maps are compared by
-words, since the models may have other tokens.
+Heads of a layer have no order of their own, so a second training run may have them in another order.  The heads of two
+layers are therefore matched one to one, such that the total difference of their maps is smallest (Kuhn 1955).  Maps are
+compared by words, because the models may have different tokens.
 """
 
 import math
@@ -24,9 +24,12 @@ SPECIAL = "(special tokens)"  # the last column of maps by words: </s>, tags, th
 
 
 class WordChance(NamedTuple):
-    """A word of a translation that has tokens of its own in both models and its number there, the probability that each
-    gives it after the words before, and what each would write in place of its first token that is not the most
-    probable, or ""."""
+    """A word of a translation that has tokens of its own in both models, with its probability under each.
+
+    `number` is its index.  `first` and `second` are the probabilities after the words before it.  `first_instead` and
+    `second_instead` are the tokens that each model would write instead, for its first token that is not the most
+    probable, or "".
+    """
 
     number: int
     word: str
@@ -37,7 +40,7 @@ class WordChance(NamedTuple):
 
 
 class LongestLook(NamedTuple):
-    """A row of two maps: its word, and where each of the two heads looks most, with the share."""
+    """A row of two maps: its word, and the word that each of the two heads attends to most, with the share."""
 
     word: str
     first: tuple[str, float]
@@ -46,10 +49,10 @@ class LongestLook(NamedTuple):
 
 @dataclass(frozen=True)
 class MatchedHeads:
-    """A head of the first model and the one of the second that does most alike.
+    """A head of the first model and the most similar head of the second.
 
-    `distance`: the share of attention that lies elsewhere, averaged over words, 0 for equal maps and 1 for such that
-    share no word.  `row` is the word at which they differ most, by `at_row`.
+    `distance` is the share of attention that lies on different words, averaged over rows: 0 for equal maps, 1 for maps
+    without overlap.  `row` is the word at which the maps differ most, with the distance `at_row`.
     """
 
     first: Head
@@ -61,10 +64,13 @@ class MatchedHeads:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """What two models do with one translation of a text: see `compare`.
+    """Two models compared on one translation of a text; see `compare`.
 
-    `log_probs` are theirs of the whole translation; `heads` those matched, the most different first; `alone` are heads
-    of either model that have no partner, with the number of the model, 0 or 1; `traces` are what was compared.
+    - `log_probs`: the log-probability of the whole translation under each model, in nats;
+    - `words`: the words of the translation;
+    - `heads`: the matched heads, the most different first;
+    - `alone`: heads without a partner, with the index of their model, 0 or 1;
+    - `traces`: the compared traces.
     """
 
     source: str
@@ -80,7 +86,7 @@ class Comparison:
                 f" {self.log_probs[1]:.3f}, {len(self.heads)} pairs of heads)")
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it by name but the traces, as JSON has it."""
+        """All fields except the traces, as a dictionary for JSON."""
         return {name: value for name, value in vars(self).items() if name != "traces"} | {
             "words": [word._asdict() for word in self.words],
             "heads": [vars(one) | {"row": one.row._asdict()} for one in self.heads],
@@ -88,16 +94,16 @@ class Comparison:
 
 
 def compare(first: TraceData, second: TraceData) -> Comparison:
-    """Compare two models by their traces of one translation, as `look_at` gives them: `lens.compare(one.look_at(text,
-    translation), other.look_at(text, translation))`.
+    """Compare two models by their traces of one translation.
 
-    Heads are matched within a layer; where the models have other numbers of layers, within layers at the same relative
-    depth.  UserError for traces of other texts.
+    Make the traces with `look_at`: `lens.compare(one.look_at(text, translation), other.look_at(text, translation))`.
+    Heads are matched within a layer, or within layers at the same relative depth if the models differ in depth.  Raises
+    UserError for traces of different texts.
     """
     sides = [[[word.text for word in words] for words in (trace.source_words, trace.target_words)]
              for trace in (first, second)]
     if sides[0] != sides[1]:
-        raise UserError("the two traces are of other texts: look at the same translation of one text with both models")
+        raise UserError("the traces have different texts: trace the same translation of one text with both models")
     matched: list[MatchedHeads] = []
     alone: list[tuple[int, Head]] = []
     for kind in KINDS:
@@ -115,8 +121,9 @@ def compare(first: TraceData, second: TraceData) -> Comparison:
 
 
 def word_shares(trace: TraceData, kind: Kind) -> np.ndarray:
-    """The raw weights by words: [L,H,R,C+1], the last column for all special tokens; rows of words without a token are
-    NaN."""
+    """[L,H,R,C+1]: the raw weights by words, with a last column for all special tokens; rows of words without a token
+    are NaN.
+    """
     rows, columns = map_units(trace, kind)
     maps = by_units(trace.maps(kind), rows, columns)
     R, C = (len(trace.source_words if source else trace.target_words) for source in (kind == "encoder",
@@ -131,7 +138,7 @@ def word_shares(trace: TraceData, kind: Kind) -> np.ndarray:
 
 
 def paired_layers(first: int, second: int) -> list[tuple[int, int]]:
-    """Each layer of the model with fewer, and that of the other at the same relative depth."""
+    """Each layer of the shallower model, with the other model's layer at the same relative depth."""
     few, many = sorted((first, second))
     pairs = [(layer, math.floor(layer * (many - 1) / max(few - 1, 1) + 0.5)) for layer in range(few)]
     return pairs if first <= second else [(other, layer) for layer, other in pairs]
@@ -156,9 +163,9 @@ def _matched(trace: TraceData, kind: Kind, maps: Sequence[np.ndarray], layers: t
 
 
 def assignment(cost_NM: np.ndarray) -> list[tuple[int, int]]:
-    """Pairs (row, column), no two of one row or column and as many as there can be, of least cost in all.
+    """As many pairs (row, column) as possible with the lowest total cost, without a common row or column.
 
-    The Hungarian algorithm by shortest augmenting paths (Jonker and Volgenant 1987); scipy is no dependency.
+    The Hungarian algorithm with shortest augmenting paths (Jonker and Volgenant 1987); scipy is not a dependency.
     """
     if cost_NM.shape[0] > cost_NM.shape[1]:
         return sorted((row, column) for column, row in assignment(cost_NM.T))

@@ -146,12 +146,20 @@ def check_views(views: Sequence[str]) -> None:
 def add_views(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, traces: Sequence[Data], *, views: Sequence[str]
 ) -> list[Data]:
-    """The traces with more views; existing ones are kept.  The model must be the one they were made with.
+    """Add views to traces; existing views are kept.
 
-    `views` are names of VIEWS.  norm, mixing and contributions cost one more pass together, left_out one for each
-    source word, occlusion and value_zeroing one for each token, attributions by gradients several for each step.
-    UserError for an unknown view, a model without float32 weights or whose attention modules cannot be reached, or an
-    attribution that its family cannot have.
+    Views differ in cost. norm, mixing and contributions cost one more pass together. left_out costs one pass for each
+    source word, occlusion and value_zeroing one for each token.  Attributions by gradients cost several for each step.
+
+    Args:
+        model: the model that the traces were made with.
+        tokenizer: its tokenizer.
+        traces: any traces.
+        views: names of `VIEWS`.
+
+    Raises:
+        UserError: an unknown view; a model without float32 weights, or whose attention modules cannot be reached; an
+            attribution that the model's family does not support.
     """
     with IMPORTS:
         from .attention_blocks import blocks_of, halved, roll

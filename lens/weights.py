@@ -1,4 +1,4 @@
-"""Whether the weights of a model are still those they were."""
+"""Detects whether the weights of a model have changed."""
 
 import zlib
 
@@ -7,9 +7,10 @@ from transformers import PreTrainedModel
 
 
 def checksum(model: PreTrainedModel) -> int:
-    """The CRC-32 of what a checkpoint would hold, in milliseconds: another one after any training, edit or loading.
+    """The CRC-32 of the weights of a model, in milliseconds; it changes with any training, edit or loading.
 
-    PyTorch's version counters would be faster, but its fused optimisers do not move them, nor does `tensor.data`.
+    PyTorch's version counters would be faster, but its fused optimisers do not update them, and neither does
+    `tensor.data`.
     """
     tensors = {tensor.data_ptr(): tensor for tensor in model.state_dict().values()}  # tied ones once
     found = 0

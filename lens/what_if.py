@@ -1,7 +1,7 @@
-"""What if the translation began differently, a source word were another, or a head attended differently: two traces,
-before and after the change (for RNNs: Strobelt et al. 2018, Seq2Seq-Vis).
+"""What-if experiments: another prefix, another source word or other attention, with the traces before and after.
 
-Each trace shows the hypothesis that generation then finds or, with given attention weights, the same hypothesis.
+For RNNs see Strobelt et al. 2018, Seq2Seq-Vis.  Each trace shows the hypothesis that generation then finds or, with
+given attention weights, the same hypothesis.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,10 +26,17 @@ from .tracing import trace_hypotheses
 
 @dataclass(frozen=True)
 class WhatIf:
-    """What the model would translate after a change: each method gives the traces before and after it.
+    """Translate again after a change; each method returns the traces before and after it.
 
-    Of a model with its tokenizer, the languages to translate between, and the number of beams (None: the model's).
-    UserError for a blank prefix, a missing word or head, or weights of another shape than the head's map.
+    Args:
+        model: any encoder-decoder that the lens supports.
+        tokenizer: its tokenizer.
+        source_language: the source language.
+        target_language: the target language.
+        num_beams: the beam width; None: the model's.
+
+    Raises:
+        UserError: a blank prefix, a word or head that does not exist, or weights of another shape than the head's map.
     """
 
     model: PreTrainedModel
@@ -47,13 +54,15 @@ class WhatIf:
         return self._translate(trace.source_text, begun=trace.target_ids[: trace.given])
 
     def prefix(self, source: str, prefix: str) -> tuple[Trace, Trace]:
-        """Before, and with a translation that must begin with `prefix`, whose tokens count as given."""
+        """The traces without a prefix, and with a translation that must begin with `prefix`, whose tokens count as
+        given.
+        """
         if not prefix.strip():
             raise UserError("the prefix to begin with is blank")
         return self._translate(source), self._translate(source, begun=self._begun(prefix))
 
     def word(self, source: str, word: int, replacement: str) -> tuple[Trace, Trace]:
-        """Before, and with source word `word` (its number in `split_words`, from 0) replaced."""
+        """The traces before and after replacing source word `word` (its index in `split_words`)."""
         words = split_words(source, language=self.source_language)
         if not 0 <= word < len(words):
             raise UserError(f"there is no word {word} in the source: expected 0 to {len(words) - 1}", exit_code=2)
@@ -61,15 +70,15 @@ class WhatIf:
         return self._translate(source), self._translate(edited)
 
     def temperature(self, source: str, head: tuple[Kind, int, int], temperature: float) -> tuple[Trace, Trace]:
-        """Before, and with one head at another temperature (below 1: sharper, above: more even)."""
+        """The traces before and after changing the temperature of one head (below 1: sharper, above 1: more even)."""
         return self.within(source, steer(self.model, temperatures={head: temperature}))
 
     def within(self, source: str, intervention: AbstractContextManager[Any]) -> tuple[Trace, Trace]:
-        """Before, and inside any context manager of the lens, such as `ablate(...)` or `steer(...)`."""
+        """The traces outside and inside any context manager of the lens, such as `ablate(...)` or `steer(...)`."""
         return self._translate(source), self._translate(source, within=intervention)
 
     def attention(self, trace: Trace, weights: Mapping[tuple[Kind, int, int], np.ndarray]) -> tuple[Trace, Trace]:
-        """The trace, and the same hypothesis with heads that have exactly these weights [rows, columns]."""
+        """The trace, and the trace of the same hypothesis with exactly these weights [rows, columns] of heads."""
         for head, matrix in weights.items():
             expected = len(trace.row_tokens(head[0])), len(trace.column_tokens(head[0]))
             if np.shape(matrix) != expected:
@@ -106,8 +115,8 @@ def generate(
 ) -> list[int]:
     """The best hypothesis of a source that begins with `prefix_ids`, including `</s>`; at most `most` new tokens.
 
-    `forced`: the prefix is just the token that every hypothesis must begin with.  Generation then forces it as in a
-    translation, so that it counts towards the hypothesis' length.
+    `forced`: the prefix is only the token that every hypothesis must begin with.  Generation then forces it as in a
+    translation, so it counts towards the length of the hypothesis.
     """
     settings: dict[str, Any] = {"num_beams": num_beams} if num_beams is not None else {}
     if most is not None:

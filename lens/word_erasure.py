@@ -1,7 +1,7 @@
-"""Erasure (leave-one-out): how much less probable each token of the translation is when a source word is missing.
+"""Erasure (leave-one-out): the drop in each token's log-probability when a source word is missing.
 
-The simplest test of what a translation depends on (Li et al. 2016): the text without the word goes through the model
-again.  It needs no attention weights.
+It is the simplest test of what a translation depends on (Li et al. 2016): the text without the word passes through the
+model again.  It needs no attention weights.
 """
 
 import unicodedata
@@ -20,7 +20,7 @@ CLOSING = ("Po", "Pe", "Pf")  # the Unicode categories of marks that may follow 
 
 
 def without(text: str, word: Word) -> str:
-    """The text without a word, and without a space that would be doubled or end up before a punctuation mark."""
+    """The text without a word, and without a space that would be doubled or precede a punctuation mark."""
     before, after = text[: word.start], text[word.end :]
     rest = after.lstrip()
     if before.strip() and (not rest or (_category(rest) in CLOSING and _category(word.text)[0] != "P")):
@@ -35,10 +35,10 @@ def _category(text: str) -> str:
 def log_prob_drops(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, traces: Sequence[TraceData]
 ) -> list[np.ndarray]:
-    """For each trace [T,W]: the log-probability of target token t minus that without source word w.
+    """For each trace [T,W]: the log-probability of target token t minus its log-probability without source word w.
 
-    Above 0: the word made the token more probable.  Words are `trace.source_words`.  The texts of all traces are
-    batched together.
+    A positive drop means that the word made the token more probable.  Words are `trace.source_words`.  The texts of all
+    traces are batched together.
     """
     found = [np.zeros((len(trace.target), len(trace.source_words)), dtype=np.float32) for trace in traces]
     cells = [(number, w) for number, trace in enumerate(traces) for w in range(len(trace.source_words))]

@@ -1,7 +1,7 @@
-"""What a model predicts of a known translation with and without positions.
+"""A model's predictions of a known translation with and without positions.
 
-Without the vectors of positions that are added to embeddings (Vaswani et al. 2017, section 3.5) an encoder sees a set
-of tokens: then no order of them changes a prediction.
+Without the position vectors that are added to embeddings (Vaswani et al. 2017, section 3.5) an encoder sees a set of
+tokens.  Their order then changes no prediction.
 """
 
 from dataclasses import replace
@@ -21,20 +21,20 @@ from .trace import Trace
 
 
 def position_modules(stack: nn.Module) -> list[nn.Module]:
-    """The modules of an encoder or a decoder that give the vectors of positions; none where positions are relative."""
+    """The modules of an encoder or decoder that return position vectors; empty if positions are relative."""
     return [module for name, module in stack.named_modules() if name.endswith("positions")]
 
 
 def predictions(model: PreTrainedModel, trace: Trace, *, positions: bool = True) -> np.ndarray:
-    """Log-probabilities [T,V] of each step of a trace, calibrated if it is.
+    """Log-probabilities [T,V] of each step of a trace, calibrated if the trace is.
 
-    Without `positions` their vectors are zero on both sides, and log-probabilities are the model's own: what was
-    measured of it is not true of it then.  UserError for a model that has none to leave out.
+    Without `positions` their vectors are zero on both sides.  Log-probabilities are then the model's own, because its
+    calibration does not hold for this input.  Raises UserError for a model without position vectors.
     """
     check_model(model)
     added = [module for stack in (model.get_encoder(), model.get_decoder()) for module in position_modules(stack)]
     if not added and not positions:
-        raise UserError(f"{type(model).__name__} adds no vectors of positions: there are none to leave out")
+        raise UserError(f"{type(model).__name__} has no position vectors to leave out")
     off = [] if positions else added
     with eval_mode(model), replaced((module, "out", torch.zeros_like) for module in off):
         output, _ = forced_pass(model, [trace.source_ids], [trace.target_ids])

@@ -1,8 +1,9 @@
 """The network: `Seq2SeeConfig`, `Seq2SeeModel`, `Seq2SeeForConditionalGeneration`.
 
-Read in this order: positions, attention, layers, modeling_seq2see.  Importing this package registers the classes with
-transformers' Auto classes, and marks them so that `save_pretrained` ships their files: a saved folder loads without
-this package, with `trust_remote_code=True`, and translates with `pipeline` (pipeline_seq2see).
+Read the modules in this order: positions, attention, layers, modeling_seq2see.  Importing this package registers the
+classes with transformers' Auto classes.  It also marks them, so that `save_pretrained` copies their files.  A saved
+folder then loads without this package, with `trust_remote_code=True`, and translates with `pipeline`
+(pipeline_seq2see).
 """
 
 from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM

@@ -2,9 +2,9 @@
 
     Attention(Q, K, V) = softmax(Q K^T / sqrt(E)) V                     (Vaswani et al. 2017, equation 1)
 
-A *query* says what a position looks for, a *key* what a position can be found by, a *value* what it contributes when
-found.  The dot product of a query and a key is their score; the softmax turns a row of scores into weights that sum
-to 1; the output is the weighted sum of values.
+A *query* describes what a position looks for, a *key* how a position can be found, and a *value* what it contributes.
+The dot product of a query and a key is their score.  The softmax turns a row of scores into weights that sum to 1.  The
+output is the weighted sum of values.
 
 One class serves all three uses.  In the encoder a sentence attends to itself in both directions.  In the decoder the
 target attends to itself, backwards only (the causal mask, which modeling_seq2see.py makes with transformers).  In
@@ -42,14 +42,14 @@ def attend(
     """Mix values by how well queries match keys.
 
     Without `scaling` = 1/sqrt(E) the scores of random vectors have variance E, the softmax saturates, and its gradient
-    vanishes; with it they have variance 1 for any head size.
+    vanishes.  With it they have variance 1 for any head size.
 
     Args:
-        attention_mask: [B, 1, T, S], 0 where a query may attend and a very large negative number where it may not, so
-            that the weight there is exactly 0 after the softmax.
+        attention_mask: [B, 1, T, S], 0 where a query may attend and a very large negative number elsewhere, so that the
+            weight there is exactly 0 after the softmax.
 
     Returns:
-        The mixed values [B, T, H, E], and the weights [B, H, T, S]: before dropout, so that a row always sums to 1.
+        The mixed values [B, T, H, E], and the weights [B, H, T, S] before dropout, so that a row always sums to 1.
     """
     score_BHTS = torch.matmul(query_BHTE, key_BHSE.transpose(2, 3)) * scaling
     if attention_mask is not None:

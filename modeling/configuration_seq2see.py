@@ -1,8 +1,8 @@
 """The configuration of a Seq2See network.
 
-Names are those of BART and Marian, so that tools made for them apply.  Every value is bounded and checked against the
-others before any tensor is allocated: a downloaded config is untrusted data.  Types are checked as in all configs of
-transformers, by `@strict`, which also calls each `validate_...`; transformers itself bounds nothing.
+Names are those of BART and Marian, so that tools made for them work.  A downloaded config is untrusted data, so every
+value is bounded and checked against the others before any tensor is allocated. transformers' `@strict` checks types and
+calls each `validate_...`; transformers itself checks no bounds.
 """
 
 from typing import Any, Literal
@@ -41,18 +41,18 @@ class Seq2SeeConfig(PreTrainedConfig):
         dropout: probability for embeddings and for the output of every sub-layer.
         attention_dropout: probability for attention weights.
         activation_dropout: probability inside the feed-forward layer.
-        max_position_embeddings: positions in the sinusoid table; no text may have more tokens.
+        max_position_embeddings: positions in the sinusoid table, the maximum number of tokens in a text.
         scale_embedding: multiply embeddings by sqrt(D), as Vaswani et al. 2017 (section 3.4) do.
         tie_word_embeddings: whether the output shares the one embedding matrix of source and target.
-        language_pairs: what the model was trained to translate, as `[["en", "fr"], ...]`; None where unknown.  Where
-            known, each row of labels begins with a language tag.
+        language_pairs: the language pairs of the training, as `[["en", "fr"], ...]`; None if unknown.  With known
+            pairs, each row of labels begins with a language tag.
         supervised_heads: cross-attention heads that were trained with gold word links, as `[[layer, head], ...]`, both
-            counted from 0: their maps show what they were trained for.
-        blank_token_ids: the tokens of white space alone, in a vocabulary of Seq2SeeTokenizer's; None if unknown.
+            counted from 0.
+        blank_token_ids: the tokens that contain only white space, in a Seq2SeeTokenizer vocabulary; None if unknown.
 
     Raises:
         huggingface_hub.errors.StrictDataclassError: a value of the wrong type, out of bounds, or inconsistent with
-            another; the message says what was expected and given.
+            another; the message has the expected and the given value.
     """
 
     model_type = "seq2see"
@@ -92,7 +92,7 @@ class Seq2SeeConfig(PreTrainedConfig):
     use_cache: bool = True
 
     def to_dict(self) -> dict[str, Any]:
-        """Adds the classes that transformers' Auto classes and pipelines load from the code beside config.json."""
+        """Adds the names of the classes that Auto classes and pipelines load from the code beside config.json."""
         auto_map = {
             "AutoConfig": "configuration_seq2see.Seq2SeeConfig",
             "AutoModel": "modeling_seq2see.Seq2SeeModel",
@@ -146,7 +146,7 @@ class Seq2SeeConfig(PreTrainedConfig):
                 raise ValueError(f'language_pairs: expected pairs of codes such as ["en", "fr"], got {pair}')
 
     def validate_supervised_heads(self) -> None:
-        """Each supervised head is one that the decoder has."""
+        """Each supervised head exists in the decoder."""
         sizes = self.decoder_layers, self.decoder_attention_heads
         for place in self.supervised_heads or []:
             if not isinstance(place, list | tuple) or len(place) != 2 or not all(

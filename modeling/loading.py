@@ -1,8 +1,8 @@
-"""Loads checkpoints: any encoder-decoder of transformers by its own `from_pretrained`, with its gaps closed.
+"""Loads checkpoints: any encoder-decoder of transformers with its own `from_pretrained`, and with additional checks.
 
-transformers silently replaces missing tensors by random numbers, takes any amount of memory and reports a fault as a
-page of traceback.  `load_checkpoint` refuses weights that are missing or not finite and a model that does not fit into
-memory, in one line that names the file and the tensor.
+transformers silently replaces missing tensors by random numbers, takes any amount of memory, and reports an error as a
+page of traceback.  `load_checkpoint` rejects weights that are missing or not finite, and a model that does not fit into
+memory.  Its error is one line that names the file and the tensor.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,14 +29,14 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
     """Load an encoder-decoder in float32 and evaluation mode.
 
     Args:
-        name: a folder written by `save_pretrained`, or a Hub id.  Its weights are safetensors or, where there are none,
-            a `pytorch_model.bin`, of which torch reads the tensors alone; whole or in shards, in any floating-point
-            type.
+        name: a folder written by `save_pretrained`, or a Hub id.  The weights may have any floating-point type, in one
+            file or in shards.  They are safetensors or, if there are none, a `pytorch_model.bin`, of which torch reads
+            only the tensors.
         trust_remote_code: run the model code in the folder.  Never read from a file.
 
     Raises:
-        UserError: no such folder; a damaged or invalid file; not an encoder-decoder; too large for the memory; tensors
-            that are missing, not finite, or of the wrong shape.
+        UserError: a folder that does not exist; a damaged or invalid file; a model that is not an encoder-decoder, or
+            too large for the memory; tensors that are missing, not finite, or of the wrong shape.
     """
     folder = resolve_folder(name, trust_remote_code=trust_remote_code)
     check_folder(folder)
@@ -74,24 +74,27 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
 
 
 def _described(folder: Path, config: PreTrainedConfig, *, trust_remote_code: bool) -> PreTrainedModel:
-    """The model of a config on the meta device, which takes no memory; UserError where there can be none."""
+    """The model of a config on the meta device, which takes no memory.
+
+    Raises UserError if the config is invalid.
+    """
     try:
         with torch.device("meta"), no_init_weights():
             described: PreTrainedModel = AutoModelForSeq2SeqLM.from_config(
                 config, attn_implementation="eager", trust_remote_code=trust_remote_code
             )
     except Exception as error:  # each model has its own conditions
-        raise UserError(f"{folder / 'config.json'} describes no model that works: {_first_line(error)}") from error
+        raise UserError(f"{folder / 'config.json'} describes no working model: {_first_line(error)}") from error
     return described
 
 
 def _read_whole(weights: Iterable[Path]) -> int:
-    """The bytes of the largest file that is read, not mapped into memory: a pickle of the format before PyTorch 1.6."""
+    """The size in bytes of the largest file that is read into memory, not mapped: a pickle from before PyTorch 1.6."""
     return max((path.stat().st_size for path in weights if path.suffix == ".bin" and not is_zipfile(path)), default=0)
 
 
 def _predict_something(folder: Path, model: PreTrainedModel) -> None:
-    """Self-test: one decoding step for a source of one token gives finite logits."""
+    """Self-test: one decoding step for a source of one token must give finite logits."""
     start = torch.tensor([[model.generation_config.decoder_start_token_id or 0]])
     try:
         with torch.no_grad():
@@ -104,7 +107,7 @@ def _predict_something(folder: Path, model: PreTrainedModel) -> None:
 
 @contextmanager
 def _transformers_quiet() -> Iterator[None]:
-    """No progress bar for a second's work, and no report of problems that are raised below."""
+    """Hides the progress bar of a load of seconds, and reports of problems that are raised below."""
     verbosity, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
@@ -117,7 +120,10 @@ def _transformers_quiet() -> Iterator[None]:
 
 
 def load_config(folder: Path, *, trust_remote_code: bool = False) -> PreTrainedConfig:
-    """The config of an encoder-decoder; UserError for another model, by its type."""
+    """The config of an encoder-decoder.
+
+    Raises UserError for another type of model.
+    """
     path = folder / "config.json"
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=trust_remote_code)

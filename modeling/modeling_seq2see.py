@@ -55,7 +55,7 @@ def shift_right(labels_BT: torch.Tensor, *, start: int, pad: int) -> torch.Tenso
 
 
 class Seq2SeePreTrainedModel(PreTrainedModel):
-    """The settings of all Seq2See modules for transformers, and the initialisation of weights."""
+    """The settings of all Seq2See modules for transformers, and the initialisation of their weights."""
 
     config: Seq2SeeConfig
     base_model_prefix = "model"
@@ -241,7 +241,8 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
         Args:
             attention_mask, decoder_attention_mask: [B, S] and [B, T], 1 for real tokens and 0 for padding.
             decoder_position_ids: [B, T]; by default counted over the real tokens of the mask or, without one, over
-            columns. encoder_outputs: an encoded source (or its values as a tuple), to avoid encoding it again.
+                columns.
+            encoder_outputs: an encoded source (or its values as a tuple), to avoid encoding it again.
         """
         if encoder_outputs is None:
             encoder_outputs = self.encoder(
@@ -296,7 +297,7 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
     def generate(
         self, inputs: Any = None, generation_config: Any = None, logits_processor: Any = None, *more: Any, **kwargs: Any
     ) -> Any:
-        """As in transformers; a source of only white space and special tokens has an empty translation."""
+        """As in transformers, except that a source of only white space and special tokens has an empty translation."""
         ids_BS, end = kwargs.get("input_ids") if inputs is None else inputs, self.config.eos_token_id
         if ids_BS is not None and end is not None:
             ends = end if isinstance(end, list) else [end]
@@ -358,13 +359,13 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
         """Source ids [B, S] and target ids [B, T] to logits [B, T, V], and to a loss if labels are given.
 
         Args:
-            labels: [B, T], the tokens to predict; -100 is left out of the loss.  Where no decoder input is given it
-                is made from them by `shift_right`.
-            logits_to_keep: which positions to compute logits for, as `slice_logits_to_keep` has it: 0 for all, n for
-                the last n, a boolean [B, T] for those positions alone, flattened to [N, V].
-            num_items_in_batch: how many labels the whole batch has when it comes in several parts.  The loss is then
-                the sum over this part divided by that number, so that accumulated gradients are exact; without it,
-                the mean over this part.
+            labels: [B, T], the tokens to predict; -100 is ignored in the loss.  Without a decoder input, `shift_right`
+                makes it from the labels.
+            logits_to_keep: the positions whose logits are computed (`slice_logits_to_keep`): 0 for all, n for the last
+                n, or a boolean [B, T].  The logits of a boolean mask are flattened to [N, V].
+            num_items_in_batch: the number of labels in the whole batch if it comes in several parts.  The loss is then
+                the sum over this part divided by this number, so that accumulated gradients are exact.  Without it, the
+                loss is the mean over this part.
         """
         if labels is not None:
             use_cache = False

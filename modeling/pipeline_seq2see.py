@@ -16,7 +16,7 @@ from .configuration_seq2see import LANGUAGE_TAGS
 
 
 class Seq2SeeTranslationPipeline(Pipeline):
-    """Takes a text, a list of texts or a dataset, and options of `generate`.
+    """A translation pipeline: takes a text, a list of texts or a dataset, and options of `generate`.
 
     Args:
         tgt_lang: the target language; by default the model's default.
@@ -26,8 +26,10 @@ class Seq2SeeTranslationPipeline(Pipeline):
     _load_processor = _load_feature_extractor = _load_image_processor = _load_video_processor = False
 
     def __call__(self, inputs: Any, **options: Any) -> Any:
-        """As in transformers 4: `[{"translation_text": ...}]` for a text; for a list, a dictionary per text or, with
-        `num_return_sequences`, a list of them."""
+        """As in transformers 4: `[{"translation_text": ...}]` for a text, and a dictionary for each text of a list.
+
+        With `num_return_sequences`, a list has a list of dictionaries for each text.
+        """
         outputs = super().__call__(inputs, **options)
         if isinstance(inputs, list) and all(len(output) == 1 for output in outputs):
             return [output[0] for output in outputs]

@@ -1,7 +1,7 @@
 """The positions of tokens in a sentence.
 
-Attention sees a set: shuffling the tokens changes no weighted sum.  So order must be in the vectors themselves; here it
-is added to the embeddings as fixed waves of many lengths.
+Attention sees a set: shuffling the tokens changes no weighted sum.  So order must be in the vectors themselves: it is
+added to the embeddings as fixed waves of many lengths.
 """
 
 import math
@@ -31,9 +31,10 @@ def sinusoids(positions: int, d_model: int) -> torch.Tensor:
 
 
 def count_positions(mask: torch.Tensor | None, length: int) -> torch.Tensor | None:
-    """Positions [B, T] of the last T = `length` columns of a padding mask [B, any]: the real tokens before each.
+    """Positions [B, T] of the last T = `length` columns of a padding mask [B, any]: the number of real tokens before
+    each.
 
-    Padding takes no position, on either side.  None without such a mask: columns then count.
+    Padding on either side has no position.  None without such a mask; columns then count.
     """
     if mask is None or mask.dim() != 2:
         return None

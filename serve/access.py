@@ -1,4 +1,4 @@
-"""API keys and rate limits.  Keys are neither logged nor stored in clear."""
+"""API keys and rate limits.  Keys are neither logged nor stored in plain text."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ log = logging.getLogger("seq2see.serve")
 
 @dataclass(frozen=True)
 class Caller:
-    """Who sends a request: the name of a key or, without keys, the address; and the address."""
+    """The sender of a request: the name of the API key or, without keys, the address; and the address."""
 
     account: str
     address: str = ""
 
 
 class RateLimit:
-    """An amount per minute for each account (0: unlimited); beyond it callers get `message`."""
+    """An amount per minute for each account (0: unlimited); callers over the limit get `message`."""
 
     def __init__(self, per_minute: int, *, code: str, message: str):
         self.per_minute = per_minute
@@ -47,7 +47,10 @@ class RateLimit:
         self._full_at: dict[str, float] = {}  # when an account's allowance is full again; least recently active first
 
     def take(self, account: str, amount: int) -> None:
-        """Spend an amount; if less is left, spend nothing and raise APIError (429)."""
+        """Spend an amount.
+
+        If less is left, spend nothing and raise APIError (429).
+        """
         if not self.per_minute:
             return
         now = monotonic()
@@ -64,12 +67,12 @@ class RateLimit:
 
 
 class AccessControl:
-    """Who may send requests, and how many texts a minute.
+    """Checks who may send requests, and how many texts a minute.
 
     Args:
         keys: names of keys, by the SHA-256 of the key; empty: open to everyone.
         texts_per_minute: of each caller; 0: unlimited.
-        log_addresses: name an address that sends too many wrong keys.
+        log_addresses: log an address that sends too many wrong keys.
     """
 
     def __init__(self, keys: Mapping[bytes, str] | None = None, *, texts_per_minute: int = 0,
@@ -82,9 +85,11 @@ class AccessControl:
         self._reports = RateLimit(1, code="reported", message="more than one line")
 
     def authenticate(self, request: HTTPConnection, key: str | None = None) -> Caller:
-        """The sender of a request, from the given key or its headers; APIError (403) if a key is required but missing
-        or unknown, (429) after too many unknown ones.  A valid key is always accepted: behind a proxy, several callers
-        may share an address."""
+        """The sender of a request, from the given key or its headers.
+
+        A valid key is always accepted, because several callers may share an address behind a proxy.  Raises APIError:
+        403 if a required key is missing or unknown, 429 after too many unknown ones.
+        """
         address = request.client.host if request.client else "unknown"
         if not self.keys:
             return Caller(address, address)
@@ -108,15 +113,18 @@ class AccessControl:
                         address if self.log_addresses else "an address", WRONG_KEYS)
 
     def check_rate(self, caller: Caller, texts: int) -> None:
-        """Count texts against the caller's rate; APIError (429) if it is exceeded."""
+        """Count texts against the caller's rate.
+
+        Raises APIError (429) if the rate is exceeded.
+        """
         self._texts.take(caller.account, texts)
 
 
 def read_keys(path: str | None) -> dict[bytes, str]:
-    """Names of keys by their digests, from a file and the environment variable SEQ2SEE_API_KEYS, where commas may
-    separate lines.
+    """Names of keys by their digests, from a file and the environment variable SEQ2SEE_API_KEYS.
 
-    A line is `NAME KEY`.  A comment begins with `#` at the beginning or after a space; a key may contain `#`.
+    A line is `NAME KEY`; in the variable commas may separate lines.  A comment begins with `#` at the beginning of a
+    line or after a space.  A key may contain `#`.
     """
     lines = [(KEYS_VARIABLE, line) for line in os.environ.get(KEYS_VARIABLE, "").replace(",", "\n").splitlines()]
     if path is not None:
@@ -137,8 +145,11 @@ def read_keys(path: str | None) -> dict[bytes, str]:
 
 
 def _key_in(headers: Mapping[str, str]) -> str:
-    """`X-API-Key: KEY`, `Authorization: Bearer KEY`, or, from a browser, `Authorization: Basic` with any name and the
-    key as the password."""
+    """The key in `X-API-Key: KEY`, `Authorization: Bearer KEY`, or `Authorization: Basic` with any name and the key as
+    password.
+
+    Browsers send the last form.
+    """
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "basic":
         try:

@@ -1,11 +1,11 @@
-"""The exception for failed requests, which `RequestChecks` answers as `{"error": message, "code": code}`."""
+"""The exception for failed requests; `RequestChecks` responds with `{"error": message, "code": code}`."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(eq=False)
 class APIError(Exception):
-    """Why a request failed.
+    """The reason why a request failed.
 
     Args:
         status: the HTTP status code.

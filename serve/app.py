@@ -35,9 +35,9 @@ CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
 def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
-    """Everything except Gradio's page, which goes into `app.state.page`; `host` is the address to listen on.
+    """The application without Gradio's page, which goes into `app.state.page`; `host` is the address to listen on.
 
-    UserError if the settings ask for a key where there is none.
+    Raises UserError if the settings require a key that does not exist.
     """
     settings = service.settings
     _check_keys(service)
@@ -51,18 +51,19 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
                        allow_headers=["Authorization", "Content-Type", "X-API-Key", HEADER],
                        expose_headers=["Retry-After", HEADER])
 
-    @app.get("/healthz", tags=["server"], summary="The process is alive", response_class=PlainTextResponse)
+    @app.get("/healthz", tags=["server"], summary="Check whether the process is alive",
+             response_class=PlainTextResponse)
     async def healthz() -> str:
         return "ok"
 
-    @app.get("/readyz", tags=["server"], summary="The models are loaded and have passed a test translation",
+    @app.get("/readyz", tags=["server"], summary="Check whether the models are loaded and tested",
              response_class=PlainTextResponse, responses={503: {"description": "Still loading"}})
     async def readyz() -> Response:
         return PlainTextResponse("ready") if service.ready else PlainTextResponse("loading", 503)
 
     if settings.metrics:
 
-        @app.get("/metrics", tags=["server"], summary="Metrics in Prometheus format",
+        @app.get("/metrics", tags=["server"], summary="Read the metrics in Prometheus format",
                  response_class=PlainTextResponse)
         async def metrics() -> Response:
             return Response(await service.metrics_text(), media_type="text/plain; version=0.0.4; charset=utf-8")
@@ -82,19 +83,19 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
 
 
 def _check_keys(service: Service) -> None:
-    """UserError for a setting that lets in those with a key, of a server without that key."""
+    """Raises UserError for a setting that admits callers with a key, if there is no such key."""
     settings, names = service.settings, set(service.access.keys.values())
     guarded = [name for name in ("docs", "metrics") if getattr(settings, name) == "key"]
     if guarded and not names:
-        raise UserError(f"{guarded[0]} is for those with an API key, but there are no keys: set {KEYS_VARIABLE} or"
-                        " keys_file", exit_code=2)
+        raise UserError(f"the setting {guarded[0]}=key needs an API key, but there are none: set {KEYS_VARIABLE}"
+                        " or keys_file", exit_code=2)
     if unknown := sorted(set(settings.may_reload) - names):
         raise UserError(f"may_reload names {unknown[0]}, but no API key has that name: add one to keys_file",
                         exit_code=2)
 
 
 async def _raise_api_error(_: Request, error: Exception) -> Response:
-    """Pass the error to `RequestChecks`, which answers all errors in one format."""
+    """Pass the error to `RequestChecks`, which writes all errors in one format."""
     if isinstance(error, RequestValidationError):
         raise bad_request(error)
     assert isinstance(error, HTTPException)

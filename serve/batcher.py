@@ -1,8 +1,8 @@
 """Batches requests: sources with equal decoding options are translated together.
 
-Each request awaits `Batcher.submit`; worker threads call the engine, as many at a time as it can use.  All bookkeeping
-happens on the event loop, so there are no locks.  A batch takes the oldest source and others with equal options, in
-order of arrival, up to a number of tokens; the engine sorts them by length.
+Each request awaits `Batcher.submit`.  Worker threads call the engine, with as many calls at a time as it can use.  All
+bookkeeping happens on the event loop, so there are no locks.  A batch takes the oldest source and others with equal
+options, in order of arrival, up to a number of tokens.  The engine sorts them by length.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Batcher:
     async def submit(self, work: Sequence[Work]) -> list[EngineOutput]:
         """The engine's output for each source, in order.
 
-        Cancelling removes what still waits from the queue.  APIError (503) immediately if the queue is full;
+        Cancelling removes waiting sources from the queue.  Raises APIError (503) immediately if the queue is full, and
         RuntimeError if the engine fails on any of the sources.
         """
         tokens = sum(len(source) for source, _ in work)
@@ -100,8 +100,9 @@ class Batcher:
 
     @property
     def full(self) -> bool:
-        """Whether there is so little room that requests are refused, whatever their size: from the first that did not
-        fit until an eighth of the queue is free."""
+        """Whether requests of any size are refused: from the first that did not fit until an eighth of the queue is
+        free.
+        """
         return self._refused and self.queued > self.queue_tokens * 7 / 8
 
     def close(self) -> None:

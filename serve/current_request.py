@@ -1,4 +1,4 @@
-"""What is known of the request that is being answered, for its line in the log and the models that it began with."""
+"""The data of the current request, for its log line and for the models that it started with."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ log = logging.getLogger("seq2see.serve")
 
 @dataclass(eq=False)
 class CurrentRequest:
-    """Never any text, key, or header but the id.
+    """The data of a request: never a text, a key, or a header except the id.
 
     Args:
-        id: sent by the client or made.
+        id: sent by the client or generated.
         account: the name of its API key.
-        source_tokens: translated for it, as target_tokens.
+        source_tokens, target_tokens: numbers of tokens, translated for it.
         error: the code of its error.
-        served: `Service.served` of a service when first asked for it: it ends with that, whatever is loaded meanwhile.
-        ended: it was answered; a connection or a session of the page may keep its context.
+        served: the `Service.served` of each service at its first use.  The request keeps these models, even if others
+            are loaded in the meantime.
+        ended: whether the response was sent; a connection or a session of the page may keep its context.
     """
 
     id: str = "-"
@@ -36,18 +37,18 @@ _CURRENT: ContextVar[CurrentRequest] = ContextVar("the request that is being ans
 
 
 def begin(id: str) -> CurrentRequest:
-    """What is done in this context from now on, and in tasks that it starts, is done for a new request."""
+    """Start a new request for this context and the tasks that it starts."""
     request = CurrentRequest(id)
     _CURRENT.set(request)
     return request
 
 
 def current() -> CurrentRequest:
-    """The request of this context; where there is none, as in a notebook or behind Ray's front, one for nobody."""
+    """The request of this context; without one, as in a notebook or behind Ray's front, an empty one."""
     request = _CURRENT.get(None)
     return CurrentRequest() if request is None or request.ended else request
 
 
 def log_failure(error: BaseException) -> None:
-    """By its type alone: a message may quote the user's text."""
+    """Log the type of an exception only, because a message may quote the user's text."""
     log.error("request %s failed: %s", current().id, type(error).__name__)

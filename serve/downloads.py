@@ -1,7 +1,7 @@
 """Translated files that wait to be downloaded: in memory, each under an unguessable name and for a limited time.
 
-A name is all that a download needs, as LibreTranslate's clients send no key with it; nothing lists the names.  A new
-file replaces those of the same account alone.
+A name is all that a download needs, because LibreTranslate's clients send no key with it.  No route lists the names.  A
+new file replaces only files of the same account.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SHARES = 4  # how many accounts fill it all
 
 @dataclass(frozen=True)
 class Download:
-    """A file, the name under which it is saved, and whose it is."""
+    """A file, the name for saving it, and its account."""
 
     filename: str
     data: bytes
@@ -26,10 +26,11 @@ class Download:
 
 
 class Downloads:
-    """
+    """Keeps files for download.
+
     Args:
         seconds: how long each is kept.
-        most_bytes: of all together.  An account has a quarter; its oldest goes first.
+        most_bytes: the limit for all files together.  An account has a quarter; its oldest file is dropped first.
     """
 
     def __init__(self, *, seconds: float, most_bytes: int):
@@ -39,9 +40,10 @@ class Downloads:
         self._kept: dict[str, Download] = {}  # oldest first
 
     def add(self, file: Download, *, extension: str) -> str:
-        """The name of a new download.  On the event loop.
+        """The name of a new download; call it on the event loop.
 
-        APIError (413) for a file larger than all may be together, (503) while others' leave no room.
+        Raises APIError: 413 for a file larger than the limit of all files, 503 if files of other accounts leave no
+        room.
         """
         size = len(file.data)
         if size > self.most_bytes:
@@ -53,7 +55,8 @@ class Downloads:
             own_bytes -= len(self._kept[own[0]].data)
             self._drop(own.pop(0))
         if self.bytes + size > self.most_bytes:
-            raise APIError(503, "downloads_full", "too many translated files wait to be saved: try again in a minute",
+            raise APIError(503, "downloads_full", "too many translated files are waiting for download: try again in a"
+                           " minute",
                            retry_after=60)
         name = f"{secrets.token_urlsafe(NAME_BYTES)}.{extension}"
         self._kept[name] = file
@@ -62,9 +65,12 @@ class Downloads:
         return name
 
     def find(self, name: str) -> Download:
-        """APIError (404) for a name that there is not, or no longer."""
+        """The file of a name.
+
+        Raises APIError (404) for a name that does not exist or has expired.
+        """
         if name not in self._kept:
-            raise APIError(404, "not_found", "there is no such file, or no longer: translate it again")
+            raise APIError(404, "not_found", "the file does not exist or has expired: translate it again")
         return self._kept[name]
 
     def _drop(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Engines elsewhere: what a `Service` without engines of its own hands its work to (`replicated.py` does it there)."""
+"""Remote engines, for a `Service` without engines of its own (see `replicated.py`)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ class Engines(ABC):
 
     @abstractmethod
     async def send(self, method: str, *arguments: Any, **request: Any) -> Any:
-        """What a method of one of them returns; APIError also if none can answer."""
+        """The result of a method of one of the engines.
+
+        Raises APIError, also if no engine responds.
+        """
 
     @abstractmethod
     async def metrics(self) -> dict[str, bytes]:
-        """Those of each engine that answers, by its name."""
+        """The metrics of each engine that responds, by its name."""

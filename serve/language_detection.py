@@ -6,7 +6,7 @@ Detection uses py3langid: naive Bayes over 139 languages, 5 MB, needs only numpy
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -16,7 +16,7 @@ from seq2see.importing import IMPORTS
 from ..tokenizer.language_codes import iso
 from ..tokenizer.protected import ANY
 
-NO_LANGUAGE = "zxx"  # the detector's code for text that is none
+NO_LANGUAGE = "zxx"  # the detector's code for text without language
 LONGEST = 2_000  # characters examined; more makes no difference
 UNLIKELY = 0.005  # a text is in another language if its own is less probable than this,
 DOUBTFUL = 0.1    # and less than this without its names,
@@ -31,10 +31,11 @@ _NO_NAME = regex.compile(r"(?<![\p{L}_])(?!\p{Lu})[\p{L}\p{M}'’]+")  # words t
 
 @dataclass(frozen=True)
 class Detection:
-    """A language and its probability among all that the detector knows, in per cent."""
+    """A language and its probability in per cent, among all languages that the detector knows."""
 
-    confidence: float
-    language: str
+    confidence: float = field(
+        metadata={"description": "probability in per cent, among all languages that the detector knows"})
+    language: str = field(metadata={"description": "code of the language"})
 
 
 def detect(text: str, served: Iterable[str]) -> list[Detection]:
@@ -46,11 +47,10 @@ def detect(text: str, served: Iterable[str]) -> list[Detection]:
 
 
 def other_language(text: str, source: str) -> str | None:
-    """The language (ISO 639-1) that a text seems to be in, if that is not its source language; UNDETERMINED if it is
-    not clear which one.
+    """The language (ISO 639-1) of a text, if it differs from the source language; UNDETERMINED if it is unclear.
 
-    None in doubt: for names, URLs and marks, which belong to no language, and if the detector does not know the source.
-    The words that are no names must agree, for an English sentence may be full of Polish ones.
+    None in doubt: for names, URLs and marks, which belong to no language, and if the detector does not know the source
+    language.  Words that are no names must agree, because an English sentence may be full of Polish names.
     """
     whole, own = ANY.masked(text[:LONGEST]).replace("_", " "), iso(source)
     words = " ".join(_NO_NAME.findall(whole))
@@ -59,8 +59,8 @@ def other_language(text: str, source: str) -> str | None:
     likeliest, sureness = _identifier().classify(whole)
     if likeliest in (own, NO_LANGUAGE):
         return None
-    for said, enough in ((whole, UNLIKELY), (words, DOUBTFUL)):
-        if dict(_identifier().rank(said)).get(own, 1.0) >= enough:
+    for part, enough in ((whole, UNLIKELY), (words, DOUBTFUL)):
+        if dict(_identifier().rank(part)).get(own, 1.0) >= enough:
             return None
     return CHINESE.get(likeliest, str(likeliest)) if sureness >= SURE else UNDETERMINED
 

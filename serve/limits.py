@@ -1,4 +1,4 @@
-"""What a request may ask for: too many or too long texts, or too much work, are refused before it begins."""
+"""The limits of a request: too many texts, too long texts, or too much work are refused before it begins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEADS = 64  # of a model, about
 
 
 def check_size(texts: Sequence[str], options: DecodingOptions, prefix: str, *, limits: ServerSettings) -> None:
-    """APIError (400) for a request over a limit."""
+    """Raises APIError (400) for a request over a limit."""
     if not texts:
         raise APIError(400, "no_text", "there is no text to translate")
     if len(texts) > limits.texts:
@@ -34,9 +34,12 @@ def check_size(texts: Sequence[str], options: DecodingOptions, prefix: str, *, l
 
 
 def check_document(texts: Sequence[str], *, limits: ServerSettings) -> int:
-    """As how many texts a document counts: one longer than `characters` is several, and a document half a minute's at
-    most, or it would need an account that sent nothing before, and leave it nothing.  APIError (400) for a document
-    with too much text."""
+    """The number of texts that a document counts as.
+
+    A text longer than `characters` counts as several.  A document counts as half a minute's texts at most; otherwise it
+    would need an account without any earlier request, and use up its whole rate.  Raises APIError (400) for a document
+    with too much text.
+    """
     found = sum(map(len, texts))
     if found > limits.file_characters:
         raise APIError(400, "too_much_text", f"the file has {found:,} characters of text: at most"
@@ -46,20 +49,20 @@ def check_document(texts: Sequence[str], *, limits: ServerSettings) -> int:
 
 
 def check_tokens(lengths: Sequence[int], *, limits: ServerSettings) -> None:
-    """APIError (400) for segments that would block all others in the queue and still miss their deadline."""
+    """Raises APIError (400) for segments that would block the queue and still miss their deadline."""
     if sum(lengths) > limits.queue_tokens and len(lengths) > 1:
         raise APIError(400, "too_much_text",
                        f"the request has {sum(lengths)} tokens: at most {limits.queue_tokens} are allowed")
 
 
 def check_look_size(*texts: str, target_ids: Sequence[int] | None = None, limits: ServerSettings) -> None:
-    """APIError (400) for texts or tokens that are too many to look inside: maps grow with the square."""
+    """Raises APIError (400) for texts or tokens that are too long to look inside, because maps grow with the square."""
     tokens, limit = len(target_ids or ()), limits.new_tokens
     if tokens > limit:
         raise APIError(400, "text_too_long", f"target_ids has {tokens} tokens: at most {limit} are allowed")
     longest, most = max(map(len, texts)), limits.look_characters
     if longest > most:
-        message = f"a text has {longest} characters: looking inside takes at most {most}"
+        message = f"a text has {longest} characters: at most {most} are allowed for looking inside"
         raise APIError(400, "text_too_long", message)
 
 
@@ -76,10 +79,12 @@ def bounded(options: DecodingOptions, translator: Translator, settings: ServerSe
 
 def check_passes(translator: Translator, segments: Sequence[tuple[str, str]], *, language: str, evidence: bool,
                  views: Sequence[str], most: int) -> None:
-    """APIError (400) for segments, each with its translation, whose slow `views` or `evidence` would take too long.
+    """Raises APIError (400) for segments with translations whose slow `views` or `evidence` would take too long.
 
-    A pass reads all tokens of both.  Erasure takes one for each word and `evidence` as many more as there are heads;
-    an attribution takes one for each token, integrated gradients two for each token and segment of the way."""
+    A pass reads all tokens of both sides.  Erasure takes one pass for each word, and `evidence` as many more as there
+    are heads.  An attribution takes one for each token.  Integrated gradients take two for each token and segment of
+    the path.
+    """
     cost = 0
     for source, translation in segments:
         tokens = sum(map(len, translator.codec.encode([source, translation])))
@@ -88,5 +93,5 @@ def check_passes(translator: Translator, segments: Sequence[tuple[str, str]], *,
                          for view in set(views) & set(ATTRIBUTIONS))
         cost += tokens * (words + evidence * HEADS + attributed * tokens // 2)
     if cost > most:
-        raise APIError(400, "text_too_long", f"to take words away, the model would read {cost:,} tokens: at most"
+        raise APIError(400, "text_too_long", f"for these views, the model would read {cost:,} tokens: at most"
                        f" {most:,} are allowed; send a shorter text or shorter sentences")

@@ -1,4 +1,5 @@
-"""What is no request of HTTP is answered as any refusal is: with an id and a line of JSON, counted and logged."""
+"""Handles bytes that are not an HTTP request like any other refusal: with an id and a line of JSON, counted and logged.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from .server_metrics import Metrics
 
 
 def refusing_protocol(metrics: Metrics, lines: RequestLines) -> type[H11Protocol]:
-    """uvicorn's protocol with an answer of ours to bytes that it cannot read."""
+    """uvicorn's protocol with our own response to bytes that it cannot read."""
 
     class Refusing(H11Protocol):
         def send_400_response(self, msg: str) -> None:

@@ -1,10 +1,10 @@
-"""Translation through a third language, by two models: the setting `pivot`.
+"""Translation through a third language, with two models: the setting `pivot`.
 
-    legs = legs_of(models, "fr", "de", through="en")    # fr to en by one model, en to de by another (or the same)
+    legs = legs_of(models, "fr", "de", through="en")    # fr to en with one model, en to de with another (or the same)
     results = await translate_through(legs, translate, texts)
 
-The first model's best translation is what the second one reads.  Attention goes from either text to that one, so a
-pivoted translation cannot be looked into; each of its legs can.
+The second model reads the first model's best translation.  Attention connects each text only with this intermediate
+text, so a pivoted translation cannot be looked into.  Each of its legs can.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TranslateAlike = Callable[..., Awaitable[list[Translation]]]
 
 @dataclass(frozen=True)
 class Leg:
-    """A model, and the codes by which it knows the two languages."""
+    """A model, and its codes of the two languages."""
 
     model: str
     source: str | None
@@ -36,18 +36,18 @@ class Leg:
 
 @dataclass(frozen=True)
 class Pivot:
-    """What stands between a text and its translation."""
+    """The intermediate step between a text and its translation."""
 
-    language: str
-    text: str
-    models: tuple[str, ...]
+    language: str = field(metadata={"description": "the intermediate language"})
+    text: str = field(metadata={"description": "the intermediate text"})
+    models: tuple[str, ...] = field(metadata={"description": "names of the two models"})
 
 
 @dataclass(frozen=True)
 class PivotedTranslation(Translation):
     """A translation of a translation.
 
-    Its log-probabilities and scores are those of the second model, given the text between.  No hypothesis has a
+    Its log-probabilities and scores are those of the second model, given the intermediate text.  No hypothesis has a
     calibrated `probability`, and its parts and unknown words are those of the first leg.
     """
 
@@ -78,7 +78,7 @@ class PivotedTranslation(Translation):
 
 @lru_cache(maxsize=8)
 def pivoted_pairs(models: tuple[LanguagePairs, ...], through: str) -> LanguagePairs:
-    """The pairs that none of these models has, and two of them translate through a language."""
+    """The pairs that none of these models has, and that two of them translate through a language."""
     direct = LanguagePairs.union(models)
     sources = dict.fromkeys(code for one in models for code in one.sources_to(through))
     targets = dict.fromkeys(code for one in models for own in codes_of(through, one.sources)[:1]
@@ -90,8 +90,7 @@ def pivoted_pairs(models: tuple[LanguagePairs, ...], through: str) -> LanguagePa
 
 
 def fitting_model(models: Mapping[str, Translator], source: str | None, target: str | None) -> str | None:
-    """The name of the first model with the language pair: one that has these codes, else any that has these
-    languages."""
+    """The name of the first model with these codes, else of the first with these languages."""
     fitting = [name for name, one in models.items() if not one.language_pairs or one.language_pairs.has(source, target)]
     return next((name for name in fitting if models[name].language_pairs.fitting(source, target)),
                 fitting[0] if fitting else None)
@@ -110,13 +109,13 @@ def legs_of(models: Mapping[str, Translator], source: str | None, target: str | 
 async def translate_through(legs: Sequence[Leg], translate: TranslateAlike, texts: Sequence[str], *,
                             options: DecodingOptions = NO_OPTIONS, prefix: str = "",
                             **request: Any) -> list[Translation]:
-    """Translate texts by the first model, and what it writes by the second.
+    """Translate texts with the first model, and its output with the second.
 
-    Alternatives, samples and a prefix are the second model's; the first writes its best translation.
+    Alternatives, samples and a prefix are the second model's.  The first model returns its best translation.
     """
     if request.get("glossary"):
-        raise APIError(400, "pivoted", f"a glossary has no terms for the text between: {said(legs)} is translated by"
-                       " two models; leave the glossary out, or translate in two steps")
+        raise APIError(400, "pivoted", f"a glossary does not apply here: {route_of(legs)} is translated by two models,"
+                       " one after the other; omit the glossary, or translate in two steps")
     one, two = legs
     best = replace(NO_OPTIONS, num_beams=options.num_beams, max_new_tokens=options.max_new_tokens)
     first = await translate(one.model, texts, source=one.source, target=one.target, options=best, **request)
@@ -125,13 +124,13 @@ async def translate_through(legs: Sequence[Leg], translate: TranslateAlike, text
     return [PivotedTranslation.joined(legs, *both) for both in zip(first, second, strict=True)]
 
 
-def said(legs: Sequence[Leg]) -> str:
-    """Such as `fr to de`."""
+def route_of(legs: Sequence[Leg]) -> str:
+    """The route as text, such as `fr to de`."""
     return f"{legs[0].source} to {legs[-1].target}"
 
 
 def no_look(result: PivotedTranslation) -> APIError:
-    """For a request to look inside a pivoted translation."""
+    """The error for a request to look inside a pivoted translation."""
     source, between, target = result.source_language, result.pivot.language, result.target_language
     return APIError(400, "pivoted", f"{source} to {target} is translated by two models, through {between}, and has no"
                     f" attention from one text to the other: look at {source} to {between} and {between} to {target}")

@@ -4,12 +4,13 @@
     serve run --non-blocking docs/deploy/ray.yaml          # again, after a change there: only what changed is changed
 
 The front is the server of `seq2see serve` without the engines: APIs, keys, limits, page.  There is only one, because
-Gradio keeps its sessions in memory; it is on the first machine, beside what Ray itself cannot lose, and stays while
-engines come and go.  An engine is a `Service` with its own batches; Ray scales their number with the load, restarts
-lost ones, and refuses (503) what exceeds their capacity.  A request whose engine is lost is retried once: translations
-have no side effects.
+Gradio keeps its sessions in memory.  It runs on the first machine, which Ray itself cannot lose either, and stays while
+engines come and go.  An engine is a `Service` with its own batches.  Ray scales the number of engines with the load and
+restarts lost ones.  It refuses (503) requests over their capacity.  A request whose engine is lost is retried once,
+because translations have no side effects.
 
-Ray pickles its messages, so whoever reaches its ports can run code: keep all except the front's on a private network.
+Ray pickles its messages, so whoever reaches its ports can run code.  Keep all ports except the front's on a private
+network.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from .settings import ServerSettings, read_settings
 
 AT_WORK = 64  # concurrent requests per engine, which batches them
 WAITING = 256  # requests queued at the front
-SCALING = {"min_replicas": 1, "max_replicas": 4, "target_ongoing_requests": 16}  # unless the YAML says otherwise
+SCALING = {"min_replicas": 1, "max_replicas": 4, "target_ongoing_requests": 16}  # defaults for the YAML
 ENGINES = "engines"  # the name of their application
 ON_FIRST = {"num_cpus": 0, "resources": {"node:__internal_head__": 0.001}}  # the machine of ray start --head
 DESCRIBED = 5  # seconds between looks at which models the engines have: an update replaces them one by one
@@ -60,7 +61,7 @@ class Engine(Replica):
 
 
 class ByRay(Engines):
-    """`handle` is Ray's."""
+    """Engines behind Ray; `handle` is Ray's."""
 
     def __init__(self, handle: Any):
         self._handle = handle
@@ -93,7 +94,7 @@ ingress = Starlette()  # gets Ray's requests, one per process: made before the a
 
 
 def page_module() -> ModuleType:
-    """Gradio, where it is needed.  Not imported in the class: Ray pickles what that names, and cannot pickle a lock."""
+    """Gradio, imported on use.  The class cannot import it, because Ray pickles its names and cannot pickle a lock."""
     with IMPORTS:
         from .ui import page
 
@@ -119,7 +120,7 @@ class Front:
 
 
 async def engines_handle() -> Any:
-    """Ray's handle, as soon as there is the application: the YAML starts both at once."""
+    """Ray's handle, as soon as the application exists: the YAML starts both at once."""
     while True:
         try:
             return await asyncio.to_thread(serve.get_deployment_handle, "Engines", ENGINES)
@@ -128,7 +129,7 @@ async def engines_handle() -> Any:
 
 
 async def keep_described(service: Service) -> None:
-    """Notice, while the engines are replaced, which models the new ones have."""
+    """Update the front's list of models while the engines are replaced."""
     while True:
         await asyncio.sleep(DESCRIBED)
         with contextlib.suppress(APIError, RayServeException):
@@ -153,14 +154,14 @@ def engines(arguments: dict[str, str]) -> serve.Application:
 
 
 def front(arguments: dict[str, str]) -> serve.Application:
-    """The application of the front, before the engines: `config` (a YAML file of settings)."""
+    """The application of the front, to be deployed before the engines: `config` (a YAML file of settings)."""
     check(arguments, {"config"}, "config=FILE, or nothing")
     one: Any = Front
     return one.bind(read_settings(arguments.get("config")))
 
 
 def check(arguments: Mapping[str, str], known: set[str], expected: str) -> None:
-    """UserError for an argument that is not known."""
+    """Raises UserError for an unknown argument."""
     if unknown := sorted(set(arguments) - known):
         raise UserError(f"unknown argument {unknown[0]}: expected {expected}", exit_code=2)
 

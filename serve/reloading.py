@@ -1,7 +1,7 @@
-"""Reloads the models while the server goes on: at SIGHUP, or for `POST /v1/reload`.
+"""Reloads the models of a running server: at SIGHUP, or for `POST /v1/reload`.
 
-Each is loaded in a thread and must pass a test translation; from then on, requests that begin get it.  Requests in
-progress end with the models that they began with.  A model that cannot be loaded leaves the one before in its place.
+Each model is loaded in a thread and must pass a test translation.  New requests then get it.  Requests in progress end
+with the models that they started with.  If a model cannot be loaded, its old version stays.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .service import Service
 
 
 class Reloading:
-    """Calls share a reload that has not begun; one that has begun may have read older files, so another follows it.
+    """Callers share a reload that has not begun; one that has begun may have read older files, so another follows it.
 
     Args:
         names: of the models.
-        load: a tested model of this name.
+        load: loads and tests the model of a name.
     """
 
     def __init__(self, service: Service, names: Iterable[str], load: Callable[[str], Awaitable[Translator]]):
@@ -36,7 +36,7 @@ class Reloading:
         self._task: asyncio.Task[Mapping[str, str]] | None = None
 
     async def __call__(self) -> Mapping[str, str]:
-        """Reload every model: why it failed, by the names of those for which it did.  Cancelling stops no reload."""
+        """Reload every model; returns the errors by name.  Cancelling does not stop a reload."""
         self._wanted = True
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._reload())
@@ -53,7 +53,7 @@ class Reloading:
                     raise
                 except BaseException as error:  # a panic of the tokenizer is not an Exception
                     failed[name] = _reason(error)
-                    print(f"{name} was not reloaded, and is served as before: {failed[name]}", file=sys.stderr,
+                    print(f"{name} was not reloaded; the old version stays in use: {failed[name]}", file=sys.stderr,
                           flush=True)
             if done := [name for name in self.names if name not in failed]:
                 print(f"reloaded: {', '.join(done)}", file=sys.stderr, flush=True)
@@ -61,7 +61,7 @@ class Reloading:
 
 
 def _reason(error: BaseException) -> str:
-    """In one line."""
+    """The error in one line."""
     return " ".join((str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}").split())
 
 
@@ -73,20 +73,20 @@ def reload_router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["server"])
 
     @routes.post("/reload", summary="Reload the models", dependencies=key_wanted(service),
-                 description="For the API keys that the setting `may_reload` names. The response comes once every "
-                 "model is loaded; requests in progress end with the model that they began with. Status 500 names the "
-                 "models that could not be loaded: the server goes on with those it had.")
+                 description="Requires an API key that the setting `may_reload` names. The response comes once every "
+                 "model is loaded. Requests in progress end with the model that they started with. Status 500 names "
+                 "the models that cannot be loaded; the server then keeps their old versions.")
     async def reload(request: Request) -> Reloaded:
         caller = service.access.authenticate(request)
         if caller.account not in service.settings.may_reload:  # names of keys: nobody may where there are none
-            raise APIError(403, "may_not_reload", "this needs an API key that the setting may_reload names")
+            raise APIError(403, "may_not_reload", "reloading needs an API key that the setting may_reload names")
         service.check_ready()
         if service.reload is None:
             raise APIError(501, "no_reload", "behind Ray, models are reloaded by deploying the application again")
         names = [*service.models]
         if failed := await service.reload():
             reasons = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
-            raise APIError(500, "reload_failed", f"not reloaded, and served as before: {reasons}")
+            raise APIError(500, "reload_failed", f"not reloaded; the old versions stay in use: {reasons}")
         return Reloaded(reloaded=names)
 
     return routes

@@ -1,6 +1,6 @@
-"""What does the work of a `Service` whose `engines` are elsewhere.
+"""Runs the work of a `Service` whose `engines` are remote.
 
-Everything they exchange can be pickled: requests, results, the functions that the page examines models with (by
+Everything that they exchange can be pickled: requests, results, the functions with which the page examines models (with
 cloudpickle), and errors.  Independent of the transport (`ray_app.py`).
 """
 
@@ -19,18 +19,21 @@ from .ui.first import example_model
 
 
 class Replica:
-    """One engine.  It neither asks for keys nor counts requests: the front has."""
+    """One engine; it neither checks keys nor counts requests, because the front does."""
 
     def __init__(self, models: Mapping[str, Translator], settings: ServerSettings):
         self.service = Service(models, settings, access=AccessControl())
 
     async def describe(self) -> tuple[dict[str, SimpleNamespace], str | None]:
-        """What the front has in place of each translator, and the name of the one for the page's examples."""
+        """The front's stand-in for each translator, and the name of the model for the page's examples."""
         example = await asyncio.to_thread(example_model, self.service)
         return {name: proxy_of(one) for name, one in self.service.models.items()}, example
 
     async def work(self, method: str, *arguments: Any, **request: Any) -> Any:
-        """Do some of a service's work; APIError for whatever it raises, for Ray logs that, and errors quote texts."""
+        """Run a method of the service.
+
+        Any exception becomes an APIError, because Ray logs exceptions, and they may quote texts.
+        """
         try:
             return await getattr(self.service, method)(*arguments, **request)
         except asyncio.CancelledError:
@@ -43,7 +46,7 @@ class Replica:
 
 
 def proxy_of(translator: Translator) -> SimpleNamespace:
-    """A stand-in for a remote `Translator`: those of its attributes that the front reads."""
+    """A stand-in for a remote `Translator`, with the attributes that the front reads."""
     engine = SimpleNamespace(name=translator.engine.name, precision=translator.engine.precision)
     known = translator.measurements
     measurements = SimpleNamespace(roles=known.roles, pronoun_effects=known.pronoun_effects)

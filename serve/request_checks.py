@@ -1,4 +1,4 @@
-"""Checks every request before a handler sees it: body size, host, origin, and the key for the page.
+"""Checks every request before its handler: body size, host, origin, and the key for the page.
 
 A request is cancelled when its client disconnects.
 """
@@ -96,8 +96,11 @@ class RequestChecks:
                 await self._refuse(request, body, error, send_with_headers)
 
     async def _refuse(self, request: Request, body: UnreadBody, error: APIError, send: Send) -> None:
-        """Answer with an error, at once.  Of a body that is, or may become, larger than allowed, some more is discarded
-        before the connection is closed: a client that still sends would not read the answer."""
+        """Send an error at once.
+
+        If the body is larger than allowed, or may become so, some more of it is read before the connection closes.
+        Otherwise a client that is still sending would not read the response.
+        """
         length = request.headers.get("content-length", "" if "transfer-encoding" in request.headers else "0")
         ends = body.ended or (length.isdecimal() and int(length) <= body.most)
         # "identity": compressed, the answer would only end when the body does
@@ -114,13 +117,15 @@ class RequestChecks:
             await send({"type": "http.response.body", "body": b""})
 
     def _most_bytes(self, path: str) -> int:
-        """The size of a body; files have their own."""
+        """The maximum size of a body; files have their own limit."""
         return self.settings.file_bytes + FIELDS_BYTES if path == FILES else self.settings.body_bytes
 
     def _check_head(self, request: Request, *, page: bool, most: int) -> None:
-        """What can be refused before the body is read, which costs more than all this: two lengths, other sites, a
-        wrong key, a missing one unless the body may hold it, a body that is too large, and work for which there is no
-        room."""
+        """The checks before the body is read, because reading costs more than all of them.
+
+        They reject two lengths, other sites, a wrong key, a body that is too large, and work without room in the queue.
+        A missing key is rejected unless the body may hold it.
+        """
         if {"content-length", "transfer-encoding"} <= set(request.headers):  # a proxy may believe the other one
             raise APIError(400, "malformed", "the request has a Content-Length and a Transfer-Encoding",
                            headers={"Connection": "close"})
@@ -149,8 +154,10 @@ class RequestChecks:
                            " or let the proxy forward the Host header")
 
     def _check_host(self, scope: Scope) -> None:
-        """One well-formed Host header, whichever names are allowed: of two, a proxy may have checked the other one.
-        Only HTTP/1.0 may leave it out, where any name is allowed."""
+        """One well-formed Host header, whichever names are allowed, because a proxy may have checked the other of two.
+
+        Only HTTP/1.0 may leave it out, if any name is allowed.
+        """
         found = [value.lower() for name, value in scope["headers"] if name == b"host"]
         if "*" in self.hosts and not found and scope["http_version"] == "1.0":
             return
@@ -161,7 +168,7 @@ class RequestChecks:
             raise APIError(400, "host", "Invalid Host header (setting allowed_hosts)")
 
     def _protect(self, headers: MutableHeaders, policy: str) -> None:
-        """A page is for its own site only, whatever Gradio or our CORS settings say."""
+        """Restricts a page to its own site, whatever Gradio or our CORS settings allow."""
         for name in [name for name in headers if name.startswith("access-control-")]:
             del headers[name]
         headers["Content-Security-Policy"] = policy + self.ancestors
@@ -189,7 +196,7 @@ class RequestChecks:
 
 
 class UnreadBody:
-    """The body of a request, chunk by chunk, of at most so many bytes."""
+    """The body of a request, chunk by chunk, up to a maximum size."""
 
     def __init__(self, receive: Receive, most: int):
         self.receive = receive
@@ -202,7 +209,10 @@ class UnreadBody:
         return self._end.is_set()
 
     async def next(self) -> bytes:
-        """ClientDisconnect if the client has gone."""
+        """The next chunk.
+
+        Raises ClientDisconnect if the client has disconnected.
+        """
         message = await self.receive()
         if not message.get("more_body", False):
             self._end.set()
@@ -211,7 +221,7 @@ class UnreadBody:
         return bytes(message.get("body", b""))
 
     async def stream(self) -> Message:
-        """A `receive` that yields the body as it arrives; APIError (413) at its limit."""
+        """A `receive` that yields the body as it arrives; raises APIError (413) at its limit."""
         if self.ended:
             return await self.receive()
         body = await self.next()
@@ -221,14 +231,14 @@ class UnreadBody:
         return {"type": "http.request", "body": body, "more_body": not self.ended}
 
     async def whole(self) -> bytes:
-        """All of it; APIError (413) if it is larger than allowed."""
+        """The whole body; raises APIError (413) if it is larger than allowed."""
         read = bytearray()
         while not self.ended:
             read += (await self.stream())["body"]
         return bytes(read)
 
     async def disconnected(self) -> None:
-        """Returns when the client has gone: after the body, the next message is http.disconnect."""
+        """Returns when the client has disconnected: after the body, the next message is http.disconnect."""
         await self._end.wait()
         await self.receive()
 
@@ -238,7 +248,7 @@ def too_large(most: int) -> APIError:
 
 
 def has_key(request: Request) -> bool:
-    """Whether its headers hold a key; a name and password may be for a proxy, and the key in the body."""
+    """Whether its headers hold a key; a name and password may be meant for a proxy, with the key in the body."""
     headers = request.headers
     return "x-api-key" in headers or headers.get("authorization", "").lower().startswith("bearer ")
 

@@ -1,9 +1,9 @@
-"""The id of every request, and one line of JSON about it on standard output if the setting `request_log` asks for it.
+"""The id of every request, and with the setting `request_log` one line of JSON about it on standard output.
 
     {"time": "2026-11-27T10:15:03.120Z", "id": "5f0c2a9be1d34a77", "method": "POST", "route": "/models/{model}",
      "status": 200, "milliseconds": 41.3, "source_tokens": 9, "target_tokens": 11, "account": "alice", "error": null}
 
-Neither a text nor a key, path, query or header is in it, and an address only if `log_addresses` allows.
+The line never has a text, key, path, query or header.  It has an address only with `log_addresses`.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ log = logging.getLogger("seq2see.serve")
 
 
 class RequestLog:
-    """ASGI middleware around all others: what they refuse has an id too.
+    """ASGI middleware around all others, so that refused requests have an id too.
 
     Args:
-        lines: where they are written.
+        lines: writes the lines.
         routes: of the application.
-        page: the path below which all is one route, that of the page.
+        page: the path of the page; everything below it counts as one route.
     """
 
     def __init__(self, app: ASGIApp, *, lines: RequestLines, routes: Iterable[BaseRoute], page: str):
@@ -75,7 +75,7 @@ class RequestLog:
 
 
 def id_from(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    """The client's, if it is harmless in a log, or a new one."""
+    """The client's id if it is harmless in a log, otherwise a new one."""
     for name, value in headers:
         if name == b"x-request-id" and SANE.fullmatch(value):
             return value.decode()
@@ -96,7 +96,7 @@ class Templates:
         self.page = page
 
     def of(self, path: str) -> str | None:
-        """That of a path; None if there is no such route."""
+        """The template of a path; None if no route matches."""
         if path in self.plain:
             return path
         if path.startswith(f"{self.page}/"):
@@ -105,7 +105,7 @@ class Templates:
 
 
 class RequestLines:
-    """The lines, where the settings want them, in a thread of their own: who reads them may stand still."""
+    """Writes the lines, if the settings ask for them, in a separate thread, because the reader may stall."""
 
     def __init__(self, settings: ServerSettings):
         self.wanted = settings.request_log
@@ -119,7 +119,10 @@ class RequestLines:
 
     def write(self, request: CurrentRequest, arrived: datetime, *, method: str = "", route: str | None = None,
               status: int | None, seconds: float = 0.0, client: tuple[str, int] | None) -> None:
-        """`status` is None if the client left before it was answered.  A line that finds no room is dropped."""
+        """Add a line; it is dropped if there is no room.
+
+        `status` is None if the client left before the response.
+        """
         if not self.wanted:
             return
         line: dict[str, Any] = {
@@ -137,7 +140,7 @@ class RequestLines:
             self._report("lines of the request log are dropped, as nobody reads them: %s so far", self._dropped)
 
     def close(self) -> None:
-        """Write what waits, for a second or two; tell how many lines were lost."""
+        """Write the waiting lines, for a second or two, and report how many were lost."""
         if self._writer.is_alive():
             with suppress(Full):
                 self._waiting.put(None, timeout=CLOSING)
@@ -145,10 +148,10 @@ class RequestLines:
         if self._writer.is_alive():
             self._dropped += self._waiting.qsize()
         if self._dropped:
-            log.error("of the request log, lines were dropped: %s in all", self._dropped)
+            log.error("%s lines of the request log were dropped", self._dropped)
 
     def _write_all(self) -> None:
-        """A line that cannot be written is reported, and stops no request."""
+        """Write lines; a line that cannot be written is reported and stops no request."""
         while (line := self._waiting.get()) is not None:
             try:
                 sys.stdout.write(line)
@@ -157,7 +160,7 @@ class RequestLines:
                 self._report("the request log cannot be written to standard output: %s", type(error).__name__)
 
     def _report(self, message: str, what: object) -> None:
-        """Once a minute."""
+        """Log a message, at most once a minute."""
         with suppress(APIError):
             self._reports.take(message, 1)
             log.error(message, what)

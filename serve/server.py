@@ -1,4 +1,4 @@
-"""The server process: uvicorn with the page; it answers while it loads, and stops within the grace period."""
+"""The server process: uvicorn with the page; it responds while it loads, and stops within the grace period."""
 
 from __future__ import annotations
 
@@ -41,12 +41,16 @@ Loaders = Mapping[str, Callable[[], Translator]]
 
 
 class Server(uvicorn.Server):
-    """
+    """A server of some models.
+
     Args:
         loaders: functions that load the models, by name; run in a thread.
-        port: the port, bound immediately; 0 or None: a free one.  UserError if it is in use.
+        port: the port, bound immediately; 0 or None: a free one.
         service: receives the models, and is ready when each has passed a test; None: a new one.
-        hangups: SIGHUP reloads the models; the caller ignores it until then.
+        hangups: SIGHUP reloads the models; the caller ignores the signal until then.
+
+    Raises:
+        UserError: the port is in use.
     """
 
     def __init__(self, loaders: Loaders, *, host: str, port: int | None, settings: ServerSettings | None = None,
@@ -57,8 +61,8 @@ class Server(uvicorn.Server):
         self.service = service or Service(settings=settings)
         self.settings = self.service.settings
         if host not in LOOPBACK and not self.service.access.keys:
-            print(f"WARNING: there are no API keys, so anyone who reaches {host} can use it: set {KEYS_VARIABLE} "
-                  "or keys_file, or listen on 127.0.0.1", file=sys.stderr, flush=True)
+            print(f"WARNING: there are no API keys, so anyone who reaches {host} can use the server: set "
+                  f"{KEYS_VARIABLE} or keys_file, or listen on 127.0.0.1", file=sys.stderr, flush=True)
         self.app = make_app(self.service, host=host)
         proxies = list(self.settings.trusted_proxies)
         super().__init__(uvicorn.Config(
@@ -79,7 +83,10 @@ class Server(uvicorn.Server):
         self.service.reload = Reloading(self.service, loaders, self._load_model)
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve until Ctrl-C or SIGTERM; then raise what the signal means, or the error that loading a model raised."""
+        """Serve until Ctrl-C or SIGTERM.
+
+        Then raises the exception of the signal, or the error from loading a model.
+        """
         super().run(sockets or [self.socket])
         if self.failure is not None:
             raise self.failure
@@ -140,7 +147,7 @@ class Server(uvicorn.Server):
         return f"{served}; {keys}"
 
     async def _show_page(self, stack: contextlib.AsyncExitStack) -> None:
-        """Gradio's; the explorer needs no more than the models."""
+        """Show Gradio's page; the explorer needs only the models."""
         if find_spec("gradio") is None:
             self.app.state.page = without_gradio
             return
@@ -168,7 +175,7 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._close_tabs()  # an open tab holds a request that would never end
         await super().shutdown(sockets)
-        if cancelled := self.server_state.tasks:  # what took longer than the grace period is told so
+        if cancelled := self.server_state.tasks:  # requests that exceeded the grace period
             await asyncio.wait(cancelled, timeout=1)
         self._loading.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -181,7 +188,10 @@ class Server(uvicorn.Server):
 
 
 def tested(name: str, load: Callable[[], Translator]) -> Translator:
-    """The model, whose files may change from now on; UserError if it cannot translate."""
+    """The model, pinned to its present files.
+
+    Raises UserError if it cannot translate.
+    """
     translator = load()
     source, target = translator.language_pairs.fitting(None, None) or (None, None)
     result = translator(SELF_TEST, source=source, target=target, max_new_tokens=8)

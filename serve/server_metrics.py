@@ -32,7 +32,7 @@ class Metrics:
         self.tokens = Counter("tokens", "Source tokens read and target tokens written", ["side"], **given)
 
     def count(self, error: APIError) -> None:
-        """Count a refusal where it is answered; failures (500) are not refusals."""
+        """Count a refusal when its response is sent; failures (500) are not refusals."""
         current().error = error.code
         if error.status != 500:
             self.refusals.labels(error.code).inc()
@@ -43,7 +43,7 @@ class Metrics:
 
 
 class _AllMetrics(Collector):
-    """What a front counts, and each engine behind it: an engine's name is a label."""
+    """The counters of a front and of the engines behind it; an engine's name is a label."""
 
     def __init__(self, own: bytes, engines: Mapping[str, bytes]):
         self.own, self.engines = own, engines
@@ -70,8 +70,8 @@ def with_engines(own: bytes, engines: Mapping[str, bytes]) -> bytes:
     """The metrics of a front and of the engines behind it, in Prometheus text format.
 
     Args:
-        own: those of the front; it has requests, refusals and their time.
-        engines: those of each engine, by its name; they have queues, batches and tokens.
+        own: the front's, with requests, refusals and their duration.
+        engines: each engine's, by its name, with queues, batches and tokens.
     """
     registry = CollectorRegistry()
     registry.register(_AllMetrics(own, engines))

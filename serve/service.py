@@ -3,7 +3,7 @@
     service = Service({"storybook": translator}, ServerSettings())
     [translation] = await service.translate(["Hello."], source="en", target="fr", caller=caller)
 
-Independent of FastAPI and Gradio.  `APIError` is the only exception that a caller need expect.
+Independent of FastAPI and Gradio.  `APIError` is the only exception that callers must handle.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class RequestOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Served:
-    """The models, and the batchers of each: one for searches and one for samples; `number` counts the changes."""
+    """The models and their batchers, one for searches and one for samples; `number` counts the changes."""
 
     models: Mapping[str, Translator]
     batchers: Mapping[tuple[str, bool], Batcher]
@@ -82,8 +82,10 @@ class Served:
 
 
 class Service:
-    """Owns the translators and their batchers, unless it has `engines` elsewhere.  Everything except `add` and `detect`
-    runs on one event loop."""
+    """Owns the translators and their batchers, unless it has remote `engines`.
+
+    Everything except `add` and `detect` runs on one event loop.
+    """
 
     def __init__(self, models: Mapping[str, Translator] | None = None, settings: ServerSettings | None = None, *,
                  access: AccessControl | None = None, engines: Engines | None = None):
@@ -110,7 +112,7 @@ class Service:
 
     @property
     def served(self) -> Served:
-        """What the current request began with, otherwise what is served now."""
+        """The models that the current request started with; outside a request, those that are served now."""
         served: Served = current().served.setdefault(self, self._served)
         return served
 
@@ -123,8 +125,10 @@ class Service:
         self._served = replace(self._served, models=models)
 
     def add(self, name: str, translator: Translator) -> None:
-        """Serve one more model under this name, or another under the name of one: clients must not learn its folder.
-        Requests in progress end with the models that they began with; the last of them frees a replaced one."""
+        """Serve a model under a name, new or in use; clients must not learn its folder.
+
+        Requests in progress end with the models that they started with.  The last of them frees a replaced one.
+        """
         translator.name = name
         batchers = dict(self._served.batchers)
         for sampling, threads in ((False, translator.engine.threads), (True, 1)):  # torch samples one at a time
@@ -137,8 +141,10 @@ class Service:
         self._served = Served({**self._served.models, name: translator}, batchers, self._served.number + 1)
 
     def expect_looks(self) -> None:
-        """Load the first model into torch in the background: who opens the page will look inside it, and would wait.
-        Engines elsewhere load what they need."""
+        """Load the first model into torch in the background, because the page's users will look inside it.
+
+        Remote engines load it on demand.
+        """
         if self.engines:
             return
 
@@ -159,13 +165,13 @@ class Service:
         self._looks.close()
 
     def check_ready(self) -> None:
-        """APIError (503) while the server starts and its lists of models and languages are incomplete."""
+        """Raises APIError (503) while the server starts and its lists of models and languages are incomplete."""
         if not self.ready:
             raise APIError(503, "loading", "the server is loading: try again in a few seconds", retry_after=5)
 
     @property
     def language_pairs(self) -> LanguagePairs:
-        """The (source, target) pairs of all models, and those that two of them translate."""
+        """The (source, target) pairs of all models, and the pairs that two of them translate."""
         return LanguagePairs.union([*(one.language_pairs for one in self.models.values()), self.pivoted_pairs])
 
     @property
@@ -176,11 +182,11 @@ class Service:
             LanguagePairs())
 
     def detect(self, text: str) -> list[Detection]:
-        """The source languages that a text may be in, most probable first."""
+        """The possible source languages of a text, most probable first."""
         return detect(text, self.language_pairs.sources)
 
     def is_full(self, *, looks: bool) -> bool:
-        """Whether there is no room, whichever model a request is for."""
+        """Whether there is no room for a request, whatever its model."""
         searching = [batcher for (_, sampling), batcher in self.served.batchers.items() if not sampling]
         return self._looks.full if looks else bool(searching) and all(batcher.full for batcher in searching)
 
@@ -197,9 +203,9 @@ class Service:
     async def translate_and_look(self, text: str, *, caller: Caller, alternative: int = 0,
                                  views: Sequence[str] = ("raw",), evidence: bool = False,
                                  **request: Unpack[RequestOptions]) -> tuple[Translation, list[Trace]]:
-        """The translation, and the traces of one of its hypotheses: one per segment.  `evidence` says that the caller
-        will ask for it: APIError (400) if that would take too long.
+        """The translation, and the traces of one of its hypotheses, one for each segment.
 
+        `evidence` announces that the caller will compute evidence.  Raises APIError (400) if that would take too long.
         The first call loads the model into torch, which takes seconds; calls take turns.
         """
         async with self.serving([text], caller, self.settings.look_seconds, **request):
@@ -208,7 +214,7 @@ class Service:
 
     async def examine(self, text: str, work: Callable[[Translator], Result], *, caller: Caller,
                       model: str | None = None, options: DecodingOptions = NO_OPTIONS, prefix: str = "") -> Result:
-        """The result of `work` on the named model, which takes turns; checked and counted like any request."""
+        """The result of `work` on the named model.  Calls take turns, and are checked and counted like any request."""
         async with self.serving([text], caller, self.settings.look_seconds, options=options, prefix=prefix):
             return await self._do(self._examine, text, work, client=caller.address, model=model)
 
@@ -216,15 +222,15 @@ class Service:
                                  options: FileOptions = NO_FILE_OPTIONS, **request: Any) -> bytes:
         """The document in a file of this name, translated; `request` as that of `translate`, without `options`.
 
-        A document without a source language gets one, that of its texts together.  A long one takes long, not others'
-        turns: its texts are sent in batches, one after another.
+        A missing source language is detected from all its texts together.  Its texts are sent in batches, one after
+        another, so a long document does not block others.
         """
         self.check_ready()
         async with self._measured(self.settings.file_seconds):
             if len(self._documents) >= MOST_DOCUMENTS:
                 raise busy_error()
             if self._documents.count(caller.account) >= DOCUMENTS_OF_ONE:
-                raise APIError(429, "too_many_files", f"{DOCUMENTS_OF_ONE} files of yours are being translated: wait"
+                raise APIError(429, "too_many_files", f"{DOCUMENTS_OF_ONE} of your files are being translated: wait"
                                " until one is done", retry_after=10)
             self._documents.append(caller.account)
             try:
@@ -235,9 +241,9 @@ class Service:
     @asynccontextmanager
     async def serving(self, texts: Sequence[str], caller: Caller, seconds: float, *,
                       options: DecodingOptions = NO_OPTIONS, prefix: str = "", **_: Any) -> AsyncIterator[None]:
-        """Wraps each request: checks, deadline and metrics.
+        """Wraps each request with checks, deadline and metrics.
 
-        Every exception leaves as an APIError, except cancellation.
+        Every exception except cancellation becomes an APIError.
         """
         self.check_ready()
         check_size(texts, options, prefix, limits=self.settings)
@@ -266,20 +272,23 @@ class Service:
             self.metrics.requests.labels(outcome).inc()
 
     async def describe_engines(self) -> None:
-        """Learn which models the engines elsewhere have; APIError if none answers."""
+        """Learn the models of the remote engines.
+
+        Raises APIError if no engine responds.
+        """
         assert self.engines
         self.models, self.example = await self.engines.send("describe")
         self.ready = True
 
     async def metrics_text(self) -> bytes:
-        """The metrics, those of each engine elsewhere too, in Prometheus text format."""
+        """The metrics in Prometheus text format, with those of each remote engine."""
         own = self.metrics.text()
         return with_engines(own, await self.engines.metrics()) if self.engines else own
 
     # --- the work itself
 
     async def _do(self, work: Callable[..., Awaitable[Result]], *arguments: Any, **request: Any) -> Result:
-        """Call one of the methods below, here or by an engine elsewhere."""
+        """Call one of the methods below, here or on a remote engine."""
         if self.engines:
             return await self.engines.send("work", work.__name__, *arguments, **request)
         return await work(*arguments, **request)
@@ -304,7 +313,9 @@ class Service:
 
     async def _translate_alike(self, name: str, texts: Sequence[str], *, options: DecodingOptions = NO_OPTIONS,
                                format: Format = "text", patient: bool = False, **request: Any) -> list[Translation]:
-        """Texts of one language, by one model.  HTML is prepared in a thread of its own, as it needs attention."""
+        """Translate texts of one language with one model.  HTML is prepared in a separate thread, because it needs
+        attention.
+        """
         translator, batcher = self.served.models[name], self.served.batchers[name, options.sampling]
         within = bounded(options, translator, self.settings)
         long = sum(map(len, texts)) >= LONG_TEXT or request.get("keep") or request.get("glossary")  # these may be slow
@@ -324,8 +335,10 @@ class Service:
         return job.result
 
     async def _submit_in_turn(self, batcher: Batcher, work: Sequence[Work]) -> list[EngineOutput]:
-        """The engine's output for sources of a document: at a time as many as one call of the engine takes, and only
-        while the queue is not half full."""
+        """The engine's output for sources of a document.
+
+        At a time they are as many as one call of the engine takes, and only while the queue is less than half full.
+        """
         found: list[EngineOutput] = []
         while len(found) < len(work):
             async with batcher.next_part:
@@ -379,7 +392,7 @@ class Service:
         return await self._in_turn(client, self.model_for(model, None, None), work)
 
     async def _in_turn(self, client: str, name: str, work: Callable[[Translator], Result]) -> Result:
-        """In turns with others: each works on a twin, which it may leave changed while others go on."""
+        """Work in turns with others, on a twin, which may stay changed while others run."""
         model = self.models[name]
 
         def with_twin() -> Result:
@@ -391,7 +404,7 @@ class Service:
     # --- which model, which language
 
     def named(self, model: str | None) -> Mapping[str, Translator]:
-        """The model of this name, or all models; APIError (404) for an unknown name."""
+        """The model of this name, or all models; raises APIError (404) for an unknown name."""
         if model is None:
             return self.models
         if model not in self.models:
@@ -420,7 +433,7 @@ class Service:
         return [Leg(self.model_for(model, source, target), source, target)]
 
     def _sources(self, model: str | None, source: str | None, target: str | None) -> Codes:
-        """The source languages of the target language; APIError if nothing translates from `source` to it."""
+        """The source languages of a target language; raises APIError if no model translates from `source` to it."""
         self._route(model, source, target)
         pairs = [one.language_pairs for one in self.named(model).values()]  # each has its own codes of a language
         if model is None:
@@ -428,7 +441,7 @@ class Service:
         return tuple(dict.fromkeys(code for one in pairs for code in one.sources_to(target)))
 
     async def _detected(self, text: str, languages: Sequence[str]) -> str | None:
-        """The most likely of the languages; None if there are none."""
+        """The most probable of the languages; None if there are none."""
         if len(set(languages)) < 2:
             return languages[0] if languages else None
         return (await _in(self._threads, lambda: detect(text, languages)))[0].language
@@ -441,7 +454,7 @@ def own_code(code: str | None) -> str | None:
 
 
 async def patiently(work: Callable[..., Awaitable[Result]], *arguments: Any, **request: Any) -> Result:
-    """Call again while engines elsewhere are busy; the deadline of the request ends that."""
+    """Call again while remote engines are busy, until the deadline of the request."""
     while True:
         try:
             return await work(*arguments, **request)
@@ -467,7 +480,10 @@ def as_api_error(error: BaseException) -> APIError:
 
 
 async def _in(threads: ThreadPoolExecutor | None, work: Callable[[], Result]) -> Result:
-    """Run work in a thread, where it stops at its next pass if this is cancelled; or directly if there is none."""
+    """Run work in a thread, or directly if there is none.
+
+    In a thread it stops at its next pass if this call is cancelled.
+    """
     if threads is None:
         return work()
     unwanted = threading.Event()

@@ -37,7 +37,7 @@ Sites = tuple[Annotated[str, StringConstraints(pattern=r"^[^\s;,]+\z")], ...]
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """See configs/serve.yaml."""
+    """The settings of a server; see configs/serve.yaml."""
 
     __pydantic_config__ = STRICT
 
@@ -85,14 +85,14 @@ class ServerSettings:
 
     @property
     def guarded(self) -> frozenset[str]:
-        """The paths of GET that want an API key, besides those of the page."""
+        """The GET paths that require an API key, besides those of the page."""
         parts = {"/metrics": self.metrics, "/docs": self.docs, "/openapi.json": self.docs, "/spec": self.docs}
         return frozenset(path for path, served in parts.items() if served == "key")
 
     def hosts(self, host: str) -> list[str]:
         """The Host headers that a server listening on `host` accepts.
 
-        On the loopback address only its own names, against DNS rebinding.
+        On the loopback address they are only its own names, against DNS rebinding.
         """
         if self.allowed_hosts is not None:
             return list(self.allowed_hosts)
@@ -100,7 +100,10 @@ class ServerSettings:
 
 
 def read_settings(path: str | None = None, overrides: Iterable[str] = ()) -> ServerSettings:
-    """The effective settings; UserError for an invalid file, key or value."""
+    """The effective settings.
+
+    Raises UserError for an invalid file, key or value.
+    """
     settings: dict[str, Any] = {}
     if path is not None:
         settings = settings_file.read_settings(Path(path), expected="lines such as characters: 5000")

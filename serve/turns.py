@@ -1,7 +1,7 @@
-"""Looking inside takes turns: one look computes at a time, and between two passes of a model another may go on.
+"""Looks inside a model take turns: one look computes at a time, and between two passes of a model another may continue.
 
-First comes the client that has had the least time since it began to wait, and of its looks the one that has had the
-least.  So a short text is answered while long ones are computed, and who sends many waits behind those who send one.
+The client with the least time since it began to wait goes first, and of its looks the one with the least time.  So a
+short text gets its result while long ones are computed, and a client with many looks waits behind clients with one.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Turn:
 
 
 class Turns:
-    """`run` is for one event loop, which also frees what is no longer awaited; each look has a thread.
+    """The queue of looks, on one event loop, which also frees abandoned looks; each look has a thread.
 
     Args:
-        most: looks that run or wait.
+        most: the number of looks that may run or wait.
     """
 
     def __init__(self, most: int):
@@ -51,7 +51,10 @@ class Turns:
         return len(self._present) >= self.most
 
     async def run(self, client: str, work: Callable[[], Result]) -> Result:
-        """The result of the work, which stops at its next pass if this is cancelled; APIError (503) if it is full."""
+        """The result of the work, which stops at its next pass if this call is cancelled.
+
+        Raises APIError (503) if the queue is full.
+        """
         if self.full:
             raise busy_error()
         turn = Turn(client)
@@ -80,7 +83,7 @@ class Turns:
             self._end(turn)
 
     def _pause(self, turn: Turn) -> None:
-        """Let others go on if it is their turn; Stopped if nobody waits for this one."""
+        """Let others continue if it is their turn; raises Stopped if nobody waits for this look."""
         self._end(turn)
         self._begin(turn)
 

@@ -1,6 +1,6 @@
 """Subword training, language tags, and the mapping from tokens to words to characters.
 
-The tokenizer is imported on first use, because it needs transformers; words need only the package regex.
+The tokenizer is imported on first use, because it needs transformers.  Words need only the package regex.
 """
 
 from typing import TYPE_CHECKING, Any

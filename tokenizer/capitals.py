@@ -1,7 +1,7 @@
-"""Text wholly in capitals: signs, headlines, people who shout.
+"""Text wholly in capitals: signs, headlines, shouting.
 
-Models have read little of it and split its words into single letters, so they read it in lower case, and what they
-write is put in capitals.
+Models have seen little of it in training and split its words into single letters.  They therefore read it in lower
+case, and their output is put in capitals.
 """
 
 import regex
@@ -15,7 +15,7 @@ _ALONE = regex.compile(r"(?<![\p{L}\p{N}_'’])i(?![\p{L}\p{N}_])")
 
 
 def in_capitals(text: str) -> bool:
-    """Whether all words of a text are in capitals, and they are no abbreviations, by their length."""
+    """Whether all words of a text are in capitals and, by their length, are no abbreviations."""
     words = _WORD.findall(text)
     longest = max(map(len, words), default=0)
     is_said = longest == _ABBREVIATION and (len(words) > 1 or _MARKS.search(text) is not None)
@@ -23,5 +23,5 @@ def in_capitals(text: str) -> bool:
 
 
 def in_lower_case(text: str) -> str:
-    """The text in lower case, but for the first letter of a sentence and for *I*."""
+    """The text in lower case, except the first letter of a sentence and *I*."""
     return _BEGINS.sub(lambda found: found[0].upper(), _ALONE.sub("I", text.lower()))

@@ -13,9 +13,9 @@ from .words import refuse_surrogates
 
 
 def encode_source(tokenizer: PreTrainedTokenizerBase, text: str, *, tagging: Tagging | None = None) -> list[int]:
-    """Source text to ids, `</s>` included.
+    """Encode a source text to ids, `</s>` included.
 
-    `tagging` says how a foreign model is told its languages; None: as its tokenizer is set.
+    `tagging` has the language tags for a model of another family; None: the tokenizer's own setting.
     """
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.encode_source(text)
@@ -24,10 +24,10 @@ def encode_source(tokenizer: PreTrainedTokenizerBase, text: str, *, tagging: Tag
 
 
 def encode_target(tokenizer: PreTrainedTokenizerBase, text: str, *, language: str, first: int | None) -> list[int]:
-    """A translation to ids, up to its `</s>`, beginning with the tag of its language or, where a model has no such
-    tags, with `first` if generation must begin with it.
+    """Encode a translation to ids, up to its `</s>`.
 
-    mBART-25's tokenizer puts the language after `</s>`; generation starts from it, so it is not a step.
+    The ids begin with the tag of the language.  If a model has no language tags, they begin with `first`, unless it is
+    None. mBART-25's tokenizer puts the language after `</s>`.  Generation starts from it, so it is not a step.
     """
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.encode_target(text, language=language)
@@ -50,8 +50,10 @@ def decode_target(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str
 
 
 def of_source(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
-    """The tokenizer that names and decodes source ids.  It is another one for a Marian with two vocabularies, whose own
-    tokenizer decodes the target's alone."""
+    """The tokenizer that names and decodes source ids.
+
+    It differs only for a Marian model with two vocabularies, whose own tokenizer decodes target ids only.
+    """
     if not (isinstance(tokenizer, MarianTokenizer) and tokenizer.separate_vocabs):
         return tokenizer
     source = object.__new__(MarianTokenizer)  # a copy would read its files again

@@ -1,6 +1,6 @@
-"""Languages by code and by name: a model's own code (`fra_Latn`, `fr_XX`), ISO 639, BCP 47, or a name in English.
+"""Languages by code or name: a model's own code (`fra_Latn`, `fr_XX`), ISO 639, BCP 47, or an English name.
 
-Codes and names are those of CLDR and ISO 639, by `langcodes`, which is imported for longer codes than two letters.
+Codes and names are those of CLDR and ISO 639, from `langcodes`, which is imported for codes longer than two letters.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ OWN = {"ns": "nso"}  # M2M-100's code for Northern Sotho
 
 @lru_cache(maxsize=4096)
 def iso(code: str) -> str:
-    """The ISO 639 code of the language alone, of two letters if there is one: `fr` for `fra_Latn`, `zh` for `zh_CN`;
-    what is no code as it is."""
+    """The ISO 639 code of the language, with two letters if it exists: `fr` for `fra_Latn`, `zh` for `zh_CN`.
+
+    Anything else is returned unchanged.
+    """
     if len(code) < 3:
         return code
     found = _language(code)
@@ -30,7 +32,9 @@ def iso(code: str) -> str:
 
 @lru_cache(maxsize=4096)
 def language_name(code: str) -> str:
-    """The name in English: `French` for `fra_Latn`, `Chinese (Traditional)` for `zho_Hant`; what is no code as it is.
+    """The English name: `French` for `fra_Latn`, `Chinese (Traditional)` for `zho_Hant`.
+
+    Anything but a code is returned unchanged.
     """
     found = _language(code)
     return found.simplify_script().display_name() if found and found.is_valid() else code
@@ -38,9 +42,9 @@ def language_name(code: str) -> str:
 
 @lru_cache(maxsize=4096)
 def codes_of(asked: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of a model's codes that a code or an English name means: one, none, or the choices that it leaves.
+    """The codes of a model that match a code or an English name: one, none, or several choices.
 
-    The model's own code means itself, whatever it says elsewhere.
+    The model's own code always matches itself.
     """
     if asked in known:
         return (asked,)
@@ -49,8 +53,10 @@ def codes_of(asked: str, known: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def nearest(asked: str, known: Sequence[str]) -> list[str]:
-    """The three codes nearest to one that is not among them: those of the same language, then those that are spelt
-    most like it, themselves or by their names."""
+    """The three known codes nearest to an unknown one.
+
+    Codes of the same language come first, then those with the most similar spelling of code or name.
+    """
     spelt = {_folded(asked), language_name(asked).casefold()}
 
     def likeness(code: str) -> float:
@@ -68,13 +74,13 @@ def with_names(codes: Iterable[str]) -> str:
 
 
 def language_code(asked: str) -> str | None:
-    """The BCP 47 code that a code or an English name says: `fr` for `fra` and `French`; None for no language."""
+    """The BCP 47 code of a code or an English name: `fr` for `fra` and `French`; None if it is no language."""
     found = _meant(asked)
     return found.to_tag() if found is not None else None
 
 
 def is_language(asked: str) -> bool:
-    """Whether a code or an English name says a single language, unlike `mul`, `roa` and OPUS-MT's `ROMANCE`."""
+    """Whether a code or an English name is a single language, unlike `mul`, `roa` and OPUS-MT's `ROMANCE`."""
     found = _meant(asked)
     return found is not None and not found.display_name().endswith(" languages")
 
@@ -92,7 +98,7 @@ def _two_letters() -> dict[str, str]:
 
 @lru_cache(maxsize=4096)
 def _language(code: str) -> Language | None:
-    """What a code says, with two letters for the language if it has them; None for what is no code."""
+    """The language of a code, with two letters if they exist; None if it is no code."""
     from langcodes import Language
     from langcodes.tag_parser import LanguageTagError
 
@@ -115,7 +121,7 @@ def _meant(asked: str) -> Language | None:
 
 
 def _named(name: str) -> Language | None:
-    """The language of the longest English name that this one begins with: for ROMANCE the Romany of the Roma."""
+    """The language with the longest English name that begins this text: for ROMANCE the Romany of the Roma."""
     from langcodes import Language
 
     if not name.strip() or "(" in name:  # it would be read without what is in brackets
@@ -127,8 +133,11 @@ def _named(name: str) -> Language | None:
 
 
 def _fitting(asked: str, known: Sequence[str]) -> list[str]:
-    """The codes of a language; else those of the languages that it comprises (Norwegian, Bokmål and Nynorsk); else
-    those that are another code for it."""
+    """The codes of a language.
+
+    If there are none, the codes of the languages that it comprises (Norwegian: Bokmål and Nynorsk).  Otherwise,
+    equivalent codes.
+    """
     from langcodes import tag_distance
     from langcodes.data_dicts import MACROLANGUAGES
 
@@ -145,13 +154,13 @@ def _fitting(asked: str, known: Sequence[str]) -> list[str]:
 
 
 def _script_fits(wanted: Language, one: Language) -> bool:
-    """Whether two languages are written alike, as far as their scripts or territories say."""
+    """Whether two languages have the same script, as far as their scripts or territories show it."""
     scripts = [of.script or (of.maximize().script if of.territory else None) for of in (wanted, one)]
     return None in scripts or scripts[0] == scripts[1]
 
 
 def _narrowed(wanted: Language, found: Sequence[tuple[str, Language]]) -> list[str]:
-    """Those that say as much as is wanted, not more: `pt` of `pt` and `pt_BR`."""
+    """The languages that are exactly as specific as the wanted one: `pt` of `pt` and `pt_BR`."""
     ways: tuple[Callable[[Language], bool], ...] = (
         lambda one: (one.script, one.territory) == (wanted.script, wanted.territory),
         lambda one: one.territory == wanted.territory,

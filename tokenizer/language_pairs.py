@@ -1,4 +1,4 @@
-"""`LanguagePairs`: what a model translates, as products of sources and targets: 40,000 pairs in 400 codes."""
+"""`LanguagePairs`: the language pairs of a model, as products of sources and targets: 40,000 pairs in 400 codes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ MOST_LETTERS = 60  # of the code or name of a language
 
 @dataclass(frozen=True, eq=False)
 class LanguagePairs(Sequence[Pair]):
-    """Pairs of (source, target) codes, the default first; as a sequence, none of which is longer in memory than its
-    codes.
+    """Pairs of (source, target) codes, the default first: a sequence that stores only the codes.
 
     Args:
-        products: sources and targets of each: every one of the sources by every one of the targets.
-        default: whether the first target is taken where none is asked for; a model of 200 languages has none.
+        products: pairs of sources and targets; each source combines with each target.
+        default: whether the first target is the default; a model of 200 languages has none.
     """
 
     products: tuple[tuple[Codes, Codes], ...] = ()
@@ -56,13 +55,16 @@ class LanguagePairs(Sequence[Pair]):
         return tuple(dict.fromkeys(code for sources, targets in self.products if source in sources for code in targets))
 
     def sources_to(self, target: str | None) -> Codes:
-        """The sources of a target language, given by code or name; of any for None."""
+        """The sources of a target language, which may be a code or a name; None: any target."""
         to = None if target is None else codes_of(target[:MOST_LETTERS], self.targets)[:1]
         return tuple(dict.fromkeys(code for sources, targets in self.products if to is None or {*to} & {*targets}
                                    for code in sources))
 
     def fitting(self, source: str | None, target: str | None) -> Pair | None:
-        """The first pair of these languages, None for any; no pair of a language with itself where another fits."""
+        """The first pair of these languages; None means any.
+
+        A pair of a language with itself is returned only if no other fits.
+        """
         found = None
         for sources, targets in self.products:
             if source not in (None, *sources) or target not in (None, *targets):
@@ -75,10 +77,10 @@ class LanguagePairs(Sequence[Pair]):
         return found
 
     def find(self, source: str | None, target: str | None) -> Pair:
-        """The pair that these codes or names of languages mean, None for the default.
+        """The pair of these codes or names of languages; None means the default.
 
-        UserError, of one line: an unknown or ambiguous language, a pair that there is not, or no target where there is
-        no default.
+        Raises UserError for an unknown or ambiguous language, a pair that does not exist, or a missing target without
+        default.
         """
         if target is None and not self.default:
             raise UserError(f"this model translates to {len(self.targets)} languages: choose one (--to, target=), such"
@@ -86,7 +88,7 @@ class LanguagePairs(Sequence[Pair]):
         return self._find(source, target)
 
     def has(self, source: str | None, target: str | None) -> bool:
-        """Whether there is a pair of these languages, None for any."""
+        """Whether a pair of these languages exists; None means any."""
         try:
             self._find(source, target)
         except UserError:
@@ -120,7 +122,7 @@ class LanguagePairs(Sequence[Pair]):
                         f" {with_names(nearest(asked, known))}")
 
     def listed(self) -> list[list[str]] | None:
-        """The pairs one by one, as JSON has them; None for too many."""
+        """The pairs as a list for JSON; None if there are too many."""
         return [list(pair) for pair in self] if len(self) <= MOST_LISTED else None
 
     def __str__(self) -> str:

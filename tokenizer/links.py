@@ -34,7 +34,10 @@ def to_pharaoh(links: Iterable[Link]) -> str:
 
 
 def from_pharaoh(line: str) -> Links:
-    """The links in a line; UserError if it is invalid."""
+    """The links in a line.
+
+    Raises UserError for an invalid line.
+    """
     sides: dict[str, set[Link]] = {"-": set(), "p": set()}
     for item in line.split():
         found = _LINK.fullmatch(item)
@@ -45,7 +48,10 @@ def from_pharaoh(line: str) -> Links:
 
 
 def read_pharaoh(path: str | Path) -> Iterator[Links]:
-    """The links in each line of a file; UserError naming the line if it is invalid."""
+    """The links in each line of a file.
+
+    Raises UserError for an invalid line, with its number.
+    """
     try:
         with Path(path).open(encoding="utf-8") as file:
             for number, line in enumerate(file, start=1):

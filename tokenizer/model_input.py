@@ -1,16 +1,16 @@
-"""What a model reads of a segment, and its translation with the parts that the model has not read.
+"""The model's input for a segment, and its translation with protected parts restored.
 
-A model would invent something for a protected part, so it reads a name instead, which most models copy (for a quantity,
-another number of the same unit), and that is replaced in its output.  If it does not come back exactly once, the model
-reads the text without it, and the part is placed after the same share of words as in the source.  Numbers are left to
-the model, which may have to write them differently (`3.5`, `3,5`), unless they come back changed: then they are
-protected too.  A mark is placed around the words that the model writes for what it stands around when that is
-translated alone (`asides`).  A text wholly in capitals is read in lower case (`capitals.py`), and its translation is
-put in capitals.
+A model would invent a translation for a protected part, so it reads a name instead, which most models copy.  For a
+quantity it reads another number with the same unit.  The stand-in is replaced in the output.  If it does not come back
+exactly once, the model reads the text without it, and the part goes after the same share of words as in the source.
 
-A term of a glossary is read as it is at first, and nothing more is done if its translation is there.  Otherwise the
-model reads the target term itself, which it often copies and fits into the sentence; then a common noun of its gender;
-then a name (`FORCED`).  Whatever stands for it is replaced, and the word before it made to fit (`agreement.py`).
+Numbers are left to the model, which may have to write them differently (`3.5`, `3,5`).  If they come back changed, they
+are protected too.  A mark is placed around the translation of its words, which are also translated alone to find it
+(`asides`).  A text wholly in capitals is read in lower case (`capitals.py`), and its translation is put in capitals.
+
+The model first reads a term of a glossary as it is.  If the translation has the target term, nothing more is needed.
+Otherwise the model reads the target term itself, which it often copies and fits into the sentence; then a common noun
+of its gender; then a name (`FORCED`).  The stand-in is replaced, and the word before it is adapted (`agreement.py`).
 
     reading = Reading.of("See {url} for more.")
     reading.model_input                     "See Anna for more."
@@ -77,10 +77,10 @@ MOST_ASIDES = 8  # in a segment; marks around other words are placed by the shar
 
 @dataclass(frozen=True)
 class Reading:
-    """A text as a model reads it: `model_input`.
+    """A text and the input for the model, `model_input`.
 
-    The `parts` that it does not read are replaced by `stand_ins`; those with an empty one are left out.  `breaks` is
-    white space between sentences, which is one space for the model, and not restored here.
+    `stand_ins` replace the protected `parts`; a part with an empty one is left out.  `breaks` is white space between
+    sentences: one space for the model, and not restored here.
     """
 
     text: str
@@ -97,13 +97,14 @@ class Reading:
     @classmethod
     def of(cls, text: str, *, care: int = 0, forced: int = 0, unforced: frozenset[str] = frozenset(), prefix: str = "",
            protection: Protection = ANY, breaks: Sequence[Span] = ()) -> Reading:
-        """Care 0: names replace protected parts, another number that of a quantity; marks and emoji are left out.
-        1: other numbers replace numbers and whole quantities.  2: everything is left out.
+        """The reading of a text with this much care.
 
-        `forced`: which of `FORCED` replaces terms of the glossary, but for the `unforced` target terms, which the model
-        has written by itself.
+        Care 0: names replace protected parts, and another number replaces that of a quantity.  Marks and emoji are left
+        out.  Care 1: other numbers replace numbers and whole quantities.  Care 2: everything is left out.
 
-        Parts that `prefix`, the forced prefix of the translation, already contains are left out equally often.
+        `forced` selects the entry of `FORCED` that replaces terms of the glossary.  `unforced` target terms are exempt,
+        because the model writes them by itself.  Parts that `prefix`, the forced prefix of the translation, already
+        contains are left out equally often.
         """
         parts = protection.parts(text)
         if care:
@@ -138,7 +139,7 @@ class Reading:
         return replace(made, model_input=made._read((0, len(text))))
 
     def _read(self, span: Span) -> str:
-        """What the model reads of a span of the text."""
+        """The model's input for a span of the text."""
         read, done = "", span[0]
         known = self.protection.known
         gaps = [(Part(one, "space"), "") for one in self.breaks]
@@ -166,18 +167,19 @@ class Reading:
 
     @cached_property
     def asides(self) -> dict[Span, str]:
-        """What marks stand around, as the model reads it: to translate alone, to find it in the translation."""
+        """The words inside marks, as the model reads them; their separate translations locate them in the translation.
+        """
         spans = dict.fromkeys(self._stands_at(part) for part in self.parts if part.kind == "mark" or part.is_second)
         read = {span: self._read(span) for span in spans if span and not self._is_whole(span)}
         return dict(islice(((span, text) for span, text in read.items() if any(map(str.isalnum, text))), MOST_ASIDES))
 
     def _stands_at(self, part: Part) -> Span | None:
-        """What a mark stands around; the first of two words with a slash between them."""
+        """The span inside a mark; the first of two words with a slash between them."""
         return _FIRST.search(self.text, 0, part.start).span() if part.is_second else part.inside
 
     @property
     def bracketed(self) -> list[Span]:
-        """What is translated by itself."""
+        """The spans that are translated separately."""
         return [part.inside for part in self.parts if part.inside and part.kind == "aside"]
 
     def _trailing(self, translation: str) -> str:
@@ -206,7 +208,9 @@ class Reading:
         return not _WORD.search(self.text, 0, span[0]) and not _WORD.search(self.text, span[1])
 
     def further(self, translation: str = "") -> Reading | None:
-        """The next reading of the text that differs; None if there is none.  Terms that the translation has stay."""
+        """The next reading of the text that differs; None if there is none.  Terms that the translation already has
+        stay.
+        """
         kinds = range(len(FORCED) if self.has_terms else 1)
         after = [(forced, care) for forced in kinds for care in range(MOST_CARE)
                  if (forced, care) > (self.forced, self.care)]
@@ -217,7 +221,7 @@ class Reading:
         return next((way for way in ways if way.model_input != self.model_input), None)
 
     def _written_in(self, translation: str) -> frozenset[str]:
-        """The target terms that a translation has, of those that were read as they are."""
+        """The target terms in a translation, of those that were read as they are."""
         read = Counter(part.written for part in self.parts if part.kind == "term" and (
             not self.forced or part.written in self.unforced))
         found = occurrences(map(self._cased, read), self._cased(translation))
@@ -228,8 +232,10 @@ class Reading:
         return any(part.kind == "term" for part in self.parts)
 
     def restored(self, translation: str, asides: Mapping[Span, str] = MappingProxyType({})) -> str | None:
-        """The translation with the parts restored, marks by the translations of the `asides`; None if a stand-in has
-        not come back exactly once, or if numbers have changed and there is a further reading."""
+        """The translation with the parts restored, and marks placed by the translations of the `asides`.
+
+        None if a stand-in did not come back exactly once, or if numbers changed and there is a further reading.
+        """
         if _changed(self.model_input, translation) and self.further() is not None:
             return None
         translation = self._trailing(self._cased(translation))
@@ -257,8 +263,11 @@ class Reading:
         return translation
 
     def _terms_in(self, translation: str) -> list[tuple[Span, Part]] | None:
-        """Where the translation has what stands for terms, each with its term.  Terms that are read as they are need no
-        more than be there.  None if one is not there, or its stand-in too often."""
+        """The spans of terms or their stand-ins in the translation, each with its term.
+
+        None if one is missing, or if a stand-in occurs too often.  Terms that are read as they are may occur several
+        times.
+        """
         if not self.has_terms:
             return []
         languages = {"source": self.protection.language, "target": self.protection.target}
@@ -266,8 +275,8 @@ class Reading:
         for part, stand_in in zip(self.parts, self.stand_ins, strict=True):
             kind = self._kind(part)
             if kind and stand_in:
-                said = [part.written] if kind in ("source", "target") else forms(stand_in, **languages)
-                wanted.setdefault(tuple(map(self._cased, said)), []).append(part)
+                texts = [part.written] if kind in ("source", "target") else forms(stand_in, **languages)
+                wanted.setdefault(tuple(map(self._cased, texts)), []).append(part)
         found = occurrences([one for each in wanted for one in each], translation)
         places: list[tuple[Span, Part]] = []
         for each, parts in wanted.items():
@@ -282,16 +291,16 @@ class Reading:
         return places
 
     def _cased(self, text: str) -> str:
-        """Of the translation, which is in capitals where the text is."""
+        """A text from the translation, which is in capitals if the source is."""
         return text.upper() if self.is_in_capitals else text
 
     def _kind(self, part: Part) -> str:
-        """What is read for a term; nothing for other parts."""
+        """The kind of stand-in for a term; empty for other parts."""
         return "" if part.kind != "term" else FORCED[0 if part.written in self.unforced else self.forced]
 
 
 def _read_for_term(part: Part, words: str, kind: str, protection: Protection, taken: Sequence[str]) -> str:
-    """What is read for a term; empty for a name, and if there is no noun that is not `taken` by the text."""
+    """The model's input for a term; empty for a name, and if every noun is `taken` by the text."""
     if kind == "source":
         return plain(words, protection.known).text
     if kind == "target":
@@ -301,7 +310,7 @@ def _read_for_term(part: Part, words: str, kind: str, protection: Protection, ta
 
 
 def _found(words: str, text: str) -> list[Span]:
-    """Their occurrences in the text, not as part of a longer word or number, and with any spaces."""
+    """The occurrences of words in the text with any spaces, except inside a longer word or number."""
     before = r"(?<![^\W_])" if words[0].isalnum() else ""
     after = r"(?![^\W_])" if words[-1].isalnum() else ""
     return [match.span() for match in re.finditer(before + re.escape(words).replace(r"\ ", r"\s?") + after, text)]
@@ -338,8 +347,11 @@ class _Placing:
         self.source_end = len(self.source.rstrip())
 
     def place(self, part: Part) -> Span:
-        """Of a part without stand-in: beside the words that a mark stands around or after; at the next gap for white
-        space; otherwise after the same share of words as in the source, or at an end if it is there in the source."""
+        """The position of a part without stand-in.
+
+        Marks go beside their words.  White space goes to the next gap.  Any other part goes after the same share of
+        words as in the source, or to the same end.
+        """
         inside = self.reading._stands_at(part)
         if inside and (part.is_beside or part.is_second):
             place = self._around(inside)[not part.opens]
@@ -357,18 +369,18 @@ class _Placing:
         return place, place
 
     def _same(self, mark: str, number: int) -> int:
-        """The place in the translation of a mark of the source, by how many there are before."""
+        """The position in the translation of a mark of the source, by the number of equal marks before it."""
         place = -1
         for _ in range(number + 1):
             place = self.translation.index(mark, place + 1)
         return len(self.translation[:place].rstrip())
 
     def _share(self, place: int, count: int) -> int:
-        """How many of this many words correspond to the words before a place in the source."""
+        """The number of words, of `count`, that correspond to the words before a position in the source."""
         return round(bisect_left(self.words, place) * count / max(len(self.words), 1))
 
     def _end(self, place: int) -> int:
-        """The end of the word of the translation that corresponds to the last one before a place in the source."""
+        """The end of the word of the translation that corresponds to the last word before a position in the source."""
         number = self._share(place, len(self.ends))
         return self.ends[number - 1] if number else 0
 
@@ -382,7 +394,7 @@ class _Placing:
         return self.gaps.pop(min(range(len(self.gaps)), key=lambda number: abs(self.gaps[number][0] - place)))
 
     def _around(self, inside: Span) -> Span:
-        """Where the translation says what stands at `inside` in the source."""
+        """The span in the translation of the words at `inside` in the source."""
         forms = [match.span() for match in _FORM.finditer(self.translation)]
         if not forms:
             return 0, len(self.translation)
@@ -411,7 +423,7 @@ class _Placing:
         """Insert a part with the surrounding white space of the source, if there is any."""
         if part.kind == "space" or part.is_beside:
             return text[: place[0]] + self._written(part) + text[place[1] :]
-        if part.kind == "term" and self.reading._is_whole(part.span):  # then the model's article is none of the text
+        if part.kind == "term" and self.reading._is_whole(part.span):  # then the text has no article
             before = _WORD.sub("", text[: place[0]]).strip()
             text, place = before + text[place[0] :], (len(before), len(before) + place[1] - place[0])
         start, end = _blank_about(text, place[0])[0], _blank_about(text, place[1])[1]
@@ -432,7 +444,7 @@ class _Placing:
         return before + words + right + text[end:]
 
     def _written(self, part: Part, before: str = "") -> str:
-        """What stands for a part in the translation."""
+        """The text of a part in the translation."""
         start, end = part.span
         if part.kind == "term":
             if self.reading.is_in_capitals:
@@ -446,13 +458,13 @@ class _Placing:
 
 
 def _likeness(word: str, other: str) -> int:
-    """How surely two words are forms of one: the letters that they share at the start, 0 if too few."""
+    """How likely two words are forms of one: the number of letters that they share at the start, 0 if too few."""
     shared = len(commonprefix([word, other]))
     return shared if word == other or shared >= max(3, 0.6 * max(len(word), len(other))) else 0
 
 
 def _blank_about(text: str, place: int) -> Span:
-    """The white space around a place, in time independent of the length of the text."""
+    """The white space around a position, in time independent of the length of the text."""
     start = end = place
     while start and text[start - 1].isspace():
         start -= 1

@@ -1,8 +1,8 @@
-"""The characters that a model reads for those of a text.
+"""Plain counterparts of the characters of a text, for the model.
 
 Texts are full of characters that training texts lack: soft hyphens, zero-width characters, direction marks, no-break
-and thin spaces, an ellipsis in one character, full-width letters.  `plain` removes or replaces those that change how a
-text looks but not what it says, and remembers where each character came from.
+and thin spaces, an ellipsis in one character, full-width letters.  `plain` removes or replaces characters that change
+the look of a text but not its meaning, and records the origin of each character.
 """
 
 from __future__ import annotations
@@ -42,27 +42,31 @@ _LETTER = regex.compile(r"[\p{L}\p{M}\p{N}]")
 
 @dataclass(frozen=True)
 class Plain:
-    """A text as a model reads it, and for each of its characters, and its end, the place in the original."""
+    """A text as a model reads it; each character, and the end, has its position in the original."""
 
     text: str
     places: range | tuple[int, ...]
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """The span in the original of a span of the text that is not empty."""
+        """The span in the original of a non-empty span of the text."""
         return self.places[start], self.places[end - 1] + 1
 
 
 @lru_cache(32)
 def characters(words: frozenset[str]) -> frozenset[str]:
-    """The characters that a model has read, in both cases, from the casefolded words of its training text; basic Latin
-    always."""
+    """The characters that a model knows, in both cases, from the casefolded words of its training text.
+
+    Basic Latin is always known.
+    """
     seen = frozenset("".join(words))
     return _BASIC | seen | {other for char in seen for other in (char.upper(), char.title()) if len(other) == 1}
 
 
 def plain(text: str, known: frozenset[str] | None = None) -> Plain:
-    """Without invisible characters, with ordinary spaces and dots, and with plain counterparts for characters that are
-    not `known` to the model; None: all are."""
+    """The text without invisible characters, with ordinary spaces and dots.
+
+    Characters that the model does not know (`known`) have plain counterparts.  None: all are known.
+    """
     odd = _ODD_ASCII if text.isascii() else _ODD
     if not odd.search(text) and (known is None or known.issuperset(text)):
         return Plain(text, range(len(text) + 1))
@@ -82,8 +86,11 @@ def plain(text: str, known: frozenset[str] | None = None) -> Plain:
 
 @lru_cache(4096)
 def counterpart(char: str, known: frozenset[str]) -> str:
-    """What a model reads for a letter, a digit or a punctuation mark: itself if it has no other form that is known.
-    Nothing for a mark over a letter that has no letter with it."""
+    """The model's input for a letter, a digit or a punctuation mark; the character itself if it has no other known
+    form.
+
+    A combining mark over a letter without a composed form has no counterpart.
+    """
     if "\u0300" <= char <= "\u036f" and char not in known:
         return ""
     if char not in known and (category(char)[0] in "LP" or category(char) in ("Nd", "Nl")):
@@ -94,8 +101,11 @@ def counterpart(char: str, known: frozenset[str]) -> str:
 
 
 def length(text: str) -> int:
-    """The letters and digits of a text.  An ideograph counts as three and a Hangul syllable as two, so that texts of
-    different scripts that say the same are about equally long."""
+    """The number of letters and digits of a text, weighted by script.
+
+    An ideograph counts as three and a Hangul syllable as two, so that translations in different scripts have similar
+    lengths.
+    """
     if not text or max(text) < "\u0300":
         return sum(map(str.isalnum, text))
     return len(_LETTER.findall(text)) + 2 * len(_IDEOGRAPH.findall(text)) + len(_HANGUL.findall(text))

@@ -1,12 +1,12 @@
-"""Which parts of a text a model does not read, by their shape.
+"""The parts of a text that a model does not read, found by their shape.
 
-What is not language (`SHAPES`: addresses, files, placeholders, code, quantities with a unit; words with letters that
-the model never saw) stays exactly the same in a translation.  Marks go round the model: those that it never saw, or
-that wrap a word, are left out of what it reads and placed around the same words again.  So do emoji, tags, and white
-space other than a single space.  `model_input.py` says how.
+Parts that are not language (`SHAPES`) stay exactly the same in a translation: addresses, files, placeholders, code,
+quantities with a unit, and words with letters that the model does not know.  Marks bypass the model if they are unknown
+or wrap a word: they are left out of its input and placed around the same words again.  So are emoji, tags, and white
+space other than a single space.  The method is in `model_input.py`.
 
 To protect anything else, give a pattern (`keeping`), or replace it by a private-use character.  The terms of a glossary
-(`terms.py`) are parts too: the model may read them, but what stands for them is given.
+(`terms.py`) are parts too: the model may read them, but their translation is given.
 """
 
 from __future__ import annotations
@@ -136,10 +136,12 @@ _PAIR = regex.compile(  # work/life, but not his/her
 class Part:
     """A part of a text that the model does not read.
 
-    A `name` or a `number` may be read as another one.  A `mark` is left out; `inside` is what it stands before
-    (`opens`) or after, None for one that stands alone.  A `space` is read as a single space.  An `aside`, several
-    words in brackets (at `inside`), is translated by itself.  A `sign` for *and* is read as this word.  A `term` of the
-    glossary is `written` so.
+    - `name` or `number`: may be read as another one.
+    - `mark`: left out.  `inside` is the span after it (`opens`) or before it; None for a mark that stands alone.
+    - `space`: read as a single space.
+    - `aside`: several words in brackets (at `inside`), translated separately.
+    - `sign`: a sign for *and*, read as this word.
+    - `term`: a term of the glossary; its translation is `written`.
     """
 
     span: Span
@@ -158,22 +160,23 @@ class Part:
 
     @property
     def is_second(self) -> bool:
-        """Whether it is the second word of two with a slash between them."""
+        """Whether it is the second of two words with a slash between them."""
         return self.kind == "aside" and self.inside is not None and self.inside[1] == self.end
 
     @property
     def is_beside(self) -> bool:
-        """Whether it is a mark that touches what it stands before or after."""
+        """Whether it is a mark that touches its words."""
         return self.kind == "mark" and self.inside is not None and (self.opens or self.inside[1] == self.start)
 
 
 @dataclass(frozen=True)
 class Protection:
-    """What a model does not read: parts of certain shapes, what `keep` matches, and characters that it does not know.
+    """The rules for what a model does not read: certain shapes, the matches of `keep`, and unknown characters.
 
-    `known` are the characters that it has read in training (see `plain.characters`); None: all.  Without `asides`, what
-    stands in brackets is read with the words around it.  A sign between words (`&`) is read as *and* in the `language`.
-    The terms of the `glossary` are written as it says in the `target` language.
+    - `known`: the characters of the training text (see `plain.characters`); None: all.
+    - `asides`: whether text in brackets is translated separately.
+    - `language`: for the sign between words (`&`), which is read as *and* in this language.
+    - `glossary`, `target`: terms and their translations in the target language.
     """
 
     known: frozenset[str] | None = None
@@ -185,11 +188,11 @@ class Protection:
 
     @property
     def conjunction(self) -> str:
-        """The word for a sign between words; empty if the language is not known."""
+        """The word for a sign between words; empty for an unknown language."""
         return _AND.get(iso(self.language), "")
 
     def terms(self, text: str) -> Sequence[Part]:
-        """The terms of the glossary, in order: neither inside what is not language nor in what `keep` matches."""
+        """The terms of the glossary in order, except inside shapes and matches of `keep`."""
         if self.glossary is None:
             return ()
         return _known_terms(self, text) if len(text) <= MOST_CACHED else self._terms(self.glossary, text)
@@ -204,7 +207,7 @@ class Protection:
         return without(barred, (Part(span, "term", written=written) for span, written in found))
 
     def shapes(self, text: str) -> Sequence[Part]:
-        """The parts that are not language, in order; none of them in a term of the glossary (`C++`)."""
+        """The parts that are not language, in order, except inside a term of the glossary (`C++`)."""
         return without(self.terms(text), self._shapes(text)) if self.glossary else self._shapes(text)
 
     def _shapes(self, text: str) -> Sequence[Part]:
@@ -271,7 +274,7 @@ class Protection:
         return any(map(str.isalpha, read))
 
     def _foreign(self, text: str, known: frozenset[str]) -> list[Part]:
-        """Words with letters that are not known; neighbours are one part."""
+        """Words with unknown letters; neighbours are one part."""
         found: list[Part] = []
         for word in _WORD.finditer(text):
             if any(_is_letter(char) and not known.issuperset(counterpart(char, known)) for char in word[0]):
@@ -282,7 +285,7 @@ class Protection:
         return found
 
     def _inside(self, text: str, wraps: list[Part]) -> list[Part]:
-        """Wraps, with marks for asides where these are not to be translated by themselves, or are all there is."""
+        """Pairs of marks; asides become marks if they are not translated separately, or are the whole text."""
         asides = [part for part in wraps if part.kind == "aside"]
         if self.asides and any(map(str.isalpha, _filled(text, asides, " "))):
             return wraps
@@ -291,7 +294,7 @@ class Protection:
         return [*(part for part in wraps if part.kind != "aside"), *pairs]
 
     def _symbols(self, text: str, known: frozenset[str]) -> Iterator[Part]:
-        """Runs of symbols that are not known."""
+        """Runs of unknown symbols."""
         if known.issuperset(text):
             return
         start = 0
@@ -307,7 +310,7 @@ ANY = Protection()
 
 @lru_cache(1_024)
 def _known_parts(protection: Protection, text: str) -> Sequence[Part]:
-    """Of a sentence, which is asked for its parts when it is cut, read and put together."""
+    """The parts of a sentence, cached: they are needed when it is cut, read and put together."""
     return tuple(protection._all_parts(text))
 
 
@@ -317,8 +320,11 @@ def _known_terms(protection: Protection, text: str) -> Sequence[Part]:
 
 
 def keeping(pattern: str, texts: Sequence[str]) -> list[regex.Pattern[str] | None]:
-    """For each text a pattern of what a caller's pattern matches in it, word for word, so that its time is spent once;
-    None if that is nothing.  UserError if it is no regular expression, too long or too slow."""
+    """For each text a literal pattern of the matches of a caller's pattern, so that the search runs once; None without
+    matches.
+
+    Raises UserError for an invalid regular expression, or one that is too long or too slow.
+    """
     if len(pattern) > LONGEST_PATTERN:
         raise UserError(f"keep has {len(pattern):,} characters: at most {LONGEST_PATTERN:,} are allowed", exit_code=2)
     if math.prod(map(int, _REPEATS.findall(pattern))) > MOST_REPEATS:  # compiling unfolds them
@@ -338,7 +344,7 @@ def keeping(pattern: str, texts: Sequence[str]) -> list[regex.Pattern[str] | Non
 
 
 def _literal(text: str, spans: Sequence[Span]) -> regex.Pattern[str] | None:
-    """A pattern of these spans of a text; one that is never found inside a word matches nothing inside a word."""
+    """A pattern of these spans of a text; a span that never occurs inside a word matches nothing inside a word."""
     words = {normalize("NFC", text[start:end]) for start, end in spans if start < end}
     within = {normalize("NFC", text[start:end]) for start, end in spans if start < end and any(
         text[max(place - 1, 0) : place].isalnum() and text[place : place + 1].isalnum() for place in (start, end))}
@@ -353,7 +359,7 @@ def _is_letter(char: str) -> bool:
 
 
 def _is_shape(match: regex.Match[str]) -> bool:
-    """Whether a match is no entity for a character that is read as another one."""
+    """Whether a match is a shape, not an entity for a character that is read as another one."""
     return not match["entity"] or plain(match[0]).text == match[0]
 
 
@@ -364,7 +370,7 @@ def _part(match: regex.Match[str]) -> Part:
 
 
 def without(parts: Sequence[Part], more: Iterable[Part]) -> list[Part]:
-    """Those of `more` that overlap none of the parts."""
+    """The items of `more` that overlap none of the parts."""
     taken = sorted(part.span for part in parts)
     starts, ends = [start for start, _ in taken], [end for _, end in taken]
     return [one for one in more if bisect_right(ends, one.start) == bisect_left(starts, one.end)]
@@ -395,8 +401,10 @@ def _attached(part: Part, text: str) -> Part:
 
 
 def _paired(text: str, shapes: Sequence[Part]) -> list[Part]:
-    """The shapes, with tags around what they enclose, in one part with it if it is not read; trademark signs and emoji
-    after their words."""
+    """The shapes, with tags around the text that they enclose, and trademark signs and emoji after their words.
+
+    Tags around text that is not read are one part with it.
+    """
     parts, opened, since = list(shapes), dict[str, list[int]](), 0
     for number, part in enumerate(parts):
         tag = _TAG.match(text, part.start) if part.kind == "mark" else None
@@ -422,13 +430,13 @@ def _paired(text: str, shapes: Sequence[Part]) -> list[Part]:
 
 
 def _is_name(text: str, inside: Span, start: int) -> bool:
-    """Whether what brackets hold says what the name before them is: Paris (France)."""
+    """Whether a text in brackets explains the name before it: Paris (France)."""
     before = _LAST_WORD.match(text, 0, start)
     return text[inside[0]].isupper() and before is not None and before[0][0].isupper() and before.start() > 0
 
 
 def _wraps(text: str, span: Span) -> Iterator[Part]:
-    """Marks in pairs around a word or around several: a model trained on whole sentences has seen few of them."""
+    """Marks in pairs around one or several words; a model trained on whole sentences has seen few of them."""
     for match in _WRAPPED.finditer(text, span[0], span[1]):
         inside, mark = match.span("inside"), match["open"].strip()
         brackets, is_word = mark[0] in _BRACKETS, _WORD.fullmatch(match["inside"]) is not None

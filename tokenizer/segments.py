@@ -1,10 +1,10 @@
 """Splits a text into segments for translation, and joins the translations in the same layout.
 
-A sentence is translated alone, unless it may need the one before, which has the antecedent of its first pronoun ("The
-owl lent the ladder to the crow.  It was grateful."): then they stay together, as many as the model was trained on.
-Others are best translated alone: context can only mislead a small model.  A line break always separates.  Parts without
-words (`...`, `12345`, a URL, a list or quotation mark) are not translated: they go between the segments, like white
-space.
+A sentence is translated alone unless it may need the one before it for the antecedent of its first pronoun ("The owl
+lent the ladder to the crow.  It was grateful.").  Such sentences stay together, up to the number that the model was
+trained on.  Other sentences are best translated alone, because context can only mislead a small model.  A line break
+always separates.  Parts without words (`...`, `12345`, a URL, a list or quotation mark) are not translated: they go
+between the segments, like white space.
 """
 
 import re
@@ -94,7 +94,7 @@ class Cut:
 
     @classmethod
     def at(cls, text: str, breaks: Sequence[Span]) -> "Cut":
-        """A text without white space around it, cut where `breaks` are."""
+        """A text without white space around it, cut at `breaks`."""
         places = [0, *(place for span in breaks for place in span), len(text)]
         parts = [text[start:end] for start, end in pairwise(places)]
         return cls(tuple(parts[::2]), ("", *parts[1::2], ""))
@@ -120,7 +120,7 @@ class Cut:
 
 
 def cut_sentences(text: str, *, language: str, together: int = 1, protection: Protection = ANY) -> Cut:
-    """Split into sentences, each with following ones in its line that refer back: at most `together` in a segment."""
+    """Split into sentences; at most `together` sentences in a line stay in one segment if the later ones refer back."""
     segments, between = [], [""]
     for part in _parts(text, language, together, protection):
         start, end = _edges(part, protection) if protection.has_words(part) else (0, 0)
@@ -134,28 +134,33 @@ def cut_sentences(text: str, *, language: str, together: int = 1, protection: Pr
 
 
 def is_plain_sentence(text: str, known: frozenset[str] | None) -> bool:
-    """Whether a text is surely one sentence of known characters that a model reads as it is, without anything that
-    would be protected or restored in its translation: letters with single spaces, commas, apostrophes and hyphens
-    between them, and one mark at the end.  Much faster than cutting and reading it, and true for most sentences."""
+    """Whether a text is certainly one sentence of known characters that a model reads unchanged, without protected
+    parts.
+
+    Such a sentence has letters with single spaces, commas, apostrophes and hyphens between them, and one mark at the
+    end.  The test is much faster than cutting and reading the text, and true for most sentences.
+    """
     return _PLAIN.fullmatch(text) is not None and not text.isupper() and (known is None or known.issuperset(text))
 
 
 def refers_back(sentence: str, *, language: str) -> bool:
-    """Whether a sentence may need the one before; False for languages not listed here."""
+    """Whether a sentence may need the one before; False for languages that are not listed here."""
     words = islice(_WORD.finditer(normalize("NFC", sentence)), EARLY)
     return any(word.group().casefold() in _PRONOUNS.get(iso(language), ()) for word in words)
 
 
 def halves(text: str, *, protection: Protection = ANY) -> Cut:
-    """Split near the middle: between sentences if possible, else clauses, words, characters.  ValueError for one
-    character."""
+    """Split near the middle: between sentences if possible, else clauses, words or characters.
+
+    Raises ValueError for one character.
+    """
     place = _near_middle(text, protection, _PLACES)
     first, second = text[:place].rstrip(), text[place:].lstrip()
     return Cut((first, second), ("", text[len(first) : len(text) - len(second)], ""))
 
 
 def clauses(text: str, *, protection: Protection = ANY) -> Cut | None:
-    """Split between the two clauses nearest to the middle; None if there are not two with words."""
+    """Split between the two clauses nearest to the middle; None unless both have words."""
     try:
         place = _near_middle(text, protection, _CLAUSES)
     except ValueError:
@@ -167,7 +172,7 @@ def clauses(text: str, *, protection: Protection = ANY) -> Cut | None:
 
 
 def sentences(text: str, *, language: str, protection: Protection = ANY) -> list[str]:
-    """The sentences with words, without surrounding white space; what has no words belongs to the one before."""
+    """The sentences with words, without surrounding white space; text without words belongs to the sentence before."""
     found: list[str] = []
     for part in _sentences(text, language, protection):
         if found and not (protection.has_words(part) and protection.has_words(found[0])):
@@ -183,8 +188,10 @@ def count_sentences(text: str, *, language: str, protection: Protection = ANY) -
 
 
 def _edges(part: str, protection: Protection) -> tuple[int, int]:
-    """The span to translate in a part with words: without white space and marks at its ends, and protected parts set
-    apart by colons."""
+    """The span to translate in a part with words, without white space and marks at its ends.
+
+    Protected parts that colons separate are left out too.
+    """
     start, end = _end(_MARKS, part), len(part.rstrip())
     parts = protection.parts(part)
     if not parts and part[start:end].isprintable():
@@ -200,7 +207,7 @@ def _edges(part: str, protection: Protection) -> tuple[int, int]:
 
 
 def _end(pattern: re.Pattern[str], text: str) -> int:
-    """The end of what a pattern that may be empty matches at the start."""
+    """The end of the match at the start, for a pattern that may match nothing."""
     match = pattern.match(text)
     return match.end() if match else 0
 
@@ -247,8 +254,9 @@ def _parts(text: str, language: str, together: int, protection: Protection) -> I
 
 
 def _cells(line: str, protection: Protection) -> list[str]:
-    """A line in the parts that stand alone, and what separates them: the cells of a table, a label and what it labels,
-    parts between dashes."""
+    """A line in independent parts and their separators: the cells of a table, a label and its text, parts between
+    dashes.
+    """
     if len(_TABS.findall(line)) > 1:
         return _TABS.split(line)
     if protection.known is None or not _MAY_CUT.search(line):
@@ -259,7 +267,7 @@ def _cells(line: str, protection: Protection) -> list[str]:
 
 
 def _sentences(text: str, language: str, protection: Protection) -> list[str]:
-    """Sentences by sentencex, with all spaces as ASCII, since some others (`C\u00a0.`) make it panic."""
+    """Sentences by sentencex, with all spaces as ASCII, because some others (`C .`) make it panic."""
     shown = protection.masked(_ELLIPSIS.sub(".", _SPACE.sub(" ", text)))
     ends = set(accumulate(map(len, segment(iso(language), shown)))) | {0, len(text)}
     if not text.isascii():
@@ -273,8 +281,10 @@ def _unsplit(text: str, protection: Protection) -> Iterator[Span]:
 
 
 def _near_middle(text: str, protection: Protection, patterns: Sequence[regex.Pattern[str]]) -> int:
-    """Where to split, never at an end, and not inside a protected part if there is another place; ValueError if there
-    is no place."""
+    """A position near the middle to split at, never an end, and not inside a protected part if possible.
+
+    Raises ValueError if there is none.
+    """
     begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
     protected = {place for start, stop in _unsplit(text, protection) for place in range(start + 1, stop)}
     for barred in (protected, set[int]()):

@@ -48,9 +48,11 @@ def template(*, tag: str | None, tokenizer: Tokenizer) -> TemplateProcessing:
 def train_backend(texts: Iterable[str], *, vocab_size: int, languages: Sequence[str]) -> Tokenizer:
     """Learn a joint vocabulary of source and target texts.
 
-    `vocab_size` counts everything and is met exactly if the texts have enough repetition; otherwise the vocabulary is
-    smaller.  The texts are read twice; an iterator is first stored as a list.  `languages` are the target languages
-    that get a tag, in slot order: to retrain a tokenizer, give its old languages first, and their tags keep their ids.
+    Args:
+        texts: the texts, read twice; an iterator is first stored as a list.
+        vocab_size: the number of all ids.  The vocabulary is smaller if the texts do not repeat enough.
+        languages: the target languages that get a tag, in slot order.  To retrain a tokenizer, give its old languages
+            first, so that their tags keep their ids.
     """
     fixed = [*SPECIAL_TOKENS, *tag_slots(languages), *(f"<0x{byte:02X}>" for byte in range(256))]
     room = vocab_size - len(fixed)

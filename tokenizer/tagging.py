@@ -1,9 +1,9 @@
-"""How a foreign model is told its languages, from its own tokenizer and configuration.
+"""The language tags of models of other families, from their tokenizer and configuration.
 
     NLLB, M2M-100, mBART-50, mBART   the source's tag beside the source, the target's first in the translation
     Marian of many targets           `>>fra<<` before the source; MADLAD, a T5, likewise `<2fr>`
-    T5                               a task prefix in words, such as `translate English to French: `: what its
-                                     configuration names or, where that names none (mT5, T5 1.1), these words
+    T5                               a task prefix in words, such as `translate English to French: `, from its
+                                     configuration; where it names none (mT5, T5 1.1), these words
 
     tagging(model.config, tokenizer, "eng_Latn", "fra_Latn").encode(tokenizer, "The cat.")
 """
@@ -34,12 +34,12 @@ STARTS_FROM_TAG = ("MBartTokenizer", "MBartTokenizerFast")  # of 25 languages: i
 
 @dataclass(frozen=True)
 class Tagging:
-    """What stands beside the text of a pair of languages.
+    """The text and ids around the source text of a language pair.
 
     Args:
         prefix: text before every source text.
         before: ids before those of the source text.
-        after: ids after them, `</s>` among them.
+        after: ids after them, including `</s>`.
         first: the id that every translation begins with; None: the checkpoint's own.
     """
 
@@ -55,8 +55,10 @@ class Tagging:
 
 @dataclass(frozen=True)
 class _Tags:
-    """Of a tokenizer: the ids by language of the tags that stand beside a source, of Marian's and of MADLAD's before
-    it; and the ids that the tokenizer puts before and after every source by itself."""
+    """The tags of a tokenizer: ids by language, and the ids that it puts before and after every source by itself.
+
+    `beside` are tags beside a source; `marian` and `madlad` are tags before it.
+    """
 
     beside: dict[str, int]
     marian: dict[str, int]
@@ -64,7 +66,7 @@ class _Tags:
     frame: tuple[Ids, Ids]
 
     def before(self, config: Any) -> dict[str, int]:
-        """The tags before a source; in a tokenizer of another family `<2fr>` means something else."""
+        """The tags before a source; in a tokenizer of another family `<2fr>` has another meaning."""
         return self.madlad if getattr(config, "model_type", "") in T5 else self.marian
 
 
@@ -72,8 +74,10 @@ _known: WeakKeyDictionary[PreTrainedTokenizerBase, _Tags] = WeakKeyDictionary()
 
 
 def tagging(config: Any, tokenizer: PreTrainedTokenizerBase, source: str, target: str) -> Tagging:
-    """For a source and a target of `language_pairs`; a language that the model has no tag for leaves it as its
-    tokenizer is set."""
+    """The tagging for a source and a target of `language_pairs`.
+
+    For a language without a tag, the tokenizer's own setting stays.
+    """
     tags = _tags(tokenizer)
     own = {id: tags.beside.get(source, id) for id in tags.beside.values()}
     before, after = (tuple(own.get(id, id) for id in ids) for ids in tags.frame)
@@ -87,14 +91,15 @@ def tagging(config: Any, tokenizer: PreTrainedTokenizerBase, source: str, target
 
 
 def is_told_in_words(config: Any, tokenizer: PreTrainedTokenizerBase) -> bool:
-    """Whether a prefix of words says the languages: of a T5 without tags, unlike MADLAD."""
+    """Whether a prefix in words names the languages: for a T5 without tags, unlike MADLAD."""
     return getattr(config, "model_type", "") in T5 and not _tags(tokenizer).madlad
 
 
 def spoken_pair(source: str | None, target: str | None) -> Pair:
-    """The codes of the languages asked of a T5 that names no pair; ("", "") for none, to read a text as it is.
+    """The codes of the given languages, for a T5 that names no pair; ("", "") without languages, to read a text as it
+    is.
 
-    UserError, of one line, for one language without the other, and for what is no language.
+    Raises UserError for one language without the other, and for anything but a language.
     """
     if source is None and target is None:
         return "", ""
@@ -118,17 +123,17 @@ def first_ids(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
 
 
 def task_prefix(config: Any, source: str, target: str) -> str:
-    """What the configuration of a T5 puts before a source; "" if it names no such task."""
+    """The text that the configuration of a T5 puts before a source; "" if it names no such task."""
     return str(_tasks(config).get((source, target), ""))
 
 
 def new_task_prefix(source: str, target: str) -> str:
-    """What a T5 that is yet to learn this pair reads before a source."""
+    """The text before a source for a T5 that has not learnt this pair yet."""
     return f"translate {language_name(source)} to {language_name(target)}: "
 
 
 def language_pairs(config: Any, tokenizer: PreTrainedTokenizerBase) -> LanguagePairs:
-    """What the model translates; empty if neither its tokenizer nor its configuration says it."""
+    """The language pairs of a model; empty if neither its tokenizer nor its configuration names them."""
     if tasks := _tasks(config):
         return LanguagePairs.of(tasks)
     tags, kept = _tags(tokenizer), tokenizer.init_kwargs

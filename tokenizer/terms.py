@@ -1,7 +1,8 @@
-"""A glossary: terms of the source language and what a translation has to write for each, word for word.
+"""A glossary: terms of the source language, and the exact translation of each.
 
-A term is found as a whole word, the longest first and without overlap.  Its first letter may be small or a capital in
-the text, unless there are capitals further on (`iPhone`); a text wholly in capitals has its terms in capitals.
+A term matches as a whole word; longer terms match first, and matches do not overlap.  The first letter of a term may be
+upper or lower case in the text, unless the term has capitals further on (`iPhone`).  A text wholly in capitals has its
+terms in capitals.
 """
 
 from __future__ import annotations
@@ -27,14 +28,19 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Glossary:
-    """Pairs of a source term and its target term, each source term once.  A target term that is its source term is not
-    translated.  Prepared once: matching takes time linear in the text."""
+    """Pairs of a source term and its target term; each source term occurs once.
+
+    A target term that equals its source term means "do not translate".  Matching takes time linear in the text.
+    """
 
     pairs: tuple[tuple[str, str], ...]
 
     @classmethod
     def of(cls, pairs: Mapping[str, str] | Iterable[tuple[str, str]]) -> Glossary:
-        """Of pairs as a person writes them; UserError if one is no pair of terms."""
+        """The glossary of pairs as a person writes them.
+
+        Raises UserError for an item that is not a pair of terms.
+        """
         terms: dict[str, str] = {}
         for number, pair in enumerate(pairs.items() if isinstance(pairs, Mapping) else pairs, 1):
             add(terms, *pair, where=f"term {number} of the glossary")
@@ -52,7 +58,7 @@ class Glossary:
 
     @cached_property
     def _targets(self) -> dict[str, str]:
-        """By the source term as a text may have it."""
+        """The target terms by source term, in each form that a text may have."""
         return {_other_case(source): target for source, target in self.pairs} | dict(self.pairs)
 
     @cached_property
@@ -68,14 +74,19 @@ class Glossary:
         return _compiled(self._in_capitals)
 
     def found(self, text: str, *, capitals: bool = False) -> list[tuple[Span, str]]:
-        """The source terms in a text, in order: the span of each, and its target term.  `capitals`: all text is."""
+        """The source terms in a text, in order: the span of each, and its target term.  `capitals`: the text is in
+        capitals.
+        """
         targets = self._in_capitals if capitals else self._targets
         pattern = self._pattern_in_capitals if capitals else self._pattern
         return [(one.span(), targets[one[0]]) for one in pattern.finditer(_SPACE.sub(" ", text))] if self.pairs else []
 
 
 def add(terms: dict[str, str], source: str, target: str, *, where: str) -> None:
-    """Add a pair; UserError, which says `where` it stands, if it is none or contradicts one that is there."""
+    """Add a pair of terms.
+
+    Raises UserError for an invalid pair, or one that contradicts an earlier pair; the message begins with `where`.
+    """
     source, target = (normalize("NFC", " ".join(one.split())) for one in (source, target))
     for side, term in (("source", source), ("target", target)):
         if not term:
@@ -90,8 +101,10 @@ def add(terms: dict[str, str], source: str, target: str, *, where: str) -> None:
 
 
 def occurrences(targets: Iterable[str], text: str) -> dict[str, list[Span]]:
-    """Where target terms are written in a text, as whole words, each with either case of its first letter; the longest
-    first and without overlap."""
+    """The spans of target terms in a text, as whole words, with either case of the first letter.
+
+    Longer terms match first, and matches do not overlap.
+    """
     as_given = {form: target for target in targets for form in (_other_case(target), target)}
     found: dict[str, list[Span]] = {target: [] for target in as_given.values()}
     if as_given:
@@ -105,11 +118,11 @@ def _compiled(terms: Iterable[str]) -> regex.Pattern[str]:
 
 
 def capitalised(term: str) -> str:
-    """The term at the start of a sentence; as it is if it has capitals inside (`iPhone`)."""
+    """The term at the start of a sentence; unchanged if it has capitals inside (`iPhone`)."""
     return term if term[1:] != term[1:].lower() else term[:1].upper() + term[1:]
 
 
 def _other_case(term: str) -> str:
-    """The term with the other case of its first letter; as it is if it has capitals inside."""
+    """The term with the other case of its first letter; unchanged if it has capitals inside."""
     other = term[0].swapcase()
     return term if term[1:] != term[1:].lower() or len(other) != 1 else other + term[1:]

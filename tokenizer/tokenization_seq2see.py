@@ -1,9 +1,9 @@
 """The tokenizer: text to token ids and back, for any Unicode text, with a tag for each target language.
 
 A target begins with the tag of its language, a source has none: `labels = <2fr> Le chat ... </s>`.  `tokenizer(text)`
-parses special tokens written in the text, like Hugging Face tokenizers; `encode_source` and `encode_target` never do:
-to them a typed `</s>` is four characters.  A saved folder names the stock class TokenizersBackend, so AutoTokenizer
-loads it without this package; our own code calls `Seq2SeeTokenizer.from_pretrained(folder)`.
+parses special tokens in the text, like Hugging Face tokenizers.  `encode_source` and `encode_target` never do: for them
+a typed `</s>` is four characters.  A saved folder names the stock class TokenizersBackend, so AutoTokenizer loads it
+without this package.  Our own code calls `Seq2SeeTokenizer.from_pretrained(folder)`.
 """
 
 import json
@@ -24,13 +24,13 @@ MODEL_MAX_LENGTH = 1024  # Seq2SeeConfig.max_position_embeddings, unless a run c
 
 
 class Seq2SeeTokenizer(TokenizersBackend):
-    """BPE with byte fallback and language tags.
+    """The tokenizer of Seq2See models: BPE with byte fallback and language tags.
 
-    `tokenizer(source, text_target=target)` returns `labels` with the tag of `tgt_lang`, which is an argument of the
-    call or of `from_pretrained`, or an attribute.  The stock TokenizersBackend cannot add a tag: its labels are
-    `target </s>`, which the model refuses.
+    `tokenizer(source, text_target=target)` returns `labels` with the tag of `tgt_lang`.  Set `tgt_lang` in the call, in
+    `from_pretrained`, or as an attribute.  The stock TokenizersBackend cannot add a tag: its labels are `target </s>`,
+    which the model rejects.
 
-    Parsing of special tokens is a switch of the shared backend: threads that share a tokenizer may all call `encode_*`
+    Parsing of special tokens is a switch of the shared backend.  Threads that share a tokenizer may all call `encode_*`
     or all call the tokenizer, but not a mixture.
 
     There is deliberately no `__init__`: with one, transformers would rebuild the tokenizer from parts of
@@ -51,7 +51,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
         self.init_kwargs["tgt_lang"] = language
 
     def __call__(self, *texts: Any, tgt_lang: str | None = None, **how: Any) -> BatchEncoding:
-        """As in transformers; `tgt_lang` names the language of `text_target` for this call."""
+        """As in transformers; `tgt_lang` is the language of `text_target` for this call."""
         kept = dict(self.init_kwargs)
         try:
             if tgt_lang is not None:
@@ -68,7 +68,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
 
     @property
     def blank_token_ids(self) -> list[int]:
-        """The tokens of white space alone; a space without a token is spelled in bytes."""
+        """The tokens that contain only white space; a space without a token is spelled in bytes."""
         return sorted(id for text, id in self.get_vocab().items() if text.isspace())
 
     def tag_id(self, language: str) -> int:
@@ -92,10 +92,10 @@ class Seq2SeeTokenizer(TokenizersBackend):
 
     def train_new_from_iterator(self, text_iterator: Iterable[str | Sequence[str]], vocab_size: int,
                                 *_: Any, **other: Any) -> "Seq2SeeTokenizer":
-        """A tokenizer with a vocabulary for other texts, given one by one or in batches, and the same tags.
+        """A tokenizer with the same tags and a vocabulary for other texts, given one by one or in batches.
 
-        It uses `train_tokenizer`, because transformers' own way would leave out the byte tokens; so it adds no special
-        tokens.
+        It uses `train_tokenizer`, because transformers' own method would leave out the byte tokens.  So it adds no
+        special tokens.
         """
         if any(other.get(name) for name in ("new_special_tokens", "special_tokens_map")):
             raise UserError("a Seq2See vocabulary has only its own special tokens: omit this argument")
@@ -103,11 +103,14 @@ class Seq2SeeTokenizer(TokenizersBackend):
         return train_tokenizer(texts, vocab_size=vocab_size, languages=self.languages)
 
     def encode_source(self, text: str) -> list[int]:
-        """The tokens, then `</s>`.  Raises UserError for a lone surrogate, which no file or network can carry."""
+        """The tokens, then `</s>`.
+
+        Raises UserError for a lone surrogate, which is half a character.
+        """
         return self.encode_sources([text])[0]
 
     def encode_target(self, text: str, *, language: str) -> list[int]:
-        """The tag of the language, the tokens, `</s>`: a row of labels."""
+        """The tag of the language, the tokens, then `</s>`: a row of labels."""
         return self.encode_targets([text], [language])[0]
 
     def encode_sources(self, texts: Sequence[str]) -> list[list[int]]:
@@ -159,8 +162,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
 
 
 def train_tokenizer(texts: Iterable[str], *, vocab_size: int, languages: Sequence[str]) -> Seq2SeeTokenizer:
-    """Learn a joint vocabulary of source and target texts, with a tag for each target language: see
-    `subwords.train_backend`."""
+    """Learn a joint vocabulary of source and target texts, with a tag for each target language; see `train_backend`."""
     return Seq2SeeTokenizer(
         tokenizer_object=train_backend(texts, vocab_size=vocab_size, languages=languages),
         pad_token=PAD,
@@ -172,7 +174,10 @@ def train_tokenizer(texts: Iterable[str], *, vocab_size: int, languages: Sequenc
 
 
 def load_tokenizer(folder: Path) -> Seq2SeeTokenizer:
-    """The tokenizer in a checkpoint's folder; UserError if it cannot be read."""
+    """The tokenizer in a checkpoint's folder.
+
+    Raises UserError if it cannot be read.
+    """
     with as_user_error(f"the tokenizer in {folder} cannot be read"):
         tokenizer: Seq2SeeTokenizer = Seq2SeeTokenizer.from_pretrained(folder, local_files_only=True)
         special = (tokenizer.pad_token, tokenizer.bos_token, tokenizer.eos_token, tokenizer.unk_token)

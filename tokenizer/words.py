@@ -7,7 +7,7 @@ the text: words are slices of it, separated by white space.
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import accumulate
@@ -77,13 +77,13 @@ def _pattern(language: str) -> regex.Pattern:
 def split_words(text: str, *, language: str) -> list[Word]:
     """Split a text into words, left to right; joined with the white space between them they give the text again.
 
-    In every language: a run of letters and digits, with apostrophes, hyphens and middle dots inside it, is one word
-    (`didn't`, `cat's`, `well-known`, `3,5`; but `1 000` is two), every punctuation mark is one (but `...` is one),
-    and so is every emoji, flags and skin tones included, and every character of a script written without spaces
-    (Chinese, Japanese, Thai).  Devanagari vowel signs and viramas stay with their letters; a danda is punctuation.
+    In every language a run of letters and digits is one word, with apostrophes, hyphens and middle dots inside it:
+    `didn't`, `cat's`, `well-known`, `3,5`; but `1 000` is two.  Every punctuation mark is a word (but `...` is one).
+    So is every emoji, including flags and skin tones, and every character of a script without spaces (Chinese,
+    Japanese, Thai).  Devanagari vowel signs and viramas stay with their letters; a danda is punctuation.
 
-    French only: elided words end at their apostrophe (`l'` `arbre`, `jusqu'` `ici`, but `aujourd'hui`), and a clitic
-    after its verb is a word that begins with the hyphen (`a` `-t-il`, `est` `-ce`).
+    French only: elided words end at their apostrophe (`l'` `arbre`, `jusqu'` `ici`, but `aujourd'hui`).  A clitic after
+    its verb is a word that begins with the hyphen (`a` `-t-il`, `est` `-ce`).
     """
     pattern = _pattern(language) if _FRENCH.match(language) or not _PLAIN.fullmatch(text) else _IN_PLAIN  # as fast
     return [Word(found[0], found.start(), found.end()) for found in pattern.finditer(text)]
@@ -93,16 +93,19 @@ def split_words(text: str, *, language: str) -> list[Word]:
 class TokenSpan:
     """The span of a token (subword) in a text.
 
-    `text` is `text[start:end]`, or the name in the vocabulary for a special token, for one of several tokens that share
-    a character (`<0xE2>`), and for a token of only spaces.  `word` is an index in `split_words`; it is None for special
-    tokens and for tokens not visible in the text, such as a space at its end.  These, and spaces, have empty spans.
+    - `text`: `text[start:end]`, or the name in the vocabulary.  Special tokens, tokens that share a character
+      (`<0xE2>`), and tokens of only spaces have their names.
+    - `word`: an index in `split_words`.  It is None for special tokens and for tokens not visible in the text, such as
+      a space at its end.
+    - `start`, `end`: in characters.  Special tokens, invisible tokens and spaces have empty spans.
+    - `special`: whether it is a special token.
     """
 
-    text: str
-    word: int | None
-    start: int
-    end: int
-    special: bool
+    text: str = field(metadata={"description": "its text, or its name in the vocabulary"})
+    word: int | None = field(metadata={"description": "index of its word; null: outside words"})
+    start: int = field(metadata={"description": "start in the text, in characters"})
+    end: int = field(metadata={"description": "end in the text, in characters"})
+    special: bool = field(metadata={"description": "whether it is a special token"})
 
 
 def token_spans(
@@ -110,10 +113,12 @@ def token_spans(
 ) -> list[TokenSpan]:
     """Map the tokens `ids` to the words and characters of `text`, for any fast transformers tokenizer.
 
-    If `ids` are the tokenizer's encoding of `text`, its own offsets are used.  Otherwise (a model may segment a text
-    differently, and a translation may have been cleaned up) growing prefixes are decoded and aligned with the text.
-    Tokens that spell one character byte by byte all have the span of that character.  White space at the edges belongs
-    to no span; a token of only spaces belongs to the word after it.  A token across several words belongs to the first.
+    If `ids` are the tokenizer's encoding of `text`, its own offsets are used.  Otherwise growing prefixes are decoded
+    and aligned with the text, because a model may segment a text differently, and a translation may have been cleaned
+    up.
+
+    Tokens that spell one character in bytes all have the span of this character.  White space at the edges belongs to
+    no span.  A token of only spaces belongs to the word after it.  A token across several words belongs to the first.
     """
     readable = token_names(tokenizer, ids)
     added = {i for i, token in tokenizer.added_tokens_decoder.items() if token.special}
@@ -153,8 +158,10 @@ def token_spans(
 
 
 def token_names(tokenizer: "PreTrainedTokenizerBase", ids: Sequence[int]) -> list[str]:
-    """The tokens by their names in the vocabulary or, where these are codes for bytes, by what they spell: `▁été`, and
-    `<0xE2>` for a byte of a character that other tokens complete."""
+    """The names of tokens in the vocabulary, such as `▁été`, and `<0xE2>` for a byte of an incomplete character.
+
+    If the names are codes for bytes, they are decoded.
+    """
     names, known = vocabulary_names(tokenizer, ids), _byte_names(tokenizer)
     return names if not known else [name if (spelt := _bytes(known, name)) is None else _spelt(spelt) for name in names]
 
@@ -170,13 +177,14 @@ def _spelt(spelt: bytes) -> str:
 
 
 def _bytes(known: dict[str, int], name: str) -> bytes | None:
-    """What a token spells in bytes; None for one, such as a special token, with a character that is no byte's."""
+    """The bytes of a token; None for a token with a character that stands for no byte, such as a special token."""
     return bytes(known[c] for c in name) if all(c in known for c in name) else None
 
 
 def _byte_names(tokenizer: "PreTrainedTokenizerBase") -> dict[str, int]:
-    """The byte that each character stands for in the names of a vocabulary (of ByT5, GPT-2, BART); empty where
-    characters are themselves."""
+    """The byte of each character in the names of a vocabulary (ByT5, GPT-2, BART); empty if characters stand for
+    themselves.
+    """
     if type(tokenizer).__name__ == "ByT5Tokenizer":
         return {chr(byte): byte for byte in range(256)}
     spelt = tokenizer.is_fast and "ByteLevel" in str(getattr(tokenizer.backend_tokenizer, "decoder", None))
@@ -185,7 +193,7 @@ def _byte_names(tokenizer: "PreTrainedTokenizerBase") -> dict[str, int]:
 
 @cache
 def _byte_level() -> dict[str, int]:
-    """GPT-2's: printable bytes are themselves, the others the characters from U+0100 on."""
+    """GPT-2's: printable bytes stand for themselves, the others are the characters from U+0100 on."""
     own = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(256) if byte not in own]
     return {chr(byte): byte for byte in own} | {chr(0x100 + i): byte for i, byte in enumerate(others)}
@@ -219,7 +227,7 @@ def _own_offsets(tokenizer: "PreTrainedTokenizerBase", ids: list[int], text: str
 
 
 def _byte_offsets(tokenizer: "PreTrainedTokenizerBase", ids: list[int], text: str) -> list[tuple[int, int]] | None:
-    """The characters of which each token has bytes, if all tokens are bytes and spell `text`."""
+    """The characters whose bytes each token holds, if all tokens are bytes and spell `text`."""
     known = _byte_names(tokenizer)
     parts = [_bytes(known, name) or b"" for name in vocabulary_names(tokenizer, ids)]
     if not all(parts) or b"".join(parts) != text.encode():
@@ -248,7 +256,7 @@ def _aligned(tokenizer: "PreTrainedTokenizerBase", ids: list[int], text: str) ->
 
 
 def refuse_surrogates(text: str) -> None:
-    """Raise UserError for a lone surrogate, which is half a character."""
+    """Raises UserError for a lone surrogate, which is half a character."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -1,4 +1,4 @@
-"""Text to ids and back: two implementations, which give the same ids.
+"""Text to ids and back: two implementations that give the same ids.
 
 `Seq2SeeCodec` loads the tokenizer.json of a Seq2See checkpoint with the `tokenizers` library alone, in milliseconds and
 without torch.  `TokenizerCodec` wraps any transformers tokenizer.
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 
 class Seq2SeeCodec:
-    """For a Seq2See checkpoint; UserError if its tokenizer.json cannot be read.
+    """The codec of a Seq2See checkpoint.
 
-    `tags` are the ids of the target languages, empty if a model has none.
+    `tags` are the ids of the target languages; empty if a model has none.  Raises UserError if the tokenizer.json
+    cannot be read.
     """
 
     def __init__(self, folder: Path):
@@ -42,8 +43,10 @@ class Seq2SeeCodec:
         self._end = end
 
     def encode(self, texts: Sequence[str], *, source: str = "", target: str = "") -> list[list[int]]:
-        """Source ids of texts to translate from `source` to `target` ("": as the tokenizer is set), including `</s>`.
-        Special tokens written in a text are plain text."""
+        """Source ids of texts to translate from `source` to `target`, including `</s>`.
+
+        With "" as a language, the tokenizer's own setting applies.  Special tokens in a text are plain text.
+        """
         return self._encode(texts)
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
@@ -64,7 +67,7 @@ class Seq2SeeCodec:
 
 
 class TokenizerCodec:
-    """For any transformers tokenizer, with the configuration of its model; otherwise like `Seq2SeeCodec`."""
+    """The codec of any transformers tokenizer, with the configuration of its model; otherwise like `Seq2SeeCodec`."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, config: Any):
         with IMPORTS:

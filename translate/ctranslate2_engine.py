@@ -1,6 +1,6 @@
 """The fast engine: CTranslate2, on a CPU or a CUDA GPU, for the models it supports (see `export.py`).
 
-It has one global seed, so samples would depend on the batch: it only searches.
+CTranslate2 has one global seed, so samples would depend on the batch.  This engine therefore never samples.
 """
 
 import gc
@@ -35,8 +35,8 @@ class CTranslate2Engine:
 
     Args:
         folder: an export of `export.py` that has passed its manifest check.
-        defaults: the checkpoint's, of which it uses those that are no options.
-        precision: of the export's weights: int8, float32.
+        defaults: the checkpoint's; the engine uses its settings that are not decoding options.
+        precision: of the export's weights: int8 or float32.
         threads: sentences are sharded among them; each sentence runs on one.
         device: cpu or cuda.
     """
@@ -65,10 +65,10 @@ class CTranslate2Engine:
 
     def translate(self, sources: Sequence[Ids], options: DecodingOptions, *,
                   wanted: Wanted | None = None) -> list[EngineOutput]:
-        """See `Engine`; ValueError for options that sample.
+        """See `Engine`.
 
-        `wanted` is checked only before the first step: CTranslate2's callback per token, which works only without
-        beams, takes a quarter more time.
+        `wanted` is checked only before the first step.  CTranslate2 has a callback for each token, but it works only
+        without beams and takes a quarter more time.  Raises ValueError for options that sample.
         """
         if options.sampling:
             raise ValueError("CTranslate2 cannot sample reproducibly: expected options without sampling")
@@ -101,12 +101,12 @@ class CTranslate2Engine:
         return self._rescored(sources, found) if options.penalised else found
 
     def _until(self, options: DecodingOptions) -> dict[str, Any]:
-        """When beam search ends.
+        """The condition that ends beam search.
 
-        By itself CTranslate2 ends it once as many hypotheses have ended as there are beams, however improbable: that is
-        `early_stopping: true` of `generate`.  A model that is sure of a long sentence loses it so, for every step ends
-        some improbable beginning of it.  Only without a length penalty does CTranslate2 wait for the most probable beam
-        to end.  Half as many hypotheses more then leave room to rank them by length.
+        By default CTranslate2 ends the search once as many hypotheses have ended as there are beams, however
+        improbable.  This is `early_stopping: true` of `generate`.  A confident model then loses a long sentence,
+        because every step ends some improbable prefix of it.  Only without a length penalty does CTranslate2 wait for
+        the most probable beam to end.  Half as many more hypotheses leave room to rank them by length.
         """
         beams = options.num_beams or 1
         if self.early or beams == 1:
@@ -115,9 +115,9 @@ class CTranslate2Engine:
 
     def _best(self, found: Sequence[tuple[list[str], float]], options: DecodingOptions,
               divisor: Callable[[int], float]) -> EngineOutput:
-        """The best of these tokens with their log-probabilities; `divisor`: the normaliser of the options.
+        """The best of these tokens with their log-probabilities; `divisor` is the normaliser of the options.
 
-        One that reaches the limit of length ends there where the checkpoint says so, as under `generate`: the forced
+        If the checkpoint forces an end, a hypothesis at the length limit ends there, as under `generate`.  The forced
         `</s>` is no choice, so its log-probability is 0.
         """
         forced = self._end_to_force(options)
@@ -131,11 +131,11 @@ class CTranslate2Engine:
                                              options=options) for score, tokens in scored[: options.alternatives]])
 
     def _end_to_force(self, options: DecodingOptions) -> int | None:
-        """None also where there is no room for it."""
+        """The id of a forced end; None also if there is no room for it."""
         return self.forced_end if (options.max_new_tokens or 0) > max(1, len(options.prefix)) else None
 
     def _rescored(self, sources: Sequence[Ids], found: Sequence[EngineOutput]) -> list[EngineOutput]:
-        """With the model's own log-probabilities, which the search has changed."""
+        """The hypotheses with the model's own log-probabilities, which the search has changed."""
         name = self.tokens.__getitem__
         pairs = [(source, one) for source, each in zip(sources, found, strict=True) for one in each]
         scored = self.translator.score_batch(

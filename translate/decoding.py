@@ -26,15 +26,19 @@ def option(least: float, most: float, description: str) -> Any:
 
 @dataclass(frozen=True)
 class DecodingOptions:
-    """How to search for translations; None: as the checkpoint says.  UserError if one is out of bounds.
+    """The options of a search for translations; None means the checkpoint's default.
 
-    Samples depend on `seed`, the source and the number of the alternative alone.  Every hypothesis begins with the ids
-    of `prefix`, the language tag and the caller's prefix; `GenerationDefaults.resolve` sets it.
+    Samples depend only on `seed`, the source and the index of the alternative.  Every hypothesis begins with the ids of
+    `prefix`: the language tag and the caller's prefix.  `GenerationDefaults.resolve` sets it.
+
+    Raises:
+        UserError: an option out of bounds.
     """
 
-    alternatives: int | None = option(1, MOST_BEAMS, "hypotheses for each text, best first")
+    alternatives: int | None = option(1, MOST_BEAMS, "number of hypotheses for each text, best first")
     num_beams: int | None = option(1, MOST_BEAMS, "beam width; 1 is greedy search")
-    max_new_tokens: int | None = option(1, MOST_POSITIONS, "tokens of a hypothesis, including its tag and </s>")
+    max_new_tokens: int | None = option(
+        1, MOST_POSITIONS, "maximum tokens of a hypothesis, including its language tag and </s>")
     length_penalty: float | None = option(-10, 10, "values above 1 favour longer hypotheses")
     repetition_penalty: float | None = option(0.1, 10, "values above 1 penalise tokens already written")
     no_repeat_ngram_size: int | None = option(0, 100, "size of n-grams that must not repeat; 0: no limit")
@@ -55,13 +59,14 @@ class DecodingOptions:
         return self.temperature is not None or self.top_k is not None or self.top_p is not None
 
     def searches_as(self, other: "DecodingOptions") -> bool:
-        """Whether two resolved options differ only in what does not change how probable a translation is."""
+        """Whether two resolved options differ only in options that do not change the probability of a translation."""
         may_differ = ("alternatives", "num_beams", "seed")
         return all(getattr(self, name) == getattr(other, name) for name in OPTIONS if name not in may_differ)
 
     @property
     def penalised(self) -> bool:
-        """Whether the search changes the model's probabilities, so that its scores are not made of them."""
+        """Whether the search changes the model's probabilities, so that its scores are not sums of log-probabilities.
+        """
         return self.repetition_penalty not in (None, 1) or bool(self.no_repeat_ngram_size)
 
     def normaliser(self, tokens: int) -> float:
@@ -80,7 +85,7 @@ Id = Annotated[int, Field(ge=0)]
 
 @dataclass(frozen=True)
 class GenerationSettings:
-    """What is read of a generation_config.json besides what is true or false, to check it; others are ignored."""
+    """The numbers that are read from a generation_config.json, with their bounds; other settings are ignored."""
 
     __pydantic_config__ = STRICT
     num_beams: Annotated[int, Field(ge=1)] | None = None
@@ -101,8 +106,11 @@ class GenerationSettings:
 
 
 def check_generation(config: Mapping[str, Any], *, tokens: object, where: str) -> None:
-    """UserError if a setting is of a wrong kind, or if what starts or ends a translation is not among so many `tokens`,
-    where they are known."""
+    """Check the settings of a generation_config.json.
+
+    Raises UserError if a setting has a wrong type, or if a start or end token is not among the `tokens`, if their
+    number is known.
+    """
     checked(GenerationSettings, {name: config.get(name) for name in get_type_hints(GenerationSettings)}, where=where)
     for name in ("eos_token_id", "decoder_start_token_id"):
         ids = config.get(name)
@@ -138,15 +146,15 @@ class GenerationDefaults:
 
     @cached_property
     def usual(self) -> DecodingOptions:
-        """The checkpoint's own."""
+        """The checkpoint's default options."""
         return self.resolve()
 
     def resolve(self, options: DecodingOptions = NO_OPTIONS, *, first: int | None = None) -> DecodingOptions:
-        """The caller's options, with the checkpoint's defaults for None; UserError for more tokens than positions.
+        """The caller's options, with the checkpoint's defaults for None.
 
-        `first` is the id that every hypothesis must begin with (a language tag), instead of the checkpoint's default.
         Sampling is the caller's choice: a checkpoint that samples by default is searched instead.  There are at least
-        as many beams as alternatives.
+        as many beams as alternatives.  `first` is the id that every hypothesis must begin with (a language tag),
+        instead of the checkpoint's default.  Raises UserError for more tokens than positions.
         """
         asked = options.max_new_tokens
         if asked and self.positions and asked > self.positions:

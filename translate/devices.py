@@ -1,7 +1,6 @@
 """The device that runs a model, and the cores that this process may run on.
 
-`auto` is a CUDA GPU if the library finds one, otherwise the CPU; `mps`, Apple's GPU, is used only on request.  PyTorch
-was run on an NVIDIA H200, CTranslate2 on no GPU yet.
+`auto` is a CUDA GPU if the library finds one, otherwise the CPU.  `mps`, Apple's GPU, is used only on request.
 """
 
 import ctypes
@@ -16,7 +15,10 @@ Device = Literal["auto", "cpu", "cuda", "mps"]
 
 
 def torch_device(wanted: Device) -> str:
-    """UserError for a device that PyTorch cannot find."""
+    """The device for PyTorch.
+
+    Raises UserError for a device that PyTorch cannot find.
+    """
     with IMPORTS:
         import torch
 
@@ -24,18 +26,23 @@ def torch_device(wanted: Device) -> str:
 
 
 def ctranslate2_device(wanted: Device) -> str:
-    """UserError for a device that CTranslate2 cannot find."""
+    """The device for CTranslate2.
+
+    Raises UserError for a device that CTranslate2 cannot find.
+    """
     return _chosen(wanted, "CTranslate2, which needs CUDA 12,", cuda=_ctranslate2_finds_cuda())
 
 
 def ctranslate2_finds(device: Device) -> bool:
-    """Whether CTranslate2 can run on it."""
+    """Whether CTranslate2 can run on the device."""
     return device in ("auto", "cpu") or (device == "cuda" and _ctranslate2_finds_cuda())
 
 
 def _ctranslate2_finds_cuda() -> bool:
-    """Whether there is a GPU, and the library of CUDA 12 that CTranslate2 loads at its first translation: PyTorch 2.13
-    brings that of CUDA 13 alone."""
+    """Whether there is a GPU and the library of CUDA 12, which CTranslate2 loads at its first translation.
+
+    PyTorch 2.13 brings only the library of CUDA 13.
+    """
     with IMPORTS:
         import ctranslate2
 
@@ -56,5 +63,5 @@ def _chosen(wanted: Device, library: str, *, cuda: bool, mps: bool = False) -> s
 
 
 def usable_cores() -> int:
-    """How many cores this process may run on."""
+    """The number of cores that this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""The example sentences of the page, in pairs: one word differs, and *it* means something else."""
+"""The example sentences of the page, in pairs: they differ in one word, which changes the antecedent of *it*."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCE, TARGET = "en", "fr"
 
 
 def sentences() -> list[tuple[str, str]]:
-    """The six example sentences, each with the pronoun that is right."""
+    """The six example sentences, each with the correct pronoun."""
     return [(one["before"] + word + one["after"], pronoun) for one in PAIRS
             for word, pronoun in zip(one["options"], one["pronouns"], strict=True)]
 

@@ -43,11 +43,11 @@ FORMAT = "3"  # version of the folder's content; incremented when it changes
 
 
 class NotForCTranslate2(UserError):
-    """CTranslate2 does not support the type or shape of the model, or its export cannot be written."""
+    """Raised if CTranslate2 does not support the type or shape of the model, or if its export cannot be written."""
 
 
 def exported(run: Path, *, quantization: str) -> Path:
-    """The folder of a checkpoint's export, created if it is missing or damaged."""
+    """The folder of a checkpoint's export, which is created if it is missing or damaged."""
     name = f"ctranslate2-{quantization}-{weights_hash(run)[:16]}"
     writable = places(run, beside=name, cached=f"exports/{name}")
     for place in (run / name, *writable):
@@ -87,7 +87,10 @@ def weights_hash(run: Path) -> str:
 
 
 def write(run: Path, folder: Path, *, quantization: str) -> None:
-    """Convert the checkpoint into `folder`, which appears once it is complete; UserError for an unsupported model."""
+    """Convert the checkpoint into `folder`, which appears once it is complete.
+
+    Raises UserError for an unsupported model.
+    """
     try:
         with IMPORTS:
             import ctranslate2  # noqa: F401
@@ -126,7 +129,7 @@ def write(run: Path, folder: Path, *, quantization: str) -> None:
 
 
 def why_not(checkpoint: LoadedCheckpoint) -> str | None:
-    """Why CTranslate2 cannot have a checkpoint, as far as its settings tell; None if it can."""
+    """Why CTranslate2 cannot run a checkpoint, as far as its settings show; None if it can."""
     if checkpoint.model_type not in ("seq2see", *LIKE_BART, *LIKE_T5):
         return f"CTranslate2 does not support {checkpoint.name}, a {checkpoint.model_type} model"
     if checkpoint.separate_vocabularies:
@@ -191,25 +194,28 @@ def seq2see_loader() -> BartLoader:
 
 
 def special_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Mapping[str, int]:
-    """The ids that CTranslate2 must know, by their names in its configuration; ValueError if there are none."""
+    """The ids that CTranslate2 must know, by their names in its configuration.
+
+    Raises ValueError if there are none.
+    """
     defaults = model.generation_config
     start = defaults.bos_token_id if defaults.decoder_start_token_id is None else defaults.decoder_start_token_id
     ends = defaults.eos_token_id if isinstance(defaults.eos_token_id, list) else [defaults.eos_token_id]
     if start is None or ends[0] is None:
-        raise ValueError("it does not say which token begins or ends a translation")
+        raise ValueError("its configuration does not name the tokens that begin and end a translation")
     unknown = ends[0] if tokenizer.unk_token_id is None else tokenizer.unk_token_id
     return {"decoder_start_token": start, "bos_token": start, "eos_token": ends[0], "unk_token": unknown}
 
 
 def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> list[str]:
-    """A name for each of the model's ids, without spaces: the tokenizer's, or `<id-ID>` where it has none."""
+    """A name without spaces for each of the model's ids: the tokenizer's, or `<id-ID>` if it has none."""
     known = min(size, len(tokenizer))
     names: dict[str, int] = {}
     for id, token in enumerate([*tokenizer.convert_ids_to_tokens(range(known)), *[None] * (size - known)]):
         name = spaceless(str(token))
         names[f"<id-{id}>" if token is None or name in names else name] = id
     if len(names) < size:
-        raise ValueError("its tokenizer gives several tokens one name")
+        raise ValueError("several tokens of its tokenizer have the same name")
     return list(names)
 
 
@@ -219,10 +225,11 @@ def spaceless(token: str) -> str:
 
 
 def write_vocabulary_map(run: Path, names: Sequence[str], path: Path) -> bool:
-    """Write the run's shortlist to `path`; False if it has none, UserError if it is invalid.
+    """Write the run's shortlist to `path`; False if it has none.
 
-    A line has a source token, a tab, and its candidate target tokens, separated by spaces; the line with an empty
-    source token lists those that are always candidates.  So a name must not contain spaces.
+    A line has a source token, a tab, and its candidate target tokens, separated by spaces.  The line with an empty
+    source token lists tokens that are always candidates.  So a name must not contain spaces.  Raises UserError for an
+    invalid shortlist.
     """
     try:
         content = json.loads((run / SHORTLIST).read_text("utf-8"))

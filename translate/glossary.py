@@ -1,4 +1,4 @@
-"""Glossaries in files: a line for each term, `source TAB target`."""
+"""Glossaries in files: one term in each line, `source TAB target`."""
 
 from pathlib import Path
 
@@ -9,9 +9,11 @@ __all__ = ["Glossary", "read_glossary"]
 
 
 def read_glossary(path: str | Path) -> Glossary:
-    """The glossary in a UTF-8 file.  Blank lines and those that begin with `#` are skipped.
+    """Read a glossary from a UTF-8 file; blank lines and lines that begin with `#` are skipped.
 
-    UserError, which names the file and the row, for a row that is no pair of terms, or contradicts another.
+    Raises:
+        UserError: a row that is not a pair of terms, or that contradicts another row; the message has the file and the
+            row.
     """
     try:
         text = Path(path).read_text("utf-8-sig")

@@ -1,7 +1,7 @@
 """Greedy search in a shrinking batch: the decoding loop that `TorchEngine` passes to transformers' `generate`.
 
 transformers' own loop computes every row until the longest has ended.  Here finished rows leave the batch, cache and
-encoder output, once they are a fair share of it: removal costs as much as a step or two.
+encoder output once enough of them have finished.  Their removal costs as much as a step or two.
 """
 
 from __future__ import annotations
@@ -32,13 +32,15 @@ def greedy(
     gone: Gone | None = None,
     **inputs: Any,
 ) -> list[tuple[list[int], float]]:
-    """For each row of `input_ids` [B,1]: the ids after the start token (those after the first `</s>` are meaningless),
-    and the sum of their log-probabilities up to there.
+    """For each row of `input_ids` [B,1]: the ids after the start token, and the sum of their log-probabilities.
+
+    The ids after the first `</s>` are meaningless and not in the sum.
 
     Args:
         sampler: maps ids [B,T], logits [B,V] and the original index [B] of each row to the values to maximise; None:
-            the logits.  Log-probabilities are those of the logits after the processors either way.
-        gone: called after each step; says which rows, in the order of `input_ids`, are no longer wanted and end there.
+            the logits.  Log-probabilities are those of the logits after the processors in either case.
+        gone: called after each step; returns which rows, in the order of `input_ids`, are no longer wanted and end
+            there.
     """
     ids_BT, row_B = input_ids, torch.arange(len(input_ids), device=input_ids.device)
     log_prob_B = torch.zeros_like(row_B, dtype=torch.float32)

@@ -53,15 +53,18 @@ class ModelChanged(UserError):
 
 
 class LoadedCheckpoint:
-    """The torch model is loaded from unchanged files or not at all, so that it is the model that translates.  `files`
-    is the folder that they are read from: `folder`, until `pin`.
+    """A checkpoint whose torch model is loaded on demand, from unchanged files only, so it is the model that
+    translates.
 
-    UserError for a folder with an invalid file.
+    `files` is the folder that they are read from: `folder`, until `pin`.
 
     Args:
         folder: the checkpoint's folder, or None if `loaded`, a model and its tokenizer, is given.
         trusted: run the model code in the folder.
-        device: where the torch model of the folder runs; a given model stays where it is.
+        device: the device of the torch model from the folder; a given model stays on its device.
+
+    Raises:
+        UserError: a folder with an invalid file.
     """
 
     def __init__(self, name: str, folder: Path | None = None, *, trusted: bool = False, loaded: Loaded | None = None,
@@ -86,9 +89,10 @@ class LoadedCheckpoint:
         self._twins: list[Loaded] = []  # not in use
 
     def pin(self) -> None:
-        """Keep the files as they are now, whatever replaces them: what is read later is of the same model.
+        """Keep the present files, even if they are replaced, so that later reads get the same model.
 
-        For who serves it: what is measured later is not seen.  ModelChanged if they have changed since it was loaded.
+        This is for servers.  Later measurements of the model are not seen.  Raises ModelChanged if the files have
+        changed since the model was loaded.
         """
         if self.folder is None:
             return
@@ -97,7 +101,7 @@ class LoadedCheckpoint:
         try:
             self._pinned = PinnedFiles(files)
         except OSError as error:
-            print(f"{self.name}: its files cannot be pinned ({error.strerror}): after a change of them, looking inside"
+            print(f"{self.name}: its files cannot be pinned ({error.strerror}): if they change, looking inside"
                   " needs a reload", file=sys.stderr, flush=True)
             return
         self.files = self._pinned.folder
@@ -116,7 +120,7 @@ class LoadedCheckpoint:
 
     @contextmanager
     def inside(self) -> Iterator[Loaded]:
-        """The PyTorch model and its tokenizer, locked: looking inside switches the attention implementation.
+        """The PyTorch model and its tokenizer, locked, because looking inside switches the attention implementation.
 
         Do not nest it: `look`, `score` and translating with PyTorch wait for it.
         """
@@ -126,7 +130,9 @@ class LoadedCheckpoint:
 
     @contextmanager
     def twin(self) -> Iterator[Self]:
-        """The same with modules of its own for the same weights, so that several can be looked into at once."""
+        """The same checkpoint with separate modules for the same weights, so that several threads can look inside at
+        once.
+        """
         try:
             loaded = self._twins.pop()
         except IndexError:
@@ -186,7 +192,7 @@ class LoadedCheckpoint:
             raise UserError(str(error).replace(str(self.files), str(self.folder)), exit_code=error.exit_code) from error
 
     def check_files(self) -> None:
-        """ModelChanged if the checkpoint's files have changed since they were opened."""
+        """Raises ModelChanged if the checkpoint's files have changed since they were opened."""
         if self.files is None:
             return
         try:
@@ -209,7 +215,7 @@ class LoadedCheckpoint:
 
     @property
     def defaults(self) -> GenerationDefaults:
-        """The checkpoint's decoding options: those of the loaded model, as it is now, or of its files."""
+        """The checkpoint's decoding defaults: those of the loaded model in its present state, or those of its files."""
         if self._loaded is not None:
             model = self._loaded[0]
             positions = getattr(model.config, "max_position_embeddings", None)
@@ -218,13 +224,15 @@ class LoadedCheckpoint:
 
     @cached_property
     def _defaults_of_files(self) -> GenerationDefaults:
-        """Those that the loaded model will have: of generation_config.json or, in older folders, of config.json."""
+        """The defaults that the loaded model will have: from generation_config.json or, in older folders, from
+        config.json.
+        """
         file = "generation_config.json" if self._generation else "config.json"
         where = f"{self.folder}/{file}"
         if self.folder is None or self.model_type == "seq2see":
-            said = {**self._config, **self._generation}
-            check_generation(said, tokens=said.get("vocab_size"), where=where)
-            return GenerationDefaults(said, self._config.get("max_position_embeddings"))
+            settings = {**self._config, **self._generation}
+            check_generation(settings, tokens=settings.get("vocab_size"), where=where)
+            return GenerationDefaults(settings, self._config.get("max_position_embeddings"))
         with IMPORTS:
             from transformers import GenerationConfig
 
@@ -260,10 +268,11 @@ class LoadedCheckpoint:
 
     @property
     def measurements(self) -> Measurements:
-        """What was measured of the model beside its files, as far as it is true now: nothing of it once the torch model
-        was trained further or changed otherwise, and inside an intervention such as `lens.ablate`.
+        """The measurements of the model beside its files, if they are valid now.
 
-        It takes some milliseconds, for the weights are read: ask once for several measurements.
+        They are not valid after the torch model was trained further or changed otherwise, or inside an intervention
+        such as `lens.ablate`.  A call reads the weights and takes some milliseconds, so call it once for several
+        measurements.
         """
         if self._loaded is None or not self.measured_files:
             return self.measured_files
@@ -301,7 +310,7 @@ class LoadedCheckpoint:
 
     @property
     def known_choice(self) -> AlignmentChoice:
-        """How links are best read off this model's maps, as far as is known."""
+        """The best known choice for deriving word links from this model's maps."""
         with IMPORTS:
             from ..lens.alignment_choice import best_known
             from ..lens.hooks import attention_sites
@@ -312,7 +321,7 @@ class LoadedCheckpoint:
 
 
 def fingerprint(folder: Path) -> str:
-    """Identifies the weights in a folder: the beginning of the SHA-256 of its files of weights."""
+    """Identifies the weights in a folder: the beginning of the SHA-256 of its weight files."""
     digest = hashlib.sha256()
     for path in sorted(weight_files(folder)):
         digest.update(bytes.fromhex(sha256(path)))
@@ -320,7 +329,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def _checksums(folder: Path) -> dict[str, str]:
-    """Of every file that is loaded: weights, configuration, vocabulary and generation settings."""
+    """The checksums of every file that is loaded: weights, configuration, vocabulary and generation settings."""
     files = [*model_files(folder), *folder.glob("generation_config.json")]
     return {path.name: sha256(path) for path in files}
 

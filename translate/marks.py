@@ -1,7 +1,7 @@
 """Places inline elements (bold type, a link) in a translation by word alignment.
 
-Each element becomes one run of the translation: the run in which words linked to the element's own outweigh the others.
-So elements stay nested, and none is lost or duplicated.  The translation itself is never changed.
+Each element becomes one run of words in the translation.  In this run, links to the element's own words outweigh other
+links.  So elements stay nested, and none is lost or duplicated.  The translation itself never changes.
 """
 
 from __future__ import annotations
@@ -70,9 +70,10 @@ class Alignment:
     @classmethod
     def measured(cls, trace: Trace, choice: AlignmentChoice, text: str, translation: str, *,
                  protection: Protection = ANY) -> Alignment:
-        """Links with the strengths that the choice derives from a trace, for every pair of words with any.
+        """Links with the strengths that the choice derives from a trace, for every pair of words with a positive
+        strength.
 
-        The model may have read and written stand-ins for protected text; identical protected text is linked, character
+        The model may have read and written stand-ins for protected text.  Identical protected text is linked character
         by character.
         """
         strength_JI = choice.strengths(trace)
@@ -103,8 +104,10 @@ class Alignment:
 
 
 def _words(text: str, language: str, protection: Protection, terms: Sequence[Span] = ()) -> dict[Span, str]:
-    """The spans of the words of a text, in order, and each as a model reads it; protected text is one word, and so is
-    a term."""
+    """The spans of the words of a text in order, each with the model's input for it.
+
+    Protected text and terms are one word each.
+    """
     protected = [*protection.spans(text), *terms]
     inside = {place for span in protected for place in range(*span)}
     shown = plain(text)
@@ -114,7 +117,7 @@ def _words(text: str, language: str, protection: Protection, terms: Sequence[Spa
 
 
 def _copies(text: str, translation: str, protection: Protection) -> list[tuple[Span, Span]]:
-    """Protected text of a source and the same in its translation."""
+    """Protected text of a source, and the same text in its translation."""
     left = [(span, translation[slice(*span)]) for span in reversed(protection.spans(translation))]
     copies = []
     for span in protection.spans(text):
@@ -125,7 +128,7 @@ def _copies(text: str, translation: str, protection: Protection) -> list[tuple[S
 
 
 def _terms(text: str, translation: str, protection: Protection) -> list[tuple[Span, Span]]:
-    """The terms of the glossary in a source and what is written for them in its translation, in the order of each."""
+    """The terms of the glossary in a source, and their translations, in the order of each."""
     terms = protection.terms(text)
     found = occurrences((one.written for one in terms), translation)
     each = {written: iter(spans) for written, spans in found.items()}
@@ -144,7 +147,7 @@ def _copied(copies: Iterable[tuple[Span, Span]]) -> list[tuple[Span, Span, float
 
 
 def words_shown(read: Sequence[Word], text: str, *, language: str, protection: Protection = ANY) -> dict[int, Span]:
-    """For the index of each word that a model read or wrote, the span of the word in the text that it stands for."""
+    """For each word that a model read or wrote: the span in the text that it stands for."""
     return _shown(read, _words(text, language, protection))
 
 
@@ -185,8 +188,11 @@ class Marking:
         return rendered + self._escaped(done, target[1])
 
     def _runs(self, marks: Sequence[Mark], source: Span, target: Span) -> list[Span | None]:
-        """The run of each mark that has one; runs do not overlap.  A word that owes more than half of its strength to
-        one mark is in that mark's run or in none; marks with such words choose first."""
+        """The run of each mark that has one; runs do not overlap.
+
+        A word that owes more than half of its strength to one mark is in this mark's run or in none.  Marks with such
+        words choose first.
+        """
         strengths = [self._strengths((mark.start, mark.end), target) for mark in marks]
         owner = {j: number for number, own in enumerate(strengths)
                  for j, strength in own.items() if 2 * strength > self.total[j]}
@@ -215,8 +221,11 @@ class Marking:
         return strengths
 
     def _run(self, own: Mapping[int, float], others: Collection[int]) -> tuple[int, int]:
-        """The first and last word of the run, without any of the `others`, in which a mark's own strength most
-        outweighs the rest (the maximum subarray, by Kadane's algorithm); otherwise the mark's strongest word."""
+        """The first and last word of the run of a mark, without any of the `others`.
+
+        It is the run in which the mark's own strength most outweighs the rest (the maximum subarray, by Kadane's
+        algorithm).  Otherwise it is the mark's strongest word.
+        """
         strongest = max(own, key=own.__getitem__)
         run, best, weight, first = (strongest, strongest), 0.0, -inf, 0
         for j in range(min(own), max(own) + 1):
@@ -229,8 +238,9 @@ class Marking:
         return run
 
     def _place(self, mark: Mark, source: Span, target: Span, taken: Sequence[Span]) -> int:
-        """The place of a mark without words here: after the word that it touches, or else before the next; outside
-        other marks."""
+        """The position of a mark without words: after the word that it touches, or else before the next; outside other
+        marks.
+        """
         touches = mark.start > source[0] and not self.source[mark.start - 1].isspace()
         near = bisect_left(self.links, mark.start if touches else mark.end, key=lambda link: link[0][0]) - touches
         if mark.start <= source[0]:

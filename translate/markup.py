@@ -1,7 +1,7 @@
 """Extracts the translatable text of HTML, and puts translations back into the markup.
 
 Markup is copied exactly; only the text between it changes.  The text of a block (a paragraph, a cell, a heading) is
-translated without markup; `marks.py` places the elements inside it (a link, bold type) around the words of its
+translated without markup.  `marks.py` places the elements inside it (a link, bold type) around the words of its
 translation.
 """
 
@@ -49,8 +49,16 @@ NOT_TRANSLATED = re.compile(
 
 @dataclass(frozen=True)
 class Token:
-    """A token of HTML.  Its kind is `text`, `space`, the `start` or `end` of an inline element (with its `name`),
-    `parts` (separates texts), `copied` (unchanged, part of the text) or `kept` (unchanged, not part of it)."""
+    """A token of HTML.
+
+    Its kind is one of:
+
+    - `text`, `space`;
+    - `start`, `end`: of an inline element, with its `name`;
+    - `parts`: separates texts;
+    - `copied`: unchanged, part of the text;
+    - `kept`: unchanged, not part of the text.
+    """
 
     raw: str
     kind: str
@@ -109,7 +117,7 @@ class Block:
 
 
 class Markup:
-    """An HTML text.  `texts` are the plain texts to translate, one for each of its `blocks` with words."""
+    """An HTML text; `texts` are the plain texts to translate, one for each of its `blocks` with words."""
 
     def __init__(self, text: str):
         self.parts: list[Block | str] = []
@@ -145,8 +153,7 @@ def _borders(marks: Sequence[Mark]) -> Iterator[int]:
 
 
 def read(text: str) -> list[Token]:
-    """Tokenise a text by HTML's rules, in linear time for any input: `html.parser` took 51 s for 30,000 characters of
-    `<a <a <a`."""
+    """Tokenise a text by HTML's rules, in linear time for any input, unlike `html.parser`."""
     tokens: list[Token] = []
     whole, name, depth = "", "", 0  # an untranslated element, and how many of its name are open
     for match in _PART.finditer(text):
@@ -168,8 +175,11 @@ def read(text: str) -> list[Token]:
 
 
 def _with_formulas(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with each short word that has a raised or lowered part (`H<sub>2</sub>O`, `1<sup>st</sup>`) as one
-    that is copied; a raised number at its end (`m<sup>2</sup>`) is a note."""
+    """The tokens, with each short word that has a raised or lowered part (`H<sub>2</sub>O`, `1<sup>st</sup>`) as one
+    token.
+
+    This token is copied.  A raised number at the end of a word (`m<sup>2</sup>`) is a note.
+    """
     found: list[Token] = []
     left = list(reversed(tokens))
     while left:
@@ -204,22 +214,36 @@ def _split(raw: str) -> list[Token]:
 
 
 def _with_notes(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with each reference to a note (`word<sup>1</sup>`) as one that is kept: it is no part of its word."""
+    """The tokens, with each reference to a note as one token that is kept outside its word.
+
+    It is a number or a sign, raised (`word<sup>1</sup>`), or a link right after a letter (`word<a>1</a>`).
+    """
     found: list[Token] = []
     first = -1  # of the tokens of the element in which these are
     for number, token in enumerate(tokens):
         found.append(token)
-        if token.kind == "start" and token.name in _RAISED:
+        if token.kind == "start" and (token.name in _RAISED or (token.name == "a" and first < 0 and _in_word(found))):
             first = len(found) - 1
         elif first >= 0 and token.kind == "end" and token.name == found[first].name:
             after = next((html.unescape(one.raw) for one in tokens[number + 1 : number + 2] if one.kind == "text"), "")
-            if not after[:1].isalnum():
+            if not after[:1].isalnum() and (token.name != "a" or _has_number(found[first:])):
                 found[first:] = [Token("".join(one.raw for one in found[first:]), "kept")]
             first = -1
         elif token.kind not in ("start", "end", "space", "text") or (
                 token.kind == "text" and any(map(str.isalpha, html.unescape(token.raw)))):
             first = -1
     return found
+
+
+def _in_word(tokens: Sequence[Token]) -> bool:
+    """Whether the last of these tokens comes right after a letter."""
+    before = next((token for token in reversed(tokens[:-1]) if token.kind != "end"), None)
+    return before is not None and before.kind == "text" and html.unescape(before.raw)[-1:].isalpha()
+
+
+def _has_number(tokens: Sequence[Token]) -> bool:
+    """Whether a text among the tokens has a digit or a sign for a note."""
+    return any(char.isdigit() or char in "*†‡§" for token in tokens if token.kind == "text" for char in token.raw)
 
 
 def _begins_untranslated(tag: str, raw: str) -> bool:

@@ -1,4 +1,4 @@
-"""What was measured of the weights of a checkpoint, from the files beside it or in the user's cache."""
+"""The measurements of a checkpoint's weights, from the files beside it or in the user's cache."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Measurements:
-    """Each file is read on first use, from `folder`, from its parent, a run's, or from the user's cache; UserError for
-    a damaged one.
+    """Each file is read on first use, from `folder`, from its parent (a run), or from the user's cache.
 
-    Anything is None (roles: empty) if there is no such file, or if it is of other weights than those with this
-    `fingerprint`.  With `alone`, only `folder` is looked into.
+    A measurement is None (roles: empty) if its file does not exist, or belongs to weights with another `fingerprint`.
+    With `alone`, only `folder` is searched.  Raises UserError for a damaged file.
     """
 
     folder: Path | None = None
@@ -44,28 +43,28 @@ class Measurements:
 
     @cached_property
     def roles(self) -> Roles:
-        """What each head is for, as `seq2see measure` found it."""
+        """The role of each head, from `seq2see measure`."""
         from ..lens.roles import FILE, read_roles
 
         return self._beside(FILE, partial(read_roles, weights=self.fingerprint)) or {}
 
     @cached_property
     def pronoun_effects(self) -> dict[str, Any] | None:
-        """What each head does for the pronoun, from the same file."""
+        """The effect of each head on the pronoun, from the same file."""
         from ..lens.roles import FILE, read_pronoun_effects
 
         return self._beside(FILE, partial(read_pronoun_effects, weights=self.fingerprint))
 
     @cached_property
     def nouns(self) -> frozenset[Noun]:
-        """The nouns that *it* and *they* can stand for in the corpus of these roles, from the same file."""
+        """The nouns that *it* and *they* can refer to in the corpus of these roles, from the same file."""
         from ..lens.roles import FILE, read_nouns
 
         return self._beside(FILE, partial(read_nouns, weights=self.fingerprint)) or frozenset()
 
     @property
     def alignment(self) -> AlignmentChoice | None:
-        """How to derive word links from this model's maps, fitted by `seq2see measure`."""
+        """The choice for deriving word links from this model's maps, fitted by `seq2see measure`."""
         from ..lens.alignment_choice import FILE, AlignmentChoice
 
         choice = self._beside(FILE, AlignmentChoice.load)
@@ -73,7 +72,7 @@ class Measurements:
 
     @cached_property
     def calibration(self) -> Calibration | None:
-        """The calibration of its probabilities, fitted by `seq2see measure`."""
+        """The calibration of the model's probabilities, fitted by `seq2see measure`."""
         from ..lens.calibration import FILE, Calibration
 
         found = self._beside(FILE, Calibration.load)
@@ -81,18 +80,18 @@ class Measurements:
 
     @cached_property
     def replay(self) -> Replay | None:
-        """The recorded moments of its training."""
+        """The recorded moments of the model's training."""
         from ..lens.replay import FILE, load_replay
 
         found = self._beside(FILE, lambda path: load_replay(path.parent))
         return found if found and found.weights == self.fingerprint else None
 
     def __bool__(self) -> bool:
-        """Whether there is any of the files."""
+        """Whether any of the files exists."""
         return bool(self.files())
 
     def files(self) -> dict[str, Path]:
-        """Those that there are, by name."""
+        """The existing files, by name."""
         from ..lens import alignment_choice, calibration, replay, roles, trust
 
         names = [one.FILE for one in (alignment_choice, calibration, replay, roles, trust)]
@@ -102,7 +101,7 @@ class Measurements:
         return next(map(read, self._paths(name)), None)
 
     def _paths(self, name: str) -> list[Path]:
-        """The files of this name: first where they would be written."""
+        """The files of this name, beginning with the one that would be written."""
         if self.folder is None:
             return []
         folders = (self.folder,) if self.alone else (*self._places(), self.folder, self.folder.parent)
@@ -113,9 +112,12 @@ class Measurements:
         return places(self.folder, beside="", cached=f"measurements/{self.fingerprint}")
 
     def writable(self) -> Path:
-        """The folder to write measurements of these weights to, which is made; UserError if there is none."""
+        """The folder to write measurements of these weights to; it is created.
+
+        Raises UserError if there is none.
+        """
         if self.folder is None:
-            raise UserError("the model was not loaded from a folder, so what is measured of it cannot be kept")
+            raise UserError("the model was not loaded from a folder, so its measurements cannot be saved")
         reason = None
         for place in self._places():
             try:
@@ -123,7 +125,7 @@ class Measurements:
                 return place
             except OSError as error:
                 reason = error.strerror
-        raise UserError(f"what is measured of {self.folder} can be written neither there nor to {place} ({reason}): set"
+        raise UserError(f"the measurements of {self.folder} can be written neither there nor to {place} ({reason}): set"
                         " XDG_CACHE_HOME to a writable folder")
 
 

@@ -1,8 +1,8 @@
-"""A model's files as they are now: replaced or deleted since, they can still be read.
+"""Pins a model's present files, so that they can be read after they are replaced or deleted.
 
-The folder of links needs no space on Linux, where a link is to an open file (`/proc/PID/fd/N`), nor elsewhere on the
-file system of the temporary folder, where it is a hard link; on another file system the files are copied.  What is
-written into a file itself, rather than renamed over it, shows through links: check what you read.
+On Linux the folder has links to open files (`/proc/PID/fd/N`) and needs no space.  Elsewhere it has hard links, if the
+temporary folder is on the same file system, or copies.  A change inside a file, rather than a rename over it, is
+visible through links, so check the contents.
 """
 
 import os
@@ -15,7 +15,10 @@ DESCRIPTORS = Path("/proc/self/fd")
 
 
 class PinnedFiles:
-    """Links to files, by their names in `folder`, for as long as this lives.  OSError if they cannot be made."""
+    """Links to files, by their names in `folder`, for the lifetime of this object.
+
+    Raises OSError if they cannot be made.
+    """
 
     def __init__(self, files: Mapping[str, Path]):
         self._made = TemporaryDirectory(prefix="seq2see-")

@@ -35,37 +35,49 @@ Wanted = Callable[[int], bool]  # whether source i is still wanted; called from 
 class Hypothesis:
     """One translation of a source; an engine leaves `text` empty.
 
-    `log_prob` is the sum of the model's log-probabilities of its tokens.  The first `given` ones, a language tag and a
-    prefix, were forced and count 0.  `score` ranks hypotheses: that sum, with the search's penalties for repetition,
-    divided by the number of tokens to the power of the length penalty, so usually the mean.  `finished` is False if the
-    length limit came before `</s>`.  `odds`: how many times as probable as the best hypothesis the model finds it.
+    - `token_ids`: its tokens.  The first `given` ones, a language tag and a prefix, were forced.
+    - `log_prob`: the sum of the model's log-probabilities of its tokens, in nats; forced tokens count 0.
+    - `score`: ranks hypotheses.  It is `log_prob` with the search's penalties for repetition, divided by the number of
+      tokens to the power of the length penalty, so it is usually the mean.
+    - `finished`: False if the length limit came before `</s>`.
+    - `odds`: its probability under the model, divided by that of the best hypothesis.
+    - `probability`: the calibrated probability that a reference is exactly the same (`seq2see measure`), or None.
 
-    `probability` is the calibrated chance that a reference reads exactly the same (`seq2see measure`).  Only the best
-    hypothesis has it, of a text translated whole by the checkpoint's own search: without a prefix, sampling or other
-    options than `alternatives` and `num_beams`; and only if the model is calibrated to that language and the chance was
-    found to hold.
+    Only the best hypothesis has a `probability`, and only under these conditions:
+
+    - the checkpoint's own search translated the whole text, without a prefix, sampling or options other than
+      `alternatives` and `num_beams`;
+    - the model is calibrated for the target language, and its calibration passed the checks.
     """
 
-    text: str
-    token_ids: tuple[int, ...]
-    score: float
-    log_prob: float
-    finished: bool
-    given: int = 0
-    probability: float | None = None
-    odds: float = 1.0
+    text: str = field(metadata={"description": "the translation"})
+    token_ids: tuple[int, ...] = field(metadata={"description": "ids of its tokens"})
+    score: float = field(
+        metadata={"description": "ranks hypotheses: log_prob with the penalties of the search, divided by a power of "
+        "the length"})
+    log_prob: float = field(
+        metadata={"description": "sum of the log-probabilities of its tokens, in nats; forced tokens count 0"})
+    finished: bool = field(metadata={"description": "false: the length limit came before `</s>`"})
+    given: int = field(default=0, metadata={"description": "number of forced tokens at the start"})
+    probability: float | None = field(
+        default=None, metadata={"description": "calibrated probability that a reference is exactly the same, for the "
+        "best hypothesis only; null: unknown"})
+    odds: float = field(
+        default=1.0, metadata={"description": "its probability under the model, divided by that of the best "
+        "hypothesis"})
 
     @property
     def tokens(self) -> int:
-        """The tokens that count in `log_prob`."""
+        """The number of tokens that count in `log_prob`."""
         return len(self.token_ids) - self.given
 
     @classmethod
     def from_engine(cls, token_ids: tuple[int, ...], score: float, *, end: Collection[int],
               options: DecodingOptions) -> Hypothesis:
-        """A hypothesis from an engine's output, with these resolved options; `end`: the ids that finish it.
+        """A hypothesis from an engine's output, with these resolved options; `end` are the ids that finish it.
 
-        Its `log_prob` is right unless the options are `penalised`."""
+        Its `log_prob` is right unless the options are `penalised`.
+        """
         log_prob = score * options.normaliser(len(token_ids))
         return cls("", token_ids, score, log_prob, token_ids[-1] in end, len(options.prefix))
 
@@ -74,8 +86,10 @@ EngineOutput = tuple[Hypothesis, ...]  # for one source, best first
 
 
 def having(one: Result, **fields: Any) -> Result:
-    """The same with other values: `dataclasses.replace`, ten times as fast, for results are many.  No cached property
-    may depend on them."""
+    """A copy with other values: ten times as fast as `dataclasses.replace`, because there are many results.
+
+    No cached property may depend on these values.
+    """
     same = object.__new__(type(one))
     same.__dict__.update(one.__dict__, **fields)
     return same
@@ -85,17 +99,19 @@ def having(one: Result, **fields: Any) -> Result:
 class Translation:
     """A source text and its hypotheses, best first.
 
+    - `text`: the best translation.
     - `source_text`: the caller's text in Unicode NFC.  A text without words has no hypotheses and is its own
       translation, character for character.  If the model writes only blanks, the source replaces the hypotheses.
     - `segments`: the translations of the parts that a text was cut into; empty if it was translated whole.  The first
       hypothesis of the text joins the first ones of its segments, and so on.
-    - `one_by_one`: sentences translated together came out as fewer or more, and were translated again one by one.
-    - `hypotheses`: those that lost something (a sentence, a number, protected text) are left out if others did not, and
-      a text that the search found twice stands once, so there may be fewer than requested; samples may repeat.  A
-      segment with fewer than the others repeats its last one.
-    - `model_input`: what the model read, if that is not `source_text` because something in it is protected.
-    - `keep`: what the caller's pattern protects in this text; `glossary`: the caller's.
-    - `seen`: the source language's words in the training text; None if the checkpoint does not say.
+    - `one_by_one`: True if sentences that were translated together came out as fewer or more, so that each was
+      translated again separately.
+    - `hypotheses`: there may be fewer than requested.  A hypothesis that lost a sentence, a number or protected text is
+      omitted if others did not.  A text that the search found twice occurs once, but samples may repeat.  A segment
+      with fewer hypotheses than others repeats its last one.
+    - `model_input`: the model's input, if it differs from `source_text` because of protected text.
+    - `keep`: the matches of the caller's pattern in this text; `glossary`: the caller's.
+    - `seen`: the source language's words in the training text; None if unknown.
     """
 
     text: str
@@ -115,7 +131,7 @@ class Translation:
 
     @classmethod
     def of(cls, source_text: str, hypotheses: tuple[Hypothesis, ...], **more: Any) -> Translation:
-        """With the text of the best hypothesis; if there is none, that of the source."""
+        """The translation with the text of the best hypothesis; without hypotheses, with that of the source."""
         text = hypotheses[0].text if hypotheses else source_text
         if len(hypotheses) > 1:
             best = hypotheses[0].log_prob
@@ -124,23 +140,22 @@ class Translation:
 
     @property
     def parts(self) -> tuple[Translation, ...]:
-        """What was translated by itself: the segments, or the text."""
+        """The parts that were translated separately: the segments, or the text."""
         return self.segments or ((self,) if self.hypotheses else ())
 
     @property
     def as_read(self) -> Translation:
-        """The same with the source as the model read it, which is what a trace shows."""
+        """The same with the source as the model read it, as in a trace."""
         return self if self.model_input is None else replace(self, source_text=self.model_input, model_input=None)
 
     @property
     def protection(self) -> Protection:
-        """What the caller protects in this text, and what has its shape."""
+        """The protected parts of this text: by their shape, by the caller's pattern and by the glossary."""
         return Protection(keep=self.keep, glossary=self.glossary)
 
     @cached_property
     def terms(self) -> tuple[tuple[str, str], ...]:
-        """The terms of the glossary in the source, in order, each as it is there and as the translation should have it.
-        """
+        """The terms of the glossary in the source, in order: each as it is in the text, and its target term."""
         if self.glossary is None:
             return ()
         return tuple((part.source_text[one.start : one.end], one.written)
@@ -148,8 +163,10 @@ class Translation:
 
     @cached_property
     def missing_terms(self) -> tuple[tuple[str, str], ...]:
-        """The `terms` that the best translation does not have as often as the source, letter for letter but for the
-        case of the first."""
+        """The `terms` that occur less often in the best translation than in the source.
+
+        Target terms must match letter for letter, except for the case of the first letter.
+        """
         if self.segments:
             return tuple(term for part in self.segments for term in part.missing_terms)
         cased = str.upper if in_capitals(self.source_text) else str
@@ -164,8 +181,10 @@ class Translation:
 
     @cached_property
     def unknown_words(self) -> tuple[Word, ...] | None:
-        """The words of the source that were not in the training text, except numbers, punctuation and protected text;
-        None if that is not known.  For a text with markup, positions are those in its segments.
+        """The words of the source that were not in the training text; None if this is unknown.
+
+        Numbers, punctuation and protected text are left out.  For a text with markup, positions are those in its
+        segments.
         """
         if self.seen is None:
             return None
@@ -192,7 +211,9 @@ class Translation:
 
 
 def with_chances(translations: Sequence[Translation], calibrator: SentenceCalibrator) -> list[Translation]:
-    """With the `probability` of the best hypothesis of each, if the model read this very text and finished it."""
+    """The translations with the `probability` of their best hypothesis, if the model read this very text and finished
+    it.
+    """
     best = {number: one.hypotheses[0] for number, one in enumerate(translations)
             if not one.segments and one.model_input is None and not one.terms and one.hypotheses
             and one.hypotheses[0].finished}
@@ -205,7 +226,7 @@ def with_chances(translations: Sequence[Translation], calibrator: SentenceCalibr
 
 
 def _is_mark(word: str) -> bool:
-    """A number, punctuation or a symbol, which need not be learnt."""
+    """Whether a word is a number, punctuation or a symbol, which need not be learnt."""
     return all(unicodedata.category(c)[0] in "NPSZ" for c in word)
 
 
@@ -214,7 +235,7 @@ def _has_digit(word: str) -> bool:
 
 
 class Engine(Protocol):
-    """What searches for translations.  Safe to call from several threads."""
+    """A search engine for translations, which several threads may call."""
 
     name: str
     precision: str
@@ -224,6 +245,6 @@ class Engine(Protocol):
                   wanted: Wanted | None = None) -> list[EngineOutput]:
         """The best hypotheses for each source (including `</s>`), best first and without text.
 
-        The options are resolved: only those of sampling may be None.  Sources that are no longer `wanted` may be given
-        up, and have any result.
+        The options are resolved: only those of sampling may be None.  The engine may drop sources that are no longer
+        `wanted` and return any result for them.
         """

@@ -39,10 +39,10 @@ def score_targets(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, given: int,
     calibrator: Calibrator | None = None,
 ) -> list[Score]:
-    """The score of each target given its source, in order; the first `given` ids of a target are forced and not scored.
-    Uses the calibrator's probabilities if there is one, otherwise the model's own.
+    """The score of each target given its source, in order.
 
-    Sources and targets are ids, including `</s>`.
+    Sources and targets are ids, including `</s>`.  The first `given` ids of a target are forced and not scored.  The
+    probabilities are those of the calibrator if there is one, otherwise the model's own.
     """
     found: dict[int, Score] = {}
     most_targets = min(BATCH_TOKENS, BATCH_LOGITS // vocabulary_size(model))

@@ -1,9 +1,9 @@
 """Translation jobs: texts are split into segments for the model, and joined again from their hypotheses.
 
-Whatever needs an engine is a generator: it yields its work, is sent the engine's output, and returns its result.  So a
-segment that lost something is retranslated in place, and all of them share batches (`together`).  Most texts are one
-plain sentence, which the model reads as it is and nothing is restored in: they go straight to the engine
-and back (`_plainly`).
+Every function that needs an engine is a generator: it yields its work, receives the engine's output, and returns its
+result.  So a segment that lost something is retranslated in place, and all segments share batches (`together`).  Most
+texts are one plain sentence that the model reads unchanged, without parts to restore.  They take a shortcut to the
+engine and back (`_plainly`).
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ WorkGenerator = Generator[list[Work], list[EngineOutput], Result]  # yields work
 
 
 class Job(Generic[Result]):
-    """Drives steps: while there is `work`, pass the engine's output for each item to `advance`; then there is a
-    `result`."""
+    """Drives a generator: while there is `work`, pass the engine's output for each item to `advance`; then there is a
+    `result`.
+    """
 
     work: list[Work]
     result: Result
@@ -64,7 +65,7 @@ class Job(Generic[Result]):
 
 
 def together(many: Iterable[WorkGenerator[Result]]) -> WorkGenerator[list[Result]]:
-    """The results of all, with their work done in the same batches."""
+    """The results of all generators, with their work in shared batches."""
     jobs = list(map(Job, many))
     while waiting := [job for job in jobs if job.work]:
         found = iter((yield [one for job in waiting for one in job.work]))
@@ -75,7 +76,7 @@ def together(many: Iterable[WorkGenerator[Result]]) -> WorkGenerator[list[Result
 
 @dataclass(frozen=True)
 class Passage:
-    """A text translated in segments: for each, how the model read it, and its hypotheses."""
+    """A text translated in segments, each with its reading and its hypotheses."""
 
     cut: Cut
     segments: tuple[tuple[Reading, EngineOutput], ...]
@@ -83,7 +84,7 @@ class Passage:
 
     @property
     def best(self) -> str:
-        """Its best translation."""
+        """The best translation."""
         return self.cut.join([found[0].text for _, found in self.segments])
 
     def aligned(self, translations: Sequence[Translated]) -> Alignment:
@@ -103,7 +104,7 @@ class Text:
     passages: tuple[Passage, ...]
 
     def parts(self, make: Callable[..., Translation]) -> tuple[Translation, ...]:
-        """The translations of its segments; the last hypothesis is repeated where fewer are left."""
+        """The translations of its segments; the last hypothesis is repeated if a segment has fewer."""
         segments = [one for passage in self.passages for one in passage.segments]
         count = max((len(found) for _, found in segments), default=0)
         return tuple(make(reading.text, found + found[-1:] * (count - len(found)),
@@ -157,7 +158,9 @@ class SegmentTranslator:
 
     def texts(self, texts: Sequence[str], *, prefix: str, html: bool, keep: str = "") -> WorkGenerator[list[Text]]:
         """Translate all texts; the first segment of each begins with the prefix, and has at least as many sentences.
-        What the pattern `keep` matches stays."""
+
+        Matches of the pattern `keep` stay unchanged.
+        """
         start = self.codec.begin(composed(prefix), language=self.target) if prefix else ()
         most = (self.options.max_new_tokens or 0) - len(self.options.prefix)
         if len(start) > most:
@@ -175,7 +178,7 @@ class SegmentTranslator:
             for number, (text, markup, pattern) in enumerate(zip(texts, markups, kept, strict=True))]))
 
     def _plain(self, texts: Sequence[str], kept: Sequence[regex.Pattern[str] | None]) -> dict[int, Ids]:
-        """The ids of those texts that are one plain sentence, by number."""
+        """The ids of the texts that are one plain sentence, by index."""
         numbers = [number for number, text in enumerate(texts)
                    if kept[number] is None and is_plain_sentence(text, self.protection.known)
                    and not self.protection.terms(text)]
@@ -185,7 +188,7 @@ class SegmentTranslator:
                 if longest is None or len(ids) <= longest}
 
     def _plainly(self, text: str, ids: Ids) -> WorkGenerator[Text]:
-        """A plain sentence; what is not complete is `_settled` like any segment."""
+        """A plain sentence; an incomplete translation is `_settled` like that of any segment."""
         [written] = self._written((yield [(ids, self.options)]))
         reading = Reading(text, text, (), (), protection=self.protection)
         if self._is_complete(text, written):
@@ -237,7 +240,7 @@ class SegmentTranslator:
         return self._cut(text) if self.defaults.source_sentences > 1 or prefix else _whole(text)
 
     def _reading(self, text: str, prefix: str) -> Reading:
-        """Of a segment; what separates its sentences is not read."""
+        """The reading of a segment, without the separators of its sentences."""
         text = unicodedata.normalize("NFC", text)
         cut = self._sentences(text, prefix)
         return Reading.of(text, prefix=prefix, protection=self.protection, breaks=cut.breaks)
@@ -271,8 +274,8 @@ class SegmentTranslator:
 
     def _settled(self, reading: Reading, written: EngineOutput, start: Ids,
                  known: Mapping[Span, str] = MappingProxyType({})) -> WorkGenerator[Passage]:
-        """A segment with what the engine wrote for it, restored, or translated again; `known` are the translations of
-        its asides."""
+        """A segment with the engine's output, restored or translated again; `known` are the translations of its asides.
+        """
         texts = [(one, reading.restored(one.text, known)) for one in written if one.text.strip()]
         restored = self._distinct(having(one, text=text) for one, text in texts if text is not None)
         cut = Cut.at(reading.text, reading.breaks)
@@ -291,7 +294,10 @@ class SegmentTranslator:
         return (yield from self._complete(result, start))
 
     def _complete(self, whole: Passage, start: Ids) -> WorkGenerator[Passage]:
-        """A translated segment without hypotheses that have lost a clause; in parts if all have and these have not."""
+        """A translated segment without hypotheses that have lost a clause.
+
+        If all have lost one, the segment is translated in parts, and the parts are used if they lost none.
+        """
         [(reading, found)] = whole.segments
         read = length(reading.model_input)
         long = tuple(one for one in found if length(one.text) >= SHORTEST * read or self.options.sampling)
@@ -309,8 +315,11 @@ class SegmentTranslator:
         return replace(part, segments=((reading, own), *others))
 
     def _within(self, translation: str, source: str) -> str:
-        """A translation as part of a sentence: with a small letter first where the source has one, but a German noun,
-        and without an end of a sentence that the source has not."""
+        """A translation as part of a sentence.
+
+        It begins with a small letter if the source does, except for a German noun.  It has no sentence end that the
+        source lacks.
+        """
         if source[-1].isalnum():
             translation = translation.lstrip("¿¡").rstrip(" \u00a0\u202f.?!")
         word = translation.partition(" ")[0]
@@ -319,8 +328,10 @@ class SegmentTranslator:
         return translation[:1].lower() + translation[1:] if begins else translation
 
     def _distinct(self, hypotheses: Iterable[Hypothesis]) -> EngineOutput:
-        """The best hypothesis of each text: a search finds one text by several sequences of tokens.  Samples are
-        independent, and so stay."""
+        """The best hypothesis of each text, because a search finds a text by several sequences of tokens.
+
+        Samples are independent, so all of them stay.
+        """
         if self.options.sampling:
             return tuple(hypotheses)
         found: dict[str, Hypothesis] = {}
@@ -329,11 +340,11 @@ class SegmentTranslator:
         return tuple(found.values())
 
     def _keeps_sentences(self, translation: str, count: int) -> bool:
-        """Whether a translation has as many sentences as its source; a single one may be translated by several."""
+        """Whether a translation has as many sentences as its source; several sentences may translate a single one."""
         return count < 2 or count_sentences(translation, language=self.target) == count
 
     def _laid_out(self, hypothesis: Hypothesis, cut: Cut) -> Hypothesis:
-        """A translation of several sentences with what separates those of the source."""
+        """A translation of several sentences with the separators of the source."""
         if set(cut.between[1:-1]) <= {" "}:
             return hypothesis
         return having(hypothesis, text=cut.join(sentences(hypothesis.text, language=self.target)))
@@ -344,7 +355,10 @@ def _whole(text: str) -> Cut:
 
 
 def check_text(text: str) -> str:
-    """The text; UserError for anything but valid Unicode text."""
+    """The text.
+
+    Raises UserError for anything but valid Unicode text.
+    """
     if not isinstance(text, str):
         raise UserError(f"expected text, got {type(text).__name__}", exit_code=2)
     refuse_surrogates(text)
@@ -361,7 +375,7 @@ def _longest(word: regex.Pattern[str], text: str) -> int:
 
 
 def check_length(text: str, ids: Sequence[int], *, most: int | None) -> None:
-    """UserError for more tokens than the model has positions."""
+    """Raises UserError for more tokens than the model has positions."""
     if most is not None and len(ids) > most:
         size = f"it has {len(ids)} tokens, and the model takes at most {most}"
         raise UserError(f"the text {text[:30] + '…'!r} is too long: {size}; translate it sentence by sentence")
@@ -380,7 +394,10 @@ def by_group(items: Sequence[Item], key: Callable[[Item], Key],
 
 
 def bare_pair(text: str, translation: str) -> tuple[str, str]:
-    """A text and its translation, normalised for scoring; UserError if one of them is blank."""
+    """A text and its translation, normalised for scoring.
+
+    Raises UserError if one of them is blank.
+    """
     text, translation = composed(text).strip(), composed(translation).strip()
     if not text or not translation:
         raise UserError(f"the {'translation' if text else 'source'} is blank")

@@ -2,8 +2,8 @@
 
 The network is a Pegasus (Zhang et al. 2020) except for the sinusoids.  Ours alternate sine and cosine of each
 frequency, as in Vaswani et al. 2017; Pegasus puts all sines first.  Nothing else depends on the order of dimensions in
-the residual stream, so the D rows or columns of every weight that reads the stream or writes to it are permuted to
-Pegasus' order.  The inside of heads and feed-forward layers stays the same.
+the residual stream.  So the D rows or columns of every weight that reads or writes the stream are permuted to Pegasus'
+order.  The inside of heads and feed-forward layers stays the same.
 """
 
 from __future__ import annotations
@@ -56,7 +56,10 @@ TAGS = """\
 
 
 def write(run: Path, folder: Path) -> None:
-    """Convert the checkpoint into `folder`, which appears once it is complete; UserError for another type of model."""
+    """Convert the checkpoint into `folder`, which appears once it is complete.
+
+    Raises UserError for another type of model.
+    """
     checkpoint = LoadedCheckpoint(str(run), run)
     model, tokenizer = checkpoint.model, checkpoint.tokenizer
     kind = model.config.model_type
@@ -72,7 +75,7 @@ def write(run: Path, folder: Path) -> None:
 
 
 def as_pegasus(model: PreTrainedModel) -> PegasusForConditionalGeneration:
-    """The same network in a transformers class: the same logits, and so the same translations."""
+    """The same network in a transformers class: the same logits, so the same translations."""
     with IMPORTS:
         from transformers import PegasusConfig, PegasusForConditionalGeneration
 

@@ -1,7 +1,7 @@
 """The tokenizer of a checkpoint, from its files.
 
-Where a vocabulary is missing, transformers fails far from the cause or, for tokenizers that it builds itself (T5, BART,
-NLLB), silently makes one of a few special tokens.  Here the missing file is named.
+If a vocabulary is missing, transformers fails far from the cause.  For tokenizers that it builds itself (T5, BART,
+NLLB) it silently makes one of a few special tokens.  Here the error names the missing file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ WHOLE = "tokenizer.json"  # all that a tokenizer of the library `tokenizers` nee
 
 
 def build_tokenizer(folder: Path, model_type: str, *, trust_remote_code: bool = False) -> PreTrainedTokenizerBase:
-    """The transformers tokenizer of a checkpoint; UserError if it cannot be built, with the file that is missing."""
+    """The transformers tokenizer of a checkpoint.
+
+    Raises UserError if it cannot be built, with the name of the missing file.
+    """
     if model_type == "seq2see":
         with as_user_error(f"the tokenizer in {folder} cannot be read"):
             return load_tokenizer(folder)
@@ -46,8 +49,10 @@ def build_tokenizer(folder: Path, model_type: str, *, trust_remote_code: bool = 
 
 
 def _with_languages(tokenizer: NllbTokenizer, folder: Path, settings: dict[str, Any]) -> NllbTokenizer:
-    """An NLLB's from its SentencePiece model alone, with the languages that transformers 5 leaves out there: after the
-    pieces and before `<mask>`, as it was trained."""
+    """An NLLB tokenizer from its SentencePiece model alone, with the languages that transformers 5 leaves out.
+
+    They follow the tokens and precede `<mask>`, as in training.
+    """
     tokens = folder / TOKENS
     named = (read_json(tokens) if tokens.is_file() else {}).get("additional_special_tokens")
     codes = named or settings.get("additional_special_tokens") or FAIRSEQ_LANGUAGE_CODES
@@ -70,7 +75,10 @@ def _content(token: str | dict[str, Any]) -> str:
 
 
 def _class_named(folder: Path, settings: dict[str, Any], model_type: str) -> type | None:
-    """The class that transformers has for such a tokenizer; UserError if the settings name one that it has not."""
+    """The class of transformers for such a tokenizer.
+
+    Raises UserError if the settings name a class that transformers does not have.
+    """
     name = settings.get("tokenizer_class") or TOKENIZER_MAPPING_NAMES.get(model_type)
     found: type | None = tokenizer_class_from_name(name) if isinstance(name, str) else None
     if found is None and "tokenizer_class" in settings:
@@ -80,7 +88,7 @@ def _class_named(folder: Path, settings: dict[str, Any], model_type: str) -> typ
 
 
 def _refuse_missing(folder: Path, kind: type | None, settings: dict[str, Any]) -> None:
-    """UserError if the folder lacks a file that tokenizers of this kind are built from."""
+    """Raises UserError if the folder lacks a file that tokenizers of this kind are built from."""
     expected: dict[str, str] = dict(getattr(kind, "vocab_files_names", {}))
     for optional in ("tokenizer_config_file", *["target_vocab_file"] * (not settings.get("separate_vocabs"))):
         expected.pop(optional, None)
@@ -94,7 +102,7 @@ def _refuse_missing(folder: Path, kind: type | None, settings: dict[str, Any]) -
 
 
 def _refuse_broken(folder: Path) -> None:
-    """UserError that names the file of a tokenizer that cannot be read."""
+    """Raises UserError that names the file of an unreadable tokenizer."""
     for path in sorted(folder.glob("*.json")):
         read_json(path)
     for path in sorted([*folder.glob("*.spm"), *folder.glob("*.model")]):

@@ -1,7 +1,6 @@
-"""The torch engine: transformers' `generate`, for any encoder-decoder and every decoding option, with our own greedy
-search (`greedy.py`).
+"""The torch engine: transformers' `generate`, for any encoder-decoder and every decoding option.
 
-Sentences are sorted by length and batched up to a size, to limit padding.
+It uses our own greedy search (`greedy.py`).  Sentences are sorted by length and batched up to a size, to limit padding.
 
 Sampling is greedy search after Gumbel noise is added to the logits (Gumbel 1954; Maddison et al. 2014).  Each row has
 its own generator, so its samples do not depend on the rest of the batch.
@@ -47,7 +46,7 @@ BATCH_LOGITS = 2**21  # logits of one step: beam search keeps those of every ste
 
 
 class TorchEngine:
-    """Translates with the torch model; holds `lock` meanwhile, because looking inside changes the model."""
+    """Translates with the torch model; holds `lock` in the meantime, because looking inside changes the model."""
 
     name = "torch"
     threads = 1
@@ -60,8 +59,10 @@ class TorchEngine:
 
     def translate(self, sources: Sequence[Ids], options: DecodingOptions, *,
                   wanted: Wanted | None = None) -> list[EngineOutput]:
-        """See `Engine`; `wanted` is checked at each step.  Sampled alternatives are independent, in no particular
-        order."""
+        """See `Engine`; `wanted` is checked at each step.
+
+        Sampled alternatives are independent, in no particular order.
+        """
         copies = (options.alternatives or 1) if options.sampling else 1
         rows = [(source, copy) for source in sources for copy in range(copies)]
         found: dict[int, EngineOutput] = {}
@@ -109,7 +110,7 @@ class TorchEngine:
         return [tuple(found[i : i + count]) for i in range(0, len(found), count)]
 
     def _rescored(self, sources: Sequence[Ids], found: Sequence[EngineOutput]) -> list[EngineOutput]:
-        """With the model's own log-probabilities, which the search has changed."""
+        """The hypotheses with the model's own log-probabilities, which the search has changed."""
         pairs = [(source, one) for source, each in zip(sources, found, strict=True) for one in each]
         scores = iter(score_targets(self.model, [source for source, _ in pairs], [one.token_ids for _, one in pairs],
                                     given=pairs[0][1].given))

@@ -1,11 +1,11 @@
-"""`Translator`, the Python API.  Independent of Gradio and FastAPI.
+"""`Translator`, the Python API; independent of Gradio and FastAPI.
 
     translator = Translator.from_pretrained("runs/storybook")
     result = translator("The cat did not cross the street because it was too tired.", target="fr", alternatives=3)
     trace, = translator.look(result)
 
-Translating plain text with CTranslate2 needs no torch.  It is imported, and the model loaded into it, to look inside,
-score or sample, and for HTML with elements inside sentences, which attention places.
+Translating plain text with CTranslate2 does not import torch.  Looking inside, scoring and sampling import it and load
+the model into it.  So does HTML with elements inside sentences, because attention places these elements.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ MOST_TRACES = 64  # of one HTML text in memory at a time: each has all maps of i
 
 
 class Translator(LoadedCheckpoint):
-    """Translates with a checkpoint, and looks inside it.  Safe to call from several threads.
+    """Translates with a checkpoint, and looks inside it; several threads may use it at once.
 
-    `from_pretrained` chooses the fastest engine; `Translator(model, tokenizer)` takes a PyTorch model, and sets it to
-    evaluation.
+    `from_pretrained` chooses the fastest engine.  `Translator(model, tokenizer)` takes a PyTorch model and sets it to
+    evaluation mode.
     """
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, name: str = ""):
@@ -81,7 +81,7 @@ class Translator(LoadedCheckpoint):
             trust_remote_code: run the model code in the folder, with PyTorch.  Never read from a file.
 
         Raises:
-            UserError: no such model, or one that cannot be loaded safely.
+            UserError: a model that does not exist, or that cannot be loaded safely.
         """
         for what, value, kind in (("engine", engine, EngineName), ("precision", precision, Precision),
                                   ("device", device, Device)):
@@ -134,9 +134,9 @@ class Translator(LoadedCheckpoint):
 
     @contextmanager
     def by_torch(self) -> Iterator[Translator]:
-        """A translator of the same model by PyTorch, whichever engine this one has.
+        """A translator of the same model with PyTorch, whatever engine this one has.
 
-        Inside, other threads wait for the model: what is changed in it changes none of their results.
+        Other threads wait for the model inside the block, so changes in it do not affect their results.
         """
         with self.inside():
             same = copy(self)
@@ -156,24 +156,25 @@ class Translator(LoadedCheckpoint):
     def __call__(self, text: str | Sequence[str], *, source: str | None = None, target: str | None = None,
                  prefix: str = "", format: Format = "text", keep: str = "", glossary: Glossary | None = None,
                  **options: Any) -> Translation | list[Translation]:
-        """Translate a text, or a list of texts in batches.  Texts without words come back as they are.
+        """Translate a text, or a list of texts in batches.
 
-        A text of more sentences or tokens than the model was trained on is cut into segments; its line breaks and
-        spaces stay.
+        A text of more sentences or tokens than the model was trained on is cut into segments.  Its line breaks and
+        spaces stay.  Texts without words come back unchanged.
 
         Args:
             text: one text, or a list of them.
-            source: its language, as the model's code, an ISO 639 code or an English name; None: that of the
-                checkpoint's first pair that fits.
-            target: the language to translate into; None: as `source`, unless the model has many and no default.
-            prefix: what every translation begins with.
-            format: `html` keeps the markup and translates the text between.
-            keep: a regular expression: what it matches stays as it is.
-            glossary: terms and what the translation writes for them; see `read_glossary`.
+            source: the source language, as the model's code, an ISO 639 code or an English name; None: the source of
+                the checkpoint's first pair that fits.
+            target: the target language, in the same forms; None: the target of that pair.  Required if the model has
+                many targets and no default.
+            prefix: the text that every translation begins with.
+            format: `html` keeps the markup and translates the text between it.
+            keep: a regular expression; its matches stay unchanged.
+            glossary: terms and their translations; see `read_glossary`.
             options: alternatives, num_beams, temperature and others: see `DecodingOptions`.
 
         Returns:
-            A Translation, or a list of them where `text` is a list.
+            A Translation, or a list of them if `text` is a list.
 
         Raises:
             UserError: a language that the model does not have, or an option out of bounds.
@@ -189,7 +190,9 @@ class Translator(LoadedCheckpoint):
     def prepare(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None, prefix: str = "",
                 format: Format = "text", keep: str = "", glossary: Glossary | None = None,
                 options: DecodingOptions = NO_OPTIONS) -> Job[list[Translation]]:
-        """A call as a `Job`, for callers that batch the work of several: `engine_for(options)` translates its steps."""
+        """A call as a `Job`, for callers that batch the work of several calls; `engine_for(options)` translates its
+        steps.
+        """
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
         source, target = self.pair(source, target)
@@ -211,8 +214,10 @@ class Translator(LoadedCheckpoint):
 
     def _translations(self, segments: SegmentTranslator, steps: WorkGenerator[list[Text]],
                       calibrator: SentenceCalibrator | None) -> WorkGenerator[list[Translation]]:
-        """The translations, with the chances of the calibrator; all HTML segments with elements inside are traced in
-        one batch."""
+        """The translations, with the probabilities of the calibrator.
+
+        All HTML segments with elements inside are traced in one batch.
+        """
         texts = yield from steps
         engine = self.engine_for(segments.options)
         make = partial(Translation.of, source_language=segments.source, target_language=segments.target,
@@ -227,8 +232,9 @@ class Translator(LoadedCheckpoint):
         return with_chances(found, calibrator) if calibrator else found
 
     def _alignments(self, parts: Sequence[Translation]) -> list[Alignment]:
-        """The word alignment of the first hypothesis of each: from its maps or, without usable maps, from the positions
-        of the words."""
+        """The word alignment of the first hypothesis of each: from its maps or, without usable maps, from word
+        positions.
+        """
         found: list[Alignment] = []
         while len(found) < len(parts):
             some = parts[len(found) : len(found) + MOST_TRACES]
@@ -246,19 +252,19 @@ class Translator(LoadedCheckpoint):
 
     def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0,
              views: Sequence[str] = ("raw",), calibrated: bool = True) -> list[Trace]:
-        """Look inside: every layer and head while exactly this hypothesis was predicted.
+        """Trace a hypothesis: every layer and head while exactly this hypothesis is predicted.
 
         Args:
             result: a translation of this model, or a list of them.
-            alternative: which hypothesis, 0 the best.
+            alternative: the index of the hypothesis; 0 is the best.
             views: names of `lens.VIEWS`; all but `raw` take time.
-            calibrated: with calibrated probabilities, if the model has a calibration.
+            calibrated: use calibrated probabilities, if the model has a calibration.
 
         Returns:
             One trace for each translation, or for each segment of one that was cut.
 
         Raises:
-            UserError: there is no such view or alternative.
+            UserError: a view or alternative that does not exist.
         """
         results = [result] if isinstance(result, Translation) else list(result)
         for one in results:
@@ -270,7 +276,7 @@ class Translator(LoadedCheckpoint):
                         lambda _, alike: self._measured(self._traces(alike, alternative, views), calibrated=calibrated))
 
     def _traces(self, parts: Sequence[Translation], alternative: int, views: Sequence[str]) -> list[Trace]:
-        """Of equal languages and one engine."""
+        """The traces of parts with equal languages and one engine."""
         with IMPORTS:
             from ..lens.tracing import trace_hypotheses
 
@@ -284,7 +290,7 @@ class Translator(LoadedCheckpoint):
                 precision=one.precision, model_name=self.name, views=views)
 
     def _measured(self, traces: Sequence[Trace], *, calibrated: bool) -> list[Trace]:
-        """With what was measured of this model."""
+        """The traces with the measurements of this model."""
         from ..lens.probabilities import with_calibration
 
         known = self.measurements
@@ -296,7 +302,7 @@ class Translator(LoadedCheckpoint):
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
                 views: Sequence[str] = ("raw",), calibrated: bool = True, target_ids: Sequence[int] | None = None,
                 given: int = 0) -> Trace:
-        """The trace of a given translation, whoever wrote it.
+        """Trace a given translation, from any source.
 
         Args:
             text: the source text.
@@ -305,9 +311,9 @@ class Translator(LoadedCheckpoint):
             target: as in a call.
             views: as in `look`.
             calibrated: as in `look`.
-            target_ids: the tokens of the translation, as its hypothesis or trace has them; None: those that the
-                tokenizer cuts it into, which may be others than the model wrote.
-            given: how many of `target_ids` were forced, not chosen, as its hypothesis or trace has it.
+            target_ids: the tokens of the translation, from its hypothesis or trace; None: those of the tokenizer, which
+                may differ from the model's.
+            given: how many of `target_ids` were forced, not chosen, from its hypothesis or trace.
 
         Raises:
             UserError: a blank text; tokens that the model does not have or that spell another text.
@@ -332,11 +338,11 @@ class Translator(LoadedCheckpoint):
 
     def score(self, sources: Sequence[str], translations: Sequence[str], *, source: str | None = None,
               target: str | None = None, calibrated: bool = False) -> list[Score]:
-        """The log-probability of each translation under the model, whoever wrote it; in batches, in order.
+        """The log-probability of each translation under the model; in batches, in order.
 
         Args:
             sources: texts.
-            translations: one for each of them.
+            translations: one for each of them, from any source.
             source: as in a call.
             target: as in a call.
             calibrated: use calibrated probabilities, not the model's own.
@@ -371,9 +377,12 @@ class Translator(LoadedCheckpoint):
     def pair(self, source: str | None, target: str | None) -> tuple[str, str]:
         """The model's codes of a source and a target language; None: its default.
 
-        They may be given by the model's own codes, by ISO 639 or by English names.  UserError for a language or pair
-        that the model does not have, for a name of several, and for no target where the model has no default one.
-        Of a model that names no languages they are as given or "".
+        Languages may be the model's own codes, ISO 639 codes or English names.  For a model that names no languages,
+        they are returned as given, or "".
+
+        Raises:
+            UserError: a language or pair that the model does not have, a name of several languages, or a missing target
+                if the model has no default.
         """
         if pairs := self.language_pairs:
             return pairs.find(source, target)

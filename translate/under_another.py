@@ -1,5 +1,5 @@
-"""One sentence through two translators: what each writes, and how it predicts what the other wrote, for
-`lens.compare`."""
+"""One sentence through two translators, for `lens.compare`: each one's translation, and its prediction of the other's.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -11,7 +11,7 @@ from .translator import Translator
 
 
 def check_one_sentence(result: Translation, name: str | None) -> None:
-    """UserError for a text that the model of this name translates in several parts, or that has no words."""
+    """Raises UserError for a text that the model of this name translates in several parts, or that has no words."""
     if not result.parts:
         raise UserError(f"this text has no words for {name} to translate: give one sentence")
     if len(result.parts) != 1 or not result.hypotheses:
@@ -19,10 +19,10 @@ def check_one_sentence(result: Translation, name: str | None) -> None:
 
 
 def forced(model: Translator, trace: Trace, *, views: Sequence[str] = ("raw",)) -> Trace:
-    """The trace of another model's translation under this one: token by token if those tokens are its own too, else as
-    its tokenizer cuts the text.  Probabilities are not calibrated.
+    """The trace of another model's translation under this one; probabilities are not calibrated.
 
-    UserError, with the model's name, for a translation that the model cannot have.
+    The tokens are the other model's if they are this model's too, otherwise those of this model's tokenizer.  Raises
+    UserError, with the model's name, for a translation that the model cannot represent.
     """
     def looked_at(target_ids: Sequence[int] | None = None, given: int = 0) -> Trace:
         return model.look_at(trace.source_text, trace.target_text, source=trace.source_language,

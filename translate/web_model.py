@@ -1,13 +1,12 @@
-"""What the page needs of a model beside its weights to answer without a server: one JSON object, which
-`lens/drawing/in_browser.js` reads.
+"""A model for the page without a server, besides its weights: one JSON object, read by `lens/drawing/in_browser.js`.
 
     name, config, generation_config, tokenizer      the latter three as in their .json files
     language_pairs                                  [[source, target], ...], the default first
     seen_words     {language: [word, ...]}          casefolded words of the training text
-    calibration    {language: {steps, sentences}}   of a token's chance, and of a whole translation's, or null
+    calibration    {language: {steps, sentences}}   of a token's probability, and of a whole translation's, or null
     alignment, trust, measured                      as `/v1/look` uses and sends them
-    nouns          [[source, target, gender], ...]  that a pronoun may stand for
-    head_means     {"en-fr": {averaged_over, heads: {"cross.0.0": [...], ...}}}    what a head gives when it is off
+    nouns          [[source, target, gender], ...]  that a pronoun may refer to
+    head_means     {"en-fr": {averaged_over, heads: {"cross.0.0": [...], ...}}}    the output of a head that is off
     feed_forward_means  {"en-fr": [[...], ...]}     the same of the feed-forward layers of the decoder
 """
 
@@ -30,8 +29,10 @@ FILES = ("config", "generation_config", "tokenizer")
 
 
 def web_model(translator: Translator, weights: WebWeights) -> dict[str, Any]:
-    """The object for this model, whose `weights` the browser will read; UserError for one that was not loaded from a
-    folder, or is not a Seq2See model."""
+    """The object for this model, whose `weights` the browser reads.
+
+    Raises UserError for a model that was not loaded from a folder, or is not a Seq2See model.
+    """
     folder, known = translator.folder, translator.measurements
     if folder is None or translator.model_type != "seq2see":
         raise UserError("only a Seq2See model in a folder can run in a browser")
@@ -58,8 +59,10 @@ def web_model(translator: Translator, weights: WebWeights) -> dict[str, Any]:
 def _means(
     translator: Translator, weights: WebWeights, source: str, target: str
 ) -> tuple[dict[str, Any], list[list[float]]] | None:
-    """Of heads and of feed-forward layers, over the example sentences beside the model, by these weights; None without
-    such sentences."""
+    """The means of heads and of feed-forward layers, with these weights, over the example sentences beside the model.
+
+    None without such sentences.
+    """
     with IMPORTS:
         from ..lens.means import feed_forward_means, head_means
 

@@ -1,9 +1,9 @@
-"""The explorer with a model inside, as one HTML file that opens from disk, offline, without a server:
-`seq2see export MODEL --format web`.
+"""The explorer with a model inside, as one HTML file that opens from disk, offline, without a server.
 
-The page (`lens/drawing/file.js`) draws itself while the browser still reads the rest: the model, gzip in base64, for a
-worker that runs the network (`lens/drawing/network.js`).  That is the JSON of `web_model.py`, the numbers of
-`web_weights.py`, and the replay of the training, if the model has one.  Of a model with lessons it holds their record.
+`seq2see export MODEL --format web` writes it.  The page (`lens/drawing/file.js`) draws itself while the browser still
+reads the rest: the model, gzip in base64, for a worker that runs the network (`lens/drawing/network.js`).  The rest is
+the JSON of `web_model.py`, the numbers of `web_weights.py`, and the replay of the training, if any.  For a model with
+lessons, it includes their record.
 """
 
 from __future__ import annotations
@@ -31,12 +31,15 @@ STILL = """.s2s-still { margin: 2em; font: 16px sans-serif; animation: s2s-still
 
 
 def web_page(translator: Translator, dtype: WebType | None = None, *, lessons: bytes = b"", opened: str = "") -> str:
-    """The page of a Seq2See model from a folder; its weights in float16 or int8, by default the smaller a large model.
+    """The page of a Seq2See model from a folder.
 
-    `lessons` is the record of the lessons on this model (`lessons/record.py`), gzipped; `opened` is the page that an
-    address without one opens, such as "lesson-3".
+    Args:
+        dtype: float16 or int8 for the weights; None: int8 for a large model, otherwise float16.
+        lessons: the record of the lessons on this model (`lessons/record.py`), gzipped.
+        opened: the page for an address without a page, such as "lesson-3".
 
-    UserError for a model that a browser cannot run.
+    Raises:
+        UserError: a model that a browser cannot run.
     """
     with translator.inside() as (model, _):
         half = 2 * sum(weight.numel() for weight in model.parameters())

@@ -3,8 +3,8 @@
     {"tensors": [{"name": "model.shared.weight", "shape": [3000, 128], "dtype": "int8", "offset": 0, "scales": 384000},
                  {"name": "model.encoder.layer_norm.bias", "shape": [128], "dtype": "float16", "offset": 396000}, ...]}
 
-Offsets count bytes.  In int8 each row of a matrix has a float32 scale, at `scales`: weight = scale * number, and the
-largest of the row is 127.  Vectors (norms, biases) are few, and always float16.
+Offsets count bytes.  In int8 each row of a matrix has a float32 scale, at `scales`: weight = scale * number.  The
+largest number of the row is 127.  Vectors (norms, biases) are few, and always float16.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ LEFT_OUT = ("forced_eos_token_id", "bad_words_ids", "suppress_tokens", "begin_su
 
 @dataclass(frozen=True)
 class WebWeights:
-    """The manifest, the buffer, and the float32 tensors that a browser will read from them, by name."""
+    """The manifest, the buffer, and the float32 tensors that a browser reads from them, by name."""
 
     manifest: dict[str, Any]
     buffer: bytes
@@ -31,10 +31,10 @@ class WebWeights:
 
 
 def web_weights(model: PreTrainedModel, dtype: WebType) -> WebWeights:
-    """The weights of a Seq2See model, tied ones once.
+    """The weights of a Seq2See model; tied ones occur once.
 
-    UserError for a model of another type, with another activation than relu, with settings of its search that the
-    browser does not have, or with weights that float16 cannot hold.
+    Raises UserError for a model of another type, with another activation than relu, with search settings that the
+    browser does not support, or with weights that float16 cannot hold.
     """
     if dtype not in get_args(WebType):
         raise UserError(f"weights for a browser are {' or '.join(get_args(WebType))}, not {dtype}", exit_code=2)
@@ -43,7 +43,7 @@ def web_weights(model: PreTrainedModel, dtype: WebType) -> WebWeights:
     for name, weight in model.named_parameters():
         entry, parts, state[name] = _encoded(weight.detach().float().cpu().numpy(), dtype)
         if not state[name].isfinite().all():
-            raise UserError(f"{name} has weights beyond float16: a browser cannot have this model")
+            raise UserError(f"{name} has weights too large for float16: a browser cannot run this model")
         for key, part in parts.items():
             entry[key] = len(buffer)
             buffer += part.tobytes()
@@ -54,17 +54,18 @@ def web_weights(model: PreTrainedModel, dtype: WebType) -> WebWeights:
 
 def _refuse_others(model: PreTrainedModel) -> None:
     if model.config.model_type != "seq2see":
-        raise UserError(f"a browser has no network for a {model.config.model_type}: expected a Seq2See model")
+        raise UserError(f"a browser cannot run a {model.config.model_type} model: expected a Seq2See model")
     if model.config.activation_function != "relu":
-        raise UserError(f"the network for browsers has relu, and this model {model.config.activation_function}")
+        raise UserError(f"a browser supports the activation relu only, not {model.config.activation_function}")
     generation = model.generation_config.to_dict()
     found = [name for name in LEFT_OUT if generation.get(name)]
     if found:
-        raise UserError(f"generation_config.json sets {', '.join(found)}, which the search in a browser does not have")
+        raise UserError(f"generation_config.json sets {', '.join(found)}, which the search in a browser does not"
+                        " support")
 
 
 def _encoded(weight: np.ndarray, dtype: WebType) -> tuple[dict[str, Any], dict[str, np.ndarray], torch.Tensor]:
-    """A tensor's entry, its numbers by the key of their offset, and what will be read from them."""
+    """A tensor's entry, its numbers by the key of their offset, and the values that the browser reads from them."""
     if dtype == "float16" or weight.ndim == 1:
         with np.errstate(over="ignore"):
             half = weight.astype("<f2")

@@ -2,8 +2,8 @@
 
     {"error": "one line for a person", "code": "a_word_for_a_program"}
 
-A JSON body must be UTF-8 with exactly the documented types (no number from a string, no integer from `true`), without
-lone surrogates, NaN or deep nesting; any other gets status 400.
+A JSON body must be UTF-8 and have exactly the documented types (no number from a string, no integer from `true`).  Lone
+surrogates, NaN and deep nesting are not allowed.  Any other body gets status 400.
 """
 
 from collections.abc import Callable
@@ -45,16 +45,16 @@ by_kind = Discriminator(lambda value: "list" if isinstance(value, list) else "te
 Text = Annotated[str, Tag("text")]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]  # languages; FastAPI cannot document tuples
 TargetIds = Annotated[list[From0], Field(min_length=1)]
-TARGET_IDS = "the tokens of this translation, as its trace has them: it is not cut into tokens again"
-GIVEN = "how many of target_ids were forced, as its trace has it"
+TARGET_IDS = "ids of the tokens of this translation, from its trace (default: those of the tokenizer)"
+GIVEN = "how many of target_ids were forced, from its trace"
 Texts = Annotated[list[str], Field(min_length=1), Tag("list")]
 
 
 class Languages(BaseModel):
-    """Every source of these into every target."""
+    """Language pairs as a product: each source combines with each target."""
 
-    sources: list[str]
-    targets: list[str]
+    sources: list[str] = Field(description="codes of the source languages")
+    targets: list[str] = Field(description="codes of the target languages")
 
     @classmethod
     def of(cls, pairs: LanguagePairs) -> list[Self]:
@@ -62,7 +62,7 @@ class Languages(BaseModel):
 
 
 class Error(BaseModel):
-    """Why a request failed."""
+    """The reason why a request failed."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"error": "q: missing", "code": "bad_request"}]})
 
@@ -84,10 +84,10 @@ ERRORS = {status: {"model": Error, "description": reason} for status, reason in 
 
 
 class JSONRoute(APIRoute):
-    """Lets a `Body` parse the bytes whatever their Content-Type: curl's default claims a form.
+    """Lets a `Body` parse the bytes, whatever their Content-Type: curl's default claims a form.
 
-    An endpoint of a body and its request, and no more, is called directly: FastAPI documents it, but what it does for
-    each request would take as long as the translation of a short sentence.
+    An endpoint that takes only a body and its request is called directly.  FastAPI documents it, but its work for each
+    request would take as long as the translation of a short sentence.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **settings: Any):
@@ -103,7 +103,7 @@ class JSONRoute(APIRoute):
             return await super().handle(scope, receive, send)
         request = Request(scope, receive)
         if not (data := await request.body()):
-            raise APIError(400, "bad_request", "the body: missing")
+            raise APIError(400, "bad_request", "the body is missing: send JSON")
         try:
             body = self.body.validate_python(data, from_attributes=True)
         except ValidationError as error:
@@ -122,7 +122,7 @@ class Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def read(cls, value: Any) -> Any:
-        """The value in a body's bytes; APIError if it is not JSON."""
+        """The value in a body's bytes; raises APIError if it is not JSON."""
         if not isinstance(value, bytes):
             return value
         refuse_utf16(value)
@@ -161,6 +161,6 @@ def bad_request(error: ValidationError | RequestValidationError) -> APIError:
 
 
 def key_wanted(service: Service) -> list[Any]:
-    """Documents in OpenAPI where the API key goes, if one is required; `access.py` checks it."""
+    """Documents in OpenAPI the header for the API key, if one is required; `access.py` checks it."""
     schemes = APIKeyHeader(name="X-API-Key", auto_error=False), HTTPBearer(auto_error=False)
     return [Security(one) for one in schemes] if service.access.keys else []

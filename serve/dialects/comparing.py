@@ -1,4 +1,4 @@
-"""`/v1/compare`: two served models on one sentence, for the page that lays them side by side."""
+"""`/v1/compare`: two served models on one sentence, for the page that compares them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class CompareBody(OptionFields):
-    """Both models decode with these options; defaults come from each checkpoint."""
+    """A sentence and two models; both use these decoding options, with defaults from each checkpoint."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"text": "The cat is tired.", "source": "en", "target": "fr"},
@@ -33,69 +33,72 @@ class CompareBody(OptionFields):
 
     text: str = Field(description="one sentence")
     source: str | None = Field(default=None, min_length=1, description="source language (default: detected)")
-    target: str | None = Field(default=None, min_length=1, description="target language (default: the first)")
-    model: str | None = Field(default=None, description="name of the first model (default: the first with the language "
-                              "pair)")
-    against: str | None = Field(default=None, description="name of the second model (default: the next with the "
-                                "language pair, or the same if there is no other)")
+    target: str | None = Field(default=None, min_length=1, description="target language (default: the model's first)")
+    model: str | None = Field(
+        default=None, description="name of the first model (default: the first with the language pair)")
+    against: str | None = Field(
+        default=None, description="name of the second model (default: the next with the language pair, or the same "
+        "model if no other has it)")
 
 
 class OneWord(BaseModel):
-    """A word of the translation that has tokens of its own in both models."""
+    """A word of the translation that has its own tokens in both models."""
 
     number: int = Field(description="its index among the words of the translation")
-    word: str
-    first: float = Field(description="the probability that the first model gives it after the words before, not "
-                         "calibrated")
-    second: float
+    word: str = Field(description="the word")
+    first: float = Field(description="its probability under the first model, after the words before it, not calibrated")
+    second: float = Field(description="its probability under the second model")
     first_instead: str = Field(description="the token that the first model would write instead, or empty")
-    second_instead: str
+    second_instead: str = Field(description="the token that the second model would write instead, or empty")
 
 
 class LongestLook(BaseModel):
-    """A row of two maps, by words."""
+    """One row of the two maps, by words."""
 
-    word: str
-    first: list[str | float] = Field(description="where the first model's head looks most, and with which share")
-    second: list[str | float]
+    word: str = Field(description="the word of the row")
+    first: list[str | float] = Field(description="the word that the first model's head attends to most, and its share")
+    second: list[str | float] = Field(
+        description="the word that the second model's head attends to most, and its share")
 
 
 class MatchedHeads(BaseModel):
-    """A head of the first model and the one of the second whose map is most alike."""
+    """A head of the first model, and the head of the second with the most similar map."""
 
-    first: list[str | int] = Field(description="kind, layer, head")
-    second: list[str | int]
-    distance: float = Field(description="the share of attention that lies elsewhere, averaged over words")
-    at_row: float = Field(description="the same at `row`, the word at which they differ most")
-    row: LongestLook
+    first: list[str | int] = Field(description="kind, layer and head in the first model")
+    second: list[str | int] = Field(description="kind, layer and head in the second model")
+    distance: float = Field(
+        description="share of attention on different words, averaged over rows: 0 for equal maps, 1 for maps without "
+        "overlap")
+    at_row: float = Field(description="the distance at `row`")
+    row: LongestLook = Field(description="the row where the maps differ most")
 
 
 class OneComparison(BaseModel):
-    source: str
-    translation: str
-    log_probs: list[float] = Field(description="of the whole translation under either model")
-    words: list[OneWord]
-    heads: list[MatchedHeads] = Field(description="matched up to their order within a layer, the most different first")
-    alone: list[list[Any]] = Field(description="heads without a partner: 0 or 1 for the model, and the head")
-    traces: list[OneTrace] = Field(description="of this translation by either model, with raw maps")
+    source: str = Field(description="the sentence")
+    translation: str = Field(description="the translation, by one of the models")
+    log_probs: list[float] = Field(description="log-probability of the whole translation under each model, in nats")
+    words: list[OneWord] = Field(description="words of the translation with their probabilities under each model")
+    heads: list[MatchedHeads] = Field(description="heads matched one to one within a layer, the most different first")
+    alone: list[list[Any]] = Field(description="heads without a partner: the model (0 or 1), and the head")
+    traces: list[OneTrace] = Field(description="traces of this translation under each model, with raw maps")
 
 
 class CompareReply(BaseModel):
     models: list[str] = Field(description="names of the two models")
-    measured: list[dict[str, Any]] = Field(description="of each, as in the response of /v1/look")
-    unknown_words: list[list[str] | None] = Field(description="of each: words not seen in training; null: unknown for "
-                                                  "this model")
-    comparisons: list[OneComparison] = Field(description="on the translation of the first model and, if it is another, "
-                                             "on that of the second")
+    measured: list[dict[str, Any]] = Field(description="of each model: as in the response of /v1/look")
+    unknown_words: list[list[str] | None] = Field(
+        description="of each model: source words that are not in its training text; null: unknown")
+    comparisons: list[OneComparison] = Field(
+        description="on the translation by the first model and, if it differs, on that by the second")
 
 
 def router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["Seq2See"], route_class=JSONRoute)
 
     @routes.post("/compare", summary="Compare two models on a sentence", dependencies=key_wanted(service),
-                 response_model=CompareReply, description="Translates with both models, and looks at either "
-                 "translation with both: probabilities of words, and heads matched by their maps. Counts as up to four "
-                 "texts.")
+                 response_model=CompareReply, description="Translates with both models, and traces each "
+                 "translation with both. Returns the probabilities of words, and heads matched by their maps. Counts "
+                 "as up to four texts.")
     async def compare(body: CompareBody, request: Request) -> Response:
         found = await compare_reply(service, body, service.access.authenticate(request))
         return Response(found, media_type="application/json")
@@ -130,7 +133,7 @@ async def compare_reply(service: Service, body: CompareBody, caller: Caller) -> 
 
 async def _own(service: Service, body: CompareBody, name: str | None, *, caller: Caller, source: str | None,
                target: str | None) -> tuple[Translation, Trace]:
-    """What a model writes for the sentence, and its trace."""
+    """A model's translation of the sentence, and its trace."""
     with IMPORTS:
         from ...translate.under_another import check_one_sentence
 
@@ -152,7 +155,7 @@ def _next(service: Service, first: str, pair: tuple[str | None, str | None]) -> 
 
 
 def _second_model(service: Service, name: str, source: str | None, target: str | None) -> str:
-    """The name of the second model; APIError, which names it, if it lacks the language pair."""
+    """The name of the second model; raises APIError with this name if it lacks the language pair."""
     try:
         return service.model_for(name, source, target)
     except APIError as error:

@@ -1,7 +1,7 @@
 """The Hugging Face Hub's inference interface for the task `translation`: `InferenceClient(model="http://HOST:PORT")`.
 
 A request has a text or a list of texts and, in `parameters`, languages and `generate` options.  The response to one
-text is a list with one object (or `num_return_sequences` objects); to a list, one entry per text.
+text is a list with one object (or `num_return_sequences` objects).  The response to a list has one entry for each text.
 """
 
 from typing import Annotated, Any, Literal
@@ -19,22 +19,23 @@ class Generation(OptionFields):
     """`generate` options."""
 
     alternatives: Annotated[int, Field(ge=1), as_whole] | None = Field(
-        default=None, alias="num_return_sequences", description="translations of each text")
+        default=None, alias="num_return_sequences", description="number of translations of each text")
     max_length: Annotated[int, Field(ge=2), as_whole] | None = Field(
         default=None, description="max_new_tokens plus the decoder start token")
     do_sample: bool | None = Field(
-        default=None, description="sample; otherwise temperature, top_k and top_p are ignored")
+        default=None, description="sample; without it, temperature, top_k and top_p are ignored")
 
 
 class Parameters(Generation):
     """Languages and `generate` options; the options may also be in `generate_parameters`."""
 
     src_lang: str | None = Field(default=None, min_length=1, description="source language (default: detected)")
-    tgt_lang: str | None = Field(default=None, min_length=1, description="target language (default: the first)")
-    clean_up_tokenization_spaces: bool | None = Field(default=None, description="ignored: there are none to remove")
+    tgt_lang: str | None = Field(default=None, min_length=1, description="target language (default: the model's first)")
+    clean_up_tokenization_spaces: bool | None = Field(default=None, description="ignored: there are no such spaces")
     truncation: Literal["do_not_truncate", "longest_first", "only_first", "only_second"] | None = Field(
         default=None, description="ignored: long texts are split, never truncated")
-    generate_parameters: Generation | None = Field(default=None, description="`generate` options; they take precedence")
+    generate_parameters: Generation | None = Field(
+        default=None, description="`generate` options; they override options outside")
 
     def options(self) -> DecodingOptions:
         """`generate_parameters` takes precedence; the sampling options count only with `do_sample`."""
@@ -64,29 +65,30 @@ class Inputs(Body):
 
 
 class Output(BaseModel):
-    translation_text: str
+    translation_text: str = Field(description="the translation")
 
 
 class Info(BaseModel):
     """The response to `InferenceClient.get_endpoint_info`."""
 
-    model_id: str
-    model_pipeline_tag: Literal["translation"] = "translation"
-    language_pairs: list[Pair] | None = Field(description="source and target; null for more than 1,000: see languages")
-    languages: list[Languages] = Field(description="the same, every source of each by every target of it")
-    engine: str
-    precision: str
-    max_client_batch_size: int = Field(description="maximum texts per request")
-    max_input_length: int = Field(description="maximum characters per text")
-    version: str
+    model_id: str = Field(description="name of the model")
+    model_pipeline_tag: Literal["translation"] = Field(default="translation", description="the task")
+    language_pairs: list[Pair] | None = Field(
+        description="source and target of each pair; null for more than 1,000 (see languages)")
+    languages: list[Languages] = Field(description="the same pairs as products: each source with each target")
+    engine: str = Field(description="the engine: `ctranslate2` or `torch`")
+    precision: str = Field(description="the precision of its weights, such as `int8`")
+    max_client_batch_size: int = Field(description="maximum texts in a request")
+    max_input_length: int = Field(description="maximum characters in a text")
+    version: str = Field(description="version of Seq2See")
 
 
 def router(service: Service) -> APIRouter:
-    """`POST /` and `/models/NAME`, the address that a client uses as its model; `/info` and `/health` below each."""
+    """The routes: `POST /` and `/models/NAME`, a client's address of a model; `/info` and `/health` below each."""
     routes = APIRouter(tags=["Hugging Face"], route_class=JSONRoute)
 
-    @routes.get("/info", summary="The first model and its limits")
-    @routes.get("/models/{model:path}/info", summary="A model and its limits")
+    @routes.get("/info", summary="Describe the first model and its limits")
+    @routes.get("/models/{model:path}/info", summary="Describe a model and its limits")
     async def info(model: str | None = None) -> Info:
         service.check_ready()
         name, one = next(iter(service.named(model).items()))
@@ -95,7 +97,7 @@ def router(service: Service) -> APIRouter:
                     max_client_batch_size=service.settings.texts,
                     max_input_length=service.settings.characters, version=__version__)
 
-    @routes.get("/models/{model:path}/health", summary="Whether a model is ready")
+    @routes.get("/models/{model:path}/health", summary="Check whether a model is ready")
     async def health(model: str) -> dict[str, str]:
         await info(model)
         return {"status": "ok"}

@@ -1,6 +1,6 @@
-"""Questions about one translation, computed by `lens`: those of `/v1/inside`, for the explorer's lab.
+"""The tools of `/v1/inside`, for the explorer's lab: questions about one translation, computed by `lens`.
 
-A question contains the text and its translation; the trace is recomputed each time, so the server is stateless.
+A question contains the text and its translation.  The trace is recomputed each time, so the server is stateless.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Question(BaseModel):
     translation: str = Field(min_length=1, description="its translation")
     target_ids: TargetIds | None = Field(default=None, description=TARGET_IDS)
     given: From0 = Field(default=0, description=GIVEN)
-    source: str | None = None
-    target: str | None = None
-    model: str | None = None
+    source: str | None = Field(default=None, description="source language (default: the model's first)")
+    target: str | None = Field(default=None, description="target language (default: the model's first)")
+    model: str | None = Field(default=None, description="name of the model (default: the first with the language pair)")
 
     def trace(self, translator: Translator) -> Trace:
-        """Not to be called inside `translator.inside()`."""
+        """The trace of the translation; do not call it inside `translator.inside()`."""
         return translator.look_at(self.text, self.translation, source=self.source, target=self.target,
                                   target_ids=self.target_ids, given=self.given)
 
@@ -55,10 +55,10 @@ class ArithmeticQuestion(Question):
     """The numbers behind one row of one head's map; masked scores are null."""
 
     tool: Literal["arithmetic"]
-    kind: Kind
-    layer: From0
-    head: From0
-    row: From0
+    kind: Kind = Field(description="kind of attention")
+    layer: From0 = Field(description="layer, from 0")
+    head: From0 = Field(description="head, from 0")
+    row: From0 = Field(description="row of the map, from 0")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
@@ -74,8 +74,11 @@ class ArithmeticQuestion(Question):
 
 
 class LayersQuestion(Question):
-    """The logit lens: what each decoder layer would predict as the last one.  For each layer and step, five candidates,
-    and the log-probability and rank of the token that was written."""
+    """The logit lens: the prediction of each decoder layer, as if it were the last.
+
+    The response has for each layer and step five candidates, and the log-probability and rank of the translation's
+    token.
+    """
 
     tool: Literal["layers"]
 
@@ -91,10 +94,10 @@ class LayersQuestion(Question):
 
 
 class TreeQuestion(Question):
-    """The tree of a beam search: the nodes of each step as [token, index of its parent, log-probability, score]."""
+    """The tree of a beam search: for each step its nodes as [token, index of the parent, log-probability, score]."""
 
     tool: Literal["tree"]
-    num_beams: int = Field(default=4, ge=2, le=MOST_BEAMS)
+    num_beams: int = Field(default=4, ge=2, le=MOST_BEAMS, description="beam width")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
@@ -114,11 +117,11 @@ class TreeQuestion(Question):
 
 
 class WordsQuestion(Question):
-    """One word in several sentences: its vectors by layer, projected to a plane, and their cosine distances."""
+    """One word in several sentences: its vectors after each layer, projected to a plane, and their cosine distances."""
 
     tool: Literal["words"]
-    word: Short
-    sentences: list[Sentence] = Field(min_length=2, max_length=8)
+    word: Short = Field(description="the word; each sentence contains it once")
+    sentences: list[Sentence] = Field(min_length=2, max_length=8, description="the sentences")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
@@ -135,13 +138,16 @@ class WordsQuestion(Question):
 
 
 class NearQuestion(Question):
-    """The neighbours of `word`, or of `word` - `minus` + `plus`: [token, similarity, whether it is in the query]; the
-    vectors of `word` and of each neighbour, to four decimals."""
+    """The nearest tokens of `word`, or of the analogy `word` - `minus` + `plus`.
+
+    The response has [token, similarity, whether it is in the query] for each, and the vectors of `word` and of each
+    neighbour, to four decimals.
+    """
 
     tool: Literal["near"]
-    word: Short
-    minus: Short = ""
-    plus: Short = ""
+    word: Short = Field(description="the word")
+    minus: Short = Field(default="", description="the word to subtract")
+    plus: Short = Field(default="", description="the word to add")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
@@ -157,11 +163,14 @@ class NearQuestion(Question):
 
 
 class PositionsQuestion(Question):
-    """With or without the vectors of positions: the tokens of the translation, the probability of each, and the three
-    best candidates of its step.  Probabilities are calibrated where the model is and has its positions."""
+    """The prediction of the translation with or without position vectors.
+
+    The response has the tokens, their probabilities, and the three best candidates of each step.  With positions, the
+    probabilities are calibrated if the model has a calibration.
+    """
 
     tool: Literal["positions"]
-    positions: bool = Field(description="false: the vectors of positions are zero, on both sides")
+    positions: bool = Field(description="false: position vectors are zero, on both sides")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
@@ -180,11 +189,13 @@ class PositionsQuestion(Question):
 
 
 class PatchQuestion(Question):
-    """Activation patching: the log-odds of each word of the translation with each head patched from `other`, which must
-    have as many tokens as the text."""
+    """Activation patching: the log-odds of each word of the translation, with each head patched from the text `other`.
+
+    Both texts must have equally many tokens.
+    """
 
     tool: Literal["patch"]
-    other: Sentence
+    other: Sentence = Field(description="the text that heads are patched from")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
@@ -196,8 +207,10 @@ class PatchQuestion(Question):
 
 
 class ReplayQuestion(Question):
-    """The recorded moments of the training: of this sentence if it was recorded, otherwise of the first; none if the
-    model has no replay."""
+    """The recorded moments of the training, for this sentence or, if it was not recorded, for the first one.
+
+    The lists are empty if the model has no replay.
+    """
 
     tool: Literal["replay"]
 
@@ -213,14 +226,18 @@ class ReplayQuestion(Question):
 
 
 class MachineQuestion(Question):
-    """The whole machine at one step: the parts that each block, head, position and neuron adds to the logit of the
-    token (`for`) and to its lead over the runner-up (`over`), and that lead without each head and each feed-forward
-    layer of the decoder, with `steers`: the head that it needs most, and the layer whose part this changes most."""
+    """One step of the translation split into the contributions of each block, head, position and neuron.
+
+    The contributions are to the logit of the written token (`for`) and to its lead over the runner-up (`over`).
+    `without` is the lead without each head and each feed-forward layer of the decoder.  `steers` is the head with the
+    largest effect, and the layer whose contribution it changes most.
+    """
 
     tool: Literal["machine"]
-    step: From0
-    head_seconds: float = Field(default=10, ge=0, description="the seconds that switching off every head and layer may "
-                                "take; over that `without` and `steers` are null")
+    step: From0 = Field(description="decoder step, from 0")
+    head_seconds: float = Field(
+        default=10, ge=0, description="maximum seconds for switching off every head and layer; over this limit, "
+        "`without` and `steers` are null")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
@@ -244,16 +261,16 @@ class InsideBody(Body):
         {"question": {"tool": "replay", "text": "The cat is tired.", "translation": "Le chat est fatigué."}},
     ]})  # fmt: skip
 
-    question: AnyQuestion = Field(description="a tool, the translation to analyse, and the tool's arguments")
+    question: AnyQuestion = Field(description="the tool, the translation to analyse, and the tool's arguments")
 
 
 def router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["Seq2See"], route_class=JSONRoute)
 
-    @routes.post("/inside", summary="Analyse one translation", dependencies=key_wanted(service),
-                 description="For the explorer's lab: the arithmetic of a row, the logit lens, the beam tree, similar "
-                             "words, heads patched from another sentence, the replay of the training, and the whole "
-                             "machine at one step. The response depends on the tool.")
+    @routes.post("/inside", summary="Analyse one translation with a tool", dependencies=key_wanted(service),
+                 description="The tools of the explorer's lab: the arithmetic of a row, the logit lens, the beam tree, "
+                             "similar words, heads patched from another sentence, position vectors, the replay of the "
+                             "training, and the whole machine at one step. The response depends on the tool.")
     async def inside(body: InsideBody, request: Request) -> Response:
         caller, question = service.access.authenticate(request), body.question
         check_look_size(question.text, question.translation, getattr(question, "other", ""),

@@ -30,15 +30,15 @@ LINES = 12  # of the running lessons' output, shown on the page
 class LessonsBody(Body):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"run": False}]})
 
-    run: bool = Field(default=False, description="run them on the first model, if the operator allows it")
+    run: bool = Field(default=False, description="run the lessons on the first model, if the operator allows it")
 
 
 class LessonsReply(BaseModel):
-    record: dict[str, Any] | None = Field(description="the record of all lessons; null while they run")
-    own: bool = Field(description="from a run on this machine, not from the package")
-    running: bool
-    said: list[str] = Field(description="the last lines of output")
-    may_run: bool
+    record: dict[str, Any] | None = Field(description="the record of all lessons; null during a run")
+    own: bool = Field(description="true: the record is from a run on this machine, not from the package")
+    running: bool = Field(description="whether a run is in progress")
+    said: list[str] = Field(description="the last lines of the run's output")
+    may_run: bool = Field(description="whether the operator allows runs")
 
 
 class Lessons:
@@ -64,9 +64,10 @@ class Lessons:
                             may_run=self.service.settings.run_lessons)
 
     def start(self) -> None:
-        """APIError if they may not be run."""
+        """Start a run; raises APIError if the server does not allow it."""
         if not self.service.settings.run_lessons or not self.service.ready:
-            raise APIError(400, "not_run", "the lessons cannot be run: run_lessons is off or the model still loading")
+            raise APIError(400, "not_run", "the lessons cannot run: the setting run_lessons is off, or the model is"
+                           " still loading")
         if self.running:
             return
         first = next(iter(self.service.models.values())).folder
@@ -82,7 +83,7 @@ class Lessons:
 
 
 def own_record(path: Path) -> dict[str, Any] | None:
-    """The record of a run on this machine; None without one, and for one that is damaged or of another version."""
+    """The record of a run on this machine; None if there is none, or if it is damaged or of another version."""
     try:
         record = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
@@ -94,7 +95,7 @@ def router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["Seq2See"], route_class=JSONRoute)
     lessons = Lessons(service)
 
-    @routes.post("/lessons", summary="The record of the lessons", dependencies=key_wanted(service))
+    @routes.post("/lessons", summary="Read the record of the lessons, or start a run", dependencies=key_wanted(service))
     async def read(body: LessonsBody, request: Request) -> LessonsReply:
         service.access.authenticate(request)
         if body.run:

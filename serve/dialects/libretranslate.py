@@ -1,8 +1,8 @@
 """LibreTranslate's HTTP API, at the root.
 
-Every request may be JSON, a form, a multipart form, or query parameters.  Differences from LibreTranslate: the language
-of each text in a batch is detected separately, HTML has alternatives, and no suggestion is taken.  `translate_file.py`
-has the routes for files.
+Every request may be JSON, a form, a multipart form, or query parameters.  There are three differences from
+LibreTranslate: the language of each text in a batch is detected separately, HTML has alternatives, and suggestions are
+not accepted.  `translate_file.py` has the routes for files.
 """
 
 import json
@@ -39,12 +39,12 @@ MOST_FIELDS = 100
 TYPING = 500  # milliseconds
 MOST_TARGETS = 30  # of a language, that are listed where there are many languages
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
-FOUR_WAYS = "As JSON, a form, a multipart form or query parameters; a list of texts only as JSON."
+FOUR_WAYS = "Send JSON, a form, a multipart form or query parameters. A list of texts must be JSON."
 KEY: Any = Field(default=None, description="the API key, if the server requires one")
 
 
 def if_given(default: Any) -> BeforeValidator:
-    """LibreTranslate's clients send null, in a form as a word, or an empty string for what they leave out."""
+    """LibreTranslate's clients send null (in a form as a word) or an empty string for fields that they leave out."""
     return BeforeValidator(lambda value: default if value in (None, "", "null") else value)
 
 
@@ -53,7 +53,7 @@ def _from_digits(value: Any) -> Any:
 
 
 class NamedFields(Body):
-    """A body whose missing fields are told as LibreTranslate tells them."""
+    """A body that reports missing fields in LibreTranslate's words."""
 
     @model_validator(mode="wrap")
     @classmethod
@@ -76,7 +76,7 @@ class LibreTranslateBody(NamedFields):
         {"q": ["The cat is tired.", "It was raining."], "source": "auto", "target": "fr"},
     ]})  # fmt: skip
 
-    q: Annotated[Text | Texts, by_kind] = Field(description="the text or, in JSON, a list of texts")
+    q: Annotated[Text | Texts, by_kind] = Field(description="the text; in JSON also a list of texts")
     source: str = Field(min_length=1, description="source language, or `auto`")
     target: str = Field(min_length=1, description="target language")
     format: Annotated[Literal["text", "html"], if_given("text"), WithJsonSchema(
@@ -85,7 +85,7 @@ class LibreTranslateBody(NamedFields):
     alternatives: Annotated[From0, if_given(0), BeforeValidator(_from_digits), WithJsonSchema(
         {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9]{0,9}$"}, {"type": "null"}]},
     )] = Field(
-        default=0, description="number of further translations of each text, also as a string; null or empty: 0")
+        default=0, description="number of further translations of each text, as a number or a string; null or empty: 0")
     api_key: str | None = KEY
 
 
@@ -94,46 +94,49 @@ class DetectBody(NamedFields):
         {"q": "Le chat est fatigué."}, {"q": ["Le chat est fatigué.", "The cat is tired."]},
     ]})  # fmt: skip
 
-    q: Annotated[Text | Texts, by_kind] = Field(description="the text or, in JSON, a list of texts")
+    q: Annotated[Text | Texts, by_kind] = Field(description="the text; in JSON also a list of texts")
     api_key: str | None = KEY
 
 
 class Translated(BaseModel):
     """Each field is a list if `q` was one."""
 
-    translatedText: str | list[str]
-    detectedLanguage: Detection | list[Detection] | None = Field(default=None, description="if source is `auto`")
-    alternatives: list[str] | list[list[str]] | None = Field(default=None, description="if requested")
+    translatedText: str | list[str] = Field(description="the translation")
+    detectedLanguage: Detection | list[Detection] | None = Field(
+        default=None, description="the detected source language, if source is `auto`")
+    alternatives: list[str] | list[list[str]] | None = Field(
+        default=None, description="further translations, if requested")
 
 
 class Language(BaseModel):
-    code: str
-    name: str
-    targets: list[str] | None = Field(default=None, description="available target languages, possibly none; left out "
-                                      "where there are more than 1,000 pairs, for languages with more than 30")
+    code: str = Field(description="code of the language")
+    name: str = Field(description="its English name")
+    targets: list[str] | None = Field(
+        default=None, description="its target languages, possibly none; omitted for languages with more than 30, if "
+        "the server has more than 1,000 pairs")
 
 
 class NamedLanguage(BaseModel):
-    code: str
-    name: str
+    code: str = Field(description="code of the language")
+    name: str = Field(description="its English name")
 
 
 class DefaultLanguages(BaseModel):
-    source: NamedLanguage
-    target: NamedLanguage
+    source: NamedLanguage = Field(description="the default source")
+    target: NamedLanguage = Field(description="the default target")
 
 
 class FrontendSettings(BaseModel):
-    """What LibreTranslate's own page reads."""
+    """The settings for LibreTranslate's own page."""
 
-    charLimit: int = Field(description="maximum characters per text")
-    frontendTimeout: int = Field(description="milliseconds after a key press until a page translates")
-    apiKeys: bool = Field(description="whether there are API keys")
-    keyRequired: bool = Field(description="whether each request needs one")
-    suggestions: bool = Field(description="false: see /suggest")
-    filesTranslation: bool
-    supportedFilesFormat: list[str] = Field(description="ends of the names of files that can be translated")
-    language: DefaultLanguages
+    charLimit: int = Field(description="maximum characters in a text")
+    frontendTimeout: int = Field(description="milliseconds after a key press before a page translates")
+    apiKeys: bool = Field(description="whether the server has API keys")
+    keyRequired: bool = Field(description="whether each request needs an API key")
+    suggestions: bool = Field(description="always false: the server accepts no suggestions")
+    filesTranslation: bool = Field(description="whether files can be translated")
+    supportedFilesFormat: list[str] = Field(description="extensions of the files that can be translated")
+    language: DefaultLanguages = Field(description="the default languages")
 
 
 class AnyEncoding(JSONRoute):
@@ -148,7 +151,10 @@ class AnyEncoding(JSONRoute):
 
 
 async def _fields(request: Request, media: str) -> dict[str, Any]:
-    """UTF-8, escaped or not: `curl -d q=Café` does not escape.  Query parameters take precedence."""
+    """The fields of a request in UTF-8, escaped or not: `curl -d q=Café` does not escape.
+
+    Query parameters take precedence.
+    """
     encoded = [request.scope["query_string"], await request.body() if media == FORMS[0] else b""]
     try:
         pairs = [pair for one in encoded for pair in parse_qsl(
@@ -168,8 +174,9 @@ def router(service: Service) -> APIRouter:
     routes = APIRouter(tags=["LibreTranslate"], route_class=AnyEncoding)
     wanted = key_wanted(service)
 
-    @routes.post("/translate", summary="Translate", description=FOUR_WAYS, response_model=Translated,
-                 response_model_exclude_none=True, openapi_extra=also_in_forms(LibreTranslateBody), dependencies=wanted)
+    @routes.post("/translate", summary="Translate a text or a list of texts", description=FOUR_WAYS,
+                 response_model=Translated, response_model_exclude_none=True, dependencies=wanted,
+                 openapi_extra=also_in_forms(LibreTranslateBody))
     async def translate(body: LibreTranslateBody, request: Request) -> dict[str, Any]:
         caller = service.access.authenticate(request, body.api_key)
         texts = [body.q] if isinstance(body.q, str) else body.q
@@ -190,8 +197,8 @@ def router(service: Service) -> APIRouter:
 
     @routes.post("/detect", summary="Detect the language of a text",
                  response_model=list[Detection] | list[list[Detection]], dependencies=wanted,
-                 description="Among the supported source languages, the most likely first; for a list of texts, such a "
-                 f"list for each. {FOUR_WAYS}", openapi_extra=also_in_forms(DetectBody))
+                 description="Returns the supported source languages, the most probable first; for a list of texts, "
+                 f"one such list for each. {FOUR_WAYS}", openapi_extra=also_in_forms(DetectBody))
     async def detect(body: DetectBody, request: Request) -> list[Any]:
         caller = service.access.authenticate(request, body.api_key)
         texts = [body.q] if isinstance(body.q, str) else body.q
@@ -199,12 +206,12 @@ def router(service: Service) -> APIRouter:
             found = [service.detect(text) for text in texts]
         return found[0] if isinstance(body.q, str) else found
 
-    @routes.post("/suggest", summary="Always refused", status_code=403, response_model=Error,
-                 description="LibreTranslate collects better translations here; this server stores nothing it is sent.")
+    @routes.post("/suggest", summary="Not supported: always status 403", status_code=403, response_model=Error,
+                 description="LibreTranslate collects better translations here. This server stores no texts.")
     async def suggest() -> None:
-        raise APIError(403, "suggestions_off", "Suggestions are disabled on this server: it stores nothing it is sent")
+        raise APIError(403, "suggestions_off", "Suggestions are disabled on this server: it stores no texts")
 
-    @routes.get("/languages", summary="Source languages and their targets", response_model=list[Language],
+    @routes.get("/languages", summary="List the languages and their targets", response_model=list[Language],
                 response_model_exclude_none=True)
     async def languages() -> list[Language]:
         service.check_ready()
@@ -214,7 +221,7 @@ def router(service: Service) -> APIRouter:
         return [Language(code=code, name=language_name(code), targets=[*own] if len(own) <= most else None)
                 for code, own in found]
 
-    @routes.get("/frontend/settings", summary="Limits, formats of files and default languages")
+    @routes.get("/frontend/settings", summary="Read the limits, file formats and default languages")
     async def frontend_settings() -> FrontendSettings:
         service.check_ready()
         _, target = service.language_pairs.fitting(None, None) or ("", "")
@@ -231,7 +238,7 @@ def router(service: Service) -> APIRouter:
         async def spec(request: Request) -> JSONResponse:
             return JSONResponse(request.app.openapi())
 
-    @routes.get("/health", summary="Whether the server is ready to translate")
+    @routes.get("/health", summary="Check whether the server is ready to translate")
     async def health() -> dict[str, str]:
         service.check_ready()
         return {"status": "ok"}

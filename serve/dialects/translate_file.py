@@ -1,7 +1,6 @@
-"""LibreTranslate's routes for files: `POST /translate_file` answers with the address for `GET /download_file/NAME`.
+"""LibreTranslate's routes for files: `POST /translate_file` returns the address for `GET /download_file/NAME`.
 
-The name of a file says its format, and what its translation is called.  It is never a path.  Nothing is written to the
-disk.
+The name of a file gives its format, and the name of its translation.  It is never a path.  Nothing is written to disk.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\
 
 
 class TranslatedFile(BaseModel):
-    translatedFileUrl: str = Field(description="address of the translated file, for a limited time")
+    translatedFileUrl: str = Field(description="address of the translated file, valid for a limited time")
 
 
 def router(service: Service) -> APIRouter:
@@ -49,8 +48,8 @@ def router(service: Service) -> APIRouter:
 
     @routes.post("/translate_file", summary="Translate a file", response_model=TranslatedFile,
                  dependencies=key_wanted(service), openapi_extra={"requestBody": documented()},
-                 description="Its format is known by the end of its name; `/frontend/settings` lists the formats. "
-                 "Fields may also be query parameters.")
+                 description="The extension of the file's name gives its format; `/frontend/settings` lists the "
+                 "formats. Fields may also be query parameters.")
     async def translate_file(request: Request) -> dict[str, str]:
         sender = _sender(service.access, request)
         if (len(arriving) >= MOST_ARRIVING or arriving.count(sender) >= MOST_OF_ONE
@@ -61,8 +60,8 @@ def router(service: Service) -> APIRouter:
             async with asyncio.timeout(RECEPTION_SECONDS):
                 fields, name, data = await _sent(request, await _form(request), most=settings.file_bytes)
         except TimeoutError:
-            raise APIError(408, "too_slow", f"the file did not arrive in {RECEPTION_SECONDS} seconds: send less"
-                           ) from None
+            raise APIError(408, "too_slow", f"the file did not arrive within {RECEPTION_SECONDS} seconds: send a"
+                           " smaller one") from None
         finally:
             arriving.remove(sender)
         caller = service.access.authenticate(request, fields.get("api_key"))
@@ -77,8 +76,8 @@ def router(service: Service) -> APIRouter:
         where = request.url
         return {"translatedFileUrl": f"{where.scheme}://{where.netloc}{settings.root_path}/download_file/{own}"}
 
-    @routes.get("/download_file/{name}", summary="Save a translated file", response_class=Response, responses={
-        200: {"content": {"application/octet-stream": {}}, "description": "The file, to be saved under its name"}})
+    @routes.get("/download_file/{name}", summary="Download a translated file", response_class=Response, responses={
+        200: {"content": {"application/octet-stream": {}}, "description": "The file, with its name for saving"}})
     async def download_file(name: str) -> Response:
         file = downloads.find(name)
         return Response(file.data, media_type="application/octet-stream", headers={  # which no browser shows as a page
@@ -88,8 +87,11 @@ def router(service: Service) -> APIRouter:
 
 
 def _sender(access: AccessControl, request: Request) -> Caller:
-    """Who sends a file, as far as is known before it has arrived: without an account, if the key may be in the form;
-    APIError for a wrong key."""
+    """The sender of a file, as far as is known before the file has arrived; without an account if the key may be in the
+    form.
+
+    Raises APIError for a wrong key.
+    """
     try:
         return access.authenticate(request, request.query_params.get("api_key"))
     except APIError as error:
@@ -99,13 +101,13 @@ def _sender(access: AccessControl, request: Request) -> Caller:
 
 
 class InMemory(MultiPartParser):
-    """Its files never become files on the disk; `RequestChecks` bounds the body."""
+    """A parser that never writes files to disk; `RequestChecks` limits the size of the body."""
 
     spool_max_size = 0  # no limit
 
 
 async def _form(request: Request) -> FormData:
-    """Empty for another kind of body."""
+    """The form of a request; empty for another kind of body."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "multipart/form-data":
         return FormData()
     try:
@@ -117,7 +119,7 @@ async def _form(request: Request) -> FormData:
 
 
 async def _sent(request: Request, form: FormData, *, most: int) -> tuple[dict[str, str], str, bytes]:
-    """The fields, and name and bytes of the file; APIError for what is missing or too large."""
+    """The fields, and the name and bytes of the file; raises APIError if they are missing or too large."""
     given = {name: value for name, value in form.items() if isinstance(value, str)} | dict(request.query_params)
     file = form.get("file")
     if not isinstance(file, UploadFile):
@@ -126,7 +128,7 @@ async def _sent(request: Request, form: FormData, *, most: int) -> tuple[dict[st
         if not given.get(name):
             raise APIError(400, "bad_request", f"Invalid request: missing {name} parameter")
     if (name := safe_name(file.filename or "")) == "":
-        raise APIError(400, "bad_request", "Invalid request: empty file name; it says the format")
+        raise APIError(400, "bad_request", "Invalid request: empty file name; its extension gives the format")
     if (file.size or 0) > most:
         raise APIError(413, "file_too_large", f"the file has {file.size:,} bytes: at most {most:,} are allowed")
     return given, name, await file.read()
@@ -140,7 +142,7 @@ def safe_name(name: str) -> str:
 
 
 def disposition(filename: str) -> str:
-    """The header that saves a file under a name (RFC 6266): in ASCII, and in UTF-8 for what reads it."""
+    """The header that saves a file under a name (RFC 6266): in ASCII, and in UTF-8 for clients that support it."""
     plain = re.sub(r'[^ -~]|["\\%]', "_", filename)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"
 
@@ -153,12 +155,13 @@ def documented() -> dict[str, Any]:
             "target": text | {"minLength": 1, "description": "target language"},
             "api_key": text | {"description": "the API key, if the server requires one"},
             "model": text | {"description": "name of the model (default: the first with the language pair)"},
-            "columns": text | {"description": "of a table: names or numbers of the columns to translate, with commas"},
-            "keys": text | {"description": "of JSON: names of the members to translate, with commas"}}
+            "columns": text | {"description": "for a table: names or numbers of the columns to translate, separated by "
+                                "commas"},
+            "keys": text | {"description": "for JSON: names of the members to translate, separated by commas"}}
     return {"required": True, "content": {"multipart/form-data": {"schema": {
         "type": "object", "properties": what, "required": ["file", "source", "target"]}}}}
 
 
 def endings() -> list[str]:
-    """Those of the files that can be translated, such as `.txt`."""
+    """The file extensions that can be translated, such as `.txt`."""
     return [f".{one}" for one in usable_formats()]

@@ -36,11 +36,12 @@ from .without_heads import without_heads
 
 MOST_TERMS = 200  # of a glossary
 Term = Annotated[str, Field(min_length=1, max_length=LONGEST_TERM)]
+texts_of_words = BeforeValidator(lambda words: words and [word.text for word in words])
 HeadName = Annotated[tuple[Kind, From0, From0], Strict(False)]  # JSON has no tuple
 
 
 def as_object(value: Any) -> Any:
-    """Refuses what is no JSON object, in JSON's words."""
+    """Rejects anything but a JSON object, in the words of JSON."""
     if not isinstance(value, dict):
         raise PydanticKnownError("model_attributes_type")
     return value
@@ -50,7 +51,7 @@ class RequestBody(OptionFields):
     """Decoding options; defaults come from the checkpoint.  Any of temperature, top_k and top_p turns on sampling."""
 
     source: str | None = Field(default=None, min_length=1, description="source language (default: detected)")
-    target: str | None = Field(default=None, min_length=1, description="target language (default: the first)")
+    target: str | None = Field(default=None, min_length=1, description="target language (default: the model's first)")
     model: str | None = Field(default=None, description="name of the model (default: the first with the language pair)")
     prefix: str = Field(default="", description="text that every hypothesis must start with")
 
@@ -65,13 +66,14 @@ class TranslateBody(RequestBody):
         {"texts": ["The cat is tired.", "It was raining."], "source": "en", "target": "fr", "alternatives": 3},
     ]})  # fmt: skip
 
-    texts: list[str] = Field(min_length=1, description="texts to translate")
+    texts: list[str] = Field(min_length=1, description="the texts to translate")
     format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")
-    keep: str = Field(default="", max_length=LONGEST_PATTERN, description="a regular expression: what it matches stays "
-                      "as it is, beside what is protected anyway")
+    keep: str = Field(
+        default="", max_length=LONGEST_PATTERN, description="a regular expression; its matches stay unchanged, like "
+        "other protected text")
     glossary: Annotated[dict[Term, Term], BeforeValidator(as_object)] = Field(
-        default={}, max_length=MOST_TERMS, description="terms of the source language and what the translation writes "
-        "for each, word for word; a term that stands for itself is not translated")
+        default={}, max_length=MOST_TERMS, description="terms of the source language, each with its exact "
+        "translation; a term with itself as translation is not translated")
 
     def forced(self) -> Glossary | None:
         try:
@@ -85,49 +87,52 @@ class LookBody(RequestBody):
         {"text": "The cat is tired.", "source": "en", "target": "fr", "maps": ["cross"], "views": ["raw"]},
     ]})  # fmt: skip
 
-    text: str = Field(description="what to translate and look into")
-    alternative: From0 = Field(default=0, description="which of the alternatives to look into; 0: the best")
-    maps: list[Kind] = Field(default=[], description="which kinds of attention to send")
-    views: list[ViewName] = Field(default=["raw"], description="which views of them; all but raw take time")
-    translation: str | None = Field(default=None, min_length=1, description="look at this translation of the text, a "
-                                    "sentence or two, instead of translating")
+    text: str = Field(description="the text to translate and trace")
+    alternative: From0 = Field(default=0, description="index of the hypothesis to trace; 0: the best")
+    maps: list[Kind] = Field(default=[], description="kinds of attention to return")
+    views: list[ViewName] = Field(default=["raw"], description="views of these maps; all but raw take time")
+    translation: str | None = Field(
+        default=None, min_length=1, description="trace this translation of the text (a sentence or two) instead of "
+        "translating")
     target_ids: TargetIds | None = Field(default=None, description=TARGET_IDS)
     given: From0 = Field(default=0, description=GIVEN)
-    evidence: bool = Field(default=False, description="also return word links, candidate words, and what each word "
-                           "depends on: its odds without each head and without each source word")
-    head_seconds: float = Field(default=10, ge=0, description="with evidence: the seconds that switching off every "
-                                "head may take; over that evidence has no heads, and heads_take the seconds")
-    others: list[str] = Field(default=[], max_length=4, description="with evidence: other source texts, to compare how "
-                              "confident the model is of the same translation given them")
-    without: list[HeadName] = Field(default=[], max_length=4096, description="translate with these heads (kind, layer, "
-                                    "head) replaced by their means, and also with every head, both by PyTorch")
+    evidence: bool = Field(
+        default=False, description="also return word links, candidate words, and the odds of each word without each "
+        "head and without each source word")
+    head_seconds: float = Field(
+        default=10, ge=0, description="with evidence: maximum seconds for switching off every head; over this limit, "
+        "`heads` is empty and `heads_take` has the estimated seconds")
+    others: list[str] = Field(
+        default=[], max_length=4, description="with evidence: other source texts; the response has the odds of the "
+        "same translation for each")
+    without: list[HeadName] = Field(
+        default=[], max_length=4096, description="translate with these heads (kind, layer, head) replaced by their "
+        "means, and once more with every head; PyTorch computes both")
 
 
 class OneTranslation(BaseModel):
-    """A `Translation`."""
+    """The translation of one text."""
 
-    text: str
-    source_language: str
-    target_language: str
+    text: str = Field(description="the best translation")
+    source_language: str = Field(description="the model's code of the source language")
+    target_language: str = Field(description="the model's code of the target language")
     hypotheses: list[Hypothesis] = Field(
-        description="best first; empty for a text without words, which is returned unchanged; those that lost a "
-                    "sentence are omitted, and a text found twice stands once.  probability: the calibrated chance "
-                    "that a reference is the same, of the best one alone, where it is known to hold; odds: how many "
-                    "times as probable as the best one the model finds it")
-    unknown_words: Annotated[
-        list[str] | None, BeforeValidator(lambda words: words and [word.text for word in words])
-    ] = Field(description="words not seen in training; null: unknown for this model")
-    one_by_one: bool = Field(description="whether sentences were translated one by one, because translating them "
-                                         "together changed their number")
+        description="best first; empty for a text without words, which is returned unchanged. Hypotheses that lost a "
+        "sentence are omitted, and each text occurs once")
+    unknown_words: Annotated[list[str] | None, texts_of_words] = Field(
+        description="source words that are not in the training text; null: unknown for this model")
+    one_by_one: bool = Field(
+        description="true: sentences were translated one by one, because translating them together changed their "
+        "number")
     other_language: str | None = Field(
-        default=None, description="the language (ISO 639-1) that the text seems to be in, if that is not "
-                                  "source_language: then the translation is a guess; `und`: not clear which; null: "
-                                  "source_language, or in doubt")
-    engine: str
-    precision: str
-    pivot: Pivot | None = Field(default=None, description="if two models translated it, one after the other: the "
-                                "language between, the text in it, and their names.  Then log_prob and score are the "
-                                "second one's, given that text; unknown_words are of the first.  null: one model did")
+        default=None, description="the language (ISO 639-1) of the text if it seems not to be source_language; the "
+        "translation is then unreliable. `und`: another language, unclear which; null: source_language, or in doubt")
+    engine: str = Field(description="the engine: `ctranslate2` or `torch`")
+    precision: str = Field(description="the precision of its weights, such as `int8`")
+    pivot: Pivot | None = Field(
+        default=None, description="the intermediate step if two models translated the text, one after the other; "
+        "null: one model did. log_prob and score are then those of the second model, given the intermediate text, and "
+        "unknown_words those of the first")
 
     @classmethod
     def of(cls, found: Translation) -> "OneTranslation":
@@ -137,81 +142,126 @@ class OneTranslation(BaseModel):
 
 
 class TranslateReply(BaseModel):
-    translations: list[OneTranslation] = Field(description="one per text, in order")
+    translations: list[OneTranslation] = Field(description="one for each text, in order")
 
 
 class Map(BaseModel):
-    """`numpy.frombuffer(base64.b64decode(data), dtype).reshape(shape)`."""
+    """A map in base64; decode it with `numpy.frombuffer(base64.b64decode(data), dtype).reshape(shape)`."""
 
-    shape: list[int]
+    shape: list[int] = Field(description="the axes: see OneTrace.maps")
     dtype: Literal["<f2"] = Field(description="float16, least significant byte first")
     data: str = Field(description="base64, row by row")
 
 
+class Effect(BaseModel):
+    """The effect of one intervention on each word of the translation, in the order of `words.target`."""
+
+    log_odds: list[float] = Field(description="log-odds of each word with the intervention, in nats")
+    steps: list[int] = Field(description="for each word, the step of its most affected token")
+    instead: list[str | None] = Field(description="the word that the model would write instead; null: the same word")
+
+
+class HeadEffect(Effect):
+    """The effect of replacing one head by its mean output."""
+
+    kind: Kind = Field(description="kind of attention")
+    layer: int = Field(description="layer, from 0")
+    head: int = Field(description="head, from 0")
+
+
+class CandidateWord(BaseModel):
+    """An alternative for one word of the translation."""
+
+    text: str = Field(description="the word")
+    probability: float = Field(description="product of the probabilities of its tokens")
+    first: float = Field(description="probability of its first token")
+    whole: bool = Field(description="whether its end is known")
+
+
+class Evidence(BaseModel):
+    """The dependence of each word of the translation; a word's odds are P / (1 - P), where P is its probability."""
+
+    log_odds: list[float] = Field(
+        description="log-odds of each word of `words.target`, in nats; calibrated if the model has a calibration")
+    heads: list[HeadEffect] = Field(description="effect of switching off each head; empty if it would take too long")
+    heads_take: float | None = Field(
+        description="estimated seconds for switching off every head, if over `head_seconds`; otherwise null")
+    averaged_over: int = Field(description="number of sentences in the heads' mean outputs; 0: this one only")
+    erased: list[Effect] = Field(description="effect of erasing each source word")
+    others: list[Effect] = Field(description="effect of each other source text")
+    candidates: list[list[CandidateWord]] = Field(description="alternatives for each word, the most probable first")
+    ends: list[float] = Field(description="probability that each word ends where it does")
+    links: list[list[float]] = Field(description="word links: source word, target word and strength")
+    source_share: list[float] = Field(
+        description="share of each word that comes from the source (ALTI+); the rest comes from the translation so far")
+
+
 class OneTrace(BaseModel):
-    """The trace of one hypothesis; T steps, S source tokens, L layers, H heads.  Other fields: as in a trace file."""
+    """The trace of one hypothesis, with T steps, S source tokens, L layers and H heads.
+
+    The fields without a description here are those of a trace file.
+    """
 
     model_config = ConfigDict(extra="allow")
 
-    source: list[TokenSpan] = Field(description="S tokens")
-    target: list[TokenSpan] = Field(description="T tokens: the one each step predicts")
-    inputs: list[TokenSpan] = Field(description="T tokens: the one each step reads")
-    log_prob: float = Field(description="of the hypothesis under the float32 weights")
-    log_probs: list[float] = Field(description="of each step, in nats; entropies likewise")
-    top: list[list[dict[str, Any]]] = Field(description="the best 20 tokens of each step: id, text and log_prob")
+    source: list[TokenSpan] = Field(description="the S source tokens")
+    target: list[TokenSpan] = Field(description="T tokens: the one that each step predicts")
+    inputs: list[TokenSpan] = Field(description="T tokens: the one that each step reads")
+    log_prob: float = Field(description="log-probability of the hypothesis under the float32 weights, in nats")
+    log_probs: list[float] = Field(
+        description="log-probability of each step's token, in nats; `entropies` has the entropy of each step")
+    top: list[list[dict[str, Any]]] = Field(description="the 20 best tokens of each step: id, text and log_prob")
     calibrated: dict[str, Any] | None = Field(
-        description="calibrated values: the smoothing and temperature removed, log_probs, entropies, and the "
-                    "log_probs of the tokens in top; null: the model has no calibration")
+        description="the calibrated values: the `smoothing` and `temperature` used, log_probs, entropies, and the "
+        "log_probs of the tokens in `top`; null: the model has no calibration")
     given: int = Field(description="number of forced tokens at the start (a language tag, the prefix)")
     labels: dict[str, list[str]] = Field(description="display text of the tokens in source, target and inputs")
     words: dict[str, list[dict[str, Any]]] = Field(
-        description="the same by words: text, pieces (its tokens), word, start and end")
+        description="source, target and inputs by words: text, pieces (indices of tokens), word (its index), start "
+        "and end")
     texts: dict[str, str] | None = Field(
-        default=None, description="the source as it was sent and its translation, where the model read and wrote "
-                                  "stand-ins for protected text; then `words` are words of these")
+        default=None, description="the source and its translation with protected text, if the model read and wrote "
+        "stand-ins; `words` then refers to these texts")
     antecedent: dict[str, int] | None = Field(
-        default=None, description="indices of words: the source pronoun, the source noun that the model treats it as, "
-                                  "and the pronoun written; null unless switching off the head that was measured to "
-                                  "find it shows it")
-    evidence: dict[str, Any] | None = Field(
-        default=None, description="links: source word, target word, share.  log_odds, in nats, of each of "
-                                  "words.target: ln(P / (1 - P)), P the calibrated chance of the whole word.  heads, "
-                                  "erased (one per source word) and others: log_odds without them, steps (where they "
-                                  "change most) and instead (the word that would be written).  candidates: per word, "
-                                  "with the product of token probabilities.  ends: per word, the chance that "
-                                  "it does not go on.  source_share: of each of words.target, how much came from the "
-                                  "source (ALTI+, the view contributions); the rest from the translation before it")
+        default=None, description="indices of words: the source pronoun, its antecedent in the source, and the "
+        "pronoun in the translation; null unless switching off the responsible head confirms it")
+    evidence: Evidence | None = Field(default=None, description="the dependence of each word, if requested")
     maps: dict[str, dict[str, Map]] = Field(
-        description="by kind and view: encoder [L,H,S,S], decoder [L,H,T,T], cross [L,H,T,S], raw rows sum to 1; "
-                    "rollout and contributions have no H; left_out is cross [T, source words]; of attributions "
-                    "gradient_x_activation has no H, the others neither L nor H, and encoder has none")
+        description="maps by kind and view: encoder [L,H,S,S], decoder [L,H,T,T], cross [L,H,T,S]; rows of raw sum to "
+        "1. rollout, mixing and contributions have no H. left_out is cross [T, source words]. Attributions have no "
+        "encoder map; gradient_x_activation has L but no H, the others have neither")
 
 
 class LookReply(BaseModel):
-    translation: OneTranslation | None = Field(description="null if the request contained the translation")
+    translation: OneTranslation | None = Field(description="the translation; null if the request contained it")
     with_every_head: OneTranslation | None = Field(
-        default=None, description="for `without`: what the same engine translates with the same options if no head is "
-                                  "replaced; compare the translation with it")
-    traces: list[OneTrace] = Field(description="one; for a long text, one per segment")
-    measured: dict[str, Any] = Field(description="roles of the model's heads confirmed on held-out sentences, with "
-                                     "interval and baseline, and the pronoun AUC without each head; nothing for "
-                                     "`without`: they are those of the whole model")
+        default=None, description="with `without`: the translation by the same engine with the same options and every "
+        "head, for comparison")
+    traces: list[OneTrace] = Field(description="one; for a long text, one for each segment")
+    measured: dict[str, Any] = Field(
+        description="measurements of the model's heads: roles confirmed on held-out sentences, with interval and "
+        "baseline, and the ROC AUC of pronouns without each head; empty with `without`, because they are for the "
+        "whole model")
 
 
 class OneModel(BaseModel):
-    name: str
-    language_pairs: list[Pair] | None = Field(description="source and target; empty if the checkpoint does not name "
-                                              "them; null for more than 1,000: see languages")
-    languages: list[Languages] = Field(description="the same, every source of each by every target of it")
-    engine: str
-    precision: str
+    name: str = Field(description="the name for requests")
+    language_pairs: list[Pair] | None = Field(
+        description="source and target of each pair; empty if the checkpoint names none; null for more than 1,000 "
+        "(see languages)")
+    languages: list[Languages] = Field(description="the same pairs as products: each source with each target")
+    engine: str = Field(description="the engine: `ctranslate2` or `torch`")
+    precision: str = Field(description="the precision of its weights, such as `int8`")
 
 
 class ModelsReply(BaseModel):
-    models: list[OneModel]
-    pivot: str | None = Field(default=None, description="the language through which two models translate what none "
-                              "does; null: they do not")
-    pivoted: list[Languages] = Field(default=[], description="what they translate so; it cannot be looked into")
+    models: list[OneModel] = Field(description="in the server's order; the first is the default")
+    pivot: str | None = Field(
+        default=None, description="the language through which two models translate a pair that no single model has; "
+        "null: the server does not do this")
+    pivoted: list[Languages] = Field(
+        default=[], description="the pairs that two models translate through `pivot`; these translations cannot be "
+        "traced")
 
 
 def router(service: Service) -> APIRouter:
@@ -220,8 +270,8 @@ def router(service: Service) -> APIRouter:
 
     @routes.post("/translate", summary="Translate texts", dependencies=wanted,
                  description="No sentence is lost: if translating sentences together changes their number, they are "
-                             "translated one by one, and one_by_one is true. What is not language (addresses, files, "
-                             "placeholders, quantities, emoji) stays unchanged, and so does a text without words.")
+                             "translated one by one, and one_by_one is true. Addresses, files, placeholders, "
+                             "quantities and emoji stay unchanged, and so does a text without words.")
     async def translate(body: TranslateBody, request: Request) -> TranslateReply:
         caller = service.access.authenticate(request)
         found = await service.translate(body.texts, caller=caller, format=body.format, keep=body.keep,
@@ -230,13 +280,14 @@ def router(service: Service) -> APIRouter:
             return TranslateReply(translations=[*map(OneTranslation.of, found)])
         return TranslateReply(translations=await asyncio.to_thread(lambda: [*map(OneTranslation.of, found)]))
 
-    @routes.post("/look", summary="Translate a text and return every attention map", dependencies=wanted,
-                 response_model=LookReply, description="Compressed with gzip if the client accepts it.")
+    @routes.post("/look", summary="Translate a text and return its trace: attention maps and probabilities",
+                 dependencies=wanted, response_model=LookReply,
+                 description="The response is compressed with gzip if the client accepts it.")
     async def look(body: LookBody, request: Request) -> Response:
         found = await look_reply(service, body, service.access.authenticate(request))
         return Response(found, media_type="application/json")
 
-    @routes.get("/models", summary="The served models")
+    @routes.get("/models", summary="List the served models")
     async def models() -> ModelsReply:
         return ModelsReply(models=[
             OneModel(name=name, language_pairs=one.language_pairs.listed(), languages=Languages.of(one.language_pairs),
@@ -250,7 +301,7 @@ def router(service: Service) -> APIRouter:
 async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
     """The response of `/v1/look`, as JSON."""
     if body.target_ids and body.translation is None:
-        raise APIError(400, "invalid", "target_ids: send the translation that they spell as well")
+        raise APIError(400, "invalid", "target_ids: also send the translation that they spell")
     found, request, pair = None, body.arguments(), (body.source, body.target)
     if body.translation is None and not body.without:
         result, traces = await service.translate_and_look(body.text, caller=caller, alternative=body.alternative,
@@ -286,8 +337,7 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
 
 @dataclass(frozen=True)
 class Looked:
-    """The traces; the translation, unless it was given; and what the model translates with every head, if some are
-    off."""
+    """The traces, the translation unless it was given, and the translation with every head if some are off."""
 
     traces: Sequence[Trace]
     translation: Translation | None = None
@@ -303,7 +353,7 @@ def _languages(body: LookBody) -> tuple[str | None, ...]:
 
 
 def _asked_of_model(translator: Translator, body: LookBody, settings: ServerSettings) -> Looked:
-    """The trace of the given translation or, if there is none, the translation without some heads."""
+    """The trace of the given translation or, without one, the translation without some heads."""
     source, target = _languages(body)
     if body.translation is not None:
         return Looked([translator.look_at(body.text, body.translation, source=source, target=target, views=body.views,
@@ -314,7 +364,7 @@ def _asked_of_model(translator: Translator, body: LookBody, settings: ServerSett
 
 
 def _as_sent(words: dict[str, list[dict[str, Any]]], trace: Trace, part: Translation, target: str) -> dict[str, Any]:
-    """Of a trace's record: the source and its translation with their protected text, and `words` in these."""
+    """The source and its translation with their protected text, and the `words` of a trace's record in these texts."""
     texts, protection = {"source": part.source_text, "target": target}, Protection(keep=part.keep)
     spans = {"source": words_shown(trace.source_words, part.source_text, language=trace.source_language,
                                    protection=protection),
@@ -331,7 +381,7 @@ def _as_sent(words: dict[str, list[dict[str, Any]]], trace: Trace, part: Transla
 
 
 def _antecedent(translator: Translator, trace: Trace) -> dict[str, int] | None:
-    """What its pronoun stands for, of a text whose every word is known to a model that was measured for it."""
+    """The antecedent of the pronoun, for a text whose words are all known to a model with measured roles."""
     seen, known = translator.seen_words(trace.source_language), translator.measurements
     if not (known.nouns and seen) or Translation.of(
             trace.source_text, (), source_language=trace.source_language, target_language=trace.target_language,

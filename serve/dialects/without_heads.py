@@ -19,10 +19,10 @@ def without_heads(
     translator: Translator, text: str, heads: Sequence[tuple[Kind, int, int]], *, source: str | None,
     target: str | None, prefix: str, options: DecodingOptions,
 ) -> Iterator[tuple[Translator, Translation, Translation]]:
-    """The model, in which these heads are replaced by their means until the end of the block, its translation of the
-    text, and its translation with every head.
+    """A translation in which the means replace some heads, and the translation with every head.
 
-    Both are by PyTorch with the same options: int8 weights may write something else than these do with every head.
+    Also returns the model, whose heads stay replaced until the end of the block.  PyTorch computes both with the same
+    options, because int8 weights may give another translation with every head.
     """
     with IMPORTS:
         from ...lens.interventions import ablate

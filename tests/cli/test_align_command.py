@@ -95,7 +95,7 @@ def test_a_choice_of_another_model_is_refused(folder, files, run):
     assert code == 1 and "belongs to another model" in err and out == []
     (folder / "alignment.json").write_text("{}")
     code, out, err = run(folder, *files)
-    assert code == 1 and "is no alignment choice" in err and "seq2see measure" in err
+    assert code == 1 and "is not a valid alignment choice" in err and "seq2see measure" in err
 
 
 def test_a_choice_fitted_to_other_weights_is_not_used(folder, files, run):

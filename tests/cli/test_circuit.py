@@ -102,14 +102,14 @@ def test_the_drawing_is_seen_in_both_themes(browser, circuit, tmp_path, scheme):
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    ([*TEXTS, "--translations", "Le chat.", "Le chat."], "both sentences are translated alike, 'Le chat.'"),
-    ([*TEXTS], "both sentences are translated alike"),
+    ([*TEXTS, "--translations", "Le chat.", "Le chat."], "both sentences have the same translation, 'Le chat.'"),
+    ([*TEXTS], "both sentences have the same translation"),
     ([*TEXTS, *GIVEN, "--share", "2"], "share 2.0: expected more than 0 and at most 1"),
     ([*TEXTS, *GIVEN, "--share", "much"], "invalid float value: 'much'"),
     ([*TEXTS, *GIVEN, "--to", "xx"], "does not translate to xx"),
     ([*TEXTS, *GIVEN, "--html", "no/such/folder/x.html"], "cannot write no/such/folder/x.html"),
     ([*TEXTS, "--translations", "Le chat."], "--translations"),
-    (["tired", "The old box was not too wide.", *GIVEN], "no word of 'tired' stands for one of"),
+    (["tired", "The old box was not too wide.", *GIVEN], "no word of 'tired' corresponds to one of"),
     ([TEXTS[0]], "the following arguments are required: OTHER"),
     ([TEXTS[0], " "], ""),
 ])  # fmt: skip

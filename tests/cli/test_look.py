@@ -98,14 +98,14 @@ def test_trust_is_shown_for_the_weights_it_was_measured_on(look, folder, transla
 def test_calibrated_probabilities_are_shown_unless_raw_ones_are_asked_for(look, folder, tmp_path):
     run = shutil.copytree(folder, tmp_path / "run")
     calibrate_by_hand(run, "fr", Calibrator(0.1, 0.7))
-    assert "the mean over its tokens, calibrated" in look("The cat.", run=run)[1]
+    assert "(calibrated mean over its tokens)" in look("The cat.", run=run)[1]
     assert NOT_CALIBRATED in look("The cat.", "--raw", run=run)[1]
     for flags, calibrated in (([], True), (["--raw"], False)):
         assert look("The cat.", *flags, "--out", tmp_path / "x.json", run=run)[0] == 0
         assert (Trace.load(tmp_path / "x.json").calibrated is not None) == calibrated
     (run / "calibration.json").write_text("{}")
     code, _, err = look("The cat.", run=run)
-    assert code == 1 and "calibration.json is no calibration" in err and err.count("\n") == 1
+    assert code == 1 and "calibration.json is not a valid calibration" in err and err.count("\n") == 1
 
 
 @pytest.mark.parametrize("suffix", ["html", "json", "npz", "png", "svg"])
@@ -132,7 +132,7 @@ def test_characters_without_a_font_are_told(look, folder, tmp_path):
     (["The cat.", "--out", "x.pdf"], 2, "one of .html (a page), .json (numbers), .npz (numbers), .png (a picture)"),
     (["The cat.", "--view", "rollout", "--head", "0"], 2, "view rollout has no heads"),
     (["The cat.", "--view", "left_out", "--kind", "decoder"], 2, "has no decoder map"),
-    (["The cat.", "--kind", "encoder", "--rows", "reads"], 2, "is no step that reads"),
+    (["The cat.", "--kind", "encoder", "--rows", "reads"], 2, "reads no token"),
     (["The cat.", "--kind", "encoder", "--layer", "2", "--out", "x.json"], 2, "no layer 2 here: expected 0 to 1"),
     (["The cat.", "--head", "2"], 2, "there is no head 2 here: expected 0 to 1"),
     (["The cat.", "--out", "no/such/x.html"], 1, "cannot write no/such/x.html (No such file or directory)"),

@@ -483,11 +483,11 @@ def test_a_donor_that_does_not_fit_is_one_line(two_traces):
     ]:
         with pytest.raises(UserError, match=said):
             within(intervene(model, {name: put}), model)
-    with pytest.raises(UserError, match="no word of .* stands for one of"):
+    with pytest.raises(UserError, match="no word of .* corresponds to one of"):
         word_mapping(receiver, donor, source_words={}, target_words={})
     with pytest.raises(UserError, match="positions 3 of decoder.0.hook_mlp_out: expected a list"):
         At("decoder.0.hook_mlp_out", positions=3)
-    with pytest.raises(UserError, match="1 sources and 2 targets: expected as many"):
+    with pytest.raises(UserError, match="1 sources and 2 targets: expected equally many"):
         run_with_cache(model, [SOURCE], [TARGET, TARGET])
     with pytest.raises(UserError, match="source has 600 tokens"):
         run_with_cache(model, [[5] * 600], [TARGET])

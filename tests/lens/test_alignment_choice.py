@@ -216,7 +216,7 @@ def test_a_field_that_holds_what_it_cannot_is_named(tmp_path, name, value):
     path = tmp_path / "choice.json"
     AlignmentChoice("raw", "predicts", ((0, 0),), "target", 0.0).save(path)
     path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
-    with pytest.raises(UserError, match=rf"is no alignment choice \({name}[\[\]\d]* is") as told:
+    with pytest.raises(UserError, match=rf"is not a valid alignment choice \({name}[\[\]\d]* is") as told:
         AlignmentChoice.load(path)
     assert "seq2see measure" in str(told.value) and "\n" not in str(told.value)
 

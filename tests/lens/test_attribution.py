@@ -243,7 +243,8 @@ def test_a_family_has_a_method_or_is_told_which_it_can_have(family):
     for method in METHODS:
         if method in refused:
             can = ", ".join(one for one in METHODS if one not in refused)
-            with pytest.raises(UserError, match=f"cannot have the method {method}: .*; it can have {can}$") as told:
+            expected = f"does not support the method {method}: .*; it supports {can}$"
+            with pytest.raises(UserError, match=expected) as told:
                 attributed(model, tokenizer, trace, method, every_step(trace))
             assert "\n" not in str(told.value)
         else:
@@ -299,12 +300,12 @@ def test_without_a_translation_it_is_the_translators_own(translator):
 
 
 @pytest.mark.parametrize(("how", "why"), [
-    ({"method": "attention"}, r"there is no method 'attention'; there are input_x_gradient, integrated_gradients, "),
-    ({"target": "il"}, r"'il' is 2 times in \"Le chat .*\": give its number, one of 7, 12"),
-    ({"target": "elle"}, r"'elle' is no word of \"Le chat .*\": its words are Le chat "),
+    ({"method": "attention"}, r"unknown method 'attention': expected input_x_gradient, integrated_gradients, "),
+    ({"target": "il"}, r"'il' occurs 2 times in \"Le chat .*\": give its index, one of 7, 12"),
+    ({"target": "elle"}, r"'elle' is not a word of \"Le chat .*\": its words are Le chat "),
     ({"target": 99}, r"there is no word 99 in .*: expected 0 to 13"),
     ({"target": -1}, r"there is no word -1 in "),
-    ({"contrast": "elle"}, r"contrast 'elle' needs the word in whose place it stands: target="),
+    ({"contrast": "elle"}, r"contrast 'elle' needs the word that it replaces: target="),
     ({"target": "chat", "contrast": "chat"}, r"contrast 'chat' does not differ from 'chat'"),
     ({"segments": 0}, r"segments 0: expected 1 or more"),
 ])

@@ -116,7 +116,7 @@ def test_what_is_no_token_is_refused(wanted, said):
     assert "\n" not in str(told.value)
 
 
-@pytest.mark.parametrize(("name", "why"), [("FSMT", "lays its activations out otherwise"),
+@pytest.mark.parametrize(("name", "why"), [("FSMT", "has activations in another layout"),
                                            ("EncoderDecoder", "is not built like BART or T5")])
 def test_a_family_whose_blocks_cannot_be_reached_is_refused(name, why):
     model, tokenizer = family(name)
@@ -134,7 +134,7 @@ def test_parts_that_do_not_sum_to_the_logits_are_not_shown():
     [trace] = trace_hypotheses(model, tokenizer, SENTENCES[:1], [TARGET])
     hook = model.lm_head.register_forward_hook(lambda module, args, out: 5 * torch.tanh(out / 5))
     try:
-        with pytest.raises(UserError, match="lays its activations out otherwise"):
+        with pytest.raises(UserError, match="has activations in another layout"):
             logit_attribution(model, tokenizer, trace)
     finally:
         hook.remove()

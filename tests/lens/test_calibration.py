@@ -103,7 +103,8 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, at: tuple[Any, ..
     inner[at[-1]] = value
     for text in (json.dumps(plain), "{", "[" * 100_000):
         path.write_text(text, "utf-8")
-        with pytest.raises(UserError, match="is no calibration .* measure again with seq2see measure RUN") as told:
+        expected = "is not a valid calibration .* measure again with seq2see measure RUN"
+        with pytest.raises(UserError, match=expected) as told:
             Calibration.load(path)
         assert "\n" not in str(told.value) and str(path) in str(told.value)
 

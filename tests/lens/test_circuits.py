@@ -172,8 +172,8 @@ def test_a_mistake_is_one_line(model, pairs, share, said):
 
 def test_translations_that_are_the_same_have_no_difference_to_carry():
     _, (one, other) = traces("The cat was tired.", "The cat was wide.", translations=("Le chat.", "Le chat."))
-    with pytest.raises(UserError, match="both sentences are translated alike, 'Le chat.'"):
+    with pytest.raises(UserError, match="both sentences have the same translation, 'Le chat.'"):
         SentencePair.between(one, other)
     _, (one, other) = traces("tired", "The old box was not too wide.")
-    with pytest.raises(UserError, match="no word of 'tired' stands for one"):
+    with pytest.raises(UserError, match="no word of 'tired' corresponds to one"):
         SentencePair.between(one, other)

@@ -224,7 +224,7 @@ def test_a_line_that_cannot_be_traced_is_named_by_number_and_the_rest_goes_on(tr
     pairs = [PAIRS[0], (long, "Le chat."), ("  ", "Le chat."), ("The cat.", long), ("", ""), PAIRS[1]]
     made = trace_corpus(translator, pairs, tmp_path / "out", keep=KEEPS)
     said = capsys.readouterr().err.splitlines()
-    assert [line.split(" left out: ")[0] for line in said] == ["line 2", "line 3", "line 4", "line 5"]
+    assert [line.split(" skipped: ")[0] for line in said] == ["line 2", "line 3", "line 4", "line 5"]
     assert "source has" in said[0] and "the model takes 64" in said[0] and "target has" in said[2]
     assert [line.partition(": ")[2] for line in said] == list(made.left_out.values())
     assert list(made.left_out) == [2, 3, 4, 5] and made.left_out[3] == "source blank"
@@ -291,7 +291,7 @@ def test_progress_has_the_time_left_on_a_terminal_alone(translator, tmp_path, mo
 @pytest.mark.parametrize(("arguments", "said"), [
     ({"keep": ["map"]}, r"keep=\['map'\]: expected a list of maps, steps, entropy, sinks, offsets, roles"),
     ({"keep": "maps"}, r"keep='maps': expected a list"),
-    ({"views": ["norm"]}, r"views=\['norm'\] are of maps: keep=\['maps', ...\] too"),
+    ({"views": ["norm"]}, r"views=\['norm'\] need maps: keep=\['maps', ...\]"),
     ({"views": ["heat"]}, "there is no view 'heat'"),
     ({"views": "norm"}, r"expected a list of names, such as views=\[\"norm\"\]"),
     ({"target": "xx"}, "this model does not translate to xx"),

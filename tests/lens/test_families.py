@@ -76,7 +76,7 @@ def test_activations_laid_out_otherwise_are_refused(inside):
     """FSMT's are [T,B,D]: read as [B,T,D] they would be another sentence's, or another token's."""
     model, tokenizer = family("FSMT")
     traces = trace_hypotheses(model, tokenizer, ["a b"] * 4, [[7, 9, 8, 2]] * 4)  # as many as tokens
-    with pytest.raises(UserError, match="FSMTForConditionalGeneration lays its activations out otherwise"):
+    with pytest.raises(UserError, match="FSMTForConditionalGeneration has activations in another layout"):
         inside(model, tokenizer, traces)
 
 

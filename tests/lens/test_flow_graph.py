@@ -188,7 +188,7 @@ def test_what_no_graph_has_is_refused(how, said):
         graph_of(*tiny.make("bart"), **how)
 
 
-@pytest.mark.parametrize(("name", "why"), [("FSMT", "lays its activations out otherwise"),
+@pytest.mark.parametrize(("name", "why"), [("FSMT", "has activations in another layout"),
                                            ("EncoderDecoder", "is not built like BART or T5")])
 def test_a_family_without_reachable_blocks_is_refused(name, why):
     with pytest.raises(UserError, match=why):

@@ -308,7 +308,7 @@ def test_without_is_left_out_where_its_passes_take_too_long(storybook):
     ("marian", 6, "there is no step 6 here: expected 0 to 5"),
     ("marian", -1, "there is no step -1 here: expected 0 to 5"),
     ("deep Marian", 1, "the decoder has 13 layers: the whole machine is shown of models with up to 12"),
-    ("FSMT", 1, "FSMTForConditionalGeneration lays its activations out otherwise"),
+    ("FSMT", 1, "FSMTForConditionalGeneration has activations in another layout"),
     ("EncoderDecoder", 1, "is not built like BART or T5"),
 ])  # fmt: skip
 def test_what_cannot_be_taken_apart_is_refused_in_one_line(name, step, said):
@@ -322,7 +322,7 @@ def test_parts_that_do_not_sum_to_the_logits_are_not_shown():
     model, tokenizer, trace = traced("marian")
     hook = model.lm_head.register_forward_hook(lambda module, args, out: 5 * torch.tanh(out / 5))
     try:
-        with pytest.raises(UserError, match="lays its activations out otherwise"):
+        with pytest.raises(UserError, match="has activations in another layout"):
             machine(model, tokenizer, trace, step=1)
     finally:
         hook.remove()

@@ -54,14 +54,14 @@ def test_an_attribution_is_summed_on_both_axes_and_named_by_what_it_is_of(full_t
 
 
 @pytest.mark.parametrize(("chosen", "told"), [
-    ({"view": "occlusion", "kind": "encoder"}, "view occlusion is of what is written and has no encoder map"),
-    ({"view": "occlusion", "rows": "reads"}, "a row of occlusion is no step that reads"),
+    ({"view": "occlusion", "kind": "encoder"}, "view occlusion explains the translation and has no encoder map"),
+    ({"view": "occlusion", "rows": "reads"}, "a row of occlusion reads no token"),
     ({"view": "integrated_gradients", "layer": 0}, "view integrated_gradients has neither layers nor heads"),
     ({"view": "gradient_x_activation", "head": 0}, "view gradient_x_activation has no heads"),
     ({"view": "rollout", "head": 0}, "view rollout has no heads"),
     ({"view": "left_out", "layer": 0}, "neither layers nor heads"),
     ({"view": "left_out", "kind": "encoder"}, "no encoder map"),
-    ({"kind": "encoder", "rows": "reads"}, "a row of encoder is no step that reads"),
+    ({"kind": "encoder", "rows": "reads"}, "a row of encoder reads no token"),
     ({"layer": 3}, "there is no layer 3 here: expected 0 to 2"),
     ({"head": -1}, "there is no head -1 here: expected 0 to 1"),
     ({"view": "other"}, "there is no view 'other'"),
@@ -116,5 +116,5 @@ def test_a_map_too_large_to_read_and_another_suffix_are_refused(full_trace, tmp_
     with pytest.raises(UserError, match=r"\.png or \.svg"):
         save_plot(full_trace, tmp_path / "x.pdf")
     monkeypatch.setattr("seq2see.lens.plot.CELLS_DRAWN", 10)
-    with pytest.raises(UserError, match="cannot be read as a picture"):
+    with pytest.raises(UserError, match="is too large for a picture"):
         save_plot(full_trace, tmp_path / "x.png")

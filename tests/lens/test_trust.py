@@ -37,7 +37,8 @@ def test_a_record_tells_how_many_words_its_taus_compare(planted):
     trust, silent = (measure_trust([trace], [one] * 3, dev_gold=[gold], test_gold=[gold] * 3, measured_on="x")
                      for one in (trace, noisy))
     assert trust.words == 3 * drops[drops.sum(1) > 1].sum() > 0
-    assert f", tau over {trust.words} words of at least 0.05 nats." in trust.line("raw", "cross", "predicts", (1, 0))
+    words = f", tau over {trust.words} words with a drop of at least 0.05 nats."
+    assert words in trust.line("raw", "cross", "predicts", (1, 0))
     assert silent.words == 0 and {one.tau for one in (*silent.maps, silent.random)} == {None}
     assert "tau" not in silent.line("raw", "cross", "predicts", (1, 0))
 

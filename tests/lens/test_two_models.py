@@ -145,7 +145,7 @@ def test_heads_without_a_partner_are_named():
 
 def test_traces_of_other_texts_cannot_be_compared():
     model, tokenizer = tiny.seq2see()
-    with pytest.raises(UserError, match="the two traces are of other texts: look at the same translation"):
+    with pytest.raises(UserError, match="the traces have different texts: trace the same translation"):
         compare(looked(model, tokenizer), looked(model, tokenizer, translation="Le chat."))
 
 

@@ -21,7 +21,7 @@ def test_without_positions_no_order_changes_a_prediction(any_model):
     np.testing.assert_allclose(own[steps, one.target_ids], one.log_probs, atol=1e-4)
     assert np.abs(own - predictions(model, other)).max() > 1e-2
     if model.config.model_type == "t5":
-        with pytest.raises(UserError, match="adds no vectors of positions"):
+        with pytest.raises(UserError, match="has no position vectors"):
             predictions(model, one, positions=False)
         return
     blind = predictions(model, one, positions=False)

@@ -56,7 +56,7 @@ def test_a_suggestion_is_refused_whatever_it_is(live, guarded):
         for given in ({"data": {"q": "a", "s": "b", "source": "en", "target": "fr"}}, {"json": {}}, {}):
             answer = ask(url, "/suggest", **given)
             assert (answer.status_code, answer.json()["error"]) == (
-                403, "Suggestions are disabled on this server: it stores nothing it is sent")
+                403, "Suggestions are disabled on this server: it stores no texts")
 
 
 def test_a_list_of_texts_is_detected_text_by_text(live):

@@ -115,7 +115,7 @@ def test_options_prefix_and_samples_are_the_second_model_s():
             for name, options, prefix, keep in seen] == [
         ("home", None, 4, None, "", "x+"), ("out", 3, 4, None, "B", "x+"),
         ("home", None, None, None, "", "x+"), ("out", None, None, 1.0, "", "x+")]
-    with pytest.raises(APIError, match="fr to de is translated by two models; leave the glossary out"):
+    with pytest.raises(APIError, match="fr to de is translated by two models, one after the other; omit the glossary"):
         translate(glossary=object())
     data = asyncio.run(service.translate_document("a.txt", b"a b", source="fr", target="de", caller=CALLER))
     assert data == b"A B" and [one[0] for one in seen[4:]] == ["home", "out"]

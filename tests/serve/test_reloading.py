@@ -130,8 +130,9 @@ def test_a_model_that_cannot_be_loaded_leaves_the_old_one_and_one_line(keys, cap
         stubs.fails = fails
         answer = reload(client)
         assert (answer.status_code, answer.json()["code"]) == (500, "reload_failed")
-        assert answer.json()["error"] == f"not reloaded, and served as before: bad: {reason}"
-        assert capsys.readouterr().err == f"bad was not reloaded, and is served as before: {reason}\nreloaded: good\n"
+        assert answer.json()["error"] == f"not reloaded; the old versions stay in use: bad: {reason}"
+        assert capsys.readouterr().err == (
+            f"bad was not reloaded; the old version stays in use: {reason}\nreloaded: good\n")
         assert translate(client, "a", model="bad").status_code == 200
         stubs.fails = None
         assert reload(client).json() == {"reloaded": ["bad", "good"]}

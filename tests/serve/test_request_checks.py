@@ -355,8 +355,8 @@ def test_metrics_and_docs_are_for_everyone_for_those_with_a_key_or_for_nobody(mo
 
 
 def test_a_setting_that_asks_for_a_key_needs_one(tmp_path, monkeypatch):
-    for settings, told in (({"metrics": "key"}, "metrics is for those with an API key, but there are no keys: set"),
-                           ({"docs": "key"}, "docs is for those with an API key"),
+    for settings, told in (({"metrics": "key"}, "the setting metrics=key needs an API key, but there are none: set"),
+                           ({"docs": "key"}, "the setting docs=key needs an API key"),
                            ({"may_reload": ("bob",)}, "may_reload names bob, but no API key has that name")):
         with pytest.raises(UserError, match=told), stub_server(**settings):
             pass

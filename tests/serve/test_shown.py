@@ -133,7 +133,7 @@ def test_tokens_that_are_not_of_the_translation_are_refused(app, path, changes, 
 
 def test_tokens_without_a_translation_are_refused(app):
     answer = ask(app, "look", {"text": "A cat.", "target": "fr", "target_ids": [6, 2]}, 400)
-    assert answer["error"] == "target_ids: send the translation that they spell as well"
+    assert answer["error"] == "target_ids: also send the translation that they spell"
 
 
 # --- heads that are off

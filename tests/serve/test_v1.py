@@ -129,7 +129,7 @@ def test_what_a_client_keeps_stays_in_text_and_html(live):
     ("translate", {"texts": ["a"], "num_beams": True}, "num_beams: expected a whole number"),
     ("translate", {"texts": ["a"], "num_beams": 9}, "num_beams 9: at most 8"),
     ("look", {"text": "  "}, "the text has no words"),
-    ("look", {"text": "a " * 501}, "looking inside takes at most 1000"),
+    ("look", {"text": "a " * 501}, "at most 1000 are allowed for looking inside"),
     ("look", {"text": "a", "alternative": 3}, "there is no alternative 3"),
     ("look", {"text": "a", "without": [["cross", 9, 0]]}, "there is no cross layer 9"),
     ("look", {"text": "a", "translation": "x" * 1001}, "at most 1000"),

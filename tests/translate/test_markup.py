@@ -50,6 +50,10 @@ def shouted(text):
     ("a <div class='x notranslate'>b<div>c</div>d</div> e", "A <div class='x notranslate'>b<div>c</div>d</div> E"),
     ("<p>a <b>b", "<p>A <b>B"),
     ("a<a", "A<a"),
+    # a link with a number right after a word is a note, not a part of the word; between letters it is a part
+    ("The river<a href='#n'>1</a> is", "THE RIVER<a href='#n'>1</a> IS"),
+    ("<b>The river</b><a>[1]</a>.", "<b>THE RIVER</b><a>[1]</a>."),
+    ("river<a>bank</a>, x<a>2</a>y", "<a>RIVERBANK</a>, <a>X2Y</a>"),
     # white space beside what has no words stays in the element that holds both
     ("<a><i></i><b> the</b></a> cat", "<a><i></i><b> THE</b></a> CAT"),
 ])  # fmt: skip

@@ -49,10 +49,10 @@ def test_what_is_half_already_stays(model):
 
 
 @pytest.mark.parametrize(("change", "message"), [
-    (lambda model: setattr(model.config, "activation_function", "gelu"), "has relu, and this model gelu"),
-    (lambda model: setattr(model.config, "model_type", "marian"), "no network for a marian"),
+    (lambda model: setattr(model.config, "activation_function", "gelu"), "supports the activation relu only, not gelu"),
+    (lambda model: setattr(model.config, "model_type", "marian"), "cannot run a marian model"),
     (lambda model: setattr(model.generation_config, "min_length", 9), "sets min_length"),
-    (lambda model: model.model.shared.weight.data.fill_(1e6), "model.shared.weight has weights beyond float16"),
+    (lambda model: model.model.shared.weight.data.fill_(1e6), "model.shared.weight has weights too large for float16"),
 ])  # fmt: skip
 def test_what_a_browser_cannot_have_is_refused(model, change, message):
     change(model)
