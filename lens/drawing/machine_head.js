@@ -63,9 +63,9 @@ function columnsOf(found, at, { kind, layer, head }) {
   return [
     { name: "answers", about: "key", place: "vector", query: strip(query, mostKey, theme),
       each: (c) => strip(keys[c], mostKey, theme) },
-    { name: "q · k", about: `add ${size} products`, each: (c) => plain(products[c]) },
+    { name: "q · k", about: `sum of ${size} products`, each: (c) => plain(products[c]) },
     { ...scaleName(scale, size), each: (c) => plain(products[c] * scale) },
-    bias.some(Boolean) && { name: "+ place", about: "relative position", each: (c) => signed(bias[c]) },
+    bias.some(Boolean) && { name: "+ bias", about: "relative position", each: (c) => signed(bias[c]) },
     allowed.includes(false) && { name: "mask", about: "not yet written", each: (c) => !allowed[c] && "hidden" },
     { name: "share", about: "softmax", place: "left", each: (c) => html`${shares[c] > 0 && bar(c)}${shares[c]}%`,
       sum: "100%" },
