@@ -16,6 +16,9 @@ export const runnerUp = ({ runner }, trace) => quoted(bare(runner.text), trace.l
 export const goalOf = ({ data, trace, state }) => state.machine.mode === "for"
   ? html`the score of ${writtenWord(trace, data.step)}` : leadOf(data, trace);
 
+// The same over a column of figures.
+export const countOf = ({ state }) => state.machine.mode === "for" ? "the score" : "the lead";
+
 // A row of a head's map: the word that is read, and the one that is written from it.
 export const rowName = (trace, kind, i) => kind === "encoder" ? sourceWord(trace, i)
   : html`${readWord(trace, i)} → ${writtenWord(trace, i)}`;

@@ -4,7 +4,7 @@ import { scrollable } from "./answers.js";
 import { css, inkOn, shade } from "./colour.js";
 import { inLanguage } from "./languages.js";
 import { digitsFor, plain, restOf, signed, sumOf } from "./machine_figures.js";
-import { goalOf, headWords, leadOf, sourceWord, writtenWord } from "./machine_names.js";
+import { countOf, goalOf, headWords, leadOf, sourceWord, writtenWord } from "./machine_names.js";
 import { steeredBlock } from "./machine_said.js";
 import { blockOf } from "./machine_sums.js";
 import { html } from "./markup.js";
@@ -75,7 +75,7 @@ function strongest(at, { list }, total) {
     class="figure"><b>${signed(one.adds, digits)}</b></td><td>${one.raises.map(token)}</td></tr>`;
   return html`<h3>The ${list.length} neurons that add most</h3>${scrollable("The neurons that add most", html`<table
     class="most"><thead><tr><td></td><th scope="col">neuron</th><th scope="col">activation</th><th scope="col"
-    class="figure">adds to ${goalOf(at)}</th><th scope="col">tokens it raises most</th></tr></thead><tbody>${
+    class="figure">adds to ${countOf(at)}</th><th scope="col">tokens it raises most</th></tr></thead><tbody>${
     list.map(row)}<tr><td></td><td colspan="2" class="soft">all others, and the bias</td><td class="figure">${
     signed(restOf(total, adds, digits), digits)}</td><td></td></tr></tbody><tfoot><tr><td></td><th colspan="2"
     scope="row">together</th><td class="figure">${signed(total, digits)}</td><td></td></tr></tfoot></table>`)}
@@ -111,7 +111,7 @@ function writers(at, list, total) {
     signed(one.adds, digits)}</b></td><td>${
     one.on.length ? one.on.map(token) : html`<span class="soft">none</span>`}</td></tr>`;
   return html`<h3>The ${list.length} neurons that add most</h3>${scrollable("The neurons that add most", html`<table
-    class="most"><thead><tr><th scope="col">neuron</th><th scope="col" class="figure">adds to ${goalOf(at)}</th><th
+    class="most"><thead><tr><th scope="col">neuron</th><th scope="col" class="figure">adds to ${countOf(at)}</th><th
     scope="col">most active on</th></tr></thead><tbody>${list.map(row)}<tr><td class="soft">all others, and the
     bias</td><td class="figure">${signed(restOf(total, adds, digits), digits)}</td><td></td></tr></tbody><tfoot><tr><th
     scope="row">together</th><td class="figure">${signed(total, digits)}</td><td></td></tr></tfoot></table>`)}`;

@@ -268,7 +268,7 @@ function columnNames({ strip, place }, cell, y) {
   const name = (x, text, about) => html`<text class="b mid" x="${x}" y="${y}">${text}</text><text class="s mid" x="${x}"
     y="${y + 15}">${about}</text>`;
   return html`${name(strip + 4 * cell - 5, "numbers", "embedding")}${
-    name(place + 2 * cell + 7, "+ position", "encoding")}`;
+    name(place + 2 * cell + 7, "position", "added")}`;
 }
 
 // --- figures and links over the flows

@@ -42,7 +42,8 @@ export function compareControl(state, settings) {
     name && html`<span class="wide"> with <b>${name}</b></span>`}</span>`;
   const button = (value, body, more) => html`<button class="tool second compare" data-do="against"
     data-value="${value}" data-k="compare" ${more}>${body}</button>`;
-  if (on) return button("", html`Compared with <b>${on}</b> ${icon("close")}`, html`aria-label="Back to one model"`);
+  if (on) return button("", html`<span>Compared<span class="wide"> with
+    <b>${on}</b></span></span> ${icon("close")}`, html`aria-label="Back to one model"`);
   return others.length === 1 ? button(others[0], label(others[0]), tip)
     : opener(state, "against", html`${label("")} with ${icon("down")}`, html`class="tool second compare" ${tip}`);
 }

@@ -21,7 +21,7 @@ export function wordPanel(state, settings) {
     <span class="stepper">${step(-1, "back", "Previous word", "Previous word (,)", "left")}${
       step(1, "on", "Next word", "Next word (.)", "right")}</span></div>
     ${heads(state, trace, unit)}
-    <h3>What else the model could have written ${about(chanceTip(trace, unit))}</h3>
+    <h3>Other possible words ${about(chanceTip(trace, unit))}</h3>
     ${candidates(state, trace, unit, settings)}
     ${rests(state, trace, unit, settings)}`;
 }
@@ -46,7 +46,7 @@ function heads(state, trace, unit) {
       data-says="no-head">With any one of the ${all.length} heads off, the chance of ${quoted(unit.label, target)} ${
         stays(rest)}.</p>`;
   }
-  const title = shown.length > 1 ? "Heads that matter for this word" : "The head that matters for this word";
+  const title = shown.length > 1 ? "Heads that matter for this word" : "The head that matters";
   const others = more
     ? `${more} more head${more === 1 ? " matters" : "s matter"}. “Words” in the list of all heads shows them.`
     : rest.length ? html`With any other head off, its chance ${stays(rest)}.` : "";
@@ -130,9 +130,9 @@ const slider = (scale, temperature) => scale.length > 0 && slide("Temperature", 
 const restsTip = (share) => html`A head may look at a word without needing it. So this test erases each source word in
   turn and shows how the chosen word and its chance change. In an example, it also uses the other word of the pair. The
   translation so far stays the same, so erasing a word that it already contains has little effect.${
-  share === undefined ? "" : html` By contributions (ALTI+, through all layers), ${percent(share)} of the chosen word
-  comes from the source and the rest from the translation so far. Invented words take less from the source than faithful
-  words.`}`;
+  share === undefined ? "" : html` By contributions (ALTI+, through all layers), ${
+  percent(share)} of the chosen word comes from the source and the rest from the translation so far. Invented words take
+  less from the source than faithful words.`}`;
 
 function rests(state, trace, unit, settings) {
   if (!trace.evidence) return "";
@@ -158,7 +158,7 @@ function rests(state, trace, unit, settings) {
   }
   if (moved.length && !flips.length) said.push(["word-moves", html`Its chance ${listed(moved, one, " and ")}.`]);
   if (!flips.length && !moved.length) {
-    said.push(["no-word", html`Without any single source word, its chance ${stays(erased)}.`]);
+    said.push(["no-word", html`Without any one source word, its chance ${stays(erased)}.`]);
   }
   return html`<h3>Which words mattered ${about(restsTip(trace.sourceShare(piece)))}</h3><p class="needed">${
     said.map(([kind, line]) => html`<span data-says="${kind}">${line}</span> `)}

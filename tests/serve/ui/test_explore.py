@@ -267,7 +267,7 @@ def test_a_large_map_is_one_picture_whose_cells_can_be_pointed_at_and_walked(ope
 QUESTIONS = {
     "What if this head were missing?": "Without", "What if the sentence were different?": "With the change",
     "How is this row computed?": "softmax", "What would each layer write?": "after layer 1",
-    "Which translations were considered?": "The bold path", "Which words are similar to the model?": "Similarity is",
+    "Which translations were considered?": "The bold path", "Which words are similar?": "Similarity is",
 }
 
 
