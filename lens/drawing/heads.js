@@ -46,8 +46,9 @@ function thumb(state, trace, head, captions, mattering) {
 }
 
 function keyOf(trace, all, state) {
-  const taughtFirst = [...all].sort((a, b) => Boolean(trace.role(b)?.supervised) - Boolean(trace.role(a)?.supervised));
-  const tones = new Map(taughtFirst.map((head) => [trace.tone(head, state.word), trace.role(head)]));
+  const isSupervised = (head) => Boolean(trace.role(head)?.supervised);
+  const supervisedFirst = [...all].sort((a, b) => isSupervised(b) - isSupervised(a));
+  const tones = new Map(supervisedFirst.map((head) => [trace.tone(head, state.word), trace.role(head)]));
   const named = [...tones].filter(([tone]) => tone !== "slate");
   return html`<p class="fine keys">${named.map(([tone, role]) =>
     html`<span class="tone-${tone}"><span class="dot"></span> ${roleName(role)}</span> `)}${

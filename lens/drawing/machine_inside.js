@@ -4,7 +4,7 @@
 import { inside, scrollable, shown } from "./answers.js";
 import { inLanguage } from "./languages.js";
 import { layers } from "./layers.js";
-import { plain, restOf, signed } from "./machine_figures.js";
+import { largestAt, plain, restOf, signed } from "./machine_figures.js";
 import { TONE, rowSteps, wholeMap } from "./machine_head.js";
 import { FAMILY, blockName, columnName, goalOf, isAttention, leadOf, mostSeen, rowName, runnerUp,
   writtenWord } from "./machine_names.js";
@@ -53,13 +53,10 @@ export function insideActions({ state, set }) {
 
 // --- attention
 
-// Where most is taken of all these, against included.
-const largest = (values) => values.reduce((best, one, i) => Math.abs(one) > Math.abs(values[best]) ? i : best, 0);
-
 function attention(at) {
   const { open, data, trace } = at, { kind, layer } = open, adds = at.sums.heads[kind][layer];
-  const number = open.head ?? largest(adds), head = { kind, layer, head: number };
-  const row = kind === "encoder" ? open.row ?? largest(at.sums.source) : data.step;
+  const number = open.head ?? largestAt(adds), head = { kind, layer, head: number };
+  const row = kind === "encoder" ? open.row ?? largestAt(at.sums.source) : data.step;
   const isLong = trace.sizes[kind].at(-1) > LONG;
   return html`${sentence(at, head, row, adds[number])}${layerOf(at, head, adds)}<div class="two ${
     isLong && "long"}"><section><h3>The whole

@@ -12,9 +12,10 @@ export const readWord = (trace, i) => quoted(namesOf(trace, "inputs")[i], trace.
 export const writtenWord = (trace, i) => quoted(namesOf(trace, "target")[i], trace.languages[1]);
 export const runnerUp = ({ runner }, trace) => quoted(bare(runner.text), trace.languages[1]);
 
-// What the figures count for: the word written, or the word over the runner-up.
-export const goalOf = ({ data, trace, state }) => state.machine.mode === "for"
-  ? html`the score of ${writtenWord(trace, data.step)}` : leadOf(data, trace);
+// What the figures add to: the score of the word written, or its lead over the runner-up.
+export const goal = ({ mode }, data, trace) => mode === "for" ? html`the score of ${writtenWord(trace, data.step)}`
+  : leadOf(data, trace);
+export const goalOf = ({ data, trace, state }) => goal(state.machine, data, trace);
 
 // The same over a column of figures.
 export const countOf = ({ state }) => state.machine.mode === "for" ? "the score" : "the lead";

@@ -4,7 +4,7 @@ import { language } from "./languages.js";
 import { plain, restOf, signed } from "./machine_figures.js";
 import { LOOKED } from "./machine_layout.js";
 import { namesOf, runnerUp, writtenWord } from "./machine_names.js";
-import { carried, effect, goal, largestParts, leftOut, said, sumsTo } from "./machine_said.js";
+import { carried, effect, largestParts, leftOut, said, sumsTo } from "./machine_said.js";
 import { html, segment } from "./markup.js";
 import { elided, percent } from "./wording.js";
 

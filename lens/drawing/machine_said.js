@@ -3,8 +3,8 @@
 
 import { language, inLanguage } from "./languages.js";
 import { html, listed } from "./markup.js";
-import { factor, plain, signed, sumOf } from "./machine_figures.js";
-import { leadOf, mostSeen, readWord, runnerUp, sourceWord, writtenWord } from "./machine_names.js";
+import { factor, largestAt, plain, signed, sumOf } from "./machine_figures.js";
+import { goal, leadOf, mostSeen, readWord, runnerUp, sourceWord, writtenWord } from "./machine_names.js";
 import { blockOf, decisive, withoutBlock } from "./machine_sums.js";
 import { bare } from "./trace.js";
 import { capital, chance, count, percent, placeOf } from "./wording.js";
@@ -19,12 +19,7 @@ const reads = ({ languages }) => language(languages[0], "the source");
 const writes = ({ languages }) => language(languages[1], "the translation");
 // Of a word or token of the source.
 const readName = ({ languages }) => language(languages[0], "source");
-const largestOf = (values) => values.reduce((best, one, i) => Math.abs(one) > Math.abs(values[best]) ? i : best, 0);
 const figure = (value) => html`<b>${signed(value)}</b>`;
-
-// What the figures count for.
-export const goal = ({ mode }, data, trace) => mode === "for" ? html`the score of ${writtenWord(trace, data.step)}`
-  : leadOf(data, trace);
 
 // --- what carried the word
 
@@ -104,7 +99,7 @@ export function block(f, data, trace, kind, layer) {
   if (kind === "encoder_feed_forward") return html`This block works on each ${readName(trace)} word alone.
     In layer ${n} it adds ${figure(exact)} to ${for_}.`;
   if (kind !== "feed_forward") {
-    const values = f[kind][layer], most = largestOf(values);
+    const values = f[kind][layer], most = largestAt(values);
     const name = kind === "cross" ? sourceWord(trace, most) : readWord(trace, most);
     const least = Math.abs(values[most]) >= 0.05 ? html` The largest part is from ${name}: ${
       figure(values[most])}.` : "";
@@ -167,7 +162,7 @@ export function leftOut(drawn, trace, f) {
 
 // The largest parts, as they are shown.
 export function largestParts(f, data, trace, most) {
-  const [from, to] = [reads(trace), writes(trace)], layerOf = (kind, i) => largestOf(f[kind].map((one) => one[i]));
+  const [from, to] = [reads(trace), writes(trace)], layerOf = (kind, i) => largestAt(f[kind].map((one) => one[i]));
   const all = [
     ...f.source.map((value, i) => ({ value, key: `cross:${i}`, tone: "blue", name: sourceWord(trace, i),
       about: `looking at ${from}`, open: { kind: "cross", layer: layerOf("cross", i) } })),

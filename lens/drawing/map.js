@@ -85,7 +85,7 @@ function badge(state) {
   const isMeasured = average !== undefined && trace.languages[1] === "fr" && trace.isPronoun(state.word);
   if (!effect || (!isMeasured && trace.mattering(state.word).some((one) => same(one, head)))) return "";
   return pill(isMeasured ? "auc" : "head-off", neededTip(trace, head, isMeasured), html`Head off: ${isMeasured
-    ? html`<i>il</i>/<i>elle</i> ROC AUC ${average.toFixed(2)}` : outcome(trace, effect)}`);
+    ? html`ROC AUC ${average.toFixed(2)}` : outcome(trace, effect)}`);
 }
 
 function neededTip(trace, head, isMeasured) {

@@ -177,11 +177,11 @@ function meaning(trace, settings, twin) {
   const [from, to] = trace.languages, flip = flipOf(settings, trace.source), own = treated(trace);
   if (!own) return "";
   const other = twin && flip && twin.source === flip.text ? treated(twin) : null;
-  const said = ({ pronoun, noun, written }) => html`${quoted(pronoun, from)} as the ${quoted(noun, from)} and writes
-    <b ${inLanguage(to)}>${written}</b> (${GENDERS[written]})`;
-  return html`<span data-says="antecedent">The model treats ${said(own)}.</span>${other && other.written !== own.written
-    ? html` <span data-says="twin-antecedent">With <b>${flip.other}</b>, the model treats ${said(other)}.</span>` :
-      ""}`;
+  const said = ({ pronoun, noun, written }, is, becomes) => html`${quoted(pronoun, from)} ${is} the ${
+    quoted(noun, from)} and ${becomes} <b ${inLanguage(to)}>${written}</b> (${GENDERS[written]}).`;
+  return html`<span data-says="antecedent">The model treats ${said(own, "as", "writes")}</span>${
+    other && other.written !== own.written
+    ? html` <span data-says="twin-antecedent">With <b>${flip.other}</b>, ${said(other, "is", "becomes")}</span>` : ""}`;
 }
 
 // The source pronoun, the noun, and the pronoun written, as the server found them.

@@ -70,8 +70,8 @@ const ROLES = {
 };
 const known = (role) => ROLES[role] || [role, role, `goes to: ${role}`];
 // A supervised head did not find its role by itself.
-export const roleName = ({ role, supervised }) => `${known(role)[0]}${supervised ? " (taught)" : ""}`;
-export const roleCaption = ({ role, supervised }) => `${supervised ? "taught: " : ""}${known(role)[1]}`;
+export const roleName = ({ role, supervised }) => `${known(role)[0]}${supervised ? " (supervised)" : ""}`;
+export const roleCaption = ({ role, supervised }) => `${supervised ? "supervised: " : ""}${known(role)[1]}`;
 export const NO_ROLE = "No clear role was measured.";
 export const SUPERVISED = " This head was trained on gold word links.";
 export const roleTip = (role) => html`<b>${capital(roleName(role))}.</b> ${percent(role.score)} of its attention
@@ -122,7 +122,7 @@ export function rowSentence(trace, { head, view, unit, rows }, { piece, column }
   if (view === "norm") return html`${lead}, the strongest signal came from ${seen(first[0])}`;
   if (!hasHeads(view)) return traced(trace, view, piece, unit);
   const most = html`${seen(first[0])} (<b>${percent(first[1])}</b>)`;
-  if (first[1] < 0.25) return html`${lead}, this head looked at no word in particular. It looked most at ${most}`;
+  if (first[1] < 0.25) return html`${lead}, this head ${back} several words, most at ${most}`;
   const more = second && second[1] >= 0.1 ? html` and ${seen(second[0])} (<b>${percent(second[1])}</b>)` : "";
   return html`${lead}, this head ${back} ${most}${more}`;
 }

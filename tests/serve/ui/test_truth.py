@@ -269,8 +269,7 @@ class Page:
         shares, columns = self.case.shares(head, unit["pieces"]), self.case.columns[head[0]]
         several = re.search(r"\((\d+) tokens, averaged\)", said)
         assert (int(several[1]) if several else 1) == len(unit["pieces"])
-        found = re.findall(r"(?:at|and) ([^%]+?) \((\d+)%\)", said.replace(
-            "at no word in particular. It looked most ", ""))
+        found = re.findall(r"(?:at|and) ([^%]+?) \((\d+)%\)", said.replace("at several words, most ", ""))
         assert found, said
         for name, share in found:
             own = [i for i, column in enumerate(columns) if column["word"] is not None
@@ -278,7 +277,7 @@ class Page:
                        i for i, column in enumerate(columns) if name.removeprefix("back at ").strip() in label(column)]
             assert any(abs(100 * shares[i] - int(share)) <= 0.6 for i in own), (name, share)
         assert int(found[0][1]) >= 100 * max(shares) - 0.6
-        return ("no word in particular" in said) == (max(shares) < 0.25) or abs(max(shares) - 0.25) < 0.002
+        return ("several words, most" in said) == (max(shares) < 0.25) or abs(max(shares) - 0.25) < 0.002
 
     def pill(self, said, one):
         head, (name, share) = head_of(one), re.fullmatch(r"(.+) (\d+)%", said).groups()
@@ -464,7 +463,7 @@ class Page:
 
     def twin_antecedent(self, said, one):
         twin = self.subject.case(OTHER[self.text])
-        return self.treats(twin, re.fullmatch(r"With .+?, the model treats (.+)", said)[1])
+        return self.treats(twin, re.sub("^With .+?, (.+) is the (.+) and becomes ", r"\1 as the \2 and writes ", said))
 
     def treats(self, case, said):
         pronoun, noun, written = re.match(r"(\w+) as the (\w+) and writes (\w+) \(", said).groups()

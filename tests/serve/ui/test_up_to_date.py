@@ -135,14 +135,14 @@ def test_the_heads_that_are_off_are_those_of_the_model(tab):
 # --- roles
 
 
-def test_a_head_that_was_taught_its_role_is_said_to_be(tab):
+def test_a_supervised_head_is_marked(tab):
     """In its name; not only in a tooltip."""
     choose_model(tab, "everyday")
     tab.locator("[data-head='cross.0.0']").first.click()
-    assert tab.locator(".eyebrow .badge.tone-blue").inner_text() == "word for word (taught)"
-    assert "word for word (taught)" in tab.locator(".th[data-head='cross.0.0']").get_attribute("aria-label")
+    assert tab.locator(".eyebrow .badge.tone-blue").inner_text() == "word for word (supervised)"
+    assert "word for word (supervised)" in tab.locator(".th[data-head='cross.0.0']").get_attribute("aria-label")
     tab.locator("[data-head='cross.1.4']").first.click()
     assert tab.locator(".eyebrow .badge.tone-blue").inner_text() == "word for word", "by itself"
-    assert "(taught)" not in tab.locator(".keys").inner_text(), "the colour is that of all such heads"
+    assert "(supervised)" not in tab.locator(".keys").inner_text(), "the colour is that of all such heads"
     choose_model(tab, "storybook")
-    assert "taught" not in tab.locator(".explore").inner_text()
+    assert "supervised" not in tab.locator(".explore").inner_text()
