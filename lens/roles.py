@@ -25,20 +25,20 @@ Result = TypeVar("Result")
 FILE = "heads.json"  # beside the run it was measured on
 PLACES = {
     "previous": "the word before the current one (in the decoder: before the one just read)",
-    "next": "the word after it",
-    "same": "the word itself (in the decoder: the one just read)",
+    "next": "the word after the current one",
+    "same": "the current word itself (in the decoder: the one just read)",
     "first": "the first column",
-    "end": "</s>; in the decoder, which never reads it, the start and the language tag",
+    "end": "</s> (in the decoder, which never reads </s>: the start and the language tag)",
     "punctuation": "punctuation marks",
-    "diagonal": "the source word at the same relative position, or a neighbour of it",
+    "diagonal": "the source word at the same relative position, or its neighbour",
 }
 CONTENTS = {
-    "same word": "another occurrence of the same word (in the decoder: of the one just read)",
+    "same word": "another occurrence of the same word (in the decoder: of the word just read)",
     "alignment": "the source words linked to the word that the step predicts",
     "alignment, read": "the source words linked to the word that the step reads",
-    "antecedent": "from a pronoun, or the step that writes it, to the noun it stands for",
-    "state": "from a pronoun, or the step that writes it, to its predicate",
-    "action": "from a pronoun, or the step that writes it, to the verb before it",
+    "antecedent": "from a pronoun, or the step that writes the pronoun, to its noun",
+    "state": "from a pronoun, or the step that writes the pronoun, to its predicate",
+    "action": "from a pronoun, or the step that writes the pronoun, to the verb before it",
     "adjective to noun": "from an adjective to its noun",
     "noun to adjective": "from a noun to its adjective",
 }

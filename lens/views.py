@@ -31,14 +31,14 @@ SEGMENTS = 16  # of the way of integrated gradients: half of what `attribute` ta
 Data = TypeVar("Data", bound="TraceData")
 SUMS_TO_ONE = "Every row sums to 1."
 TOGETHER = "A row of cross-attention and the same row of the decoder sum to 1 together."
-SIGNED = "Nats, not shares: below 0 the token is less probable for it."
+SIGNED = "In nats, not shares. Below 0, the token becomes less probable."
 OF_ALL_LAYERS: dict[Kind, str] = {"encoder": SUMS_TO_ONE, "cross": TOGETHER, "decoder": TOGETHER}
 
 
 @dataclass(frozen=True)
 class View:
-    """What a view is called and shows, in a few words for the page and, with its paper, in the terminal and pictures;
-    what the number in a cell is, and what a row of each kind sums to.
+    """A view's title, a short summary for the page, and a text with its paper for the terminal and pictures; what the
+    number in a cell is, and what a row of each kind sums to.
 
     `heads`: every head has its own map, else every layer; without `layers` there is one.  `shares`: cells are shares,
     at most 1.  `through_layers`: a layer's map is about all layers up to it.  `attribution`: by one of the methods of
@@ -70,62 +70,62 @@ VIEW: dict[str, View] = {
         dict.fromkeys(KINDS, SUMS_TO_ONE), heads=True,
     ),
     "norm": View(
-        "Weighted by signal", "A long look at a weak signal counts for little.",
-        "how long the vector is that came from there: weight, value and output projection (Kobayashi et al. 2020)",
-        "length of the vector", dict.fromkeys(KINDS, "Lengths of vectors: rows do not sum to 1."), heads=True,
+        "Weighted by signal", "Attention weighted by the strength of the signal that it carries.",
+        "the length of the vector that came from there: weight, value and output projection (Kobayashi et al. 2020)",
+        "length of the vector", dict.fromkeys(KINDS, "In lengths of vectors. Rows do not sum to 1."), heads=True,
         shares=False,
     ),
     "rollout": View(
         "Rollout", "Traces the weights back through all layers.",
-        "where the content of a state comes from through all layers up to this one, if each passes on half of the mean"
-        " of its heads and half of its residual (Abnar and Zuidema 2020)", "share", OF_ALL_LAYERS,
+        "where a state comes from, through all layers up to this one, if each layer passes on half of the mean of its"
+        " heads and half of its residual (Abnar and Zuidema 2020)", "share", OF_ALL_LAYERS,
         through_layers=True,
     ),
     "mixing": View(
-        "Mixing (ALTI)", "What really arrived, within one layer.",
+        "Mixing (ALTI)", "How much of each token arrives, within one layer.",
         "each token's share of the attention block's output, within this layer (ALTI, Ferrando et al. 2022)",
         "share", {
             "encoder": SUMS_TO_ONE, "decoder": SUMS_TO_ONE,
-            "cross": "What a row lacks to 1 is the residual's share.",
+            "cross": "The rest of a row, up to 1, is the residual's share.",
         },
     ),
     "contributions": View(
-        "Contributions (ALTI+)", "Traces what really arrived, through all layers.",
+        "Contributions (ALTI+)", "How much of each token arrives, through all layers.",
         "each token's contribution to a state through all layers up to this one (ALTI+, Ferrando et al. 2022)", "share",
         OF_ALL_LAYERS, through_layers=True,
     ),
     "left_out": View(
-        "Leave a word out", "How much worse a word fits when a source word is erased.",
+        "Leave a word out", "How much less likely a word becomes when a source word is erased.",
         "how much less probable each token of the translation becomes when a source word is left out",
         "fall in log-probability, nats",
-        dict.fromkeys(KINDS, "Nats, not shares: below 0 the token is more probable without the word."), layers=False,
-        shares=False,
+        dict.fromkeys(KINDS, "In nats, not shares. Below 0, the token is more probable without the word."),
+        layers=False, shares=False,
     ),
     "input_x_gradient": _attribution(
-        "Input × gradient", "What each token adds, by the slope of the output.",
+        "Input × gradient", "What each token adds, estimated from the gradient.",
         "how fast a token of the translation becomes more probable as another token's embedding grows (input times"
         " gradient, Shrikumar et al. 2016)", "embedding times gradient, nats",
     ),
     "integrated_gradients": _attribution(
-        "Integrated gradients", "What each token adds, all the way from unknown words.",
+        "Integrated gradients", "What each token adds, compared with unknown tokens.",
         "what each token adds to the log-probability, compared with unknown tokens everywhere (integrated gradients,"
         " Sundararajan et al. 2017)", "added log-probability, nats",
-        "Nats: a row of cross-attention and of the decoder sum to the change of the log-probability.",
+        "In nats. A row of cross-attention and the same row of the decoder sum to the change in log-probability.",
     ),
     "gradient_x_activation": _attribution(
-        "Gradient × activation", "The same for what each layer reads.",
-        "how fast a token becomes more probable as the state grows that a layer reads of another one, in the encoder"
+        "Gradient × activation", "What each token adds, estimated at the input of each layer.",
+        "how fast a token becomes more probable as another token's state grows at the input of a layer, in the encoder"
         " for source tokens", "state times gradient, nats", layers=True,
     ),
     "occlusion": _attribution(
-        "Occlusion", "How much worse a word fits when a token is unknown.",
-        "how much less probable each token of the translation becomes with the unknown token in another one's place"
+        "Occlusion", "How much less likely a word becomes when a token is replaced.",
+        "how much less probable each token of the translation becomes when the unknown token replaces another one"
         " (Zeiler and Fergus 2014)", "fall in log-probability, nats",
     ),
     "value_zeroing": _attribution(
-        "Value zeroing", "How much worse a word fits when nothing learns of a token.",
-        "how much less probable each token of the translation becomes when the values of another one are zero in every"
-        " layer that reads it (after Mohebbi et al. 2023)", "fall in log-probability, nats",
+        "Value zeroing", "How much less likely a word becomes when a token’s values are zero.",
+        "how much less probable each token of the translation becomes when the values of another token are zero in"
+        " every layer that reads it (after Mohebbi et al. 2023)", "fall in log-probability, nats",
     ),
 }  # fmt: skip
 ATTRIBUTIONS = tuple(name for name in VIEWS if VIEW[name].attribution)

@@ -1,4 +1,4 @@
-"""What is said of kinds of attention, rows and columns, in the terminal and in a picture."""
+"""Texts about kinds of attention, rows and columns, for the terminal and pictures."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ ABOUT: dict[Kind, str] = {
     "decoder": "where each step looked in what was already written",
 }
 LEFT_OUT = "Source words left out"
-ATTRIBUTED: dict[Kind, str] = {"cross": "Source tokens", "decoder": "What was already written"}
+ATTRIBUTED: dict[Kind, str] = {"cross": "Source tokens", "decoder": "Tokens already written"}
 # The tags of languages, as the page has them (drawing/trace.js); the latter two stand beside a source of that language.
 TAG = re.compile(r"<2([\w-]+)>|>>(\S+)<<|__([a-z]{2,3})__|([a-z]{2,3}_(?:[A-Z][a-z]{3}|[A-Z]{2}))")
 
@@ -31,7 +31,7 @@ def label(text: str) -> str:
 
 
 def special_label(text: str, *, source: bool) -> str:
-    """A special token as it is shown: a language tag, of the `source` or of the translation, by what it says."""
+    """A special token as it is shown: a language tag, of the `source` or of the translation, by its language."""
     tag = TAG.fullmatch(text)
     if tag is None:
         return label(text)
@@ -49,7 +49,7 @@ def labels(tokens: Sequence[TokenSpan], *, source: bool = False) -> list[str]:
 
 
 def row_meaning(kind: Kind, view: str, *, rows: Rows, words: bool) -> str:
-    """What a row stands for, as an axis says it."""
+    """What a row stands for, as the label of an axis."""
     if not words:
         return "row: the source token that looks" if kind == "encoder" else f"row: the step that {rows} this token"
     if view == "left_out" or VIEW[view].attribution:
@@ -60,7 +60,7 @@ def row_meaning(kind: Kind, view: str, *, rows: Rows, words: bool) -> str:
 
 
 def column_meaning(kind: Kind, view: str, *, words: bool) -> str:
-    """What a column stands for, as an axis says it."""
+    """What a column stands for, as the label of an axis."""
     if view == "left_out":
         return "column: the source word left out"
     unit, summed = ("word", ", the sum over its tokens") if words else ("token", "")

@@ -9,8 +9,8 @@ const BANKS = ["The bank lent the man some money.", "The bank was closed.", "The
   "The duck sat on the bank."].join("\n");
 
 export const alike = {
-  question: "Which words does it find alike?", name: "Word map",
-    about: "Words whose vectors point the same way (1.00: the same direction).",
+  question: "Which words are similar?", name: "Word map",
+  about: "Words whose vectors point in a similar direction (1.00: the same direction).",
 
   draw(context, trace) {
     const { state } = context, english = trace.languages[0] === "en";
@@ -25,9 +25,8 @@ export const alike = {
     const field = (name, label) => notedText(name, label, lab[name]);
     const sentences = (on) => html`<textarea rows="4" ${on}>${lab.sentences}</textarea>`;
     return html`<div class="offgrid"><div><div class="asks">${field("word", "Near")}${field("minus", "minus")}${
-      field("plus", "plus")}</div>${shown(near, neighbours)}<p class="fine">Cosine between rows of the embedding
-      matrix. With “minus” and “plus”: what lies near the first word minus the second plus the third, as in king − man +
-      woman.</p></div>
+      field("plus", "plus")}</div>${shown(near, neighbours)}<p class="fine">Similarity is the cosine between rows
+      of the embedding matrix. “minus” subtracts a word and “plus” adds one, as in king − man + woman.</p></div>
       <div><div class="asks">${field("of", "One word in several sentences")}</div>${
         noted("sentences", "Sentences with this word, one per line", sentences)}
       <p><button class="chip" data-note="compared" data-value="yes" data-k="compared">Compare the word
@@ -36,7 +35,7 @@ export const alike = {
 };
 
 const neighbours = ({ near }) => html`<ol class="near">${near.map(([text, value, asked]) => html`<li><span>${
-  bare(text)}${asked ? html` <small class="soft">in the question</small>` : ""}</span><span
+  bare(text)}${asked ? html` <small class="soft">entered</small>` : ""}</span><span
   class="soft">${value.toFixed(2)}</span></li>`)}</ol>`;
 
 function plane({ points, shares, distances }, lines, lab) {
@@ -50,6 +49,6 @@ function plane({ points, shares, distances }, lines, lab) {
   return html`${slide("Layer", last, layer, attributes, layer ? `after ${layer}` : "before")}
     <div class="plane" role="img" aria-label="The word in ${at.length} sentences; the table gives the distances.">${
       at.map(dot)}</div>
-    <p class="fine">The plane shows ${percent(across + down)} of the variance. The table: cosine distance.</p>
+    <p class="fine">The plot shows ${percent(across + down)} of the variance. The table shows cosine distances.</p>
     ${table("Distances", html`<td></td>${at.map((_, i) => html`<th scope="col">${i + 1}</th>`)}`, at.map(row))}`;
 }

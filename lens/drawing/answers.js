@@ -24,7 +24,7 @@ export const inside = (context, trace, question) => answered(context, "inside",
   { question: { ...context.about(trace), ...question } });
 
 // The answer, drawn by `draw` once it has arrived.
-export const shown = (answer, draw) => !answer ? html`<p class="soft">Working it out…</p>`
+export const shown = (answer, draw) => !answer ? html`<p class="soft">Computing…</p>`
   : answer.error ? html`<p>${answer.error}</p>` : draw(answer);
 
 // The second text, with the words that the first lacks marked.

@@ -8,7 +8,7 @@ import { headName, quoted } from "./wording.js";
 
 export const arithmetic = {
   question: "How is this row computed?", name: "Row arithmetic",
-  about: "Number by number, from the query to the head’s output.",
+  about: "Every number of the row, from the query to the head’s output.",
 
   draw(context, trace) {
     const { state } = context, { kind, layer, head } = state.head, side = sideOf(state), row = chosenOf(state);
@@ -41,7 +41,8 @@ function numbers(found, columns, theme) {
   const head = html`<td></td>${names.map((one) => html`<th scope="col">${one}</th>`)}`;
   return html`<p class="number">query q ${strip(found.query, keys, theme)}</p>${
     table("The arithmetic, column by column", head, columns.map(row))}
-    <p class="number">Σ weight × v ${strip(found.mixed, values, theme)}</p><p class="fine">The head outputs W_O times
-    this sum: ${found.output.length} numbers of length ${four(Math.hypot(...found.output))}. The output of all heads of
-    the layer has length ${four(found.length)}. Blue is above 0, orange below; point at a strip for its numbers.</p>`;
+    <p class="number">Σ weight × v ${strip(found.mixed, values, theme)}</p><p class="fine">The head’s
+    output is W_O times this sum. It has ${found.output.length} numbers and length ${
+    four(Math.hypot(...found.output))}. The output of all heads of the layer has length ${four(found.length)}. Blue is
+    above 0 and orange is below. Point at a strip to see its numbers.</p>`;
 }

@@ -9,7 +9,7 @@ const LINE = 22, COLUMN = 92;
 
 export const tree = {
   question: "Which translations were considered?", name: "Beam tree",
-  about: "The translations tried side by side; the weakest are dropped at every token.",
+  about: "The search extends several translations at once and drops the weakest after every token.",
 
   draw(context, trace) {
     const beams = +(context.state.lab.beams ?? 4), answer = inside(context, trace, { tool: "tree", num_beams: beams });
@@ -45,6 +45,6 @@ function drawn({ steps, hypotheses, length_penalty: penalty }, code) {
   return html`${scrollable("Beam tree", picture)}
     <ol class="found">${hypotheses.map(([, , text, score]) => html`<li><span ${inLanguage(code)}>${text}</span><span
       class="soft">score ${score.toFixed(3)}</span></li>`)}</ol>
-    <p class="fine">The bold path leads to the best translation. A score is the log-probability divided by the length to
-    the power ${penalty}.</p>`;
+    <p class="fine">The bold path leads to the best translation. A score is the log-probability divided by
+    the length to the power ${penalty}.</p>`;
 }

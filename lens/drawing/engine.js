@@ -28,7 +28,7 @@ export function inWorker(script, start) {
     if (error) failed?.(new Error(error)); else done?.(result);
   };
   worker.onerror = () => {
-    stopped = new Error("The model in this page does not run: the page is damaged, or the browser too old.");
+    stopped = new Error("The model in this page cannot run. The page is damaged, or the browser is too old.");
     waiting.forEach(({ failed }) => failed(stopped));
   };
   worker.postMessage({ start });
@@ -46,7 +46,7 @@ export function inWorker(script, start) {
 
 function workerOf(script) {
   const missing = ["Worker", "DecompressionStream"].filter((name) => !globalThis[name]).join(" and ");
-  if (missing) throw new Error(`This browser has no ${missing}, which the model in this page needs: use a newer one.`);
+  if (missing) throw new Error(`The model in this page needs ${missing}. Use a newer browser.`);
   try { return new Worker(script); }
-  catch { throw new Error("This browser starts no Worker here, which runs the model: open the page in a tab of its own."); }
+  catch { throw new Error("The browser did not start the worker that runs the model. Open the page in its own tab."); }
 }

@@ -183,15 +183,15 @@ function said(state) {
     return html`<span class="soft">${what}</span> ${chip("cancel", "Cancel")}`;
   }
   if (traceOf(state)) return headline(state);
-  const empty = "This text has no words: it comes back unchanged, and there is nothing to look at.";
+  const empty = "This text has no words, so it comes back unchanged.";
   return html`<span class="soft">${state.text && !state.busy ? empty : ""}</span>`;
 }
 
-const SERVERS = "Placeholders, HTML and the language of a text are recognised by the server only (seq2see demo).";
+const SERVERS = "Only the server (seq2see demo) recognises placeholders, HTML and the language of a text.";
 
 function foot(engine, { answer }) {
   const isLocal = answer || (engine && ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname));
   return html`<span>${isLocal ? "Everything runs on this computer. " : ""}${
-    engine ? "Nothing you type is kept, except by this tab until you close it." : ""}</span>
-    <span>${answer ? SERVERS : "What a word depends on is tested by switching heads off and erasing words."}</span>`;
+    engine ? "Only this tab keeps what you type, until you close it." : ""}</span>
+    <span>${answer ? SERVERS : "To test what a word depends on, the page switches heads off and erases words."}</span>`;
 }

@@ -6,7 +6,7 @@ import { explorer } from "./explorer.js";
 import { recordIn } from "./packed.js";
 
 const PARTS = ["model", "weights", "replay", "lessons", "worker"];  // the last one is the end of the file
-const DAMAGED = "This file is damaged or incomplete: copy or download it again.";
+const DAMAGED = "This file is damaged or incomplete. Copy or download it again.";
 
 export function openFile(home) {
   const settings = JSON.parse(document.getElementById("settings").textContent), engine = whole().then(started);

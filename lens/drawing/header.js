@@ -26,7 +26,7 @@ export function header(state, settings) {
       html`class="tool second model" ${tipped(modelTip(served, many))}`)}
     ${compareControl(state, settings)}
     <button class="tool second tour" data-do="tour" data-k="tour"
-      ${tipped("A tour of this page in a few steps")}>${icon("help")}Tour</button>
+      ${tipped("A short tour of this page")}>${icon("help")}Tour</button>
     <button class="tool second theme" data-do="theme" data-k="theme" ${tipped("Light or dark")}
       aria-label="${other}">${icon("moon")}</button>`;
 }

@@ -18,7 +18,7 @@ export function headsCard(state) {
     KINDS.map((kind) => group(state, trace, kind, captions))}</div>${captions ? "" : keyOf(trace, all, state)}`);
   return html`<div class="hd"><h2>All ${all.length} attention heads</h2>${
     segment("Show heads as", "do", "list", [["maps", "Maps"], ["words", "Words"]], list ? "words" : "maps")}</div>
-    <p class="second">Heads divide attention among words. Click to enlarge.</p>
+    <p class="second">Each map shows how one head divides its attention among the words. Click a map to enlarge it.</p>
     ${list ? trace.once(`words ${state.word} ${state.read}`, () => inWords(state, trace)) : groups()}`;
 }
 
@@ -46,8 +46,9 @@ function thumb(state, trace, head, captions, mattering) {
 }
 
 function keyOf(trace, all, state) {
-  const taughtFirst = [...all].sort((a, b) => Boolean(trace.role(b)?.supervised) - Boolean(trace.role(a)?.supervised));
-  const tones = new Map(taughtFirst.map((head) => [trace.tone(head, state.word), trace.role(head)]));
+  const isSupervised = (head) => Boolean(trace.role(head)?.supervised);
+  const supervisedFirst = [...all].sort((a, b) => isSupervised(b) - isSupervised(a));
+  const tones = new Map(supervisedFirst.map((head) => [trace.tone(head, state.word), trace.role(head)]));
   const named = [...tones].filter(([tone]) => tone !== "slate");
   return html`<p class="fine keys">${named.map(([tone, role]) =>
     html`<span class="tone-${tone}"><span class="dot"></span> ${roleName(role)}</span> `)}${
@@ -107,7 +108,7 @@ export function paintThumbs(root, state) {
 }
 
 export function pairsCard({ text }, settings) {
-  return html`<h2>Change one word and <i>it</i> means something else</h2><ul>${
+  return html`<h2>Change one word, and <i>it</i> refers to another noun</h2><ul>${
     settings.pairs.map(({ name, before, options, after }) => html`<li><span>${name}</span>${
       segment(name, "example", name, options.map((one) => [before + one + after, one]), text)}</li>`)}</ul>`;
 }

@@ -28,7 +28,7 @@ const GIVEN = { score: null, engine_log_prob: null, engine: "", precision: "" };
 export function inThisThread(data) {
   const model = new Model(data);
   return async (route, body, pause = async () => {}) => {
-    if (!ROUTES[route]) throw new Error("The model in this page cannot answer this: it takes a server.");
+    if (!ROUTES[route]) throw new Error("The model in this page cannot answer this request. It needs a server.");
     return ROUTES[route](model, body, pause);
   };
 }

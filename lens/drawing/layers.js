@@ -7,8 +7,8 @@ import { bare } from "./trace.js";
 import { chance } from "./wording.js";
 
 export const layers = {
-  question: "What would each layer have said?", name: "Logit lens",
-  about: "What each decoder layer would have written, had it been the last.",
+  question: "What would each layer write?", name: "Logit lens",
+  about: "What each decoder layer would write if it were the last.",
 
   draw(context, trace) {
     const answer = inside(context, trace, { tool: "layers" });
@@ -28,9 +28,9 @@ function words({ top, ranks, log_probs: logProbs }, trace, piece) {
   const column = ({ pieces: [first], label }) =>
     html`<th scope="col" class="${first === piece ? "best" : ""}">${label}</th>`;
   const row = (steps, layer) => html`<tr><th scope="row">after layer ${layer + 1}${
-    layer === top.length - 1 ? ", the model" : ""}</th>${steps.map((step, t) => cell(step, layer, t))}</tr>`;
+    layer === top.length - 1 ? " (last)" : ""}</th>${steps.map((step, t) => cell(step, layer, t))}</tr>`;
   const head = html`<th scope="col">written</th>${trace.units("target", "tokens").map(column)}`;
   return html`${table("Layer by layer", head, top.map(row))}
-    <p class="fine">Bold: the token that was written. Only the last layer was trained to be read like this. Raw
-    chances.</p>`;
+    <p class="fine">Bold cells show the token that was written. Only the last layer is trained to predict tokens
+    directly. The chances are raw, not calibrated.</p>`;
 }

@@ -46,7 +46,7 @@ export function machine(element, context) {
 
 function waiting(find, state) {
   const said = state.error ?? (state.busy ? "Translating…"
-    : "Write a sentence on Explore first: this page shows how it is translated.");
+    : "Write a sentence in Explore first. This page shows how the model translates it.");
   paint(find(".m-strip"), html`<span class="soft">${said}</span>`);
   for (const name of [".m-stage", ".m-way", ".m-over"]) paint(find(name), "");
 }

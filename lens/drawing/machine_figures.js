@@ -13,6 +13,9 @@ export const signed = (value, digits = 1) => `${rounded(value, digits) > 0 ? "+"
 // What a sum as written leaves when the parts as written are taken from it.
 export const restOf = (total, parts, digits = 1) =>
   (rounded(total, digits) - sumOf(parts.map((one) => rounded(one, digits)))) / 10 ** digits;
+// The position of the largest value, whatever its sign.
+export const largestAt = (values) =>
+  values.reduce((best, one, i) => Math.abs(one) > Math.abs(values[best]) ? i : best, 0);
 export const sumOf = (values) => values.reduce((sum, one) => sum + one, 0);
 
 // Shares of 1 as whole percents that sum to 100: those cut off most are rounded up.

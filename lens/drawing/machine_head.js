@@ -5,7 +5,7 @@ import { inside, scrollable, shown } from "./answers.js";
 import { inkOn, shade } from "./colour.js";
 import { isRightToLeft } from "./languages.js";
 import { percents, plain, restOf, signed, sumOf } from "./machine_figures.js";
-import { columnName, goalOf, mapOf, namesOf, rowName } from "./machine_names.js";
+import { columnName, countOf, mapOf, namesOf, rowName } from "./machine_names.js";
 import { html } from "./markup.js";
 import { SHOWN, imageOf } from "./small_map.js";
 import { elided } from "./wording.js";
@@ -63,15 +63,15 @@ function columnsOf(found, at, { kind, layer, head }) {
   return [
     { name: "answers", about: "key", place: "vector", query: strip(query, mostKey, theme),
       each: (c) => strip(keys[c], mostKey, theme) },
-    { name: "q · k", about: `add ${size} products`, each: (c) => plain(products[c]) },
+    { name: "q · k", about: `${size} products`, each: (c) => plain(products[c]) },
     { ...scaleName(scale, size), each: (c) => plain(products[c] * scale) },
-    bias.some(Boolean) && { name: "+ place", about: "relative position", each: (c) => signed(bias[c]) },
+    bias.some(Boolean) && { name: "+ bias", about: "relative position", each: (c) => signed(bias[c]) },
     allowed.includes(false) && { name: "mask", about: "not yet written", each: (c) => !allowed[c] && "hidden" },
     { name: "share", about: "softmax", place: "left", each: (c) => html`${shares[c] > 0 && bar(c)}${shares[c]}%`,
       sum: "100%" },
     { name: "share × value", about: "value", place: "vector",
       each: (c) => shares[c] > 0 && strip(taken[c], mostTaken, theme), sum: strip(mixed, mostTaken, theme) },
-    given && { name: "adds", about: html`to ${goalOf(at)}`, place: "adds", each: (c) => allowed[c] && signed(given[c]),
+    given && { name: "adds", about: `to ${countOf(at)}`, place: "adds", each: (c) => allowed[c] && signed(given[c]),
       rest: rest !== 0 && signed(rest), sum: signed(sumOf(given)) },
   ].filter(Boolean);
 }

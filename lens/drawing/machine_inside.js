@@ -4,11 +4,12 @@
 import { inside, scrollable, shown } from "./answers.js";
 import { inLanguage } from "./languages.js";
 import { layers } from "./layers.js";
-import { factor, plain, restOf, signed } from "./machine_figures.js";
+import { largestAt, plain, restOf, signed } from "./machine_figures.js";
 import { TONE, rowSteps, wholeMap } from "./machine_head.js";
 import { FAMILY, blockName, columnName, goalOf, isAttention, leadOf, mostSeen, rowName, runnerUp,
   writtenWord } from "./machine_names.js";
 import { encoderNeurons, neurons } from "./machine_neurons.js";
+import { points, steeredBlock } from "./machine_said.js";
 import { blockOf, sums } from "./machine_sums.js";
 import { html } from "./markup.js";
 import { SHOWN, imageOf } from "./small_map.js";
@@ -52,31 +53,29 @@ export function insideActions({ state, set }) {
 
 // --- attention
 
-// Where most is taken of all these, against included.
-const largest = (values) => values.reduce((best, one, i) => Math.abs(one) > Math.abs(values[best]) ? i : best, 0);
-
 function attention(at) {
   const { open, data, trace } = at, { kind, layer } = open, adds = at.sums.heads[kind][layer];
-  const number = open.head ?? largest(adds), head = { kind, layer, head: number };
-  const row = kind === "encoder" ? open.row ?? largest(at.sums.source) : data.step;
+  const number = open.head ?? largestAt(adds), head = { kind, layer, head: number };
+  const row = kind === "encoder" ? open.row ?? largestAt(at.sums.source) : data.step;
   const isLong = trace.sizes[kind].at(-1) > LONG;
   return html`${sentence(at, head, row, adds[number])}${layerOf(at, head, adds)}<div class="two ${
     isLong && "long"}"><section><h3>The whole
-    map <small>one row for each word; stronger: looked more</small></h3>${scrollable("The whole map",
-    wholeMap(at, head, row))}<p class="fine from-here">numbers from ${percent(SHOWN)}</p><button class="chip"
+    map <small>one row for each word; a stronger colour means more attention</small></h3>${
+    scrollable("The whole map", wholeMap(at, head, row))}<p class="fine from-here">Numbers are shown from ${
+    percent(SHOWN)}.</p><button class="chip"
     data-do="machine_explore" data-value="${nameOf(head)}" data-row="${row}" data-k="machine-explore">See this map in
     Explore</button></section><section><h3>The row ${rowName(trace, kind, row)}, step
-    by step <small>strips: its numbers, blue above zero, orange below</small></h3>${
+    by step <small>each strip is a vector: blue is above zero, orange below</small></h3>${
     rowSteps(at, head, row)}</section></div>`;
 }
 
 function sentence(at, head, row, adds) {
   const { data, trace } = at, { kind } = head, [column, share] = mostSeen(trace, head, row);
   const looked = html`head ${head.head + 1} looked ${kind === "decoder" ? "back most at" : "most at"} ${
-    columnName(trace, kind, column)}: <b>${percent(share)}</b>`;
+    columnName(trace, kind, column)} (<b>${percent(share)}</b>)`;
   if (kind === "encoder") {
-    return html`<p class="say" data-says="machine-attention">While reading ${rowName(trace, kind, row)}, ${looked}. Over
-      all its words, the head adds <b>${signed(adds)}</b> to ${goalOf(at)}.</p>`;
+    return html`<p class="say" data-says="machine-attention">While reading ${rowName(trace, kind, row)}, ${looked}.
+      Over all source words, the head adds <b>${signed(adds)}</b> to ${goalOf(at)}.</p>`;
   }
   return html`<p class="say" data-says="machine-attention">While writing ${writtenWord(trace, data.step)}, ${
     looked}. The head adds <b>${signed(adds)}</b> to ${goalOf(at)}.</p>`;
@@ -91,20 +90,21 @@ function layerOf({ open: { kind, layer }, data, trace, sums: all, state: { theme
     data-k="machine-head-${head}" aria-pressed="${head === chosen.head}"><img alt="" src="${small(head)}"><b>head ${
     head + 1}</b><span><span class="soft">adds</span> ${signed(value)}${leads(head) !== undefined
       && html`<br><span class="soft">off: lead</span> ${plain(margin)} → ${plain(leads(head))}`}</span></button>`;
-  const shared = figure !== undefined && html`All ${adds.length} heads, with bias and rounding (${
-    signed(restOf(figure, adds))}) add ${signed(figure)}. `;
+  const shared = figure !== undefined && html`All ${adds.length} heads together add ${signed(figure)}, including bias
+    and rounding (${signed(restOf(figure, adds))}). `;
   const average = without?.averaged_over ? `${without.averaged_over} sentences` : "this sentence";
-  const off = without ? html`Off: ${leadOf(data, trace)} with the head’s average over ${average} in its place.`
+  const off = without ? html`“Off” shows ${leadOf(data, trace)} when the head gives its average over ${
+    average} instead of its output.`
     : "Switching off every head of this model would take too long here.";
   const isSteering = steers && nameOf(steers) === nameOf(chosen);
   return html`<div class="of-layer" role="group" aria-label="Heads">${adds.map(button)}</div><p class="fine"
     data-says="machine-heads">${shared}${off}</p>${isSteering && steering(data, trace)}`;
 }
 
-const steering = ({ steers, ...data }, trace) => html`<p class="effect" data-says="machine-steers">This head also steers
-  the feed-forward block of layer ${steers.feed_forward + 1}: without the head, that block adds ${
-  plain(steers.after)} to ${leadOf(data, trace)}, not ${plain(steers.before)}. <button class="chip" data-do="machine_open"
-  data-value="feed_forward.${steers.feed_forward}" data-k="machine-steered">Open that block</button></p>`;
+const steering = (data, trace) => html`<p class="effect" data-says="machine-steers">This head also steers
+  the feed-forward block of layer ${data.steers.feed_forward + 1}. ${steeredBlock(data, trace)} <button class="chip"
+  data-do="machine_open" data-value="feed_forward.${data.steers.feed_forward}" data-k="machine-steered">Open that
+  block</button></p>`;
 
 // --- the choice of the word
 
@@ -112,9 +112,9 @@ function choose(at) {
   const { data, trace } = at, { vocabulary } = data, { calibrated } = trace.record;
   return html`<p class="say" data-says="machine-choose">${lead(at)}</p>${scrollable("From scores to chances",
     scoresTable(data, trace))}${calibrated?.smoothing > 0 && html`<p class="fine" data-says="machine-smoothing">In
-    training, a part of every answer was spread over all ${count(vocabulary)} tokens (label smoothing). The chance as
-    shown takes that out again.</p>`}<p><button class="chip" data-do="machine_open" data-value="lens"
-    data-k="machine-lens">What would each layer have said?</button></p>`;
+    training, label smoothing spread a part of every target over all ${count(vocabulary)} tokens. The calibrated chance
+    undoes this.</p>`}<p><button class="chip" data-do="machine_open" data-value="lens"
+    data-k="machine-lens">What would each layer write?</button></p>`;
 }
 
 // Scores, their exponentials, shares of the sum, and the chances that the page shows; all others, and the sum.
@@ -135,8 +135,8 @@ function scoresTable({ top, vocabulary, id }, trace) {
   const heading = (name, about, place = "figure") =>
     html`<th scope="col" class="${place}">${name} <small>${about}</small></th>`;
   return html`<table class="most"><thead><tr>${heading("word", "", "")}${
-    heading("score", "logit, above the mean", "")}${heading("e to that power", "")}${
-    heading("share of the sum", "softmax")}${calibrated && heading("chance, as shown", "")}</tr></thead><tbody>${
+    heading("score", "logit minus the mean", "")}${heading("e to the score", "")}${
+    heading("share of the sum", "softmax")}${calibrated && heading("calibrated chance", "")}</tr></thead><tbody>${
     top.map(row)}<tr class="rest">${last(`all other ${count(vocabulary - top.length)}`, restOf(all, powers, digits),
     restOf(100, shares, 2))}</tr></tbody><tfoot><tr>${last(`all ${count(vocabulary)}`, all, 100)}</tr></tfoot></table>`;
 }
@@ -144,11 +144,10 @@ function scoresTable({ top, vocabulary, id }, trace) {
 function lead({ data, trace }) {
   const { margin, step } = data, word = writtenWord(trace, step), other = runnerUp(data, trace);
   if (margin < 0) {
-    return html`Every token gets a score. ${other} has a higher one than ${word}, by <b>${plain(-margin)}</b>: the
-      translation was chosen as a whole, or was given.`;
+    return html`Every token gets a score. ${other} scores <b>${plain(-margin)}</b> more than ${word}. The search
+      chose the translation as a whole, or it was given.`;
   }
-  return html`Every token gets a score. ${word} leads by <b>${plain(margin)}</b>. Each point is a factor of 2.7, so ${
-    other} is <b>${factor(margin)}</b> times less likely, as the model computes it.`;
+  return html`Every token gets a score. ${word} leads by <b>${plain(margin)}</b>. ${points(data, trace)}`;
 }
 
 // --- what each layer would have said
@@ -166,13 +165,13 @@ function ofWord({ top, ranks, log_probs: logProbs }, { data: { step }, trace }) 
   const token = ([text, logProb]) => html`<span class="token" ${inLanguage(code)}>${bare(text)} <small>${
     chance(Math.exp(logProb))}</small></span>`;
   const row = (steps, layer) => html`<tr><th scope="row">after layer ${layer + 1}${
-    layer === top.length - 1 ? ", the model" : ""}</th><td>${steps[step].map(token)}</td><td class="figure">${
+    layer === top.length - 1 ? " (last)" : ""}</th><td>${steps[step].map(token)}</td><td class="figure">${
     chance(Math.exp(logProbs[layer][step]))}</td><td class="figure">${count(ranks[layer][step] + 1)}</td></tr>`;
   const [[text, logProb]] = top[0][step], first = html`${quoted(bare(text), code)} (${chance(Math.exp(logProb))})`;
-  return html`<p class="say" data-says="machine-lens">Had layer 1 been the last, the likeliest token here would have
-    been ${first}. ${own} is ${last + 1 === ranks.length ? "not first in the end" : `first from layer ${
-    last + 2} on`}.</p>${scrollable("Layer by layer", html`<table class="most"><thead><tr><td></td><th
-    scope="col">likeliest tokens <small>raw chances</small></th><th scope="col"
-    class="figure">chance of ${own}</th><th scope="col" class="figure">its place</th></tr></thead><tbody>${
+  return html`<p class="say" data-says="machine-lens">If layer 1 were the last, the likeliest token here would
+    be ${first}. ${own} ${last + 1 === ranks.length ? "does not rank first after the last layer"
+    : `ranks first from layer ${last + 2} on`}.</p>${scrollable("Layer by layer", html`<table
+    class="most"><thead><tr><td></td><th scope="col">likeliest tokens <small>raw chances</small></th><th scope="col"
+    class="figure">chance of ${own}</th><th scope="col" class="figure">its rank</th></tr></thead><tbody>${
     top.map(row)}</tbody></table>`)}`;
 }

@@ -12,9 +12,13 @@ export const readWord = (trace, i) => quoted(namesOf(trace, "inputs")[i], trace.
 export const writtenWord = (trace, i) => quoted(namesOf(trace, "target")[i], trace.languages[1]);
 export const runnerUp = ({ runner }, trace) => quoted(bare(runner.text), trace.languages[1]);
 
-// What the figures count for: the word written, or the word over the runner-up.
-export const goalOf = ({ data, trace, state }) => state.machine.mode === "for" ? writtenWord(trace, data.step)
-  : html`${writtenWord(trace, data.step)} over ${runnerUp(data, trace)}`;
+// What the figures add to: the score of the word written, or its lead over the runner-up.
+export const goal = ({ mode }, data, trace) => mode === "for" ? html`the score of ${writtenWord(trace, data.step)}`
+  : leadOf(data, trace);
+export const goalOf = ({ data, trace, state }) => goal(state.machine, data, trace);
+
+// The same over a column of figures.
+export const countOf = ({ state }) => state.machine.mode === "for" ? "the score" : "the lead";
 
 // A row of a head's map: the word that is read, and the one that is written from it.
 export const rowName = (trace, kind, i) => kind === "encoder" ? sourceWord(trace, i)
@@ -25,7 +29,7 @@ export const columnName = (trace, kind, i) => kind === "decoder" ? readWord(trac
 export const isAttention = (kind) => ["encoder", "decoder", "cross"].includes(kind);
 export const ALONE = "Each word on its own";
 export const blockName = (kind, { languages }) => isAttention(kind) ? direction(kind, languages)
-  : { choose: "Choose the word", lens: "What would each layer have said?" }[kind] ?? ALONE;
+  : { choose: "Choose the word", lens: "What would each layer write?" }[kind] ?? ALONE;
 export const FAMILY = { encoder: "self-attention", decoder: "masked self-attention", cross: "cross-attention",
   feed_forward: "feed-forward block", encoder_feed_forward: "encoder feed-forward block", choose: "logits → softmax",
   lens: "logit lens" };

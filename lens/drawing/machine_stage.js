@@ -6,9 +6,9 @@ import { language } from "./languages.js";
 import { html } from "./markup.js";
 import { plain, signed } from "./machine_figures.js";
 import { GUTTER, LOOKED, labelled } from "./machine_layout.js";
-import { namesOf } from "./machine_names.js";
+import { mostSeen, namesOf } from "./machine_names.js";
 import { bend, blockAt, drawRiver, drawSource, figureTone, hasPath, isUsed, strandAt } from "./machine_river.js";
-import { block as saidOfBlock, candidateName, candidates, chanceOf, choice, fold as saidOfFold, goal, inputRow, lastRow,
+import { block as saidOfBlock, candidateName, candidates, chanceOf, choice, fold as saidOfFold, inputRow, lastRow,
   sourceRow, steered, told } from "./machine_said.js";
 import { imageOf } from "./small_map.js";
 import { TECHNICAL, chance, count, elided } from "./wording.js";
@@ -219,15 +219,16 @@ function bars({ data }, kind, layer, x0, x1, top, at) {
 
 // Layers that add little, as one gate; a click unfolds them.
 function foldGate({ f, data, trace }, at, group, top, bottom) {
-  const { from, to, x0, x1 } = group, name = to > from ? `layers ${from + 1}–${to + 1}` : `layer ${from + 1}`;
+  const { x0, x1, from } = group, name = foldName(group);
   const side = at.read.blocks.includes(group) ? "encoder" : "decoder";
   return html`<g class="m-gate m-fold" role="button" tabindex="0" data-do="machine_unfold" data-value="${side}"
     data-k="fold-${side}-${from}" aria-label="${name}, folded" ${f && told("fold", saidOfFold(f, data, trace, group))}>
     <rect class="gate" x="${x0}" y="${top}" width="${x1 - x0}" height="${bottom - top}" rx="7"/></g>`;
 }
+const foldName = ({ from, to }) => to > from ? `layers ${from + 1}–${to + 1}` : `layer ${from + 1}`;
 // Its name and figure, over the lines that pass.
-function foldLabel({ from, to, x0, x1, value }, top, bottom) {
-  const name = to > from ? `layers ${from + 1}–${to + 1}` : `layer ${from + 1}`, length = (name.length + 6) * 6.6;
+function foldLabel(group, top, bottom) {
+  const { x0, x1, value } = group, name = foldName(group), length = (name.length + 6) * 6.6;
   return html`<g transform="translate(${(x0 + x1) / 2 + 4} ${(top + bottom) / 2}) rotate(-90)"><rect class="m-folded"
     x="${-length / 2}" y="-13" width="${length}" height="18"/><text class="mid">${name}: <tspan class="b">${
     signed(value)}</tspan></text></g>`;
@@ -268,7 +269,7 @@ function columnNames({ strip, place }, cell, y) {
   const name = (x, text, about) => html`<text class="b mid" x="${x}" y="${y}">${text}</text><text class="s mid" x="${x}"
     y="${y + 15}">${about}</text>`;
   return html`${name(strip + 4 * cell - 5, "numbers", "embedding")}${
-    name(place + 2 * cell + 7, "+ place", "position")}`;
+    name(place + 2 * cell + 7, "position", "added")}`;
 }
 
 // --- figures and links over the flows
@@ -324,10 +325,7 @@ function steerLines(f, { steers, step }, trace) {
     html`<tspan class="b">${signed(steers.after)}</tspan>`] : [];
   return [html`<tspan class="b i">${who}</tspan>`, "also steers", "this block", ...change];
 }
-const looked = ({ kind, layer, head }, step, trace) => {
-  const row = trace.map({ kind, layer, head }, { unit: "tokens" }).at[step].map((one) => one ?? 0);
-  return row.indexOf(Math.max(...row));
-};
+const looked = (head, step, trace) => mostSeen(trace, head, step)[0];
 
 // --- the choice
 

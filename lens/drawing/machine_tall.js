@@ -56,12 +56,13 @@ function read({ data, trace, state, sums: { source, blocks: all, read: { blocks 
   };
   const block = ({ kind, layer, value }) => html`<li>${opener(`${kind}.${layer}`, html`<span>${
     blockName(kind, trace)}<small>${FAMILY[kind]} · layer ${layer + 1}</small></span>${figure(kind, value)}`)}</li>`;
-  const own = html`<li><span class="t-block"><span>The words’ own numbers<small>embedding, position,
+  const own = html`<li><span class="t-block"><span>The words themselves<small>embedding, position,
     biases</small></span>${figure("encoder", restOf(taken, blocks.map(({ value }) => value)))}</span></li>`;
-  return card(html`1 Read the ${language(from, "source")}`, html`Encoder: ${blocks.length / 2}
-    layers. Thicker: more is taken from the word.`, html`<ul class="taken" data-area="words memory">${
-    names.map(row)}</ul><p class="second">Of the ${signed(taken)}
-    from looking at ${language(from, "the source")}, these gave:</p><ul class="gates" data-area="encoder">${own}${
+  return card(html`1 Read the ${language(from, "source")}`, html`Encoder: ${
+    blocks.length / 2} layers. A thicker line means that more is taken from the word.`, html`<ul class="taken"
+      data-area="words memory">${
+    names.map(row)}</ul><p class="second">Looking at ${language(from, "the source")} adds ${
+    signed(taken)}. These are its parts:</p><ul class="gates" data-area="encoder">${own}${
     grouped(blocks, blocks.map(block))}</ul>`);
 }
 
@@ -83,7 +84,7 @@ function write(at) {
   const drawn = blocks.map((one, i) => step(one, i + 1));
   const score = at.state.machine.mode === "for" ? `score ${plain(total)}` : `lead ${plain(total)}`;
   return card(html`2 Write the ${language(to, "translation")}`,
-    "Decoder: the river is the vector of the next word.", html`<ol class="t-river"><li data-area="written">${
+    "Decoder: the coloured bands are the vector of the next word.", html`<ol class="t-river"><li data-area="written">${
     river[0]}<div class="t-block last"><span>After ${readWord(trace, data.step)}<small>the last word so
     far</small></span>${figure("own", own.figure)}</div></li>${grouped(blocks, drawn)}</ol><p class="written"><b>${
     namesOf(trace, "target")[data.step]}</b><span>${chance(chanceOf(data, trace))}<small>${score}</small></span></p>`);
@@ -134,7 +135,7 @@ function choose({ data, trace }) {
   const row = (one) => html`<tr class="${one.id === id ? "best" : ""}"><th scope="row">${
     quoted(bare(one.text), code)}</th><td class="figure">${plain(one.logit)}</td><td class="figure">${
     chance(one.chance)}</td></tr>`;
-  return card("3 Choose the word", html`Best six of ${count(vocabulary)}: logits → softmax`, html`<table
+  return card("3 Choose the word", html`The best six of ${count(vocabulary)} tokens: logits → softmax`, html`<table
     class="most" data-area="choose"><thead><tr><th scope="col">word</th><th scope="col" class="figure">score</th><th
     scope="col" class="figure">chance</th></tr></thead><tbody>${top.map(row)}</tbody></table>${
     opener("choose", html`<span>How scores become chances</span>`)}`);

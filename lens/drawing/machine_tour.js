@@ -25,23 +25,26 @@ export function stops(data, trace, state) {
   const isLast = step === trace.record.target.length - 1;
   const stop = (title, said, ...show) => ({ title, show, said: html`<p data-says="machine-tour">${said}</p>` });
   return [
-    stop("Words become numbers", html`Every ${from} token becomes a vector, drawn here as 8 numbers, and its place is
-      added. That of ${word} is ${long(0)} long.`, area("words")),
-    stop(blockName("encoder", trace), html`In each layer the words pass information to each other, then a feed-forward
-      block works on each vector alone. That of ${word} is ${long(-1)} long in the end.`, area("encoder")),
-    stop(`Ready for the ${to}`, html`The ${from} is read once; every word of the translation can look at all of it. What
-      is taken from ${word} adds ${adds(f.source[most])} to ${goal}.`, area("memory")),
-    stop("Up to here", html`${readWord(trace, step)} is the last word so far. The next is written from its vector: that
-      is the river. By itself it adds ${adds(f.own.figure)} to ${goal}.`, area("written")),
-    stop(blockName("decoder", trace), html`This adds ${adds(all("decoder"))} to ${goal}.${named(f.inputs, readWord)}`,
-      gates("decoder")),
-    stop(blockName("cross", trace), html`This adds ${adds(all("cross"))} to ${goal}.${named(f.source, sourceWord)}`,
-      gates("cross"), area("memory")),
-    stop("Feed-forward", html`These blocks work on the vector on its own; their neurons push words up and down. They
-      add ${adds(all("feed_forward"))} to ${goal}, in layer ${block.layer + 1} alone ${adds(block.figure)}.`,
+    stop("Words become numbers", html`Every ${from} token becomes a vector, drawn here as 8 numbers. Its position
+      is added. The vector of ${word} has length ${long(0)}.`, area("words")),
+    stop(blockName("encoder", trace), html`In each layer, the words pass information to each other. Then a
+      feed-forward block works on each vector alone. After the last layer, the vector of ${word} has length ${
+      long(-1)}.`, area("encoder")),
+    stop("Ready for the translation", html`The model reads the ${from} text once. Every word of the translation can look
+      at all of it. What is taken from ${word} adds ${adds(f.source[most])} to ${goal}.`, area("memory")),
+    stop("The last word so far", html`${readWord(trace, step)} is the last word so far. The model writes the next word
+      from its vector, drawn as coloured bands. The word itself adds ${adds(f.own.figure)} to ${goal}.`,
+      area("written")),
+    stop(blockName("decoder", trace), html`These blocks add ${adds(all("decoder"))} to ${goal}.${
+      named(f.inputs, readWord)}`, gates("decoder")),
+    stop(blockName("cross", trace), html`These blocks add ${adds(all("cross"))} to ${goal}.${
+      named(f.source, sourceWord)}`, gates("cross"), area("memory")),
+    stop("Feed-forward", html`These blocks work on the vector alone. Their neurons raise the scores of some words
+      and lower others. They add ${adds(all("feed_forward"))} to ${goal}. Layer ${block.layer + 1} alone adds ${
+      adds(block.figure)}.`,
       gates("feed_forward")),
     stop("Choose the word", html`Scores become chances: ${chances(data, trace)}. ${isLast
-      ? "Then the translation is done." : "Then the machine starts again for the next word."}`, area("choose")),
+      ? "Then the translation is done." : "Then the model starts again for the next word."}`, area("choose")),
   ];
 }
 

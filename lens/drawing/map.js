@@ -20,7 +20,7 @@ export function mapTools(state) {
     ${state.as === "lines" && hasHeads(state.view) && choice("Heads drawn", "overlay", [["one", "This head"],
       ["all", "All heads"]], tipped("All heads of this layer overlaid, as BertViz draws them."))}
     ${choice("Unit", "unit", [["words", "Words"], ["tokens", "Tokens"]],
-      tipped("The model reads tokens, which may be parts of words. Words add their tokens up."))}
+      tipped("The model reads tokens, which may be parts of words. “Words” combines the tokens of each word."))}
     ${menu("export", "Export ")}
     ${legend(state)}`;
 }
@@ -73,28 +73,30 @@ function badge(state) {
     const all = trace.record.trust, found = all?.maps.find((one) => one.view === view && one.rows === state.rows
       && String(one.map) === String(place));
     if (found?.aer) {
-      return pill("dictionary", trustTip(found, all), html`Dictionary error ${percent(found.aer[0])}
-        (random ${percent(all.random.aer[0])})`);
+      return pill("dictionary", trustTip(found, all), html`Alignment error ${percent(found.aer[0])}
+        (random map ${percent(all.random.aer[0])})`);
     }
     return found?.tau ? pill("agreement", trustTip(found, all), html`Agreement with erasure ${two(found.tau[0])}
-      (random ${two(all.random.tau[0])})`)
-      : pill("not-measured", "How far this map can be trusted has not been measured for this model.", "Not measured");
+      (random map ${two(all.random.tau[0])})`)
+      : pill("not-measured", "The faithfulness of this map was not measured for this model.", "Not measured");
   }
   const effect = merged ? null : trace.effect(head, state.word), { apart } = trace.measured;
   const average = apart?.heads[nameOf(head)];
   const isMeasured = average !== undefined && trace.languages[1] === "fr" && trace.isPronoun(state.word);
   if (!effect || (!isMeasured && trace.mattering(state.word).some((one) => same(one, head)))) return "";
   return pill(isMeasured ? "auc" : "head-off", neededTip(trace, head, isMeasured), html`Head off: ${isMeasured
-    ? html`<i>il</i>/<i>elle</i> AUC ${average.toFixed(2)}` : outcome(trace, effect)}`);
+    ? html`ROC AUC ${average.toFixed(2)}` : outcome(trace, effect)}`);
 }
 
 function neededTip(trace, head, isMeasured) {
   const { apart } = trace.measured, average = apart?.heads[nameOf(head)];
-  const measured = !isMeasured ? "" : html` Over ${apart.pronouns} held-out pronouns, with its average over
-    other held-out sentences: of one <i>il</i> and one <i>elle</i>, the model ranks ${percent(average)} of pairs rightly,
-    with the head ${percent(apart.whole)}, by guessing 50% (area under the ROC curve, AUC). This is not the share of
-    pronouns that it gets right.`;
-  return html`<b>Does the model need this head?</b>${measured || html` It gives ${averageOf(trace)} instead.`}`;
+  const measured = !isMeasured ? "" : html` The test used ${apart.pronouns} held-out pronouns
+    and gave the head’s average over other held-out sentences instead of its output. The model then ranks ${
+    percent(average)} of pairs of one <i>il</i> and one <i>elle</i> correctly. With the head it ranks ${
+    percent(apart.whole)} correctly, and guessing gives 50%. This is the area under the ROC curve (AUC), not the share
+    of correct pronouns.`;
+  return html`<b>Does the model need this head?</b>${measured || html` Here it gives ${averageOf(trace)} instead of
+    its output.`}`;
 }
 
 const two = (value) => value.toFixed(2).replace("-0.00", "0.00");
@@ -104,15 +106,16 @@ function trustTip(found, all) {
   const range = ([, low, high], write) => `${write(low)} to ${write(high)}`;
   const agreement = !found.tau ? ""
     : ` Agreement with erasure: ${two(found.tau[0])} (Kendall’s tau; ${range(found.tau, two)}).`;
-  const measured = ` On ${all.sentences} held-out sentences of ${all.measured_on}.`;
+  const measured = ` Measured on ${all.sentences} held-out sentences of ${all.measured_on}.`;
   if (!found.aer) {
-    return html`<b>Does this map name the words that matter?</b> 1: in the same order as without which word the written
-      one would be less likely, 0: no relation.${agreement}${measured}`;
+    return html`<b>Does this map show the words that matter?</b> The map is compared with erasure, which removes one
+      source word at a time. Agreement is 1 if both rank the source words in the same order, and 0 if they are
+      unrelated.${agreement}${measured}`;
   }
-  return html`<b>Can you read this map as a dictionary?</b> Link each word to the source word it looks at most, and
-    compare with the right links. Wrong and missing links together: ${percent(found.aer[0])} (AER;
-    ${range(found.aer, percent)}). A random map: ${percent(all.random.aer[0])} (${range(all.random.aer, percent)}).${
-    agreement}${found.supervised ? SUPERVISED : ""}${measured}`;
+  return html`<b>Does this map align the words correctly?</b> Each word is linked to the source word that it looks at
+    most. The alignment error rate (AER) counts the wrong and the missing links: ${percent(found.aer[0])} (${
+    range(found.aer, percent)}). A random map has ${percent(all.random.aer[0])} (${
+    range(all.random.aer, percent)}).${agreement}${found.supervised ? SUPERVISED : ""}${measured}`;
 }
 
 // The sentence for the position of the pointer or the keyboard.
@@ -124,10 +127,10 @@ export function headline(state) {
   }
   const said = rowSentence(trace, state, { piece: looking(state) });
   return state.moment === null ? said
-    : html`After <b>${count(state.replay.moments[state.moment].step)}</b> steps: ${said}`;
+    : html`After <b>${count(state.replay.moments[state.moment].step)}</b> training steps: ${said}`;
 }
 export const how = (state) => html`<span class="caveat">A map shows where a head looked, not why.</span> ${
-  state.moment !== null ? "This one shows the translation the model wrote at that step."
+  state.moment !== null ? "This map shows the translation that the model wrote at that step."
     : reading(state.head.kind, state.view, traceOf(state).languages, state.theme === "dark")}`;
 
 // --- the cells: coloured by one canvas; an element each for those with a number, and for all once the reader rests
@@ -162,7 +165,7 @@ export function showRow(box) {
   if (!isSeen) box.scrollTop = top - clientHeight / 2;
 }
 
-const MARK = "A mark, not a word: where the text begins or ends, or in which language to write.";
+const MARK = "This is a special token, not a word. It marks the beginning, the end or the language of the text.";
 const GRID = html`<div class="grid2" role="grid" tabindex="0" data-k="grid"><div class="row cols" role="row"></div><div
   class="rows" role="rowgroup"><canvas aria-hidden="true"></canvas><div class="lines" role="none"></div></div></div>`;
 

@@ -41,44 +41,44 @@ const MENUS = {
       return item(html`data-set="view" data-value="${id}" data-k="view-${id}"`, state.view === id,
         html`${two(title, best?.aer ? percent(best.aer[0]) : "")}<small>${summary}</small>`);
     };
-    return html`<div class="mh"><span>What a cell shows</span><span>${trust?.random.aer ? "Dictionary error, best map" : ""}</span>
-    </div>${OFFERED.filter((id) => trace.holds(id) || can(id)).map(view)}
-    ${seg("Rows stand for the word", "set", "rows", [["predicts", "being written"], ["reads", "just read"]],
+    return html`<div class="mh"><span>What a cell shows</span><span>${trust?.random.aer ? "Alignment error, best map"
+      : ""}</span></div>${OFFERED.filter((id) => trace.holds(id) || can(id)).map(view)}
+    ${seg("Each row is the word", "set", "rows", [["predicts", "being written"], ["reads", "just read"]],
       state.rows)}
-    ${state.view === "raw" && seg("Colours run to", "set", "scale", [["full", "100%"],
-      ["highest", "this map’s highest"]], state.scale)}
+    ${state.view === "raw" && seg("Full colour at", "set", "scale", [["full", "100%"],
+      ["highest", "this map’s maximum"]], state.scale)}
     ${tick(state, "fade", "Fade end marks and punctuation")}
-    ${calibrated ? tick(state, "raw", "Raw chances (smoothing not undone)") : ""}`;
+    ${calibrated ? tick(state, "raw", "Show raw chances (not calibrated)") : ""}`;
   },
   alternatives(state, settings) {
     const { options, reply } = state, drawn = options.temperature !== undefined;
     const beams = options.num_beams || 4, found = reply?.translation?.hypotheses || [];
     const own = state.raw || drawn, known = typeof found[0]?.probability === "number";
-    const heading = own ? `The model’s own chance${state.prefix ? ", after its beginning" : ""}`
-      : known ? "Chance that a reference is the same" : "";
-    const beside = (one) => html`${times(found[0].log_prob - one.log_prob)} to the model`;
+    const heading = own ? `Raw chance${state.prefix ? " after the given beginning" : ""}`
+      : known ? "Chance that a reference translation is identical" : "";
+    const beside = (one) => times(found[0].log_prob - one.log_prob);
     const likely = (one, i) => own ? chance(Math.exp(one.log_prob)) : i ? beside(one)
-      : known ? chance(one.probability) : "the best";
+      : known ? chance(one.probability) : "best";
     const hypothesis = (one, i) => choice("alternative", i, i === state.alternative, html`<span class="two"><span
       ${inLanguage(state.target)}>${one.text}</span><small>${likely(one, i)}</small></span>`);
     const sampling = () => html`${number(options, "temperature", "Temperature", html`min="0.1" max="2" step="0.1"`)}
-      ${number(options, "top_k", "Only the likeliest tokens (top-k)", html`min="0" max="1000"`)}
-      ${number(options, "top_p", "Only up to this total chance (top-p)", html`min="0.05" max="1" step="0.05"`)}
+      ${number(options, "top_k", "Number of likeliest tokens (top-k)", html`min="0" max="1000"`)}
+      ${number(options, "top_p", "Total chance of likeliest tokens (top-p)", html`min="0.05" max="1" step="0.05"`)}
       ${number(options, "seed", "Seed", html`min="0"`)}`;
     const widths = [1, 4, 8].filter((n) => n <= settings.beams);
-    return html`<div class="mh"><span>${drawn ? "Sampled translations" : "The best translations the search found"}
+    return html`<div class="mh"><span>${drawn ? "Sampled translations" : "Best translations found"}
       </span><span>${heading}</span></div>${
         found.map(hypothesis)}
-    ${seg("Search", "do", "search", [["best", "best first"], ["draw", "draw at random"]], drawn ? "draw" : "best")}
+    ${seg("Search", "do", "search", [["best", "beam search"], ["draw", "sampling"]], drawn ? "draw" : "best")}
     ${drawn ? sampling()
-      : setting("Translations kept side by side (beams)", segment("Beams", "do", "beams", widths, beams), "div")}
+      : setting("Translations tried in parallel (beams)", segment("Beams", "do", "beams", widths, beams), "div")}
     ${setting("Begin the translation with", html`<input type="text" value="${state.prefix || ""}" maxlength="200"
       data-do="prefix" data-k="o-b">`)}`;
   },
   export(state, settings) {
     const forms = [["png", "PNG", "picture for slides"], ["svg", "SVG", "picture for print"],
       ["csv", "CSV", "the numbers of this map"], ["json", "JSON", "every map of this sentence"],
-      ...settings.script ? [["html", "HTML", "this page, to keep and send"]] : [],
+      ...settings.script ? [["html", "HTML", "this page as one file"]] : [],
       ...settings.engine ? [["python", "Copy as Python", "this map in five lines"]] : []];
     return forms.map(([id, name, what]) => choice("export", id, null, two(name, what)));
   },
@@ -91,7 +91,7 @@ const MENUS = {
   against: (state, settings) => rivals(state, settings).map((name) =>
     choice("against", name, name === state.against, name)),
   from(state, settings) {
-    const detect = settings.answer ? [] : [choice("source", "", !state.source, "Find out by itself")];
+    const detect = settings.answer ? [] : [choice("source", "", !state.source, "Detect language")];
     return [...languages("source", sourcesOf(settings.models), state.source, () => ""), ...detect];
   },
   to(state, settings) {

@@ -18,7 +18,8 @@ export async function recordOf(forced, { kinds, views, pause, search }) {
   const { text, target, sourceIds, ids, given, tokens, words, languages: [from, to], model, isWhole } = forced;
   const maps = Object.fromEntries(kinds.map((kind) => [kind, {}]));
   if (views.some((view) => VIEWS[view].attribution)) {
-    throw new Error("The model in this page computes no attributions: open the text on a server, or with seq2see look.");
+    throw new Error("The model in this page does not compute attributions."
+      + " Open the text on a server or use seq2see look.");
   }
   for (const view of kinds.length ? new Set(["raw", ...views]) : []) {
     const made = view === "left_out" ? { cross: await forced.leftOut(pause) }

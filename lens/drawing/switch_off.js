@@ -9,7 +9,7 @@ import { NO_ROLE, becomes, count, direction, headName, roleCaption, roleTip } fr
 
 export const switchOff = {
   question: "What if this head were missing?", name: "Switch heads off",
-  about: "A head that is switched off gives its average output. What changes is what the head was needed for.",
+  about: "A head that is switched off gives its average output. What then changes shows what the head was needed for.",
 
   draw(context, trace) {
     const { state, settings } = context, [, code] = trace.languages;
@@ -20,11 +20,11 @@ export const switchOff = {
     const answer = off.length ? answered(context, "look", { ...context.asTranslated(trace), without }) : null;
     const whole = answer?.with_every_head?.text, isShown = whole === trace.target;
     const one = off.length === 1 ? heads[0] : null, effect = one && trace.effect(one, state.word);
-    const line = effect && isShown && html`Forced to this translation, ${becomes(trace, state.word, effect)}.`;
+    const line = effect && isShown && html`With the rest kept, ${becomes(trace, state.word, effect)}.`;
     const name = one ? headName(one, trace) : `${count(off.length)} heads`;
     const result = ({ translation: { text } }) => html`<p ${inLanguage(code)}>${marked(whole, text)}</p><p
-      class="verdict">The translation ${text === whole ? "stays" : "changes"}. ${line}</p><p class="fine">Both are
-      written by the ${weights}${isShown ? "" : ", whose own translation is not the one above"}.</p>`;
+      class="verdict">The translation ${text === whole ? "stays the same" : "changes"}. ${line}</p><p class="fine">
+      Both translations use the ${weights}${isShown ? "" : ", which translate the text differently from above"}.</p>`;
     const chip = (kind, label) => html`<button class="chip" data-do="off-all" data-value="${kind}">${label}</button>`;
     return html`<div class="offgrid"><div>${switches(trace, off)}<div class="chips">${chip("", "All on")}${
       KINDS.map((kind) => chip(kind, `${direction(kind, trace.languages)}: all off`))}</div></div>

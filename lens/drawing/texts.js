@@ -21,7 +21,7 @@ export function paintTexts(root, state, settings) {
   const part = (name) => root.querySelector(name);
   const menu = (id, side, label) => !settings.models.length ? html`<span class="second lang">${label}</span>`
     : opener(state, id, html`${label} ${icon("down")}`, html`class="tool second lang" aria-label="${side}: ${label}"`);
-  paint(part(".from-menu"), menu("from", "From", language(from, "Find out")));
+  paint(part(".from-menu"), menu("from", "From", language(from, "Detect language")));
   paint(part(".to-menu"), menu("to", "To", language(to, "Language")));
   for (const [line, code] of [[".src", from], [".tgt", to]]) {
     Object.assign(part(line), { lang: code || "", dir: isRightToLeft(code) ? "rtl" : "auto" });
@@ -102,7 +102,7 @@ function spans(text, words, draw, flip) {
   const change = () => {
     const held = html`<span class="held">${listed(words.filter(isHeld), draw, " ")}</span>`;
     const other = html`<button data-example="flip" data-value="${flip.text}" data-k="flip"
-      ${tipped(`Say “${flip.other}” instead`)}>${flip.other}</button>`;
+      ${tipped(`Use “${flip.other}” instead`)}>${flip.other}</button>`;
     return html`<span class="flip">${flip.first ? [held, other] : [other, held]}</span>`;
   };
   const all = [...words.filter((one) => !isHeld(one)), ...(flip ? [flip] : [])].sort((a, b) => a.start - b.start);
@@ -134,7 +134,7 @@ function notes(state, from) {
   const { unknown_words: unknown, hypotheses, other_language: other } = state.reply?.translation || {};
   const trace = traceOf(state), said = [];
   if (state.moment !== null) {
-    return `What it wrote by itself after ${count(state.replay.moments[state.moment].step)} steps:`;
+    return `The model’s translation after ${count(state.replay.moments[state.moment].step)} training steps:`;
   }
   if (state.forced) {
     return html`Forced: <b ${inLanguage(state.target)}>${state.forced}</b>
@@ -157,8 +157,9 @@ function notes(state, from) {
 }
 
 function otherLanguage(code, from) {
-  const own = language(from, from), seems = code === "und" ? html`not to be ${own}` : html`to be ${language(code)}`;
-  return html`<b class="warn">This text seems ${seems}.</b> It was read as ${own}, so its translation is a guess.`;
+  const own = language(from, from), seems = code === "und" ? html`does not seem to be ${own}`
+    : html`seems to be ${language(code)}`;
+  return html`<b class="warn">This text ${seems}.</b> It was read as ${own}, so its translation is a guess.`;
 }
 
 // What the model wrote at a moment of its training; words that differ from the final translation are underlined.
@@ -176,10 +177,11 @@ function meaning(trace, settings, twin) {
   const [from, to] = trace.languages, flip = flipOf(settings, trace.source), own = treated(trace);
   if (!own) return "";
   const other = twin && flip && twin.source === flip.text ? treated(twin) : null;
-  const said = ({ pronoun, noun, written }) => html`${quoted(pronoun, from)} as the ${quoted(noun, from)} and writes
-    <b ${inLanguage(to)}>${written}</b> (${GENDERS[written]})`;
-  return html`<span data-says="antecedent">The model treats ${said(own)}.</span>${other && other.written !== own.written
-    ? html` <span data-says="twin-antecedent">With <b>${flip.other}</b>: ${said(other)}.</span>` : ""}`;
+  const said = ({ pronoun, noun, written }, is, becomes) => html`${quoted(pronoun, from)} ${is} the ${
+    quoted(noun, from)} and ${becomes} <b ${inLanguage(to)}>${written}</b> (${GENDERS[written]}).`;
+  return html`<span data-says="antecedent">The model treats ${said(own, "as", "writes")}</span>${
+    other && other.written !== own.written
+    ? html` <span data-says="twin-antecedent">With <b>${flip.other}</b>, ${said(other, "is", "becomes")}</span>` : ""}`;
 }
 
 // The source pronoun, the noun, and the pronoun written, as the server found them.

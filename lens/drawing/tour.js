@@ -15,10 +15,10 @@ function stepsOf(root, state, settings) {
   return [
     ...pair ? [change(pair)] : [],
     [".texts", root.querySelector(".joins path")
-      ? "The lines show where heads looked while writing the dark word. Point at another word to follow it."
-      : "The tinted words are where heads looked while writing the dark word. Choose another word to follow it."],
-    [".work", "The map shows the same for every word at once. With it: the heads that matter for the word."],
-    [".heads", "These are all the heads. The coloured ones do something that was measured."],
+      ? "The lines show where heads looked while the model wrote the dark word. Point at another word to see its lines."
+      : "Heads looked at the tinted words while the model wrote the dark word. Choose another word to follow it."],
+    [".work", "The map shows where one head looked for every word. Beside it are the heads that matter for a word."],
+    [".heads", "These are all the heads. A coloured head has a role that was measured."],
   ];
 }
 

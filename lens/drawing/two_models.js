@@ -37,12 +37,13 @@ export const comparedWith = (state, settings) =>
 export function compareControl(state, settings) {
   const others = rivals(state, settings), on = comparedWith(state, settings);
   if (!others.length) return "";
-  const tip = tipped("One sentence, two models: what each writes, how sure it is, and where its heads look");
+  const tip = tipped("Compare two models on this sentence: their translations, chances and attention heads");
   const label = (name) => html`<span>Compare${
     name && html`<span class="wide"> with <b>${name}</b></span>`}</span>`;
   const button = (value, body, more) => html`<button class="tool second compare" data-do="against"
     data-value="${value}" data-k="compare" ${more}>${body}</button>`;
-  if (on) return button("", html`Compared with <b>${on}</b> ${icon("close")}`, html`aria-label="Back to one model"`);
+  if (on) return button("", html`<span>Compared<span class="wide"> with
+    <b>${on}</b></span></span> ${icon("close")}`, html`aria-label="Back to one model"`);
   return others.length === 1 ? button(others[0], label(others[0]), tip)
     : opener(state, "against", html`${label("")} with ${icon("down")}`, html`class="tool second compare" ${tip}`);
 }
@@ -64,7 +65,7 @@ function drawn({ state, root }, found) {
   const made = found.made ||= comparisons.map((one) =>
     ({ ...one, traces: one.traces.map((record, i) => new Trace(record, measured[i])) }));
   const chosen = state.lab.of === "second" && made.length > 1 ? 1 : 0, one = made[chosen];
-  const choice = made.length > 1 && html`<p class="second of">The rest is about the translation by ${segment(
+  const choice = made.length > 1 && html`<p class="second of">Compare both models on the translation by ${segment(
     "Whose translation", "note", "of", [["first", models[0]], ["second", models[1]]], chosen ? "second" : "first")}</p>`;
   return html`${texts(found, made)}<p class="fine">${CHANCES}</p><p class="verdict">${wordsSentence(models, made)}</p>
     ${choice}<p class="verdict">${chanceSentence(models, one)} ${wholeSentence(models, one)}</p>
@@ -72,10 +73,10 @@ function drawn({ state, root }, found) {
     ${one.heads.length ? pairs(state, root, models, one) : ""}`;
 }
 
-const CHANCES = `Below each word: its chance after the words before it, for either model. It is the model’s own, not
+const CHANCES = `Below each word are its chances in the two models, given the words before it. They are raw chances, not
   calibrated.`;
-const HEADS = `Heads of a layer have no order of their own, so each is matched with the one whose map of this translation
-  is most alike. One sentence says little about a head.`;
+const HEADS = `The order of the heads in a layer has no meaning. Each head is matched with the head of the other model
+  whose map of this translation is most similar. One sentence is little evidence about a head.`;
 
 // --- the two translations, with the chances of their words
 
@@ -112,11 +113,12 @@ function newWords(made, i) {
 function wordsSentence(models, made) {
   if (made.length === 1) return html`<span data-says="versus-same">Both write the same translation.</span>`;
   const [, code] = made[0].traces[0].languages, own = models.map((_, i) => newWords(made, i));
-  const others = (words, i) => html`${models[i]} has ${words.length || "no"} ${words.length === 1 ? "other" : "others"}${
-    words.length ? html` (${listed(words.slice(0, NAMED), ({ text }) => quoted(text, code))}${
-    words.length > NAMED ? ` and ${words.length - NAMED} more` : ""})` : ""}`;
-  return html`<span data-says="versus-words">They share ${wordsOf(made[0], 0).length - own[0].length} words and punctuation
-    marks, in the same order; ${listed(own.map(others), (one) => one)}.</span>`;
+  const others = (words, i) => html`${models[i]} has ${words.length || "no"} other ${
+    words.length === 1 ? "word" : "words"}${words.length ? html` (${
+    listed(words.slice(0, NAMED), ({ text }) => quoted(text, code))}${words.length > NAMED ? ` and ${words.length - NAMED} more` : ""})` : ""}`;
+  return html`<span data-says="versus-words">Both write the same ${
+    wordsOf(made[0], 0).length - own[0].length} words and punctuation marks in the same order. ${
+    listed(own.map(others), (one) => one, ". ")}.</span>`;
 }
 
 function chanceSentence(models, { words, traces: [{ languages: [, code] }] }) {
@@ -124,9 +126,10 @@ function chanceSentence(models, { words, traces: [{ languages: [, code] }] }) {
   const [most] = [...words].sort((a, b) => apart(b) - apart(a));
   if (!most) return "";
   if (apart(most) < 0.01) {
-    return html`<span data-says="versus-chance">Of no word do their chances differ by as much as 1%.</span>`;
+    return html`<span data-says="versus-chance">For every word, the two chances differ by less than 1 percentage
+      point.</span>`;
   }
-  return html`<span data-says="versus-chance">They disagree most about ${quoted(most.word, code)}: its chance is <b>${
+  return html`<span data-says="versus-chance">The models differ most on ${quoted(most.word, code)}: its chance is <b>${
     chance(most.first)}</b> for ${models[0]} and <b>${chance(most.second)}</b> for ${models[1]}.</span>`;
 }
 
@@ -134,7 +137,7 @@ function wholeSentence(models, { log_probs: [first, second] }) {
   const fall = first - second, like = Math.abs(fall) < 0.14 ? "as" : "than";
   const said = Math.abs(fall) < Math.log(MOST_TIMES) ? times(fall)
     : html`<b>over ${count(MOST_TIMES)}×</b> ${fall > 0 ? "less" : "more"} likely`;
-  return html`<span data-says="versus-whole">The whole translation is ${said} to ${models[1]} ${like} to ${
+  return html`<span data-says="versus-whole">The whole translation is ${said} for ${models[1]} ${like} for ${
     models[0]}.</span>`;
 }
 
@@ -143,24 +146,24 @@ function whereSentence(models, { heads, alone }) {
   const mean = (all) => all.reduce((sum, one) => sum + one.distance, 0) / all.length;
   const found = KINDS.map((kind) => [kind, heads.filter(({ first }) => first[0] === kind)]).filter(([, all]) => all.length)
     .map(([kind, all]) => [TECHNICAL[kind], mean(all)]).sort((a, b) => b[1] - a[1]);
-  if (!found.length) return html`<span data-says="versus-where">No head of one has a partner in the other.</span>`;
+  if (!found.length) return html`<span data-says="versus-where">No heads of the two models match.</span>`;
   const [[most, at], [least, low]] = [found[0], found.at(-1)];
   const left = models.map((name, i) => [name, alone.filter(([which]) => which === i).length]).filter(([, n]) => n);
-  return html`<span data-says="versus-where">Of ${heads.length} pairs of matched heads, those of ${most} differ most: on
-    average ${percent(at)} of their attention lies elsewhere${found.length > 1
-    && html`; those of ${least} differ least (${percent(low)})`}.</span>${left.length
-    ? html` <span data-says="versus-alone">Without a partner: ${listed(left, ([name, n]) => html`${n} ${
+  return html`<span data-says="versus-where">${heads.length} pairs of heads are matched. Pairs of ${
+    most} differ most: on average, ${percent(at)} of their attention goes to different words.${found.length > 1
+    && html` Pairs of ${least} differ least (${percent(low)}).`}</span>${left.length
+    ? html` <span data-says="versus-alone">Without a match: ${listed(left, ([name, n]) => html`${n} ${
     n === 1 ? "head" : "heads"} of ${name}`)}.</span>` : ""}`;
 }
 
 function pairSentence(models, { distance, row, first: [kind] }, [source, target]) {
-  if (distance < 0.005) return html`<span data-says="versus-pair">The two maps are alike to within 1%.</span>`;
+  if (distance < 0.005) return html`<span data-says="versus-pair">The two maps differ by less than 1%.</span>`;
   const [rowCode, columnCode] = [kind === "encoder" ? source : target, kind === "decoder" ? target : source];
-  const look = ([word, share], name) => html`${name}’s looks most at ${word === MARKS ? "marks such as the end"
-    : quoted(word, columnCode)} (${percent(share)})`;
-  return html`<span data-says="versus-pair"><b>${percent(distance)}</b> of their attention lies elsewhere, most of it while ${
-    kind === "encoder" ? "reading" : "writing"} ${quoted(row.word, rowCode)}: ${look(row.first, models[0])}, ${
-    look(row.second, models[1])}.</span>`;
+  const look = ([word, share], name) => html`The head of ${name} looks most at ${word === MARKS ? "special tokens"
+    : quoted(word, columnCode)} (${percent(share)}).`;
+  return html`<span data-says="versus-pair"><b>${percent(distance)}</b> of their attention goes to
+    different words. They differ most while ${kind === "encoder" ? "reading" : "writing"} ${
+    quoted(row.word, rowCode)}. ${look(row.first, models[0])} ${look(row.second, models[1])}</span>`;
 }
 
 // --- matched heads
@@ -180,7 +183,8 @@ function pairs(state, root, models, { heads, traces }) {
   const room = { width: root.clientWidth - (stacked ? 60 : 96 + LIST), height: 640, largest: LARGEST };
   const maps = traces.map((one, i) => [`${models[i]}: ${headName(ones[i], one)}`, one.map(ones[i])]);
   const drawn = stacked ? maps.map((one) => smallMaps([one], state.theme, room)) : smallMaps(maps, state.theme, room);
-  return html`<div class="matched"><div><p class="second heading"><span>${models.join(" · ")}</span><span>attention elsewhere</span></p><div
+  return html`<div class="matched"><div><p class="second heading"><span>${models.join(" · ")}</span><span>different
+    attention</span></p><div
     class="story">${heads.map(entry)}</div></div><div><p class="verdict">${
     pairSentence(models, picked, languages)}</p><p class="fine">${
     reading(ones[0].kind, "raw", languages, state.theme === "dark")}</p>${scrollable("Both heads’ maps", drawn)}</div></div>`;

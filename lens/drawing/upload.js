@@ -46,7 +46,7 @@ function sent(one, { seconds }) {
   if (href) {
     const minutes = Math.max(1, Math.floor(seconds / 60));
     return html`<p><b>${name}</b> is translated.</p><p><a class="chip solid" href="${href}" download data-k="save">Save
-      the translation</a> <span class="fine">The server forgets it after ${minutes > 1 ? `${count(minutes)} minutes`
+      the translation</a> <span class="fine">The server deletes it after ${minutes > 1 ? `${count(minutes)} minutes`
         : "a minute"}.</span></p>`;
   }
   const progress = share < 1 ? html`value="${share.toFixed(2)}"` : "";
@@ -70,7 +70,7 @@ export function uploadActions({ state, settings, root, set }) {
     const [file, ...others] = given;
     if (!file) return;
     running?.abort();
-    const error = others.length ? "One file at a time." : refusalOf(file, files);
+    const error = others.length ? "Choose one file at a time." : refusalOf(file, files);
     if (error) put({ error }); else translate(file);
   }
 
@@ -109,16 +109,16 @@ export function uploadActions({ state, settings, root, set }) {
 function refusalOf({ name, size }, { formats, bytes }) {
   const format = /\.([^.]+)$/.exec(name)?.[1].toLowerCase();
   if (!formats.includes(format)) {
-    return html`<b>${name}</b>: files of this format cannot be translated. Choose one of ${listed(formats, (one) => one)}.`;
+    return html`<b>${name}</b>: Seq2See cannot translate this format. Choose one of ${listed(formats, (one) => one)}.`;
   }
-  return size > bytes && html`<b>${name}</b> has ${megabytes(size)}: at most ${megabytes(bytes)} are allowed.`;
+  return size > bytes && html`<b>${name}</b> is ${megabytes(size)} long. The limit is ${megabytes(bytes)}.`;
 }
 
 function answerOf({ status, responseText }, { downloads }) {
   let answer = null;
   try { answer = JSON.parse(responseText); } catch { /* a proxy's page, or nothing */ }
   if (status === 200 && answer) return { href: downloads + answer.translatedFileUrl.split("/").at(-1) };
-  return { error: answer?.error || (status === 413 ? "The file is too large for the way to this server."
+  return { error: answer?.error || (status === 413 ? "The file is too large for a proxy before this server."
     : "The server did not answer.") };
 }
 

@@ -26,7 +26,7 @@ export const whatIf = {
     return html`<div class="asks">${notedText("text", `The ${language(source, "source")}`, wish.text)}${
       notedText("prefix", `Begin the ${language(target, "translation")} with`, wish.prefix)}${
       noted("num_beams", "Beams", beams)}${settings.models.length > 1 ? noted("model", "Model", models) : ""}</div>${
-      asks ? compare(context, trace, wish) : html`<p class="soft">Change something above.</p>`}`;
+      asks ? compare(context, trace, wish) : html`<p class="soft">Change a field above.</p>`}`;
   },
 };
 
@@ -51,10 +51,10 @@ function sides({ state, root }, trace, answer) {
   const change = (value, r, c) => value === null ? null : after.at[r][c] - value;
   const difference = () => before.at.map((row, r) => row.map((value, c) => change(value, r, c)));
   const maps = [[headName(head, trace), before], ["With the change", after], ...alike
-    ? [["The difference: more in blue, less in orange", { ...before, at: difference() }]] : []];
+    ? [["Difference (blue: more, orange: less)", { ...before, at: difference() }]] : []];
   const side = (label, from, to) => html`<div class="res"><span class="second">${label}</span>
     <p ${inLanguage(source)}>${from}</p><p ${inLanguage(target)}>${to}</p></div>`;
-  return html`<div class="sides">${side("As it is", trace.source, trace.target)}
+  return html`<div class="sides">${side("Without the change", trace.source, trace.target)}
     ${side("With the change", marked(trace.source, other.source), marked(trace.target, other.target))}</div>
     ${scrollable("The head’s maps", smallMaps(maps, state.theme, room))}`;
 }

@@ -21,18 +21,18 @@ export function wordPanel(state, settings) {
     <span class="stepper">${step(-1, "back", "Previous word", "Previous word (,)", "left")}${
       step(1, "on", "Next word", "Next word (.)", "right")}</span></div>
     ${heads(state, trace, unit)}
-    <h3>What else it could have written ${about(chanceTip(trace, unit))}</h3>
+    <h3>Other possible words ${about(chanceTip(trace, unit))}</h3>
     ${candidates(state, trace, unit, settings)}
     ${rests(state, trace, unit, settings)}`;
 }
 
 // --- the heads that matter
 
-const headsTip = (trace, unit) => html`A share says where a head looked; “head off”, what it was needed for. Each head in
-  turn gives ${averageOf(trace)} instead of its output. The figure is the chance of the whole word then: ↓ lower or ↑
-  higher than the ${chance(trace.chance(unit))} with all heads; or it is the word that is written instead. A head matters
-  if its absence at least halves or doubles the odds (chance against the rest), or another word is written. Changes
-  above 99.5% or below 0.1% do not count.`;
+const headsTip = (trace, unit) => html`“Looked at” shows where a head looked. “Head off” shows what it was needed for:
+  each head in turn gives ${averageOf(trace)} instead of its output. The figure is then the chance of the whole word,
+  ↓ lower or ↑ higher than the ${chance(trace.chance(unit))} with all heads. If the model writes another word, that word
+  is shown. A head matters if switching it off at least halves or doubles the odds of the word, or changes the word.
+  Changes above 99.5% or below 0.1% do not count.`;
 
 function heads(state, trace, unit) {
   const piece = unit.pieces[0], [, target] = trace.languages;
@@ -46,8 +46,9 @@ function heads(state, trace, unit) {
       data-says="no-head">With any one of the ${all.length} heads off, the chance of ${quoted(unit.label, target)} ${
         stays(rest)}.</p>`;
   }
-  const title = shown.length > 1 ? "Heads that matter for this word" : "The head that matters here";
-  const others = more ? `${more} more matter${more === 1 ? "s" : ""}: see Words, in the list of all heads.`
+  const title = shown.length > 1 ? "Heads that matter for this word" : "The head that matters";
+  const others = more
+    ? `${more} more head${more === 1 ? " matters" : "s matter"}. “Words” in the list of all heads shows them.`
     : rest.length ? html`With any other head off, its chance ${stays(rest)}.` : "";
   return html`<h3>${title} ${tip}</h3><p class="fine hint"><span>looked at</span><span>head off</span></p>${
     rows(shown, (one) => one)}<p class="fine others" ${others && html`data-says="other-heads"`}>${others}</p>`;
@@ -55,11 +56,11 @@ function heads(state, trace, unit) {
 
 // Until the effects are known: what looks provisional is.
 const firstLook = (state, trace, rows) => state.busy !== "weighing" ? html`<h3>Where heads looked most</h3>${rows}${
-  !trace.evidence ? "" : html`<p class="fine">Which of the ${trace.heads.length} heads matter is not tested yet: that takes about ${
-    duration(trace.evidence.heads_take)}. <button class="chip" data-do="weigh"
+  !trace.evidence ? "" : html`<p class="fine">The ${trace.heads.length} heads are not tested yet. Testing
+    which of them matter takes about ${duration(trace.evidence.heads_take)}. <button class="chip" data-do="weigh"
     data-k="weigh">Test them</button></p>`}`
-  : html`<div class="provisional"><h3>Where heads looked most</h3>${rows}<p class="fine">For now. Each head is being
-    switched off in turn, to see which of them matter…</p></div>`;
+  : html`<div class="provisional"><h3>Where heads looked most</h3>${rows}<p class="fine">Each head is now
+    switched off in turn to find those that matter…</p></div>`;
 
 const stays = (effects) => `is ${chanceRange(effects)}`;
 
@@ -70,11 +71,11 @@ const mostLooking = (trace, piece) => trace.once(`looking ${piece}`, () =>
 
 function chanceTip(trace, unit) {
   const raw = (100 * trace.chance(unit, trace.record)).toFixed(1);
-  const smoothing = trace.record.calibrated ? html`Label smoothing in training lowers every raw figure; that is undone
-    here. Raw: ${raw}%.<br>At temperature 1.0 smoothing is undone; sampling uses the raw chances.`
+  const smoothing = trace.record.calibrated ? html`Label smoothing in training lowers every raw chance.
+    The chances shown here undo this. The raw chance is ${raw}%.<br>Sampling uses the raw chances.`
     : "This model has not been calibrated.";
-  return html`The model’s chance for each word at this point, the product over its tokens. ${smoothing} Temperature acts
-    on the first token.`;
+  return html`This is the model’s chance of writing each word at this point: the product over the tokens of the word. ${
+    smoothing} Temperature acts on the first token.`;
 }
 
 // [{ text, p, chosen, whole }], likeliest first after the chosen one.  What is not `whole` is the beginning of a word: it
@@ -109,11 +110,11 @@ function candidates(state, trace, unit, settings) {
   const bar = (p) => html`<span class="bar2"><i style="width:${width(p)}%"></i></span><small>${chance(p)}</small>`;
   const isSame = (one) => !one.chosen && one.whole && one.text === unit.label;
   const name = (one) => html`${elided(one.text, 12)}${one.whole ? "" : "…"}${
-    isSame(one) ? html` <small>in other tokens</small>` : ""}`;
+    isSame(one) ? html` <small>split differently</small>` : ""}`;
   const row = (one) => html`<span ${inLanguage(code)}>${name(one)}</span>${bar(one.p)}`;
   const button = (one) => html`<button data-says="candidate" data-force="${one.text}" data-k="force-${one.text}" ${tipped(
-    html`Make it write “${one.text}” and translate the rest again${oneIn(one.p)}`)}>${row(one)}</button>`;
-  return html`${can ? html`<p class="fine hint">Click one to write that instead.</p>` : ""}<div class="cand">${
+    html`Write “${one.text}” here and translate the rest again${oneIn(one.p)}`)}>${row(one)}</button>`;
+  return html`${can ? html`<p class="fine hint">Click a word to write it instead.</p>` : ""}<div class="cand">${
     shown.map((one) => one.chosen || isSame(one) || !can ? html`<div class="${one.chosen ? "chosen" : "plain"}"
       data-says="candidate">${row(one)}</div>`
       : button(one))}<div class="rest" data-says="rest"><span>others</span>${bar(rest)}</div></div>
@@ -126,11 +127,12 @@ const slider = (scale, temperature) => scale.length > 0 && slide("Temperature", 
 
 // --- which words mattered
 
-const restsTip = (share) => html`A head may look at a word without needing it. So the other word of the pair is swapped
-  in, then each source word is erased in turn, to see what becomes of the chosen word and its chance. The translation so
-  far stays, so a word that it tells already can be erased at little cost.${share === undefined ? "" : html` By
-  contributions (ALTI+, through all layers) ${percent(share)} of the chosen word comes from the source, the rest from the
-  translation so far; made-up words have less from the source than faithful ones.`}`;
+const restsTip = (share) => html`A head may look at a word without needing it. So this test erases each source word in
+  turn and shows how the chosen word and its chance change. In an example, it also uses the other word of the pair. The
+  translation so far stays the same, so erasing a word that it already contains has little effect.${
+  share === undefined ? "" : html` By contributions (ALTI+, through all layers), ${
+  percent(share)} of the chosen word comes from the source and the rest from the translation so far. Invented words take
+  less from the source than faithful words.`}`;
 
 function rests(state, trace, unit, settings) {
   if (!trace.evidence) return "";
@@ -142,18 +144,22 @@ function rests(state, trace, unit, settings) {
   const moves = (effect) => `${effect.drop > 0 ? "falls" : "rises"} to ${chance(effect.chance)}`;
   const one = (effect) => html`${moves(effect)} without ${name(effect)}`;
   if (twin) {
-    const result = twin.instead === ENDS ? ENDS : twin.instead ? html`it becomes ${quoted(twin.instead, target)}`
-      : twin.drop === undefined ? "it stays" : `its chance ${matters(twin) ? moves(twin) : stays([twin])}`;
-    said.push(["twin", html`With <b>${quoted(twin.other, source)}</b> for ${quoted(twin.own, source)} ${result}.`]);
+    const result = twin.instead === ENDS ? ENDS : twin.instead ? html`the word becomes ${quoted(twin.instead, target)}`
+      : twin.drop === undefined ? "the word stays the same"
+      : `its chance ${matters(twin) ? moves(twin) : stays([twin])}`;
+    said.push(["twin", html`With <b>${quoted(twin.other, source)}</b> instead of ${
+      quoted(twin.own, source)}, ${result}.`]);
   }
   const flips = erased.filter(({ instead }) => instead !== null).slice(0, 2);
   const moved = erased.filter((effect) => effect.instead === null && matters(effect)).slice(0, 2);
   for (const effect of flips) {
-    said.push(["word-flips", html`Without ${name(effect)} ${
-      effect.instead === ENDS ? ENDS : html`it becomes ${quoted(effect.instead, target)}`}.`]);
+    said.push(["word-flips", html`Without ${name(effect)}, ${
+      effect.instead === ENDS ? ENDS : html`the word becomes ${quoted(effect.instead, target)}`}.`]);
   }
   if (moved.length && !flips.length) said.push(["word-moves", html`Its chance ${listed(moved, one, " and ")}.`]);
-  if (!flips.length && !moved.length) said.push(["no-word", html`Without any one word, its chance ${stays(erased)}.`]);
+  if (!flips.length && !moved.length) {
+    said.push(["no-word", html`Without any one source word, its chance ${stays(erased)}.`]);
+  }
   return html`<h3>Which words mattered ${about(restsTip(trace.sourceShare(piece)))}</h3><p class="needed">${
     said.map(([kind, line]) => html`<span data-says="${kind}">${line}</span> `)}
     <button data-set="view" data-value="left_out" data-k="leave">Show all</button></p>`;

@@ -53,7 +53,8 @@ export const headName = (head, { languages }) => `${direction(head.kind, languag
 const ROLES = {
   alignment: ["word for word", "word for word", "goes from a word to the source word it translates"],
   antecedent: ["finds what “it” means", "what “it” means", "goes from the pronoun to the noun it stands for"],
-  "alignment, read": ["word just read", "word just read", "goes to the source word that the word just read translates"],
+  "alignment, read": ["word just read", "word just read",
+    "goes to the source word that the previous target word translates"],
   diagonal: ["same position", "same position", "goes to the same position in the source, or next to it"],
   "same word": ["same word again", "same word", "goes to other occurrences of the same word"],
   end: ["end of sentence", "sentence end", "rests on the end mark, where heads look when they have nothing to do"],
@@ -69,9 +70,9 @@ const ROLES = {
 };
 const known = (role) => ROLES[role] || [role, role, `goes to: ${role}`];
 // A supervised head did not find its role by itself.
-export const roleName = ({ role, supervised }) => `${known(role)[0]}${supervised ? " (taught)" : ""}`;
-export const roleCaption = ({ role, supervised }) => `${supervised ? "taught: " : ""}${known(role)[1]}`;
-export const NO_ROLE = "No clear role on the sentences measured.";
+export const roleName = ({ role, supervised }) => `${known(role)[0]}${supervised ? " (supervised)" : ""}`;
+export const roleCaption = ({ role, supervised }) => `${supervised ? "supervised: " : ""}${known(role)[1]}`;
+export const NO_ROLE = "No clear role was measured.";
 export const SUPERVISED = " This head was trained on gold word links.";
 export const roleTip = (role) => html`<b>${capital(roleName(role))}.</b> ${percent(role.score)} of its attention
   ${known(role.role)[2]} (95% interval ${percent(role.low)} to ${percent(role.high)}). The best simple baseline reaches
@@ -105,7 +106,7 @@ export function rowSentence(trace, { head, view, unit, rows }, { piece, column }
   const back = head.kind === "decoder" ? "looked back at" : "looked at";
   const who = hasHeads(view) ? "this head" : "the model";
   const lead = rows === "reads" && head.kind !== "encoder" ? html`Just after reading ${looks}${several}`
-    : row.label === "end" && row.special ? html`To stop here`
+    : row.label === "end" && row.special ? html`While ending the translation`
     : head.kind === "encoder" ? html`While reading ${looks}${several}`
     : html`While writing ${looks}${several}`;
   const chanceName = trace.record.calibrated ? "raw chance" : "chance";
@@ -120,9 +121,9 @@ export function rowSentence(trace, { head, view, unit, rows }, { piece, column }
   if (isAttribution(view)) return adds(...first);
   if (view === "norm") return html`${lead}, the strongest signal came from ${seen(first[0])}`;
   if (!hasHeads(view)) return traced(trace, view, piece, unit);
-  const most = html`${seen(first[0])} <b>${percent(first[1])}</b>`;
-  if (first[1] < 0.25) return html`${lead}, this head looked at nothing in particular; most at ${most}`;
-  const more = second && second[1] >= 0.1 ? html` and ${seen(second[0])} <b>${percent(second[1])}</b>` : "";
+  const most = html`${seen(first[0])} (<b>${percent(first[1])}</b>)`;
+  if (first[1] < 0.25) return html`${lead}, this head ${back} several words, most at ${most}`;
+  const more = second && second[1] >= 0.1 ? html` and ${seen(second[0])} (<b>${percent(second[1])}</b>)` : "";
   return html`${lead}, this head ${back} ${most}${more}`;
 }
 
@@ -158,9 +159,9 @@ export function columnSentence(trace, { head, view, unit, rows }, piece) {
   const [rowCode, columnCode] = trace.codes(head.kind);
   const seen = word(map.columns[column].label, "seen", columnCode);
   const by = map.at.map((row, i) => [map.rows[i], row[column] || 0]).sort((a, b) => b[1] - a[1]).slice(0, 2);
-  if (by[0][1] < 0.1) return html`${seen} was hardly looked at by this head`;
-  const looker = ([one, share]) => html`${word(one.label, "looks", rowCode)} <b>${percent(share)}</b>`;
-  return html`${seen} was looked at while writing ${
+  if (by[0][1] < 0.1) return html`This head hardly looked at ${seen}`;
+  const looker = ([one, share]) => html`${word(one.label, "looks", rowCode)} (<b>${percent(share)}</b>)`;
+  return html`This head looked at ${seen} while writing ${
     listed(by.filter(([, share], i) => !i || share >= 0.25), looker, " and ")}`;
 }
 
@@ -173,7 +174,7 @@ export function reading(kind, view, [source, target], dark) {
   if (isAttribution(view)) return says(`more the ${kind === "decoder" ? to : from} word adds to its log-probability`);
   if (view === "norm") return says("stronger the signal that came from there");
   if (!hasHeads(view)) return says("more of that word came from there");
-  const back = ", the more the head looked back. Hatched: not yet written.";
+  const back = " a cell, the more the head looked back at that word. Hatched words were not yet written.";
   if (kind === "decoder") return `Each row is ${row}. ${deep}${back}`;
   return says(`more the head looked at that ${kind === "cross" ? from : "other"} word`);
 }

@@ -12,7 +12,7 @@ export function answerIn(scope, unpack = (data) => data) {
   async function pause(id) {
     do {
       await tick();
-      if (!wanted.has(id)) throw new Error("Nobody waits for this.");
+      if (!wanted.has(id)) throw new Error("The request was cancelled.");
     } while ([...wanted].some((other) => other > id));
   }
 
@@ -28,7 +28,7 @@ export function answerIn(scope, unpack = (data) => data) {
 
 async function started(data, unpack) {
   try { return inThisThread(await unpack(data)); }
-  catch { return async () => { throw new Error("The model in this page is damaged: copy or download it again."); }; }
+  catch { return async () => { throw new Error("The model is damaged. Copy or download the page again."); }; }
 }
 
 // A promise that is kept after the messages that have arrived; a timer would wait for milliseconds.

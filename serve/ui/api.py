@@ -57,10 +57,10 @@ def add_api(service: Service) -> None:
                         request: gr.Request = None) -> dict:
         """Translate a text with a small translation model.
 
-        The result has the best translation, the requested alternatives, the two languages, and unknown_words: words of
-        the text that are not in the training data, whose translation is a guess. one_by_one is true if sentences
-        translated together came out as fewer or more and were translated again one by one; finished is false if the
-        translation stopped at the token limit.
+        The result has the best translation, the requested alternatives and the two languages. unknown_words lists words
+        of the text that are not in the training data; their translation is a guess. one_by_one is true if sentences
+        were first translated together, gave another number of sentences, and were translated again one by one.
+        finished is false if the translation stopped at the token limit.
 
         Args:
             text: The text to translate.
@@ -85,9 +85,9 @@ def add_api(service: Service) -> None:
                    request: gr.Request = None) -> dict:
         """Translate a text and show where the model looked in it while writing each word of the translation.
 
-        The result has the translation, its log-probability, which attention head is shown, and for each word of the
-        translation and its end: the probability the model gave it, and the three words of the text with the largest
-        cross-attention weights. All weights of a word sum to 1. A weight says where a head looked, not why the model
+        The result has the translation, its log-probability and the attention head that is shown. For each word of the
+        translation, and for its end, it has the model's probability and the three words of the text with the largest
+        cross-attention weights. All weights of a word sum to 1. A weight shows where a head looked, not why the model
         chose the word.
 
         Args:

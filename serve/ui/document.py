@@ -52,7 +52,7 @@ def document(service: Service) -> str:
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Seq2See</title><link rel="icon" href="favicon.ico"><script>(() => {{{PLAIN_ADDRESS}}})();</script>
 <style>{css_of_both()}{BEHIND}</style><style id="style">{style()}</style></head>
-<body><div id="explorer"><h1>Seq2See</h1><noscript>This page draws with JavaScript.</noscript></div>
+<body><div id="explorer"><h1>Seq2See</h1><noscript>This page needs JavaScript.</noscript></div>
 <script type="application/json" id="settings">{as_data(settings_of(service, api=API) | files_of(service))}</script>
 <script id="script">"use strict";
 {script()}</script>

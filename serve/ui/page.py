@@ -29,7 +29,7 @@ from .gradio_patches import answer_in_json
 
 MOST_VISITS = 100  # whose last state Gradio keeps in memory
 API = "../v1"  # from the page
-TITLE = "# Seq2See\nTranslate a text, then see where every attention head looked."
+TITLE = "# Seq2See\nTranslate a text and see where every attention head looked."
 ON_LOAD = """
 const explorer = new Function(`${props.script}\nreturn explorer;`)();  // kept as text too: an exported page has it
 if (!document.getElementById("s2s-style")) {
@@ -103,7 +103,7 @@ def _languages(service: Service, source: str | None, target: str | None) -> tupl
     pairs = service.language_pairs
     sources, targets = ([(language_name(code), code) for code in codes] for codes in (pairs.sources, pairs.targets))
     if len(sources) > 1:
-        sources.insert(0, ("Find out by itself", "auto"))
+        sources.insert(0, ("Detect language", "auto"))
     return (gr.Dropdown(sources, value=source, label="From", visible=bool(pairs), min_width=120),
             gr.Dropdown(targets, value=target, label="To", visible=bool(pairs), min_width=120))
 

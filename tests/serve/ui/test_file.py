@@ -22,7 +22,7 @@ def test_it_is_small_and_has_only_what_a_model_in_a_page_can_do(open_tab, file):
         tab.locator(f"[data-menu={menu}]").click()
         assert tab.locator(".pop button").count() == 1 and tab.locator(".pop").inner_text().startswith(wanted)
         tab.keyboard.press("Escape")
-    assert "recognised by the server only" in tab.locator(".foot").inner_text()
+    assert "Only the server (seq2see demo) recognises" in tab.locator(".foot").inner_text()
 
 
 def test_a_typed_sentence_is_translated_and_a_head_is_switched_off(open_tab, file):
@@ -30,7 +30,7 @@ def test_a_typed_sentence_is_translated_and_a_head_is_switched_off(open_tab, fil
     settled(tab)
     tab.get_by_role("button", name="What if this head were missing?").click()
     tab.get_by_text("Without").first.wait_for()
-    tab.wait_for_function("() => !document.querySelector('.drawer').innerText.includes('Working it out')")
+    tab.wait_for_function("() => !document.querySelector('.drawer').innerText.includes('Computing')")
     tab.keyboard.press("Escape")
     type_in(tab, "The goat did not eat the apple because it was too small.")
     tab.wait_for_function("() => document.querySelector('.tgt').innerText.startsWith('La chèvre')")
@@ -40,9 +40,9 @@ def test_a_typed_sentence_is_translated_and_a_head_is_switched_off(open_tab, fil
 
 @pytest.mark.parametrize(("change", "said"), [
     (lambda page: page[:page.index("s2s_file.openFile")], "Nothing to see: this file is damaged"),
-    (lambda page: page[:len(page) // 2], "This file is damaged or incomplete: copy or download it again."),
+    (lambda page: page[:len(page) // 2], "This file is damaged or incomplete. Copy or download it again."),
     (lambda page: page[:1_500_000] + ("A" if page[1_500_000] != "A" else "B") + page[1_500_001:],
-     "The model in this page is damaged: copy or download it again."),
+     "The model is damaged. Copy or download the page again."),
 ])  # fmt: skip
 def test_a_damaged_file_is_said_in_one_sentence(open_tab, file, tmp_path, change, said):
     damaged = tmp_path / "damaged.html"
@@ -52,9 +52,9 @@ def test_a_damaged_file_is_said_in_one_sentence(open_tab, file, tmp_path, change
 
 
 @pytest.mark.parametrize(("browser_without", "said"), [
-    ("delete window.Worker", "This browser has no Worker, which the model in this page needs: use a newer one."),
-    ("delete window.DecompressionStream", "This browser has no DecompressionStream"),
-    ("window.Worker = class { constructor() { throw new Error('no'); } }", "This browser starts no Worker here"),
+    ("delete window.Worker", "The model in this page needs Worker. Use a newer browser."),
+    ("delete window.DecompressionStream", "The model in this page needs DecompressionStream"),
+    ("window.Worker = class { constructor() { throw new Error('no'); } }", "The browser did not start the worker"),
 ])  # fmt: skip
 def test_a_browser_that_lacks_something_is_told_what(browser, file, browser_without, said):
     tab = browser.new_page()

@@ -47,7 +47,7 @@ def test_a_text_is_translated_and_shown_beside_its_maps(demo):
     translate(demo, STATION, To="German")
     demo.wait_for_function("() => document.querySelector('.tgt').innerText.includes('Bahnhof')")
     assert "Bahnhof" in written(demo) == demo.locator(".tgt").inner_text()
-    demo.get_by_role("button", name="What would each layer have said?").click()
+    demo.get_by_role("button", name="What would each layer write?").click()
     demo.get_by_text("after layer 1").first.wait_for()
 
 

@@ -278,11 +278,11 @@ def test_heads_that_take_too_long_are_left_out(both):
 
 def test_a_damaged_file_and_an_old_browser_are_said_in_one_line(both):
     said = both.tab.evaluate("begin({ weights: new ArrayBuffer(8) })('translate', { texts: [] }).catch(String)")
-    assert said == "Error: The model in this page is damaged: copy or download it again."
+    assert said == "Error: The model is damaged. Copy or download the page again."
     both.tab.evaluate("void (globalThis.old = s2s_engine.inWorker(URL.createObjectURL(new Blob(['/(/v'])), {}))")
     for _ in range(2):
         said = both.tab.evaluate("old('translate', {}).catch(String)")
-        assert said == "Error: The model in this page does not run: the page is damaged, or the browser too old."
+        assert said == "Error: The model in this page cannot run. The page is damaged, or the browser is too old."
 
 
 def test_a_long_text_is_cut_and_nothing_is_lost(both):

@@ -102,17 +102,17 @@ def test_the_cat(cat):
     assert len(maps) == 2 * 3 * 4 and all(round(min(box["width"], box["height"]), 1) >= 32 for box in maps)
     assert cat.locator("[data-k=row-work]").text_content().split() == ["qu'", "→", "il"]
     said = cat.locator("[data-says=machine-carried]")
-    falls = "Without the head that looks back at chat, its lead over elle falls from 7.5 to 0.8"
+    falls = "Without the head that looks back at chat, the lead of il over elle falls from 7.5 to 0.8"
     assert said.inner_text() == ("Most comes from feed-forward layer 2, English it and French chat."
-                                 f" {falls}; that head also steers the feed-forward block of layer 2.")
+                                 f" {falls}. That head also steers feed-forward layer 2.")
     assert said.bounding_box()["height"] <= 5 * 20
     assert "chat" in cat.locator(".m-steer").text_content() and cat.locator(".m-steer path").count() == 2
     against = cat.locator(".figures text.in-orange")
     assert against.all_text_contents() == ["−0.1"], "the dashed path of *because*"
     assert sums(cat) == (10.3, 10.3, 10.3)
     cat.locator("[data-k=machine_mode-over]").click()
-    assert said.inner_text() == (f"Most comes from feed-forward layer 2 and French chat. {falls}; the head itself adds"
-                                 " +2.4, and feed-forward layer 2 adds +4.3 with it, +0.4 without.")
+    assert said.inner_text() == (f"Most comes from feed-forward layer 2 and French chat. {falls}. The head itself adds"
+                                 " +2.4. Feed-forward layer 2 adds +4.3 with the head and +0.4 without it.")
 
 
 @pytest.mark.long
@@ -155,7 +155,7 @@ def test_thickness_is_what_is_added_and_nothing_else(cat):
     widths = cat.locator(".flow path:nth-child(2)").evaluate_all(
         "all => all.map((one) => [one.parentElement.dataset.tell, +one.getAttribute('stroke-width')])")
     points = [(abs(float(re.search(r"adds <b>([+−][\d.]+)", tell)[1].replace("−", "-"))), width)
-              for tell, width in widths if "That adds" in tell]
+              for tell, width in widths if "This adds" in tell]
     assert len(points) > 2 and max(points)[0] > 3
     for value, width in points:
         assert width == pytest.approx(max(1.2, value * max(points)[1] / max(points)[0]), abs=0.5)
@@ -186,7 +186,7 @@ def test_of_a_long_sentence_the_first_thirty_tokens_are_drawn(open_tab, deep):
     tab = opened(open_tab, deep.url, text=" ".join(["The cat did not cross the street"] * 6))
     assert tab.locator("[data-rove=source]").count() == 30
     said = tab.locator("[data-says=machine-left-out]").inner_text()
-    assert re.fullmatch(r"The first 30 of \d+ source tokens are drawn; the other \d+ add [+−]?\d+\.\d\.", said)
+    assert re.fullmatch(r"Only the first 30 of \d+ source tokens are drawn\. The other \d+ add [+−]?\d+\.\d\.", said)
     assert tab.evaluate(UNTIDY) == []
 
 
@@ -211,7 +211,7 @@ def test_a_language_from_right_to_left(open_tab, packaged):
 
 
 @pytest.mark.parametrize(("status", "answer", "said"), [
-    (None, {}, "Working it out…"), (400, {"error": "This model has no hooks."}, "This model has no hooks."),
+    (None, {}, "Computing…"), (400, {"error": "This model has no hooks."}, "This model has no hooks."),
 ])  # fmt: skip
 def test_rows_and_blocks_stand_without_the_numbers(open_tab, packaged, status, answer, said):
     tab = open_tab(f"{packaged.url}/?{urlencode({'text': CAT, 'model': 'storybook', 'word': 11})}")
@@ -262,7 +262,7 @@ def test_pointer_and_focus_say_the_same_sentence(cat):
     gate.hover(position={"x": 60, "y": 20})
     assert tip.get_attribute("data-says") == "machine-block"
     said = tip.inner_text()
-    assert said == "Looking at English, layer 2 adds +1.6 to il; most from it: +1.4."
+    assert said == "By looking at English, layer 2 adds +1.6 to the score of il. The largest part is from it: +1.4."
     cat.mouse.move(5, 5)
     assert tip.is_hidden()
     cat.locator("[data-k=gate-decoder-1]").focus()

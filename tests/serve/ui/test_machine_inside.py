@@ -55,7 +55,7 @@ class Machine:
         self.tab.locator(f"[data-k='gate-{kind}{f'-{rest[0]}' if rest else ''}']").first.press("Enter")
         opened = self.tab.locator(".opened")
         opened.wait_for()
-        opened.get_by_text("Working it out").wait_for(state="detached")
+        opened.get_by_text("Computing").wait_for(state="detached")
         return opened
 
     def over(self):
@@ -103,14 +103,14 @@ def test_a_head_from_its_query_to_what_it_adds(machine, model, kind):
         read = [list(map(number, re.search(r"off: lead (\S+) → (\S+)", text).groups())) for text in said]
         assert read == [rounded([page.data["margin"], lead]) for lead in leads]
     shared = opened.locator("[data-says=machine-heads]").inner_text()
-    bias, total = map(number, re.search(r"rounding \((.+?)\) add (\S+)\. ", shared).groups())
+    total, bias = map(number, re.search(r"add (\S+), including bias and rounding \((.+?)\)\. ", shared).groups())
     assert round(sum(adds) + bias, 1) == total
     assert total == pytest.approx(sum(map(sum, heads)) + parts["bias"][1][kind == "cross"], abs=0.11)
 
     chosen = max(range(len(heads)), key=lambda head: abs(sum(heads[head])))
     for head in (chosen, (chosen + 1) % len(heads)):
         opened.locator(f"[data-k=machine-head-{head}]").press("Enter")
-        opened.get_by_text("Working it out").wait_for(state="detached")
+        opened.get_by_text("Computing").wait_for(state="detached")
         assert page.tab.evaluate("document.activeElement.dataset.k") == f"machine-head-{head}"
         check_row(page, opened, heads[head])
 
@@ -150,13 +150,13 @@ def test_rows_say_what_is_read_and_what_is_written_and_choose(machine):
 def test_the_head_that_decides_and_the_block_that_it_steers_name_each_other(machine):
     page = machine()
     opened, steers = page.open("decoder.1"), page.data["steers"]
-    said = "without the head, that block adds 0.4 to the lead of il over elle, not 4.3."
+    said = "The block adds +4.3 to the lead of il over elle with the head and +0.4 without it."
     assert said in opened.locator("[data-says=machine-steers]").inner_text()
     assert rounded([steers["after"], steers["before"]]) == [0.4, 4.3]
     opened.get_by_role("button", name="Open that block").press("Enter")
     assert "The head that looks back at chat (layer 2, head 1) also steers this block" in opened.inner_text()
     without = page.data["without"]["feed_forward"][1]["margin"]
-    assert f"goes from 7.5 to {without:.1f}." in opened.locator("[data-says=machine-feed-forward-off]").inner_text()
+    assert f"changes from 7.5 to {without:.1f}." in opened.locator("[data-says=machine-feed-forward-off]").inner_text()
     opened.get_by_role("button", name="Open that head").press("Enter")
     assert opened.locator("[aria-pressed=true]").first.get_attribute("data-k") == "machine-head-0"
 
@@ -184,11 +184,11 @@ def test_the_neurons_of_a_block(machine, model, mode):
     opened, parts = page.open("feed_forward.1"), page.data["parts"][mode]
     found = parts["neurons"][1]
     said = opened.locator("[data-says=machine-feed-forward]").inner_text()
-    assert f"{found['active']} of {found['count']:,} neurons are on" in said
+    assert f"{found['active']} of {found['count']:,} neurons are active" in said
     (*adds, rest), total = check_sum(opened.locator(".most"))
     assert adds in (rounded(one["adds"] for one in found["list"]), rounded((one["adds"] for one in found["list"]), 2))
     assert total == pytest.approx(parts["feed_forward"][1], abs=0.11)
-    assert number(re.search(r"add (\S+) to", said)[1]) == total
+    assert number(re.search(r"adds (\S+) to", said)[1]) == total
     rows = opened.locator(".most tbody tr")
     for i, one in enumerate(found["list"]):
         assert number(rows.nth(i).locator("td").nth(1).inner_text()) == one["number"] + 1
@@ -206,7 +206,7 @@ def test_neurons_that_are_not_simply_on_and_experts(machine):
 
     page = machine(change=change)
     opened = page.open("feed_forward.1")
-    assert not re.search(r"\b(on|ReLU)\b", opened.inner_text().replace("Each word on its own", ""))
+    assert not re.search(r"\b(are active|ReLU)\b", opened.inner_text())
     page.tab.keyboard.press("Escape")
     assert "mixture of experts" in page.open("feed_forward.0").inner_text()
     page.tab.keyboard.press("Escape")
@@ -241,12 +241,12 @@ def test_from_scores_to_chances(machine, model):
         assert round(sum(number(row[2 + place]) for row in rows[:6]) + rest, 2) == total
     factor = number(re.search(r"is (\S+) times", opened.locator("[data-says=machine-choose]").inner_text())[1])
     assert factor == pytest.approx(math.exp(page.data["margin"]), rel=0.005)
-    opened.get_by_role("button", name="What would each layer have said?").press("Enter")
+    opened.get_by_role("button", name="What would each layer write?").press("Enter")
     lens = page.tab.locator("[data-says=machine-lens]")
     lens.wait_for()
     layers = page.answers["layers"]
-    assert f"would have been {layers['top'][0][11][0][0].strip('▁')} (" in lens.inner_text()
-    assert ("il is first from layer 2 on." in lens.inner_text()) == (layers["ranks"][0][11] > 0)
+    assert f"would be {layers['top'][0][11][0][0].strip('▁')} (" in lens.inner_text()
+    assert ("il ranks first from layer 2 on." in lens.inner_text()) == (layers["ranks"][0][11] > 0)
 
 
 # --- keyboard, themes, phones, long sentences
@@ -291,7 +291,7 @@ def test_on_a_phone_the_river_runs_down_through_every_block(machine):
     assert "chat also steers it" in tall.inner_text()
     cross = [one for one in tall.locator(".t-river .t-block").all() if "Looks at English" in one.inner_text()]
     taken = round(sum(number(one.locator("> b").inner_text()) for one in cross), 1)
-    assert f"Of the +{taken} from looking at English, these gave:" in tall.inner_text()
+    assert f"Looking at English adds +{taken}. These are its parts:" in tall.inner_text()
     assert round(sum(numbers(tall.locator(".gates .t-block > b"))), 1) == taken
     check_cards(page.tab)
     taken = tall.locator(".taken li.hot")
@@ -329,7 +329,7 @@ def test_the_way_of_a_word_has_eight_stops(machine, settings):
         page.tab.locator("[data-k=stop-Next], [data-k=stop-Done]").press("Enter")
     page.tab.locator(".m-stop").wait_for(state="detached")
     cross = sum(map(sum, (head for layer in f["cross"] for head in layer))) + sum(bias[1] for bias in f["bias"])
-    assert number(re.search(r"This adds (\S+) to", said[5])[1]) == pytest.approx(cross, abs=0.16)
+    assert number(re.search(r"These blocks add (\S+) to", said[5])[1]) == pytest.approx(cross, abs=0.16)
     it = sum(head[8] for layer in f["cross"] for head in layer)
     assert f"Most comes from it: {it:+.1f}." in said[5] and "il gets over 99%, elle gets under 0.1%." in said[7]
 
@@ -339,5 +339,5 @@ def test_in_the_file_a_block_opens_with_the_same_figures(open_tab, file):
     tab.locator("[data-k=gate-decoder-1]").press("Enter")
     opened = tab.locator(".opened")
     opened.locator(".row-steps tfoot").wait_for()
-    assert "head 1 looked back most at chat: 100%. The head adds +1.2 to il." in opened.inner_text()
+    assert "head 1 looked back most at chat (100%). The head adds +1.2 to the score of il." in opened.inner_text()
     assert numbers(opened.locator(".row-steps td.adds"))[-1] == 1.2

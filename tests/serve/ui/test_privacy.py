@@ -18,7 +18,7 @@ def test_nothing_leaves_the_machine_and_nothing_is_saved_or_logged(open_tab, pac
     type_in(tab, f"The {secret} did not cross.")
     settled(tab)
     assert secret in tab.locator(".src").inner_text()
-    tab.get_by_role("button", name="What would each layer have said?").click()
+    tab.get_by_role("button", name="What would each layer write?").click()
     tab.get_by_text("after layer 1").first.wait_for()
     tab.wait_for_function("secret => JSON.stringify(history.state).includes(secret)", arg=secret)
     assert secret not in tab.evaluate(KEPT)

@@ -269,7 +269,7 @@ class Page:
         shares, columns = self.case.shares(head, unit["pieces"]), self.case.columns[head[0]]
         several = re.search(r"\((\d+) tokens, averaged\)", said)
         assert (int(several[1]) if several else 1) == len(unit["pieces"])
-        found = re.findall(r"(?:at|and) ([^%]+?) (\d+)%", said.replace("at nothing in particular; most ", ""))
+        found = re.findall(r"(?:at|and) ([^%]+?) \((\d+)%\)", said.replace("at several words, most ", ""))
         assert found, said
         for name, share in found:
             own = [i for i, column in enumerate(columns) if column["word"] is not None
@@ -277,7 +277,7 @@ class Page:
                        i for i, column in enumerate(columns) if name.removeprefix("back at ").strip() in label(column)]
             assert any(abs(100 * shares[i] - int(share)) <= 0.6 for i in own), (name, share)
         assert int(found[0][1]) >= 100 * max(shares) - 0.6
-        return ("nothing in particular" in said) == (max(shares) < 0.25) or abs(max(shares) - 0.25) < 0.002
+        return ("several words, most" in said) == (max(shares) < 0.25) or abs(max(shares) - 0.25) < 0.002
 
     def pill(self, said, one):
         head, (name, share) = head_of(one), re.fullmatch(r"(.+) (\d+)%", said).groups()
@@ -347,7 +347,7 @@ class Page:
 
     def other_heads(self, said, one):
         rest = [head for head in self.case.net.heads() if head not in self.listed]
-        if more := re.match(r"(\d+) more matter", said):
+        if more := re.match(r"(\d+) more heads? matter", said):
             least, most = (sum(self.matters(off=head, slack=slack) for head in rest) for slack in (-0.03, 0.03))
             assert least <= int(more[1]) <= most
         else:
@@ -432,7 +432,7 @@ class Page:
         return [{"text": self.case.without(one)} for one in (alike if number is None else [alike[int(number) - 1]])]
 
     def word_flips(self, said, one):
-        word, other = re.fullmatch(rf"Without (.+) (?:it becomes (?=.)|(?={ENDS}))(.+)\.", said).groups()
+        word, other = re.fullmatch(rf"Without (.+?), (?:the word becomes (?=.)|(?={ENDS}))(.+)\.", said).groups()
         other = other.strip("“”")
         return any(self.case.writes(self.unit, other, **change) for change in self.named(word))
 
@@ -447,13 +447,14 @@ class Page:
         self.stays(said, [{"text": self.case.without(word)} for word in self.case.words])
 
     def twin(self, said, one):
-        result = re.fullmatch(r"With .+ for .+? (it becomes|it stays|its chance .+?)( \w+)?\.", said)
+        result = re.fullmatch(
+            r"With .+ instead of .+?, (the word becomes|the word stays the same|its chance .+?)( \w+)?\.", said)
         twin = self.subject.case(OTHER[self.text])
         there = [unit["text"] for unit in twin.units]
-        if result[1] == "it becomes":
+        if result[1] == "the word becomes":
             said = result[2].strip()
             return said in there or self.case.writes(self.unit, said, text=OTHER[self.text])
-        return self.unit["text"] in there or result[1] != "it stays"
+        return self.unit["text"] in there or result[1] != "the word stays the same"
 
     # --- the pronoun
 
@@ -462,7 +463,7 @@ class Page:
 
     def twin_antecedent(self, said, one):
         twin = self.subject.case(OTHER[self.text])
-        return self.treats(twin, re.fullmatch(r"With .+?: (.+)", said)[1])
+        return self.treats(twin, re.sub("^With .+?, (.+) is the (.+) and becomes ", r"\1 as the \2 and writes ", said))
 
     def treats(self, case, said):
         pronoun, noun, written = re.match(r"(\w+) as the (\w+) and writes (\w+) \(", said).groups()
@@ -487,7 +488,7 @@ class Page:
         kind, layer, head = head_of(self.tab.locator(".th[aria-pressed=true]"))
         [found] = [one for one in self.subject.measured["trust"]["maps"]
                    if (one["view"], one["rows"], one["map"]) == ("raw", "predicts", [layer, head])]
-        return f"Dictionary error {100 * found['aer'][0]:.0f}%" in said
+        return f"Alignment error {100 * found['aer'][0]:.0f}%" in said
 
     def auc(self, said, one):
         head = head_of(self.tab.locator(".th[aria-pressed=true]"))

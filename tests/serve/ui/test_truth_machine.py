@@ -53,6 +53,7 @@ def largest(values):
     return max(range(len(values)), key=lambda i: abs(float(values[i])))
 
 
+STEERED = "The block adds {N} to {lead} with the head and {N} without it."
 SHIFT = 0.1  # of figures that are written so that they add up to the sum as written
 
 
@@ -79,7 +80,7 @@ class Step:
     def count(self, mode):
         """For the word, or for it over the runner-up."""
         self.mode, is_own = mode, mode == "for"
-        self.goal = self.word if is_own else f"{self.word} over {self.runner}"
+        self.goal = f"the score of {self.word}" if is_own else self.lead
         self.parts, self.total = (self.own_parts, self.logit) if is_own else (self.over, self.margin)
 
     def bare(self, id):
@@ -174,7 +175,7 @@ class Sentences(Step):
     # --- what carried the word
 
     def say_carried(self, said):
-        first = r"(Most comes from .+?\.|No single part adds much: many small ones do\.) (.+)"
+        first = r"(Most comes from .+?\.|No single part adds much\. Many small parts add up\.) (.+)"
         most, effect = re.fullmatch(first, said).groups()
         return self.most(most) and self.effect(effect)
 
@@ -201,29 +202,30 @@ class Sentences(Step):
         return max(float(self.column(kind, i)) for i in self.places(*self.read(said, sentence), side))
 
     def effect(self, said):
-        if said == "What the heads do was not tried here: switching each off would take too long.":
+        if said == "The heads were not switched off here, because that would take too long.":
             return not self.tried
         lowest = self.without(*self.needed)
         if said.startswith("The model itself"):
             [lead] = self.read(said, "The model itself prefers {runner}, which leads {word} by {N}.")
             return near(lead, -self.margin)
         if said.startswith("No single head"):
-            [lead] = self.read(said, "No single head decides: with any one off, {word} still leads {runner} by {N} or"
-                                     " more.")
+            [lead] = self.read(said, "No single head decides. With any one head off, {word} still leads {runner} by"
+                                     " at least {N}.")
             return near(lead, lowest) and 0 < self.margin / 2 < lowest
-        fall, _, link = said.partition("; ")
-        becomes = "{runner} would be ahead: the lead of {word}" if lowest < 0 else "its lead over {runner}"
-        before, after = self.read(fall.rstrip(".") + ".", f"Without the head that {self.looks(self.needed)}, {becomes}"
+        fall, link = re.fullmatch(r"(.+? falls from \S+ to \S+\.)(?: (.+))?", said).groups()
+        becomes = "{runner} would be ahead. The lead of {word}" if lowest < 0 else "{lead}"
+        before, after = self.read(fall, f"Without the head that {self.looks(self.needed)}, {becomes}"
                                                           " falls from {N} to {N}.")
         is_so = near(before, self.margin) and near(after, lowest) and lowest <= self.margin / 2
         return is_so and (not link or self.link(link))
 
     def link(self, said):
         if self.mode == "for":  # figures of the lead are on another scale
-            [layer] = self.read(said, "that head also steers the feed-forward block of layer {D}.")
+            [layer] = self.read(said, "That head also steers feed-forward layer {D}.")
             return self.is_steering(layer)
         kind, layer, head = self.needed
-        own, steers = "the head itself adds {N}, and ", "feed-forward layer {D} adds {N} with it, {N} without."
+        own = "The head itself adds {N}. "
+        steers = "Feed-forward layer {D} adds {N} with the head and {N} without it."
         if kind == "encoder":
             return self.is_steering(*self.read(said, steers))
         itself, *steered = self.read(said, own + steers)
@@ -235,23 +237,22 @@ class Sentences(Step):
                 and abs(with_it - without) >= 0.3 and self.without(*self.needed) < self.margin)
 
     def say_sum(self, said):
-        count = "score of {word} (logit) {N}" if self.mode == "for" else "{goal} (margin) {N}"
+        count = "score of {word} (logit) {N}" if self.mode == "for" else "lead over {runner} (margin) {N}"
         return near(*self.read(said, count), self.total)
 
     def say_sums(self, said):
-        of = "score" if self.mode == "for" else "lead"
-        return near(*self.read(said, f"Everything adds up to {{N}}, the {of} of {{goal}}."), self.total)
+        return near(*self.read(said, "All parts add up to {N}, {goal}."), self.total)
 
     def say_river(self, said):
-        return near(*self.read(said, "The vector from which the next word is written. Every block adds to it; together"
-                                     " they give {goal} {N}."), self.total)
+        return near(*self.read(said, "The model writes the next word from this vector. Every block adds to it. In"
+                                     " total, {goal} is {N}."), self.total)
 
     def say_left_out(self, said):
-        if "before this one" in said:
-            [left] = self.read(said, "{D} of the {into} tokens before this one are not drawn.")
+        if "before this word" in said:
+            [left] = self.read(said, "{D} of the {into} tokens before this word are not drawn.")
             return int(left) == self.step + 1 - DRAWN
-        drawn, every, other, adds = self.read(said, "The first {D} of {D} {english} tokens are drawn; the other {D} add"
-                                                    " {N}.")
+        drawn, every, other, adds = self.read(said, "Only the first {D} of {D} {english} tokens are drawn. The other"
+                                                    " {D} add {N}.")
         rest = sum(self.column("cross", i) for i in range(int(drawn), len(self.source)))
         return (int(drawn), int(every), int(other)) == (
             DRAWN, len(self.source), len(self.source) - DRAWN) and near(adds, rest)
@@ -259,56 +260,58 @@ class Sentences(Step):
     # --- rows, blocks, paths, the choice
 
     def say_row(self, said):
-        if " reaches " not in said:
+        if "Looking back at it" in said:
             is_given = "was given" in said  # the start, and the tag of the language
-            name, figure = self.read(said, f"{{X}} {'was given to start from' if is_given else 'is already written'}."
+            name, figure = self.read(said, f"{{X}} {'was given to the model' if is_given else 'is already written'}."
                                            " Looking back at it adds {N} to {goal}.")
             return any(near(figure, self.column("decoder", i)) and is_given == (i < 2)
                        for i in self.places(name, "inputs") if i < self.step)
-        name, figure, short, long = self.read(said, "{X} reaches {goal} with {N}, directly. Its vector is {N} long"
-                                                    " at first and {N} in the end.")
+        name, figure, short, long = self.read(said, "Looking at {X} adds {N} to {goal}. The length of its vector is"
+                                                    " {N} before the first layer and {N} after the last.")
         lengths = self.machine.lengths("encoder")
         return any(near(figure, self.column("cross", i)) and near(short, lengths[0, i]) and near(long, lengths[-1, i])
                    for i in self.places(name, "source"))
 
     def say_last(self, said):
-        name, figure = self.read(said, "{X} is the last word so far; {word} is written from its vector. By itself it"
-                                       " adds {N} to {goal}, what the model adds at every step included.")
+        name, figure = self.read(said, "{X} is the last word so far. The model writes {word} from its vector. The word"
+                                       " itself adds {N} to {goal}. This includes a part that is the same at every"
+                                       " step.")
         return self.step in self.places(name, "inputs") and near(figure, self.own, by=SHIFT)
 
     def say_block(self, said):
         encoder = self.parts["encoder"]
         if "pass information" in said:
-            layer, figure = self.read(said, "{english} words pass information to each other. What layer {D} passes on"
-                                            " adds {N} to {goal}.")
+            layer, figure = self.read(said, "{english} words pass information to each other. What is passed on in"
+                                            " layer {D} adds {N} to {goal}.")
             return near(figure, encoder["attention_rows"][int(layer) - 1].sum())
-        if "worked on alone" in said:
-            layer, figure = self.read(said, "Each {english} word is worked on alone. Layer {D} adds {N} to {goal}.")
+        if "word alone" in said:
+            layer, figure = self.read(said, "This block works on each {english} word alone. In layer {D} it adds {N}"
+                                            " to {goal}.")
             return near(figure, encoder["feed_forward"][int(layer) - 1].sum())
-        if said.startswith("Looking"):
+        if said.startswith("By looking"):
             return self.looking(said)
-        first, _, effect = said.partition(" Without it ")
+        first, _, effect = said.partition(" Without this block, ")
         layer, figure, on, count = self.read(first, "The feed-forward block of layer {D} adds {N} to {goal}. {N} of its"
-                                                    " {N} neurons are on.")
+                                                    " {N} neurons are active.")
         layer = int(layer) - 1
         if not (near(figure, self.block("feed_forward", layer), by=SHIFT) and self.are_on(layer, on, count)):
             return False
         if not effect:
             return not self.tried
-        after, before = self.read(effect, "the lead over {runner} is {N}, not {N}.")
+        after, before = self.read(effect, "{lead} is {N} instead of {N}.")
         return near(after, self.without("feed_forward", layer, 0)) and near(before, self.margin)
 
     def looking(self, said):
-        kind, side, what = ("decoder", "inputs", "back at {into}") if "Looking back" in said else (
+        kind, side, what = ("decoder", "inputs", "back at {into}") if "looking back" in said else (
             "cross", "source", "at {english}")
-        first, _, most = said.partition("; ")
-        layer, figure = self.read(first.rstrip(".") + ".", f"Looking {what}, layer {{D}} adds {{N}} to {{goal}}.")
+        first, _, most = said.partition(" The largest part is from ")
+        layer, figure = self.read(first, f"By looking {what}, layer {{D}} adds {{N}} to {{goal}}.")
         columns = self.parts[kind][int(layer) - 1].sum(0)
         if not near(figure, self.block(kind, int(layer) - 1), by=SHIFT):
             return False
         if not most:
             return abs(columns[largest(columns)]) < 0.051
-        name, value = self.read(most, "most from {X}: {N}.")
+        name, value = self.read(most, "{X}: {N}.")
         return largest(columns) in self.places(name, side) and near(value, columns[largest(columns)])
 
     def are_on(self, layer, on, count):
@@ -319,7 +322,7 @@ class Sentences(Step):
         kind, side, looked = ("decoder", "inputs", "back at") if "looked back" in said else ("cross", "source", "at")
         layer, name, head, share, figure = self.read(
             said.replace(", the last word, ", " "),
-            f"Layer {{D}} looked {looked} {{X}} (head {{D}}: {{D}}%). That adds {{N}} to {{goal}}.")
+            f"Layer {{D}} looked {looked} {{X}} (head {{D}}: {{D}}%). This adds {{N}} to {{goal}}.")
         layer, head, is_last = int(layer) - 1, int(head) - 1, "the last word" in said
         shares = self.maps[kind, layer][:, self.step]
         return any(near(share, 100 * shares[head, i], by=0.1) and shares[head, i] > shares[:, i].max() - 1e-3
@@ -327,19 +330,19 @@ class Sentences(Step):
                    and is_last == (kind == "decoder" and i == self.step) for i in self.places(name, side))
 
     def say_mixing(self, said):
-        layer, row, column, figure = self.read(said, "Layer {D}: {X} looked at {X}. What it took there adds {N} to"
-                                                     " {goal}.")
+        layer, row, column, figure = self.read(said, "In layer {D}, {X} looked at {X}. What was taken from there adds"
+                                                     " {N} to {goal}.")
         found = self.parts["encoder"]["attention"][int(layer) - 1]
         rows, columns = self.places(row, "source"), self.places(column, "source")
         return any(near(figure, found[r, c]) for r in rows for c in columns)
 
     def say_steers(self, said):
         if said.startswith("This head"):
-            layer, after, before = self.read(said, "This head also steers the feed-forward block of layer {D}: without"
-                                                   " the head, that block adds {N} to {lead}, not {N}. Open that block")
+            layer, before, after = self.read(said, "This head also steers the feed-forward block of layer {D}. "
+                                             f"{STEERED} Open that block")
             return self.needed[:2] == self.opened and self.is_steering(layer, before, after)
-        how = "" if self.mode == "for" else ": with it the block adds {N} to the lead over {runner}, without it {N}"
-        figures = self.read(said, f"The head that {self.looks(self.needed)} also steers this feed-forward block{how}.")
+        how = "" if self.mode == "for" else f" {STEERED}"
+        figures = self.read(said, f"The head that {self.looks(self.needed)} also steers this feed-forward block.{how}")
         return self.is_steering(self.steers[0] + 1, *figures)
 
     def say_choice(self, said):
@@ -349,8 +352,8 @@ class Sentences(Step):
         shown = float(self.net.shown(self.logits, self.to)[self.chosen])
         if not (number(vocabulary) == len(self.logits) and near(logit, self.logit) and within(chance, shown)):
             return False
-        return self.is_lead(*self.read(rest, "{runner} by {N}: each point is a factor of 2.7, so {runner} is {N} times"
-                                             " less likely, as the model computes it.")) if rest else self.margin <= 0
+        return self.is_lead(*self.read(rest, "{runner} by {N}. Each point is a factor of 2.7, so {runner} is {N} times"
+                                             " less likely by the raw chances.")) if rest else self.margin <= 0
 
     def is_lead(self, lead, times):
         return near(lead, self.margin) and abs(number(times) / math.exp(self.margin) - 1) < 0.006
@@ -361,8 +364,8 @@ class Sentences(Step):
         kind, layer = self.opened
         side, back = ("inputs", "back ") if kind == "decoder" else ("source", "")
         first = "While reading {X}, head {D}" if kind == "encoder" else "While writing {word}, head {D}"
-        last = f"{'Over all its words, the' if kind == 'encoder' else 'The'} head adds {{N}} to {{goal}}."
-        *row, head, name, share, figure = self.read(said, f"{first} looked {back}most at {{X}}: {{D}}%. {last}")
+        last = f"{'Over all source words, the' if kind == 'encoder' else 'The'} head adds {{N}} to {{goal}}."
+        *row, head, name, share, figure = self.read(said, f"{first} looked {back}most at {{X}} ({{D}}%). {last}")
         head = int(head) - 1
         rows = self.places(row[0], "source") if row else [self.step]
         own = self.parts["encoder"]["heads"] if kind == "encoder" else self.parts[kind].sum(-1)
@@ -372,13 +375,13 @@ class Sentences(Step):
 
     def say_heads(self, said):
         kind, layer = self.opened
-        off = "Off: {lead} with the head’s average over {D} sentences in its place."
+        off = ("“Off” shows {lead} when the head gives its average over {D} sentences instead of its output.")
         over = len(self.net.examples["sentences"])
         if kind == "encoder":
             [sentences] = self.read(said, off)
             return int(sentences) == over
-        shared = "All {D} heads, with bias and rounding ({N}) add {N}."
-        count, bias, figure, sentences = self.read(said, f"{shared} {off}")
+        shared = "All {D} heads together add {N}, including bias and rounding ({N})."
+        count, figure, bias, sentences = self.read(said, f"{shared} {off}")
         heads = len(self.parts[kind][layer])
         return ((int(count), int(sentences)) == (heads, over)
                 and near(figure, self.block(kind, layer), by=SHIFT)
@@ -386,51 +389,51 @@ class Sentences(Step):
 
     def say_choose(self, said):
         if self.margin < 0:
-            [lead] = self.read(said, "Every token gets a score. {runner} has a higher one than {word}, by {N}: the"
-                                     " translation was chosen as a whole, or was given.")
+            [lead] = self.read(said, "Every token gets a score. {runner} scores {N} more than {word}. The search"
+                                     " chose the translation as a whole, or it was given.")
             return near(lead, -self.margin)
         return self.is_lead(*self.read(said, "Every token gets a score. {word} leads by {N}. Each point is a factor of"
-                                             " 2.7, so {runner} is {N} times less likely, as the model computes it."))
+                                             " 2.7, so {runner} is {N} times less likely by the raw chances."))
 
     def say_smoothing(self, said):
-        [vocabulary] = self.read(said, "In training, a part of every answer was spread over all {N} tokens (label"
-                                       " smoothing). The chance as shown takes that out again.")
+        [vocabulary] = self.read(said, "In training, label smoothing spread a part of every target over all {N} tokens."
+                                       " The calibrated chance undoes this.")
         kept = self.net.calibration["languages"][self.to]
         return number(vocabulary) == len(self.logits) and kept["ways"][kept["way"]]["calibrator"]["smoothing"] > 0
 
     def say_lens(self, said):
-        name, chance, rest = self.read(said, "Had layer 1 been the last, the likeliest token here would have been {X}"
-                                             " ({X}). {X}")
+        name, chance, rest = self.read(said, "If layer 1 were the last, the likeliest token here would be {X} ({X})."
+                                             " {X}")
         states = [self.machine.blocks["decoder", layer, "feed_forward"][2][self.step]
                   for layer in range(self.net.config["decoder_layers"])]
         logits = [self.net.logits(self.net.norm("model.decoder.layer_norm", state)) for state in states]
         best, firsts = int(logits[0].argmax()), [int(one.argmax()) == self.chosen for one in logits]
-        wanted = f"{self.word} is first from layer {firsts.index(True) + 1} on." if any(firsts) else (
-            f"No layer puts {self.word} first.")
+        wanted = f"{self.word} ranks first from layer {firsts.index(True) + 1} on." if any(firsts) else (
+            f"{self.word} does not rank first after the last layer.")
         is_so = not any(firsts) or all(firsts[firsts.index(True):])
         is_best = name == self.quoted(best) and within(chance, float(logits[0].softmax(-1)[best]))
         return is_best and is_so and rest == wanted
 
     def say_feed_forward(self, said):
-        on, count, figure = self.read(said, "For {word}, {N} of {N} neurons are on. Together they add {N} to {goal}.")
+        on, count, figure = self.read(said, "For {word}, {N} of {N} neurons are active. The block adds {N} to {goal}.")
         layer = self.opened[1]
         return self.are_on(layer, on, count) and near(figure, self.block("feed_forward", layer), by=SHIFT)
 
     def say_feed_forward_off(self, said):
-        before, after = self.read(said, "Without this block (its average takes its place), {lead} goes from {N} to"
-                                        " {N}.")
+        before, after = self.read(said, "If this block gives its average instead of its output, {lead} changes from {N}"
+                                        " to {N}.")
         return near(before, self.margin) and near(after, self.without("feed_forward", self.opened[1], 0))
 
     def say_steered(self, said):
         kind, layer, head = self.needed
         place = f"(layer {layer + 1}, head {head + 1})"
         name = f"within the source {place}" if kind == "encoder" else f"that {self.looks(self.needed)} {place}"
-        after, before = self.read(said, f"The head {name} also steers this block: without that head, this block adds"
-                                        " {N} to {lead}, not {N}. Open that head")
+        before, after = self.read(said, f"The head {name} also steers this block. {STEERED} Open that head")
         return self.steers[0] == self.opened[1] and self.is_steering(self.opened[1] + 1, before, after)
 
     def say_encoder_feed_forward(self, said):
-        [figure] = self.read(said, "Through what is taken from the source words, this block adds {N} to {goal}.")
+        [figure] = self.read(said, "This block adds {N} to {goal}, through what the decoder takes from the source"
+                                   " words.")
         return near(figure, self.parts["encoder"]["feed_forward"][self.opened[1]].sum())
 
     # --- the way of a word
@@ -440,25 +443,26 @@ class Sentences(Step):
         most = columns.index(max(columns))
         name, lengths = self.names("source")[most], self.machine.lengths("encoder")[:, most]
         if self.stop == 0:
-            return near(*self.read(said, "Every {english} token becomes a vector, drawn here as 8 numbers, and its"
-                                         f" place is added. That of {name} is {{N}} long."), lengths[0])
+            return near(*self.read(said, "Every {english} token becomes a vector, drawn here as 8 numbers. Its"
+                                         f" position is added. The vector of {name} has length {{N}}."), lengths[0])
         if self.stop == 1:
-            long = f"That of {name} is {{N}} long in the end."
-            return near(*self.read(said, "In each layer the words pass information to each other, then a feed-forward"
+            long = f"After the last layer, the vector of {name} has length {{N}}."
+            return near(*self.read(said, "In each layer, the words pass information to each other. Then a feed-forward"
                                          f" block works on each vector alone. {long}"), lengths[-1])
         if self.stop == 2:
-            return near(*self.read(said, "The {english} is read once; every word of the translation can look at all of"
-                                         f" it. What is taken from {name} adds {{N}} to {{goal}}."), columns[most])
+            return near(*self.read(said, "The model reads the {english} text once. Every word of the translation can"
+                                         f" look at all of it. What is taken from {name} adds {{N}} to {{goal}}."),
+                        columns[most])
         if self.stop == 3:
-            last, figure = self.read(said, "{X} is the last word so far. The next is written from its vector: that is"
-                                           " the river. By itself it adds {N} to {goal}.")
+            last, figure = self.read(said, "{X} is the last word so far. The model writes the next word from its"
+                                           " vector, drawn as coloured bands. The word itself adds {N} to {goal}.")
             return self.step in self.places(last, "inputs") and near(figure, self.own, by=SHIFT)
         if self.stop in (4, 5):
             return self.all_looking(said, *(("decoder", "inputs") if self.stop == 4 else ("cross", "source")))
         if self.stop == 6:
-            figure, layer, alone = self.read(said, "These blocks work on the vector on its own; their neurons push"
-                                                   " words up and down. They add {N} to {goal}, in layer {D} alone"
-                                                   " {N}.")
+            figure, layer, alone = self.read(said, "These blocks work on the vector alone. Their neurons raise the"
+                                                   " scores of some words and lower others. They add {N} to {goal}."
+                                                   " Layer {D} alone adds {N}.")
             parts = self.parts["feed_forward"]
             return (near(figure, parts.sum(), by=SHIFT * len(parts)) and near(alone, parts.max(), by=SHIFT)
                     and float(parts[int(layer) - 1]) > float(parts.max()) - SHIFT)
@@ -468,7 +472,7 @@ class Sentences(Step):
         first, _, most = said.partition(" Most comes from ")
         every = self.net.config["decoder_layers"]
         columns = [float(self.column(kind, i)) for i in range(len(self.names(side)))]
-        if not near(*self.read(first, "This adds {N} to {goal}."), self.all_of(kind), by=SHIFT * every):
+        if not near(*self.read(first, "These blocks add {N} to {goal}."), self.all_of(kind), by=SHIFT * every):
             return False
         if not most:
             return max(columns) < 0.16
@@ -486,7 +490,7 @@ class Sentences(Step):
                 return False
         is_last = self.step == len(self.machine.target) - 1
         return then == ("Then the translation is done." if is_last
-                        else "Then the machine starts again for the next word.")
+                        else "Then the model starts again for the next word.")
 
 
 TRANSLATION = """() => {
@@ -524,7 +528,7 @@ class Reader:
 
     def read(self, sentences, within=".other"):
         """A sentence that cannot be read is one that nobody checked."""
-        sentences.tried = "not tried here" not in self.tab.locator("[data-says=machine-carried]").inner_text()
+        sentences.tried = "not switched off here" not in self.tab.locator("[data-says=machine-carried]").inner_text()
         for kind, said in self.tab.locator(within).evaluate(READ):
             self.met[kind] = self.met.get(kind, 0) + 1
             try:

@@ -27,7 +27,7 @@ NAMES = ("storybook", "everyday")
 TEXTS = [CAT, "The astronaut did not open the laptop because it was too heavy.", "The soup is cold."]
 TECHNICAL = {"cross-attention": "cross", "decoder self-attention": "decoder", "encoder self-attention": "encoder"}
 CHANCE = r"(?:over |under )?[\d.]+%"
-MARKS = "marks such as the end"
+MARKS = "special tokens"
 
 
 @pytest.fixture(scope="module")
@@ -124,9 +124,9 @@ class Sentences:
             for j, b in enumerate(other):
                 longest[i + 1][j + 1] = longest[i][j] + 1 if a == b else max(longest[i][j + 1], longest[i + 1][j])
         shared = longest[-1][-1]
-        assert said.startswith(f"They share {shared} words and punctuation marks, in the same order; ")
+        assert said.startswith(f"Both write the same {shared} words and punctuation marks in the same order. ")
         for name, own in zip(NAMES, (one, other), strict=True):
-            number, named = re.search(rf"{name} has (\d+|no) others?(?: \((.+?)\))?[,.]", said).groups()
+            number, named = re.search(rf"{name} has (\d+|no) other words?(?: \((.+?)\))?\.", said).groups()
             assert int(number.replace("no", "0")) == len(own) - shared
             listed = re.sub(r" and \d+ more$", "", named or "")
             assert all(word.strip("“”") in own for word in listed.split(", ") if word)
@@ -140,10 +140,10 @@ class Sentences:
     def chance(self, said):
         all_chances = self.seen.chances()
         most = max(abs(a - b) for _, a, b in all_chances)
-        if said.startswith("Of no word"):
+        if said.startswith("For every word"):
             return most < 0.0101
         word, first, second = re.fullmatch(
-            rf"They disagree most about (.+): its chance is ({CHANCE}) for {NAMES[0]} and ({CHANCE}) for {NAMES[1]}\.",
+            rf"The models differ most on (.+): its chance is ({CHANCE}) for {NAMES[0]} and ({CHANCE}) for {NAMES[1]}\.",
             said).groups()
         return any(within(first, a) and within(second, b) and abs(a - b) > most - 0.01 for text, a, b in all_chances
                    if text == word.strip("“”"))
@@ -152,18 +152,18 @@ class Sentences:
         first, second = (sum(steps[record["given"]:]) for steps, record in zip(self.seen.steps, self.seen.records,
                                                                              strict=True))
         fall = first - second
-        if said == f"The whole translation is just as likely to {NAMES[1]} as to {NAMES[0]}.":
+        if said == f"The whole translation is just as likely for {NAMES[1]} as for {NAMES[0]}.":
             return abs(fall) < 0.15
-        over, number, verb = re.fullmatch(rf"The whole translation is (over )?([\d.,]+)× (less|more) likely to"
-                                          rf" {NAMES[1]} than to {NAMES[0]}\.", said).groups()
+        over, number, verb = re.fullmatch(rf"The whole translation is (over )?([\d.,]+)× (less|more) likely for"
+                                          rf" {NAMES[1]} than for {NAMES[0]}\.", said).groups()
         times = float(number.replace(",", ""))
         assert (fall > 0) == (verb == "less")
         return math.exp(abs(fall)) >= times if over else abs(math.exp(abs(fall)) / times - 1) < 0.06
 
     def where(self, said):
         number, most, high, least, low = re.fullmatch(
-            r"Of (\d+) pairs of matched heads, those of (.+) differ most: on average (\d+)% of their attention lies"
-            r" elsewhere; those of (.+) differ least \((\d+)%\)\.", said).groups()
+            r"(\d+) pairs of heads are matched\. Pairs of (.+) differ most: on average, (\d+)% of their attention goes"
+            r" to different words\. Pairs of (.+) differ least \((\d+)%\)\.", said).groups()
         means = {}
         for kind in KINDS:
             own = [one[3] for one in self.seen.pairs if one[0] == kind]
@@ -184,11 +184,12 @@ class Sentences:
         kind, layer, head = self.tab.locator(".beside .story [aria-pressed=true]").get_attribute("data-head").split(".")
         [(_, _, _, distance, rows, looks)] = [one for one in self.seen.pairs
                                               if one[:2] == (kind, (int(layer), int(head)))]
-        if said == "The two maps are alike to within 1%.":
+        if said == "The two maps differ by less than 1%.":
             return distance < 0.0051
         share, verb, word, *each = re.fullmatch(
-            r"(\d+)% of their attention lies elsewhere, most of it while (reading|writing) (.+?): \w+’s looks most"
-            r" at (.+?) \((\d+)%\), \w+’s looks most at (.+?) \((\d+)%\)\.", said).groups()
+            r"(\d+)% of their attention goes to different words\. They differ most while (reading|writing) (.+?)\. The"
+            r" head of \w+ looks most at (.+?) \((\d+)%\)\. The head of \w+ looks most at (.+?) \((\d+)%\)\.",
+            said).groups()
         texts = [{n: one["text"] for n, one in words(self.seen.records[0], side).items()} | {None: MARKS}
                  for side in ("source" if kind == "encoder" else "target", "target" if kind == "decoder" else "source")]
         assert abs(100 * distance - int(share)) < 0.6 and (verb == "reading") == (kind == "encoder")

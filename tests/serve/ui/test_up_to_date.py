@@ -17,7 +17,7 @@ def choose_model(tab, name):
 
 def open_tool(tab, question):
     tab.get_by_role("button", name=question).click()
-    tab.wait_for_function("() => !document.querySelector('.drawer').innerText.includes('Working it out')")
+    tab.wait_for_function("() => !document.querySelector('.drawer').innerText.includes('Computing')")
 
 
 def close(tab):
@@ -45,7 +45,7 @@ def test_the_steps_and_the_curve_are_those_of_the_model_shown(tab):
 
 def test_a_new_text_ends_the_replay(tab):
     tab.get_by_role("button", name="Watch it learn").click()
-    tab.get_by_text("What it wrote by itself after").wait_for()
+    tab.get_by_text("The model’s translation after").wait_for()
     type_in(tab, "Where is the station?")
     tab.wait_for_function("() => document.querySelector('.tgt').innerText.includes('gare')")
     for _ in range(8):  # two moments
@@ -73,7 +73,7 @@ def test_what_is_asked_about_a_translation_names_its_tokens(tab):
     weights = tab.locator(".drawer tbody tr td:nth-last-child(2)").all_inner_texts()
     assert f"{100 * max(map(float, weights)):.0f}%" == most
     close(tab)
-    open_tool(tab, "What would each layer have said?")
+    open_tool(tab, "What would each layer write?")
     assert "installer" not in tab.locator(".drawer thead").inner_text(), "written as four tokens"
     close(tab)
     tab.get_by_role("button", name="Show:").click()
@@ -87,7 +87,7 @@ def test_what_is_asked_about_a_translation_names_its_tokens(tab):
 # --- heads off
 
 
-@pytest.mark.parametrize(("head", "verdict"), [("decoder.0.0", "stays"), ("cross.0.0", "changes")])
+@pytest.mark.parametrize(("head", "verdict"), [("decoder.0.0", "stays the same"), ("cross.0.0", "changes")])
 def test_both_translations_of_heads_off_are_by_one_engine(tab, head, verdict):
     """Int8 and float32 weights translate this sentence differently with every head."""
     type_in(tab, MARRIED)
@@ -100,9 +100,9 @@ def test_both_translations_of_heads_off_are_by_one_engine(tab, head, verdict):
     said.wait_for()
     whole, without = tab.locator(".drawer .res p[lang]").all_inner_texts()
     assert whole == "Je ne pense pas qu'elles sont mariées." != shown == "Je ne pense pas qu'ils sont mariés."
-    assert (without == whole) == (verdict == "stays")
+    assert (without == whole) == (verdict == "stays the same")
     assert said.inner_text() == f"The translation {verdict}.", "effects are of the translation above"
-    assert "whose own translation is not the one above" in tab.locator(".drawer .res").inner_text()
+    assert "which translate the text differently from above" in tab.locator(".drawer .res").inner_text()
 
 
 def test_heads_off_keep_the_forced_beginning_and_the_beams(tab):
@@ -135,14 +135,14 @@ def test_the_heads_that_are_off_are_those_of_the_model(tab):
 # --- roles
 
 
-def test_a_head_that_was_taught_its_role_is_said_to_be(tab):
+def test_a_supervised_head_is_marked(tab):
     """In its name; not only in a tooltip."""
     choose_model(tab, "everyday")
     tab.locator("[data-head='cross.0.0']").first.click()
-    assert tab.locator(".eyebrow .badge.tone-blue").inner_text() == "word for word (taught)"
-    assert "word for word (taught)" in tab.locator(".th[data-head='cross.0.0']").get_attribute("aria-label")
+    assert tab.locator(".eyebrow .badge.tone-blue").inner_text() == "word for word (supervised)"
+    assert "word for word (supervised)" in tab.locator(".th[data-head='cross.0.0']").get_attribute("aria-label")
     tab.locator("[data-head='cross.1.4']").first.click()
     assert tab.locator(".eyebrow .badge.tone-blue").inner_text() == "word for word", "by itself"
-    assert "(taught)" not in tab.locator(".keys").inner_text(), "the colour is that of all such heads"
+    assert "(supervised)" not in tab.locator(".keys").inner_text(), "the colour is that of all such heads"
     choose_model(tab, "storybook")
-    assert "taught" not in tab.locator(".explore").inner_text()
+    assert "supervised" not in tab.locator(".explore").inner_text()

@@ -47,9 +47,9 @@ def test_with_the_keyboard_a_file_is_chosen_translated_and_saved(open_tab, small
     assert saved.value.path().read_text("utf-8") == translator(text, target="fr").text
     assert not violations(tab, context=".upload")
     for name, data, told in (
-        ("a.xyz", b"x", "a.xyz: files of this format cannot be translated. Choose one of txt"),
+        ("a.xyz", b"x", "a.xyz: Seq2See cannot translate this format. Choose one of txt"),
         ("a.txt", b"\xff", "a.txt is not UTF-8 (byte 1)"),
-        ("a.txt", b"x" * 501, "a.txt has 1 kB: at most 1 kB are allowed."),
+        ("a.txt", b"x" * 501, "a.txt is 1 kB long. The limit is 1 kB."),
     ):
         tab.locator(".upload input").set_input_files({"name": name, "mimeType": "", "buffer": data})
         says(tab, told.replace(" kB", "\u00a0kB"))
@@ -71,7 +71,7 @@ def test_on_a_phone_a_file_is_dropped_anywhere_and_can_be_cancelled(open_tab):
         assert tab.locator(".upload .sent").inner_text() == ""
         stub.gate.set()
         tab.evaluate(DROP, ["a.txt", "x", 2])
-        says(tab, "One file at a time.")
+        says(tab, "Choose one file at a time.")
         tab.evaluate(DROP, ["a.txt", "x", 1])
         says(tab, "a.txt is translated.")
         tab.locator(".upload").get_by_role("button", name="Close").click()
