@@ -1,4 +1,4 @@
-// Which words does it find alike?  Neighbours in the vocabulary, analogies, and one word in several sentences.
+// Which words are similar?  Neighbours in the vocabulary, analogies, and one word in several sentences.
 
 import { inside, noted, notedText, shown, table } from "./answers.js";
 import { html, slide } from "./markup.js";

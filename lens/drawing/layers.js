@@ -1,4 +1,4 @@
-// What would each layer have said?  The word that each decoder layer would have written, had it been the last.
+// What would each layer write?  The word that each decoder layer would write if it were the last.
 
 import { inside, shown, table } from "./answers.js";
 import { inLanguage } from "./languages.js";

@@ -18,7 +18,7 @@
 import { CAT } from "./lesson_parts.js";
 import { html, paint } from "./markup.js";
 
-const WAITING = html`<p class="soft">Working it out…</p>`;
+const WAITING = html`<p class="soft">Computing…</p>`;
 
 // What a reader has done in each lesson during the visit: { state, guess }, the guess a number of an option.
 const visits = new Map();

@@ -1,5 +1,5 @@
 // The river: the vector of the next word, in bands by where it comes from, and the strands that flow into it.
-// Thickness is what is added to the word that is followed, in points; what speaks against it is dashed.
+// Thickness is what is added to the word that is followed, in points; what counts against it is dashed.
 
 import { html } from "./markup.js";
 import { growth } from "./machine_sums.js";
@@ -9,7 +9,7 @@ const POINT = 3.3;              // pixels of thickness for a point, where there 
 const LEAST = 0.12, SHARE = 0.01;  // points, and share of the sum, from which a path is drawn
 const HOT = 0.18;        // points from which a row is marked
 const THINNEST = 1.2;
-const BANDS = ["cross", "decoder", "own", "feed_forward"];  // from top to bottom; what speaks against lies below
+const BANDS = ["cross", "decoder", "own", "feed_forward"];  // from top to bottom; what counts against lies below
 const TONES = { cross: "blue", decoder: "green", own: "ochre", feed_forward: "slate", encoder: "blue",
   encoder_feed_forward: "blue", against: "orange" };
 const toneOf = (kind, value) => value < 0 ? "orange" : TONES[kind];
