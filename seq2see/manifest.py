@@ -46,9 +46,11 @@ def check_manifest(folder: Path, *, remedy: str = "") -> None:
         names_are_plain = all(Path(name).name == name for name in checksums)
         whole = content["of_these_sums"] == _checksum_of(checksums) and names_are_plain
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UserError(f"{path} is damaged: {remedy or 'expected SHA-256 checksums of files beside it'}") from error
+        raise UserError(f"{path} is damaged:"
+                        f" {remedy or 'expected SHA-256 checksums of the files in its folder'}") from error
     if not whole:
-        raise UserError(f"{path} is damaged: {remedy or 'its own checksum or a file name is wrong'}")
+        raise UserError(f"{path} is damaged:"
+                        f" {remedy or 'its own checksum or a file name is wrong; copy the folder again'}")
     for name, expected in checksums.items():
         file = folder / name
         if not file.is_file():

@@ -69,10 +69,10 @@ def lines(names: Sequence[str], comparisons: Sequence[Comparison]) -> list[str]:
     """The comparison as people read it."""
     first, last = comparisons[0], comparisons[-1]
     found = [f"A  {names[0]}: {printable(first.translation)}",
-             f"B  {names[1]}: {printable(last.translation) if last is not first else 'the same'}"]
+             f"B  {names[1]}: {printable(last.translation) if last is not first else 'the same translation'}"]
     for which, one in zip("AB", comparisons, strict=False):
         found += ["", f"Probability of {which}'s translation (log-probability: A {one.log_probs[0]:.3f},"
-                      f" B {one.log_probs[1]:.3f}), and tokens that would be written instead:"]
+                      f" B {one.log_probs[1]:.3f}), and the token that a model prefers, if another:"]
         longest = max((len(word.word) for word in one.words), default=0)
         for word in one.words:
             rather = [f"{name}: {printable(instead)}" for name, instead in
@@ -87,5 +87,5 @@ def lines(names: Sequence[str], comparisons: Sequence[Comparison]) -> list[str]:
         at = f"{printable(head.row.word)} ({looks})"
         found.append(f"  {head.first!s:12} {head.second!s:12} {head.distance:8.2f}  {at}")
     if len(first.heads) > SHOWN:
-        found.append(f"  and {len(first.heads) - SHOWN} more: --html FILE has all")
+        found.append(f"  and {len(first.heads) - SHOWN} more (for all heads: --html FILE)")
     return [*found, *([alone_line("AB", first)] if first.alone else [])]

@@ -59,8 +59,8 @@ def test_a_run_here_of_that_name_wins_and_another_folder_does_not(home, folder):
     ("everday", r"there is no folder everday; did you mean everyday\?"),
     ("Storybook", r"there is no folder Storybook; did you mean storybook\?"),
     ("runs/min", r"there is no folder runs/min; did you mean runs/mine\?"),
-    ("opus", "there is no folder opus; give the folder of a trained model, or everyday or storybook from the package,"
-             " or train one: seq2see train storybook"),
+    ("opus", "there is no folder opus; give the folder of a trained model or a packaged model "
+             r"\(everyday, storybook\), or train one: seq2see train storybook"),
 ])  # fmt: skip
 def test_a_name_that_nothing_has_is_one_line_with_the_nearest(home, name, said):
     Path("runs/mine").mkdir(parents=True)
