@@ -103,7 +103,7 @@ def test_a_choice_fitted_to_other_weights_is_not_used(folder, files, run):
     fitted = replace(fitted, fingerprint=fingerprint(folder))
     fitted.save(folder / "alignment.json")
     assert loaded(folder).alignment == fitted
-    assert run(folder, *files)[2].startswith("fitted: ")
+    assert run(folder, *files)[2].startswith("word links fitted: ")
     checkpoint = tiny.save(folder / "checkpoint-9", *tiny.seq2see())
     assert loaded(checkpoint).alignment == fitted, "of the same weights"
     tiny.save(folder, *tiny.seq2see(seed=1))  # trained on

@@ -350,7 +350,7 @@ def test_only_the_same_is_resumed(copied, tmp_path, monkeypatch):
     assert "b.txt.part was begun with another input; repeat" in copied(*again, "--resume")[2]
     (tmp_path / ".b.txt.seq2see.json").unlink()
     said = copied(*again, "--resume")[2]
-    assert ".b.txt.seq2see.json is missing or damaged, so b.txt.part cannot be resumed: remove b.txt.part" in said
+    assert ".b.txt.seq2see.json is missing or damaged, so b.txt.part cannot be resumed; delete b.txt.part" in said
     (tmp_path / "a.txt").write_bytes(LINES)
     begun()
     assert copied(*again, "--resume")[:2] == (0, "b.txt\n")
