@@ -185,7 +185,7 @@ def test_every_table_has_such_a_header(name, text, tmp_path):
     ("nllb", "question,answer", [], 2, "name its two columns by language codes, or set data.source and data.target"),
     ("marian", "fr,de", [], 2, "this model does not translate from fr"),
     ("marian", "en,fr", ["tokenizer.vocab_size=500"], 2, "leave out tokenizer.vocab_size"),
-    ("marian", "en,fr", ["model.d_model=512"], 2, "model.d_model in finetune has no effect beside model.init_from"),
+    ("marian", "en,fr", ["model.d_model=512"], 2, "model.d_model in finetune has no effect with model.init_from"),
     ("marian", "en,fr", ["training.guided_weight=1"], 2, "leave out training.guided_weight"),
     ("marian", "en,fr", ["model.lora=2", "training.freeze=[encoder]"], 2, "training.freeze in finetune has no effect"),
 ])  # fmt: skip
@@ -199,4 +199,4 @@ def test_contradictions_and_unknown_languages_are_one_line(family, header, asked
 def test_what_does_not_fit_is_said_with_what_to_change(base, data, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("seq2see.training.memory_need.free_memory", lambda device: 0.0)
     assert tune(base, data, tmp_path / "run", *FEW) == 0
-    assert "may not fit: set model.lora=8, training.gradient_accumulation_steps=4" in capsys.readouterr().err
+    assert "may not fit; set model.lora=8, training.gradient_accumulation_steps=4" in capsys.readouterr().err

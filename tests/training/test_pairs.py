@@ -134,7 +134,7 @@ FAULTS = {
     "missing file": (lambda folder: str(folder / "no.tsv"), r"no\.tsv' is no folder, no table"),
     "missing column": (written("a.tsv", "en\tde\nx\ty\n"), r"a\.tsv, line 1: expected .*en, fr, found 'en, de'"),
     "a torn row": (written("a.tsv", "en\tfr\nx\ty\nx\n"), r"a\.tsv, line 3: expected 2 columns as in line 1, found 1"),
-    "not CSV": (written("a.csv", 'en,fr\na,b\n"c,d\ne,f\n'), r"a\.csv, line 3: not CSV \(.*\); mend the row that"),
+    "not CSV": (written("a.csv", 'en,fr\na,b\n"c,d\ne,f\n'), r"a\.csv, line 3: not CSV \(.*\); correct the row that"),
     "semicolons": (written("a.csv", "fr;en\nTiens, toi;You\n"), r"a\.csv, line 1: .* semicolons.* as a \.tsv"),
     "semicolons, quoted": (written("a.csv", '"x, y; z";"y"\n'), r"a\.csv, line 1: .* semicolons, expected commas"),
     "not JSON": (written("a.jsonl", '{"en": "x", "fr": "y"}\n{"en":\n'), r"a\.jsonl, line 2: not JSON"),
@@ -247,7 +247,7 @@ def test_rows_that_cannot_be_read_may_be_skipped_and_are_counted(tmp_path):
                  "expected 2 columns as in line 1, found 1": 1}),
         (lines, {"no text for en, fr; name its keys by these codes, or source and target, or set data.source and"
                  " data.target": 4,
-                 "not JSON, one object a line": 2}),
+                 "not JSON (expected one object per line)": 2}),
     ):
         skipped, settings = Counter(), data(path, on_invalid="skip")
         pairs = list(clean(settings, find_part(settings, "train"), skipped))
@@ -494,7 +494,7 @@ def test_a_pair_about_words_of_headers_is_a_pair(tmp_path, row):
                                    ("question_pt", "answer-FR"), ("Input", "Output text"), ("French", "German"),
                                    ("sentence1", "sentence2"), ("prompt", "response"), ("review", "sentiment")])
 def test_a_header_without_codes_is_never_read_as_a_pair(tmp_path, kind, names):
-    with pytest.raises(UserError, match=r"line 1: .* is a header and no pair; name the columns .*: pt, fr") as caught:
+    with pytest.raises(UserError, match=r"line 1: .* is a header, not a pair; name the columns .*: pt, fr") as caught:
         read(table(tmp_path, kind, names))
     assert "\n" not in str(caught.value)
 

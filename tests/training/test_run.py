@@ -68,7 +68,7 @@ def test_the_card_has_front_matter_scores_and_lines_that_run(run):
     assert "license" not in yaml.safe_load(front)
     assert "](curve.png)" in body and (run / "curve.png").read_bytes().startswith(b"\x89PNG")
     assert "| val (" in body and "nrefs:1|case:mixed" in body
-    assert "run; translated as by seq2see translate, with CTranslate2 in int8. Signatures" in body
+    assert "run; translated as seq2see translate does, with CTranslate2 in int8. Signatures" in body
     code = body.split("```python\n")[1].split("```")[0]
     assert "seq2see" not in code
     exec(compile(code, "README.md", "exec"), {})
@@ -301,7 +301,7 @@ def test_a_fine_tuned_run_records_what_was_in_force(run, toy_file, tmp_path, cap
     assert load_checkpoint(tmp_path / "run").config.d_model == 16
     capsys.readouterr()
     assert train(*settings, "training.resume=true", "model.encoder_layers=2") == 2
-    assert "model.encoder_layers in finetune has no effect beside model.init_from" in last_error(capsys)
+    assert "model.encoder_layers in finetune has no effect with model.init_from" in last_error(capsys)
 
 
 def test_fine_tuning_has_a_dropout_of_its_own(run, toy_file):
