@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
         run_experiment(config, moments=MOMENTS if not args.no_measures and can_be_replayed(config) else 0)
     except (KeyboardInterrupt, SystemExit) as stopped:
         how = "to continue" if numbered(config.output) else "no checkpoint was written yet; to start again"
-        report(f"stopped (run folder {config.output}); {how}, repeat the command with training.resume=true")
+        report(f"stopped; {how}, repeat the command with training.resume=true (run folder {config.output})")
         if isinstance(stopped, SystemExit):
             raise
         return 130

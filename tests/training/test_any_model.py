@@ -32,7 +32,7 @@ def test_a_family_learns_its_pairs_and_plain_transformers_translates_the_same(fa
     learn = [*LEARN, f"training.max_steps={200 if family in ('t5', 'byt5') else 120}"]
     assert tune(base, write_table(tmp_path / "mine.csv", header), tmp_path / "run", *learn) == 0
     said = capsys.readouterr()
-    assert "before and after: BLEU" in said.out
+    assert "before and after training: BLEU" in said.out
     sources, targets = zip(*PAIRS, strict=True)
     translator = Translator.from_pretrained(tmp_path / "run", precision="float32")
     written = [one.text for one in translator(list(sources), source="en", target=header[-2:],
@@ -80,7 +80,7 @@ def test_the_model_keeps_how_it_generates(run, base):
 def test_the_card_names_the_base_and_tells_before_and_after(run, base):
     card, metrics = (run / "README.md").read_text("utf-8"), read(run / "metrics.json")
     assert yaml.safe_load(card.split("---")[1])["base_model"] == str(base)
-    assert "trust_remote_code" not in card and "seen_words" not in card and "before and after: BLEU" in card
+    assert "trust_remote_code" not in card and "seen_words" not in card and "before and after training: BLEU" in card
     assert {*metrics["before"]["held_out"]["val"]} == {"before", "after"}
     assert metrics["before"]["sample"]["sentences"] == 2 and "(2 sentences of " in card
     assert not (run / "seen_words.json").exists()

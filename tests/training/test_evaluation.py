@@ -181,7 +181,7 @@ def test_a_part_that_a_table_does_not_have_is_one_line(run, tmp_path, measured, 
     assert "there is no 'nonsense'" in refused(run, capsys, "--data", table, "--split", "nonsense")
     assert "train, val, test and all" in refused(run, capsys, "--split", "nonsense")
     change(run, test_fraction=0.0)
-    assert "there is no 'test': the training set no test pairs aside" in (line := refused(run, capsys)) and "--split val" in line
+    assert "no 'test': the training set no test pairs aside" in (line := refused(run, capsys)) and "--split val" in line
     assert f"{table} has no pairs in all" in refused(run, capsys, "--data", write_table(table, []))
     assert not measured
 
@@ -239,7 +239,7 @@ def test_of_several_targets_each_is_among_the_final_pairs(tmp_path, measured, mo
 def test_of_other_data_nothing_is_left_out_and_of_its_own_it_is_told(run, tmp_path, measured, capsys):
     _, said = evaluated(run, capsys)
     for line in ("an empty side", "a side longer", "copies of other pairs"):
-        assert f"own.tsv: left out 1 pairs: {line}" in said
+        assert f"own.tsv: skipped 1 pairs: {line}" in said
     measured.clear()
     lines = [*LINES, LINES[0], (f"{'the cat ' * 9}sleeps", "x")]
     table = write_table(tmp_path / "other.tsv", lines)

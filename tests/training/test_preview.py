@@ -21,7 +21,7 @@ def test_a_dry_run_foretells_the_run(toy_file, tmp_path, monkeypatch, capsys):
     assert train(*settings) == 0
     assert yaml.safe_load(shown) == yaml.safe_load(Path("run/run.yaml").read_text("utf-8"))
     training = json.loads(Path("run/metrics.json").read_text("utf-8"))["training"]
-    assert f"# model: {training['parameters']:,} parameters, of which {training['parameters']:,} are trained" in shown
+    assert f"# model: {training['parameters']:,} parameters ({training['parameters']:,} trained)" in shown
     assert training["steps"] and f"# steps: {training['steps']:,} (one batch each);" in shown
     assert f"an epoch of {training['pairs']:,} pairs has " in shown
     lines = shown.splitlines()
