@@ -70,7 +70,8 @@ def held_out_pairs(
     else:
         language_pair(translator, source, target)
         corpora = _own_corpora(translator.folder, target, reported=reported)
-    name = ", ".join(Path(path).name for path in check or data) or "the run's held-out pairs"
+    deciding = [path for path in check if path != STORYBOOK] or data
+    name = ", ".join(Path(path).name for path in deciding) or "the run's held-out pairs"
     return corpora + checked, name
 
 

@@ -11,10 +11,11 @@ change a file can also update its checksum.  The rules:
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 
 NAME = "manifest.json"
@@ -28,6 +29,19 @@ def write_manifest(folder: Path, *, leave_out: Sequence[str] = NOTES) -> None:
     checksums = {path.name: sha256(path) for path in files}
     content = {"sha256": checksums, "of_these_sums": _checksum_of(checksums)}
     (folder / NAME).write_text(json.dumps(content, indent=1, ensure_ascii=False), "utf-8")  # without \n: all is checked
+
+
+def refresh_manifest(folder: Path, changed: Collection[str]) -> None:
+    """Update the checksums of files that were written into a folder after its manifest, where that lists them."""
+    path = folder / NAME
+    if not path.is_file():
+        return
+    content = json.loads(path.read_text("utf-8"))
+    checksums = content.get("sha256", {})
+    if renewed := {name: sha256(folder / name) for name in changed if name in checksums}:
+        checksums |= renewed
+        atomic_write(path, json.dumps({"sha256": checksums, "of_these_sums": _checksum_of(checksums)}, indent=1,
+                                      ensure_ascii=False))
 
 
 def check_manifest(folder: Path, *, remedy: str = "") -> None:

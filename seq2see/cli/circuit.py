@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from textwrap import wrap
 
-from seq2see.cli.compare import translated, write_page
+from seq2see.cli.compare import check_page, translated, write_page
 from seq2see.lens import Circuit, SentencePair, Trace, find_circuit
 from seq2see.lens.circuit_page import ABOUT, HEAD, cells, circuit_page, kept_line
 from seq2see.lens.wording import printable
@@ -23,6 +23,7 @@ def run(args: argparse.Namespace) -> None:
     texts = args.sentence, args.other
     for text in texts:
         check_text(text)  # before the model is loaded
+    check_page(args.html)
     with only_results_on_stdout():
         [model] = load_on_one_engine([args.run], engine=args.engine, device=args.device,
                                      trust_remote_code=args.trust_remote_code)

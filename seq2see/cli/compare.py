@@ -1,6 +1,8 @@
 """The verb `compare`: two models on one sentence, on the terminal and as a page."""
 
 import argparse
+import errno
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,6 +27,7 @@ def run(args: argparse.Namespace) -> None:
     """`args.first`, `args.second`, `args.sentence`, `args.source`, `args.target`, `args.num_beams`, `args.engine`,
     `args.device` and `args.html`."""
     check_text(args.sentence)  # before the models are loaded
+    check_page(args.html)
     with only_results_on_stdout():
         models = load_on_one_engine([args.first, args.second], engine=args.engine, device=args.device,
                                     trust_remote_code=args.trust_remote_code)
@@ -54,6 +57,17 @@ def translated(model: Translator, text: str, *, source: str, target: str, num_be
     result = model(text, source=source, target=target, num_beams=num_beams)
     check_one_sentence(result, model.name)
     return result
+
+
+def check_page(path: str | None) -> None:
+    """UserError, before the models are loaded, for a page that cannot be written."""
+    if path is None:
+        return
+    folder = Path(os.path.realpath(path)).parent
+    error = (errno.EISDIR if Path(path).is_dir() else errno.ENOENT if not folder.is_dir() else
+             errno.EACCES if not os.access(folder, os.W_OK | os.X_OK) else 0)  # fmt: skip
+    if error and not (Path(path).exists() and not Path(path).is_dir()):  # a pipe, or a file in a closed folder
+        raise UserError(f"cannot write {path} ({os.strerror(error)}); choose a writable file with --html")
 
 
 def write_page(path: str, page: str) -> None:

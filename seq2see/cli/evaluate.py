@@ -25,6 +25,10 @@ def run(args: argparse.Namespace) -> int:
     object."""
     if args.html and not args.against:
         raise UserError("--html compares two models: also give --against MODEL", exit_code=2)
+    if args.html:
+        from seq2see.cli.compare import check_page  # imports torch and matplotlib
+
+        check_page(args.html)
     names = [args.run, *([args.against] if args.against else [])]
     models = load_on_one_engine(names, engine=args.engine, device=args.device,
                                 trust_remote_code=args.trust_remote_code)

@@ -135,6 +135,8 @@ def check_outputs(files: Sequence[LineFile | Path], outs: Sequence[Path], *, nam
         if isinstance(file, LineFile) and out.exists() and not out.is_file():
             raise UserError(f"{out} is not a regular file, so an interrupted translation could not be resumed;"
                             " translate standard input instead")
+        if out.is_file() and out.is_absolute() and out.parts[1] in ("dev", "proc"):  # /dev/stdout
+            raise UserError(f"{out} is redirected to a file, which would be replaced; name that file with -o")
         if out.resolve() in inputs:
             raise UserError(f"the translation of {path} would overwrite {out}: give another -o", exit_code=2)
         if out.resolve() in seen:

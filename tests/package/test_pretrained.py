@@ -222,7 +222,7 @@ def test_its_card_has_the_scores_of_its_metrics(model):
     assert model.parent != SHIPPED or "](reliability.png)" in card
     released = metrics["release"]
     assert released["commit"] in card and f"Seq2See {released['version']}" in card
-    assert f"its seed is {released['seed']}." in card and f"{released['rounding']:.4f}." in card
+    assert f"training is {released['seed']}." in card and f"{released['rounding']:.4f}." in card
 
 
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
