@@ -103,7 +103,7 @@ def copy_measured(run: Path, made: Path) -> None:
     before, after = fingerprint(run), fingerprint(made)
     for path in (run / name for name in MEASURED):
         if not path.is_file():
-            print(f"{path} does not exist: {made.name} is released without it", file=sys.stderr)
+            print(f"{path} does not exist; {made.name} is released without this file", file=sys.stderr)
             continue
         zipped = path.suffix == ".gz"
         text = gzip.decompress(path.read_bytes()).decode() if zipped else path.read_text("utf-8")

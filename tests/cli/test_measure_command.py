@@ -211,8 +211,8 @@ def _few(monkeypatch):
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    ("", "has no run.yaml that names its training data: give --data FILE"),
-    ("--data none.csv", "none.csv is no file of sentence pairs here"),
+    ("", "has no run.yaml, so its own pairs are unknown; give --data FILE"),
+    ("--data none.csv", "none.csv is not a file of sentence pairs"),
     ("--data own.csv --to xx", "this model does not translate to xx; choose en to fr, en to de"),
     ("--data own.csv --links none", "No such file or directory: none"),
     ("--links own.csv", "needs one file of pairs: give --data FILE"),
