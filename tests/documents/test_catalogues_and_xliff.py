@@ -213,7 +213,7 @@ def test_elements_move_with_their_words():
     (b"<xliff", "a.xlf is broken: "), (b"<a/>", "a.xlf is not XLIFF 1.2 or 2: its first element is <a>"),
     (b'<xliff version="3.0"/>', "its version 3.0"), (b"<g>" * 1_000, "a.xlf is broken: "),
     (b'<!DOCTYPE xliff [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + TWO.replace("Old", "&a;").encode(), "entities"),
-    (b'<!DOCTYPE xliff SYSTEM "http://127.0.0.1:1/a.dtd">' + TWO.encode(), "has a <!DOCTYPE>, which XLIFF does not allow"),
+    (b'<!DOCTYPE xliff SYSTEM "http://127.0.0.1:1/a.dtd">' + TWO.encode(), "has a <!DOCTYPE>"),
     (TWO.replace('srcLang="en"', 'srcLang="en" trgLang="de"').encode(), "a.xlf contains translations into German"),
 ])
 def test_a_broken_or_dangerous_xliff_is_said_in_one_line(data, message):

@@ -111,7 +111,7 @@ def test_all_is_measured_of_these_weights_and_says_on_how_many_sentences(
     }
     assert translator.calibration and translator.calibration.languages["fr"].pairs == 60
     first, *said = capsys.readouterr().err.splitlines()
-    assert first.startswith(f"measuring {run} for at most ")
+    assert first.startswith(f"the model is finished; measuring {run} for at most ")
     assert [line.partition(", about ")[0] for line in said] == [
         "calibration: 60 sentences", f"wrote {run / 'calibration.json'}",
         "word links: 50 sentences", f"wrote {run / 'alignment.json'}",
