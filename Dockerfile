@@ -2,12 +2,12 @@
 #     docker build -t seq2see .
 #     docker run --rm -p 127.0.0.1:8000:8000 -v "$PWD/runs:/runs:ro" seq2see /runs/storybook
 # With limits, keys and a read-only file system: docs/deploy/compose.yaml.
-# Docker has not built it: where it was written there is none.  Its commands were run without it.
+# Docker has not built this image yet. Its commands were run without Docker.
 FROM python:3.12-slim AS build
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends make
 WORKDIR /app
 COPY . .
-# What no server reads: headers, test programs, tests, and what installed the rest.
+# Removes what no server needs: headers, test programs, tests, pip and uv.
 RUN PIP_NO_CACHE_DIR=1 UV_NO_CACHE=1 make .venv/.installed-use \
     && .venv/bin/python -m pip uninstall --quiet --yes uv pip \
     && cd .venv/lib/python3*/site-packages \
@@ -19,7 +19,7 @@ FROM python:3.12-slim
 RUN useradd --create-home --uid 10001 seq2see
 COPY --from=build /app /app
 ENV PATH=/app/.venv/bin:$PATH HF_HUB_OFFLINE=1 HF_HUB_DISABLE_TELEMETRY=1
-# What may not be written beside a model (its export for CTranslate2) goes to the cache.
+# If a model's folder is read-only, its export for CTranslate2 goes to the cache.
 USER seq2see
 WORKDIR /home/seq2see
 EXPOSE 8000

@@ -136,46 +136,49 @@ def summaries(module: str) -> str:
 
 
 NETWORK = "lens/drawing/network.js"
-# Of the network: a title, what to see, the Python (file: names) and the JavaScript (names in NETWORK) of the same.
+# Of the network: a title, a sentence, the Python (file: names) and the JavaScript (names in NETWORK) of the same part.
 PIECES: tuple[tuple[str, str, dict[str, tuple[str, ...]], tuple[str, ...]], ...] = (
-    ("Embedding and positions", "A token's vector, scaled, plus the hands of clocks that say where it stands.",
+    ("Embedding and positions", "A token's vector is scaled. Then sines and cosines of its position are added to it.",
      {"modeling/positions.py": ("sinusoids", "Embedder.forward")}, ("sinusoid", "Network.embed")),
-    ("Attention", "Compare, divide by √E, make each row sum to 1, mix. Python has products of tensors, JavaScript the "
-     "loops that these are.",
+    ("Attention", "Compare queries with keys, divide by √E, make each row sum to 1, and mix the values. Python "
+     "multiplies tensors. JavaScript has the loops that this takes.",
      {"modeling/attention.py": ("attend",)}, ("attend", "scores", "softmax", "mix")),
-    ("Heads", "Head *h* has E columns of the queries, keys and values; a last matrix joins what the heads have mixed.",
+    ("Heads", "Each head uses its own E columns of the queries, keys and values. A last matrix combines the results "
+     "of the heads.",
      {"modeling/attention.py": ("MultiHeadAttention.split_heads", "MultiHeadAttention.forward")},
      ("MultiHeadAttention",)),
-    ("Norm", "Each vector gets mean 0 and variance 1, then a scale and a shift that were learnt. In Python it is "
+    ("Norm", "Each vector gets mean 0 and variance 1. Then a learnt scale and shift are applied. Python uses "
      "`torch.nn.LayerNorm`.",
      {}, ("layerNorm", "momentsOf")),
-    ("Encoder layer, with its feed-forward layer", "Each sub-layer reads a normalised copy of the stream and adds its "
-     "output to it. Dropout acts in training only, so the browser has none.",
+    ("Encoder layer, with its feed-forward layer", "Each sub-layer reads a normalised copy of the vectors and "
+     "adds its output to them. Dropout is for training only, so the browser has none.",
      {"modeling/layers.py": ("EncoderLayer.forward",)}, ("Layer", "EncoderLayer")),
-    ("Decoder layer", "First the translation so far, then the source, then the feed-forward layer.",
+    ("Decoder layer", "It attends to the translation so far, then to the source. The feed-forward layer follows.",
      {"modeling/layers.py": ("DecoderLayer.forward",)}, ("DecoderLayer",)),
-    ("Cache", "What is written does not change: its keys and values are kept; those of the source are computed once.",
+    ("Cache", "Tokens that are written no longer change, so their keys and values are kept. Those of the source are "
+     "computed once.",
      {"modeling/attention.py": ("MultiHeadAttention.keys_and_values",)}, ("Cache",)),
-    ("Encoder and decoder", "Python has several sentences at a time, and masks that hide the padding of short ones; "
-     "the browser has one sentence, or several beginnings of one translation.",
+    ("Encoder and decoder", "Python takes several sentences at a time. Masks hide the padding of the short ones. "
+     "The browser takes one sentence, or several hypotheses of one translation.",
      {"modeling/modeling_seq2see.py": ("Seq2SeeEncoder.forward", "Seq2SeeDecoder.forward")},
      ("Network.encode", "Network.decode", "Network.logits")),
-    ("Greedy search", "The best token at every step, until `</s>`.",
+    ("Greedy search", "Take the best token at every step, until `</s>`.",
      {"translate/greedy.py": ("greedy",)}, ("ruled", "greedy")),
-    ("Beam search", "The K best beginnings at every step. In Python it is that of `transformers` or CTranslate2.",
+    ("Beam search", "Keep the K best hypotheses at every step. Python uses the beam search of `transformers` or "
+     "CTranslate2.",
      {}, ("beamSearch", "continuations")),
 )  # fmt: skip
 
 
 def network() -> str:
-    """The network piece by piece, each in Python and in JavaScript."""
+    """The network part by part, each in Python and in JavaScript."""
     script = (ROOT / NETWORK).read_text("utf-8")
     parts = []
     for title, text, modules, names in PIECES:
         python = [(file, "\n\n".join(python_of(file, name) for name in wanted)) for file, wanted in modules.items()]
         blocks = [f"`{file}`\n\n~~~python\n{code}\n~~~" for file, code in python]
         blocks += [f"`{NETWORK}`\n\n~~~js\n" + "\n\n".join(javascript_of(script, name) for name in names) + "\n~~~"]
-        parts += [f"## {title}\n\n{text}", *blocks]
+        parts += [f"## {title}\n\n{textwrap.fill(text, 120)}", *blocks]
     return "\n\n".join(parts)
 
 

@@ -147,13 +147,13 @@ def role_checks(one: RoleScore | None) -> list[Check]:
     """Whether a head has its role; None: not decidable here."""
     margin, above = (one.score - one.baseline, one.low - one.floor) if one else (math.nan, math.nan)
     return [Check(margin, "≥", LEAST, "margin over the best baseline"),
-            Check(above, ">", 0, "lower end over the uninformed baselines")]
+            Check(above, ">", 0, "lower end of the interval minus the uninformed baselines")]
 
 
 def named(one: RoleScore | None) -> str:
     """The head of a role in words."""
     if one is None:
-        return "Not decidable here: the role does not occur, or an uninformed baseline already looks there."
-    return (f"The best head, {head_name(one.head)}{one.supervision},"
-            f" gives {Estimate(one.score, one.low, one.high):.0%} of its attention there; the best baseline gives"
+        return "Not decidable here: the role does not occur, or a head without information would already look there."
+    return (f"The best head is {head_name(one.head)}{one.supervision}. It gives"
+            f" {Estimate(one.score, one.low, one.high):.0%} of its attention there. The best baseline gives"
             f" {one.baseline:.0%}.")

@@ -36,13 +36,13 @@ RIGHT = 0.5  # share of analogies from which the vectors support the arithmetic
 
 
 def nearest_meaning(one: np.ndarray, remembered_ND: np.ndarray, meanings_N: np.ndarray) -> float:
-    """The meaning, 0 or 1, of the nearest occurrence by cosine; the mean where several tie."""
+    """The meaning (0 or 1) of the nearest vector by cosine; the mean if several are equally near."""
     near_N = remembered_ND @ one / (np.linalg.norm(remembered_ND, axis=1) * np.linalg.norm(one))
     return float(meanings_N[near_N >= near_N.max() - 1e-6].mean())
 
 
 def used_with(sentences: Sequence[Sequence[str]], words: Sequence[str]) -> np.ndarray:
-    """How much more often than by chance each word stands near each other word, in nats, at least 0: [N,N]."""
+    """How much more often than by chance two words stand near each other, in nats, at least 0: [N,N]."""
     number = {word: i for i, word in enumerate(words)}
     near = Counter((one, other) for sentence in sentences for place, one in enumerate(sentence)
                    for other in sentence[max(0, place - WINDOW) : place] if {one, other} <= number.keys())
@@ -163,10 +163,10 @@ def relation(bench: Workbench, text: str) -> dict[str, float]:
 
 def claims(f: Figures) -> Checks:
     return {
-        "static": [Check(abs(f.first.value - GUESSING), "<", ROUNDING, "distance from guessing")],
+        "static": [Check(abs(f.first.value - GUESSING), "<", ROUNDING, "difference from guessing")],
         "context": [Check(f.last.value, "≥", TOLD)],
-        "alike": [Check(f.overlap.value, "≥", RULE, "of the neighbours"),
-                  Check(f.overlap.low / f.overlap_chance, ">", 1, "lower end over chance")],
+        "alike": [Check(f.overlap.value, "≥", RULE, "share of the nearest words"),
+                  Check(f.overlap.low / f.overlap_chance, ">", 1, "lower end, as a multiple of chance")],
         "analogy": [Check(f.right, "≥", RIGHT)],
     }
 
@@ -176,10 +176,10 @@ def exhibits(f: Figures) -> Exhibits:
     return [
         Table("Meanings assigned by the nearest vector", ("vector", "correct"),
               [(name, f"{share:.1%}") for name, share in f.meanings.items()]),
-        Table("Analogies, over the whole vocabulary",
+        Table("Analogies, answered from the whole vocabulary",
               ("", "questions", "correct", "without the question's words", "median rank"),
               [(name, of["questions"], of["right"], of["without"], of["rank"]) for name, of in f.relations.items()]),
         Curves("Meanings disambiguated", range(len(names)), {"": list(f.meanings.values())}, ticks=names,
                level=GUESSING),
-        Bars("Cosine of embeddings, by likeness of use", [str(tenth) for tenth in range(1, 11)], {"": f.deciles}),
+        Bars("Cosine of embeddings, by similarity of use", [str(tenth) for tenth in range(1, 11)], {"": f.deciles}),
     ]  # fmt: skip

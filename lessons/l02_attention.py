@@ -39,7 +39,7 @@ def attend(x_ND: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def attend_one(x_ND: np.ndarray, word: int) -> np.ndarray:
-    """The same for one word alone: it does not wait for another word's result."""
+    """The same for one word alone, without the result of any other word."""
     weights = softmax(np.array([x_ND[word] @ other for other in x_ND]))
     return weights @ x_ND
 
@@ -126,15 +126,16 @@ def own(bench: Workbench) -> dict[str, float]:
 
 def claims(f: Figures) -> Checks:
     def parted(way: str) -> list[Check]:
-        return [Check(f.behind[way], ">", BETTER, "behind at this size"), Check(f.closest[way], ">", BETTER, "at best")]
+        return [Check(f.behind[way], ">", BETTER, "gap at this size"),
+                Check(f.closest[way], ">", BETTER, "smallest gap over all sizes")]
 
     return {
         "parallel": [Check(f.off_alone, "<", EXACT)],
         "order": [Check(f.off_order, "<", EXACT)],
         "symmetric": [Check(f.mirrored, "<", EXACT)],
         "context": [Check(f.bank, "<", DISTINCT)],
-        "itself": [Check(f.first, ">", MOSTLY, "words that score themselves highest"),
-                   Check(min(f.unscaled, f.scaled), ">", 1 - NEGLIGIBLE, "weight that they keep")],
+        "itself": [Check(f.first, ">", MOSTLY, "share of words that score themselves highest"),
+                   Check(min(f.unscaled, f.scaled), ">", 1 - NEGLIGIBLE, "weight on the word itself")],
         "dictionary": [Check(f.tight, "<", LOOKED_UP)],
         "nothing": [Check(f.at["three matrices"] - f.at["none"], ">", BETTER, "gain of three matrices")],
         "one": parted("one matrix"),

@@ -75,7 +75,7 @@ def losses_at_once(model: SmallModel, source_1S: torch.Tensor, target_1T: torch.
 
 
 def losses_one_by_one(model: SmallModel, source_1S: torch.Tensor, target_1T: torch.Tensor) -> torch.Tensor:
-    """The same from a pass over each prefix, which has nothing to look ahead at."""
+    """The same losses from one pass over each prefix, where later tokens do not exist."""
     ends = range(2, target_1T.shape[1] + 1)
     return torch.stack([losses_at_once(model, source_1S, target_1T[:, :end])[-1] for end in ends])
 
@@ -85,8 +85,8 @@ SHOWN = (open_mask, losses_at_once, losses_one_by_one)
 
 def claims(f: Figures) -> Checks:
     return {
-        "collapses": [Check(f.collapse, "<", COLLAPSED, "share of the loss with the mask", was=0.1)],
-        "fails": [Check(f.share, "<", FAILS, "share of the exact translations with the mask")],
+        "collapses": [Check(f.collapse, "<", COLLAPSED, "ratio to the loss with the mask", was=0.1)],
+        "fails": [Check(f.share, "<", FAILS, "ratio to the exact translations with the mask")],
         "equal": [Check(f.off, "<", EQUAL)],
         "cheaper": [Check(f.times, ">", CHEAPER)],
     }

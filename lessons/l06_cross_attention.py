@@ -32,7 +32,7 @@ Condition = Callable[[np.random.Generator, Sequence[int]], AbstractContextManage
 
 
 def shuffled_values(model: Any, order_BS: torch.Tensor) -> AbstractContextManager[None]:
-    """Every head of cross-attention looks where it did, and finds the value of another column there."""
+    """Every cross-attention head keeps its weights, but each column has the value of another column."""
 
     def change(site: Any, value_BSHE: torch.Tensor) -> torch.Tensor:
         return value_BSHE.gather(1, order_BS[..., None, None].expand_as(value_BSHE))
@@ -42,7 +42,7 @@ def shuffled_values(model: Any, order_BS: torch.Tensor) -> AbstractContextManage
 
 @contextmanager
 def source_alone(model: Any, off: AbstractContextManager[None], mean_D: torch.Tensor) -> Iterator[None]:
-    """Self-attention is off, and every word already written is the mean word; its position stays."""
+    """Self-attention is off, and the mean word replaces every word already written. Positions stay."""
     with off, replaced([(model.get_decoder().embedder, "in", mean_D.expand_as)]):
         yield
 
@@ -130,11 +130,12 @@ def one_step(bench: Workbench) -> dict[str, Any]:
 
 def claims(f: Figures) -> Checks:
     return {
-        "asks": [Check(float(f.asked == ASKED), "=", 1, "the head looks at the word"),
-                 Check(float(f.costly == ASKED), "=", 1, "removing that word costs most"), *role_checks(f.alignment)],
-        "values": [Check(f.destroyed[SHUFFLED], "<", LEFT, "share left")],
-        "source": [Check(f.destroyed[PREFIX_ALONE], "<", LEFT, "share left")],
-        "both": [Check(f.gain, "≥", BOTH, "gain over either")],
+        "asks": [Check(float(f.asked == ASKED), "=", 1, "the head looks at the word (1: yes)"),
+                 Check(float(f.costly == ASKED), "=", 1, "removing this word costs most (1: yes)"),
+                 *role_checks(f.alignment)],
+        "values": [Check(f.destroyed[SHUFFLED], "<", LEFT, "share of right tokens that is left")],
+        "source": [Check(f.destroyed[PREFIX_ALONE], "<", LEFT, "share of right tokens that is left")],
+        "both": [Check(f.gain, "≥", BOTH, "gain over the better single source")],
     }
 
 

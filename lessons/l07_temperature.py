@@ -94,10 +94,11 @@ def sample(bench: Workbench, sources: Sequence[str], temperature: float | None) 
 
 def claims(f: Figures) -> Checks:
     return {
-        "softmax": [Check(f.off_sum, "<", SUMS_TO_ONE, "sums off 1 by"), Check(f.least, ">", 0, "smallest share")],
-        "flatter": [Check(f.rise, ">", 0, "smallest rise of the entropy")],
+        "softmax": [Check(f.off_sum, "<", SUMS_TO_ONE, "largest difference of a sum from 1"),
+                    Check(f.least, ">", 0, "smallest share")],
+        "flatter": [Check(f.rise, ">", 0, "smallest rise of the bits")],
         "winner": [Check(f.winners, "=", 1)],
-        "varied": [Check(f.varied, ">", MORE_VARIED, "more different translations")],
+        "varied": [Check(f.varied, ">", MORE_VARIED, "rise of the share of different translations")],
         "creative": [Check(f.lost, "<", WORSE, "points of chrF lost")],
     }
 

@@ -54,7 +54,7 @@ def same(bench: Workbench, sources: Sequence[Sequence[int]], beams: int) -> floa
 
 @torch.no_grad()
 def step_seconds(bench: Workbench, length: int, times: int) -> tuple[float, float]:
-    """Processor time of the step after `length` tokens: with their keys and values kept, and with nothing kept."""
+    """Processor time of the step after `length` tokens: with the cache, and without it."""
     model, rng = bench.model, bench.seed(length)
     source = model.get_encoder()(input_ids=torch.tensor([rng.integers(300, len(bench.tokenizer), 12).tolist()]))
     written = torch.tensor([rng.integers(300, len(bench.tokenizer), length + 1).tolist()])
@@ -68,7 +68,7 @@ def step_seconds(bench: Workbench, length: int, times: int) -> tuple[float, floa
     def without() -> None:
         model(encoder_outputs=source, decoder_input_ids=written, use_cache=False, logits_to_keep=1)
 
-    with one_thread():  # the least of several runs: whatever disturbs a run can only add to it
+    with one_thread():  # the minimum of several runs: a disturbance only adds time
         cached, again = (min(timeit.repeat(step, number=1, repeat=times, timer=time.process_time))
                          for step in (with_cache, without))  # fmt: skip
     return cached, again
@@ -113,7 +113,7 @@ def claims(f: Figures) -> Checks:
         "faster": [Check(f.times[1], ">", FASTER)],
         "flat": [Check(f.growth[0], "<", FLAT, was=1.5)],
         "decoder": [Check(max(f.runs), "=", 1, "encoder runs"), Check(f.encoder, ">", MOVED, "encoder states move by"),
-                    Check(f.decoder, "<", UNMOVED, "decoder states by")],
+                    Check(f.decoder, "<", UNMOVED, "decoder states move by")],
     }
 
 

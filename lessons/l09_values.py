@@ -26,7 +26,7 @@ SENTENCES = 40  # whose cells are silenced one by one, some five hundred a sente
 
 
 def effects(bench: Workbench, trace: Trace, cells: Sequence[Cell]) -> np.ndarray:
-    """For each cell the change of all predictions when its head gets nothing from its column: [N], in nats."""
+    """For each cell: how much all predictions change if its head gets nothing from its column; [N], in nats."""
     sources, targets = [trace.source_ids] * len(cells), [trace.target_ids] * len(cells)
     with eval_mode(bench.model):
         plain_1TV = forced_pass(bench.model, sources[:1], targets[:1])[0].logits.log_softmax(-1)
@@ -112,7 +112,7 @@ def one_head(bench: Workbench) -> dict[str, Any]:
 
 def claims(f: Figures) -> Checks:
     def each(checked: str, comparison: Any, threshold: float, end: str) -> list[Check]:
-        return [Check(getattr(one, end), comparison, threshold, f"{kind}:")
+        return [Check(getattr(one, end), comparison, threshold, f"{kind}, lower end of the interval")
                 for kind, one in f.by_figure[checked].items()]
 
     return {
@@ -129,7 +129,7 @@ def exhibits(f: Figures) -> Exhibits:
             zip(names, f.by_figure["other first"].values(), *orders.values(), strict=True)]  # fmt: skip
     return [
         Table("Weights, lengths and effects",
-              ("", "another word adds most", "effects ordered by weight", "by length"), rows),
+              ("", "rows in which another word adds most", "rank correlation by weight", "by length"), rows),
         Bars(f"{head_name(f.head).capitalize()}: share of each word, over all steps", f.columns, f.example, wide=True),
         Bars("How well each orders the effects (rank correlation)", names, orders, top=1, wide=True),
     ]

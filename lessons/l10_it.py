@@ -91,19 +91,19 @@ def both_right(bench: Workbench, pronoun: Pronouns, family: str) -> Estimate:
 
 def claims(f: Figures) -> Checks:
     return {
-        "flips": [Check(f.worst, "≥", FLIPS, "lowest end of an interval")],
+        "flips": [Check(f.worst, "≥", FLIPS, "lowest lower end of an interval")],
         "looks": role_checks(f.asked),
-        "sufficient": [Check(f.turned.low, "≥", CARRIES, "lower end")],
-        "necessary": [Check(f.cost.low, ">", 0, "lower end")],
-        "state": [Check(f.last["it"].low, "≥", CARRIES, "lower end")],
+        "sufficient": [Check(f.turned.low, "≥", CARRIES, "lower end of the interval")],
+        "necessary": [Check(f.cost.low, ">", 0, "lower end of the interval")],
+        "state": [Check(f.last["it"].low, "≥", CARRIES, "lower end of the interval")],
     }
 
 
 def exhibits(f: Figures) -> Exhibits:
     layers = range(len(f.by_place["it"]))
     return [
-        role_table("The head that looks most at the antecedent, in each kind of attention", f.looks),
-        Table("Pronouns flipped by the encoder's states of another sentence",
+        role_table("The head with the most attention on the antecedent, in each kind of attention", f.looks),
+        Table("Pronouns flipped by encoder states from another sentence",
               ("states of", *(f"after {layer_name(layer)}" for layer in layers)),
               [(name, *(f"{one:.0%}" for one in of)) for name, of in f.by_place.items()]),
         head_map("Pronouns flipped by a head", f.heads, [one.value for one in f.flipped], top=1.0),

@@ -26,7 +26,7 @@ PARTS = ("read", "before", "source")  # the token just read, those before it, th
 
 
 def from_the_last_vector(model: PreTrainedModel, state_TD: torch.Tensor) -> torch.Tensor:
-    """What a state predicts: a norm and a matrix product, for each position separately."""
+    """The prediction of a state: a norm and a matrix product, separately for each position."""
     return model.lm_head(model.get_decoder().layer_norm(state_TD))
 
 
@@ -102,11 +102,11 @@ def by_place(bench: Workbench, pronoun: Pronouns) -> dict[str, list[Estimate]]:
 def claims(f: Figures) -> Checks:
     return {
         "alone": [Check(f.off, "≤", EXACT)],
-        "begins": [Check(f.begin.low, "≥", BEGINS, "lower end")],
-        "nearer": [Check(min(gain.low for gain in f.gains), ">", 0, "lowest end of a gain")],
-        "entire": [Check(f.own.high, "<", OWN, "token just read, upper end"),
-                   Check(f.seen.low, "≥", ENTIRE, "visible tokens, lower end")],
-        "relies": [Check(min(share.low for share in f.alone), "≥", RELIES, "lowest end of a layer")],
+        "begins": [Check(f.begin.low, "≥", BEGINS, "lower end of the interval")],
+        "nearer": [Check(min(gain.low for gain in f.gains), ">", 0, "lowest lower end of a gain")],
+        "entire": [Check(f.own.high, "<", OWN, "token just read, upper end of the interval"),
+                   Check(f.seen.low, "≥", ENTIRE, "visible tokens, lower end of the interval")],
+        "relies": [Check(min(share.low for share in f.alone), "≥", RELIES, "lowest lower end of a layer")],
     }  # fmt: skip
 
 

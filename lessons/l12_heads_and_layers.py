@@ -98,17 +98,18 @@ def claims(f: Figures) -> Checks:
         return [Check(one.score if one else math.nan, "≥", ALWAYS, "share of its attention"), *role_checks(one)]
 
     def rises(steps: dict[Kind, list[Estimate]]) -> list[Check]:
-        return [Check(min((step.low for step in of), default=math.nan), ">", 0, f"lowest end of a step, {kind}:")
+        return [Check(min((step.low for step in of), default=math.nan), ">", 0, f"{kind}, smallest lower end")
                 for kind, of in steps.items()]
 
     return {
-        "focus": [Check(f.having, "=", f.count, "heads")],
+        "focus": [Check(f.having, "=", f.count, "heads with a role")],
         "next": always(f.places["next"]),
         "end": always(f.places["end"]),
         "antecedent": role_checks(f.antecedent),
         "wider": rises(f.steps["distance"]),
         "beyond": rises(f.steps["across"]),
-        "matter": [Check(f.roled.low, ">", 0, "lower end"), Check(f.roled.low - f.unroled.high, ">", 0, "gap")],
+        "matter": [Check(f.roled.low, ">", 0, "lower end of the interval"),
+                   Check(f.roled.low - f.unroled.high, ">", 0, "gap between the two intervals")],
     }
 
 

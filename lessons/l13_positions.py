@@ -78,14 +78,14 @@ def shuffled(model: PreTrainedModel, bench: Workbench, story: StoryPair, number:
 
 
 def by_distance(table_PD: np.ndarray) -> float:
-    """How much dot products at one distance differ, at most, in shares of a position's squared length."""
+    """The largest difference of dot products at one distance, as a share of a position's squared length."""
     dots_PP = table_PD @ table_PD.T
     spread = max(float(np.ptp(np.diagonal(dots_PP, offset))) for offset in range(len(dots_PP) - 1))
     return spread / float(dots_PP[0, 0])
 
 
 def shift_error(table_PD: np.ndarray, by: int = 5) -> float:
-    """How far one rotation, the same for all, misses the position `by` later."""
+    """The largest error if one rotation moves every position on `by` positions."""
     angle_E = by / 10_000.0 ** (np.arange(0, table_PD.shape[1], 2) / table_PD.shape[1])
     sine_PE, cosine_PE = table_PD[:-by, 0::2], table_PD[:-by, 1::2]
     moved_PD = np.empty_like(table_PD[by:])
@@ -124,13 +124,16 @@ def twin_distance(model: PreTrainedModel, bench: Workbench) -> float:
 
 def claims(f: Figures) -> Checks:
     return {
-        "set": [Check(f.encoder[0], ">", MOVED, "encoder states move by"), Check(f.encoder[1], "<", SAME, "without by"),
-                Check(f.output, "<", SAME, "and probabilities by")],
-        "decoder": [Check(f.first, "<", SAME, "after the first layer"), Check(f.last, ">", MOVED, "after the last")],
-        "trained": [Check(f.worse, "<", WORSE, "share of the exact translations with positions")],
-        "sinusoid": [Check(f.distance, "<", ROUNDING, "spread at a distance"), Check(f.shift, "<", ROUNDING, "shift")],
+        "set": [Check(f.encoder[0], ">", MOVED, "encoder states move by"),
+                Check(f.encoder[1], "<", SAME, "without positions by"),
+                Check(f.output, "<", SAME, "without positions, probabilities move by")],
+        "decoder": [Check(f.first, "<", SAME, "after the first layer"),
+                    Check(f.last, ">", MOVED, "after the last layer")],
+        "trained": [Check(f.worse, "<", WORSE, "ratio to the exact translations with positions")],
+        "sinusoid": [Check(f.distance, "<", ROUNDING, "spread of the dot products at one distance"),
+                     Check(f.shift, "<", ROUNDING, "error of the rotation")],
         "read": [Check(f.read[0], ">", READ_OFF)],
-        "twins": [Check(f.twins[0], ">", MOVED, "with positions"), Check(f.twins[1], "<", SAME, "without")],
+        "twins": [Check(f.twins[0], ">", MOVED, "with positions"), Check(f.twins[1], "<", SAME, "without positions")],
     }  # fmt: skip
 
 

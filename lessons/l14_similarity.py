@@ -104,12 +104,13 @@ def to_mean_length(x_BTD: torch.Tensor, *, heads: int) -> torch.Tensor:
 
 def claims(f: Figures) -> Checks:
     return {
-        "direction": [Check(abs(f.doubled - 2), "<", EXACT, "dot product off by"),
+        "direction": [Check(abs(f.doubled - 2), "<", EXACT, "difference of the dot product's factor from 2"),
                       Check(f.moved, "<", EXACT, "cosine changes by")],
         "differ": [Check(f.same, "<", AGREE)],
-        "length": [Check(f.after, ">", 1, "smaller correlation over chance")],
-        "learnt": [Check(f.before, "<", 1, "before training, over chance"), Check(f.after, ">", 1, "after training")],
-        "used": [Check(f.worse, ">", MATTERS, "times the loss")],
+        "length": [Check(f.after, ">", 1, "smaller correlation, as a multiple of chance")],
+        "learnt": [Check(f.before, "<", 1, "before training, as a multiple of chance"),
+                   Check(f.after, ">", 1, "after training")],
+        "used": [Check(f.worse, ">", MATTERS, "ratio of the losses")],
     }  # fmt: skip
 
 
@@ -119,7 +120,7 @@ def exhibits(f: Figures) -> Exhibits:
               for name, side in f.sides.items()}  # fmt: skip
     return [
         Table("Rank correlation of a word vector's length and the token's count",
-              ("", "tokens", "before training", "after", "by chance below"), rows),
+              ("", "tokens", "before training", "after training", "by chance, below"), rows),
         Map("Dot products", f.dots, "ABC", "ABC"), Map("Cosines", f.cosines, "ABC", "ABC", top=1),
         Curves("Length of word vectors", range(1, 11), tenths, xlabel="tokens, from rare to frequent"),
     ]  # fmt: skip

@@ -69,7 +69,7 @@ def influences(bench: Workbench, model: SmallModel, task: Task) -> list[np.ndarr
 
 
 def fair_shares(model: SmallModel, ids_1S: torch.Tensor) -> np.ndarray:
-    """The size of d(last state)/d(embedding) at each token, over its mean size at all tokens: [S]."""
+    """The size of d(last state)/d(embedding) at each token, divided by its mean over all tokens: [S]."""
     embedded, last = last_state(model, ids_1S)
     squares_S = torch.zeros(ids_1S.shape[1])
     for _ in range(DIRECTIONS):  # the mean of |J^T v|² over random v is the squared Frobenius norm
@@ -95,9 +95,10 @@ def claims(f: Figures) -> Checks:
     elman, gru = f.share["elman"], f.share["gru"]
     return {
         "forgets": [Check(elman.high, "<", LOST_BELOW, "highest seed", was=0.1)],
-        "mends": [Check(gru.value, ">", MENDED * elman.value, "GRU")],
+        "mends": [Check(gru.value, ">", MENDED * elman.value, "share in the GRU")],
         "distance": [Check(f.share["transformer"].value, ">", LOST_BELOW)],
-        "falls": [Check(f.bare, ">", FALLS, "smaller fall"), Check(f.more, ">", 0, "beyond those with attention")],
+        "falls": [Check(f.bare, ">", FALLS, "smaller fall without attention"),
+                  Check(f.more, ">", 0, "excess over the larger fall with attention")],
         "parallel": [Check(f.waiting["gru"] / f.waiting["transformer"], "≥", FEWER, "times fewer steps")],
     }  # fmt: skip
 

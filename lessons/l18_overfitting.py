@@ -82,13 +82,14 @@ SHOWN = (of_attention,)
 
 def claims(f: Figures) -> Checks:
     return {
-        "memorised": [Check(f.gap, ">", GAP, "few sentences:"), Check(f.gap_all, "<", GAP, "all:")],
-        "pronoun": [Check(f.last["pronoun"][FEW], "<", MATCHED, "few sentences:"),
-                    Check(f.last["pronoun"][ALL], "≥", MATCHED, "all:")],
+        "memorised": [Check(f.gap, ">", GAP, "few sentences, ratio"),
+                      Check(f.gap_all, "<", GAP, "all sentences, ratio")],
+        "pronoun": [Check(f.last["pronoun"][FEW], "<", MATCHED, "few sentences"),
+                    Check(f.last["pronoun"][ALL], "≥", MATCHED, "all sentences")],
         "heads": [Check(f.gain, ">", ROLE, "smaller gain"), Check(f.between, ">", 0, "gap between the closest seeds")],
         "stopping": [Check(f.stopping, ">", RISEN)],
         "dropout": [Check(f.dropout, "<", HELPS)],
-        "more": [Check(f.more, ">", 0, "nats below the better remedy")],
+        "more": [Check(f.more, ">", 0, "nats below the better of the other two remedies")],
     }
 
 
@@ -97,8 +98,9 @@ def exhibits(f: Figures) -> Exhibits:
     ends = [(label, *(lines[column][label][-1] for column in COLUMNS if column != "validation"))
             for label in LABELS.values()]  # fmt: skip
     return [
-        Table("At the end of training, and the spread over seeds", ("sentences", "loss on them", "on unseen ones",
-              "pronouns right", "exact", "it to noun", "it to predicate"), ends),
+        Table("At the end of training, and the spread over seeds",
+              ("training sentences", "loss on them", "loss on unseen sentences", "pronouns right", "exact",
+               "*it* to noun", "*it* to predicate"), ends),
         Curves("Loss, unseen pairs", f.steps, lines["unseen"], "steps", log=True),
         Curves("Pronouns right", f.steps, lines["pronoun"], "steps", top=1),
         Curves("it to predicate", f.steps, lines["state"], "steps"),

@@ -57,8 +57,8 @@ class Check:
         return COMPARISONS[self.comparison](float(self.value), self.threshold)
 
     def __str__(self) -> str:
-        was = "" if self.was is None else f" (set after a first result; it was {self.was:.3g})"
-        what = f"{self.of} " if self.of else ""
+        was = "" if self.was is None else f" (set after a first result; the first threshold was {self.was:.3g})"
+        what = f"{self.of}: " if self.of else ""
         return f"{what}{spelled(self.value)}, required {self.comparison} {self.threshold:.3g}{was}"
 
 

@@ -1,4 +1,4 @@
-"""A Hub Space: the page of a model, the package's own or one on the Hub."""
+"""A Hub Space: the page with a packaged model or a model of the Hub."""
 
 from seq2see import Translator, page
 

@@ -107,7 +107,7 @@ function listen(element, actions) {
 // The question; once it is answered, the same sentence whatever the answer was.
 function predicted(lesson, { question, options, right, because }, guess = null, answers = null) {
   const isAsked = !answers, place = isAsked ? null : right(answers, lesson), id = `s2s-ask-${lesson.number}`;
-  const mark = (i) => i === place ? html`<small>what happens${i === guess ? ", as you guessed" : ""}</small>`
+  const mark = (i) => i === place ? html`<small>this is what happens${i === guess ? ", as you guessed" : ""}</small>`
     : i === guess ? html`<small>your guess</small>` : "";
   const option = (one, i) => html`<button class="pick" data-guess="${i}" data-k="guess-${i}" ${isAsked ? ""
     : html`disabled aria-pressed="${i === guess}"`} ${i === place ? html`data-right` : ""}>${one} ${mark(i)}</button>`;

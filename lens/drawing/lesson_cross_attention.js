@@ -41,9 +41,9 @@ function banks([{ distances }, { translations }]) {
 }
 
 export const crossAttention = {
-  lead: html`<p>So far the French looked back at itself. In <b>cross-attention</b> it looks at the English. The query
-    comes from the French that is being written; keys and values come from the English words. An <b>encoder</b> reads
-    these once, before the first French word. We look at <i>traversé</i>, and then at any other word.</p>`,
+  lead: html`<p>So far, the French looked back at itself. In <b>cross-attention</b>, it looks at the English. The query
+    comes from the French word that is being written. Keys and values come from the English words. An <b>encoder</b>
+    reads the English once, before the first French word. We look at <i>traversé</i> first, and then at any other word.</p>`,
   start: { word: null },
   needs: () => [["look", { maps: KINDS, evidence: true }]],
   control(state, [look]) {
@@ -65,42 +65,42 @@ export const crossAttention = {
       at.top + english.length * at.row + 4, [names, lines,
         text(after, 14, narrow ? "chance" : `chance of ${unit.text}`, { how: "soft" }),
         text(after, 36, narrow ? "without" : "without this word", { how: "soft" })])}
-      <p class="more fine">In a column, the attention of one head in percent. On the right, the chance of
-      <i>${unit.text}</i> if that English word is erased; in italics, the word that is then written instead.
-      <i>end</i> is the mark after the last word, which is never erased.</p>`;
+      <p class="more fine">Each column shows the attention of one head, in per cent. On the right is the chance of
+      <i>${unit.text}</i> if this English word is erased. The word in italics is then written instead. <i>end</i> is the
+      mark after the last word, and it is never erased.</p>`;
   },
   says(state, [look]) {
     const { unit, heads, english, most, count, worst: { label, without }, whole } = seen(state, look);
     const own = html`<i>${unit.text}</i>`, isLost = whole - without.chance > LOST;
     return html`While ${own} is written, <b>${count}</b> of ${heads.length} heads look most at
-      <i>${english[most].label}</i>. ${isLost ? html`Erase <i>${label}</i>, and the chance of ${own} goes from
-        <b>${chance(whole)}</b> to <b>${chance(without.chance)}</b>${without.instead ? html`: <i>${without.instead}</i>
-          is written instead` : ""}.`
-      : html`Whichever English word is erased, its chance is still <b>${atLeast(without.chance)}</b>.
-        No single English word decides here. Does the French already written? <a href="#lesson-10">Lesson 10</a>
-        tests that for <i>il</i>.`}`;
+      <i>${english[most].label}</i>. ${isLost ? html`If <i>${label}</i> is erased, the chance of ${own} goes from
+        <b>${chance(whole)}</b> to <b>${chance(without.chance)}</b>${without.instead ? html`, and
+          <i>${without.instead}</i> is written instead` : ""}.`
+      : html`Without any one of the English words, the chance of ${own} is still <b>${atLeast(without.chance)}</b>.
+        So no single English word decides here. Does the French already written decide?
+        <a href="#lesson-10">Lesson 10</a> tests this for <i>il</i>.`}`;
   },
   predict: {
-    question: html`In the vocabulary, <i>bank</i> has one list of numbers. Take <i>${BANKS[0]}</i> and
-      <i>${BANKS[1]}</i> When cross-attention looks at <i>bank</i>, does it read the same numbers in both?`,
-    options: ["Yes, the list of bank", "No, other numbers in each"],
+    question: html`In the vocabulary, <i>bank</i> has one vector. Take the sentences <i>${BANKS[0]}</i> and
+      <i>${BANKS[1]}</i> Does cross-attention read the same numbers for <i>bank</i> in both?`,
+    options: ["Yes, the vector of bank", "No, other numbers in each"],
     needs: [["inside", { tool: "words", word: "bank", sentences: BANKS }], ["translate", { texts: BANKS }]],
     right: (answers) => banks(answers).last > 0.9995 ? 0 : 1,
     because(answers) {
       const { own, first, last } = banks(answers);
-      return html`The encoder has attention of its own: it works something of the whole sentence into the list of each
-        word. Before the encoder the two are the same, with a similarity of <b>${figure(first, 3)}</b>. After its
-        last layer it is <b>${figure(last, 3)}</b>, and that is what cross-attention reads. The French is
-        <i>${own[0]}</i> for the first and <i>${own[1]}</i> for the second.`;
+      return html`The encoder has attention of its own. It adds information about the whole sentence to each word’s
+        vector. Before the encoder, the two vectors of <i>bank</i> have a similarity of <b>${figure(first, 3)}</b>. After
+        its last layer, it is <b>${figure(last, 3)}</b>, and cross-attention reads these vectors. The French is
+        <i>${own[0]}</i> for the first sentence and <i>${own[1]}</i> for the second.`;
     },
   },
   short(state, [look], { result: { right } }) {
     const { unit, heads, english, most, count } = seen(state, look);
     return html`While <i>${unit.text}</i> is written, ${count} of ${heads.length} heads look most at
-      <i>${english[most].label}</i>. From the French so far alone,
-      ${part(right["prefix alone"].value)} of the words come out right; with the English,
-      ${part(right.unchanged.value)}. What comes out is a score for every word of the vocabulary. How does it become one
-      word?`;
+      <i>${english[most].label}</i>. With the French so far alone,
+      ${part(right["prefix alone"].value)} of the words are right. With the English too,
+      ${part(right.unchanged.value)} are right. The result is a score for every word of the vocabulary. How do these
+      scores become one word?`;
   },
 };
 

@@ -35,9 +35,9 @@ function costBars(lesson, chosen) {
 }
 
 export const headsAndLayers = {
-  lead: html`Every block of attention has several heads. Some look at words of one kind so steadily that one can name
-    what they do; others spread out. Choose a head: see its map of the cat, the role that was measured for it, and what
-    is lost without it.`,
+  lead: html`Every block of attention has several heads. Some look at words of one kind so often that we can name what
+    they do. Others spread their attention. Choose a head to see its map for the sentence about the cat, its measured
+    role, and what is lost without it.`,
   start: { head: null },
   needs: () => [["look", { maps: KINDS, evidence: true }]],
   control: (state, [answer], lesson) => headButtons(traceIn(answer), ORDER, headOfState(state, lesson)),
@@ -48,24 +48,25 @@ export const headsAndLayers = {
     const costs = costBars(lesson, head), narrow = isNarrow();
     const [tall, whole] = narrow ? [height, drawn] : [Math.max(height, costs.height), html`${drawn}${costs.drawn}`];
     return html`${picture(`The map of ${headTitle(head)}`, tall, whole)}<div class="more">${
-      narrow && picture("The cost of each head", costs.height, costs.drawn)}<p class="fine">Rows look at columns;
-      numbers are per cent. Bars: what the right word loses without each head on unseen sentences, the costliest first;
-      coloured: this head.</p></div>`;
+      narrow && picture("The cost of each head", costs.height, costs.drawn)}<p class="fine">Rows look at columns,
+      and numbers are per cent. Each bar shows what the right word loses without one head, on unseen sentences. The
+      costliest head comes first. The coloured bar is this head.</p></div>`;
   },
   says(state, [answer], lesson) {
     const trace = traceIn(answer), head = headOfState(state, lesson), all = costsOf(lesson);
     const falls = (one) => html`<i>${one.label}</i> falls to <b>${chance(one.without)}</b>`;
-    const some = doubted(trace, head), here = some.length ? listed(some, falls) : "no word is in doubt";
+    const some = doubted(trace, head);
+    const here = some.length ? listed(some, falls) : `every word keeps at least ${chance(LEADS)}`;
     const place = all.findIndex(({ name }) => name === nameOf(head)), { roles, cost } = all[place] ?? {};
-    if (!roles) return html`${HeadTitle(head)}: this head of another model was not measured. Without it, here ${here}.`;
-    const role = roles.length ? html`its role${roles.length > 1 ? "s" : ""}: ${
-      listed(roles, (one) => roleName({ role: one }))}` : "none of the roles that were tried";
-    return html`${HeadTitle(head)}: ${role}. Without it the right word keeps <b>${
-      percent(Math.exp(-Math.max(0, cost)))}</b> of its chance on unseen sentences (number <b>${place + 1}</b> of ${
-      all.length} by cost); here ${here}.`;
+    if (!roles) return html`${HeadTitle(head)}. This head of another model was not measured. Without it, ${here}.`;
+    const role = roles.length ? listed(roles, (one) => roleName({ role: one })) : "none of those that were tried";
+    return html`${HeadTitle(head)}. Role${roles.length > 1 ? "s" : ""}: ${role}. On unseen sentences, the right word
+      keeps <b>${percent(Math.exp(-Math.max(0, cost)))}</b> of its chance without this head. By cost, this head is number
+      <b>${place + 1}</b> of ${all.length}. In this sentence, ${here}.`;
   },
   predict: {
-    question: "Each head is switched off in turn. For how many of them is a word of the cat’s translation in doubt?",
+    question: html`Each head is switched off in turn, while the sentence about the cat is translated. Without how many
+      of them does the chance of a French word fall below ${chance(LEADS)}?`,
     options: ["All", "About half", "A few", "None"],
     right([answer]) {
       const trace = traceIn(answer), part = needed(trace).length / trace.heads.length;
@@ -74,8 +75,9 @@ export const headsAndLayers = {
     because([answer], { result: { having } }) {
       const trace = traceIn(answer), some = needed(trace);
       const named = some.length && some.length <= NAMED ? html`: ${listed(some, headTitle, "; ")}` : "";
-      return html`<b>${some.length}</b> of ${trace.heads.length}${named}. With any other head off, every word keeps at
-        least ${chance(LEADS)}. Yet ${having} heads have a role: a role is not a need.`;
+      return html`<b>${some.length}</b> of ${trace.heads.length} heads${named}. With any other head off, every word keeps a
+        chance of at least ${chance(LEADS)}. Yet ${having} heads have a role. So a head can have a role and still not be
+        needed here.`;
     },
   },
 };

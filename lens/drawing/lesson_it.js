@@ -15,10 +15,10 @@ const patches = both((translation) => ["inside", { tool: "patch", other: OTHER, 
 
 // What a reader may do, and the questions for it besides those about the plain sentence.
 const DOINGS = {
-  plain: { name: "as it is", needs: [] },
+  plain: { name: "unchanged", needs: [] },
   wide: { name: "tired → wide", needs: looks(OTHER) },
-  off: { name: "the head off", needs: looks(CAT.text, true) },
-  patch: { name: "the head as with wide", needs: [...looks(OTHER), ...patches] },
+  off: { name: "head off", needs: looks(CAT.text, true) },
+  patch: { name: "head output from “wide”", needs: [...looks(OTHER), ...patches] },
 };
 
 const unitIn = (trace) => trace.units("target", "words").findIndex((one) => PRONOUNS.includes(one.text));
@@ -72,13 +72,14 @@ function changed(doing, answers, head) {
   if (doing === "off") return { title: "… too tired, with this head off" };
   const row = seenIn(answers[2], head);
   return doing === "wide" ? { title: "… because it was too wide.", note: "the same head looks back at", row }
-    : { title: "… too tired, with what this head handed on for wide", note: "there it looked back at", row };
+    : { title: "… too tired, with the head’s output for “wide”", note: "with wide, it looks back at", row };
 }
 
 export const it = {
-  lead: html`English <i>it</i> may be the cat or the street, and French must decide: <i>il</i> for <i>le chat</i>,
-    <i>elle</i> for <i>la rue</i>. Only the last word tells. One head of the decoder looks back at the noun: change the
-    word, switch the head off, or give it what it had in the other sentence.`,
+  lead: html`Take the sentence <i lang="en">${CAT.text}</i> Here <i>it</i> could be the cat or the street. French must decide:
+    <i>il</i> for <i>le chat</i>, <i>elle</i> for <i>la rue</i>. Only the last word, <i>tired</i> or <i>wide</i>, decides.
+    One head of the decoder looks back at the noun. You can change the word, switch the head off, or give the head its
+    output from the other sentence.`,
   start: { doing: "plain" },
   needs: ({ doing }) => [...looks(CAT.text), ...DOINGS[doing].needs],
   control: ({ doing }) => buttons("Change one thing", "doing",
@@ -101,23 +102,25 @@ export const it = {
     return {
       plain: html`With <i>tired</i>, ${chances}. ${HeadTitle(head)}, gives <i>${seen.label}</i> ${given} of its
         attention.`,
-      wide: html`With <i>wide</i>, ${chances}. The same head now gives <i>${seen.label}</i> ${given}.`,
-      off: html`Without what this head hands on, ${chances}: ${leads
-        ? html`<i>${leads}</i> still leads, so other parts carry the noun too` : "neither leads"}.`,
-      patch: html`The English still says <i>tired</i>. With what this one head handed on in the sentence with
+      wide: html`With <i>wide</i>, ${chances}. The same head now gives <i>${seen.label}</i> ${given} of its
+        attention.`,
+      off: html`With this head off, ${chances}. ${leads
+        ? html`<i>${leads}</i> still leads, so other parts of the model carry the noun too` : "Neither leads"}.`,
+      patch: html`The English still has <i>tired</i>. With this one head’s output from the sentence with
         <i>wide</i>, ${chances}.`,
     }[doing];
   },
   predict: {
-    question: html`The English keeps <i>tired</i>. One head of the decoder hands on what it handed on in the sentence
-      with <i>wide</i>; all else stays. Which pronoun leads?`,
+    question: html`The English keeps <i>tired</i>. One head of the decoder gets its output from the sentence with
+      <i>wide</i>. Everything else stays. Which pronoun leads?`,
     options: ["Still il", "Now elle", "Neither"],
     needs: [...looks(CAT.text), ...DOINGS.patch.needs],
     right: (answers, lesson) => [...PRONOUNS, null].indexOf(leader(chancesIn("patch", answers, lesson))),
     because(answers, lesson) {
       const [before, now] = ["plain", "patch"].map((doing) => chancesIn(doing, answers, lesson));
-      return html`<i>il</i> goes from <b>${chance(before.il)}</b> to <b>${chance(now.il)}</b>, <i>elle</i> from ${
-        chance(before.elle)} to <b>${chance(now.elle)}</b>, by ${headTitle(lesson.look)} alone.`;
+      return html`The chance of <i>il</i> goes from <b>${chance(before.il)}</b> to <b>${chance(now.il)}</b>, and that of
+        <i>elle</i> from ${chance(before.elle)} to <b>${chance(now.elle)}</b>. We changed only the output of
+        ${headTitle(lesson.look)}.`;
     },
     shows: { doing: "patch" },
   },

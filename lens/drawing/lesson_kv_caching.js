@@ -77,9 +77,9 @@ function measured({ lengths, ms: [kept, again] }) {
 }
 
 export const kvCaching = {
-  lead: html`A decoder writes one word at a time, and for each it needs the keys and values of every word so far.
-    A <b>cache</b> keeps them from one word to the next; without one, all are computed again for every word. Is it right
-    to keep them?`,
+  lead: html`A decoder writes one word at a time. For each word, it needs the keys and values of every word so far.
+    A <b>cache</b> keeps them from one word to the next. Without a cache, the decoder computes all of them again for
+    every word. Are the kept keys and values still right?`,
   start: { word: START, answered: false },
   needs: ({ word }) => [["look", { maps: KINDS }], keysAfter(WATCHED + 1), keysAfter(Math.max(word, WATCHED + 1))],
   control: ({ word }) => slider("Word that is written", "word", { most: WORDS.length - 1, value: word,
@@ -89,14 +89,14 @@ export const kvCaching = {
     const { height, drawn } = triangles(trace, readBefore(answer, word), answered), foot = height + 14;
     return html`${picture("Tokens computed at each step, without the cache and with it", foot + 60,
       html`${drawn}${twoKeys(state, early, late, foot, theme)}`)}<div class="more">${
-      legend([["blue", "computed for this word"], ["edge", "computed for an earlier one"],
+      legend([["blue", "computed for this word"], ["edge", "computed for an earlier word"],
         ...answered ? [["line", "kept, not computed"]] : []])}
-      <p class="fine">Each column is a step, each row a token; those of later steps are empty. <i>start</i> and
+      <p class="fine">Each column is a step, and each row is a token. Later steps are empty. <i>start</i> and
       <i>to French</i> are marks that the model reads before its first word.</p>${answered ? html`
       <p class="key">Measured: milliseconds for one more word</p>${
       picture("Milliseconds for one more word, without the cache and with it", CURVES, measured(result))}
-      <p class="fine">The encoder needs no cache: its ${trace.units("source", "tokens").length} tokens are all there
-      before the first step, and are read once.</p>` : ""}</div>`;
+      <p class="fine">The encoder needs no cache. All its ${trace.units("source", "tokens").length} tokens are there
+      before the first step, and it reads them once.</p>` : ""}</div>`;
   },
   says({ word, answered }, [answer, early, late]) {
     const tokens = readBefore(answer, word), all = upTo(tokens), takes = html`Writing <i>${WORDS[word][0]}</i> takes the
@@ -104,14 +104,15 @@ export const kvCaching = {
     if (!answered) return takes;
     const moved = differences(early, late), same = moved.filter((one) => one <= SAME).length;
     return html`${takes} With the cache,
-      <b>1</b> is computed and ${tokens - 1} are kept; without it, all ${tokens} are computed. So far that makes
-      <b>${tokens}</b> against <b>${count(all)}</b>, or ${products(answer, late, tokens)} million against ${
-      products(answer, late, all)} million multiplications for keys and values alone.${word > WATCHED + 1 ? html`
-      The key of <i>${WORDS[WATCHED][0]}</i> still has <b>${same}</b> of its ${moved.length} numbers.` : ""}`;
+      <b>1</b> is computed and ${tokens - 1} are kept. Without it, all ${tokens} are computed. Over all words so far,
+      <b>${tokens}</b> are computed with the cache and <b>${count(all)}</b> without it. For keys and values alone, this
+      takes ${products(answer, late, tokens)} million multiplications with the cache and ${
+      products(answer, late, all)} million without it.${word > WATCHED + 1 ? html`
+      In the key of <i>${WORDS[WATCHED][0]}</i>, <b>${same}</b> of ${moved.length} numbers are still the same.` : ""}`;
   },
   predict: {
-    question: html`The key of <i>chat</i> is computed when <i>chat</i> is read. Computed again for later words, how many
-      of its numbers change?`,
+    question: html`The key of <i>chat</i> is computed when <i>chat</i> is read. If it is computed again for later words,
+      how many of its numbers change?`,
     options: ["All", "Some", "None"],
     right([, early, late]) {
       const all = differences(early, late), changed = all.filter((one) => one > SAME).length;
@@ -119,14 +120,14 @@ export const kvCaching = {
     },
     because([, early, late]) {
       const all = differences(early, late), same = all.filter((one) => one <= SAME).length;
-      return html`The key of <i>${WORDS[WATCHED][0]}</i> was computed when it was the last word, and again to write
-        <i>${WORDS[START][0]}</i>: <b>${same}</b> of its ${all.length} numbers are the same. The mask hides later words
-        from earlier ones, so nothing new reaches them. What stays the same need not be computed again.`;
+      return html`We computed the key of <i>${WORDS[WATCHED][0]}</i> when this was the last word, and again to write
+        <i>${WORDS[START][0]}</i>. <b>${same}</b> of its ${all.length} numbers are the same. The mask hides later words
+        from earlier ones. So the earlier keys and values stay the same, and need not be computed again.`;
     },
     shows: { answered: true },
   },
   short({ word }, [answer]) {
     return html`So the model keeps ${readBefore(answer, word) - 1} keys and values, computes one more, and writes <i>${
-      WORDS[word][0]}</i>. One kind of block is still to come; then all of them at once.`;
+      WORDS[word][0]}</i>. One kind of block is still missing. Then you see the whole model.`;
   },
 };

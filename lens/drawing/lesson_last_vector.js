@@ -25,17 +25,17 @@ const lastOf = ([, { top }]) => top.length;
 const layerOf = ({ layer }, answers) => layer ?? lastOf(answers);
 // At how many steps a layer says the token "written" or just "read".
 const count = (steps, layer, wanted) => steps.filter((one) => one.says[layer - 1].word === one[wanted]).length;
-const nameOf = (layer, last) => layer === 0 ? "before any" : `layer ${layer}${layer === last ? ", the last" : ""}`;
+const nameOf = (layer, last) => layer === 0 ? "before layer 1" : `after layer ${layer}${layer === last ? ", the last" : ""}`;
 
 export const lastVector = {
-  lead: html`The next word is read off one vector, the newest. It starts as the word just read, and every layer adds to
-    it until it stands for the word to come. Here the model’s last step, which turns a vector into chances, is applied
-    early: what would each layer have said?`,
+  lead: html`The next word is read from one vector, the newest. It starts as the vector of the word just read. Every
+    layer adds to it, until it stands for the next word. The model’s last step turns a vector into chances. Here we apply
+    this step early: what would each layer have predicted?`,
   start: { layer: null },
   needs: () => [["look", { maps: KINDS }], ["inside", { tool: "layers" }]],
   control(state, answers) {
     const layer = layerOf(state, answers), most = lastOf(answers);
-    return slider("Read the vector after", "layer", { most, value: layer, said: nameOf(layer, most) });
+    return slider("Read the vector", "layer", { most, value: layer, said: nameOf(layer, most) });
   },
   picture(state, answers) {
     const steps = stepsOf(answers), narrow = isNarrow(), left = narrow ? 4 : 20, height = lineHeight();
@@ -55,21 +55,21 @@ export const lastVector = {
     return html`${picture("What the last vector would be read as", TOP + steps.length * height + 6, html`${
       stages.map((stage) => text(x(stage), 20, title(stage), { how: "bold" }))}${
       steps.map((one, i) => stages.map((stage) => cell(one, stage, TOP + (i + .7) * height)))}`)}
-      <p class="more fine">A row is a step. Green: the word that is written next. Pale: still the word just read. Only the
-      last layer was trained to be read like this; chances are the model’s own.</p>`;
+      <p class="more fine">Each row is a step. Green: the word that is written next. Pale: the word just read. Only the last
+      layer was trained to be read like this. The chances are the model’s own.</p>`;
   },
   says(state, answers, { result }) {
     const steps = stepsOf(answers), layer = layerOf(state, answers);
-    if (layer === 0) return html`Before any layer the vector is that of the word just read: read off on unseen
-      sentences, it says that very word at <b>${chance(result.begin.value)}</b> of the steps.`;
+    if (layer === 0) return html`Before the first layer, the vector is that of the word just read. On unseen sentences, it
+      gives this word at <b>${chance(result.begin.value)}</b> of the steps.`;
     const { word, p } = stepAt(answers).says[layer - 1];
-    return html`After layer ${layer}, the vector says the next word at <b>${count(steps, layer, "written")}</b> of ${
-      steps.length} steps, and still the word just read at <b>${count(steps, layer, "read")}</b>. Where <i>${WORD}</i>
-      is written it says <i>${word}</i> (<b>${chance(p)}</b>).`;
+    return html`After layer ${layer}, the vector gives the next word at <b>${count(steps, layer, "written")}</b> of ${
+      steps.length} steps. It still gives the word just read at <b>${count(steps, layer, "read")}</b>. Where
+      <i>${WORD}</i> is written, it gives <i>${word}</i> (<b>${chance(p)}</b>).`;
   },
   predict: {
     question: html`After layer 1, we read the newest vector as if the model ended there. The word just read is
-      <i>qu'</i>, the next one <i>il</i>. What does it say?`,
+      <i>qu'</i>, and the next word is <i>il</i>. Which word does the vector give?`,
     options: ["il", "qu'", "another word"],
     right(answers) {
       const { says: [{ word }], written, read } = stepAt(answers);
@@ -77,9 +77,9 @@ export const lastVector = {
     },
     because(answers) {
       const steps = stepsOf(answers), { says: [{ word, p }] } = stepAt(answers);
-      return html`It says <i>${word}</i>, with ${chance(p)}. Over the sentence, layer 1 still says the word just read at
-        <b>${count(steps, 1, "read")}</b> of ${steps.length} steps and the next word at <b>${
-        count(steps, 1, "written")}</b>; the last layer says the next word at ${
+      return html`It gives <i>${word}</i>, with ${chance(p)}. Over the whole sentence, layer 1 still gives the word just
+        read at <b>${count(steps, 1, "read")}</b> of ${steps.length} steps. It gives the next word at <b>${
+        count(steps, 1, "written")}</b>, and the last layer gives the next word at ${
         count(steps, lastOf(answers), "written")}.`;
     },
     shows: { layer: 1 },

@@ -27,11 +27,12 @@ const writtenIn = ({ translation }) => translation.hypotheses[0].text;
 const lookOf = ({ words, shares, most }) => html`<i>${words[most]}</i> (${part(shares[most])})`;
 
 export const manyHeads = {
-  lead: html`<p>A <b>head</b> is one attention. It has queries, keys and values of its own, 32 numbers each, and so its
-    own way of looking. This layer, the second, has four of them for looking back at the French. They look at the same
-    time, and what they hand on is added up.</p>
-    <p>We are back where <i>il</i> is being written. A head that is switched off hands on the same whatever it sees: its
-    average over some example sentences. Why not nothing? Nothing would be a signal that the head never gives.</p>`,
+  lead: html`<p>A <b>head</b> is one attention. It has queries, keys and values of its own, 32 numbers each, so it looks
+    in its own way. This layer, the second, has four heads that look back at the French. They look at the same time, and
+    what they pass on is added up.</p>
+    <p>We are back where <i>il</i> is being written. You can switch off a head. It then passes on the same vector
+    whatever it sees: its average over some example sentences. We do not use zeros, because a head never passes on
+    zeros.</p>`,
   start: { off: null },
   needs: ({ off }) => [["look", { maps: KINDS, evidence: true }],
     ["look", { text: CAT.text, maps: [], without: off === null ? [] : [[KIND, LAYER, off]] }]],
@@ -51,10 +52,10 @@ export const manyHeads = {
   },
   says({ off }, [look, then]) {
     const { heads, word, whole } = seen(look), own = html`<i>${word}</i>`, isSame = writtenIn(then) === CAT.translation;
-    if (off === null) return html`With every head on, the chance of ${own} is <b>${chance(whole)}</b>. In turn they
-      look most at ${listed(heads, lookOf)}.`;
-    return html`Head ${off + 1} looks most at ${lookOf(heads[off])}. Without it the chance of ${own} is
-      <b>${chance(heads[off].without)}</b>; with every head it is <b>${chance(whole)}</b>.
+    if (off === null) return html`With every head on, the chance of ${own} is <b>${chance(whole)}</b>. In order,
+      the heads look most at ${listed(heads, lookOf)}.`;
+    return html`Head ${off + 1} looks most at ${lookOf(heads[off])}. Without this head, the chance of ${own}
+      is <b>${chance(heads[off].without)}</b>. With every head, it is <b>${chance(whole)}</b>.
       ${isSame ? "The translation stays the same." : "The translation changes."}`;
   },
   predict: {
@@ -68,18 +69,19 @@ export const manyHeads = {
     },
     because([look], { result: { exact: [four, one] } }) {
       const { heads: [first, ...others], word, whole } = seen(look), least = Math.min(...others.map((o) => o.without));
-      return html`With every head, the chance of <i>${word}</i> is <b>${chance(whole)}</b>; without head 1 it is
+      return html`With every head, the chance of <i>${word}</i> is <b>${chance(whole)}</b>. Without head 1, it is
         <b>${chance(first.without)}</b>, and ${
-        first.instead ? html`<i>${first.instead}</i>` : html`<i>${word}</i> still`} is written. Without
-        any one of the other heads it is <b>${atLeast(least)}</b>. Is one large head as good as four? For
-        this lesson we trained small models with either: with four heads, <b>${part(four.value)}</b> of new
-        sentences are translated exactly, with one as large as the four <b>${part(one.value)}</b>.`;
+        first.instead ? html`<i>${first.instead}</i> is` : html`<i>${word}</i> is still`} written. Without
+        any one of the other heads, it is <b>${atLeast(least)}</b>. Is one large head as good as four? For
+        this lesson, we trained small models with four heads and with one head as large as the four. With four heads,
+        they translate <b>${part(four.value)}</b> of new sentences exactly. With one head, they translate
+        <b>${part(one.value)}</b>.`;
     },
     shows: { off: 0 },
   },
   short(state, [look]) {
     const { heads, word, costly } = seen(look);
-    return html`The layer has ${heads.length} heads, each with its own way of looking. Without head ${costly + 1}, the
+    return html`The layer has ${heads.length} heads, and each looks in its own way. Without head ${costly + 1}, the
       chance of <i>${word}</i> falls most. All of them look back at the French. Where does the English come in?`;
   },
 };

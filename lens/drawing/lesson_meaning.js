@@ -18,9 +18,10 @@ function moment(lesson, at) {
 const when = ({ step }) => step ? `after ${step} steps` : "before";
 
 export const meaning = {
-  lead: html`<i>The exam was a piece of cake</i> is about no cake. Two small networks learn such sentences. In one the encoder’s
-    attention has nothing to learn: words mix by how alike they are. In the other it has queries, keys and values. First they
-    learn general sentences, in which a piece of cake is a dessert. Then they are fine-tuned on the idiom.`,
+  lead: html`<i>The exam was a piece of cake</i> is not about cake. Two small networks learn such sentences. In one network, the
+    encoder’s attention has nothing to learn: it mixes words that are alike. In the other network, it has queries, keys and
+    values. First, both learn general sentences, in which a piece of cake is a dessert. Then both are fine-tuned on the
+    idiom.`,
   start: { at: 0 },
   needs: () => [],
   control({ at }, answers, lesson) {
@@ -33,28 +34,29 @@ export const meaning = {
     return html`${picture(`What both networks write, ${when(now)}`, 40 + 2 * high,
       html`${text(0, 16, now.source, { how: "slanted" })}${Object.entries(NETWORKS).map(([name, title], i) =>
         row(title, now[name], 38 + i * high))}`)}${
-      legend([["green", "said as the idiom"], ["orange", "said as cake"], ["line", "something else"]])}`;
+      legend([["green", "translated as the idiom"], ["orange", "translated as cake"], ["line", "something else"]])}`;
   },
 
   says({ at }, answers, lesson) {
     const { step, plain, learnt } = moment(lesson, at);
-    return html`${step ? html`After <b>${step}</b> steps of fine-tuning` : "Before fine-tuning"}, <b>${share(plain.idiom)}</b> of unseen idioms are said as the idiom without parameters in the
-      attention, <b>${share(learnt.idiom)}</b> with queries, keys and values; as cake, <b>${share(plain.cake)}</b> and
+    return html`${step ? html`After <b>${step}</b> steps of fine-tuning` : "Before fine-tuning"}, the network without
+      parameters in its attention translates <b>${share(plain.idiom)}</b> of unseen idioms as the idiom. With queries, keys
+      and values, it is <b>${share(learnt.idiom)}</b>. As cake, they translate <b>${share(plain.cake)}</b> and
       <b>${share(learnt.cake)}</b>.`;
   },
 
   predict: {
-    question: "After fine-tuning, what does the network without parameters in its attention make of idioms it has not seen?",
-    options: ["Still cake, nearly always", "Sometimes cake, sometimes the idiom", "The idiom, nearly always"],
+    question: "After fine-tuning, how does the network without parameters in its attention translate unseen idioms?",
+    options: ["Nearly always as cake", "Sometimes as cake, sometimes as the idiom", "Nearly always as the idiom"],
     right: (answers, lesson) => {
       const { plain } = moment(lesson, Infinity);
       return plain.idiom >= ALWAYS ? 2 : plain.idiom <= NEVER ? 0 : 1;
     },
     because(answers, lesson) {
       const [before, after] = [0, Infinity].map((at) => moment(lesson, at));
-      return html`Of unseen idioms, it says <b>${share(before.plain.idiom)}</b> as the idiom before fine-tuning and
-        <b>${share(after.plain.idiom)}</b> after ${after.step} steps; with queries, keys and values it is
-        <b>${share(after.learnt.idiom)}</b>. Training on the task brings in its meaning.`;
+      return html`Before fine-tuning, it translates <b>${share(before.plain.idiom)}</b> of unseen idioms as the idiom. After
+        ${after.step} steps, it translates <b>${share(after.plain.idiom)}</b>. With queries, keys and values, it is
+        <b>${share(after.learnt.idiom)}</b>. So the meaning of the task comes from training on it.`;
     },
     shows: { at: Infinity },
   },
@@ -67,5 +69,5 @@ function row(title, { writes, idiom, cake }, y) {
   const short = isNarrow() && writes.length > 44 ? `${writes.slice(0, 43)}…` : writes;
   return html`${text(0, y + 14, title, { how: "bold" })}${text(0, y + 38, short)}${part(0, idiom, "green")}${
     part(idiom, cake, "orange")}${part(idiom + cake, other, "line")}${text(0, y + 88,
-    `${share(idiom)} idiom, ${share(cake)} cake, ${share(other)} else`, { how: "soft figure" })}`;
+    `${share(idiom)} idiom, ${share(cake)} cake, ${share(other)} other`, { how: "soft figure" })}`;
 }

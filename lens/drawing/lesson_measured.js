@@ -8,8 +8,8 @@ const MARKS = { holds: "✓", "does not hold here": "✗", "not decidable here":
 const KINDS = { holds: "holds", "does not hold here": "not", "not decidable here": "open" };
 const SHAPES = new Set(["svg", "g", "path", "rect", "line", "text", "tspan", "use", "defs", "clipPath", "title"]);
 const FIGURE = /^(?:[−+±<>≈~]?\s?\d[\d,.\s%×e±−–-]*\S{0,3}|–|)$/;
-export const WARNING = html`<p class="warning">Run with <code>--quick</code>, which only shows that every lesson runs:
-  the verdicts mean nothing.</p>`;
+export const WARNING = html`<p class="warning">This run used <code>--quick</code>, which only checks that every lesson
+  runs: the verdicts mean nothing.</p>`;
 
 export function measured(lesson, { budget }) {
   const { verdict: { word, why, findings }, how, slips, look } = lesson;
@@ -17,8 +17,8 @@ export function measured(lesson, { budget }) {
   return html`<section class="measured" aria-label="What was measured">
     <h3>What was measured: which textbook claims hold for this model</h3>
     ${budget === "full" ? "" : WARNING}<p class="soft">${textbook(word)}. ${prose(why)}</p>
-    <ul class="findings">${findings.map(finding)}</ul>${fails ? html`<p class="fine">“Does not hold here” is said of
-    what textbooks or papers claim: this small model does not show it. Another model may.</p>` : ""}
+    <ul class="findings">${findings.map(finding)}</ul>${fails ? html`<p class="fine">“Does not hold here” means
+    that this small model does not show what textbooks or papers claim. Another model may show it.</p>` : ""}
     ${folded("How it was done", how.trim().split(/\n\s*\n/).map((one) => html`<p>${prose(one)}</p>`))}
     ${folded("What decided each claim", html`<dl class="fine">${findings.map(decided)}</dl>`)}
     ${folded("The picture", scrollable("The picture", html`<figure class="still">${picture(lesson.svg)}</figure>`))}

@@ -19,8 +19,8 @@ function losses(lesson) {
 const placeOf = ({ at }, steps) => Math.min(at, steps.length - 1);
 
 export const overfitting = {
-  lead: html`A model can learn a few sentences by heart. The loss on them goes on falling, while the loss on sentences that it
-    has not seen begins to rise: it has stopped learning the language, and learns these sentences. That is when to stop.`,
+  lead: html`A model can learn a few sentences by heart. The loss on them keeps falling, while the loss on unseen sentences
+    begins to rise. The model then no longer learns the language, only these sentences. That is when to stop.`,
   start: { at: 0 },
   needs: () => [],
   control(state, answers, lesson) {
@@ -31,31 +31,31 @@ export const overfitting = {
   picture(state, answers, lesson) {
     const { steps, by } = losses(lesson), at = placeOf(state, steps), top = Math.max(...by.flatMap((one) => [...one.seen, ...one.unseen]));
     const panel = (one) => chart(steps, one, at, top);
-    return html`<div class="panels">${by.map(panel)}</div>${legend([["blue", "loss on what it trains on"],
+    return html`<div class="panels">${by.map(panel)}</div>${legend([["blue", "loss on the training sentences"],
       ["orange", "loss on unseen sentences, in nats per token"]])}`;
   },
 
   says(state, answers, lesson) {
     const { steps, by: [few] } = losses(lesson), at = placeOf(state, steps), stop = lowest(few.unseen.slice(0, at + 1));
     const now = html`After <b>${steps[at]}</b> steps on ${few.count} sentences, the loss is <b>${figure(few.seen[at], 3)}</b>
-      on them and <b>${figure(few.unseen[at], 2)}</b> on unseen ones.`;
-    return stop === at ? html`${now} On unseen ones that is the lowest so far: go on.`
-      : html`${now} It was lowest, ${figure(few.unseen[stop], 2)}, after ${steps[stop]} steps: stop there.`;
+      on them and <b>${figure(few.unseen[at], 2)}</b> on unseen sentences.`;
+    return stop === at ? html`${now} On unseen sentences, this is the lowest so far: go on.`
+      : html`${now} On unseen sentences, it was lowest after ${steps[stop]} steps (${figure(few.unseen[stop], 2)}): stop there.`;
   },
 
   predict: {
-    question: "A model trains on 60 sentences, again and again. The loss on these goes on falling. And on unseen sentences?",
-    options: ["It goes on falling too", "It falls, then rises", "It rises from the start"],
+    question: "A model trains on 60 sentences, again and again. The loss on them keeps falling. What happens to the loss on unseen ones?",
+    options: ["It keeps falling too", "It falls, then rises", "It rises from the start"],
     right: (answers, lesson) => {
       const { unseen } = losses(lesson).by[0], stop = lowest(unseen);
       return stop === unseen.length - 1 ? 0 : stop ? 1 : 2;
     },
     because(answers, lesson) {
       const { steps, by: [few] } = losses(lesson), stop = lowest(few.unseen);
-      return html`On unseen sentences the loss is <b>${figure(few.unseen[0], 2)}</b> after ${steps[0]} steps, lowest after
-        ${steps[stop]} (<b>${figure(few.unseen[stop], 2)}</b>), and <b>${figure(few.unseen.at(-1), 2)}</b> after
-        ${steps.at(-1)}; on the ${few.count} sentences it falls from ${figure(few.seen[0], 2)} to
-        <b>${figure(few.seen.at(-1), 3)}</b>.`;
+      return html`On unseen sentences, the loss is <b>${figure(few.unseen[0], 2)}</b> after ${steps[0]} steps. It is lowest after
+        ${steps[stop]} steps (<b>${figure(few.unseen[stop], 2)}</b>). After ${steps.at(-1)} steps, it is
+        <b>${figure(few.unseen.at(-1), 2)}</b>. On the ${few.count} training sentences, it falls from
+        ${figure(few.seen[0], 2)} to <b>${figure(few.seen.at(-1), 3)}</b>.`;
     },
     shows: { at: Infinity },
   },

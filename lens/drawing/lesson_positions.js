@@ -21,13 +21,13 @@ const stepOf = ({ tokens }, word) => tokens.findIndex((one) => bare(one) === wor
 const chanceOf = (answer, word) => answer.chances[stepOf(answer, word)];
 const firstNoun = (answer) => bare(answer.top[stepOf(answer, GOAT)][0][0]);
 const most = ([one, other]) => Math.max(...one.chances.map((value, t) => Math.abs(value - other.chances[t])));
-const change = (answers) => html`<i>${GOAT}</i> goes from <b>${chance(chanceOf(answers[0], GOAT))}</b> to
+const change = (answers) => html`the chance of <i>${GOAT}</i> goes from <b>${chance(chanceOf(answers[0], GOAT))}</b> to
   <b>${chance(chanceOf(answers[1], GOAT))}</b>`;
 
 export const positions = {
-  lead: html`Attention compares words with words, and does not see where they stand. So a second vector is added to each
-    word’s own: its <b>position</b>. It is a formula, sines and cosines of many speeds, like the hands of many clocks: fast
-    ones on the left, slow ones on the right.`,
+  lead: html`Attention compares words with words, and does not see where they stand. So the model adds a second vector to
+    each word’s own: its <b>position</b>. A formula makes it from sines and cosines of many speeds, like the pointers of
+    many clocks. Fast ones are on the left, slow ones on the right.`,
   start: { on: true },
   needs: ({ on }) => asked(on),
   control: ({ on }) => buttons("Positions", "on", [[true, "on"], [false, "off"]], on),
@@ -39,33 +39,33 @@ export const positions = {
     const row = isNarrow() ? 15 : 20, top = 34 + places.length * row, high = isNarrow() ? 28 : 34;
     return html`${picture(`Positions ${on ? "on" : "off"}: the vectors, and the chance of each French word in both orders`,
       top + 30 + steps.length * high, html`${
-        text(0, 16, on ? "what is added at each place" : "nothing is added", { how: "soft" })}${
+        text(0, 16, on ? "what is added at each position" : "nothing is added", { how: "soft" })}${
         strips(places, { y: 24, most: 1, height: row, left: LEFT, theme })}${pairs(steps, top + 14, high)}`)}${
       legend([["blue", "goat chased wolf"], ["orange", "wolf chased goat"]])}`;
   },
 
   says({ on }, answers) {
-    if (on) return html`With positions, swapping <i>goat</i> and <i>wolf</i> changes the translation: ${change(answers)}, and
+    if (on) return html`With positions, swapping <i>goat</i> and <i>wolf</i> changes the translation. Now ${change(answers)}, and
       the model writes <i>${firstNoun(answers[1])}</i>.`;
     return most(answers) < SAME
-      ? html`Without positions, swapping <i>goat</i> and <i>wolf</i> changes no chance: <i>${GOAT}</i> has
-        <b>${chance(chanceOf(answers[0], GOAT))}</b> either way. The model sees a set of words, and cannot tell who chased
-        whom.`
+      ? html`Without positions, swapping <i>goat</i> and <i>wolf</i> changes no chance. <i>${GOAT}</i> has
+        <b>${chance(chanceOf(answers[0], GOAT))}</b> either way. The model sees a set of words, and cannot know who
+        chased whom.`
       : html`Without positions, swapping <i>goat</i> and <i>wolf</i> still changes something: ${change(answers)}.`;
   },
 
   predict: {
     question: html`Positions are switched off, and <i>goat</i> and <i>wolf</i> change places. What happens to the chances of
       the French words?`,
-    options: ["They change as they do with positions", "They change, but less", "Not one of them changes"],
+    options: ["They change as much as with positions", "They change, but less", "None of them changes"],
     needs: [...asked(true), ...asked(false)],
     right: (answers) => {
       const [on, off] = [most(answers.slice(0, 2)), most(answers.slice(2))];
       return off < SAME ? 2 : off < on / 2 ? 1 : 0;
     },
-    because: (answers) => html`With positions, ${change(answers)} when the two words change places; without positions, from
-      <b>${chance(chanceOf(answers[2], GOAT))}</b> to <b>${chance(chanceOf(answers[3], GOAT))}</b>. Attention alone sees which
-      words there are, not in which order.`,
+    because: (answers) => html`The two words change places. With positions, ${change(answers)}. Without positions, it goes from
+      <b>${chance(chanceOf(answers[2], GOAT))}</b> to <b>${chance(chanceOf(answers[3], GOAT))}</b>. Attention alone sees the
+      words, but not their order.`,
     shows: { on: false },
   },
 };

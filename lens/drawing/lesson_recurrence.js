@@ -17,9 +17,9 @@ function shares(lesson, at) {
 const few = (value) => value < 0.005 ? "under 0.01" : figure(value, 2);
 
 export const recurrence = {
-  lead: html`A recurrent network reads word by word into one state. So the first word must survive every later one, each of
-    which writes over the state a little. A <b>gate</b> learns what to keep; <b>attention</b> looks back at any word.
-    A share of 1 means: as much of this word is left as of the average word.`,
+  lead: html`A recurrent network reads word by word into one state. Each new word writes over the state a little, so the first
+    word must survive all later ones. A <b>gate</b> learns what to keep. <b>Attention</b> looks back at any word. A share
+    of 1 means that as much is left of this word as of the average word.`,
   start: { at: 0 },
   needs: () => [],
   control({ at }, answers, lesson) {
@@ -32,18 +32,18 @@ export const recurrence = {
     const { length, of } = shares(lesson, at), high = isNarrow() ? 77 : 96;
     return html`${picture(`What is left of each of ${length} tokens in the last state of four networks`,
       high * Object.keys(NETWORKS).length, html`${Object.entries(NETWORKS).map(([name, said], i) =>
-        row(said, of[name], i * high, high))}`)}<p class="key">From the first token (orange) to the last. The line: a fair
-      share. Bars end at ${MOST} shares.</p>`;
+        row(said, of[name], i * high, high))}`)}<p class="key">From the first token (orange) to the last. The line marks a
+      share of 1. Bars end at ${MOST}.</p>`;
   },
 
   says({ at }, answers, lesson) {
     const { length, of } = shares(lesson, at), first = (name) => html`<b>${few(of[name][0])}</b>`;
-    return html`Of the first of ${length} tokens, the plain network has ${first("elman")} of a fair share left, the gated one
-      ${first("gru")}, the Transformer ${first("transformer")}.`;
+    return html`The text has ${length} tokens. The share of the first token is ${first("elman")} in the plain network. It is
+      ${first("gru")} in the gated network and ${first("transformer")} in the Transformer.`;
   },
 
   predict: {
-    question: "The text grows from 4 tokens to 32. How much of the first word’s share is left in the plain network?",
+    question: "The text grows from 4 tokens to 32. How much of the first token’s share is left in the plain network?",
     options: ["Most of it", "About half", "Hardly anything"],
     right: (answers, lesson) => {
       const [before, after] = [0, Infinity].map((at) => shares(lesson, at).of.elman[0]), left = after / before;
@@ -52,8 +52,9 @@ export const recurrence = {
     because(answers, lesson) {
       const [before, after] = [0, Infinity].map((at) => shares(lesson, at));
       const both = (name) => html`from <b>${few(before.of[name][0])}</b> to <b>${few(after.of[name][0])}</b>`;
-      return html`From ${before.length} to ${after.length} tokens, the first one’s share goes ${both("elman")} in the plain
-        network, ${both("gru")} in the gated one, and ${both("transformer")} in the Transformer.`;
+      return html`The text grows from ${before.length} to ${after.length} tokens. In the plain network, the share of the first
+        token goes ${both("elman")}. In the gated network, it goes ${both("gru")}. In the Transformer, it goes
+        ${both("transformer")}.`;
     },
     shows: { at: Infinity },
   },

@@ -1,4 +1,4 @@
-// One row of one head's map, from its query to what it hands on, as the lessons on attention draw it: the formula, and
+// One row of one head's map, from its query to what it passes on, as the lessons on attention draw it: the formula, and
 // under it the words, with a column for each step.
 
 import { best, figure, mostOf, picture, roomOf, softmax, strip, sum, text } from "./lesson_parts.js";
@@ -75,7 +75,7 @@ export function rowPicture(label, row, words, options) {
     { how: "soft" }), text(at.score[1], heads, head, { how: "soft", anchor: "end" }),
   text(at.share[0], heads, "share", { how: "soft" }),
   text(roomOf(), heads, last.head ?? "", { how: "soft", anchor: "end" })];
-  const foot = last.foot ? [said(at, end + 6, at.last[0] - 8, "added up, this is handed on:", "bold", "end"),
+  const foot = last.foot ? [said(at, end + 6, at.last[0] - 8, "added up, this is passed on:", "bold", "end"),
     last.foot(shares, place(end + 6))] : [];
   return picture(label, end + (last.foot ? at.row + 12 : 4),
     [formula(step, query.length), vectors.map(vector), titles, shown.map(line), foot]);
@@ -106,8 +106,8 @@ function shared(share, isAllowed, at, y, how) {
 }
 
 // The formula: on a pill what the lesson is about, in ink what came before it, in grey what is still to come.
-const STEPS = [["q · k", "asks, answers", 102], ["÷ √", "evens out", 72], ["+ mask", "hides", 66],
-  ["→ softmax", "shares", 94], ["× v", "hands on", 70]];
+const STEPS = [["q · k", "asks, answers", 102], ["÷ √", "scales", 72], ["+ mask", "hides", 66],
+  ["→ softmax", "shares", 94], ["× v", "passes on", 70]];
 function formula(step, size) {
   const wide = isNarrow() ? 0.84 : 1.25, now = [step].flat(), [large, small] = isNarrow() ? [14.5, 12] : [19, 12];
   const widths = STEPS.map(([, , width]) => width * wide), left = (roomOf() - sum(widths)) / 2;

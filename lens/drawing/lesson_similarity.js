@@ -20,7 +20,7 @@ const winner = ([one, other], by) => one[by] >= other[by] ? one : other;
 
 export const similarity = {
   lead: html`How alike are two words? Each is a vector: an arrow with a direction and a length. The <b>cosine</b> compares
-    the directions only. The <b>dot product</b>, which attention uses, also grows with the lengths.`,
+    only the directions. The <b>dot product</b> also grows with the lengths, and attention uses the dot product.`,
   start: { times: 1 },
   needs: () => [["inside", { tool: "near", word: WORD }]],
   control: ({ times }, [answer]) => slider(html`Length of <i>${neighbours(answer, 1)[1].name}</i>`, "times",
@@ -34,21 +34,21 @@ export const similarity = {
     return html`${picture(`The vectors of ${WORD} and two neighbours, their cosines and dot products`, high + 68 + 4 * row,
       html`${arrows(answer, both, high)}${compared("cosine", `cosine with ${WORD}`, 1, high + 24)}${
         compared("dot", `dot product with ${WORD}`, neighbours(answer, MOST)[1].dot, high + 56 + 2 * row)}`)}<p class="key">
-      True lengths, and true angles to “${WORD}”. Dashed: the shadow that falls on its line. The dot product is the
-      shadow times the length of “${WORD}”.</p>`;
+      Lengths and angles to “${WORD}” are true. Dashed: the projection of “${both[1].name}” onto “${WORD}”. The dot
+      product is the projection’s length times the length of “${WORD}”.</p>`;
   },
 
   says({ times }, [answer]) {
     const [, before] = neighbours(answer, 1), both = neighbours(answer, times), [, now] = both;
-    return html`<i>${now.name}</i>, <b>${figure(times, 2)}</b> times as long: its dot product with <i>${WORD}</i> is
-      <b>${figure(now.dot, 3)}</b> (before: ${figure(before.dot, 3)}), its cosine <b>${figure(now.cosine, 3)}</b>. More
-      like <i>${WORD}</i> is <i>${winner(both, "dot").name}</i> by the dot product, <i>${winner(both, "cosine").name}</i> by
-      the cosine.`;
+    return html`The vector of <i>${now.name}</i> is <b>${figure(times, 2)}</b> times as long. Its dot product with
+      <i>${WORD}</i> is <b>${figure(now.dot, 3)}</b> (before: ${figure(before.dot, 3)}). Its cosine is
+      <b>${figure(now.cosine, 3)}</b>. By the dot product, <i>${winner(both, "dot").name}</i> is more like <i>${WORD}</i>.
+      By the cosine, <i>${winner(both, "cosine").name}</i> is more like it.`;
   },
 
   predict: {
-    question: html`A vector that is compared with <i>${WORD}</i> is made twice as long, in the same direction. What happens to
-      its cosine with <i>${WORD}</i>?`,
+    question: html`We make a word’s vector twice as long, in the same direction. What happens to its cosine with
+      <i>${WORD}</i>?`,
     options: ["It doubles", "It stays as it is", "It halves"],
     right: ([answer]) => {
       const gain = neighbours(answer, 2)[1].cosine / neighbours(answer, 1)[1].cosine;
@@ -57,7 +57,7 @@ export const similarity = {
     because: ([answer]) => {
       const [before, after] = [1, 2].map((times) => neighbours(answer, times)[1]);
       return html`The cosine of <i>${after.name}</i> and <i>${WORD}</i> is <b>${figure(before.cosine, 3)}</b> before and
-        <b>${figure(after.cosine, 3)}</b> after; the dot product goes from <b>${figure(before.dot, 3)}</b> to
+        <b>${figure(after.cosine, 3)}</b> after. The dot product goes from <b>${figure(before.dot, 3)}</b> to
         <b>${figure(after.dot, 3)}</b>.`;
     },
     shows: { times: 2 },

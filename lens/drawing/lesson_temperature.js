@@ -63,10 +63,10 @@ function samples({ result }, warmth) {
 
 export const temperature = {
   lead: html`<p>The model ends each step with a score for every word it knows. The softmax turns scores into shares that
-    sum to 100%. Then one word is chosen: the likeliest one, or one drawn by chance, as if by a die with these shares.
+    sum to 100%. Then one word is chosen: the most likely one, or one drawn at random according to the shares.
     Before the softmax, all scores can be divided by one number, the <b>temperature</b>.</p>
-    <p>With <i>tired</i> the model has no doubt, so here the sentence is <i lang="en">${TEXT}</i> Dirty may be the cat
-    or the street: <i>il</i> or <i>elle</i>.</p>`,
+    <p>With <i>tired</i>, the model has no doubt. So here the sentence is <i lang="en">${TEXT}</i> Both the cat and the
+    street can be dirty, so the French can be <i>il</i> or <i>elle</i>.</p>`,
   start: { stop: 0, answered: false },
   needs: () => [["look", { text: TEXT, translation: TRANSLATION, maps: KINDS }]],
   control: ({ stop }) => slider("Temperature", "stop", { least: -MOST * EACH, most: MOST * EACH, value: stop,
@@ -75,41 +75,41 @@ export const temperature = {
     const warmth = warmthOf(stop), height = TOP + (SHOWN + 1) * ROW + 24;
     return html`${picture("Scores and shares of the likeliest words of one step", height, columns(answer, warmth))}
       ${answered ? html`<div class="more">
-      <p class="fine">Measured: whole sentences, drawn word by word several times.</p>${
+      <p class="fine">Measured on whole sentences, each sampled several times, word by word.</p>${
       picture("Whole sentences, sampled at several temperatures", CURVES, samples(lesson, warmth))}${
       legend([["orange", "variety: how many samples of a sentence differ"],
         ["green", "quality: agreement with a correct translation (chrF)"]])}</div>` : ""}
-      <p class="more fine">Only differences of scores count, so the best score is written as 0. The rows with └ are among
-      all others.</p>`;
+      <p class="more fine">Only differences between scores count, so the best score is shown as 0. The rows with └ are
+      part of “all others”.</p>`;
   },
   says({ stop }, [answer]) {
     const [first, second, others] = sharesAt(answer, warmthOf(stop));
     return html`At temperature <b>${written(warmthOf(stop))}</b>, <i>${first.label}</i> has <b>${
-      chance(first.share)}</b> and <i>${second.label}</i> <b>${chance(second.share)}</b>; all other words together have
-      ${others.said}. <i>${first.label}</i> stays first, ${
-      figure(first.share / second.share)} times as likely.`;
+      chance(first.share)}</b> and <i>${second.label}</i> has <b>${chance(second.share)}</b>. All other words together
+      have ${others.said}. <i>${first.label}</i> stays first: it is ${
+      figure(first.share / second.share)} times as likely as <i>${second.label}</i>.`;
   },
   predict: {
     question: html`At temperature 2, every score is halved before the softmax. What happens to the shares of
       <i>elle</i> and <i>il</i>?`,
-    options: ["The likelier one gains", "They come closer together", "They change places"],
+    options: ["The larger share grows", "They come closer together", "Their order changes"],
     right([answer]) {
       const [first, second] = sharesAt(answer, 1), [one, other] = sharesAt(answer, 2);
       return other.share > one.share ? 2 : one.share / other.share < first.share / second.share ? 1 : 0;
     },
     because([answer]) {
       const [first, second] = sharesAt(answer, 1), [one, other] = sharesAt(answer, 2);
-      return html`At temperature 1, <i>${first.label}</i> has ${chance(first.share)} and <i>${second.label}</i> ${
-        chance(second.share)}; at 2, ${chance(one.share)} and ${chance(other.share)}. Halved scores are half as far
-        apart, and their order is the same. Above 1 the shares get more even, below 1 sharper. A low temperature is for
-        the safest word, a higher one for variety, at the price of mistakes.`;
+      return html`At temperature 1, <i>${first.label}</i> has ${chance(first.share)} and <i>${second.label}</i> has ${
+        chance(second.share)}. At temperature 2, they have ${chance(one.share)} and ${chance(other.share)}. Halved scores
+        are half as far apart, but their order is the same. Above 1, the shares get more even. Below 1, they get less
+        even. Use a low temperature for the safest word. Use a higher one for variety, at the price of mistakes.`;
     },
     shows: { stop: EACH, answered: true },
   },
   short({ stop }, [answer]) {
     const [first, second] = sharesAt(answer, warmthOf(stop));
-    return html`<i>${first.label}</i> with ${chance(first.share)}, or <i>${second.label}</i> with ${
-      chance(second.share)}: one is chosen, the likeliest or by chance, and written. Then the next step begins, and it
-      needs every word so far again.`;
+    return html`<i>${first.label}</i> has ${chance(first.share)}, and <i>${second.label}</i> has ${
+      chance(second.share)}. One word is chosen and written: the most likely one, or one drawn at random. Then the next
+      step begins. It needs every word so far again.`;
   },
 };

@@ -58,9 +58,9 @@ const both = (trace) => CHOICE.map((kind) => {
 });
 
 export const values = {
-  lead: html`A map shows shares of attention. What a word gives is its share times its <b>value</b>. Even if that is
-    much, the translation need not depend on it: other heads may bring the same, and later blocks decide what is used.
-    No map shows that. To know, take the head away and see.`,
+  lead: html`A map shows shares of attention. A word adds its share times its <b>value</b>. Even if it adds much, the
+    translation need not depend on it. Other heads may add the same, and later blocks decide what is used. No map shows
+    this. To find out, switch the head off and see what changes.`,
   start: { head: null, kind: "cross", answered: false },
   needs: () => [["look", { maps: KINDS, views: ["raw", "norm"], evidence: true }]],
   control: (state, [answer]) => headButtons(traceIn(answer), CHOICE, headOfState(state, traceIn(answer))),
@@ -73,43 +73,44 @@ export const values = {
         tone: without < LEADS ? "orange" : "ink", how: "bold" }] : []];
     return html`${picture(`${headTitle(head)}, while ${WORD} is written`, height, html`${
       text(0, 18, `The chance of ${WORD}`, { how: "bold" })}${bars(lines, { y: 28, most: 1, left: 112, height: 26 })}
-      <path class="axis" d="M0,${CHANCES - 10}H${roomOf()}"/>${columns(row, CHANCES)}`)}<p class="more fine">What a
-      word adds is a vector: its share times its value, sent through the head’s output. Its length says how much it
-      moves, not what it means. Where a share is almost 0, no length of a value is shown.</p>`;
+      <path class="axis" d="M0,${CHANCES - 10}H${roomOf()}"/>${columns(row, CHANCES)}`)}<p class="more fine">A word
+      adds a vector: its share times its value, passed through the head’s output. The length of this vector shows how
+      much it changes, not what it means. If a share is almost 0, the length of the value is not shown.</p>`;
   },
   says(state, [answer]) {
     const trace = traceIn(answer), head = headOfState(state, trace), row = rowOf(trace, head);
     const looked = largest(row, "share"), longest = largest(row, "adds");
-    const off = html` With this head off, <i>${WORD}</i> has <b>${
+    const off = html` With this head off, the chance of <i>${WORD}</i> is <b>${
       chance(chanceWithout(trace, head, stepOf(trace, WORD)))}</b>.`;
-    const more = looked === longest ? html`and that adds most (<b>${figure(looked.adds)}</b>)`
-      : html`which adds ${figure(looked.adds)}; ${named(head, longest)}, with ${share(longest.share)}, adds more: <b>${
-        figure(longest.adds)}</b>`;
+    const more = looked === longest ? html`This word also adds most (<b>${figure(looked.adds)}</b>)`
+      : html`This word adds ${figure(looked.adds)}. But ${named(head, longest)}, with ${share(longest.share)}, adds more:
+        <b>${figure(longest.adds)}</b>`;
     return html`While <i>${WORD}</i> is written, ${headTitle(head)} gives <b>${share(looked.share)}</b> of its attention
-      to ${named(head, looked)}, ${more}.${state.answered ? off : ""}`;
+      to ${named(head, looked)}. ${more}.${state.answered ? off : ""}`;
   },
   predict: {
-    question: html`While <i>il</i> is written, one head looks almost only at English <i>it</i>, another almost only at
-      French <i>chat</i>. Each is switched off in turn. When is <i>il</i> in doubt?`,
-    options: ["Without either of them", html`Only without the one that looks at <i>it</i>`,
-      html`Only without the one that looks at <i>chat</i>`, "Never"],
+    question: html`While <i>il</i> is written, one head looks almost only at English <i>it</i>. Another looks almost only at
+      French <i>chat</i>. Each is switched off in turn. When does the chance of <i>il</i> fall below ${chance(LEADS)}?`,
+    options: ["Without either of them", html`Only without the head that looks at <i>it</i>`,
+      html`Only without the head that looks at <i>chat</i>`, "Never"],
     right([answer]) {
       const [it, chat] = both(traceIn(answer)).map((one) => one.without < LEADS);
       return it && chat ? 0 : it ? 1 : chat ? 2 : 3;
     },
     because([answer]) {
       const trace = traceIn(answer);
-      const said = ({ head, looked, without }) => html`without ${headTitle(head)}, which gives ${
-        share(looked.share)} to ${named(head, looked)}, <i>${WORD}</i> has <b>${chance(without)}</b>`;
-      return html`All heads: ${chance(chanceAt(trace, stepOf(trace, WORD)))}; ${listed(both(trace), said, "; ")}. The
-        two maps look alike. What depends on them only shows when they are removed.`;
+      const said = ({ head, looked, without }) => html`Without ${headTitle(head)}, it is <b>${chance(without)}</b>. This
+        head gives ${share(looked.share)} of its attention to ${named(head, looked)}.`;
+      return html`With all heads on, the chance of <i>${WORD}</i> is ${chance(chanceAt(trace, stepOf(trace, WORD)))}. ${
+        listed(both(trace), said, " ")} The two maps look alike. Only switching the heads off shows how much the
+        translation depends on them.`;
     },
     shows: { kind: "decoder", answered: true },
   },
   short(state, [answer]) {
     const trace = traceIn(answer), [one, other] = both(trace);
     const said = ({ head, looked, without }) => html`gives ${share(looked.share)} of its attention to ${
-      named(head, looked)}; without it, <i>${WORD}</i> has ${chance(without)}`;
-    return html`One head ${said(one)}. Another ${said(other)}. No map shows that difference.`;
+      named(head, looked)}. Without this head, the chance of <i>${WORD}</i> is ${chance(without)}`;
+    return html`One head ${said(one)}. Another head ${said(other)}. No map shows this difference.`;
   },
 };

@@ -29,8 +29,9 @@ const two = (value) => figure(value, 2), vector = (all) => all.map(two).join(", 
 const byHand = (lesson) => numbers({ row: `hand-${ASKS}` }, [], lesson);
 
 export const workedExample = {
-  lead: html`One row of one head, from the beginning to the end, with every number. First by hand: four words whose vectors have
-    five numbers each, so that a pocket calculator can follow. Then the same steps in the model.`,
+  lead: html`This lesson follows one row of one head from the beginning to the end, with every number. First comes an
+    example by hand: four words, whose vectors have five numbers each. You can follow it with a pocket calculator. Then
+    come the same steps in the model.`,
   start: { row: `hand-${ASKS}`, step: QUERY },
   needs(state) {
     const [isHand, row] = placeOf(state);
@@ -41,7 +42,7 @@ export const workedExample = {
     const rows = [...words.map((word, i) => [`hand-${i}`, word]),
       ...INPUTS.slice(FROM).map((word, i) => [`model-${i + FROM}`, html`<i>${word}</i>`])];
     return html`${slider("Step", "step", { most: SUM, value: state.step, said: STEPS[state.step] })}
-      ${buttons("The row, by hand or in the model (slanted)", "row", rows, state.row)}`;
+      ${buttons("Row, by hand or in the model (in italics)", "row", rows, state.row)}`;
   },
 
   picture(state, answers, lesson, theme) {
@@ -57,13 +58,13 @@ export const workedExample = {
 
   predict: {
     question: html`In <i>The quick brown fox</i>, the query of <i>brown</i> has its largest product with the key of
-      <i>fox</i>. Which word gets the largest share of what <i>brown</i> looks at?`,
+      <i>fox</i>. Which word gets the largest share of the attention of <i>brown</i>?`,
     options: ["The", "quick", "brown", "fox"],
     right: (answers, lesson) => best(byHand(lesson).weights),
     because(answers, lesson) {
       const { words, row, products, weights } = byHand(lesson), most = best(products), chosen = best(weights);
-      return html`<i>${words[most]}</i> has the largest product, <b>${two(products[most])}</b>, but it comes after
-        <i>${words[row]}</i> and is masked: its share is ${share(weights[most])}. <i>${words[chosen]}</i> gets
+      return html`<i>${words[most]}</i> has the largest product, <b>${two(products[most])}</b>. But it comes after
+        <i>${words[row]}</i> and is masked, so its share is ${share(weights[most])}. <i>${words[chosen]}</i> gets
         <b>${share(weights[chosen])}</b>.`;
     },
     needs: [],
@@ -71,7 +72,7 @@ export const workedExample = {
   },
 };
 
-// What each step says of the row, of the word with the largest share where one is an example.
+// A sentence about the row for each step. If a step takes one word as an example, it is the word with the largest share.
 const SAID = {
   [QUERY]: ({ words, row, query, size }) => html`<i>${words[row]}</i> asks with the ${size} numbers of its query${
     size > 5 ? "" : html`: <b>${vector(query)}</b>`}. Every word answers with its key.`,
@@ -82,7 +83,7 @@ const SAID = {
   },
   [SCALE]({ words, products, scaled, weights, size }) {
     const at = best(weights);
-    return html`Every product is divided by √${size} = ${two(Math.sqrt(size))}: that with <i>${words[at]}</i> goes from
+    return html`Every product is divided by √${size} = ${two(Math.sqrt(size))}. The product with <i>${words[at]}</i> goes from
       ${two(products[at])} to <b>${two(scaled[at])}</b>.`;
   },
   [MASK]({ words, row, allowed }) {
@@ -93,11 +94,12 @@ const SAID = {
   },
   [SOFTMAX]({ words, weights }) {
     const at = best(weights);
-    return html`Softmax turns the scores into shares: <i>${words[at]}</i> gets <b>${share(weights[at])}</b>, and together they
-      are ${share(weights.reduce((total, one) => total + one, 0))}.`;
+    return html`The softmax turns these numbers into shares. <i>${words[at]}</i> gets <b>${share(weights[at])}</b>, and all
+      shares together are ${share(weights.reduce((total, one) => total + one, 0))}.`;
   },
-  [SUM]: ({ words, row, mixed, size }) => html`Each value times its share, added up: <i>${words[row]}</i> takes away
-    ${size > 5 ? html`${size} numbers, the first of them <b>${two(mixed[0])}</b>` : html`<b>${vector(mixed)}</b>`}.`,
+  [SUM]: ({ words, row, mixed, size }) => html`Each value is multiplied by its share, and the results are added up. The output for
+    <i>${words[row]}</i> ${size > 5 ? html`has ${size} numbers, and the first is <b>${two(mixed[0])}</b>`
+    : html`is <b>${vector(mixed)}</b>`}.`,
 };
 
 // The formula: what has come is in ink, this step stands out, the rest is still pale.

@@ -7,8 +7,8 @@ import { WARNING, measured, prose, textbook } from "./lesson_measured.js";
 import { html, paint } from "./markup.js";
 
 const EVERY = 3000;  // milliseconds between two looks at a run
-const NONE = "This file has no lessons. They are of the model storybook: seq2see export storybook --format web writes "
-  + "a file with them.";
+const NONE = "This file has no lessons. The lessons use the model storybook. To write a file with lessons, run: seq2see "
+  + "export storybook --format web";
 
 // On paper everything is open.
 for (const when of ["beforeprint", "afterprint"]) {
@@ -58,8 +58,8 @@ function lookAt({ text, kind, layer, head }, { settings, open }) {
   open(text, { model: modelOf(settings), source: "en", target: "fr", head: { kind, layer, head }, pinned: true });
 }
 
-const progress = (said) => html`The lessons are running, for 10 to 20 minutes on two cores. You can use the page
-  meanwhile.<pre role="status">${said.join("\n")}</pre>`;
+const progress = (said) => html`The lessons are running. This takes 10 to 20 minutes on two cores. You can use
+  the page in the meantime.<pre role="status">${said.join("\n")}</pre>`;
 
 function contents({ record, own, may_run: mayRun }) {
   const lessonOf = (number) => record.lessons.find((one) => one.number === number);
@@ -68,12 +68,12 @@ function contents({ record, own, may_run: mayRun }) {
   const chapter = ({ title, about, lessons: numbers }) => html`<section class="card chapter"><h3>${title}</h3>
     <p class="soft">${prose(about)}</p><ol>${numbers.map((one) => line(lessonOf(one)))}</ol></section>`;
   return html`<div class="contents"><h2>Attention, measured</h2>
-    <p class="lead">Textbooks and papers say how attention works. Here you predict what a small translation model does,
-    move something, and see. Below each lesson stands what was measured, and whether the claims hold.</p>
+    <p class="lead">Textbooks and papers describe how attention works. Here you predict what a small translation model
+    does, move something, and see what happens. Below each lesson, you find what was measured and which claims hold.</p>
     <p><a class="chip solid" href="#story">Read lessons 1 to 8 as one story</a></p>
     ${record.budget === "full" ? "" : WARNING}<div class="chapters">${record.chapters.map(chapter)}</div>
     <p class="fine">${own ? "Run on this machine’s model" : `Run on ${record.run}`}: ${prose(record.model)}.
-    Made by <code>${record.command}</code>, Seq2See ${record.version}; seeds ${record.seeds.join(", ")}.
+    Made by <code>${record.command}</code>, Seq2See ${record.version}. Seeds: ${record.seeds.join(", ")}.
     ${mayRun ? html`<button class="chip" data-run>Run on this model</button>` : ""}</p></div>`;
 }
 
@@ -84,8 +84,9 @@ function article(lesson, record, model) {
     : html`<a href="#lesson-${number}"><span class="soft">${label}</span> ${number}. ${title(number)}</a>`;
   return html`<article class="lesson"><p class="soft"><a href="#lessons">Lessons</a> · ${lesson.number} of 18</p>
     <h2>${lesson.title}</h2><div class="lead">${module?.lead ?? prose(lesson.claim)}</div>
-    ${model && model !== record.run.split(/[\\/]/).at(-1) ? html`<p class="fine">You move the model ${model}; what was
-      measured is of ${record.run}.</p>` : ""}${module ? html`<div class="moving"></div>` : ""}${measured(lesson, record)}
+    ${model && model !== record.run.split(/[\\/]/).at(-1) ? html`<p class="fine">The pictures show the model ${model}. The
+      measurements below are of ${record.run}.</p>` : ""}${module ? html`<div class="moving"></div>` : ""}${
+      measured(lesson, record)}
     <nav class="turn" aria-label="Previous and next lesson">${link(numbers[at - 1], "Previous:")}${
       link(numbers[at + 1], "Next:")}</nav></article>`;
 }

@@ -25,7 +25,7 @@ export async function story(element, context) {
   if (element.shows !== "story") return;
   if (!record) {
     element.asked = false;
-    return paint(element, html`<p class="soft">${error ?? "This page has no lessons yet: look again later."}</p>`);
+    return paint(element, html`<p class="soft">${error ?? "This page has no lessons yet. Try again later."}</p>`);
   }
   const lessons = record.lessons.filter((one) => one.number <= LAST && MOVING[one.name]);
   if (paint(element, tale(lessons))) begin(element.querySelector(".tale"), context, lessons);
@@ -38,30 +38,32 @@ function tale(lessons) {
     aria-labelledby="s2s-scene-${number}"><p class="soft">${number} of ${LAST}</p>
     <h3 id="s2s-scene-${number}">${title}</h3><div class="lead">${MOVING[name].lead}</div><div class="moving"></div>
     <p class="short" data-says="story-${name.slice(4)}"></p><p class="second"><a href="#lesson-${number}">What was
-    measured, in lesson ${number}</a></p></section>`;
+    measured: lesson ${number}</a></p></section>`;
   return html`<div class="tale"><h2>From a word to a translation</h2>
-    <p class="lead">How does a machine turn <i lang="en">${CAT.text}</i> into French? Eight steps, each with something
-      to predict and something to move. Ten minutes to read, a class hour to try everything.</p>
-    <p class="soft lead">The numbers are those of the small model storybook, computed as you read. It was trained on
-      simple made-up sentences in the style of children’s books. What is marked “measured” was taken beforehand, from
-      this model or from small ones trained for the lesson. In the pictures, <i>end</i> is the mark after the last English
-      word; <i>start</i> and <i>to French</i> are the marks before the first French word.</p>
+    <p class="lead">How does a machine translate a sentence? This story follows <i lang="en">${CAT.text}</i> It
+      becomes French in eight steps. In each step, you predict something and move something. Reading takes ten minutes,
+      and trying everything takes a class hour.</p>
+    <p class="soft lead">The numbers come from the small model storybook, and are computed as you read. The model was trained
+      on simple made-up sentences in the style of children’s books. Numbers marked “measured” were computed beforehand,
+      with this model or with small models trained for the lesson. In the pictures, <i>end</i> is the mark after the last
+      English word. <i>start</i> and <i>to French</i> are the marks before the first French word.</p>
     <div class="picks" role="group" aria-label="The eight steps">${lessons.map(step)}</div>
     ${lessons.map(section)}<section class="scene" aria-labelledby="s2s-scene-whole"><p class="soft">All of it</p>
-    <h3 id="s2s-scene-whole">The whole machine</h3><div class="lead"><p>One kind of block is new. A
-      <b>feed-forward block</b> follows the attention. It works on one word’s numbers by itself: 256 small detectors
-      look at them, and each that is on adds its own fixed list of numbers, stronger or weaker. Attention and feed-forward
-      together are a <b>layer</b>; here the encoder has two, and the decoder has two. What comes out of the last one is
-      compared with every word of the vocabulary: that gives each word its <b>score</b>, or logit.</p>
-      <p>Below, the same sentence and the same numbers, from the English words to the next French word. Choose another
-      word, or point at a line.</p></div><div class="whole"></div>
-    <p class="short">What you see is where the numbers of a word come from, and where each head looked. Neither is an
-      explanation yet. <span data-says="story-values"></span> <a href="#lesson-9">Lesson 9</a> takes heads away and
-      sees.</p>
-    <p class="short">And why <i>il</i>? Cats get tired, streets do not. Write <i>wide</i> instead, and <i>it</i> is the
-      street: the model writes <i>elle</i>. <a href="#lesson-10">Lesson 10</a> looks for the head that makes the
+    <h3 id="s2s-scene-whole">The whole machine</h3><div class="lead"><p>One kind of block was missing so far. A
+      <b>feed-forward block</b> follows the attention. It works on the numbers of one word at a time: 256 small detectors
+      look at them. Each detector that is on adds its own fixed vector, stronger or weaker. Attention and the feed-forward
+      block together are a <b>layer</b>. Here the encoder has two layers, and the decoder has two. The output of the last
+      layer is compared with every word of the vocabulary. This gives each word its <b>score</b>, or logit.</p>
+      <p>The picture below shows the same sentence and the same numbers, from the English words to the next French word.
+      Choose another word, or point at a line.</p></div><div class="whole"></div>
+    <p class="short">The picture shows where the numbers of a word come from, and where each head looked. Neither of them
+      is an explanation yet. <span data-says="story-values"></span> <a href="#lesson-9">Lesson 9</a> switches heads off
+      and shows what changes.</p>
+    <p class="short">And why <i>il</i>? Cats get tired, streets do not. With <i>wide</i> instead of <i>tired</i>,
+      <i>it</i> stands for the street, and the model writes <i>elle</i>. <a href="#lesson-10">Lesson 10</a>
+      looks for the head that makes the
       difference.</p>
-    <p><a class="chip solid" href="#lesson-9">Go on with lesson 9</a></p></section></div>`;
+    <p><a class="chip solid" href="#lesson-9">Continue with lesson 9</a></p></section></div>`;
 }
 
 // Each section draws itself when it is near, and from then on with the page.

@@ -63,7 +63,7 @@ def test_a_claim_holds_if_all_its_checks_pass() -> None:
 
 def test_a_check_says_what_was_measured_and_which_threshold_was_moved() -> None:
     assert str(Check(0.98765, "≥", 0.9)) == "0.988, required ≥ 0.9"
-    moved = "growth −3, required < 2 (set after a first result; it was 1.5)"
+    moved = "growth: −3, required < 2 (set after a first result; the first threshold was 1.5)"
     assert str(Check(-3, "<", 2, "growth", was=1.5)) == moved
 
 
@@ -146,7 +146,7 @@ def test_readers_count_layers_and_heads_from_1() -> None:
     drawn = head_map("", heads, [0.5, 0.2])
     assert (drawn.rows, drawn.columns) == (["decoder, layer 2", "cross, layer 1"], ["head 1", "head 2", "head 3"])
     role = RoleScore(heads[1], "antecedent", 0.6, 0.5, 0.7, 0.1, 0.2, None, 100, True, {})
-    assert f"The best head, {second}, gives" in named(role)
+    assert f"The best head is {second}. It gives" in named(role)
     assert role_table("", [role]).rows[0][1] == second
 
 

@@ -106,18 +106,31 @@ def test_a_broken_site_is_told(tmp_path, page, fault):
 SHEET = ROOT / "docs" / "class-hour.html"
 
 
+def section(page, heading):
+    text = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
+    return re.search(rf"^## {re.escape(heading)}\n(.*?)(?:^## |\Z)", text, re.MULTILINE | re.DOTALL)[1]
+
+
 def test_the_sheet_of_the_class_hour_needs_no_other_file_and_its_questions_have_answers():
     text = SHEET.read_text("utf-8")
     assert not re.search(r"(?:src|href)=|url\(|@import", text)
     questions = re.findall(r"<li><b>(.*?)</b>", text)
-    guide = (ROOT / "docs/teach.md").read_text("utf-8").partition("### The class hour\n")[2].partition("\n### ")[0]
-    answers = re.findall(r"^\d\. \*(.*?)\*", guide, re.MULTILINE)
+    answers = re.findall(r"^\d\. \*(.*?)\*", section("answers", "The class hour"), re.MULTILINE)
     subjects = ("three vectors", "prevent", "mask|words after it", "head", "cross-attention", "temperature", "cache",
                 "map")  # fmt: skip
     assert len(questions) == len(answers) == len(subjects) == 8
     for subject, question, answer in zip(subjects, questions, answers, strict=True):
         assert re.search(subject, question) and re.search(subject, answer), (question, answer)
     assert build_site.shutil.ignore_patterns(*build_site.UNPUBLISHED)(str(ROOT / "docs"), [SHEET.name]) == set()
+
+
+def test_every_question_of_the_question_sheet_has_an_answer():
+    lessons = [str(int(path.name[:2])) for path in sorted((ROOT / "lessons").glob("[0-9]*.md"))]
+    for page, heading in (("question-sheet", "Questions"), ("answers", "The questions")):
+        assert re.findall(r"^(\d+)\. ", section(page, heading), re.MULTILINE) == lessons
+    asked = re.findall(r"\b([A-G])\. ", section("question-sheet", "One exercise of 85 minutes: why *il*?"))
+    answered = re.findall(r"^- \*\*([A-G])\*\*", section("answers", "The exercise: why *il*?"), re.MULTILINE)
+    assert asked == answered == [*"ABCDEFG"]
 
 
 @pytest.mark.browser

@@ -149,13 +149,14 @@ def right(lesson):
 def test_words(net, opened):
     lesson, result = opened(1), RECORD["l01_words"]
     stages = net.stages("bank")
-    assert not re.search(r"1\.000|two lists", lesson.place.locator(".pictured").inner_text()), "the answer is not shown"
-    first, *after = found(r"One list, the same in every sentence: before the first layer, the two have a similarity of "
-                          r"([\d.]+)\. "
-                          r"It is "
+    shown = lesson.place.locator(".pictured").inner_text()
+    assert not re.search(r"1\.000|two vectors", shown), "the answer is not shown"
+    first, *after = found(r"One: the same vector in every sentence\. Before the first layer, the two have a "
+                          r"similarity of "
+                          r"([\d.]+)\. It is "
                           r"([\d.]+) after layer 1, ([\d.]+) after layer 2\. The sentences differ in one word only, "
-                          r"muddy "
-                          r"or closed: attention has worked something of it into bank\.", lesson.guess(1))  # fmt: skip
+                          r"muddy or closed\. Attention has carried information about this word into bank\.",
+                          lesson.guess(1))  # fmt: skip
     assert right(lesson) == (0 if stages[0] > 0.9995 else 1) == 0
     assert all(fits(said, value, 3) for said, value in zip([first, *after], stages, strict=True))
     assert set(BANKS[0].split()) ^ set(BANKS[1].split()) == {"muddy.", "closed."}
@@ -163,19 +164,19 @@ def test_words(net, opened):
     for word in PAIRS:
         said = lesson.set("word", word)
         own, count, near, value, begin, end, moved = found(
-            r"(\w+) is a list of (\d+) numbers\. The nearest of all words is (\S+), with a similarity of ([\d.]+)\. "
-            r"In the two sentences, the lists of \w+ begin with a similarity of ([\d.]+) and end with ([\d.]+): "
-            r"the other words (hardly move|have moved) it\.", said)
+            r"(\w+) is a vector of (\d+) numbers\. The nearest word is (\S+), with a similarity of ([\d.]+)\. "
+            r"Compare \w+ in the two sentences\. Its two vectors have a similarity of ([\d.]+) before the first layer "
+            r"and ([\d.]+) after the last\. The other words (hardly change|have changed) it\.", said)
         nearest, cosine, far = net.similar(word, "because")
         assert (own, int(count), near) == (word, net.config["d_model"], nearest) and fits(value, cosine, 2)
         stages = net.stages(word)
         assert fits(begin, stages[0], 3) and fits(end, stages[-1], 3)
-        assert moved == ("hardly move" if stages[-1] > 0.99 else "have moved")
+        assert moved == ("hardly change" if stages[-1] > 0.99 else "have changed")
         written = lesson.place.locator(".pictured svg text").all_text_contents()
         assert fits(written[written.index("because") + 1], far, 2)
         assert not {"li", "ch"} & set(written), "pieces of words are no words"
         caption = plain(lesson.place.locator(".pictured .fine").inner_text())
-        alike, guessed = re.search(rf"used most like a word, ({PART}) are .* it would be ({PART})\.", caption).groups()
+        alike, guessed = re.search(rf"the most similar use, ({PART}) are .* it would be ({PART})\.", caption).groups()
         assert is_part(alike, result["overlap"]["value"]) and is_part(guessed, result["overlap_chance"])
         sentences = lesson.place.locator(".pictured .fine i").all_inner_texts()
         assert sentences == ["because", *PAIRS[word]]
@@ -184,11 +185,10 @@ def test_words(net, opened):
 def test_attention(net, opened):
     lesson, row, back = opened(2), net.row(QU), net.row(CHAT)
     asks, answers, one, three = found(
-        r"Just as high: a · b is b · a\. .* here qu' scores chat (\S+), and chat scores qu' (\S+)\. What it hands on "
-        r"is a third "
-        r"thing\. Small models that had to look words up got at best (\S+) right with one list for everything, and "
-        r"(\S+) with "
-        r"three\.", lesson.guess(1))
+        r"The same score: a · b is b · a\. .* Here qu' gives chat a score of (\S+), and chat gives qu' a score of "
+        r"(\S+)\. "
+        r"The value is a third vector, .* models with one vector for everything got (\S+) right, and models with three "
+        r"got (\S+)\.", lesson.guess(1))
     assert right(lesson) == 0 and RECORD["l02_attention"]["mirrored"] < 1e-6
     assert fits(asks, row.query @ row.keys[CHAT], 1) and fits(answers, back.query @ back.keys[QU], 1)
     best = {way: np.array(of).mean(1).max() for way, of in RECORD["l02_attention"]["right"].items()}
@@ -196,20 +196,20 @@ def test_attention(net, opened):
     assert net.shares(QU).argmax() == CHAT
     assert net.config["d_model"] // net.config["decoder_attention_heads"] == SIZE
     lead = plain(lesson.tab.locator(".lead").inner_text())
-    assert f"three lists of {SIZE} numbers" in lead and f"the word’s {net.config['d_model']} numbers" in lead
+    assert f"three vectors of {SIZE} numbers" in lead and f"the word’s {net.config['d_model']} numbers" in lead
     assert f"The {net.config['d_model']} become {SIZE} because four attentions" in lead
     for count in (0, 5, 16, 31):
         added, score, share = found(
-            r"With (\d+) of the 32 products added, chat has (\S+)\. If that were all, it would get (.*) of the "
-            r"attention\.",
+            r"With (\d+) of the 32 products added, chat has a score of (\S+)\. If only these products counted, it "
+            r"would get (.*) of the attention\.",
             lesson.slide("count", count))
         assert int(added) == count and fits(score, row.query[:count] @ row.keys[CHAT, :count], 1)
         assert is_part(share, net.shares(QU, count=count)[CHAT])
     score, share, again = found(
-        r"All 32 products of qu' and chat add up to (\S+)\. Divided by √32, as the next step explains, this gives "
-        r"chat (.*) of the attention: of what this head "
-        r"hands on to "
-        r"write il, (.*) is the value of chat\.", lesson.slide("count", SIZE))
+        r"All 32 products of qu' and chat add up to a score of (\S+)\. This score is divided by √32, as the next step "
+        r"explains\. It gives chat (.*) of the attention\. To write il, this head passes on a mix of values, and "
+        r"(.*) of "
+        r"it is the value of chat\.", lesson.slide("count", SIZE))
     assert share == again and is_part(share, net.shares(QU)[CHAT]) and fits(score, row.query @ row.keys[CHAT], 1)
 
 
@@ -218,10 +218,11 @@ def test_scaling(net, opened):
     whole, bare = (net.shares(IL, divisor=divisor) for divisor in (SIZE**0.5, 1))
     most = int(bare.argmax())
     assert "slope" not in lesson.place.locator(".pictured").inner_text(), "the picture does not answer the question"
-    word, before, after, passed, kept_so, few, many, short, left, again, kept = found(
-        rf"(\S+) goes from ({PART}) to ({PART}): one word takes it all\. .* 150 times the share\. Training .* is the "
-        r"slope: undivided it is (.*), divided (\S+)\. Where .* random vectors of (\S+) to (\S+) numbers, too: at "
-        r"(\S+), undivided scores keep (\S+) of the slope that they have at (\S+), and divided ones (.*)\.",
+    word, before, after, passed, kept_so, few, many, again, short, left, kept = found(
+        rf"The share of (\S+) goes from ({PART}) to ({PART}): one word takes nearly all\. .* 150 times the share\. "
+        r"Training .* Undivided, the slope is (.*)\. Divided, it is (\S+)\. Where .* random vectors of (\S+) and of "
+        r"(\S+) numbers\. From (\S+) to (\S+), undivided scores keep (\S+) of their slope, and divided scores keep "
+        r"(.*)\.",
         lesson.guess(0))
     assert right(lesson) == 1 and bare.max() - whole.max() > 0.1 and word == INPUTS[most] == "il"
     assert is_part(before, whole[most]) and is_part(after, bare[most]) and 145 < np.exp(5) < 155
@@ -233,28 +234,31 @@ def test_scaling(net, opened):
         divisor = 2 ** (step / 2)
         shares = net.shares(IL, divisor=divisor)
         said, share, passed, end = found(
-            rf"Divided by (\S+): il gives ({PART}) of its attention to itself\. Of a small change of this score, (.*) "
+            rf"With scores divided by (\S+), il gives ({PART}) of its attention to itself\. Of a small change of "
+            rf"this score, (.*) "
             r"reaches the share\. ?(.*)",
             lesson.slide("step", step))
         assert fits(said, divisor, 2) and shares.argmax() == IL and is_part(share, shares.max())
         assert is_passed(passed, slope(shares.max()))
         flat, even = slope(shares.max()) < 0.005, shares.max() < 2 / 13
-        assert end == ("There is next to nothing to learn from." if flat
-                       else "But all words get nearly the same: nothing is chosen." if even else "")  # fmt: skip
+        assert end == ("So there is almost nothing to learn from." if flat
+                       else "But all words get nearly the same share, so nothing is chosen." if even
+                       else "")  # fmt: skip
 
 
 def test_causal_mask(net, opened):
     lesson, result = opened(4), RECORD["l04_causal_mask"]
     masked, plain_, error, less = found(
-        r"With the mask, the small model translates (\S+) of new sentences exactly, without it (\S+)\. Yet "
-        r"its error at the end of training, the loss, was (\S+) without the mask and (\S+) with it\. A model .*",
+        r"With the mask, the small model translates (\S+) of new sentences exactly\. Without the mask, it translates "
+        r"(\S+)\. Yet at the end of training, the error \(the loss\) was (\S+) without the mask and (\S+) with it\. "
+        r"A model .*",
         lesson.guess(0))
     exact = [one["value"] for one in result["exact"]]
     assert right(lesson) == 2 and exact[0] > exact[1] + 0.02 and is_part(masked, exact[0]) and is_part(plain_, exact[1])
     assert fits(error, result["ended"][1], 3) and fits(less, result["ended"][0], 3) and float(error) < float(less)
     open_, row = net.shares(IL, masked=False), net.shares(IL)
-    ahead, share, word = found(r"Now (.*) of the attention goes to later words: (.*) to (\S+), the very word to "
-                               r"predict\.",
+    ahead, word, share = found(r"Now (.*) of the attention goes to later words\. The word to predict, (\S+), gets "
+                               r"(.*)\.",
                                lesson.says)  # fmt: skip
     assert is_part(ahead, open_[IL + 1 :].sum()) and is_part(share, open_[IL + 1]) and word == INPUTS[IL + 1]
     for mask in (True, False, True):
@@ -281,23 +285,24 @@ def test_many_heads(net, opened):
         return word == INPUTS[looks[head].argmax()] and is_part(share, looks[head].max())
 
     all_, chance, others, four, one = found(
-        r"With every head, the chance of il is (.*); without head 1 it is (.*), and il still is written\. Without any "
-        r"one of the other heads it is (.*?)(?: or more)?\. Is one large head as good as four\? .* with four heads, "
-        r"(\S+) of new sentences are translated exactly, with one as large as the four (\S+)\.", lesson.guess(2))
+        r"With every head, the chance of il is (.*)\. Without head 1, it is (.*), and il is still written\. Without "
+        r"any "
+        r"one of the other heads, it is (.*?)(?: or more)?\. Is one large head as good as four\? .* With four heads, "
+        r"they translate (\S+) of new sentences exactly\. With one head, they translate (\S+)\.", lesson.guess(2))
     assert right(lesson) == 1 and without[0][1] == "il" and whole[0] - without[0][0] > 0.05
     assert within(all_, whole[0]) and within(chance, without[0][0])
     assert within(others, min(chance for chance, _ in without[1:]))
     assert is_part(four, exact[0]) and is_part(one, exact[1])
     for off in range(4):
         head, word, share, chance, all_ = found(
-            rf"Head (\d) looks most at (.*) \(({PART})\)\. Without it the chance of il is (.*); with every head it "
-            rf"is (.*)\. The "
-            r"translation stays the same\.", lesson.set("off", off))
+            rf"Head (\d) looks most at (.*) \(({PART})\)\. Without this head, the chance of il is (.*)\. With every "
+            rf"head, "
+            r"it is (.*)\. The translation stays the same\.", lesson.set("off", off))
         assert int(head) == off + 1 and looks_at(off, word, share)
         assert within(chance, without[off][0]) and within(all_, whole[0]) and without[off][1] == "il"
         caption = plain(lesson.place.locator(".pictured .fine").inner_text())
         assert caption == f"Written with head {off + 1} off: {FRENCH}"
-    said, most = found(r"With every head on, the chance of il is (.*?)\. In turn they look most at (.*)\.",
+    said, most = found(r"With every head on, the chance of il is (.*?)\. In order, the heads look most at (.*)\.",
                        lesson.set("off", None))  # fmt: skip
     listed = re.findall(rf"([^,]+?) \(({PART})\)", most)
     assert within(said, whole[0]) and all(looks_at(h, word.strip(), share) for h, (word, share) in enumerate(listed))
@@ -307,9 +312,9 @@ def test_many_heads(net, opened):
 def test_cross_attention(net, opened):
     lesson, stages = opened(6), net.stages("bank")
     first, last, *french = found(
-        r"The encoder .* Before the encoder the two are the same, with a similarity of ([\d.]+)\. "
-        r"After its last layer it is ([\d.]+), and that is what cross-attention reads\. "
-        r"The French is (\S+) for the first and (\S+) for the second\.", lesson.guess(0))
+        r"The encoder .* Before the encoder, the two vectors of bank have a similarity of ([\d.]+)\. "
+        r"After its last layer, it is ([\d.]+), and cross-attention reads these vectors\. "
+        r"The French is (\S+) for the first sentence and (\S+) for the second\.", lesson.guess(0))
     assert right(lesson) == 1 and stages[-1] < 0.9995 and fits(first, stages[0], 3) and fits(last, stages[-1], 3)
     for text, word in zip(BANKS, french, strict=True):
         written = [net.tokenizer.token_to_id("<2fr>")]
@@ -329,12 +334,13 @@ def test_cross_attention(net, opened):
         assert own == french and int(count) == max(counts) == counts[net.english.index(most)]
         if whole - after[worst][0] > 0.1:
             erased, before, then, instead = found(
-                r"Erase (\S+), and the chance of \S+ goes from (.*) to ([^:]*?)(?:: (\S+) is written instead)?\.", rest)
+                r"If (\S+) is erased, the chance of \S+ goes from (.*) to (.*?%)(?:, and (\S+) is written instead)?\.",
+                rest)
             assert erased == words[worst] and within(before, whole) and within(then, after[worst][0])
             assert (instead or french) == after[worst][1]
         else:
-            least, = found(r"Whichever English word is erased, its chance is still (.*?)(?: or more)?\. "
-                           r"No single English word decides here\. .*", rest)
+            least, = found(r"Without any one of the English words, the chance of \S+ is still (.*?)(?: or more)?\. "
+                           r"So no single English word decides here\. .*", rest)
             assert within(least, after[worst][0])
 
 
@@ -348,26 +354,26 @@ def test_the_story_is_led_on_by_true_sentences(net, open_tab, packaged):
         scene.locator(".short:not(:empty)").wait_for()
         return scene.locator(".short").inner_text()
 
-    count, last, begin = found(r"A word begins as a list of (\d+) numbers.* the two lists of bank have a similarity of "
-                               r"([\d.]+), no longer of ([\d.]+)\. .*", short(1))
+    count, begin, last = found(r"A word begins as a vector of (\d+) numbers.* the similarity of its two vectors goes "
+                               r"from ([\d.]+) to ([\d.]+)\. .*", short(1))
     stages = net.stages("bank")
     assert int(count) == net.config["d_model"] and fits(last, stages[-1], 3) and fits(begin, stages[0], 3)
-    share, = found(r"qu' asked, chat answered best and got (.*) of the attention, so .*", short(2))
+    share, = found(r"qu' asked, and chat answered best\. It got (.*) of the attention, so .*", short(2))
     assert is_part(share, net.shares(QU)[CHAT])
-    bare, divisor, share = found(r"Undivided, il would get (.*), and small .* divided by (\S+), it gets (\S+) and "
+    bare, divisor, share = found(r"Undivided, il would get (.*)\. Small .* Divided by (\S+), it gets (\S+), and "
                                  r".*", short(3))
     assert is_part(bare, net.shares(IL, divisor=1).max()) and is_part(share, net.shares(IL).max())
     assert fits(divisor, SIZE**0.5, 2)
-    ahead, word, share = found(r"Without the mask, (.*) of the attention of il .* With it, (\S+) gets most, (\S+)\. "
+    ahead, word, share = found(r"Without the mask, (.*) of the attention of il .* With the mask, (\S+) gets the "
+                               r"largest share, (\S+)\. "
                                r".*", short(4))
     assert is_part(ahead, net.shares(IL, masked=False)[IL + 1 :].sum())
     assert word == INPUTS[net.shares(IL).argmax()] and is_part(share, net.shares(IL).max())
     head, = found(r"The layer has 4 heads.* Without head (\d), the chance of il falls most\. .*", short(5))
     assert int(head) == 1 + np.argmin([net.chance(QU, off=("decoder", 1, head))[0] for head in range(4)])
     heads, word, alone, both = found(
-        r"While traversé is written, (\d) of 8 heads look most at (\S+)\. .* alone, (\S+) of the .* with the "
-        r"English, (.*)\. What "
-        r".*", short(6))
+        r"While traversé is written, (\d) of 8 heads look most at (\S+)\. .* alone, (\S+) of the words are right\. "
+        r"With the English too, (.*) are right\. .*", short(6))
     tops = [net.english[look.argmax()] for look in net.looks("cross", 6).values()]
     assert word == max(set(tops), key=tops.count) and int(heads) == tops.count(word)
     told = RECORD["l06_cross_attention"]["right"]

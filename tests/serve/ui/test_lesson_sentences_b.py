@@ -115,19 +115,20 @@ def test_temperature(net, lesson):
     [(first, p), (second, q)], [(one, hot), (other, cool)] = at_temperature(net, 1), at_temperature(net, 2)
     text, right = answered(page, 0)
     assert (first, second) == (one, other) == ("elle", "il")
-    says(f"1, {first} has {chances(p)} and {second} {chances(q)}; at 2, {chances(hot)} and {chances(cool)}", text)
+    says(f"1, {first} has {chances(p)} and {second} has {chances(q)}. At temperature 2, they have {chances(hot)} and"
+         f" {chances(cool)}", text)
     assert right == 1 and hot / cool < p / q
     for stop in (-8, -3, 0, 4, 8):
         warmth = 2 ** (stop / 4)
         [(first, p), (second, q)] = at_temperature(net, warmth)
         said = plain(page.slide("stop", stop))
-        says(rf"At temperature {round(warmth, 2):g}, {first} has {chances(p)} and {second} {chances(q)};", said)
+        says(rf"At temperature {round(warmth, 2):g}, {first} has {chances(p)} and {second} has {chances(q)}\.", said)
         rest = {f"{100 - round(100 * p * off) - round(100 * q * off)}%" for off in (1 - 1e-3, 1, 1 + 1e-3)}
         left = chances(max(0.0, 1 - p - q)) if p + q > 0.99 else f"(?:{'|'.join(rest)})"
-        says(rf"; all other words together have {left}\.", said)
+        says(rf"\. All other words together have {left}\.", said)
         shown = page.place.locator(".pictured svg").first.text_content()
         assert re.search(rf"all others.*{left}", shown), "the row and the sentence count the same"
-        says(rf"\. {first} stays first, {length(p / q)} times as likely", said)
+        says(rf"\. {first} stays first: it is {length(p / q)} times as likely as {second}\.", said)
 
 
 # --- 8: the cache
@@ -147,7 +148,7 @@ def test_kv_caching(net, lesson):
     text, right = answered(page, 0)
     early, late = keys(net, "Le chat"), keys(net, START)
     same = int((early[3] - late[3]).abs().le(1e-4).sum())
-    says(rf": {same} of its {len(early[3])} numbers are the same", text)
+    says(rf"\. {same} of its {len(early[3])} numbers are the same", text)
     assert right == (2 if same == len(early[3]) else 1)
     each = 2 * net.config["decoder_layers"] * net.config["d_model"] ** 2
     for word in (0, 1, 2, 10, 14):
@@ -155,18 +156,19 @@ def test_kv_caching(net, lesson):
         every = sum(range(1, read + 1))
         said = plain(page.slide("word", word))
         says(rf"Writing {re.escape(WORDS[word])} takes the keys and values of {read} tokens\.", said)
-        says(rf"With the cache, 1 is computed and {read - 1} are kept; without it, all {read} are computed\.", said)
-        says(rf"So far that makes {read} against {every}, or {read * each / 1e6:.1f} million against"
-             rf" {every * each / 1e6:.1f} million multiplications for keys and values", said)
+        says(rf"With the cache, 1 is computed and {read - 1} are kept\. Without it, all {read} are computed\.", said)
+        says(rf"{read} are computed with the cache and {every} without it\. For keys and values alone, this takes"
+             rf" {read * each / 1e6:.1f} million multiplications with the cache and {every * each / 1e6:.1f} million"
+             r" without it\.", said)
         if word > 2:
-            says(rf"The key of chat still has {same} of its {len(early[3])} numbers\.", said)
+            says(rf"In the key of chat, {same} of {len(early[3])} numbers are still the same\.", said)
 
 
 def test_the_story_goes_on_with_the_same_numbers(net, open_tab, packaged):
     """The sentences that lead from lesson 7 to lesson 8, to the machine, and from there to lesson 9."""
     tab, [(first, p), (second, q)] = open_tab(f"{packaged.url}/#story"), at_temperature(net, 1)
     for number, name, pattern in (
-        (7, "temperature", rf"^{first} with {chances(p)}, or {second} with {chances(q)}:"),
+        (7, "temperature", rf"^{first} has {chances(p)}, and {second} has {chances(q)}\."),
         (8, "kv_caching", rf"keeps {IL} keys and values, computes one more, and writes {WORDS[IL - 1]}\."),
     ):
         tab.locator(f".scene[data-number='{number}']").scroll_into_view_if_needed()
@@ -175,8 +177,8 @@ def test_the_story_goes_on_with_the_same_numbers(net, open_tab, packaged):
     closing = plain(tab.locator("[data-says=story-values]:not(:empty)").inner_text())
     for head in sharpest(net):
         word, weight, _ = max(row_of(net, head), key=lambda one: one[1])
-        says(rf"gives {share(weight)} of its attention to {LANGUAGE[head[0]]} {word}; without it, il has"
-             rf" {chances(il_without(net, head))}\.", closing)
+        says(rf"gives {share(weight)} of its attention to {LANGUAGE[head[0]]} {word}\. Without this head, the chance of"
+             rf" il is {chances(il_without(net, head))}\.", closing)
     assert f"{net.config['decoder_ffn_dim']} small detectors" in tab.locator(".scene").last.inner_text()
 
 
@@ -212,24 +214,25 @@ def test_values(net, lesson):
     page = lesson(9)
     two = sharpest(net)
     text, right = answered(page, 3)
-    says(rf"All heads: {chances(il_without(net))};", text)
+    says(rf"With all heads on, the chance of il is {chances(il_without(net))}\.", text)
     for head in two:
         word, weight, _ = max(row_of(net, head), key=lambda one: one[1])
-        to = f"{share(weight)} to {LANGUAGE[head[0]]} {word}"
-        says(rf"without {headline(head)}, which gives {to}, il has {chances(il_without(net, head))}", text)
-    says(rf"With this head off, il has {chances(il_without(net, two[1]))}\.", plain(page.says))
+        to = f"{share(weight)} of its attention to {LANGUAGE[head[0]]} {word}"
+        says(rf"Without {headline(head)}, it is {chances(il_without(net, head))}\. This head gives {to}\.", text)
+    says(rf"With this head off, the chance of il is {chances(il_without(net, two[1]))}\.", plain(page.says))
     doubted = [il_without(net, head) < IN_DOUBT for head in two]
     assert right == {(True, True): 0, (True, False): 1, (False, True): 2, (False, False): 3}[tuple(doubted)]
     for head in (*two, ("cross", 0, 2), ("cross", 1, 0), ("decoder", 0, 1)):
         row = row_of(net, head)
         looked, longest = max(row, key=lambda one: one[1]), max(row, key=lambda one: one[2])
-        more = rf"which adds {length(looked[2])}; {named(head, longest[0])}, with {share(longest[1])}, adds more:"
-        more += f" {length(longest[2])}"
+        more = rf"This word adds {length(looked[2])}\. But {named(head, longest[0])}, with {share(longest[1])}, adds"
+        more += f" more: {length(longest[2])}"
         if looked == longest:
-            more = rf"and that adds most \({length(looked[2])}\)"
+            more = rf"This word also adds most \({length(looked[2])}\)"
         said = plain(page.set("head", ".".join(map(str, head))))
-        says(rf"{headline(head)} gives {share(looked[1])} of its attention to {named(head, looked[0])}, {more}\.", said)
-        says(rf"With this head off, il has {chances(il_without(net, head))}\.", said)
+        says(rf"{headline(head)} gives {share(looked[1])} of its attention to {named(head, looked[0])}\. {more}\.",
+             said)
+        says(rf"With this head off, the chance of il is {chances(il_without(net, head))}\.", said)
 
 
 # --- 10: it
@@ -250,8 +253,8 @@ def test_it(net, lesson):
     patched = net.shown(net.logits(states), "fr")[IL, pronouns].tolist()
     before = both(TIRED)
     text, right = answered(page, 0)
-    says(rf"il goes from {chances(before[0])} to {chances(patched[0])}, elle from {chances(before[1])} to"
-         rf" {chances(patched[1])}, by {headline(head)}", text)  # fmt: skip
+    says(rf"il goes from {chances(before[0])} to {chances(patched[0])}, and that of elle from {chances(before[1])} to"
+         rf" {chances(patched[1])}\. We changed only the output of {headline(head)}\.", text)  # fmt: skip
     assert right == (0 if patched[0] > 0.5 else 1 if patched[1] > 0.5 else 2)
 
     def looks(text):
@@ -268,11 +271,12 @@ def test_it(net, lesson):
     said = plain(page.set("doing", "plain"))
     says(rf"With tired, {has(before)}\. {headline(head).capitalize()}, gives {word} {weight} of its", said)
     word, weight = looks(WIDE)
-    says(rf"With wide, {has(both(WIDE))}\. The same head now gives {word} {weight}\.", plain(page.set("doing", "wide")))
+    says(rf"With wide, {has(both(WIDE))}\. The same head now gives {word} {weight} of its attention\.",
+         plain(page.set("doing", "wide")))
     off = both(TIRED, head)
-    leads = "il still leads" if off[0] > 0.5 else "elle still leads" if off[1] > 0.5 else "neither leads"
+    leads = "il still leads" if off[0] > 0.5 else "elle still leads" if off[1] > 0.5 else "Neither leads"
     said = plain(page.set("doing", "off"))
-    says(rf"Without what this head hands on, {has(off)}: {leads}", said)
+    says(rf"With this head off, {has(off)}\. {leads}", said)
 
 
 # --- 11: the last vector
@@ -297,16 +301,17 @@ def test_last_vector(net, lesson):
     following, still, steps, word, p = counted(1)
     last = counted(net.config["decoder_layers"])
     text, right = answered(page, 0)
-    says(rf"It says {word}, with {chances(p)}\. .* word just read at {still} of {steps} steps and the next word at"
-         rf" {following}; the last layer says the next word at {last[0]}\.", text)  # fmt: skip
+    says(rf"It gives {word}, with {chances(p)}\. .* word just read at {still} of {steps} steps\. It gives the next "
+         rf"word at"
+         rf" {following}, and the last layer gives the next word at {last[0]}\.", text)  # fmt: skip
     assert right == {"il": 0, "qu'": 1}.get(word, 2)
     for layer in (1, 2):
         following, still, steps, word, p = counted(layer)
         said = plain(page.slide("layer", layer))
-        says(rf"After layer {layer}, the vector says the next word at {following} of {steps} steps, and still", said)
-        says(rf"the word just read at {still}\. Where il is written it says {word} \({chances(p)}\)", said)
+        says(rf"After layer {layer}, the vector gives the next word at {following} of {steps} steps\. It still", said)
+        says(rf"gives the word just read at {still}\. Where il is written, it gives {word} \({chances(p)}\)", said)
     begin = RECORD["l11_last_vector"]["result"]["begin"]["value"]
-    says(rf"says that very word at {chances(begin)} of the steps", plain(page.slide("layer", 0)))
+    says(rf"it gives this word at {chances(begin)} of the steps", plain(page.slide("layer", 0)))
 
 
 # --- 12: heads and layers
@@ -324,7 +329,7 @@ def test_heads_and_layers(net, lesson):
     needed = [head for head in net.heads() if doubted(net, head)]
     text, right = answered(page, 0)
     assert len(needed) <= 3, "they are named"
-    says(rf"^{len(needed)} of {len(net.heads())}: {'; '.join(map(headline, needed))}\. ", text)
+    says(rf"^{len(needed)} of {len(net.heads())} heads: {'; '.join(map(headline, needed))}\. ", text)
     says(rf"Yet {result['having']} heads have a role", text)
     part = len(needed) / len(net.heads())
     assert right == (0 if part > 0.8 else 1 if part >= 0.3 else 2 if part else 3)
@@ -336,6 +341,6 @@ def test_heads_and_layers(net, lesson):
         roles = ", ".join(ROLES[one] for one in result["roles"][at])
         here = ", ".join(f"{word} falls to {chances(p)}" for word, p in doubted(net, head))
         said = plain(page.set("head", ".".join(map(str, head))))
-        says(rf"{headline(head).capitalize()}: (?:its roles?: )?{roles or 'none of the roles that were tried'}\.", said)
-        says(rf"keeps {share(kept)} of its chance on unseen sentences \(number {place} of {len(costs)} by cost\);"
-             rf" here {here or 'no word is in doubt'}", said)  # fmt: skip
+        says(rf"{headline(head).capitalize()}\. Roles?: {roles or 'none of those that were tried'}\.", said)
+        says(rf"keeps {share(kept)} of its chance without this head\. By cost, this head is number {place} of"
+             rf" {len(costs)}\. In this sentence, {here or 'every word keeps at least 95%'}\.", said)  # fmt: skip
