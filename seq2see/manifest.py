@@ -10,12 +10,12 @@ change a file can also update its checksum.  The rules:
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 
 NAME = "manifest.json"
@@ -40,8 +40,10 @@ def refresh_manifest(folder: Path, changed: Collection[str]) -> None:
     checksums = content.get("sha256", {})
     if renewed := {name: sha256(folder / name) for name in changed if name in checksums}:
         checksums |= renewed
-        atomic_write(path, json.dumps({"sha256": checksums, "of_these_sums": _checksum_of(checksums)}, indent=1,
-                                      ensure_ascii=False))
+        unfinished = path.with_name(f".{NAME}.{os.getpid()}")
+        content = {"sha256": checksums, "of_these_sums": _checksum_of(checksums)}
+        unfinished.write_text(json.dumps(content, indent=1, ensure_ascii=False), "utf-8")
+        os.replace(unfinished, path)
 
 
 def check_manifest(folder: Path, *, remedy: str = "") -> None:
