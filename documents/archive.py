@@ -36,10 +36,11 @@ class Archive:
     def __init__(self, data: bytes, name: str):
         self.data, self.name = data, name
         if data.startswith(COMPOUND_FILE):
-            raise UserError(f"{name} has a password, or is of an older Office: save it without, in today's format")
+            raise UserError(f"{name} has a password, or is in an old Office format; save it without a password in"
+                            " the current format")
         if data.count(b"PK\1\2") > MOST_ENTRIES:  # before zipfile makes an object of each
             raise UserError(f"{name} has more than {MOST_ENTRIES:,} entries: split it")
-        with as_user_error(f"{name} is broken or no archive of this format"):
+        with as_user_error(f"{name} is broken, or not an archive of this format"):
             self._zip = ZipFile(BytesIO(data))
         self._entries = {info.filename: info for info in self._zip.infolist()}
         self._elements: dict[str, int] = {}  # of each entry that was parsed
@@ -104,13 +105,13 @@ class Archive:
         where = f"{self.name} has the entry {entry!r}"
         parts = entry.removesuffix("/").split("/")
         if {"", ".", ".."} & set(parts) or any(char in entry for char in "\\:") or not entry.isprintable():
-            raise UserError(f"{where}, whose name is not a path inside the file: save it again")
+            raise UserError(f"{where}, whose name is not a path inside the file; save the file again")
         if stat.S_ISLNK(info.external_attr >> 16):
-            raise UserError(f"{where}, which is a link: save it again")
+            raise UserError(f"{where}, which is a link; save the file again")
         if info.flag_bits & ENCRYPTED:
-            raise UserError(f"{where}, which is encrypted: save it without a password")
+            raise UserError(f"{where}, which is encrypted; save the file without a password")
         if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-            raise UserError(f"{where}, compressed in a way that this format does not have: save it again")
+            raise UserError(f"{where}, whose compression this format does not allow; save the file again")
         large = info.file_size > RATIO_FROM and info.file_size > MOST_RATIO * info.compress_size
         if large or info.file_size > MOST_ENTRY_BYTES:
             raise UserError(f"{where}, which expands to {info.file_size:,} bytes: split or simplify it")

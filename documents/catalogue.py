@@ -104,7 +104,7 @@ def _parsed(data: bytes, name: str) -> Any:
     except (OSError, ValueError, IndexError, AttributeError) as error:
         line = re.search(r"line (\d+)", str(error))
         where = f" (line {line[1]})" if line else ""
-        raise UserError(f"{name} is no catalogue of gettext{where}: check it with msgfmt --check") from None
+        raise UserError(f"{name} is not a gettext catalogue{where}; check it with msgfmt --check") from None
 
 
 def _check_comments(text: str, name: str) -> None:
@@ -122,7 +122,7 @@ def _set_header(catalogue: Any, options: FileOptions, name: str) -> None:
     named = metadata.get("Language", "")
     if target and named and iso(named) != target:
         if any(entry.translated() for entry in catalogue):
-            raise UserError(f"{name} holds translations into {language_name(named)}: give a catalogue of"
+            raise UserError(f"{name} contains translations into {language_name(named)}; give a catalogue of"
                             f" {language_name(target)}, or the template")
         named = ""
     catalogue.metadata_is_fuzzy = False  # as that of a template is: msgfmt would leave it out

@@ -79,14 +79,16 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
 
 def _check(archive: Archive) -> None:
     if MIMETYPE not in archive or archive.read(MIMETYPE).strip() != _TYPE:
-        raise UserError(f"{archive.name} is of another format than its name says: its mimetype is not {_TYPE.decode()}")
+        raise UserError(f"{archive.name} has the wrong extension: its mimetype is not {_TYPE.decode()}")
     if "META-INF/signatures.xml" in archive:
-        raise UserError(f"{archive.name} is signed, and a translation breaks the signature: save it unsigned")
+        raise UserError(f"{archive.name} is signed, and a translation would break the signature; save the file"
+                        " unsigned")
     if _ENCRYPTION in archive:
         root = archive.tree(_ENCRYPTION).getroot()
         methods = {one.get("Algorithm", "") for one in root.iter() if local_name(one) == "EncryptionMethod"}
         if methods - _OBFUSCATED_FONTS:
-            raise UserError(f"{archive.name} is encrypted (digital rights management): only open books can be read")
+            raise UserError(f"{archive.name} is encrypted (digital rights management); only books without encryption"
+                            " can be translated")
 
 
 def _parts(archive: Archive, language: str) -> Iterator[_Part]:

@@ -70,11 +70,12 @@ def _decoded(data: bytes, name: str) -> tuple[str, str]:
     elif encoding in ("iso-8859-1", "latin1", "latin-1", "us-ascii"):
         encoding = "windows-1252"  # as browsers do
     if not _ENCODINGS.fullmatch(encoding):
-        raise UserError(f"{name} names the encoding {encoding}: convert it to UTF-8")
+        raise UserError(f"{name} names the encoding {encoding}, which is not supported; convert the file to UTF-8")
     try:
         page = data.decode(encoding)
     except (UnicodeDecodeError, LookupError):
-        raise UserError(f"{name} is not {encoding}, which it names: convert it to UTF-8") from None
+        raise UserError(f"{name} names the encoding {encoding}, but is not {encoding}; convert the file to"
+                        " UTF-8") from None
     page = page.removeprefix(MARK)
     return "", _NAMED_CHARSET.sub(r"\g<1>utf-8", page[:HEAD]) + page[HEAD:]
 

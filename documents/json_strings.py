@@ -79,7 +79,7 @@ def _strings(source: str, keys: Sequence[str], name: str) -> Iterator[Span]:
         elif chosen[-1]:
             yield token.span()
     if missing := [key for key in keys if key not in found]:
-        raise UserError(f"{name} has no member {missing[0]!r}: give names of members, or paths such as menu.title")
+        raise UserError(f"{name} has no member {missing[0]!r}; give names of members, or paths such as menu.title")
 
 
 def _names(key: str, names: Sequence[str]) -> bool:

@@ -59,13 +59,14 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
 
 def _check(archive: Archive) -> None:
     if MIMETYPE not in archive or archive.read(MIMETYPE).strip() != _TYPE:
-        raise UserError(f"{archive.name} is of another format than its name says: its mimetype is not {_TYPE.decode()}")
+        raise UserError(f"{archive.name} has the wrong extension: its mimetype is not {_TYPE.decode()}")
     if _MANIFEST in archive and b"encryption-data" in archive.read(_MANIFEST):
-        raise UserError(f"{archive.name} has a password: save it without")
+        raise UserError(f"{archive.name} has a password; save the file without a password")
     if any(name.startswith(("Basic/", "Scripts/")) for name in archive.names):
-        raise UserError(f"{archive.name} has macros: save it without them")
+        raise UserError(f"{archive.name} has macros; save the file without macros")
     if any("signatures" in name for name in archive.names if name.startswith("META-INF/")):
-        raise UserError(f"{archive.name} is signed, and a translation breaks the signature: save it unsigned")
+        raise UserError(f"{archive.name} is signed, and a translation would break the signature; save the file"
+                        " unsigned")
 
 
 def _paragraphs(tree: Tree) -> Iterator[XmlParagraph]:

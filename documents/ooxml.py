@@ -35,11 +35,12 @@ def checked_parts(archive: Archive, main: str) -> dict[str, str]:
              for one in types if local_name(one) == "Override"}
     macros = [name for name in archive.names if name.lower().endswith(("vbaproject.bin", "vbadata.xml"))]
     if macros or any("macroEnabled" in kind for kind in parts.values()):
-        raise UserError(f"{archive.name} has macros: save it without them")
+        raise UserError(f"{archive.name} has macros; save the file without macros")
     if any(name.startswith("_xmlsignatures/") for name in archive.names):
-        raise UserError(f"{archive.name} is signed, and a translation breaks the signature: save it unsigned")
+        raise UserError(f"{archive.name} is signed, and a translation would break the signature; save the file"
+                        " unsigned")
     if not any(kind.endswith(main) for kind in parts.values()):
-        raise UserError(f"{archive.name} is of another format than its name says: it has no {main}")
+        raise UserError(f"{archive.name} has the wrong extension: it has no {main}")
     return parts
 
 

@@ -114,7 +114,7 @@ def _chosen(columns: Sequence[str], header: Sequence[str], width: int, name: str
     for column in columns:
         same = [index for index, one in enumerate(header) if one == column]
         if not same and not (column.isdecimal() and 0 < int(column) <= width):
-            raise UserError(f"{name} has no column {column!r}: it has {', '.join(header) or f'{width} columns'}")
+            raise UserError(f"{name} has no column {column!r}; it has {', '.join(header) or f'{width} columns'}")
         chosen.update(same or {int(column) - 1})
     return chosen
 

@@ -55,10 +55,10 @@ def _opened(data: bytes, options: FileOptions, name: str) -> tuple[_ElementTree,
     """The file with its target language, and its sources to translate."""
     tree = parse(data, name, doctype=True)
     if tree.docinfo.doctype:
-        raise UserError(f"{name} has a document type (<!DOCTYPE>), which XLIFF has not: delete it")
+        raise UserError(f"{name} has a <!DOCTYPE>, which XLIFF does not allow; delete this line")
     root = tree.getroot()
     if local_name(root) != "xliff" or root.get("version", "")[:2] not in ("1.", "2."):
-        raise UserError(f"{name} is no XLIFF 1.2 or 2: its first element is <{local_name(root)}>,"
+        raise UserError(f"{name} is not XLIFF 1.2 or 2: its first element is <{local_name(root)}>,"
                         f" its version {root.get('version', 'missing')}")
     _set_languages(root, options, name)
     return tree, [(source, fragment) for source in _sources(root)
@@ -76,7 +76,8 @@ def _set_languages(root: _Element, options: FileOptions, name: str) -> None:
         named, target = node.get(attribute, ""), iso(options.target)
         if target and named and iso(named) != target and any(
                 local_name(one) == "target" and _content(one) for one in node.iter()):
-            raise UserError(f"{name} holds translations into {language_name(named)}: give a file without them")
+            raise UserError(f"{name} contains translations into {language_name(named)}; give a file without"
+                            " translations")
         if target and iso(named) != target:
             node.set(attribute, target)
 

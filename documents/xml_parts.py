@@ -27,9 +27,9 @@ def element_count(data: bytes) -> int:
 def check_size(data: bytes, where: str, *, before: int = 0) -> None:
     """UserError for XML that would take too long; `before`: the elements that were read of the file."""
     if len(data) > MOST_XML_BYTES:
-        raise UserError(f"{where} has {len(data):,} bytes, at most {MOST_XML_BYTES:,} are read: split it")
+        raise UserError(f"{where} has {len(data):,} bytes; at most {MOST_XML_BYTES:,} are allowed; split the file")
     if (count := before + element_count(data)) > MOST_ELEMENTS:
-        raise UserError(f"{where} makes {count:,} XML elements, at most {MOST_ELEMENTS:,} are read: split it")
+        raise UserError(f"{where} has {count:,} XML elements; at most {MOST_ELEMENTS:,} are allowed; split the file")
 
 
 def parse(data: bytes, where: str, *, doctype: bool = False, before: int = 0) -> Tree:
@@ -41,7 +41,8 @@ def parse(data: bytes, where: str, *, doctype: bool = False, before: int = 0) ->
     """
     check_size(data, where, before=before)
     if not doctype and any(mark in data for mark in DOCTYPES):
-        raise UserError(f"{where} has a document type definition, which this format does not: save it again")
+        raise UserError(f"{where} has a document type definition, which this format does not allow; save the file"
+                        " again")
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False,
                              strip_cdata=False)
     try:
@@ -50,7 +51,7 @@ def parse(data: bytes, where: str, *, doctype: bool = False, before: int = 0) ->
         raise UserError(f"{where} is broken: {error.msg}") from None
     definition = tree.docinfo.internalDTD
     if definition is not None and any(True for _ in definition.iterentities()):
-        raise UserError(f"{where} defines entities, which are not read: save it without them")
+        raise UserError(f"{where} defines entities, which are not supported; save the file without entities")
     return tree
 
 

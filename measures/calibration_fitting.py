@@ -107,7 +107,7 @@ def calibrate(translator: Translator, corpora: Sequence[Corpus], *, measured_on:
     smoothing = smoothing_of(translator.folder)
     compared = compare(translator, forced, smoothing=smoothing)
     if not compared:
-        raise UserError(f"{measured_on}: too few sentence pairs: fitting and measuring each need {LEAST} tokens")
+        raise UserError(f"{measured_on}: too few sentence pairs; fitting and measuring need {LEAST} tokens each")
     found = {languages[1]: replace(tokens, sentences=calibrate_sentences(translator, by_languages[languages],
                                                                          smoothing=smoothing))
              for languages, tokens in compared.items()}

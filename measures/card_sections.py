@@ -3,17 +3,23 @@
 from pathlib import Path
 
 from seq2see.atomic import atomic_write
-from ..lens import calibration, trust
+from seq2see.manifest import refresh_manifest
+from ..lens import alignment_choice, calibration, roles, trust
 from ..lens.intervals import Estimate
 from ..lens.kinds import place_of
 from ..lens.trust import MapTrust
 from .reliability import PICTURE, calibration_section, draw_reliability
 
+SHOWN = ("README.md", PICTURE, alignment_choice.FILE, calibration.FILE, roles.FILE, trust.FILE)  # may be measured again
+
 FAITHFULNESS = """\
-How far each view of cross-attention can be read as an explanation, measured on {sentences} sentences of {measured_on}.
-AER is the error of reading the largest share of a row as a word link (0 is perfect). Tau compares the order of a row
-with the order of erasure drops (1 is the same order, 0 no relation). Each row is the view's best map, chosen on
-{chosen_on} other sentences; brackets: 95 % intervals. A supervised head was trained with word links.
+This table shows how far each view of cross-attention can be read as an explanation. Each row has the best map of a
+view. The best map was chosen on {chosen_on} sentences and measured on {sentences} other sentences of {measured_on}.
+
+- AER: the alignment error rate, if the largest share of each row is read as a word link (0 % is perfect).
+- tau: Kendall's tau between the order of a row and the order of erasure drops (1: same order; 0: no relation).
+- Brackets: 95 % intervals.
+- supervised: the head was trained with word links.
 
 | view | map | AER | tau |
 | --- | --- | --- | --- |
@@ -22,13 +28,14 @@ with the order of erasure drops (1 is the same order, 0 no relation). Each row i
 
 
 def show_measurements(folder: Path) -> None:
-    """Put what was measured of a model, beside it, into its model card."""
+    """Put the measurements that lie beside a model into its model card, and renew their checksums in its manifest."""
     if (folder / trust.FILE).is_file():
         _put_section(folder, "Faithfulness", faithfulness_section(trust.Trust.load(folder / trust.FILE)))
     if (folder / calibration.FILE).is_file():
         measured = calibration.Calibration.load(folder / calibration.FILE)
         draw_reliability(folder / PICTURE, measured.languages)
         _put_section(folder, "Calibration", calibration_section(measured))
+    refresh_manifest(folder, SHOWN)
 
 
 def _put_section(folder: Path, title: str, text: str) -> None:

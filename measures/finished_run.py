@@ -29,14 +29,14 @@ def within(measure: Measure, seconds: float) -> Result:
     """The result on as many sentences as there is time for, reporting their number; UserError if these are too few."""
     count, took = 0, 0.0
     if measure.most < measure.least:
-        raise UserError(f"{measure.least} {measure.unit} are needed, and there are {measure.most}")
+        raise UserError(f"at least {measure.least} {measure.unit} are needed; there are {measure.most}")
     if seconds > 0:
         began = time.monotonic()
         measure.take(measure.few)
         took = time.monotonic() - began
         count = min(measure.most, int(measure.few * CAUTION * (seconds - took) / took))
     if count < measure.least:
-        raise UserError(f"{measure.least} {measure.unit} take longer than the {max(seconds, 0):.1f} s available")
+        raise UserError(f"{max(seconds, 0):.1f} s are left, too little for {measure.least} {measure.unit}")
     report(f"{measure.name}: {count} {measure.unit}, about {duration(took * count / measure.few)}")
     return measure.take(count)
 
@@ -45,7 +45,7 @@ def measure_run(run: Path) -> None:
     """Measure a finished run of `seq2see train`, save the results in it, and remove the weights of its moments."""
     seconds = SHARE * read_json(run / "metrics.json")["training"]["seconds"]
     ends = time.monotonic() + seconds
-    report(f"measuring {run} for at most {duration(seconds)}; the model itself is finished")
+    report(f"the model is finished; measuring {run} for at most {duration(seconds)}")
     try:
         translator = Translator.from_pretrained(run, engine="torch")
         all_of_it = measures_of(translator, full=False)
@@ -59,7 +59,7 @@ def measure_run(run: Path) -> None:
             result.save(run / measure.file)
             report(f"wrote {run / measure.file}")
         except Exception as error:
-            later = f"; to measure it: {measure.command}" if measure.command else ""
+            later = f"; to measure this: {measure.command}" if measure.command else ""
             report(f"not measured: {measure.name} ({reason_of(error)}){later}")
     show_measurements(run)
     shutil.rmtree(run / FOLDER, ignore_errors=True)

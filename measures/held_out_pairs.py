@@ -70,7 +70,8 @@ def held_out_pairs(
     else:
         language_pair(translator, source, target)
         corpora = _own_corpora(translator.folder, target, reported=reported)
-    name = ", ".join(Path(path).name for path in check or data) or "the run's held-out pairs"
+    deciding = [path for path in check if path != STORYBOOK] or data
+    name = ", ".join(Path(path).name for path in deciding) or "the run's held-out pairs"
     return corpora + checked, name
 
 
@@ -78,7 +79,7 @@ def _of_file(translator: Translator, path: str, source: str | None,
              target: str | None) -> dict[Languages, list[TextPair]]:
     """The pairs of a table, of parallel files or of the package, by the model's language pairs; UserError if none."""
     found: dict[Languages, list[TextPair]] = {}
-    fault = UserError(f"{path} is no file of sentence pairs here; give a table, or one of two parallel files")
+    fault = UserError(f"{path} is not a file of sentence pairs; give a table, or one of two parallel files")
     for pair, data in data_of(translator, path, source, target).items():
         if is_nowhere(data):
             continue
@@ -91,7 +92,7 @@ def _of_file(translator: Translator, path: str, source: str | None,
         raise fault
     texts = list(found.values())
     if any(one == texts[0] for one in texts[1:]):
-        raise UserError(f"{path} does not name its languages, and the model has several: give --to LANGUAGE",
+        raise UserError(f"{path} does not name its languages, and the model has several; give --to LANGUAGE",
                         exit_code=2)
     return found
 
@@ -165,7 +166,8 @@ def gold_links(translator: Translator, path: str, links: str, *, source: str | N
     assert part is not None
     rows, gold = [sides for _, sides in part.rows()], list(read_pharaoh(links))
     if len(gold) != len(rows):
-        raise UserError(f"{links} has {len(gold)} lines, {path} has {len(rows)}: expected a line for each pair")
+        raise UserError(f"{links} has {len(gold)} lines, but {path} has {len(rows)}; expected one line of links for"
+                        " each pair")
     found = {}
     for number, (sides, one) in enumerate(zip(rows, gold, strict=True), start=1):
         if not isinstance(sides, Fault) and all(side.strip() for side in sides):
@@ -194,13 +196,13 @@ def _own_corpora(folder: Path, target: str | None, *, reported: bool) -> list[Co
     other pairs are `reported` on, all of them to fit on."""
     record = find_record(folder, "run.yaml")
     if record is None:
-        raise UserError(f"{folder} has no run.yaml that names its training data: give --data FILE, pairs that it was"
-                        " not trained on", exit_code=2)
+        raise UserError(f"{folder} has no run.yaml, so its own pairs are unknown; give --data FILE with pairs that the"
+                        " model was not trained on", exit_code=2)
     config = load_record(record)
     data, corpora = config.data, []
     if is_nowhere(data):
-        raise UserError(f"{folder} was trained on {data.path}, which is not here; give --data FILE, pairs that it was"
-                        " not trained on")
+        raise UserError(f"{folder} was trained on {data.path}, which does not exist here; give --data FILE with pairs"
+                        " that the model was not trained on")
     sides = ["val", "test"] if data.test_fraction or find_part(data, "test", optional=("test",)) else ["val"]
     val, *tests = (load_split(data, side, seed=config.training.get("seed", 0)) for side in sides)
     for language in (code for code in data.targets if target in (None, code)):

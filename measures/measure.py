@@ -28,9 +28,9 @@ from .pronoun_heads import measure_heads, measure_pronouns
 LEAST_VIEWS, LEAST_ROLES = 300, 100  # pairs for reporting, of a user's
 LONGEST = 100  # tokens of a side whose maps are measured: all views of longer ones fill the memory
 
-NO_LINKS = ("it needs gold links, --links FILE with lines such as 0-0 1-2; without them views are compared with erasure"
-            " alone")
-NO_PRONOUNS = "its tests have storybook's sentences, from English to French: --data storybook"
+NO_LINKS = ("gold links are needed: --links FILE with lines such as 0-0 1-2; without gold links, views are compared"
+            " only with erasure")
+NO_PRONOUNS = "storybook's sentences from English to French are needed: --data storybook"
 
 
 class Result(NamedTuple):

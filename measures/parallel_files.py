@@ -18,7 +18,8 @@ def read_pairs(source: str, target: str) -> Iterator[TextPair]:
         for number, lines in enumerate(itertools.zip_longest(sources, targets), start=1):
             for path, line in zip((source, target), lines, strict=True):
                 if line is None:
-                    raise UserError(f"{path} has no line {number}, but the other file does: they must be parallel")
+                    raise UserError(f"{path} has no line {number}, but the other file does; line N of one file must"
+                                    " translate line N of the other")
             yield _text(source, number, lines[0]), _text(target, number, lines[1])
 
 

@@ -53,8 +53,8 @@ class Half:
         self.ablations = Ablations(model, choices, means)
         pairs = minimal_pairs(contrasts, choices)
         if not pairs or self.is_il.all() or not self.is_il.any():
-            raise UserError(f"of {len(stories)} sentences no two differ in the pronoun and have as many tokens for this"
-                            " model: take more of them, --sentences 300, or a model with tokens for French words")
+            raise UserError(f"there is no minimal pair of equal length among {len(stories)} sentences; use more"
+                            " sentences (--sentences 300), or a model with tokens for French words")
         self.pairs = MinimalPairs(model, [(choices[a], choices[b]) for a, b in pairs])
         self.pair_is_il = self.is_il[[a for a, _ in pairs]]
         self.own = self.pairs.margins()

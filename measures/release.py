@@ -3,6 +3,7 @@
 Writes seq2see/pretrained/NAME in a checkout: the weights in float16, their CTranslate2 export, the records of data and
 training, the measurements, the reliability plot, and translations of a few sentences for a test to compare with.  Files
 for resuming the training and the paths of this machine are left out.  The same run and commit give the same bytes.
+Without RUN, only the card of the packaged model is written again, from the records beside it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from seq2see.folders import check_folder, weight_files
 from seq2see.json_files import read_json
 from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import write_manifest
-from seq2see.pretrained import HOME, NAMES
+from seq2see.pretrained import HOME, NAMES, check_packaged
 from ..training.card import packaged_card
 from ..training.checkpoints import open_to_others
 from ..training.config import load_record
@@ -102,12 +103,12 @@ def copy_measured(run: Path, made: Path) -> None:
     before, after = fingerprint(run), fingerprint(made)
     for path in (run / name for name in MEASURED):
         if not path.is_file():
-            print(f"{path} does not exist: {made.name} is released without it", file=sys.stderr)
+            print(f"{path} does not exist; {made.name} is released without this file", file=sys.stderr)
             continue
         zipped = path.suffix == ".gz"
         text = gzip.decompress(path.read_bytes()).decode() if zipped else path.read_text("utf-8")
         if before not in text:
-            raise UserError(f"{path} was measured with other weights: repeat the measurement or delete the file")
+            raise UserError(f"{path} was measured with other weights; repeat the measurement, or delete the file")
         changed = text.replace(before, after).encode()
         (made / path.name).write_bytes(gzip.compress(changed, mtime=0) if zipped else changed)
 
@@ -145,11 +146,25 @@ def write_records(run: Path, made: Path, released: dict[str, Any]) -> None:
     write_json(made / "metrics.json", metrics)
     draw_curve(made / "curve.png", metrics["training"], name=made.name,
                label_smoothing=config.training["label_smoothing_factor"])  # fmt: skip
+    write_card(made)
+
+
+def write_card(made: Path) -> None:
+    """Write README.md from the records beside it, without the sections of measurements."""
+    config, metrics = load_record(made / "run.yaml"), read_json(made / "metrics.json")
     supervised = read_json(made / "config.json").get("supervised_heads") or ()
     examples = read_json(made / "examples.json")
     card = packaged_card(config, metrics, name=made.name, sentences=examples["sentences"],
                          translations=examples["ctranslate2"], supervised=supervised)  # fmt: skip
     (made / "README.md").write_text(card, "utf-8")
+
+
+def rewrite_card(folder: Path) -> None:
+    """Write the card of a packaged model again, and its manifest."""
+    check_packaged(folder)
+    write_card(folder)
+    show_measurements(folder)
+    write_manifest(folder, leave_out=[MANIFEST])
 
 
 def strings(value: Any) -> Iterator[str]:
@@ -181,12 +196,16 @@ def git(checkout: Path, *arguments: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m seq2see.measures.release", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", metavar="RUN", type=Path, help="the folder of a finished run")
+    parser.add_argument("run", metavar="RUN", type=Path, nargs="?",
+                        help="the folder of a finished run (without it: write only the card again)")
     parser.add_argument("name", metavar="NAME", choices=NAMES, help=" or ".join(NAMES))
     parser.add_argument("--allow-dirty", action="store_true", help="release despite uncommitted changes")
     args = parser.parse_args()
     try:
-        folder = release(args.run, args.name, commit=commit_of(ROOT, allow_dirty=args.allow_dirty))
+        if args.run is None:
+            rewrite_card(folder := HOME / args.name)
+        else:
+            folder = release(args.run, args.name, commit=commit_of(ROOT, allow_dirty=args.allow_dirty))
     except (UserError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -25,17 +25,19 @@ from ..training.curve import BLUE, GREY, ORANGE, STYLE
 BINS = 15
 PICTURE = "reliability.png"  # beside the run
 CARD = """\
-The difference between the confidence of tokens and how many are right (expected calibration error, 15 bins of equal
-size, 95 % intervals), on pairs not used for fitting: {measured_on}.  Seq2See shows probabilities calibrated with
-`calibration.json`; `generate` returns the model's own.
+ECE is the expected calibration error: the difference between the confidence of tokens and the share of right tokens,
+over 15 bins of equal size. Parentheses: 95 % intervals. The pairs were not used for fitting: {measured_on}.
+Seq2See shows probabilities that are calibrated with `calibration.json`. `generate` returns the model's own
+probabilities.
 
 {tokens}
 
 ![Accuracy of tokens against their confidence, before and after calibration]({picture})
 {sentences}"""
 SENTENCES = """
-The chance that a reference is the same as the best translation, in bands of it: mean chance, share that is the same and
-(number of translations), by corpus; on source sentences with one reference that were not used for fitting.
+The next table is about the calibrated probability that the best translation equals the reference. Each column is a band
+of this probability. Each cell has the mean probability, the share of translations that equal the reference and, in
+parentheses, the number of translations. The source sentences have one reference and were not used for fitting.
 
 {rows}
 
@@ -129,14 +131,15 @@ def _band(one: Bin) -> str:
 def _verdict(language: str, found: SentenceCalibration) -> str:
     """Whether the chance is shown, and why not."""
     to = f"To {language}: f" if language else "F"
-    begin = f"- {to}itted on {found.fitted:,} translations of {', '.join(found.fitted_on)}; "
+    begin = f"- {to}itted on {found.fitted:,} translations of {', '.join(found.fitted_on)}."
     if found.holds:
-        return f"{begin}shown."
-    faults = [f"on {one.corpus}, {one.bands[-1].size:,} have a chance of at least {SURE:.0%}"
-              + (f", mean {one.bands[-1].confidence:.1%}, of which {one.bands[-1].right:.1%} are the same"
-                 if one.bands[-1].size else "") for one in found.checks if one.decides and not one.holds]
-    return f"{begin}not shown: {'; '.join(faults) or 'nothing to check it on'}. Expected at least {LEAST_SURE}, and a" \
-           f" difference of at most {100 * MOST_OFF:.0f} points."
+        return f"{begin} Seq2See shows this probability."
+    faults = [f"On {one.corpus}, {one.bands[-1].size:,} translations have a probability of at least {SURE:.0%}"
+              + (f" (mean {one.bands[-1].confidence:.1%}; {one.bands[-1].right:.1%} equal the reference)."
+                 if one.bands[-1].size else ".") for one in found.checks if one.decides and not one.holds]
+    return f"{begin} Seq2See does not show this probability." \
+           f" {' '.join(faults) or 'There are no pairs to check it on.'} Required: at least" \
+           f" {LEAST_SURE} translations, and a difference of at most {100 * MOST_OFF:.0f} points."
 
 
 def describe(calibration: Calibration) -> str:
@@ -147,8 +150,8 @@ def describe(calibration: Calibration) -> str:
 
 def _paragraph(language: str, measured: LanguageCalibration) -> str:
     to = f"to {language}: " if language else ""
-    lines = [f"{to}{measured.tokens:,} tokens of {measured.pairs:,} held-out pairs, {measured.right:.1%} of them the"
-             f" model's most probable token; fitted on {measured.fitted_pairs:,} other pairs",
+    lines = [f"{to}fitted on {measured.fitted_pairs:,} pairs, measured on {measured.tokens:,} tokens of"
+             f" {measured.pairs:,} other pairs; {measured.right:.1%} of the tokens are the model's first choice",
              f"  {'':<42}ECE                      nats per token"]
     kept = measured.kept
     for one in dict.fromkeys(measured.ways.values()):  # without smoothing there are only two
@@ -159,6 +162,6 @@ def _paragraph(language: str, measured: LanguageCalibration) -> str:
 
 
 def _said(calibrator: Calibrator) -> str:
-    parts = [f"smoothing {calibrator.smoothing:g} undone"] if calibrator.smoothing else []
+    parts = [f"label smoothing {calibrator.smoothing:g} removed"] if calibrator.smoothing else []
     parts += [f"temperature {calibrator.temperature:.3f}"] if calibrator.temperature != 1 else []
     return ", ".join(parts) or "the model's own"

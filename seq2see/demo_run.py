@@ -44,7 +44,8 @@ class DemoRun:
         while not self.finished:
             code = self._process.poll() if self._process else 0
             if code is not None and not self.finished:
-                raise UserError(f"the training ended with code {code} (see above); run seq2see demo again to resume it")
+                raise UserError(f"the training ended with code {code} (see above); run seq2see demo again to resume"
+                                " the training")
             time.sleep(POLL)
 
     def stop(self) -> None:

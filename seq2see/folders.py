@@ -22,7 +22,8 @@ _FILES = ["*.json", "*.safetensors", "*.spm", "*.model", "*.txt", "*.md", "*.yam
 _PICKLED = ["pytorch_model.bin", "pytorch_model-*.bin"]  # downloaded only where there are no safetensors
 _ELSEWHERE = {  # files for which transformers would load other weights than `weight_files` names
     "adapter_config.json": "merge the adapter into its base model",
-    ".metadata": "save the model with save_pretrained: the weights of a distributed training are read by unpickling",
+    ".metadata": "save the model with save_pretrained; weights of a distributed training are pickled and could run"
+                 " code",
 }
 POINTER, MOST_POINTER = b"version https://git-lfs", 1024  # how a pointer of Git LFS begins, and its most bytes
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # in the order in which transformers looks for them
@@ -77,8 +78,8 @@ def advice(name: str | Path) -> str:
     recipe = Path(name).name
     if Path(name).parts[:1] != (RUNS,) or not (files("seq2see.configs") / f"{recipe}.yaml").is_file():
         recipe = "storybook"
-    return nearest(str(name), known, otherwise=f"give the folder of a trained model, or {' or '.join(NAMES)} from the"
-                                               f" package, or train one: seq2see train {recipe}")
+    return nearest(str(name), known, otherwise=f"give the folder of a trained model or a packaged model"
+                                               f" ({', '.join(NAMES)}), or train one: seq2see train {recipe}")
 
 
 def resolve_folder(name: str | Path, *, trust_remote_code: bool = False) -> Path:

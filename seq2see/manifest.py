@@ -10,8 +10,9 @@ change a file can also update its checksum.  The rules:
 
 import hashlib
 import json
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -30,6 +31,21 @@ def write_manifest(folder: Path, *, leave_out: Sequence[str] = NOTES) -> None:
     (folder / NAME).write_text(json.dumps(content, indent=1, ensure_ascii=False), "utf-8")  # without \n: all is checked
 
 
+def refresh_manifest(folder: Path, changed: Collection[str]) -> None:
+    """Update the checksums of files that were written into a folder after its manifest, where that lists them."""
+    path = folder / NAME
+    if not path.is_file():
+        return
+    content = json.loads(path.read_text("utf-8"))
+    checksums = content.get("sha256", {})
+    if renewed := {name: sha256(folder / name) for name in changed if name in checksums}:
+        checksums |= renewed
+        unfinished = path.with_name(f".{NAME}.{os.getpid()}")
+        content = {"sha256": checksums, "of_these_sums": _checksum_of(checksums)}
+        unfinished.write_text(json.dumps(content, indent=1, ensure_ascii=False), "utf-8")
+        os.replace(unfinished, path)
+
+
 def check_manifest(folder: Path, *, remedy: str = "") -> None:
     """UserError for the first file that differs from the folder's manifest; nothing if there is no manifest.
 
@@ -46,9 +62,11 @@ def check_manifest(folder: Path, *, remedy: str = "") -> None:
         names_are_plain = all(Path(name).name == name for name in checksums)
         whole = content["of_these_sums"] == _checksum_of(checksums) and names_are_plain
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UserError(f"{path} is damaged: {remedy or 'expected SHA-256 checksums of files beside it'}") from error
+        raise UserError(f"{path} is damaged:"
+                        f" {remedy or 'expected SHA-256 checksums of the files in its folder'}") from error
     if not whole:
-        raise UserError(f"{path} is damaged: {remedy or 'its own checksum or a file name is wrong'}")
+        raise UserError(f"{path} is damaged:"
+                        f" {remedy or 'its own checksum or a file name is wrong; copy the folder again'}")
     for name, expected in checksums.items():
         file = folder / name
         if not file.is_file():

@@ -24,5 +24,5 @@ def check_memory(needed: int, what: str) -> None:
     """UserError if `what` needs more bytes than there are."""
     available = available_memory()
     if needed > available:
-        raise UserError(f"{what} needs {needed / GB:.1f} GB of memory, and {available / GB:.1f} GB are free: close"
+        raise UserError(f"{what} needs {needed / GB:.1f} GB of memory, but {available / GB:.1f} GB are free; close"
                         " other programs, or choose a smaller model")

@@ -23,7 +23,7 @@ from seq2see.errors import UserError, nearest
 T = TypeVar("T")
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)  # no number from a text, no key that is not known
 UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
-EXPECTED = {  # by pydantic's types of errors; others are told in its own words
+EXPECTED = {  # by pydantic's types of errors; pydantic words the others
     "int_type": "a whole number", "float_type": "a number", "finite_number": "a finite number", "string_type": "a text",
     "bool_type": "true or false", "literal_error": "{expected}", "model_attributes_type": "a JSON object",
     **dict.fromkeys(("list_type", "tuple_type"), "a list, such as [a, b]"),

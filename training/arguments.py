@@ -39,16 +39,17 @@ class Seq2SeeTrainingArguments(TrainingFields, Seq2SeqTrainingArguments):
         if self.bf16 is None:
             self.bf16 = not self.fp16 and has_fast_bfloat16(self.use_cpu)
         if self.hub_strategy != "end":
-            raise ValueError(f"hub_strategy={self.hub_strategy}: expected end, a run is pushed when it is finished")
+            raise ValueError(f"hub_strategy={self.hub_strategy}: expected end, because a run is pushed when it is"
+                             " finished")
         muon = self.optim == MUON
         self.optim = type(self).optim if muon else self.optim  # transformers knows no muon
         super().__post_init__()
         self.optim = MUON if muon else self.optim
         evaluated = IntervalStrategy(self.eval_strategy).value
         if self.patience and (evaluated == "no" or not self.metric_for_best_model):
-            raise ValueError(f"patience={self.patience} counts evaluations without a gain, which eval_strategy="
-                             f"{evaluated} and metric_for_best_model={self.metric_for_best_model} rule"
-                             " out; set patience=0 or change these")  # fmt: skip
+            raise ValueError(f"patience={self.patience} needs evaluations and a metric, but eval_strategy={evaluated}"
+                             f" and metric_for_best_model={self.metric_for_best_model}; set patience=0, or"
+                             " change these settings")  # fmt: skip
         self._n_gpu = min(self.n_gpu, 1)  # several GPUs are for torchrun: DataParallel would cut batches a second time
 
     def warm_up_remark(self, steps: int) -> str | None:
@@ -56,8 +57,8 @@ class Seq2SeeTrainingArguments(TrainingFields, Seq2SeqTrainingArguments):
         warm_up = 0 if self.lr_scheduler_type in NO_WARM_UP else self.get_warmup_steps(steps)
         if warm_up < max(steps, 1):
             return None
-        return (f"all {steps:,} steps lie within the warm-up of {warm_up:,} (training.warmup_steps): the learning rate"
-                " never reaches its peak; lower training.warmup_steps, or train longer")
+        return (f"the learning rate never reaches its peak: the training has {steps:,} steps, the warm-up {warm_up:,};"
+                " lower training.warmup_steps, or train longer")
 
 
 def has_fast_bfloat16(use_cpu: bool) -> bool:

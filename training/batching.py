@@ -98,9 +98,9 @@ class EncodedPairs(EncodedRows):
         if max_length is not None and longest > max_length:
             pair = pairs[int(self.lengths_N2[:, 1].argmax())]
             raise UserError(
-                f"a pair of {longest} tokens, more than the model's {max_length} positions, starts"
-                f" {pair.source[:40]!r}; lower data.max_characters or, for a model that is new, raise"
-                " model.max_position_embeddings"
+                f"a pair has {longest} tokens, but the model has {max_length} positions; lower data.max_characters or,"
+                f" for a new model, raise model.max_position_embeddings; the pair starts"
+                f" {pair.source[:40]!r}"
             )
 
     def __getitem__(self, index: int) -> EncodedPair:
@@ -131,7 +131,7 @@ def token_ids(pairs: Sequence[Pair], encoder: PairEncoder) -> pa.Table:
         writer_batch_size=ROWS,
         cache_file_name=str(folder / "ids.arrow"),
         new_fingerprint=folder.name,
-        desc="tokenizing",
+        desc="tokenising",
     ))  # fmt: skip
     parts = [pa.ipc.open_stream(pa.memory_map(str(file))).read_all() for file in sorted(folder.glob("*.arrow"))]
     return pa.concat_tables(parts)

@@ -43,9 +43,9 @@ def record_before(config: RunConfig, corpus: Corpus) -> None:
     try:
         record["evaluation"] = evaluate_run(base, config, corpus, most=config.evaluation.eval_samples)
     except UserError as error:  # a language that it is yet to learn
-        report(f"before: not scored, {error}")
+        report(f"scores of the model before training: none, {error}")
     for split, row in record["evaluation"].items():
-        report(f"before: BLEU {row['bleu']}, chrF2 {row['chrf']} on {row['pairs']} pairs ({split})")
+        report(f"before training: BLEU {row['bleu']}, chrF2 {row['chrf']} on {row['pairs']} pairs ({split})")
     for source, target in _pairs_to_keep(base, config):
         pairs = [Pair(text, "", source, target) for text in sample(config, source)]
         for pair, text in zip(pairs, translate_pairs(base, pairs), strict=True):
@@ -89,12 +89,14 @@ def wording_of(found: dict[str, Any]) -> list[str]:
     lines = []
     for split, row in found.get("held_out", {}).items():
         before, after = row["before"], row["after"]
-        lines.append(f"{split} ({after['pairs']} pairs), before and after: BLEU {before['bleu']} and {after['bleu']},"
+        lines.append(f"{split} ({after['pairs']} pairs), before and after training: BLEU {before['bleu']} and"
+                     f" {after['bleu']},"
                      f" chrF2 {before['chrf']} and {after['chrf']}, exact match {before['exact_match']} % and"
                      f" {after['exact_match']} %")  # fmt: skip
     if row := found.get("sample"):
-        lines.append(f"what it could do before ({row['sentences']} sentences of {row['where']}): {row['equal']} % are"
-                     f" translated as before; chrF2 {row['chrf']} against those translations (100: nothing changed)")
+        lines.append(f"forgetting ({row['sentences']} sentences of {row['where']}): {row['equal']} % are"
+                     f" translated as before training; chrF2 {row['chrf']} against the earlier translations (100: no"
+                     " change)")
     return lines
 
 
@@ -109,7 +111,7 @@ def sample(config: RunConfig, source: str) -> list[str]:
     elif language in STORYBOOK:
         texts = [pair.target for pair in in_language(language, seed=0).test]
     else:
-        report(f"no sample of sentences in {source} to tell what is forgotten; give evaluation.sample=FILE")
+        report(f"no sample of sentences in {source}, so forgetting is not measured; give evaluation.sample=FILE")
         return []
     return [texts[index] for index in evenly_spaced([source] * len(texts), SENTENCES)]
 

@@ -50,6 +50,6 @@ def get_or_build(folder: Path, make: Callable[[Path], None]) -> Path:
     except OSError as error:
         raise UserError(
             f"cannot keep prepared data in {folder} ({error.strerror or error});"
-            " make room, or set HF_DATASETS_CACHE to another folder"
+            " free disk space, or set HF_DATASETS_CACHE to another folder"
         ) from error
     return folder

@@ -12,6 +12,7 @@ from seq2see import __version__
 from .before import wording_of
 from .config import RunConfig, notes_on
 from .evaluation import wording
+from .progress import duration
 
 EXAMPLE_COUNT = 8
 
@@ -19,18 +20,21 @@ CARD = """\
 {front}
 # {name}
 
-{what}, {source} to {targets}, {made} with Seq2See: an encoder-decoder Transformer of
-{millions:.1f} M parameters that shows what it looks at while it translates.
+{what} from {source} to {targets}, {made} with Seq2See. The model is an encoder-decoder Transformer
+with {millions:.1f} M parameters. Seq2See shows its attention while it translates.
 
 ## Use
 {use}{examples}
 ## Scores
 {scores}
-Figures of this one training run{pipeline}. Signatures: {signatures}
+The scores are of this model alone; another training gives other scores.{pipeline} Signatures: {signatures}
 
 ## Training
-{pairs:,} pairs from `{data}`; {steps:,} steps ({epochs} epochs) in {minutes:.0f} minutes. Energy was not measured.
-`run.yaml` holds the whole configuration, `metrics.json` all figures.
+{started}| training pairs | steps | epochs | time (h:mm:ss) |
+| --- | --- | --- | --- |
+| {pairs:,} from `{data}` | {steps:,} | {epochs} | {time} |
+
+`run.yaml` has all settings, `metrics.json` all figures. Energy use was not measured.
 {before}{released}{guided}
 ![Loss and validation BLEU over the steps of the training](curve.png)
 
@@ -48,7 +52,7 @@ Figures of this one training run{pipeline}. Signatures: {signatures}
 """
 
 EXAMPLES = """
-Example translations, unedited. Sentences as common as these can be in the training data.
+Example translations, unedited. Common sentences like these can be in the training data.
 
 {table}"""
 
@@ -65,7 +69,7 @@ print(tokenizer.decode(output[0], skip_special_tokens=True))
 """
 
 WITH_SEQ2SEE = """\
-With Seq2See, and the attention of every head for exactly that translation:
+With Seq2See. `trace` has the attention of every head for this translation:
 ```python
 from seq2see import Translator
 
@@ -77,31 +81,39 @@ trace, = translator.look(result)
 
 LIMITS = """\
 ## Intended use
-Translating short sentences like those it was trained on; seeing how an encoder-decoder works by looking inside one.
+- Translating short sentences like the training data.
+- Seeing how an encoder-decoder model works by looking inside.
 
 ## Limits
-The model was trained on short sentences of one kind.  Text of other kinds, or words that are not in `seen_words.json`,
-will be translated badly.
+The model was trained on short sentences of one kind. It translates other kinds of text badly, and words that are not in
+`seen_words.json`.
 """
 
 LIMITS_OF_FOREIGN = """\
 ## Intended use
-Translating texts like those it was fine-tuned on; seeing how an encoder-decoder works by looking inside one.
+- Translating texts like the data for fine-tuning.
+- Seeing how an encoder-decoder model works by looking inside.
 
 ## Limits
-Those of the model that it was fine-tuned from, whose card and licence apply too. Texts of other kinds may be translated
-worse than by that one.
+The limits, the card and the licence of the original model apply too. This model may translate other kinds of text worse
+than the original model.
+"""
+
+STARTED = """\
+This section describes the last training only. It started from a model that had been trained before.
+
 """
 
 RELEASED = """
-It comes with Seq2See {version}, released from commit {commit}; its seed is {seed}. The weights are stored in float16
-and loaded in float32. Scores and measurements are of the weights before rounding, which changed the log-probability
-of each translation in `examples.json` by at most {rounding:.4f}.
+The model is part of Seq2See {version} (commit {commit}).
+The seed of the training is {seed}. The weights are stored in float16 and loaded in float32. Scores and measurements are
+of the weights before rounding to float16. Rounding changes the log-probability of each translation in `examples.json`
+by at most {rounding:.4f}.
 """
 
 GUIDED = """
-Supervised cross-attention heads (layer.head), trained with word links (guided alignment): {heads}. Their maps show
-what they were trained for and say nothing about other heads.
+Supervised cross-attention heads (layer.head): {heads}. They were trained with word links (guided alignment). Their
+maps show what they were trained for. These maps are no evidence about other heads.
 """
 
 
@@ -120,7 +132,7 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path, s
     """The card's text, of the run in that folder, with what is written of a packaged recipe in `configs/NAME.md`.
 
     `supervised` are the heads [layer, head] that were trained with gold links, by this run or the one that it started
-    from; `ours` says that it is a Seq2See model, `base` what it was fine-tuned from.  The licence
+    from; `ours`: a Seq2See model; `base`: what it was fine-tuned from.  The licence
     is left to whoever publishes the model.
     """
     name = folder.resolve().name
@@ -136,7 +148,8 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path, s
         front=f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
         name=name,
         what="A translation model" if base else "A small translation model",
-        made=f"fine-tuned from `{base}`" if base else "made",
+        made=f"fine-tuned from `{base}`" if base else "trained",
+        started=STARTED if config.model.init_from else "",
         before="".join(f"\n{line[:1].upper()}{line[1:]}.\n" for line in wording_of(metrics.get("before", {}))),
         use=use.format(folder=str(folder), trust=", trust_remote_code=True" if ours else "",
                        code=" (the model's code comes with it)" if ours else "",
@@ -144,7 +157,7 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path, s
         source=data.source,
         targets=", ".join(data.targets),
         millions=training["parameters"] / 1e6,
-        pipeline=f"; {wording(row)}" if "pipeline" in row else "",  # earlier versions do not say
+        pipeline=f" The test sentences were {wording(row)}." if "pipeline" in row else "",  # earlier runs lack it
         scores=_table(["pairs", "BLEU", "chrF2", "exact match"], scores),
         signatures=f"`{row['bleu_signature']}`, `{row['chrf_signature']}`",
         data=data.path,
@@ -153,7 +166,7 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path, s
         version=__version__,
         examples=examples,
         released=released,
-        minutes=training["seconds"] / 60,
+        time=duration(training["seconds"]),
         **{key: training[key] for key in ("pairs", "steps", "epochs")},
     )  # fmt: skip
 

@@ -115,7 +115,7 @@ def atomic_files(output_dir: Path) -> Iterator[Path]:
     """A folder to write the finished model into; its files are put in place once all are written, the manifest last."""
     staging = output_dir / FINISHING
     try:
-        with as_user_error(f"could not write the finished model to {output_dir}; make room, and resume the run"):
+        with as_user_error(f"could not write the finished model to {output_dir}; free disk space, and resume the run"):
             begin(staging)
             yield staging
             open_to_others(staging)

@@ -1,4 +1,4 @@
-"""What a training is refused for at once: before torch is imported, which takes seconds, and before data are read."""
+"""Early checks of a training: before torch is imported, which takes seconds, and before data are read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_first_rows(data: DataConfig) -> None:
     for part in filter(None, (find_part(data, split) for split in ("train", "val"))):
         line, sides = next(part.rows(), (0, []))
         if isinstance(sides, Fault) and data.on_invalid == "error":
-            raise UserError(f"{part.where}, line {line}: {sides}; mend the file, or train without such pairs by"
+            raise UserError(f"{part.where}, line {line}: {sides}; correct the file, or skip such pairs with"
                             " data.on_invalid=skip")  # fmt: skip
 
 
@@ -39,8 +39,8 @@ def check_output(output: Path) -> None:
     """UserError for a folder that holds a run: it is never trained over."""
     if (output / "run.yaml").exists() or any(output.glob("checkpoint-*")):
         raise UserError(
-            f"{output} already holds a run; go on with it by training.resume=true,"
-            " or give another folder by training.output_dir=FOLDER",
+            f"{output} already contains a run; resume it with training.resume=true,"
+            " or give another folder with training.output_dir=FOLDER",
             exit_code=2,
         )
 
@@ -55,5 +55,5 @@ def check_start(folder: Path, config: RunConfig) -> None:
     }
     if kind != "seq2see" and any(given.values()):
         named = ", ".join(key for key, is_given in given.items() if is_given)
-        raise UserError(f"{named}: of Seq2See models alone, and model.init_from={folder} is a {kind} model, which keeps"
-                        f" its vocabulary and decoding; leave out {named}", exit_code=2)  # fmt: skip
+        raise UserError(f"{named}: only for Seq2See models, but model.init_from={folder} is a {kind} model, which keeps"
+                        f" its vocabulary and decoding; omit {named}", exit_code=2)  # fmt: skip

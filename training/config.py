@@ -38,9 +38,9 @@ OF_EVALUATIONS = {"patience": 0, "load_best_model_at_end": False}  # what needs 
 NO_EFFECT = {  # settings of transformers that people know, by what is used instead
     **dict.fromkeys(("per_device_train_batch_size", "per_device_eval_batch_size"), "use training.max_tokens"),
     "predict_with_generate": "every evaluation translates evaluation.eval_samples pairs",
-    "generation_num_beams": "evaluations are greedy, and generation.num_beams is of the finished model",
+    "generation_num_beams": "evaluations are greedy; generation.num_beams sets the beam width of the finished model",
     "resume_from_checkpoint": "use training.resume=true",
-    "data_seed": "use training.seed, which sets the order of batches too",
+    "data_seed": "use training.seed, which also sets the order of batches",
 }
 
 
@@ -60,12 +60,12 @@ class DataConfig:
     )
     source: str = setting("en", "language to translate from")
     target: str | list[str] = setting("fr", "language to translate to, or a list of them")
-    val_fraction: float = setting(0.01, "share of a table's source sentences, for validation", ge=1e-6, lt=1)
-    test_fraction: float = setting(0.0, "share of a table's source sentences, for a test of your own", ge=0)
-    max_characters: int = setting(1000, "characters; a pair with a longer side is invalid", ge=1)
-    on_invalid: OnInvalid = setting("error", "empty, overlong or unreadable pairs: error, or skip and count them")
-    duplicates: OnDuplicates = setting("keep", "copies of a pair: keep, skip, or error")
-    joined: float = setting(0.1, "share of training pairs that a Seq2See model learns in texts of 2 to 6", ge=0, le=1)
+    val_fraction: float = setting(0.01, "share of a table's source sentences used for validation", ge=1e-6, lt=1)
+    test_fraction: float = setting(0.0, "share of a table's source sentences set aside for a test", ge=0)
+    max_characters: int = setting(1000, "longest side of a valid pair, in characters", ge=1)
+    on_invalid: OnInvalid = setting("error", "empty, too long or unreadable pairs: error, or skip (and count) them")
+    duplicates: OnDuplicates = setting("keep", "repeated pairs: keep, skip, or error")
+    joined: float = setting(0.1, "share of training pairs that are joined to texts of 2 to 6 pairs", ge=0, le=1)
 
     @property
     def targets(self) -> list[str]:
@@ -75,28 +75,28 @@ class DataConfig:
 
 @dataclass(frozen=True)
 class TokenizerConfig:
-    vocab_size: int | None = setting(VOCABULARY, "tokens of the joint vocabulary, 292 of them tags and bytes")
+    vocab_size: int | None = setting(VOCABULARY, "size of the joint vocabulary, including 292 tags and bytes")
 
 
 @dataclass(frozen=True)
 class ModelConfig:
-    init_from: str | None = setting(None, "folder or Hub id of any encoder-decoder to start from; it keeps its shape")
-    lora: int | None = setting(None, "rank of a LoRA adapter to init_from; null trains all weights", ge=1)
-    d_model: int = setting(128, "width of every vector")
-    encoder_layers: int = setting(4, "layers")
-    decoder_layers: int = setting(4, "layers; a shallow decoder translates faster")
-    encoder_attention_heads: int = setting(4, "heads of each layer; d_model is a multiple of them")
-    decoder_attention_heads: int = setting(4, "heads of each layer; d_model is a multiple of them")
-    encoder_ffn_dim: int = setting(256, "inner width of the feed-forward layers")
-    decoder_ffn_dim: int = setting(256, "inner width of the feed-forward layers")
-    dropout: float | None = setting(0.1, "probability that a value is set to zero in training; init_from has its own")
-    max_position_embeddings: int = setting(1024, "tokens of the longest sentence")
+    init_from: str | None = setting(None, "folder or Hub id of any encoder-decoder to fine-tune; it keeps its shape")
+    lora: int | None = setting(None, "rank of a LoRA adapter for init_from; null: train all weights", ge=1)
+    d_model: int = setting(128, "size of every hidden vector")
+    encoder_layers: int = setting(4, "number of encoder layers")
+    decoder_layers: int = setting(4, "number of decoder layers; fewer layers translate faster")
+    encoder_attention_heads: int = setting(4, "heads of each encoder layer; must divide d_model")
+    decoder_attention_heads: int = setting(4, "heads of each decoder layer; must divide d_model")
+    encoder_ffn_dim: int = setting(256, "inner size of the encoder's feed-forward layers")
+    decoder_ffn_dim: int = setting(256, "inner size of the decoder's feed-forward layers")
+    dropout: float | None = setting(0.1, "dropout probability; with init_from the default is the model's own")
+    max_position_embeddings: int = setting(1024, "longest sentence, in tokens")
 
 
 @dataclass(frozen=True)
 class EvaluationConfig:
-    eval_samples: int = setting(200, "validation pairs translated greedily at each evaluation", ge=1)
-    sample: str | None = setting(None, "file of sentences that show what init_from forgets; null: of storybook")
+    eval_samples: int = setting(200, "number of validation pairs to translate, greedily, at each evaluation", ge=1)
+    sample: str | None = setting(None, "file of sentences for measuring what init_from forgets; null: storybook's")
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,10 @@ class GenerationSection:
     A model that is fine-tuned keeps its own."""
 
     num_beams: int | None = setting(4, "default beam width of the finished model", ge=1, le=64)  # as decoding.py has it
-    length_penalty: float | None = setting(1.0, "above 1 favours longer translations", ge=-10, le=10)
-    max_length: int | None = setting(256, "tokens of the longest translation, with start and tag", ge=3)
-    shortlist: int = setting(0, "target tokens for each source token that CTranslate2 chooses among; 0: all", ge=0)
+    length_penalty: float | None = setting(1.0, "length penalty of the search; above 1 favours longer"
+                                                " translations", ge=-10, le=10)
+    max_length: int | None = setting(256, "longest translation, in tokens, with start and tag", ge=3)
+    shortlist: int = setting(0, "CTranslate2: candidate target tokens per source token; 0: all tokens", ge=0)
 
 
 @dataclass
@@ -118,55 +119,56 @@ class TrainingFields:
 
     __pydantic_config__ = STRICT
 
-    max_tokens: int = setting(4096, "tokens of either side of a batch, with padding, over all processes", ge=1)
+    max_tokens: int = setting(4096, "maximum tokens of a batch per side, with padding, over all processes", ge=1)
     num_train_epochs: float = setting(20, "passes over the training pairs", ge=1e-6)
-    max_steps: int = setting(-1, "steps, each of one batch; -1: as num_train_epochs says")
-    optim: str = setting("adamw_torch_fused", "muon: Muon for matrices, AdamW for the rest; or one of transformers'")
-    muon_lr_scale: float = setting(1.0, "a step of Muon in those of AdamW", ge=0)
+    max_steps: int = setting(-1, "number of steps (batches); -1: use num_train_epochs")
+    optim: str = setting("adamw_torch_fused", "optimiser of transformers, or muon (Muon for matrices, otherwise AdamW)")
+    muon_lr_scale: float = setting(1.0, "learning rate of Muon, as a multiple of learning_rate", ge=0)
     learning_rate: float = setting(3e-3, "peak learning rate, after the warm-up", ge=0)
     lr_scheduler_type: str = setting(
-        "inverse_sqrt", "after the warm-up: inverse_sqrt falls as 1/sqrt(step), linear straight to 0"
+        "inverse_sqrt", "schedule after the warm-up: inverse_sqrt (1/sqrt(step)), linear (to 0) ..."
     )
-    warmup_steps: float = setting(200, "steps until the peak learning rate; below 1 a share of all", ge=0)
-    weight_decay: float = setting(0.0, "share of each weight, times the learning rate, taken off in a step", ge=0)
+    warmup_steps: float = setting(200, "steps until the peak learning rate; below 1: a share of all steps", ge=0)
+    weight_decay: float = setting(0.0, "share of a weight, times the learning rate, that a step removes", ge=0)
     adam_beta2: float = setting(0.98, "decay of AdamW's second moment", ge=0, lt=1)
     label_smoothing_factor: float = setting(
-        0.1, "probability taken from the right token and spread over all", ge=0, lt=1
+        0.1, "label smoothing: probability spread from the right token over all tokens", ge=0, lt=1
     )
     ema_decay: float = setting(
-        0.0, "decay, a step, of the moving average that is the finished model; 0: none", ge=0, lt=1
+        0.0, "decay per step of the weight average, which is the finished model; 0: none", ge=0, lt=1
     )
-    guided_weight: float = setting(0.0, "weight of the loss that teaches one head the word links; 0: none", ge=0)
-    guided_layer: int = setting(-1, "decoder layer of that head, counted from 0; -1: the last")
-    guided_head: int = setting(0, "that cross-attention head, counted from 0")
-    guided_links: str | None = setting(None, "Pharaoh file of word links, a line for each pair; storybook has its own")
+    guided_weight: float = setting(0.0, "weight of the guided-alignment loss, which trains one head; 0: none", ge=0)
+    guided_layer: int = setting(-1, "decoder layer of the guided head, counted from 0; -1: the last")
+    guided_head: int = setting(0, "the guided cross-attention head, counted from 0")
+    guided_links: str | None = setting(None, "Pharaoh file of word links, one line per pair; storybook needs none")
     freeze: list[Literal["encoder", "decoder", "embeddings"]] | None = setting(
-        None, "parts that stay as they are: encoder, decoder, embeddings"
+        None, "parts that are not trained: encoder, decoder, embeddings"
     )
     gradient_accumulation_steps: int = setting(
-        1, "parts of a batch computed one after another; more needs less memory", ge=1
+        1, "parts in which a batch is computed; more parts need less memory", ge=1
     )
-    eval_strategy: str = setting("epoch", "when to evaluate: epoch, steps (every eval_steps) or no: no early stopping")
+    eval_strategy: str = setting("epoch", "when to evaluate: epoch, steps (every eval_steps), or no")
     save_strategy: str = setting("epoch", "when to write a checkpoint: epoch, steps (every save_steps) or no")
-    save_total_limit: int | None = setting(2, "checkpoints that are kept; null: all")
-    load_best_model_at_end: bool = setting(True, "true keeps the best evaluation's weights, false the last")
+    save_total_limit: int | None = setting(2, "number of checkpoints to keep; null: all")
+    load_best_model_at_end: bool = setting(True, "true: keep the weights of the best evaluation; false: the last")
     metric_for_best_model: Literal["loss", "bleu", "chrf"] | None = setting(
-        "loss", "what is best: loss, bleu or chrf"
+        "loss", "metric of the best evaluation: loss, bleu or chrf"
     )
-    patience: int = setting(0, "evaluations without a gain before training stops; 0: never", ge=0)
+    patience: int = setting(0, "evaluations without improvement until early stopping; 0: off", ge=0)
     on_bad_loss: Literal["stop", "skip"] = setting(
-        "stop", "a batch whose gradient is NaN or infinite: stop, or skip it"
+        "stop", "what to do if a gradient is NaN or infinite: stop, or skip the batch"
     )
     resume: bool | Literal["force"] = setting(
-        False, "true resumes the newest checkpoint; force: on changed data too"
+        False, "true: resume from the newest checkpoint; force: also on changed data"
     )
     seed: int = setting(
-        0, "of the weights, the order of batches, dropout, and of storybook's sentences", ge=0, le=2**32 - 1
+        0, "random seed of weights, batch order, dropout and storybook's sentences", ge=0, le=2**32 - 1
     )
-    bf16: bool | None = setting(None, "bfloat16; null: where it is faster than float32")
-    cpu_processes: int = setting(0, "processes without a GPU; 0: chosen by the processor and max_tokens", ge=0)
-    logging_steps: float = setting(50, "steps between two lines")
-    report_to: str | list[str] | None = setting("none", "where to plot curves live: tensorboard, wandb ...")
+    bf16: bool | None = setting(None, "train in bfloat16; null: if it is faster than float32")
+    cpu_processes: int = setting(0, "processes on a machine without a GPU; 0: automatic", ge=0)
+    logging_steps: float = setting(50, "steps between two log lines")
+    report_to: str | list[str] | None = setting("none", "service that plots curves during training: tensorboard,"
+                                                        " wandb ...")
 
 
 @dataclass(frozen=True)
@@ -233,7 +235,7 @@ def packaged_names() -> list[str]:
 def _packaged(name: str) -> Traversable:
     if name not in (names := [*packaged_names(), REFERENCE]):
         raise wrong(
-            f"no configuration {name!r}: neither a YAML file nor the name of a packaged one{nearest(name, names)}"
+            f"no configuration {name!r}: it is neither a YAML file nor a packaged recipe{nearest(name, names)}"
         )
     return resources.files("seq2see.configs").joinpath(f"{name}.yaml")
 
@@ -250,7 +252,7 @@ def _as_started(tree: dict[str, Any], config: RunConfig, where: str) -> RunConfi
     model = config.model
     if not model.init_from:
         if model.lora:
-            raise wrong(f"model.lora is {model.lora} without model.init_from=FOLDER, the trained model to adapt")
+            raise wrong(f"model.lora is {model.lora}, but no model is given to adapt; set model.init_from=FOLDER")
         for section, key in ((section, key) for section, keys in KEPT.items() for key in keys):
             if getattr(getattr(config, section), key) is None:
                 kind = "number" if key in ("dropout", "length_penalty") else "whole number"
@@ -258,11 +260,11 @@ def _as_started(tree: dict[str, Any], config: RunConfig, where: str) -> RunConfi
         return config
     if given := [key for key in SHAPE if key in tree["model"]]:
         raise wrong(
-            f"model.{given[0]} in {where} has no effect beside model.init_from, whose model keeps its shape; leave"
-            f" out {', '.join(given)}, as the recipe finetune does"
+            f"model.{given[0]} in {where} has no effect with model.init_from, whose model keeps its shape; omit"
+            f" {', '.join(given)}, as the recipe finetune does"
         )
     if model.lora and config.training["freeze"]:
-        raise wrong(f"training.freeze in {where} has no effect beside model.lora, which trains its adapter alone")
+        raise wrong(f"training.freeze in {where} has no effect with model.lora, which trains only its adapter")
     sections = {}
     for section, keys in KEPT.items():
         unset = [key for key in keys if key not in (tree.get(section) or {})]
@@ -295,7 +297,7 @@ def _with_languages(tree: dict[str, Any], config: RunConfig) -> DataConfig:
         return data
     if pair := first_pair(config.model.init_from):
         return replace(data, source=pair[0], target=pair[1])
-    raise wrong(f"nothing says which languages {data.path} is of: name its two columns by language codes, or set"
+    raise wrong(f"the languages of {data.path} are unknown: name its two columns by language codes, or set"
                 " data.source and data.target")  # fmt: skip
 
 

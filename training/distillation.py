@@ -42,9 +42,10 @@ def distil(teachers: Sequence[str], data: DataConfig, out: Path, *, device: torc
     Raises UserError where a folder holds no model for these languages.
     """
     if len(data.targets) != 1:
-        raise UserError(f"data.target is {data.targets}, expected one language: distil each by itself", exit_code=2)
+        raise UserError(f"data.target is {data.targets}, expected one language; run the command once for"
+                        " each", exit_code=2)
     if out.exists():
-        raise UserError(f"{out} is there already; give another folder by --out", exit_code=2)
+        raise UserError(f"{out} already exists; give another folder with --out", exit_code=2)
     loaded = [load_teacher(resolve_folder(name), data) for name in teachers]  # before any has translated
     corpus = load_corpus(data)
     written = (translated(list(corpus.train), folder, model.to(device), tokenizer)
@@ -64,7 +65,7 @@ def load_teacher(folder: Path, data: DataConfig) -> tuple[Path, PreTrainedModel,
     teacher, tokenizer = load_checkpoint(folder), load_tokenizer(folder)
     known = [tuple(pair) for pair in getattr(teacher.config, "language_pairs", None) or []]
     if (data.source, data.targets[0]) not in known:
-        can = ", ".join(f"{a} to {b}" for a, b in known) or "no languages that it names"
+        can = ", ".join(f"{a} to {b}" for a, b in known) or "unknown languages"
         raise UserError(f"{folder} translates {can}, not {data.source} to {data.targets[0]}", exit_code=2)
     return folder, teacher, tokenizer
 

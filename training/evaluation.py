@@ -142,7 +142,7 @@ def evaluate(models: Sequence[tuple[str, Translator]], on: EvaluationData, *, ra
         row = scores_of(data, on.split, pairs, hypotheses, seed=on.seed) | pipeline(own, raw=raw)
         written = [hypotheses]
         for name, other in others:
-            report(f"{direction}: the same pairs with {name}")
+            report(f"{direction}: scoring the same pairs with {name}")
             written.append(theirs := translations(other, pairs, raw=raw, num_beams=num_beams))
             row["against"] = {"model": name, **compare(hypotheses, theirs, [pair.target for pair in pairs])}
         yield target, row, Translated(pairs, written)
@@ -179,7 +179,7 @@ def _data_of(model: Translator, *, path: str | None, source: str | None,
         pairs = model.language_pairs or LanguagePairs.of([("en", "fr")])
         data, seed = DataConfig(path=path, source=pairs.sources[0], target=[*pairs.targets]), 0
     else:
-        raise UserError(f"{folder} has no run.yaml that names its training data; give --data PATH", exit_code=2)
+        raise UserError(f"{folder} has no run.yaml, so its own data are unknown; give --data PATH", exit_code=2)
     if not path:
         own = data
     else:
@@ -216,7 +216,7 @@ def print_scores(name: str, row: Mapping[str, Any]) -> None:
 
 def wording(row: Mapping[str, Any]) -> str:
     """Which pipeline and engine wrote the translations that these scores are of."""
-    how = {"translate": "translated as by seq2see translate", "raw": "each source translated whole (raw)"}
+    how = {"translate": "translated as seq2see translate does", "raw": "each source translated unchanged (--raw)"}
     return f"{how[row['pipeline']]}, with {ENGINES[row['engine']]} in {row['precision']}"
 
 

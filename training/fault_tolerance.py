@@ -59,14 +59,14 @@ class FaultTolerantTrainer(Seq2SeqTrainer, TrainerCallback):
         where = f"step {self.state.global_step + 1}, after {self.state.epoch:.3g} epochs: {fault}"
         if self.args.on_bad_loss == "stop":
             raise UserError(
-                f"{where}; the last checkpoint is intact: go on from it without such batches by training.resume=true"
-                " training.on_bad_loss=skip, or train again with a lower training.learning_rate"
+                f"{where}; to skip such batches, continue from the last checkpoint with training.resume=true"
+                " training.on_bad_loss=skip; or train again with a lower training.learning_rate"
             )
         for parameter in self.model.parameters():
             parameter.grad = None  # which optimizers pass over, momentum and decay included
         self.state.log_history.append({"step": self.state.global_step + 1, "left_out": fault})
         if self.args.should_save:
-            tqdm.write(f"{where}; left out", file=sys.stderr)
+            tqdm.write(f"{where}; batch skipped", file=sys.stderr)
 
     def best_checkpoint(self) -> str | None:
         """The checkpoint of the best evaluation, where the run folder is now; None where there is none: evaluations may
@@ -92,8 +92,9 @@ class FaultTolerantTrainer(Seq2SeqTrainer, TrainerCallback):
         run = Path(self.args.output_dir)
         folder, staging = run / f"checkpoint-{self.state.global_step}", run / SAVING
         if not all(parameter.isfinite().all() for parameter in self.model.parameters()):
-            raise UserError(f"{folder} was not written: its weights are not finite; earlier checkpoints are intact")
-        advice = "earlier checkpoints are intact: make room, then go on with training.resume=true"
+            raise UserError(f"{folder} was not written, because the weights are not finite; earlier checkpoints are"
+                            " intact")
+        advice = "earlier checkpoints are intact; free disk space, then continue with training.resume=true"
         try:
             with as_user_error(f"could not write {folder} ({advice})"):
                 if self.args.should_save:

@@ -41,7 +41,8 @@ def start_from(config: RunConfig, corpus: Corpus) -> tuple[Seq2SeeTokenizer, Pre
         tokenizer = grown
     elif config.tokenizer.vocab_size not in (None, len(tokenizer)):
         report(
-            f"tokenizer.vocab_size has no effect: {folder} writes {', '.join(config.data.targets)} already and keeps"
+            f"tokenizer.vocab_size has no effect: {folder} already translates to {', '.join(config.data.targets)}"
+            " and keeps"
             f" its {len(tokenizer):,} tokens"
         )
     pairs = [[config.data.source, target] for target in config.data.targets]
@@ -70,10 +71,10 @@ def old_texts(folder: Path, tokenizer: Seq2SeeTokenizer) -> list[str]:
         except UserError as error:
             reason = str(error)
     else:
-        reason = f"{folder} has no run.yaml that names it"
+        reason = f"{folder} has no run.yaml that names the data"
     report(
         f"the data that model.init_from was trained on cannot be read ({reason}): the new vocabulary is learnt from the"
-        " new text and the old tokens, and may split old words more; to avoid that, restore the data and start again"
+        " new text and the old tokens, and may split old words more; to avoid this, restore the data and start again"
     )
     tokens = tokenizer.convert_ids_to_tokens(range(FIRST_TAG + TAG_SLOTS + BYTES, len(tokenizer)))
     return [token.strip() for token in tokens] * 2

@@ -69,7 +69,7 @@ def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> No
         card = model_card(config, metrics, folder=output, ours=prepared.start.ours, base=config.model.init_from,
                           supervised=getattr(model.config, "supervised_heads", None) or ())
         (folder / "README.md").write_text(card, "utf-8")
-    report(f"finished in {seconds:.0f} s, evaluations and saves among them: {output}")
+    report(f"finished in {seconds:.0f} s, including evaluations and saving: {output}")
     for split, row in metrics["evaluation"].items():
         print_scores(f"{output} {split}", row)
     print_comparison_with_before(metrics["before"])

@@ -87,8 +87,8 @@ def _own_pair(model: PreTrainedModel, known: LanguagePairs, config: RunConfig, t
         if _learns_tasks(model):
             return asked
         raise UserError(
-            f"{config.data.path} is from {asked[0]} to {asked[1]}: {error}; name its columns, or set data.source and"
-            " data.target, by languages of the model",
+            f"{config.data.path} is from {asked[0]} to {asked[1]}: {error}; use language codes of the model for the"
+            " names of the columns, or for data.source and data.target",
             exit_code=2,
         ) from None
 

@@ -24,4 +24,4 @@ def freeze(model: PreTrainedModel, parts: Sequence[str]) -> None:
             if (id(weight) in embeddings) == (name == "embeddings"):
                 weight.requires_grad_(False)
     if not any(weight.requires_grad for weight in model.parameters()):
-        raise UserError(f"training.freeze: {', '.join(parts)} leaves nothing to train; leave one out", exit_code=2)
+        raise UserError(f"training.freeze: {', '.join(parts)} leaves nothing to train; remove one part", exit_code=2)

@@ -38,7 +38,7 @@ from .trainer import Seq2SeeTrainer
 def guides_of(pairs: Sequence[Pair], links: Sequence[Sequence[Link]], tokenizer: Seq2SeeTokenizer) -> list[np.ndarray]:
     """The links of the words of each pair as links of tokens; see `guide_of`."""
     if len(links) != len(pairs):
-        raise UserError(f"{len(links)} lines of links and {len(pairs)} training pairs: give one line for each")
+        raise UserError(f"{len(links)} lines of links, but {len(pairs)} training pairs: give one line for each pair")
     return [guide_of(pair, some, tokenizer, where=f"training pair {number}")
             for number, (pair, some) in enumerate(zip(pairs, links, strict=True), start=1)]  # fmt: skip
 
@@ -54,7 +54,7 @@ def guide_of(pair: Pair, links: Sequence[Link], tokenizer: Seq2SeeTokenizer, *, 
     linked: dict[int, list[int]] = {}
     for i, j in links:
         if i >= len(sources) or j >= len(targets):
-            raise UserError(f"{where}: link {i}-{j}, but its source has {len(sources)} words and its target"
+            raise UserError(f"{where}: link {i}-{j}, but the source has {len(sources)} words and the target"
                             f" {len(targets)}: words are counted from 0, as seq2see splits them")
         if sources[i]:
             linked.setdefault(j, []).append(i)
@@ -141,7 +141,7 @@ def training_links(config: RunConfig, arguments: Seq2SeeTrainingArguments, pairs
     if arguments.guided_links:
         return [sorted(links.all) for links in read_pharaoh(arguments.guided_links)]
     if config.data.path != "storybook":
-        raise wrong(f"training.guided_weight needs links, and {config.data.path} has none: give"
+        raise wrong(f"training.guided_weight needs word links, but {config.data.path} has none: give"
                     " training.guided_links=FILE, a line of Pharaoh links (0-0 1-2) for each training pair in order")
     from ..storybook import generate
 

@@ -19,8 +19,8 @@ def check_hub(token: str | None) -> None:
         HfApi().whoami(token=token)
     except Exception as error:  # offline, no token, a wrong one: the client has no common class
         raise UserError(
-            f"training.push_to_hub: the Hub does not take this run ({reason(error)}); log in with `hf auth login`, or"
-            " train without it and push the finished run with `hf upload`"
+            f"training.push_to_hub: the Hub refuses this run ({reason(error)}); log in with `hf auth login`, or"
+            " train without push_to_hub and upload the finished run with `hf upload`"
         ) from error
 
 
@@ -34,7 +34,7 @@ def push_run(folder: Path, repository: str, arguments: Seq2SeeTrainingArguments)
     except Exception as error:  # as above
         options = "".join(f" --exclude '{pattern}'" for pattern in NOT_OF_A_RUN)
         report(
-            f"{folder} was not pushed to the Hub ({reason(error)}), and is kept here; to push it:"
+            f"{folder} was not pushed to the Hub ({reason(error)}); it is kept here. To push it:"
             f" hf upload {repository} {folder} .{options}"
         )
 

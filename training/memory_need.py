@@ -61,7 +61,7 @@ def memory_remark(model: PreTrainedModel, arguments: Seq2SeeTrainingArguments, *
         ways.insert(0, "training.ema_decay=0")
     if not lora:
         ways.insert(0, "model.lora=8")
-    return f"{remark}; it may not fit: set {', '.join(ways)}"
+    return f"{remark}; the training may not fit; set {', '.join(ways)}"
 
 
 def _size(size: float) -> str:

@@ -163,16 +163,17 @@ def clean(data: DataConfig, part: Part, skipped: Counter[str]) -> Iterator[Pair]
     if faults and data.on_invalid == "error":
         fault, count = faults.most_common(1)[0]
         raise UserError(
-            f"{part.where}, line {first[fault]}: {fault} ({count} such, {faults.total()} bad pairs in all);"
-            " mend the file, or train without such pairs by data.on_invalid=skip"
+            f"{part.where}, line {first[fault]}: {fault} ({count} such pairs, {faults.total()} invalid pairs in total);"
+            " correct the file, or skip such pairs with data.on_invalid=skip"
         )
     if doubled == count >= DOUBLED:
-        raise UserError(f"{part.where}: both sides of all {count} pairs are the same text; give their translations")
+        raise UserError(f"{part.where}: both sides of all {count} pairs are the same text; expected translations")
     if count >= LABELLED and (fewest := min(map(len, different))) < LABELS:
-        raise UserError(f"{part.where}: one side has {fewest} different texts in {count} pairs, as labels have; give"
+        raise UserError(f"{part.where}: one side has only {fewest} different texts in {count} pairs, like labels;"
+                        " expected"
                         " translations")  # fmt: skip
     if copies and data.duplicates == "error":
-        raise UserError(f"{part.where} holds {copies} {COPIES}; take them out, or set data.duplicates")
+        raise UserError(f"{part.where} has {copies} {COPIES}; remove them, or set data.duplicates=skip")
     skipped.update(faults | Counter({COPIES: copies} if copies else {}))
 
 
@@ -183,7 +184,7 @@ def _pairs_of(data: DataConfig, row: int, sides: Sequence[str]) -> Iterator[Pair
              for code, side in zip(languages, sides, strict=True) if side is not MISSING]  # fmt: skip
     texts, targets = [text for _, text in there], [code for code, _ in there[1:]]
     if is_header(texts, [data.source, *targets]):
-        yield Fault("a header among the pairs, as joined files have it")
+        yield Fault("a header among the pairs, as in concatenated files")
         return
     for text, language in zip(texts[1:], targets, strict=True):
         fault = _fault(texts[0], text, most=data.max_characters)
@@ -210,8 +211,8 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
     corpus = load_pairs(data, seed=seed)
     if not corpus.train or not corpus.val:
         raise UserError(
-            f"{data.path} gives {len(corpus.train)} training and {len(corpus.val)} validation pairs; both are needed:"
-            " give more pairs or raise data.val_fraction"
+            f"{data.path} has {len(corpus.train)} training and {len(corpus.val)} validation pairs, but both are needed;"
+            " give more pairs, or raise data.val_fraction"
         )
     return corpus
 
@@ -249,9 +250,9 @@ def load_split(data: DataConfig, split: str, *, seed: int = 0) -> list[Pair]:
         return pairs
     sides = SIDES if data.test_fraction else ("train", "val")
     if split not in sides:
-        remedy = ": training set none aside (data.test_fraction); give --split val, or --data with other pairs"
+        remedy = ": the training set no test pairs aside (data.test_fraction); give --split val, or other --data"
         raise UserError(
-            f"{data.path} is one table, of which there are {', '.join(sides)} and {ALL}; there is no {split!r}"
+            f"{data.path} is one table with the splits {', '.join(sides)} and {ALL}; there is no {split!r}"
             f"{remedy if split == 'test' else ''}"
         )
     corpus = load_pairs(data, seed=seed)
@@ -262,7 +263,7 @@ def load_split(data: DataConfig, split: str, *, seed: int = 0) -> list[Pair]:
 def report_skipped(where: str, skipped: Mapping[str, int]) -> None:
     """A line for each reason why cleaning left out pairs, with their number."""
     for fault, count in skipped.items():
-        report(f"{where}: left out {count} pairs: {fault}")
+        report(f"{where}: skipped {count} pairs: {fault}")
 
 
 def _store(folder: Path, data: DataConfig, train: Part, val: Part | None) -> None:

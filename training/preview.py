@@ -25,15 +25,15 @@ def preview(config: RunConfig) -> None:
     train, model, arguments = training_set(prepared, config), prepared.model, prepared.arguments
     batches = plan_epoch(train.lengths(), max_tokens=arguments.max_tokens, seed=arguments.seed, epoch=0)
     steps = arguments.max_steps if arguments.max_steps > 0 else math.ceil(arguments.num_train_epochs * len(batches))
-    start = f"would go on from {prepared.checkpoint}" if prepared.checkpoint else "was not begun"
+    start = f"would resume from {prepared.checkpoint}" if prepared.checkpoint else "would start"
     print(config.to_yaml())
     for line in [
-        f"model: {model.num_parameters():,} parameters, of which {model.num_parameters(only_trainable=True):,} are"
-        f" trained; {len(prepared.tokenizer):,} tokens",
-        f"steps: {steps:,}, each one batch; {len(batches):,} batches in an epoch of {len(train.pairs):,} pairs",
+        f"model: {model.num_parameters():,} parameters ({model.num_parameters(only_trainable=True):,} trained),"
+        f" vocabulary of {len(prepared.tokenizer):,} tokens",
+        f"steps: {steps:,} (one batch each); an epoch of {len(train.pairs):,} pairs has {len(batches):,} batches",
         *filter(None, [arguments.warm_up_remark(steps)]),
         *describe_examples(train.pairs, prepared.tokenizer),
-        f"nothing was trained; the run in {config.output} {start}",
+        f"dry run, nothing was trained; the run in {config.output} {start}",
     ]:
         print(f"# {line}")
 

@@ -109,8 +109,8 @@ def deaths_explained(others: ProcessContext) -> Iterator[None]:
     except ProcessException as death:
         reason = str(death).strip().splitlines()[-1]
         raise UserError(
-            f"a training process ended: {reason}; possibly out of memory; go on by training.resume=true, with"
-            " training.cpu_processes=1 if it happens again"
+            f"a training process ended: {reason}; possibly out of memory; continue with training.resume=true, and"
+            " with training.cpu_processes=1 if this happens again"
         ) from death
 
 

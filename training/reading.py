@@ -79,8 +79,8 @@ def find_part(data: DataConfig, split: str, *, seed: int = 0, optional: Sequence
         return _storybook(split, languages, seed) if kind == "storybook" else _phrasebook(split, languages)
     if kind == "nowhere":
         raise UserError(
-            f"data.path {data.path!r} is no folder, no table ({', '.join(TABLES)}) and no parallel text files"
-            f" ({', '.join(f'NAME.{language}' for language in languages)}) here; give one, or {' or '.join(BUILT_IN)},"
+            f"data.path {data.path!r} does not exist; give a folder, a table ({', '.join(TABLES)}), parallel text files"
+            f" ({', '.join(f'NAME.{language}' for language in languages)}), {', '.join(BUILT_IN)},"
             " or a Hub dataset as owner/name"
         )
     if isinstance(data.path, list) and len(files) != len(languages):
@@ -153,14 +153,15 @@ def _folder(folder: Path, split: str, languages: Sequence[str], optional: Sequen
         return None
     name = others[0].partition(".")[0] if split == "val" and others else name
     expected = ", ".join(f"{name}.{language}[.gz]" for language in languages)
-    raise UserError(f"{folder} has no {expected}; it holds {', '.join(others or there)[:300] or 'nothing'}")
+    raise UserError(f"{folder} has no {expected}; it contains {', '.join(others or there)[:300] or 'nothing'}")
 
 
 def _split_name(where: object, split: str, there: Callable[[str], object]) -> str:
     """What a split is called there; UserError where several could be the validation set."""
     names = [name for name in (VALIDATION if split == "val" else (split,)) if there(name)]
     if len(names) > 1:
-        raise UserError(f"{where} has the splits {' and '.join(names)}, expected one for validation; rename the others")
+        raise UserError(f"{where} has the splits {' and '.join(names)}, expected one validation split; rename the"
+                        " others")
     return names[0] if names else split
 
 
@@ -183,7 +184,7 @@ def _suffix(path: Path) -> str:
 def _storybook(split: str, languages: Sequence[str], seed: int) -> Part:
     if list(languages) not in (["en", "fr"], ["en", "de"], ["en", "es"]):
         raise UserError(
-            f"storybook is English to one of French, German and Spanish, not {' to '.join(languages)}", exit_code=2
+            f"storybook has English to French, German or Spanish, not {' to '.join(languages)}", exit_code=2
         )
     from .. import storybook
 
@@ -230,8 +231,8 @@ def _hub(path: Path, split: str, languages: Sequence[str], optional: Sequence[st
     except Exception as error:  # offline, unknown, gated, ill-formed: the library has no common class
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise UserError(
-            f"{path} is no file or folder here, and the Hub dataset of that name cannot be had ({reason});"
-            " override it with data.path=FILE_OR_FOLDER, to evaluate with --data FILE_OR_FOLDER"
+            f"{path} is not a file or folder, and the Hub dataset {name} cannot be loaded ({reason});"
+            " give data.path=FILE_OR_FOLDER for training, or --data FILE_OR_FOLDER for evaluation"
         ) from None
     name = _split_name(path, split, table.__contains__)
     if name in table:
@@ -277,8 +278,8 @@ def _side_by_side(files: Sequence[Path]) -> Iterator[Row]:
     for path, count in zip(files, counts, strict=True):
         if count != counts[0]:
             raise UserError(
-                f"{files[0]} has {counts[0]} lines and {path} {count}: line i of one must translate line i"
-                " of the other; find the line that is missing"
+                f"{files[0]} has {counts[0]} lines, but {path} has {count}: line N of one file must translate line N"
+                " of the other; find the missing line"
             )
 
 
@@ -323,7 +324,7 @@ def _comma_separated(lines: Iterator[str], path: Path, languages: Sequence[str])
             return
         except csv.Error as error:
             if number > begun:
-                raise UserError(f"{path}, line {begun}: not CSV ({error}); mend the row that begins there") from None
+                raise UserError(f"{path}, line {begun}: not CSV ({error}); correct the row that begins there") from None
             yield begun, Fault(f"not CSV ({error})")
         else:
             if cells:
@@ -396,7 +397,7 @@ def _delimited(rows: Iterator[Row], languages: Sequence[str], path: Path) -> Ite
         )
     named = _named(tuple(first), tuple(languages)) is not None
     if not named and is_header(first, languages):
-        raise UserError(f"{path}, line 1: {', '.join(first)!r} is a header and no pair; name the columns by language"
+        raise UserError(f"{path}, line 1: {', '.join(first)!r} is a header, not a pair; name the columns by language"
                         f" codes: {', '.join(languages)}")  # fmt: skip
     for line, cells in rows if named else itertools.chain([(first_line, first)], rows):
         if isinstance(cells, Fault):
@@ -413,7 +414,7 @@ def _parsed(line: str) -> Any:
     try:
         return json.loads(line, object_pairs_hook=_object) if line.strip() else None
     except (ValueError, RecursionError):
-        return Fault("not JSON, one object a line")
+        return Fault("not JSON (expected one object per line)")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Fault:
@@ -454,5 +455,5 @@ def _sides(row: Any, languages: Sequence[str]) -> list[str] | Fault:
         if all(isinstance(values[column], str) for column in columns):
             texts = {code: values[column] for code, column in zip(asked, columns, strict=True)}
             return [texts.get(code, MISSING) for code in languages]
-    return Fault(f"no text for {', '.join(languages)}; name its keys by these codes, or source and target, or set"
+    return Fault(f"no text for {', '.join(languages)}; name the keys by these codes, or source and target, or set"
                  " data.source and data.target")  # fmt: skip

@@ -12,7 +12,7 @@ SECTIONS = {
     "evaluation": EvaluationConfig, "generation": GenerationSection,
 }  # fmt: skip
 HEAD = """\
-# Every setting, its default and what it means. A recipe states only what differs; the command line overrides both:
+# All settings with their defaults. A recipe contains only the settings that differ. The command line overrides both:
 #   seq2see train RECIPE section.key=value
 # Generated: python -m seq2see.training.reference
 """
@@ -25,7 +25,7 @@ def reference() -> str:
 
 def lines() -> Iterator[str]:
     for section, cls in SECTIONS.items():
-        note = "these, and most fields of transformers' Seq2SeqTrainingArguments" if section == "training" else ""
+        note = "also most fields of transformers' Seq2SeqTrainingArguments" if section == "training" else ""
         yield f"{section}:{' ' * (COMMENTS - len(section) - 1)}# {note}" if note else f"{section}:"
         for one in fields(cls):
             yield f"{f'  {one.name}: {spelled(one.default)}':<{COMMENTS}}# {one.metadata['description']}"

@@ -32,15 +32,16 @@ def checkpoint_to_resume(config: RunConfig, arguments: Seq2SeeTrainingArguments,
     checkpoint, passed_over = newest_intact_checkpoint(output)
     check_agreement(checkpoint, output)
     for item in passed_over:
-        report(f"passed over {item}")
+        report(f"skipped checkpoint {item}")
     if passed_over and not checkpoint:
         raise UserError(
-            f"no checkpoint in {output} passes the integrity checks; fix or delete them, or start afresh with another"
+            f"no checkpoint in {output} passes the integrity checks; fix or delete them, or start again with another"
             " training.output_dir"
         )
-    report(f"resuming from {checkpoint}" if checkpoint else f"no checkpoint in {output}: starting afresh")
+    report(f"resuming from {checkpoint}" if checkpoint else f"no checkpoint in {output}: starting from the beginning")
     if checkpoint and (wrote := len(list(checkpoint.glob("rng_state*")))) != arguments.world_size:
-        report(f"processes then {wrote}, now {arguments.world_size}: the same batches, with other dropout masks")
+        report(f"number of processes: {wrote} before, {arguments.world_size} now; batches are the same, dropout"
+               " masks differ")
     if checkpoint and (output / "run.yaml").exists():
         before = resume_invariants(load_record(output / "run.yaml"))
         for name, value in resume_invariants(config).items():
@@ -59,7 +60,7 @@ def check_agreement(checkpoint: Path | None, output: Path) -> None:
     names = gather_object([checkpoint.name if checkpoint else "none"])
     if len(set(names)) > 1:
         raise UserError(
-            f"the processes see different checkpoints in {output} ({', '.join(dict.fromkeys(names))}): give a"
+            f"the processes find different checkpoints in {output} ({', '.join(dict.fromkeys(names))}); give a"
             " training.output_dir that all machines share",
             exit_code=2,
         )

@@ -81,7 +81,7 @@ def prepare(config: RunConfig, *, dry_run: bool = False) -> Prepared:
         adapter = add_adapter(model, rank=config.model.lora, train_embedding=start.new_vocabulary,
                               base=str(config.model.init_from))  # fmt: skip
         trained = model.num_parameters(only_trainable=True)
-        report(f"LoRA of rank {config.model.lora}: {trained:,} parameters are trained, the others kept")
+        report(f"LoRA of rank {config.model.lora}: {trained:,} parameters are trained, the others are frozen")
     return Prepared(arguments, checkpoint, corpus, start, adapter)
 
 
@@ -111,9 +111,9 @@ def train_model(prepared: Prepared, config: RunConfig, *, moments: int = 0) -> S
     arguments, corpus, start = prepared.arguments, prepared.corpus, prepared.start
     tokenizer, model, encoder, positions = start.tokenizer, start.model, start.encoder, start.positions
     count = f"{arguments.world_size} x " if arguments.world_size > 1 else ""
-    size = f"{model.num_parameters() / 1e6:.2f} M parameters, {len(tokenizer)} tokens"
+    size = f"{model.num_parameters() / 1e6:.2f} M parameters, vocabulary of {len(tokenizer):,} tokens"
     precision = "bfloat16" if arguments.bf16 else "float16" if arguments.fp16 else "float32"
-    report(f"model of {size}; training on {count}{arguments.device.type}, in {precision}")
+    report(f"model: {size}; training on {count}{arguments.device.type} in {precision}")
     if remark := memory_remark(model, arguments, lora=bool(config.model.lora)):
         report(remark)
     if corpus.test:  # a pair that is too long is refused now, and not when training is over

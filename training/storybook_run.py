@@ -15,8 +15,9 @@ def is_begun(run: Path) -> bool:
     """Whether a training was begun there; UserError for a folder that holds something else."""
     begun = (run / "run.yaml").is_file()
     if run.is_dir() and any(item.name != ".lock" for item in run.iterdir()) and not begun:
-        raise UserError(f"{run} holds something that is not a run of ours; show it with `seq2see serve {run}`,"
-                        " or give another folder by --run FOLDER")
+        raise UserError(f"{run} is not empty and has no storybook run; show a finished model with `seq2see serve"
+                        f" {run}`,"
+                        " or give another folder with --run FOLDER")
     return begun
 
 
@@ -29,6 +30,7 @@ def train_storybook(run: Path) -> None:
     from .run import run_experiment
 
     begun = is_begun(run)
-    print(f"{run}: {'going on with' if begun else 'starting'} the training; it takes a few minutes, once", flush=True)
+    print(f"{run}: {'resuming' if begun else 'starting'} the training, which takes a few minutes and happens only"
+          " once", flush=True)
     overrides = [f"training.output_dir={json.dumps(str(run))}", f"training.resume={json.dumps(begun)}"]
     run_experiment(load_config("storybook", overrides))

@@ -64,8 +64,8 @@ def _whole(
     for text, one in zip(sources, ids, strict=True):
         if defaults.positions is not None and len(one) > defaults.positions:
             raise UserError(
-                f"a source of {len(one)} tokens, more than the model's {defaults.positions} positions, starts"
-                f" {text[:40]!r}; leave it out, or cut it into sentences"
+                f"a source has {len(one)} tokens, but the model has {defaults.positions} positions; it starts"
+                f" {text[:40]!r}; remove it, or split it into sentences"
             )
     options = defaults.resolve(options, first=translator.tag(target))
     return [codec.decode(best.token_ids) for best, *_ in translator.engine_for(options).translate(ids, options)]

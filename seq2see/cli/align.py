@@ -29,9 +29,9 @@ def run(args: argparse.Namespace) -> None:
     choice, known = translator.alignment, "fitted"
     if choice is None:
         stale = translator.folder and find_record(translator.folder, FILE)
-        why = f"not fitted to these weights ({FILE} is for others)" if stale else "not fitted"
-        choice, known = aligner.naive(), f"{why}, so its error is unknown (to fit: seq2see measure {args.run})"
-    print(f"{known}: {choice.describe()}", file=sys.stderr)
+        why = f"not fitted to these weights ({FILE} belongs to other weights)" if stale else "not fitted"
+        choice, known = aligner.naive(), f"{why}, so their error is unknown (to fit them: seq2see measure {args.run})"
+    print(f"word links {known}: {choice.describe()}", file=sys.stderr)
     for trace in aligner.traces(read_pairs(args.src, args.tgt), views=("raw", choice.view)):
         sys.stdout.write(to_pharaoh(choice.links(trace) if trace else ()) + "\n")
 
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> None:
 def check(args: argparse.Namespace) -> None:
     """The files `args.src` and `args.tgt`: they exist, and their first lines are valid."""
     if not (args.src and args.tgt):
-        raise UserError("give --src FILE and --tgt FILE: line N of one is the translation of line N of the other",
+        raise UserError("give --src FILE and --tgt FILE: line N of --tgt translates line N of --src",
                         exit_code=2)
     for path in (args.src, args.tgt):
         Path(path).stat()

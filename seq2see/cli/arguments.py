@@ -40,7 +40,7 @@ def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
 def model_name(text: str) -> str:
     """A parser of model names, for argparse's `type=`: an empty name would mean the current folder."""
     if not text.strip():
-        raise argparse.ArgumentTypeError("it is empty; expected a model name, a run folder, or a Hub id")
+        raise argparse.ArgumentTypeError("the name is empty; expected a model name, a run folder, or a Hub id")
     return text
 
 
@@ -64,20 +64,20 @@ def add_verb(verbs: Verbs, name: str, summary: str, more: str = "") -> Parser:
     return verb
 
 
-def add_model(verb: Parser, kind: str = "any encoder-decoder of transformers") -> None:
+def add_model(verb: Parser, kind: str = "an encoder-decoder model of transformers") -> None:
     verb.add_argument("run", metavar="RUN", nargs="?", default=DEFAULT, type=model_name,
-                      help=f"{ANY_MODEL}; {kind} ({DEFAULT})")
+                      help=f"model to use: {ANY_MODEL} of {kind} ({DEFAULT})")
 
 
-def add_languages(verb: Parser, to_help: str = "target language, likewise (the model's first)") -> None:
+def add_languages(verb: Parser, to_help: str = "target language, as for --from (the model's first)") -> None:
     verb.add_argument("--from", dest="source", metavar="LANGUAGE",
-                      help="source language: the model's code (fra_Latn), fr, fra or French (the model's first)")
+                      help="source language: the model's own code (fra_Latn), fr, fra or French (the model's first)")
     verb.add_argument("--to", dest="target", metavar="LANGUAGE", help=to_help)
 
 
 def add_files(verb: Parser) -> None:
     verb.add_argument("--src", metavar="FILE", help="source sentences, one per line")
-    verb.add_argument("--tgt", metavar="FILE", help="their translations, one per line")
+    verb.add_argument("--tgt", metavar="FILE", help="translations of the source sentences, one per line")
 
 
 def add_beams(verb: Parser) -> None:
@@ -90,13 +90,14 @@ def add_engine(verb: Parser) -> None:
         help="auto: CTranslate2 in int8 if it is installed and supports the model, otherwise PyTorch (%(default)s)",
     )  # fmt: skip
     verb.add_argument("--trust-remote-code", action="store_true",
-                      help="run the Python files of the model's folder; never read from a file")
+                      help="run the Python files in the model's folder; only this option allows it, never a settings"
+                           " file")
     add_device(verb)
 
 
 def add_device(verb: Parser) -> None:
     verb.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto",
-                      help="where the model runs: a CUDA GPU if there is one, else the CPU (%(default)s)")
+                      help="device for the model; auto: a CUDA GPU if there is one, otherwise the CPU (%(default)s)")
 
 
 def add_address(verb: Parser, *, port: int | None, port_help: str) -> None:

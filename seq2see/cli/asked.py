@@ -1,4 +1,4 @@
-"""What is asked of a translator by `translate`, what is written of each line, and what is doubtful in them."""
+"""The options of `translate` for a translator, the output for each line, and warnings about doubtful lines."""
 
 import argparse
 import json
@@ -126,8 +126,8 @@ def check_calibrated(translator: Translator, source: str | None, target: str | N
     """UserError, before any line is read, if the model has no chance of a whole translation to that language."""
     _, target = translator.pair(source, target)
     if not translator.calibration or not translator.calibration.sentence_calibrator(target):
-        raise UserError(f"{translator.name} has no chance of a translation to {target} that holds: see Calibration in"
-                        f" its README.md, or measure it: seq2see measure {translator.name}")
+        raise UserError(f"{translator.name} has no reliable probability for whole translations to {target}; see"
+                        f" Calibration in its README.md, or run: seq2see measure {translator.name}")
 
 
 def chance(result: Translation) -> str:
@@ -177,5 +177,5 @@ class Remarks:
         from seq2see.lens.wording import printable
 
         for what, count in self.counts.items():
-            where = f"in {count:,} of {self.texts:,} {self.unit} (first: {printable(self.first[what])})"
-            print(f"{self.of}{what}, {where}", file=sys.stderr)
+            where = f"{count:,} of {self.texts:,} {self.unit}"
+            print(f"{self.of}{where}: {what} (first: {printable(self.first[what])})", file=sys.stderr)

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from textwrap import wrap
 
-from seq2see.cli.compare import translated, write_page
+from seq2see.cli.compare import check_page, translated, write_page
 from seq2see.lens import Circuit, SentencePair, Trace, find_circuit
 from seq2see.lens.circuit_page import ABOUT, HEAD, cells, circuit_page, kept_line
 from seq2see.lens.wording import printable
@@ -23,6 +23,7 @@ def run(args: argparse.Namespace) -> None:
     texts = args.sentence, args.other
     for text in texts:
         check_text(text)  # before the model is loaded
+    check_page(args.html)
     with only_results_on_stdout():
         [model] = load_on_one_engine([args.run], engine=args.engine, device=args.device,
                                      trust_remote_code=args.trust_remote_code)
@@ -61,8 +62,8 @@ def _about(name: str, traces: Sequence[Trace], pair: SentencePair, circuit: Circ
     sides = [f"{which}  {printable(trace.source_text)} → {printable(trace.target_text)}" for which, trace in
              zip("AB", traces, strict=True)]
     return [f"{name}: {one} rather than {other}", *sides,
-            f"log p({one}) - log p({other}) where they first differ: {circuit.margin:+.2f} nats in A,"
-            f" {circuit.corrupted:+.2f} with every part corrupted from B"]
+            f"log p({one}) - log p({other}) at the first token that differs: {circuit.margin:+.2f} nats in A,"
+            f" {circuit.corrupted:+.2f} nats with all parts corrupted from B"]
 
 
 def lines(circuit: Circuit) -> list[str]:
@@ -73,5 +74,5 @@ def lines(circuit: Circuit) -> list[str]:
         if k == circuit.size < len(circuit.order):
             found.append(f"  {'':3} --- not in the circuit:")
     if (rest := len(circuit.order) - circuit.size - SHOWN) > 0:
-        found.append(f"  and {rest} more: --html FILE or --json has all")
+        found.append(f"  and {rest} more (for all parts: --html FILE or --json)")
     return [*found, "", *wrap(ABOUT, 100)]

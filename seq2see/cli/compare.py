@@ -1,6 +1,8 @@
 """The verb `compare`: two models on one sentence, on the terminal and as a page."""
 
 import argparse
+import errno
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,6 +27,7 @@ def run(args: argparse.Namespace) -> None:
     """`args.first`, `args.second`, `args.sentence`, `args.source`, `args.target`, `args.num_beams`, `args.engine`,
     `args.device` and `args.html`."""
     check_text(args.sentence)  # before the models are loaded
+    check_page(args.html)
     with only_results_on_stdout():
         models = load_on_one_engine([args.first, args.second], engine=args.engine, device=args.device,
                                     trust_remote_code=args.trust_remote_code)
@@ -56,6 +59,17 @@ def translated(model: Translator, text: str, *, source: str, target: str, num_be
     return result
 
 
+def check_page(path: str | None) -> None:
+    """UserError, before the models are loaded, for a page that cannot be written."""
+    if path is None:
+        return
+    folder = Path(os.path.realpath(path)).parent
+    error = (errno.EISDIR if Path(path).is_dir() else errno.ENOENT if not folder.is_dir() else
+             errno.EACCES if not os.access(folder, os.W_OK | os.X_OK) else 0)  # fmt: skip
+    if error and not (Path(path).exists() and not Path(path).is_dir()):  # a pipe, or a file in a closed folder
+        raise UserError(f"cannot write {path} ({os.strerror(error)}); choose a writable file with --html")
+
+
 def write_page(path: str, page: str) -> None:
     """Write a page, and say so on stderr."""
     try:
@@ -69,10 +83,10 @@ def lines(names: Sequence[str], comparisons: Sequence[Comparison]) -> list[str]:
     """The comparison as people read it."""
     first, last = comparisons[0], comparisons[-1]
     found = [f"A  {names[0]}: {printable(first.translation)}",
-             f"B  {names[1]}: {printable(last.translation) if last is not first else 'the same'}"]
+             f"B  {names[1]}: {printable(last.translation) if last is not first else 'the same translation'}"]
     for which, one in zip("AB", comparisons, strict=False):
         found += ["", f"Probability of {which}'s translation (log-probability: A {one.log_probs[0]:.3f},"
-                      f" B {one.log_probs[1]:.3f}), and tokens that would be written instead:"]
+                      f" B {one.log_probs[1]:.3f}), and the token that a model prefers, if another:"]
         longest = max((len(word.word) for word in one.words), default=0)
         for word in one.words:
             rather = [f"{name}: {printable(instead)}" for name, instead in
@@ -87,5 +101,5 @@ def lines(names: Sequence[str], comparisons: Sequence[Comparison]) -> list[str]:
         at = f"{printable(head.row.word)} ({looks})"
         found.append(f"  {head.first!s:12} {head.second!s:12} {head.distance:8.2f}  {at}")
     if len(first.heads) > SHOWN:
-        found.append(f"  and {len(first.heads) - SHOWN} more: --html FILE has all")
+        found.append(f"  and {len(first.heads) - SHOWN} more (for all heads: --html FILE)")
     return [*found, *([alone_line("AB", first)] if first.alone else [])]

@@ -76,7 +76,7 @@ class LineFile:
             while window := list(islice(lines, WINDOW)):
                 yield window
         if digest.hexdigest() != self.sha256:
-            raise UserError(f"{self.path} has changed while it was translated: translate it again")
+            raise UserError(f"{self.path} changed while the command translated it; run the command again")
 
     def _line(self, number: int, raw: bytes) -> Line:
         text = read_line(raw, number, str, of=str(self.path))
@@ -113,10 +113,10 @@ def translate_lines(lines: LineFile, out: Path, asked: Asked, another: Load, *, 
                             jsonl=asked.jsonl)
             part.finish(keep_record=resume)
         except OSError as error:
-            raise UserError(f"{error.strerror}: {error.filename or part.path}; its lines are kept: make room, and go on"
-                            " with --resume") from error
+            raise UserError(f"{error.strerror}: {error.filename or part.path}; the lines translated so far are kept:"
+                            " free disk space, then continue with --resume") from error
         except BrokenProcessPool:
-            raise UserError(f"a process that translates {lines.path} has ended, possibly out of memory: go on with"
+            raise UserError(f"a process that translated {lines.path} ended, possibly out of memory; continue with"
                             " --resume") from None
         finally:
             part.drop_if_empty()

@@ -64,4 +64,5 @@ def free_port(host: str) -> int:
             if port != FIRST_PORT:
                 print(f"port {FIRST_PORT} is in use, using {port}", flush=True)
             return port
-    raise UserError(f"no free port on {host} from {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1}; choose a --port")
+    raise UserError(f"no free port on {host} from {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1}; choose another"
+                    " with --port")

@@ -14,6 +14,6 @@ def run(args: argparse.Namespace) -> int:
     settings = [item for item in args.teachers if "=" in item]
     teachers = [item for item in args.teachers if "=" not in item]
     if not teachers:
-        raise UserError("no teacher: give the folder of a trained model before data.path=PATH", exit_code=2)
+        raise UserError("no teacher is given; name the folder of a trained model before data.path=PATH", exit_code=2)
     distil(teachers, load_config(REFERENCE, settings).data, Path(args.out), device=torch_device(args.device))
     return 0

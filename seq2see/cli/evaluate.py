@@ -24,7 +24,11 @@ def run(args: argparse.Namespace) -> int:
     `args.raw`, `args.engine`, `args.device`, `args.html` and `args.json`; the last line on stdout is one JSON
     object."""
     if args.html and not args.against:
-        raise UserError("--html shows what two models write side by side: give --against MODEL", exit_code=2)
+        raise UserError("--html compares two models: also give --against MODEL", exit_code=2)
+    if args.html:
+        from seq2see.cli.compare import check_page  # imports torch and matplotlib
+
+        check_page(args.html)
     names = [args.run, *([args.against] if args.against else [])]
     models = load_on_one_engine(names, engine=args.engine, device=args.device,
                                 trust_remote_code=args.trust_remote_code)
@@ -32,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     result: dict[str, Any] = {"run": str(args.run), "data": on.data.path, "split": on.split,
                               "source": on.data.source}
     if args.html and len(on.data.targets) > 1:
-        raise UserError(f"--html FILE has one target language: give --to {on.data.targets[0]}", exit_code=2)
+        raise UserError(f"--html FILE needs one target language: give --to {on.data.targets[0]}", exit_code=2)
     for name, row, texts in evaluate([*zip(names, models, strict=True)], on, raw=args.raw, num_beams=args.num_beams):
         result[name] = row
         if not args.json:
@@ -57,4 +61,5 @@ def _write_differences(path: str, names: Sequence[str], row: dict[str, Any], tex
     scores = "; ".join(f"{name}: BLEU {one['bleu']}, chrF2 {one['chrf']}" for name, one in
                        zip(names, (row, row["against"]), strict=True))
     write_page(path, differences_page(names, each, language=language, most=MOST,
-                                      scores=f"{len(each):,} pairs. {scores} (p {row['against']['chrf_p']})."))
+                                      scores=f"{len(each):,} pairs. {scores}; p of the chrF2 difference:"
+                                             f" {row['against']['chrf_p']}."))

@@ -16,7 +16,9 @@ def run(args: argparse.Namespace) -> None:
     """`args.run`, `args.format`, `args.quantization`, `args.out` (None: beside the checkpoint, or NAME.html)."""
     if args.quantization not in (None, *TYPES[args.format]):
         asked = f"--quantization {args.quantization} with --format {args.format}"
-        raise UserError(f"{asked}: expected {' or '.join(TYPES[args.format]) or 'none, it is float32'}", exit_code=2)
+        types = " or ".join(TYPES[args.format])
+        raise UserError(f"{asked}: {f'expected {types}' if types else 'omit it, this format is always float32'}",
+                        exit_code=2)
     if args.format == "web":
         return write_page(args)
     model = resolve_folder(args.run)

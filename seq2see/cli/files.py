@@ -1,6 +1,6 @@
-"""Files to translate: where each is written, and documents. `corpus.py` translates files of lines.
+"""Files to translate: the names of outputs, and the translation of documents.  `corpus.py` translates files of lines.
 
-Whatever is wrong with names and contents is told before the model is loaded, or before anything is translated.
+Wrong names and contents are reported before the model is loaded, or before anything is translated.
 """
 
 import argparse
@@ -49,8 +49,8 @@ def check_options(paths: Sequence[Path], args: argparse.Namespace) -> None:
         formats = [extension for extension, reader in FORMATS.items() if reader == module]
         used = not args.lines and any(extension_of(path) in formats for path in paths)
         if getattr(args, name) and not used:
-            why = "--lines takes each line whole" if args.lines else "none is given"
-            raise UserError(f"--{name} is for {', '.join(formats)} files, and {why}", exit_code=2)
+            why = "--lines translates whole lines" if args.lines else "no such file is given"
+            raise UserError(f"--{name} is only for {', '.join(formats)} files, but {why}", exit_code=2)
 
 
 def extension_of(path: Path) -> str:
@@ -60,18 +60,20 @@ def extension_of(path: Path) -> str:
 def check(path: Path, args: argparse.Namespace) -> LineFile | Path:
     """The file of lines, or the path of a document; UserError for one that cannot be translated."""
     if path.is_dir():
-        raise UserError(f"{path} is a folder without a config.json, so it is no model: to translate its files, name"
-                        f" them, as in {path / '*.txt'}")
+        raise UserError(f"{path} is a folder, but not a model: it has no config.json. To translate its files, name"
+                        f" them: {path / '*.txt'}")
     if path.exists() and not path.is_file():
-        raise UserError(f"{path} is not a file: translate what comes from a pipe by standard input")
+        raise UserError(f"{path} is not a regular file; to translate a pipe, use standard input")
     if is_lines(path, args):
         return LineFile.checked(path)
     data = path.read_bytes()
     for name in ("resume", "jsonl", "calibrated"):
         if getattr(args, name):
-            raise UserError(f"--{name} is for files of lines, and {path} is none: give --lines, if it is", exit_code=2)
+            raise UserError(f"--{name} is only for files of lines; if each line of {path} is a text, add"
+                            " --lines", exit_code=2)
     if args.target and "," in args.target:
-        raise UserError(f"{path} is translated to one language: run it once for each", exit_code=2)
+        raise UserError(f"{path} is a document, which takes one target language; run the command once for"
+                        " each", exit_code=2)
     read_document(str(path), data, options_of(args))
     return path
 
@@ -84,8 +86,8 @@ def is_lines(path: Path, args: argparse.Namespace) -> bool:
     """
     extension = extension_of(path)
     if extension not in FORMATS and not args.lines:
-        raise UserError(f"{path}: files of this format cannot be translated; expected one of {', '.join(FORMATS)}, or"
-                        " --lines for a file with a text in each line")
+        raise UserError(f"{path}: files of this format cannot be translated; expected one of {', '.join(FORMATS)};"
+                        " if each line is a text, add --lines")
     asked = args.resume or args.jsonl or args.calibrated or "," in (args.target or "")
     return args.lines or (extension == "txt" and (asked or path.stat().st_size > MOST_BYTES))
 
@@ -104,7 +106,7 @@ def outputs(paths: Sequence[Path], asked: Asked, out: str | None) -> list[Path]:
         try:
             Path(out).mkdir(parents=True, exist_ok=True)
         except FileExistsError:
-            raise UserError(f"-o {out} is a file: several files need a folder", exit_code=2) from None
+            raise UserError(f"-o {out} is a file, but several inputs need a folder", exit_code=2) from None
     source, target = asked.codes()
     end = ".jsonl" if asked.jsonl else ""
     names = [translated_name(path.name, source, target or "translated") + end for path in paths]
@@ -129,20 +131,22 @@ def check_outputs(files: Sequence[LineFile | Path], outs: Sequence[Path], *, nam
     seen: dict[Path, Path] = {}
     for file, path, out in zip(files, paths, outs, strict=True):
         if out.is_dir():
-            raise UserError(f"{out} is a folder: give another -o, or remove it")
+            raise UserError(f"{out} is a folder; give another -o, or remove the folder")
         if isinstance(file, LineFile) and out.exists() and not out.is_file():
-            raise UserError(f"{out} is no regular file, so lines cannot be written to it safely: translate standard"
-                            " input instead")
+            raise UserError(f"{out} is not a regular file, so an interrupted translation could not be resumed;"
+                            " translate standard input instead")
+        if out.is_file() and out.is_absolute() and out.parts[1] in ("dev", "proc"):  # /dev/stdout
+            raise UserError(f"{out} is redirected to a file, which would be replaced; name that file with -o")
         if out.resolve() in inputs:
             raise UserError(f"the translation of {path} would overwrite {out}: give another -o", exit_code=2)
         if out.resolve() in seen:
-            raise UserError(f"{seen[out.resolve()]} and {path} would both be written to {out}: run them apart, with"
-                            " another -o each", exit_code=2)
+            raise UserError(f"{seen[out.resolve()]} and {path} would both be written to {out}; run the command once for"
+                            " each, with another -o", exit_code=2)
         if out.exists() and not (named or resume):
             there = out if len(outs) == 1 else out.parent
-            raise UserError(f"{out} exists: overwrite it with -o {there}, or remove it")
+            raise UserError(f"{out} already exists; to overwrite it, add -o {there}")
         if not (folder := behind_link(out).parent).is_dir():
-            raise UserError(f"-o {out}: there is no folder {folder}")
+            raise UserError(f"-o {out}: there is no folder {folder}; create it first")
         seen[out.resolve()] = path
 
 

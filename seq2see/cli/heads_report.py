@@ -9,36 +9,38 @@ from seq2see.measures.pronoun_heads import Control
 
 def print_roles(report: dict[str, Any]) -> None:
     """The tables of a report on any sentence pairs."""
-    print(f"On {report['sentences']['dev']} sentences for choosing and {report['sentences']['test']} others for"
-          " reporting.\nBrackets: 95 % intervals, by bootstrap over sentences.")
+    print(f"Heads are chosen on {report['sentences']['dev']} sentences and reported on {report['sentences']['test']}"
+          " others.\nBrackets: 95 % intervals, by bootstrap over sentences.")
     _print_roles(report["roles"])
-    _print_reach([row for row in report["reach"] if row["head"] is None])  # of a large model are hundreds of heads
+    _print_reach([row for row in report["reach"] if row["head"] is None])  # a large model has hundreds of heads
 
 
 def print_report(report: dict[str, Any]) -> None:
     """Print the tables, negative results included."""
     whole, pronouns = report["whole"], report["pronouns"]
-    print(f"Storybook's held-out combinations, {report['sentences']['dev']} sentences for choosing, "
-          f"{report['sentences']['test']} others for reporting\n"
-          f"({pronouns['dev']} and {pronouns['test']} of them with a pronoun that depends on two words).\n")
-    print("Brackets: 95 % intervals, by bootstrap over sentences; for AUC extended to the exact bound of a perfect"
+    print("Sentences: storybook's held-out combinations.")
+    print(f"  for choosing heads: {report['sentences']['dev']} sentences, {pronouns['dev']} with a pronoun that"
+          " depends on two words")
+    print(f"  for reporting:      {report['sentences']['test']} others, {pronouns['test']} with such a pronoun\n")
+    print("Brackets: 95 % intervals, by bootstrap over sentences. For AUC they reach the exact bound of a perfect"
           " score.\n")
-    print("Each head ablated (replaced by its mean), the largest drop first:")
-    print("  drop     of the margin, in nats: log-probability of the right pronoun minus that of the wrong one")
-    print("  AUC      how well il and elle are separated, whatever the bias: 1 always, 0.5 chance (ROC area)")
-    print("  il elle  how often the right one has the higher probability (teacher forcing; plurals included)")
+    print("Each head ablated (replaced by its mean). The head with the largest drop comes first.")
+    print("  drop     drop of the margin in nats; the margin is log p(right pronoun) - log p(wrong pronoun)")
+    print("  AUC      ROC AUC of il against elle (1: always separated; 0.5: chance)")
+    print("  right    share of sentences in which the right pronoun is the more probable one, with teacher forcing")
+    print("           (plurals included)")
     print(f"  chrF     mean over {report['translated']} greedily translated sentences\n")
     print(f"  {'head':12}  {'drop':23}  {'AUC':20}  {'il right':17}  {'elle right':17}  chrF")
     for row in ({"head": "(whole)", **whole}, *report["heads"]):
         right = "  ".join(f"{_percent(row['right'][name]):17}" for name in ("il", "elle"))
         drop = _figure(row["drop"]) if row["head"] != "(whole)" else "-"
         print(f"  {row['head']!s:12}  {drop:23}  {_figure(row['apart']):20}  {right}  {_figure(row['chrf'], '.1f')}")
-    print("\nEach head patched from a sentence with the other pronoun, at every position until the one that predicts")
-    print("il or elle; and the roles of each head:")
-    print(f"  il>elle elle>il  right pronouns that flip, over {report['pairs']} minimal pairs")
-    print(f"  roles            share of attention (baseline), at least {100 * LEAST:.0f} points above baseline")
+    print("\nEach head patched from a sentence with the other pronoun, at all positions up to the prediction of il"
+          " or elle.")
+    print(f"  il>elle elle>il  share of right pronouns that flip, over {report['pairs']} minimal pairs")
+    print(f"  roles            share of attention (baseline); at least {100 * LEAST:.0f} points above the baseline")
     if any(row["supervised"] for row in report["heads"]):
-        print("  supervised       this head was trained with gold links")
+        print("  supervised       the head was trained with gold links")
     print()
     print(f"  {'head':12}  {'il>elle':17}  {'elle>il':17}  roles")
     for row in report["heads"]:
@@ -65,14 +67,15 @@ def _percent(figure: tuple[float, float, float] | None) -> str:
 
 def _print_verdict(report: dict[str, Any]) -> None:
     needed, enough, largest, whole = (report[name] for name in ("needed", "enough", "largest", "whole"))
-    print(f"\nDo a few heads carry the pronoun?  (sets of at most {largest}, grown greedily on the first half)")
+    print(f"\nDo a few heads carry the pronoun? Sets of at most {largest} heads, grown greedily on the first half.")
     names = ", ".join(map(str, needed["set"]))
     if needed["holds"]:
-        print(f"  Needed: {names}. Without them the AUC of il and elle goes from {_figure(whole['apart'])} to "
+        print(f"  Needed: {names}. Without these heads the AUC falls from {_figure(whole['apart'])} to "
               f"{_figure(needed['apart'])};\n  il right {_percent(needed['right']['il'])}, elle"
               f" {_percent(needed['right']['elle'])}.")
     elif whole["apart"].value <= needed["limit"]:
-        print(f"  None is needed: the whole model hardly separates them, AUC {_figure(whole['apart'])} (0.5: chance).")
+        print(f"  No head is needed: the whole model hardly separates il and elle, AUC {_figure(whole['apart'])}"
+              " (0.5: chance).")
     else:
         print(f"  No set of at most {largest} heads is needed: without {names} the AUC is still"
               f" {_figure(needed['apart'])}.")
@@ -80,41 +83,43 @@ def _print_verdict(report: dict[str, Any]) -> None:
     names = ", ".join(map(str, enough["set"]))
     if enough["holds"]:
         flips = enough["turned"]
-        print(f"  Enough: {names}. Patched from the other sentence,\n  {_percent(flips['il'])} of il flip to elle and "
-              f"{_percent(flips['elle'])} of elle to il.")
+        print(f"  Enough: {names}. When these heads are patched from the other sentence,\n  {_percent(flips['il'])}"
+              f" of il flip to elle and {_percent(flips['elle'])} of elle to il.")
     else:
         print(f"  No set of at most {largest} heads is enough: {names} flip {_percent(enough['share'])} of pronouns.")
     _print_controls(enough["controls"], "flipped")
     if not needed["holds"] and not enough["holds"]:
         print("  No small set of heads carries the pronoun in this model.")
     elif needed["holds"] and enough["holds"] and set(needed["set"]) != set(enough["set"]):
-        print(f"  The two sets differ: the needed one flips {_percent(needed['turned'])} when patched; without the"
-              f" other,\n  the AUC is {_figure(enough['apart'])}.")
+        print(f"  The two sets differ. The needed set flips {_percent(needed['turned'])} of pronouns when patched."
+              f"\n  Without the enough set the AUC is {_figure(enough['apart'])}.")
     shown = [str(one.head) for one in report["roles"] if one.role == "antecedent" and one.holds]
     if (needed["holds"] or enough["holds"]) and not shown:
-        print("  Attention does not show it: no head holds the role `antecedent` (table below).")
+        print("  Attention does not show these heads: no head has the role `antecedent` (table below).")
 
 
 ALIKE = {"layers": "same kinds and layers", "kinds": "same kinds, any layer", "any": "any kind and layer"}
 
 
 def _print_controls(controls: Sequence[Control], what: str) -> None:
-    print(f"    {what} {_figure(controls[0].effect)}, and of other sets of equally many heads (p: its rank, at least"
-          " 1 / (1 + sets)):")
+    print(f"    {what} of this set: {_figure(controls[0].effect)}. Other sets of the same size (p: rank of this set,"
+          " at least 1 / (1 + sets)):")
     for one in controls:
         if one.mean is None or one.most is None:
             print(f"      {ALIKE[one.alike]:22} no other set")
             continue
         tried = f"exact: all {one.possible}" if one.exact else f"{one.draws} sampled from {one.possible:,}"
-        tried += " but itself" if one.overlapping else ""
+        tried += ", without this set" if one.overlapping else ""
         p = _figure((one.p, *one.p_ends)) if one.p_ends else f"{one.p:.3f}"
         print(f"      {ALIKE[one.alike]:22} mean {_figure(one.mean)}  most {_figure(one.most)}  p {p} ({tried})")
 
 
 def _print_roles(roles: Sequence[RoleScore]) -> None:
-    print("\nThe best head of each role, chosen on the first half; its 95 % interval on the second, and its baselines:")
-    print("  uniform: equal attention everywhere; positional: the best fixed offset; rival: the same head's attention")
-    print("  to nouns that are not the antecedent.  Attention only suggests a role.")
+    print("\nThe best head of each role, chosen on the first half. Shares and 95 % intervals are of the second half.")
+    print("  uniform     baseline: equal attention to all positions")
+    print("  positional  baseline: the best fixed offset")
+    print("  rival       baseline: the same head's attention to nouns that are not the antecedent")
+    print("Attention only suggests a role.")
     print(f"  {'role':17} {'head':11} {'share':17} {'uniform':14} {'positional':17} {'rival':14}    n holds")
     for one in roles:
         figures = {"share": (one.score, one.low, one.high), **one.baselines}
@@ -131,9 +136,12 @@ REACH = (  # key, column title, number format, column width
 
 
 def _print_reach(rows: Sequence[dict[str, Any]]) -> None:
-    print("\nAttention distance and entropy, the mean of each layer and its heads:")
-    print("  distance in tokens (cross: from the diagonal); entropy in nats, and as a share of a uniform head's;")
-    print("  across: in texts of two sentences, attention to the other sentence, and that of a uniform head")
+    print("\nAttention distance and entropy, as means over each layer and each head:")
+    print("  distance          in tokens; of cross-attention, from the diagonal")
+    print("  entropy           in nats")
+    print("  of uniform's      entropy as a share of the entropy of a uniform head")
+    print("  across            in texts of two sentences, attention to the other sentence")
+    print("  uniform's across  the same for a uniform head")
     print(f"  {'':12}  " + " ".join(f"{title:{width}}" for _, title, _, width in REACH).rstrip())
     for row in rows:
         name = f"{row['kind']} {row['layer']}" + ("" if row["head"] is None else f".{row['head']}")

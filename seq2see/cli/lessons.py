@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> None:
     try:
         atomic_write(html, page_of(record, text))
     except UserError as error:  # a model that no browser runs: a server shows its lessons
-        print(f"no page, the record alone ({data}): {error}", file=sys.stderr)
+        print(f"wrote {data}, but no page: {error}", file=sys.stderr)
     else:
         print(f"\n{html}", flush=True)
 
@@ -56,7 +56,7 @@ def page_of(record: dict[str, Any], text: str) -> str:
 def places(folder: str, number: int | None) -> tuple[Path, Path]:
     """The paths of the page and the record; UserError, before minutes of work, if they cannot be written."""
     if not folder.strip():
-        raise UserError("--out is empty: give a folder, or omit it", exit_code=2)
+        raise UserError("--out is empty: give a folder, or omit --out", exit_code=2)
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
     html, data = (("index.html", LESSONS_RECORD) if number is None else
@@ -84,7 +84,7 @@ def set_up(run: str | None, *, quick: bool) -> Workbench:
         check_packaged(folder)
     if run and not is_finished(folder):
         raise UserError(f"{folder} is not a finished run: it has no model with metrics.json. Give the folder of a"
-                        " finished run with --run, or omit it to use the packaged model", exit_code=2)
+                        " finished run with --run, or omit --run to use the packaged model", exit_code=2)
     check_corpus(folder)
     return Workbench(folder, quick)
 
@@ -96,8 +96,8 @@ def check_corpus(run: Path) -> None:
     path, source, target = data.get("path"), data.get("source", "en"), data.get("target", "fr")
     if path != "storybook" or source != "en" or target not in ("fr", ["fr"]):
         trained = f"on {path}, {source} to {target}" if path else "on unknown data: it has no run.yaml"
-        raise UserError(f"the lessons need a model of the built-in corpus, en to fr, and {run} was trained {trained}."
-                        " Give another run with --run, or omit it to use the packaged model", exit_code=2)
+        raise UserError(f"the lessons need a model trained on storybook, en to fr, but {run} was trained {trained}."
+                        " Give another run with --run, or omit --run to use the packaged model", exit_code=2)
 
 
 def summary(record: dict[str, Any]) -> str:

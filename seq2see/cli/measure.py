@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
 
 def check(args: argparse.Namespace) -> None:
     if args.links and len(args.data) != 1:
-        raise UserError("--links are the gold links of one file of pairs: give it with --data FILE", exit_code=2)
+        raise UserError("--links needs one file of pairs: give --data FILE", exit_code=2)
     for path in filter(None, [args.links]):
         Path(path).stat()
 
@@ -49,11 +49,11 @@ def measured(measure: "Measure | LeftOut", folder: Path, *, most: int) -> bool:
         if isinstance(measure, LeftOut):
             raise UserError(measure.why)
         if measure.most < measure.least:
-            raise UserError(f"{measure.least} {measure.unit} are needed for reporting and as many others for choosing,"
-                            f" and there are {measure.most}")
+            raise UserError(f"at least {measure.least} {measure.unit} are needed for choosing and {measure.least}"
+                            f" others for reporting; there are {measure.most}")
         result = measure.take(min(measure.most, most))
     except UserError as error:
-        print(f"left out: {measure.name} ({error})", file=sys.stderr)
+        print(f"not measured: {measure.name} ({error})", file=sys.stderr)
         return False
     path = folder / measure.file
     result.save(path)
@@ -86,16 +86,19 @@ def print_trust(trust: "Trust") -> None:
     """One line per view: its best map; then the result of random maps."""
     from seq2see.lens.trust import NOISE
 
-    print(f"Cross-attention by words, on {trust.sentences} sentences of {trust.measured_on}; each view's best map\n"
-          f"was chosen on {trust.chosen_on} others. Layers and heads count from 0; 95 % intervals in brackets.\n")
-    print("  AER  alignment error of linking each target word to the source word with most weight (0 %: none)")
-    print("  tau  Kendall's tau against the change in log-probability when a source word is erased (1: same order),"
-          f"\n       over the {trust.words:,} words whose change is at least {NOISE} nats\n")
+    print(f"Cross-attention by words, measured on {trust.sentences} sentences of {trust.measured_on}.\n"
+          f"The best map of each view was chosen on {trust.chosen_on} other sentences. Layers and heads count from 0.\n"
+          "Brackets: 95 % intervals.\n")
+    print("  AER  alignment error rate, if each target word is linked to the source word with the largest weight"
+          "\n       (0 %: no error)")
+    print("  tau  Kendall's tau between the weights and the erasure drops of source words (1: same order), over the"
+          f"\n       {trust.words:,} source words whose drop is at least {NOISE} nats\n")
     if trust.random.deletion:
-        print("  deletion, insertion  area under the probability of a target word as source words are taken away, or"
-              "\n       put back, in the order of its row (deletion: the smaller the better, insertion: the larger)\n")
+        print("  deletion   area under the probability of a target word as source words are removed in the order of"
+              "\n             its row (smaller is better)"
+              "\n  insertion  the same as source words are put back (larger is better)\n")
     if any(one.supervised for one in trust.best):
-        print("  supervised: this head was trained with gold links\n")
+        print("  supervised  the head was trained with gold links\n")
     widest = max(14, *(len(one.view) for one in trust.best))
     for one in (*trust.best, trust.random):
         name = "random weights" if one is trust.random else one.name

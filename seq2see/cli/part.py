@@ -31,8 +31,8 @@ class Part:
     def begin(self) -> int:
         """Gives how many lines are done, none; UserError where there are lines of an earlier command."""
         if lines := count_lines(self.path) if self.path.exists() else 0:
-            raise UserError(f"{self.path} has {lines:,} lines of an unfinished translation: go on with --resume, or"
-                            " remove it to start over")
+            raise UserError(f"{self.path} has {lines:,} lines of an unfinished translation; continue with --resume, or"
+                            f" delete {self.path} to start again")
         self._write_record(self.about)  # before the file, which would be held to an earlier record
         self.path.write_bytes(b"")
         if self.out.exists():
@@ -46,8 +46,8 @@ class Part:
             if self._recorded() == self.about | {"output": digest_of(self.out)}:
                 return None
             if not overwrite:
-                raise UserError(f"{self.out} exists, and is not known to be this translation: overwrite it with -o, or"
-                                " remove it")
+                raise UserError(f"{self.out} already exists and may be another translation; to overwrite it, name it"
+                                " with -o")
         if self.path.exists() and (self.record.exists() or self.path.stat().st_size):
             self._check()
             return self._whole_lines()
@@ -67,14 +67,13 @@ class Part:
     def _check(self) -> None:
         before = self._recorded()
         if not before:
-            raise UserError(f"{self.record} is missing or damaged, so {self.path} cannot be resumed: remove {self.path}"
-                            " to start over")
+            raise UserError(f"{self.record} is missing or damaged, so {self.path} cannot be resumed; delete {self.path}"
+                            " to start again")
         for name, now in self.about.items():
             if before.get(name) != now:
-                told = "the input has changed since" if name in ("lines", "sha256") else (
-                    f"{name} is {now!r}, and was {before.get(name)!r} when")
-                raise UserError(f"{told} {self.path} was begun: give the same again, or remove"
-                                f" {self.path} to start over")
+                then = "another input" if name in ("lines", "sha256") else f"{name} {before.get(name)!r}, not {now!r}"
+                raise UserError(f"{self.path} was begun with {then}; repeat the command that began it, or delete"
+                                f" {self.path} to start again")
 
     def _whole_lines(self) -> int:
         """Counts the lines, and cuts off what a kill has left of one."""

@@ -18,8 +18,8 @@ class PharaohAligner:
         self.aligner = Aligner(translator, source=source, target=target)
         fitted = translator.alignment
         self.choice = fitted or self.aligner.naive()
-        unknown = f"not fitted, so its error is unknown (to fit: seq2see measure {translator.name})"
-        print(f"alignments {'fitted' if fitted else unknown}: {self.choice.describe()}", file=sys.stderr)
+        unknown = f"not fitted, so their error is unknown (to fit them: seq2see measure {translator.name})"
+        print(f"word links {'fitted' if fitted else unknown}: {self.choice.describe()}", file=sys.stderr)
 
     def __call__(self, results: Sequence[Translation]) -> list[str]:
         """The links of each text and its best translation; of one that was cut, those inside each of its segments."""

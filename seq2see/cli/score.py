@@ -39,5 +39,5 @@ def run(args: argparse.Namespace) -> None:
 def _columns(text: str) -> tuple[str, str]:
     columns = text.split("\t")
     if len(columns) != 2:
-        raise UserError(f"expected a source, a TAB and its translation, found {len(columns)} columns: {text[:40]!r}")
+        raise UserError(f"expected two columns, source TAB translation, found {len(columns)}: {text[:40]!r}")
     return bare_pair(*columns)

@@ -71,9 +71,10 @@ def plan(source: Path, output: Path, *, lines: int, key: str) -> list[Job]:
     if not source.is_dir():
         raise UserError(f"there is no folder {source}: INPUT is a folder of files with a text on each line")
     if output == source or source in output.parents:
-        raise UserError(f"{output} is inside {source}: a rerun would translate translations; choose another OUTPUT")
+        raise UserError(f"{output} is inside {source}: a second run would translate the translations; choose another"
+                        " OUTPUT")
     if output.exists() and not output.is_dir():
-        raise UserError(f"{output} is no folder: choose another OUTPUT")
+        raise UserError(f"{output} is not a folder; choose another OUTPUT")
     names = sorted(path.relative_to(source) for path in source.rglob("*") if path.is_file())
     jobs = []
     for name in (name for name in names if not any(part.startswith(".") for part in name.parts)):
@@ -119,8 +120,8 @@ def read(shard: Shard) -> list[Line]:
         stream.seek(shard.start)
         data = stream.read(shard.size)
     if checksum(data) != shard.checksum:
-        raise UserError(f"{shard} have changed since the command began, or differ between machines: INPUT must be"
-                        " storage that all share, and stay as it is meanwhile")
+        raise UserError(f"{shard}: the file changed after the command began, or differs between machines; all machines"
+                        " must share INPUT, and its files must not change during the run")
     return [(number, read_line(raw, number, check_text, of=str(shard.file)))
             for number, raw in enumerate(data.removesuffix(b"\n").split(b"\n"), shard.first)]
 
@@ -142,7 +143,8 @@ def join(job: Job, output: Path) -> None:
         for shard in job.shards:
             data = shard.finished.read_bytes()
             if data.count(b"\n") != shard.lines or not data.endswith(b"\n"):
-                raise UserError(f"{shard.finished} has not {shard.lines:,} lines: delete it, and run this again")
+                raise UserError(f"{shard.finished} does not have {shard.lines:,} lines; delete it and run the"
+                                " command again")
             whole.write(data)
     shutil.rmtree(job.folder, ignore_errors=True)
     for folder in job.folder.parents:
@@ -159,8 +161,8 @@ def unjoined(jobs: Sequence[Job], output: Path) -> list[Job]:
         if not job.output.exists():
             left.append(job)
         elif known.get(job.output.relative_to(output).as_posix()) != job.made_of:
-            raise UserError(f"{job.output} is there already, of another input, model or options:"
-                            " choose another OUTPUT, or delete it")
+            raise UserError(f"{job.output} already exists and was made from another input, model or options;"
+                            " choose another OUTPUT, or delete the file")
     return left
 
 

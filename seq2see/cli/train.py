@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         run_experiment(config, moments=MOMENTS if not args.no_measures and can_be_replayed(config) else 0)
     except (KeyboardInterrupt, SystemExit) as stopped:
-        how = "to continue" if numbered(config.output) else "no checkpoint was written yet; to start over"
+        how = "to continue" if numbered(config.output) else "no checkpoint was written yet; to start again"
         report(f"stopped; {how}, repeat the command with training.resume=true (run folder {config.output})")
         if isinstance(stopped, SystemExit):
             raise

@@ -1,6 +1,6 @@
 """The verb `translate`: files, or standard input to standard output line by line; everything else on stderr.
 
-`files.py` translates documents, `corpus.py` files of lines; all three ask `Asked` for what is to be written.
+`files.py` translates documents, `corpus.py` files of lines; all three get the output from `Asked`.
 """
 
 import argparse
@@ -43,14 +43,15 @@ def check(args: argparse.Namespace) -> None:
                 "--resume": args.resume}
     given = [name for name, value in of_files.items() if value]
     if given and not args.files:
-        file = "" if args.run in NAMES or Path(args.run).exists() else f"; there is no file {args.run}"
-        if args.lines and not file:
-            file = ", for standard input is translated line by line anyway"
-        raise UserError(f"{given[0]} is for files: name one to translate{file}", exit_code=2)
+        why = "" if args.run in NAMES or Path(args.run).exists() else f"; there is no file {args.run}"
+        if args.lines and not why:
+            why = "; standard input is always translated line by line"
+        raise UserError(f"{given[0]} needs a file to translate{why}", exit_code=2)
     if args.out == "-":
-        raise UserError("-o - names no file: give a name, or translate standard input, which goes to standard output",
+        raise UserError("-o - is not supported: give the name of a file, or translate standard input to standard"
+                        " output",
                         exit_code=2)
     if not args.jsonl and (args.alternatives > 1 or args.alignments):
         raise UserError(f"{'--alignments' if args.alignments else '--alternatives'} needs --jsonl", exit_code=2)
     if args.jsonl and args.target and "," in args.target:
-        raise UserError("--jsonl is for one target language: run it once for each", exit_code=2)
+        raise UserError("--jsonl takes one target language; run the command once for each", exit_code=2)

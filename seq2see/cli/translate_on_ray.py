@@ -71,18 +71,19 @@ def run(args: argparse.Namespace) -> None:
     import ray
 
     if args.files:
-        raise UserError(f"--ray translates folders, and not {args.files[0]}", exit_code=2)
+        raise UserError(f"--ray translates the files of the folder INPUT; omit {args.files[0]}", exit_code=2)
     check(args)
     address, *folders = args.ray
     source, output = (Path(os.path.abspath(one)) for one in folders)
     wanted = Wanted.of(args)
     jobs = unjoined(plan(source, output, lines=args.shard_lines, key=wanted.key()), output)
     if not jobs:
-        print(f"{output} has a translation of every file already", file=sys.stderr, flush=True)
+        print(f"{output} already has a translation of every file", file=sys.stderr, flush=True)
         return
     with connected(address):
         if not any(one["Resources"].get("CPU", 0) >= args.cpus for one in machines()):
-            raise UserError(f"no machine of the cluster has {args.cpus} CPU: add one with ray start, or set --cpus")
+            raise UserError(f"no machine of the cluster has {args.cpus} CPUs; add a machine with ray start, or lower"
+                            " --cpus")
         record(jobs, output)
         task = ray.remote(num_cpus=args.cpus, num_gpus=int(args.device == "cuda"), max_calls=0, max_retries=0)(
             translate_shard)
@@ -116,11 +117,11 @@ def loaded(wanted: Wanted) -> Asked:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     here = socket.gethostname()
     if wanted.version != __version__:
-        raise UserError(f"{here} has seq2see {__version__}, and the command is of {wanted.version}: install the same")
+        raise UserError(f"{here} has seq2see {__version__}, the command has {wanted.version}; install the same version")
     asked = Asked.of(argparse.Namespace(**dict(wanted.arguments)), threads=wanted.cpus)
     folder = asked.translator.folder
     if folder is None or fingerprint(folder) != wanted.weights:
-        raise UserError(f"{asked.translator.name} has other weights on {here}: put the same model on each machine")
+        raise UserError(f"{asked.translator.name} has other weights on {here}; copy the same model to each machine")
     return asked
 
 
@@ -140,13 +141,15 @@ def connected(address: str) -> Iterator[None]:
 
     if "://" in address:
         raise UserError(f"--ray {address}: expected HOST:PORT or auto", exit_code=2)
-    failure = f"cannot reach Ray at {address}: start it there (ray start --head), and run this on one of its machines"
+    failure = (f"cannot reach Ray at {address}; start it with ray start --head, and run this command on a machine of"
+               " the cluster")
     if address != "auto":
         try:
             grpc.channel_ready_future(grpc.insecure_channel(address)).result(timeout=REACH_SECONDS)
         except grpc.FutureTimeoutError:
             raise UserError(failure) from None
-    late = threading.Timer(JOIN_SECONDS, end_process, (f"{failure}; if it wants a password, with RAY_AUTH_MODE=token",))
+    late = threading.Timer(JOIN_SECONDS, end_process, (f"{failure}; if the cluster needs a password, set"
+                                                       " RAY_AUTH_MODE=token",))
     late.daemon = True
     late.start()
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -205,7 +208,7 @@ class Work:
             self.progress.clear()
         if self.lost:
             gone = [name for id, name in self.seen.items() if id not in {one["NodeID"] for one in machines()}]
-            print(f"{', '.join(gone) or 'a process'} was lost; done again elsewhere: {named([*self.lost])}",
+            print(f"{', '.join(gone) or 'a process'} was lost; its shards were translated again: {named([*self.lost])}",
                   file=sys.stderr, flush=True)
 
     def _finished(self) -> Iterator[Shard]:
@@ -243,7 +246,7 @@ class Work:
         except RayError as error:
             self.lost[shard] += 1
             self.progress.clear()
-            print(f"lost, and done again: {shard} ({type(error).__name__})", file=sys.stderr, flush=True)
+            print(f"lost, will be translated again: {shard} ({type(error).__name__})", file=sys.stderr, flush=True)
             if self.lost[shard] > LOSSES:
                 raise UserError(f"{shard}: its process was lost {LOSSES + 1} times, possibly out of memory; finished"
                                 " shards are kept") from error

@@ -52,7 +52,7 @@ def test_a_line_for_each_pair_with_links_between_its_words(kind, tmp_path, files
     folder = tiny.save(tmp_path / kind, *tiny.make(kind))
     code, out, err = run(folder, *files, *([] if kind == "seq2see" else ["--from", "en", "--to", "fr"]))
     assert (code, len(out), out[1]) == (0, 4, "")
-    assert "not fitted, so its error is unknown" in err and err.count("\n") == 1
+    assert "word links not fitted, so their error is unknown" in err and err.count("\n") == 1
     for source, target, line in zip(SOURCES, TARGETS, out, strict=True):
         sizes = len(split_words(source, language="en")), len(split_words(target, language="fr"))
         links = from_pharaoh(line).sure
@@ -71,7 +71,7 @@ def test_links_count_the_words_of_the_text_that_was_given(tmp_path):
 
 @pytest.mark.parametrize(("arguments", "said"), [
     ("", "give --src FILE and --tgt FILE"),
-    ("--src SRC", "give --src FILE and --tgt FILE: line N of one"),
+    ("--src SRC", "give --src FILE and --tgt FILE: line N of --tgt"),
     ("--src SRC --tgt SHORT", "has no line 4, but the other file does"),
     ("--src SRC --tgt none", "No such file or directory: none"),
     ("--src SRC --tgt LONG", "line 3: target has"),
@@ -103,7 +103,7 @@ def test_a_choice_fitted_to_other_weights_is_not_used(folder, files, run):
     fitted = replace(fitted, fingerprint=fingerprint(folder))
     fitted.save(folder / "alignment.json")
     assert loaded(folder).alignment == fitted
-    assert run(folder, *files)[2].startswith("fitted: ")
+    assert run(folder, *files)[2].startswith("word links fitted: ")
     checkpoint = tiny.save(folder / "checkpoint-9", *tiny.seq2see())
     assert loaded(checkpoint).alignment == fitted, "of the same weights"
     tiny.save(folder, *tiny.seq2see(seed=1))  # trained on
@@ -111,7 +111,7 @@ def test_a_choice_fitted_to_other_weights_is_not_used(folder, files, run):
         found.save(folder / "alignment.json")
         code, out, err = run(folder, *files)
         assert (code, len(out)) == (0, 4) and "AER" not in err
-        assert err.startswith("not fitted to these weights (alignment.json is for others), so its error is unknown")
+        assert err.startswith("word links not fitted to these weights (alignment.json belongs to other weights)")
         translator = loaded(folder)
         assert translator.alignment is None
         choice = align.Aligner(translator).naive()

@@ -37,7 +37,7 @@ def test_the_terminal_has_the_circuit_in_order(circuit, found):
     expected, (one, other) = found
     assert (code, err) == (0, "")
     assert f": {one.strip()} rather than {other.strip()}\nA  {TEXTS[0]} → Le chat.\nB  {TEXTS[1]} → La boîte.\n" in out
-    assert f"{expected.margin:+.2f} nats in A, {expected.corrupted:+.2f} with every part corrupted from B" in out
+    assert f"{expected.margin:+.2f} nats in A, {expected.corrupted:+.2f} nats with all" in out
     rows = re.findall(r"^ +(\d+) (.+?) +([+-][\d.]+) +(-?[\d.]+) % +(-?[\d.]+) %$", out, re.MULTILINE)
     assert rows == [(f"{k}", str(one.part), f"{one.alone:+.2f}", f"{100 * one.faithfulness:.1f}",
                      f"{100 * one.completeness:.1f}") for k, one in enumerate(expected.order, 1)][: len(rows)]

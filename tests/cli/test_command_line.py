@@ -142,8 +142,8 @@ def test_env_names_versions_and_what_is_missing(command, monkeypatch):
     (["look", "runs/x", "a", "--layer", "-1"], "-1 is not a whole number of at least 0"),
     (["serve", "runs/x", "--port", "70000"], "70000 is not a whole number from 0 to 65535"),
     (["translate", "runs/x", "--frm", "en"], "unrecognized arguments: --frm en (see seq2see translate --help)"),
-    (["translate", ""], "argument [RUN] FILE: it is empty"),
-    (["demo", "--run", " "], "argument --run: it is empty"),
+    (["translate", ""], "argument [RUN] FILE: the name is empty"),
+    (["demo", "--run", " "], "argument --run: the name is empty"),
 ])  # fmt: skip
 def test_wrong_use_is_one_line_and_exit_code_2(argv, said, command):
     code, out, err = command(*argv)

@@ -52,7 +52,7 @@ def test_the_terminal_has_both_translations_their_chances_and_every_matched_head
 
 def test_a_model_beside_itself_is_the_same(command, folders):
     code, out, _ = command("compare", folders[0], folders[0], TEXT, "--engine", "torch")
-    assert code == 0 and ": the same\n" in out and "B's translation" not in out
+    assert code == 0 and ": the same translation\n" in out and "B's translation" not in out
     assert set(re.findall(r"^  \w+ \d\.\d +\w+ \d\.\d +(\d\.\d\d)", out, re.MULTILINE)) == {"0.00"}
 
 
@@ -157,8 +157,8 @@ def test_evaluate_writes_the_largest_differences_side_by_side(command, folders, 
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    (["--html", "x.html"], "--html shows what two models write side by side: give --against MODEL"),
-    (["--html", "x.html", "--against", "B"], "--html FILE has one target language: give --to fr"),
+    (["--html", "x.html"], "--html compares two models: also give --against MODEL"),
+    (["--html", "x.html", "--against", "B"], "--html FILE needs one target language: give --to fr"),
     (["--html", "no/x.html", "--against", "B", "--to", "fr"], "cannot write no/x.html"),
 ])  # fmt: skip
 def test_a_mistake_of_the_page_is_one_line(command, folders, table, tmp_path, arguments, said):

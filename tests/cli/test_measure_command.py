@@ -69,8 +69,8 @@ def test_views_roles_and_calibration_of_any_model(kind, pairs, tmp_path, measure
     code, out, err = measured(folder, "--data", table(tmp_path / "own.csv", pairs), "--sentences", 50)
     assert code == 0 and [line for line in out if line.startswith("# ")] == [
         "# calibration", "# faithfulness", "# head roles"]
-    left = [line.partition(" (")[0] for line in err if line.startswith("left out: ")]
-    assert left == ["left out: word links", "left out: heads and the pronoun"]
+    left = [line.partition(" (")[0] for line in err if line.startswith("not measured: ")]
+    assert left == ["not measured: word links", "not measured: heads and the pronoun"]
     assert [Path(line.split()[1]).name for line in out if line.startswith("wrote ")] == [
         "calibration.json", "trust.json", "heads.json"]
     translator = Translator.from_pretrained(folder, engine="torch")
@@ -93,14 +93,14 @@ def test_gold_links_of_one_s_own_give_alignment_errors_and_word_links(pairs, tmp
     links = tmp_path / "held.pharaoh"
     links.write_text("0-0 1-1 2p2\n" * len(pairs))
     code, out, err = measured(folder, "--data", tmp_path / "held.en", "--links", links, "--sentences", 50)
-    assert code == 0 and "left out: word links" not in "".join(err)
+    assert code == 0 and "not measured: word links" not in "".join(err)
     translator = Translator.from_pretrained(folder, engine="torch")
     assert all(one.aer for one in translator.trust.maps) and translator.alignment.fitted_on == "held.en"
     assert (translator.alignment.sentences, translator.alignment.guided) == (50, False)
     assert {one["role"] for one in json.loads((folder / "heads.json").read_text())["roles"]} >= {"alignment"}
     links.write_text("0-0\n" * (len(pairs) - 1) + "0-9\n")
     code, out, [told] = measured(folder, "--data", tmp_path / "held.en", "--links", links)
-    assert code == 1 and f"{links}, line 260: link 0-9, but its source has " in told and not out
+    assert code == 1 and f"{links}, line 260: link 0-9, but the source has " in told and not out
     links.write_text("0-0\n")
     code, _, [told] = measured(folder, "--data", tmp_path / "held.en", "--links", links)
     assert code == 1 and f"{links} has 1 lines, {tmp_path / 'held.en'} has 260" in told
@@ -211,12 +211,12 @@ def _few(monkeypatch):
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    ("", "has no run.yaml that names its training data: give --data FILE"),
-    ("--data none.csv", "none.csv is no file of sentence pairs here"),
+    ("", "has no run.yaml, so its own pairs are unknown; give --data FILE"),
+    ("--data none.csv", "none.csv is not a file of sentence pairs"),
     ("--data own.csv --to xx", "this model does not translate to xx; choose en to fr, en to de"),
     ("--data own.csv --links none", "No such file or directory: none"),
-    ("--links own.csv", "give it with --data FILE"),
-    ("--data own.csv own.csv --links own.csv", "gold links of one file of pairs"),
+    ("--links own.csv", "needs one file of pairs: give --data FILE"),
+    ("--data own.csv own.csv --links own.csv", "needs one file of pairs"),
 ])
 def test_a_mistake_is_one_line(arguments, said, pairs, tmp_path, monkeypatch, measured):
     monkeypatch.chdir(tmp_path)
@@ -230,9 +230,9 @@ def test_a_mistake_is_one_line(arguments, said, pairs, tmp_path, monkeypatch, me
 def test_too_few_pairs_leave_out_what_needs_more(pairs, tmp_path, measured):
     folder = tiny.save(tmp_path / "run", *tiny.seq2see())
     code, out, err = measured(folder, "--data", table(tmp_path / "own.csv", pairs[:9]))
-    assert code == 1 and not out and [line.partition(" (")[0] for line in err] == [f"left out: {name}" for name in (
+    assert code == 1 and not out and [line.partition(" (")[0] for line in err] == [f"not measured: {name}" for name in (
         "calibration", "word links", "faithfulness", "head roles", "heads and the pronoun")]
-    assert any("40 sentences are needed for reporting and as many others for choosing" in line for line in err)
+    assert any("40 sentences are needed for choosing and" in line for line in err)
 
 
 def test_pharaoh_lines_follow_what_was_fitted(tmp_path, pairs, command, measured):
@@ -244,6 +244,6 @@ def test_pharaoh_lines_follow_what_was_fitted(tmp_path, pairs, command, measured
                              fingerprint=fingerprint(folder))
     choice.save(folder / "alignment.json")
     code, out, err = command("align", folder, "--src", texts[0], "--tgt", texts[1])
-    assert code == 0 and err.startswith("fitted: view")
+    assert code == 0 and err.startswith("word links fitted: view")
     [trace] = align.Aligner(Translator.from_pretrained(folder, engine="torch")).traces([pairs[0]], views=("raw",))
     assert from_pharaoh(out.strip()).sure == choice.links(trace)

@@ -68,22 +68,22 @@ def test_another_output_in_its_place_is_refused(tmp_path):
     finish(plan(source, output, lines=9, key=KEY), output)
     assert not unjoined(plan(source, output, lines=9, key=KEY), output)
     assert (output / "deep" / "file").read_bytes() == b"b\n" and not (output / ".hidden").exists()
-    with pytest.raises(UserError, match="file is there already, of another input, model or options: choose another"):
+    with pytest.raises(UserError, match="file already exists and was made from another input, model or options"):
         unjoined(plan(source, output, lines=9, key="other options"), output)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "file").touch()  # of another program
-    with pytest.raises(UserError, match="elsewhere/file is there already"):
+    with pytest.raises(UserError, match="elsewhere/file already exists"):
         unjoined(plan(source, elsewhere, lines=9, key=KEY), elsewhere)
 
 
 @pytest.mark.parametrize("source, output, said", [
     ("none", "out", "there is no folder .*none: INPUT is a folder of files"),
     ("empty", "out", "empty has no files: nothing to translate"),
-    ("in", "in", "in is inside .*in: a rerun would translate translations"),
-    ("in", "in/out", "out is inside .*in: a rerun would translate translations"),
+    ("in", "in", "in is inside .*in: a second run would translate the translations"),
+    ("in", "in/out", "out is inside .*in: a second run would translate the translations"),
     ("in", "in/file", "file is inside"),
-    ("in", "file", "file is no folder: choose another OUTPUT"),
+    ("in", "file", "file is not a folder; choose another OUTPUT"),
 ])  # fmt: skip
 def test_wrong_folders_are_one_line(tmp_path, source, output, said):
     made(tmp_path, file=b"a\n")
@@ -119,10 +119,10 @@ def test_nothing_half_written_gets_a_shard_s_name(tmp_path, monkeypatch):
     assert full.value.filename == str(shard.finished) and not os.listdir(job.folder)
     monkeypatch.undo()
     shard.finished.write_bytes(b"A\n")  # by a storage that loses what it said to have
-    with pytest.raises(UserError, match="has not 2 lines: delete it"):
+    with pytest.raises(UserError, match="does not have 2 lines; delete it"):
         join(job, output)
     (source / "file").write_bytes(b"a\nB\n")
-    with pytest.raises(UserError, match="file, lines 1 to 2 have changed since the command began"):
+    with pytest.raises(UserError, match="file, lines 1 to 2: the file changed after the command began"):
         read(shard)
 
 
@@ -160,9 +160,9 @@ def test_a_worker_translates_a_shard_once_and_names_what_the_model_refuses(tmp_p
 
 def test_a_worker_refuses_another_version_and_other_weights(folder):
     load = translate_on_ray.loaded.__wrapped__
-    with pytest.raises(UserError, match=r" has seq2see \S+, and the command is of 0.0.0: install the same"):
+    with pytest.raises(UserError, match=r" has seq2see \S+, the command has 0.0.0; install the same"):
         load(wanted(version="0.0.0"))
-    with pytest.raises(UserError, match="has other weights on .*: put the same model on each machine"):
+    with pytest.raises(UserError, match="has other weights on .*; copy the same model to each machine"):
         load(wanted(folder))
 
 

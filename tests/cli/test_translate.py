@@ -27,7 +27,7 @@ def test_a_line_comes_out_for_each_line_in_in_order(run, translator, monkeypatch
     expected = [" ".join(translator(line, num_beams=1).text.splitlines()) for line in lines]
     for end, last in (("\n", "\n"), ("\r\n", "\r\n"), ("\n", "")):
         code, out, err = run(end.join(lines) + last, "--num-beams", "1")
-        assert (code, err.count("in 4 of 7 lines"), err.count("in 5 of 7 lines")) == (0, 1, 1)
+        assert (code, err.count("4 of 7 lines: "), err.count("5 of 7 lines: ")) == (0, 1, 1)
         assert out == "\n".join(expected) + "\n"
 
 
@@ -35,8 +35,8 @@ def test_lines_of_unknown_words_are_counted_at_the_end(run, monkeypatch):
     monkeypatch.setattr("seq2see.cli.lines.LINES_AT_ONCE", 2)
     code, out, err = run("The cat.\n\nThe ze\x1bbra.\nThe cat did.\nAn owl.\n")
     assert (code, out.count("\n")) == (0, 5) and "\x1b" not in err
-    said = f"{UNKNOWN}, in 2 of 5 lines (first: line 3: ze\\x1bbra)"
-    assert [line for line in err.splitlines() if line.startswith(UNKNOWN)] == [said]
+    said = f"2 of 5 lines: {UNKNOWN} (first: line 3: ze\\x1bbra)"
+    assert [line for line in err.splitlines() if UNKNOWN in line] == [said]
 
 
 def test_translations_without_their_end_are_counted(translator, capsys):
@@ -45,7 +45,7 @@ def test_translations_without_their_end_are_counted(translator, capsys):
         ended = replace(result, hypotheses=(replace(result.hypotheses[0], finished=finished),))
         remarks.note(number, Doubts.of([ended]))
     remarks.print()
-    assert f"{CUT_OFF}, in 2 of 3 lines (first: line 2)\n" in capsys.readouterr().err
+    assert f"2 of 3 lines: {CUT_OFF} (first: line 2)\n" in capsys.readouterr().err
 
 
 def test_a_byte_order_mark_is_no_text(run):

@@ -111,32 +111,32 @@ def test_files_are_written_beside_themselves_or_where_asked(copied, tmp_path, mo
 @pytest.mark.parametrize(("words", "code", "said"), [
     ("none.txt", 1, "No such file or directory: none.txt"),
     ("a.xyz", 1, "a.xyz: files of this format cannot be translated; expected one of txt"),
-    ("folder", 1, "folder is a folder without a config.json"),
+    ("folder", 1, "folder is a folder, but not a model: it has no config.json"),
     ("a.txt -o a.txt", 2, "the translation of a.txt would overwrite a.txt: give another -o"),
     ("a.txt --to en,fr", 1, "does not translate to en"),
     ("old.txt --from en --to fr b/old.txt -o out", 2, "old.txt and b/old.txt would both be written to out/old.fr.txt"),
-    ("a.txt b/a.txt -o old.txt", 2, "-o old.txt is a file: several files need a folder"),
+    ("a.txt b/a.txt -o old.txt", 2, "-o old.txt is a file, but several inputs need a folder"),
     ("a.txt -o none/b.txt", 1, "there is no folder none"),
-    ("old.txt", 1, "old.fr.txt exists: overwrite it with -o old.fr.txt"),
+    ("old.txt", 1, "old.fr.txt already exists; to overwrite it, add -o old.fr.txt"),
     ("latin.txt", 1, "latin.txt is not UTF-8 (byte 11)"),
     ("latin.txt --lines", 1, "line 2 of latin.txt, byte 2: not UTF-8"),
-    ("a.note --resume", 2, "--resume is for files of lines, and a.note is none: give --lines"),
-    ("a.note --to fr,de", 2, "a.note is translated to one language"),
+    ("a.note --resume", 2, "--resume is only for files of lines; if each line of a.note is a text, add --lines"),
+    ("a.note --to fr,de", 2, "a.note is a document, which takes one target language"),
     ("latin.note", 1, "latin.note is not UTF-8"),
     ("a.xyz --lines --alternatives 2", 2, "--alternatives needs --jsonl"),
-    ("a.txt --jsonl --to fr,de", 2, "--jsonl is for one target language"),
-    ("misspelt --lines", 2, "--lines is for files: name one to translate; there is no file misspelt"),
-    ("-o out", 2, "-o is for files: name one to translate"),
-    ("--lines", 2, "--lines is for files: name one to translate, for standard input is translated line by line anyway"),
+    ("a.txt --jsonl --to fr,de", 2, "--jsonl takes one target language"),
+    ("misspelt --lines", 2, "--lines needs a file to translate; there is no file misspelt"),
+    ("-o out", 2, "-o needs a file to translate"),
+    ("--lines", 2, "--lines needs a file to translate; standard input is always translated line by line"),
     ("a.note --columns ,", 2, "',' is not a list of names, such as A,B"),
-    ("a.note --columns foo", 2, "--columns is for csv, tsv files, and none is given"),
-    ("a.txt --keys bar", 2, "--keys is for json files, and none is given"),
-    ("t.csv --lines --columns comment", 2, "--columns is for csv, tsv files, and --lines takes each line whole"),
-    ("a.txt old.txt", 1, "old.fr.txt exists: overwrite it with -o ., or remove it"),
-    ("a.txt -o -", 2, "-o - names no file: give a name, or translate standard input, which goes to standard output"),
+    ("a.note --columns foo", 2, "--columns is only for csv, tsv files, but no such file is given"),
+    ("a.txt --keys bar", 2, "--keys is only for json files, but no such file is given"),
+    ("t.csv --lines --columns comment", 2, "--columns is only for csv, tsv files, but --lines translates whole lines"),
+    ("a.txt old.txt", 1, "old.fr.txt already exists; to overwrite it, add -o ."),
+    ("a.txt -o -", 2, "-o - is not supported: give the name of a file, or translate standard input to standard output"),
     ("a.txt -o out/", 1, "out/a.fr.txt is a folder"),
     ("a.txt --resume -o out", 1, "out/a.fr.txt is a folder"),
-    ("a.txt --lines -o pipe", 1, "pipe is no regular file, so lines cannot be written to it safely"),
+    ("a.txt --lines -o pipe", 1, "pipe is not a regular file, so an interrupted translation could not be resumed"),
     ("a.txt -o dangling", 1, "there is no folder"),
 ])  # fmt: skip
 def test_what_is_wrong_is_one_line_and_nothing_is_written(words, code, said, copied, tmp_path, monkeypatch):
@@ -273,7 +273,7 @@ def test_alignments_are_those_of_the_verb_align(command, tmp_path):
     code, _, err = command("translate", "storybook", "--jsonl", "--alignments", tmp_path / "in", "--lines",
                            "-o", tmp_path / "out")
     found = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
-    assert code == 0 and err.startswith("alignments fitted: ")
+    assert code == 0 and err.startswith("word links fitted: ")
     (tmp_path / "en").write_text("".join(f"{texts[number]}\n" for number in (0, 2)))
     (tmp_path / "fr").write_text("".join(f"{found[number]['text']}\n" for number in (0, 2)))
     first, second = command("align", "storybook", "--src", tmp_path / "en", "--tgt", tmp_path / "fr")[1].splitlines()
@@ -296,7 +296,7 @@ def test_a_file_that_changes_meanwhile_is_no_result(tmp_path, monkeypatch):
     monkeypatch.setattr(LineFile, "checked", lambda path: LineFile(path, 9, hashlib.sha256(lines).hexdigest()))
     assert translated(lines, tmp_path) == lines
     (tmp_path / "out.fr").unlink()
-    with pytest.raises(UserError, match="in.en has changed while it was translated"):
+    with pytest.raises(UserError, match="in.en changed while the command translated it"):
         translated(lines + b"The dog.\n", tmp_path)
     assert not (tmp_path / "out.fr").exists()
 
@@ -339,18 +339,18 @@ def test_only_the_same_is_resumed(copied, tmp_path, monkeypatch):
 
     begun()
     code, out, err = copied(*again)
-    assert code == 1 and "b.txt.part has 1 lines of an unfinished translation: go on with --resume, or remove it" in err
-    for options, said in ((("--num-beams", "3"), "options is {'num_beams': '3', 'alternatives': '1'}, and was"),
-                          (("--jsonl",), "form is ['jsonl'], and was []"),
-                          (("--keep", "x"), "options is {'keep': 'x', 'alternatives': '1'}, and was")):
+    assert code == 1 and "b.txt.part has 1 lines of an unfinished translation; continue with --resume, or delete" in err
+    for options, said in ((("--num-beams", "3"), "not {'num_beams': '3', 'alternatives': '1'}"),
+                          (("--jsonl",), "begun with form [], not ['jsonl']"),
+                          (("--keep", "x"), "not {'keep': 'x', 'alternatives': '1'}")):
         code, out, err = copied(*again, "--resume", *options)
         assert code == 1 and said in err and err.endswith(
-            "when b.txt.part was begun: give the same again, or remove b.txt.part to start over\n")
+            "; repeat the command that began it, or delete b.txt.part to start again\n")
     (tmp_path / "a.txt").write_bytes(LINES + b".")
-    assert "the input has changed since b.txt.part was begun" in copied(*again, "--resume")[2]
+    assert "b.txt.part was begun with another input; repeat" in copied(*again, "--resume")[2]
     (tmp_path / ".b.txt.seq2see.json").unlink()
     said = copied(*again, "--resume")[2]
-    assert ".b.txt.seq2see.json is missing or damaged, so b.txt.part cannot be resumed: remove b.txt.part" in said
+    assert ".b.txt.seq2see.json is missing or damaged, so b.txt.part cannot be resumed; delete b.txt.part" in said
     (tmp_path / "a.txt").write_bytes(LINES)
     begun()
     assert copied(*again, "--resume")[:2] == (0, "b.txt\n")
@@ -380,7 +380,7 @@ def test_an_output_is_complete_only_if_it_is_known_to_be_this_one(copied, tmp_pa
         before = out.read_bytes()
         code, _, err = copied("a.txt", "--resume", *options)
         assert (code, err.count("\n")) == (1, 1) and out.read_bytes() == before
-        assert "a.fr.txt exists, and is not known to be this translation: overwrite it with -o, or remove it" in err
+        assert "a.fr.txt already exists and may be another translation; to overwrite it, name it with -o" in err
         assert copied("a.txt", "--resume", "-o", "a.fr.txt", *options)[0] == 0
         assert out.read_bytes() == source.read_bytes()
         assert "is complete" in copied("a.txt", "--resume", *options)[2]
@@ -396,7 +396,7 @@ def test_a_kill_while_an_output_is_finished_leaves_it_to_be_resumed(step, copied
         assert copied("a.txt", "--resume")[0] == 9
     assert not (tmp_path / "a.fr.txt").exists()
     (tmp_path / "a.fr.txt").write_text("mine")
-    assert "not known to be this translation" in copied("a.txt", "--resume")[2]
+    assert "may be another translation" in copied("a.txt", "--resume")[2]
     (tmp_path / "a.fr.txt").unlink()
     code, _, err = copied("a.txt", "--resume")
     assert code == 0 and "is complete" not in err and (tmp_path / "a.fr.txt").read_bytes() == LINES
@@ -409,7 +409,8 @@ def test_a_full_disk_leaves_lines_to_go_on_from(copied, tmp_path, monkeypatch):
     with files_of_at_most(2_000):
         code, out, err = copied("a.txt", "--lines")
     assert (code, out) == (1, "") and err.endswith(
-        "error: File too large: a.fr.txt.part; its lines are kept: make room, and go on with --resume\n")
+        "error: File too large: a.fr.txt.part; the lines translated so far are kept: free disk"
+        " space, then continue with --resume\n")
     assert not (tmp_path / "a.fr.txt").exists()
     assert copied("a.txt", "--resume")[0] == 0 and (tmp_path / "a.fr.txt").read_bytes() == lines
 

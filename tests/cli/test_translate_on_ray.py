@@ -65,8 +65,8 @@ def test_nothing_is_lost_or_doubled(two_nodes, corpus):
     two_nodes.add()
     _, said = process.communicate(timeout=200)
     assert process.returncode == 0, said
-    assert re.search(r"lost, and done again: \S+/text, lines [\d,]+ to [\d,]+", said), said
-    assert re.search(r"\(\w{8}\) was lost; done again elsewhere: \S+/text, lines ", said), said
+    assert re.search(r"lost, will be translated again: \S+/text, lines [\d,]+ to [\d,]+", said), said
+    assert re.search(r"\(\w{8}\) was lost; its shards were translated again: \S+/text, lines ", said), said
     for name in ("a", "b"):
         translated = (corpus / "out" / name / "text").read_text("utf-8")
         assert translated.endswith("\n")
@@ -83,9 +83,9 @@ def test_wrong_options_and_no_cluster_are_one_line(two_nodes, corpus, command, m
     folders = (corpus / "in", corpus / "out")
     monkeypatch.setattr(translate_on_ray, "REACH_SECONDS", 1)
     for options, said in (
-        (("--ray", "127.0.0.1:9"), "cannot reach Ray at 127.0.0.1:9: start it there (ray start --head), and"),
+        (("--ray", "127.0.0.1:9"), "cannot reach Ray at 127.0.0.1:9; start it with ray start --head, and"),
         (("--ray", "ray://here"), "--ray ray://here: expected HOST:PORT or auto"),
-        (("no/file.txt", "--ray", two_nodes.address), "--ray translates folders, and not no/file.txt"),
+        (("no/file.txt", "--ray", two_nodes.address), "--ray translates the files of the folder INPUT; omit no/file"),
         (("--alternatives", 2, "--ray", two_nodes.address), "--alternatives needs --jsonl"),
         (("--cpus", 64, "--ray", two_nodes.address), "no machine of the cluster has 64 CPU"),
         (("--to", "zz", "--ray", two_nodes.address), "this model does not translate to zz"),

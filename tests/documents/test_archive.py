@@ -66,9 +66,9 @@ def flipped(data: bytes, name: str) -> bytes:
 FAULTS = {
     "no zip": (b"hello", "a.docx is broken"),
     "cut off": (DOCX[:5000], "a.docx is broken"),
-    "password": (b"\xd0\xcf\x11\xe0" + bytes(600), "has a password, or is of an older Office"),
+    "password": (b"\xd0\xcf\x11\xe0" + bytes(600), "has a password, or is in an old Office format"),
     "encrypted": (encrypted(DOCX), "'[Content_Types].xml', which is encrypted"),
-    "other compression": (with_entries(DOCX, {"a": "x"}, change=as_bzip2), "'a', compressed in a way"),
+    "other compression": (with_entries(DOCX, {"a": "x"}, change=as_bzip2), "'a', whose compression this format"),
     "overlap": (overlapping(DOCX), "is broken in [Content_Types].xml: it overlaps"),
     "twice": (twice(DOCX), "'word/document.xml' more than once"),
     "case": (named("WORD/document.XML"), "'word/document.xml' more than once"),
@@ -88,17 +88,17 @@ FAULTS = {
                "document.xml, has a document type definition"),
     "external": (with_entries(DOCX, word("&x;", before='<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>')),
                  "document.xml, has a document type definition"),
-    "macros": (named("word/vbaProject.bin"), "a.docx has macros: save it without them"),
-    "signed": (named("_xmlsignatures/sig1.xml"), "is signed, and a translation breaks the signature"),
+    "macros": (named("word/vbaProject.bin"), "a.docx has macros; save the file without macros"),
+    "signed": (named("_xmlsignatures/sig1.xml"), "is signed, and a translation would break the signature"),
     "other format": (ODT, "a.docx is broken: it has no [Content_Types].xml"),
-    "pptx as docx": (PPTX, "a.docx is of another format than its name says"),
+    "pptx as docx": (PPTX, "a.docx has the wrong extension: it has no"),
     "odt as pptx": (ODT, "a.pptx is broken: it has no [Content_Types].xml"),
-    "docx as odt": (DOCX, "a.odt is of another format than its name says"),
+    "docx as odt": (DOCX, "a.odt has the wrong extension: its mimetype"),
     "odt with macros": (with_entries(ODT, {"Basic/Standard/M.xml": "x"}), "a.odt has macros"),
     "odt signed": (with_entries(ODT, {"META-INF/documentsignatures.xml": "x"}), "a.odt is signed"),
     "odt password": (with_entries(ODT, {"META-INF/manifest.xml": "<manifest:encryption-data/>"}), "has a password"),
     "odt entities": (with_entries(ODT, {"content.xml": f"{BOMB}<a>&c;</a>"}), "a.odt, content.xml, has a document"),
-    "odt as epub": (ODT, "a.epub is of another format than its name says"),
+    "odt as epub": (ODT, "a.epub has the wrong extension: its mimetype"),
     "epub encrypted": (with_entries(EPUB, {"META-INF/encryption.xml": ENCRYPTION.format("http://aes")}),
                        "a.epub is encrypted (digital rights management)"),
     "epub without a book": (with_entries(EPUB, {"META-INF/container.xml": "<container/>"}), "it names no book"),
@@ -131,7 +131,7 @@ def test_bounds(monkeypatch, bound, most):
 
 def test_xml_has_a_bound(monkeypatch):
     monkeypatch.setattr(xml_parts, "MOST_XML_BYTES", 2000)
-    with pytest.raises(UserError, match=r"a.docx, \S+, has .* bytes, at most 2,000 are read: split it"):
+    with pytest.raises(UserError, match=r"a.docx, \S+, has .* bytes; at most 2,000 are allowed; split the file"):
         opened("a.docx", DOCX)
 
 
@@ -156,7 +156,7 @@ def test_the_elements_of_a_file_have_a_bound(monkeypatch, name, data):
             document = opened(name, data)
             document.write([one.text for one in document.texts])
         else:
-            with pytest.raises(UserError, match=rf"{count:,} XML elements, at most {most:,} are read: split it"):
+            with pytest.raises(UserError, match=rf"{count:,} XML elements; at most {most:,} are allowed"):
                 opened(name, data)
 
 

@@ -129,8 +129,8 @@ def test_a_template_becomes_a_catalogue_of_the_language():
 
 
 @pytest.mark.parametrize(("data", "message"), [
-    (HEADER + "message x", "a.po is no catalogue of gettext"), (b"\xff" + HEADER.encode(), "a.po is not utf-8"),
-    ('msgid ""\nmsgstr "Language: de\\n"\n\nmsgid "a"\nmsgstr "b"\n', "a.po holds translations into German"),
+    (HEADER + "message x", "a.po is not a gettext catalogue"), (b"\xff" + HEADER.encode(), "a.po is not utf-8"),
+    ('msgid ""\nmsgstr "Language: de\\n"\n\nmsgid "a"\nmsgstr "b"\n', "a.po contains translations into German"),
     ('msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=zip\\n"\n', "a.po is not zip"),
     ("#. x\n" * 1_001 + HEADER, "more than 1,000 lines of comment"),
 ])
@@ -210,11 +210,11 @@ def test_elements_move_with_their_words():
 
 
 @pytest.mark.parametrize(("data", "message"), [
-    (b"<xliff", "a.xlf is broken: "), (b"<a/>", "a.xlf is no XLIFF 1.2 or 2: its first element is <a>"),
+    (b"<xliff", "a.xlf is broken: "), (b"<a/>", "a.xlf is not XLIFF 1.2 or 2: its first element is <a>"),
     (b'<xliff version="3.0"/>', "its version 3.0"), (b"<g>" * 1_000, "a.xlf is broken: "),
     (b'<!DOCTYPE xliff [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + TWO.replace("Old", "&a;").encode(), "entities"),
-    (b'<!DOCTYPE xliff SYSTEM "http://127.0.0.1:1/a.dtd">' + TWO.encode(), "document type"),
-    (TWO.replace('srcLang="en"', 'srcLang="en" trgLang="de"').encode(), "a.xlf holds translations into German"),
+    (b'<!DOCTYPE xliff SYSTEM "http://127.0.0.1:1/a.dtd">' + TWO.encode(), "has a <!DOCTYPE>"),
+    (TWO.replace('srcLang="en"', 'srcLang="en" trgLang="de"').encode(), "a.xlf contains translations into German"),
 ])
 def test_a_broken_or_dangerous_xliff_is_said_in_one_line(data, message):
     with pytest.raises(UserError, match=message) as error:

@@ -350,8 +350,8 @@ def test_a_chosen_column_of_any_table_changes_alone(rows, separator, quoting, li
 
 @pytest.mark.parametrize(("columns", "expected"), [
     (("comment",), 1), (("3",), 1), (("name", "3"), 2),
-    (("nothing",), "has no column 'nothing': it has id, name, comment"),
-    (("0",), "has no column '0'"), (("9",), "has no column '9': it has id, name, comment"),
+    (("nothing",), "has no column 'nothing'; it has id, name, comment"),
+    (("0",), "has no column '0'"), (("9",), "has no column '9'; it has id, name, comment"),
 ])
 def test_columns_are_chosen_by_name_or_number(columns, expected):
     table = "id,name,comment\n1,Ann,The cat sleeps\n"
@@ -463,8 +463,8 @@ def test_a_phrase_names_no_column(columns, expected):
     ("a.tsv", "id\ttext".encode("utf-16-le"), "a.tsv is not UTF-8 but UTF-16"),
     ("a.csv", "name,city\nAnn,Oslo\n", "a.csv: no column holds mostly phrases; choose columns with --columns"),
     ("a.csv", "a\n" + "b;" * 10_001, "a.csv has more than 10,000 columns"),
-    ("a.html", b"<meta charset=idna>x", "a.html names the encoding idna: convert it to UTF-8"),
-    ("a.html", b"<meta charset=gbk>\xff\xff", "a.html is not gbk, which it names"),
+    ("a.html", b"<meta charset=idna>x", "a.html names the encoding idna, which is not supported; convert"),
+    ("a.html", b"<meta charset=gbk>\xff\xff", "a.html names the encoding gbk, but is not gbk"),
     ("a.md", "*a* " * 30_000, "a.md has a paragraph of over 100,000 characters at line 1"),
 ])
 def test_what_cannot_be_read_is_said_in_one_line(name, data, message):

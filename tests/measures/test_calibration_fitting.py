@@ -235,16 +235,16 @@ def test_what_cannot_be_measured_is_refused_in_one_line(
         assert cli.main(["measure", str(run), *argv]) in (1, 2)
         return capsys.readouterr().err
 
-    assert "has no run.yaml that names its training data: give --data FILE" in told()
-    assert "x.tsv is no file of sentence pairs here" in told("--data", "x.tsv")
+    assert "has no run.yaml, so its own pairs are unknown; give --data FILE" in told()
+    assert "x.tsv is not a file of sentence pairs" in told("--data", "x.tsv")
     bare = tmp_path / "bare.tsv"
     bare.write_text("The cat.\tDas.\n", "utf-8")
-    assert "does not name its languages, and the model has several: give --to LANGUAGE" in told("--data", str(bare))
-    assert "left out: calibration (60 sentences are needed" in told("--data", str(bare), "--to", "de")
+    assert "does not name its languages, and the model has several; give --to LANGUAGE" in told("--data", str(bare))
+    assert "not measured: calibration (at least 60 sentences are needed" in told("--data", str(bare), "--to", "de")
     named = tmp_path / "named.tsv"
     named.write_text("en\tit\nThe cat.\tIl gatto.\n", "utf-8")
     assert "expected a header with the columns en, " in told("--data", str(named))
     (run / "run.yaml").write_text(load_config("storybook", ["data.path=/no/where.tsv"]).to_yaml(), "utf-8")
-    assert "was trained on /no/where.tsv, which is not here" in told()
+    assert "was trained on /no/where.tsv, which does not exist here" in told()
     assert "does not translate to es" in told("--to", "es")
 

@@ -52,7 +52,7 @@ def test_there_are_as_many_sentences_as_fit_the_time(
 
 @pytest.mark.parametrize(("given", "spent"), [(34.0, 10.0), (-3.0, 0.0)])
 def test_where_too_few_fit_none_are_measured(clock: SimpleNamespace, given: float, spent: float) -> None:
-    with pytest.raises(UserError, match=f"20 sentences take longer than the {max(given, 0):.1f} s available"):
+    with pytest.raises(UserError, match=f"{max(given, 0):.1f} s are left, too little for 20 sentences"):
         within(taking(clock, 1.0), given)
     assert clock.seconds == spent
 
@@ -111,7 +111,7 @@ def test_all_is_measured_of_these_weights_and_says_on_how_many_sentences(
     }
     assert translator.calibration and translator.calibration.languages["fr"].pairs == 60
     first, *said = capsys.readouterr().err.splitlines()
-    assert first.startswith(f"measuring {run} for at most ")
+    assert first.startswith(f"the model is finished; measuring {run} for at most ")
     assert [line.partition(", about ")[0] for line in said] == [
         "calibration: 60 sentences", f"wrote {run / 'calibration.json'}",
         "word links: 50 sentences", f"wrote {run / 'alignment.json'}",
@@ -135,10 +135,10 @@ def test_what_fails_costs_a_line_and_not_the_others(
     monkeypatch.setattr(finished_run, "measures_of", measures)
     measure_run(run)
     assert capsys.readouterr().err.splitlines()[1:] == [
-        "not measured: luck (no memory); to measure it: seq2see luck RUN",
+        "not measured: luck (no memory); to measure this: seq2see luck RUN",
         "patience: 100 sentences, about 0:00:10",
         f"wrote {run / 'patience.json'}",
-        "not measured: patience (20 sentences take longer than the 189.0 s available)",
+        "not measured: patience (189.0 s are left, too little for 20 sentences)",
     ]
     assert not (run / FOLDER).exists()
     (run / FOLDER).mkdir()
@@ -153,5 +153,5 @@ def test_a_run_on_data_that_is_gone_is_not_measured(run: Path, capsys: pytest.Ca
     (run / "run.yaml").write_text("data: {path: mine.tsv}\n")
     measure_run(run)
     [_, told] = capsys.readouterr().err.splitlines()
-    assert told.startswith("nothing was measured (") and "was trained on mine.tsv, which is not here" in told
+    assert told.startswith("nothing was measured (") and "was trained on mine.tsv, which does not exist here" in told
     assert not (run / FOLDER).exists()

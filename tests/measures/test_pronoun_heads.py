@@ -167,7 +167,7 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(qu
     file = run / "heads.json"
     code, out, err = command("measure", run, "--data", "storybook", "--sentences", 60)
     assert code == 0 and f"\nwrote {file} after 0:00:" in out
-    assert err.splitlines() == [f"left out: {name} (not here)" for name in ("word links", "faithfulness")]
+    assert err.splitlines() == [f"not measured: {name} (not here)" for name in ("word links", "faithfulness")]
     out = out.partition("# head roles")[2]
     report = json.loads(file.read_text("utf-8"))
     assert len(report["heads"]) == 6 == len({tuple(row["head"]) for row in report["heads"]})
@@ -193,7 +193,7 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(qu
         assert len(report[part]["set"]) == 1
         assert [one["draws"] for one in report[part]["controls"]] == [1, 1, 5], "all other heads, each once"
     assert not report["needed"]["holds"], "the whole model knows nothing of pronouns"
-    assert "None is needed: the whole model hardly separates them" in out
+    assert "No head is needed: the whole model hardly separates il and elle" in out
     assert all(float(low) <= float(value) <= float(high) for value, low, high in re.findall(FIGURE, out))
     rows = [line for line in out.partition("The best head of each role")[2].splitlines() if re.search(FIGURE, line)]
     assert len(rows) == len(report["roles"]) + len(report["reach"]) == len(report["roles"]) + 9

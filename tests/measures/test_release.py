@@ -124,7 +124,7 @@ def copy(run, tmp_path) -> Path:
 
 def test_what_was_measured_of_other_weights_is_refused(copy, tmp_path):
     (copy / "trust.json").write_text(json.dumps({"weights": "0" * 16}))
-    with pytest.raises(UserError, match=r"trust\.json was measured with other weights: repeat the measurement or"):
+    with pytest.raises(UserError, match=r"trust\.json was measured with other weights; repeat the measurement, or"):
         release(copy, "everyday", commit=COMMIT, home=tmp_path)
 
 

@@ -59,8 +59,8 @@ def test_a_run_here_of_that_name_wins_and_another_folder_does_not(home, folder):
     ("everday", r"there is no folder everday; did you mean everyday\?"),
     ("Storybook", r"there is no folder Storybook; did you mean storybook\?"),
     ("runs/min", r"there is no folder runs/min; did you mean runs/mine\?"),
-    ("opus", "there is no folder opus; give the folder of a trained model, or everyday or storybook from the package,"
-             " or train one: seq2see train storybook"),
+    ("opus", "there is no folder opus; give the folder of a trained model or a packaged model "
+             r"\(everyday, storybook\), or train one: seq2see train storybook"),
 ])  # fmt: skip
 def test_a_name_that_nothing_has_is_one_line_with_the_nearest(home, name, said):
     Path("runs/mine").mkdir(parents=True)
@@ -222,7 +222,7 @@ def test_its_card_has_the_scores_of_its_metrics(model):
     assert model.parent != SHIPPED or "](reliability.png)" in card
     released = metrics["release"]
     assert released["commit"] in card and f"Seq2See {released['version']}" in card
-    assert f"its seed is {released['seed']}." in card and f"{released['rounding']:.4f}." in card
+    assert f"training is {released['seed']}." in card and f"{released['rounding']:.4f}." in card
 
 
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])

@@ -32,7 +32,7 @@ def test_a_family_learns_its_pairs_and_plain_transformers_translates_the_same(fa
     learn = [*LEARN, f"training.max_steps={200 if family in ('t5', 'byt5') else 120}"]
     assert tune(base, write_table(tmp_path / "mine.csv", header), tmp_path / "run", *learn) == 0
     said = capsys.readouterr()
-    assert "before and after: BLEU" in said.out
+    assert "before and after training: BLEU" in said.out
     sources, targets = zip(*PAIRS, strict=True)
     translator = Translator.from_pretrained(tmp_path / "run", precision="float32")
     written = [one.text for one in translator(list(sources), source="en", target=header[-2:],
@@ -80,7 +80,7 @@ def test_the_model_keeps_how_it_generates(run, base):
 def test_the_card_names_the_base_and_tells_before_and_after(run, base):
     card, metrics = (run / "README.md").read_text("utf-8"), read(run / "metrics.json")
     assert yaml.safe_load(card.split("---")[1])["base_model"] == str(base)
-    assert "trust_remote_code" not in card and "seen_words" not in card and "before and after: BLEU" in card
+    assert "trust_remote_code" not in card and "seen_words" not in card and "before and after training: BLEU" in card
     assert {*metrics["before"]["held_out"]["val"]} == {"before", "after"}
     assert metrics["before"]["sample"]["sentences"] == 2 and "(2 sentences of " in card
     assert not (run / "seen_words.json").exists()
@@ -185,7 +185,7 @@ def test_every_table_has_such_a_header(name, text, tmp_path):
     ("nllb", "question,answer", [], 2, "name its two columns by language codes, or set data.source and data.target"),
     ("marian", "fr,de", [], 2, "this model does not translate from fr"),
     ("marian", "en,fr", ["tokenizer.vocab_size=500"], 2, "leave out tokenizer.vocab_size"),
-    ("marian", "en,fr", ["model.d_model=512"], 2, "model.d_model in finetune has no effect beside model.init_from"),
+    ("marian", "en,fr", ["model.d_model=512"], 2, "model.d_model in finetune has no effect with model.init_from"),
     ("marian", "en,fr", ["training.guided_weight=1"], 2, "leave out training.guided_weight"),
     ("marian", "en,fr", ["model.lora=2", "training.freeze=[encoder]"], 2, "training.freeze in finetune has no effect"),
 ])  # fmt: skip
@@ -199,4 +199,4 @@ def test_contradictions_and_unknown_languages_are_one_line(family, header, asked
 def test_what_does_not_fit_is_said_with_what_to_change(base, data, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("seq2see.training.memory_need.free_memory", lambda device: 0.0)
     assert tune(base, data, tmp_path / "run", *FEW) == 0
-    assert "may not fit: set model.lora=8, training.gradient_accumulation_steps=4" in capsys.readouterr().err
+    assert "may not fit; set model.lora=8, training.gradient_accumulation_steps=4" in capsys.readouterr().err

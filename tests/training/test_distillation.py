@@ -92,7 +92,7 @@ def test_parts_that_are_there_are_not_translated_again(teacher, toy_file, tmp_pa
     (["TEACHER", "OTHER", "TABLE"], "other translates en to de, not en to fr"),  # before the first has translated
     (["TEACHER", "TABLE", "data.target=[fr, de]"], "expected one language"),
     (["FOLDER", "TABLE"], "config.json"), (["TABLE"], "no teacher"), (["TEACHER"], "data.path"),
-    (["TEACHER", "TABLE", "--out", "FOLDER"], "is there already"),
+    (["TEACHER", "TABLE", "--out", "FOLDER"], "already exists"),
 ])  # fmt: skip
 def test_a_mistake_is_one_line(teacher, toy_file, tmp_path, monkeypatch, capsys, arguments, said):
     monkeypatch.setattr(distillation, "translate_pairs", lambda *args, **how: pytest.fail("translated"))

@@ -111,7 +111,7 @@ def test_a_test_pair_that_is_too_long_is_refused_before_training(tmp_path, capsy
     write_table(table, [(source, target + " ici" * 40 * (source == long.source)) for source, target in LINES])
     settings = [f"data.path={table}", "data.val_fraction=0.3", "data.test_fraction=0.3", "tokenizer.vocab_size=320",
                 "model.max_position_embeddings=64", f"training.output_dir={tmp_path / 'run'}"]  # fmt: skip
-    assert train(*settings) in (1, 2) and "more than the model's 64 positions" in last_error(capsys)
+    assert train(*settings) in (1, 2) and "but the model has 64 positions;" in last_error(capsys)
     assert not (tmp_path / "run").exists()
 
 
@@ -181,7 +181,7 @@ def test_a_part_that_a_table_does_not_have_is_one_line(run, tmp_path, measured, 
     assert "there is no 'nonsense'" in refused(run, capsys, "--data", table, "--split", "nonsense")
     assert "train, val, test and all" in refused(run, capsys, "--split", "nonsense")
     change(run, test_fraction=0.0)
-    assert "there is no 'test': training set none aside" in (line := refused(run, capsys)) and "--split val" in line
+    assert "no 'test': the training set no test pairs aside" in (line := refused(run, capsys)) and "--split val" in line
     assert f"{table} has no pairs in all" in refused(run, capsys, "--data", write_table(table, []))
     assert not measured
 
@@ -239,7 +239,7 @@ def test_of_several_targets_each_is_among_the_final_pairs(tmp_path, measured, mo
 def test_of_other_data_nothing_is_left_out_and_of_its_own_it_is_told(run, tmp_path, measured, capsys):
     _, said = evaluated(run, capsys)
     for line in ("an empty side", "a side longer", "copies of other pairs"):
-        assert f"own.tsv: left out 1 pairs: {line}" in said
+        assert f"own.tsv: skipped 1 pairs: {line}" in said
     measured.clear()
     lines = [*LINES, LINES[0], (f"{'the cat ' * 9}sleeps", "x")]
     table = write_table(tmp_path / "other.tsv", lines)
@@ -249,7 +249,7 @@ def test_of_other_data_nothing_is_left_out_and_of_its_own_it_is_told(run, tmp_pa
 
 def test_a_source_that_the_model_cannot_hold_is_refused(tokenizer):
     short, long = toy_pairs(1)[0], Pair("dog " * 99, "chien", "en", "fr")
-    with pytest.raises(UserError, match=r"a source of \d+ tokens, more than the model's 64 positions, starts 'dog dog"):
+    with pytest.raises(UserError, match=r"a source has \d+ tokens, but the model has 64 positions; it starts 'dog dog"):
         translate_pairs(Translator(tiny_model(tokenizer), tokenizer), [short, long], raw=True)
 
 

@@ -135,7 +135,7 @@ def test_a_run_is_guided_by_a_file_of_links(guided_run, tmp_path):
     (["training.guided_links=null"], None, "training.guided_links=FILE"),
     (["training.guided_links=none.txt"], None, "none.txt"),
     (["training.guided_head=4"], None, "training.guided_head is 4"),
-    ([], lambda count: "0-0\n" * (count - 1), " lines of links and "),
+    ([], lambda count: "0-0\n" * (count - 1), " lines of links, but "),
     ([], lambda count: "0-77\n" * count, "link 0-77"),
     ([], lambda count: "0-0\n" * (count - 1) + "0:0\n", "'0:0' is not a link"),
 ])  # fmt: skip

@@ -66,7 +66,7 @@ def test_a_hub_that_cannot_be_reached_is_one_line_before_anything_is_prepared(hu
     hub.broken, hub.error = {"whoami"}, error
     assert push(toy_file, tmp_path) == 1
     line = last_error(capsys)
-    assert line.startswith(f"seq2see: error: training.push_to_hub: the Hub does not take this run ({error})")
+    assert line.startswith(f"seq2see: error: training.push_to_hub: the Hub refuses this run ({error})")
     assert "hf auth login" in line and not (tmp_path / "run").exists()
 
 
@@ -85,7 +85,7 @@ def test_a_push_that_fails_costs_a_line_and_not_the_run(hub, toy_file, tmp_path,
     assert push(toy_file, tmp_path) == 0
     run = tmp_path / "run"
     told = [line for line in capsys.readouterr().err.splitlines() if "was not pushed" in line]
-    assert len(told) == 1 and "(no route to host), and is kept here" in told[0]
+    assert len(told) == 1 and "(no route to host); it is kept here" in told[0]
     left_out = " ".join(f"--exclude '{pattern}'" for pattern in ("checkpoint-*", "ctranslate2-*", "moments/*", ".*"))
     assert told[-1].endswith(f"hf upload me/run {run} . {left_out}")
     assert (run / "metrics.json").is_file()

@@ -63,7 +63,7 @@ def test_a_finished_run_has_the_replay_of_its_training_if_there_was_time(
     said = capsys.readouterr().err.splitlines()
     assert not (run / FOLDER).exists()
     if not share:
-        assert said[-1].startswith("not measured: replay of the training (2 moments take longer than the 0.0 s")
+        assert said[-1].startswith("not measured: replay of the training (0.0 s are left, too little for 2 moments")
         assert not (run / FILE).exists()
         return
     replay = load_replay(run)

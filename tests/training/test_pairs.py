@@ -125,24 +125,24 @@ def unequal(folder: Path) -> str:
 
 
 FAULTS = {
-    "unequal line counts": (unequal, r"train\.en has 3 lines and .*train\.fr 2"),
+    "unequal line counts": (unequal, r"train\.en has 3 lines, but .*train\.fr has 2"),
     "an empty side": (written("a.tsv", "en\tfr\nx\ty\nx\t \n\ty\n"),
                       r"a\.tsv, line 3: an empty side \(2.*on_invalid=skip"),
     "a long line": (written("a.tsv", f"en\tfr\nx\ty\n{'x' * 100_000}\ty\n"), r"line 3: a side longer than.*1000"),
     "not UTF-8": (written("a.tsv", b"en\tfr\nok\tok\ncaf\xe9\tcaf\xe9\n"), r"line 3: a byte that is not UTF-8.*on_inv"),
     "UTF-16": (written("a.tsv", "en\tfr\nx\ty\n".encode("utf-16")), r"a\.tsv: not UTF-8 but UTF-16"),
-    "missing file": (lambda folder: str(folder / "no.tsv"), r"no\.tsv' is no folder, no table"),
+    "missing file": (lambda folder: str(folder / "no.tsv"), r"no\.tsv' does not exist; give a folder"),
     "missing column": (written("a.tsv", "en\tde\nx\ty\n"), r"a\.tsv, line 1: expected .*en, fr, found 'en, de'"),
     "a torn row": (written("a.tsv", "en\tfr\nx\ty\nx\n"), r"a\.tsv, line 3: expected 2 columns as in line 1, found 1"),
-    "not CSV": (written("a.csv", 'en,fr\na,b\n"c,d\ne,f\n'), r"a\.csv, line 3: not CSV \(.*\); mend the row that"),
+    "not CSV": (written("a.csv", 'en,fr\na,b\n"c,d\ne,f\n'), r"a\.csv, line 3: not CSV \(.*\); correct the row that"),
     "semicolons": (written("a.csv", "fr;en\nTiens, toi;You\n"), r"a\.csv, line 1: .* semicolons.* as a \.tsv"),
     "semicolons, quoted": (written("a.csv", '"x, y; z";"y"\n'), r"a\.csv, line 1: .* semicolons, expected commas"),
     "not JSON": (written("a.jsonl", '{"en": "x", "fr": "y"}\n{"en":\n'), r"a\.jsonl, line 2: not JSON"),
     "JSON without a key": (written("a.jsonl", '{"en": "x"}\n'), r"a\.jsonl, line 1: no text for en, fr"),
     "not Parquet": (written("a.parquet", "en,fr\n"), r"cannot read .*a\.parquet"),
     "cut gzip": (written("a.tsv.gz", gzip.compress(b"en\tfr\n" + b"abc\tdef\n" * 1000)[:-20]), r"cannot read .*a\.tsv"),
-    "header alone": (written("a.tsv", "en\tfr\n"), r"a\.tsv gives 0 training"),
-    "empty folder": (lambda folder: str(folder), r"has no train\.en\[\.gz\].*it holds nothing"),
+    "header alone": (written("a.tsv", "en\tfr\n"), r"a\.tsv has 0 training"),
+    "empty folder": (lambda folder: str(folder), r"has no train\.en\[\.gz\].*it contains nothing"),
     "unreachable Hub": (lambda folder: "no-such-owner/no-such-data", r"Hub dataset.*data\.path=FILE_OR_FOLDER"),
 }
 
@@ -219,10 +219,10 @@ def test_a_folders_validation_set_has_any_of_its_usual_names(tmp_path, name, tab
 
 
 @pytest.mark.parametrize(("files", "said"), [
-    (["dev.en", "dev.de"], r"has no dev\.en\[\.gz\], dev\.fr\[\.gz\]; it holds dev\.de, dev\.en"),
-    (["validation.txt"], r"has no validation\.en.*it holds validation\.txt"), (["valid/a.tsv"], r"has no valid\.en"),
+    (["dev.en", "dev.de"], r"has no dev\.en\[\.gz\], dev\.fr\[\.gz\]; it contains dev\.de, dev\.en"),
+    (["validation.txt"], r"has no validation\.en.*it contains validation\.txt"), (["valid/a.tsv"], r"has no valid\.en"),
     (["val.en"], r"has no val\.en\[\.gz\], val\.fr"),
-    (["dev.tsv", "val.tsv"], "the splits val and dev, expected one for validation"),
+    (["dev.tsv", "val.tsv"], "the splits val and dev, expected one validation split"),
     (["dev.tsv", "valid.en", "valid.fr"], "the splits valid and dev, expected one"),
 ])  # fmt: skip
 def test_a_validation_set_that_cannot_be_used_is_refused_and_not_passed_over(tmp_path, files, said):
@@ -245,9 +245,9 @@ def test_rows_that_cannot_be_read_may_be_skipped_and_are_counted(tmp_path):
     for path, found in (
         (table, {"a byte that is not UTF-8, or half a character": 1, "an empty side": 1,
                  "expected 2 columns as in line 1, found 1": 1}),
-        (lines, {"no text for en, fr; name its keys by these codes, or source and target, or set data.source and"
+        (lines, {"no text for en, fr; name the keys by these codes, or source and target, or set data.source and"
                  " data.target": 4,
-                 "not JSON, one object a line": 2}),
+                 "not JSON (expected one object per line)": 2}),
     ):
         skipped, settings = Counter(), data(path, on_invalid="skip")
         pairs = list(clean(settings, find_part(settings, "train"), skipped))
@@ -270,7 +270,7 @@ def test_copies_of_pairs_are_kept_left_out_or_refused(tmp_path):
     assert (len(kept.train) + len(kept.val), kept.skipped) == (200, {})
     fewer = load_corpus(data(path, val_fraction=0.1, duplicates="skip"))
     assert (len(fewer.train) + len(fewer.val), fewer.skipped) == (150, {"copies of other pairs": 50})
-    with pytest.raises(UserError, match="holds 50 copies"):
+    with pytest.raises(UserError, match="has 50 copies"):
         load_corpus(data(path, val_fraction=0.1, duplicates="error"))
 
 
@@ -405,7 +405,7 @@ def test_what_names_no_language_is_a_row_and_never_taken_in_order(tmp_path, kind
     if kind in ("tsv", "csv"):
         assert read(path) == [first, *ROWS]
     else:
-        with pytest.raises(UserError, match="line 1: no text for pt, fr; name its keys by these codes, or source and"):
+        with pytest.raises(UserError, match="line 1: no text for pt, fr; name the keys by these codes, or source and"):
             read(path)
 
 
@@ -448,7 +448,7 @@ def test_labels_are_no_translations_whatever_their_column_is_called(tmp_path, la
     for kept, refused in ((rows, True), (rows[:99], False), ([(a, f"{b} {a}") for a, b in rows], False)):
         path.write_text("".join("\t".join(row[::-1] if reverse else row) + "\n" for row in kept), "utf-8")
         if refused:
-            with pytest.raises(UserError, match=rf"one side has {labels} different texts in 100 pairs, as labels have"):
+            with pytest.raises(UserError, match=rf"one side has only {labels} different texts in 100 pairs, like"):
                 read(path, source="en")
         else:
             assert len(read(path, source="en")) == len(kept)
@@ -494,7 +494,7 @@ def test_a_pair_about_words_of_headers_is_a_pair(tmp_path, row):
                                    ("question_pt", "answer-FR"), ("Input", "Output text"), ("French", "German"),
                                    ("sentence1", "sentence2"), ("prompt", "response"), ("review", "sentiment")])
 def test_a_header_without_codes_is_never_read_as_a_pair(tmp_path, kind, names):
-    with pytest.raises(UserError, match=r"line 1: .* is a header and no pair; name the columns .*: pt, fr") as caught:
+    with pytest.raises(UserError, match=r"line 1: .* is a header, not a pair; name the columns .*: pt, fr") as caught:
         read(table(tmp_path, kind, names))
     assert "\n" not in str(caught.value)
 

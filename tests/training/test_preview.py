@@ -21,9 +21,9 @@ def test_a_dry_run_foretells_the_run(toy_file, tmp_path, monkeypatch, capsys):
     assert train(*settings) == 0
     assert yaml.safe_load(shown) == yaml.safe_load(Path("run/run.yaml").read_text("utf-8"))
     training = json.loads(Path("run/metrics.json").read_text("utf-8"))["training"]
-    assert f"# model: {training['parameters']:,} parameters, of which {training['parameters']:,} are trained" in shown
-    assert training["steps"] and f"# steps: {training['steps']:,}, each one batch;" in shown
-    assert f"in an epoch of {training['pairs']:,} pairs" in shown
+    assert f"# model: {training['parameters']:,} parameters ({training['parameters']:,} trained)" in shown
+    assert training["steps"] and f"# steps: {training['steps']:,} (one batch each);" in shown
+    assert f"an epoch of {training['pairs']:,} pairs has " in shown
     lines = shown.splitlines()
     starts = [index for index, line in enumerate(lines) if line.startswith("# pair ")]
     assert len(starts) == 3
@@ -35,7 +35,7 @@ def test_a_dry_run_foretells_the_run(toy_file, tmp_path, monkeypatch, capsys):
 
 def test_a_run_that_ends_within_its_warm_up_says_so_before_and_while_it_trains(toy_file, tmp_path, capsys):
     settings = [f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}", "training.cpu_processes=1"]
-    remark = "all 3 steps lie within the warm-up of 3 (training.warmup_steps): the learning rate never reaches its peak"
+    remark = "the learning rate never reaches its peak: the training has 3 steps, the warm-up 3"
     for how in (["--dry-run"], []):
         assert train(*settings, "training.max_steps=3", "training.warmup_steps=3", *how) == 0
         assert remark in "".join(capsys.readouterr())

@@ -68,7 +68,7 @@ def test_the_card_has_front_matter_scores_and_lines_that_run(run):
     assert "license" not in yaml.safe_load(front)
     assert "](curve.png)" in body and (run / "curve.png").read_bytes().startswith(b"\x89PNG")
     assert "| val (" in body and "nrefs:1|case:mixed" in body
-    assert "run; translated as by seq2see translate, with CTranslate2 in int8. Signatures" in body
+    assert "were translated as seq2see translate does, with CTranslate2 in int8. Signatures" in body
     code = body.split("```python\n")[1].split("```")[0]
     assert "seq2see" not in code
     exec(compile(code, "README.md", "exec"), {})
@@ -115,7 +115,7 @@ def test_a_run_finds_its_data_from_any_folder_and_when_it_was_moved_with_them(to
 def test_a_run_is_never_trained_over(run, toy_file, capsys):
     before = (run / "model.safetensors").stat().st_mtime_ns
     settings = [f"data.path={toy_file}", f"training.output_dir={run}", "model.max_position_embeddings=64"]
-    assert train(*settings) == 2 and "already holds a run" in last_error(capsys)
+    assert train(*settings) == 2 and "already contains a run" in last_error(capsys)
     for name, value in (("tokenizer.vocab_size", "350"), ("training.optim", "adafactor"), ("training.seed", "1")):
         assert train(*settings, "training.resume=true", f"{name}={value}") == 2
         assert re.search(rf"{name} is '?{value}'?, but the run", last_error(capsys))
@@ -200,7 +200,7 @@ def test_evaluate_ends_with_one_json_object(run, toy_file, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert json.loads(lines[-1])["fr"] == read(run / "metrics.json")["evaluation"]["val"]
     assert any("BLEU" in line and "tok:13a" in line for line in lines[:-1])
-    assert "  translated as by seq2see translate, with CTranslate2 in int8" in lines
+    assert "  translated as seq2see translate does, with CTranslate2 in int8" in lines
     checkpoint = next(run.glob("checkpoint-*"))
     arguments = ["--data", str(toy_file), "--num-beams", "1", "--engine", "torch", "--raw", "--json"]
     assert main(["evaluate", str(checkpoint), *arguments]) == 0
@@ -256,7 +256,7 @@ def test_where_the_old_data_are_gone_is_told(run, hindi_file, tmp_path, capsys):
     (start / "run.yaml").write_text(re.sub("path: .*", "path: /gone.tsv", record), "utf-8")
     config = load_config("finetune", [f"model.init_from={start}", f"data.path={hindi_file}", "data.target=hi"])
     start_from(config, load_corpus(config.data))
-    assert "cannot be read (data.path '/gone.tsv' is no folder" in last_error(capsys)
+    assert "cannot be read (data.path '/gone.tsv' does not exist" in last_error(capsys)
 
 
 def test_a_vocabulary_that_is_kept_has_the_size_it_has(run, toy_file, capsys):
@@ -301,7 +301,7 @@ def test_a_fine_tuned_run_records_what_was_in_force(run, toy_file, tmp_path, cap
     assert load_checkpoint(tmp_path / "run").config.d_model == 16
     capsys.readouterr()
     assert train(*settings, "training.resume=true", "model.encoder_layers=2") == 2
-    assert "model.encoder_layers in finetune has no effect beside model.init_from" in last_error(capsys)
+    assert "model.encoder_layers in finetune has no effect with model.init_from" in last_error(capsys)
 
 
 def test_fine_tuning_has_a_dropout_of_its_own(run, toy_file):

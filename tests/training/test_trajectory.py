@@ -131,7 +131,7 @@ def test_processes_of_our_own_give_the_same_model_too_though_one_is_killed(run, 
     at(0, None)
     run("two", *settings, "training.resume=true")
     said = capsys.readouterr().err
-    assert f"resuming from {two}/checkpoint-3" in said and "processes then 2, now 1" in said
+    assert f"resuming from {two}/checkpoint-3" in said and "number of processes: 2 before, 1 now" in said
     assert_same_weights(weights(one / "checkpoint-3"), weights(two / "checkpoint-3"))
     assert_same_weights(weights(one), weights(two))
 

@@ -290,7 +290,7 @@ def test_a_model_that_does_not_fit_is_refused_before_it_is_loaded(opus, monkeypa
     config = json.loads((opus / "config.json").read_text())
     (opus / "config.json").write_text(json.dumps(config | {"d_model": 65_536, "decoder_ffn_dim": 10**6}))
     monkeypatch.undo()
-    with pytest.raises(UserError, match=r"needs [\d.]{4,} GB of memory, and [\d.]+ GB are free: close other"):
+    with pytest.raises(UserError, match=r"needs [\d.]{4,} GB of memory, but [\d.]+ GB are free; close other"):
         load_checkpoint(opus)
 
 

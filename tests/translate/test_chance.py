@@ -94,5 +94,5 @@ def test_the_verb_begins_each_line_with_its_chance(command):
     assert [line.split("\t") for line in out.splitlines()] == [
         [f"{best.probability:.4f}", best.text], ["1.0000", ""], ["", storybook(lines[2]).text]]
     code, out, err = command("translate", "everyday", "--to", "fr", "--calibrated", stdin="The cat.")
-    assert (code, out) == (1, "") and "everyday has no chance of a translation to fr that holds: see" in err
+    assert (code, out) == (1, "") and "everyday has no reliable probability for whole translations to fr; see" in err
     assert err.endswith("seq2see measure everyday\n")
