@@ -24,7 +24,7 @@ export const causalMask = {
   control: ({ masked }) => buttons("The mask", "masked", [[true, "on"], [false, "off"]], masked),
   picture(state, answers, lesson, theme) {
     const [, row] = answers, { words, asker } = seen(state, answers), { masked } = state;
-    return html`${rowPicture(`The shares that ${asker} gives, the mask
+    return html`${rowPicture(`The shares that ${asker} gives, with the mask
       ${masked ? "on" : "off"}`, row, words, { asker, masked,
       shown: [...words.keys()], step: 2, head: `÷
         ${figure(rootOf(row), 2)}`, isDivided: true, theme })}
