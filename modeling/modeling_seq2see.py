@@ -169,7 +169,8 @@ class Seq2SeeDecoder(Seq2SeePreTrainedModel):
             attention_mask: [B, P + T], 1 for real tokens and 0 for padding, where P tokens are already in the cache.
             encoder_attention_mask: [B, S], the mask of the source.
             past_key_values: keys and values of the P earlier tokens and of the source, extended in place.
-            position_ids: [B, T]; by default they count the tokens that the mask marks as real or, without a mask, all columns.
+            position_ids: [B, T]; by default they count the tokens that the mask marks as real or, without a mask, all
+                columns.
         """
         if (input_ids is None) == (inputs_embeds is None):
             raise ValueError("expected exactly one of decoder_input_ids and decoder_inputs_embeds")
