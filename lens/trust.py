@@ -79,7 +79,7 @@ class Trust(Measurement):
     """The faithfulness figures of every map of cross-attention, on `sentences` sentences of `measured_on`.
 
     - `words`: the number of source words that taus compare, counted once for each target word.  A source word is
-      compared if erasing it lowers the target word's log-probability by at least NOISE, and if there are two or more
+      compared if erasing it changes the target word's log-probability by at least NOISE, and if there are two or more
       such words.
     - `best`: the best map of each view, chosen on `chosen_on` other sentences.
     - `weights`: the fingerprint of the measured weights; the figures are not valid for other weights.

@@ -108,14 +108,13 @@ This section describes the last training only. That training started from a mode
 RELEASED = """
 The model is part of Seq2See {version} (commit {commit}).
 The seed of the training is {seed}. The weights are stored in float16 and loaded in float32. Scores and measurements
-were made with the weights before rounding to float16. Rounding changes the log-probability of each translation in `examples.json`
-by at most {rounding:.4f}.
+were made with the weights before rounding to float16. Rounding changes the log-probability of each
+translation in `examples.json` by at most {rounding:.4f}.
 """
 
 GUIDED = """
-Supervised cross-attention heads (layer.head): {heads}. These heads were trained to link each target word to its
-source words (guided alignment). So their maps are no evidence of what attention learns by itself, or of what other
-heads do.
+Supervised cross-attention heads (layer.head): {heads}. These heads were trained with gold word links (guided
+alignment), so their maps show what the heads were trained to show. The maps are not evidence about other heads.
 """
 
 
