@@ -142,8 +142,9 @@ def _verdict(language: str, found: SentenceCalibration) -> str:
                  if one.bands[-1].size else ".") for one in found.checks if one.decides and not one.holds]
     return f"{begin} Seq2See does not show this probability." \
            f" {' '.join(faults) or 'There are no pairs to check it on.'} To show it, Seq2See" \
-           f" requires at least {LEAST_SURE} translations with a probability of at least {SURE:.0%}, and a difference of" \
-           f" at most {100 * MOST_OFF:.0f} points between their mean probability and the share that equals the reference."
+           f" requires at least {LEAST_SURE} translations with a probability of at least {SURE:.0%}." \
+           f" Their mean probability may differ by at most {100 * MOST_OFF:.0f} points from the share that equals" \
+           " the reference."
 
 
 def describe(calibration: Calibration) -> str:
