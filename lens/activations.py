@@ -197,8 +197,8 @@ def run_with_cache(
 ) -> tuple[torch.Tensor, Activations]:
     """Run the model on given sources and targets, and return its logits and its activations.
 
-    Step t reads target token t-1 and predicts target token t (teacher forcing).  Inside an intervention the activations
-    are those with the intervention.
+    Step t reads target token t-1 and predicts target token t (teacher forcing).  Inside a block of `intervene`, the
+    activations include its effect.
 
     Args:
         model: any encoder-decoder that the lens supports.
@@ -257,10 +257,10 @@ def reading(
 
 @dataclass(frozen=True)
 class At:
-    """An activation at some positions and in some heads; None means all of them.
+    """Selects an activation at some positions and in some heads; None selects all of them.
 
-    Positions count source tokens in the encoder and decoder steps in the decoder.  For an attention pattern they are
-    its rows.
+    Positions count source tokens in the encoder and decoder steps in the decoder.  For an attention pattern, positions
+    are rows.
     """
 
     name: str
@@ -304,7 +304,7 @@ class Zero:
 
 @dataclass(frozen=True)
 class Mean:
-    """Replaces an activation by its mean over all positions of recorded sentences, without padding.
+    """Replaces an activation by its mean over all positions of recorded sentences, except padding.
 
     Raises UserError for an attention pattern, because its columns differ between sentences.
     """
@@ -357,11 +357,13 @@ class SteeringVector:
 class Donor:
     """Replaces an activation by its value in another pass.
 
-    Without a `mapping`, positions correspond one to one, so both texts need the same length.  With a `mapping` (see
-    `word_mapping`), the same words correspond; other positions keep their own activation.
+    Without a `mapping`, positions correspond one to one, so both texts need the same number of tokens.  With a
+    `mapping` (see `word_mapping`), the positions of mapped words correspond; all other positions keep their own
+    activation.
 
     The mapping also moves the columns of an attention pattern.  The weight of a column goes to its counterparts.
-    Weight without a counterpart, or on later tokens, is dropped, and each row is normalised to sum to 1 again.
+    Weight is dropped if its column has no counterpart, or if it would fall on a later token.  Each row is then
+    normalised to sum to 1 again.
 
     Raises UserError for a donor of another length without a mapping, or for a mapping that joins no word.
     """
@@ -412,13 +414,13 @@ def intervene(model: PreTrainedModel, changes: Mapping[str | At, Put]) -> Iterat
         with intervene(model, {At("decoder.1.attn.hook_z", positions=[3], heads=[0]): Zero()}):
             ...
 
-    Every pass of the model inside the block is affected, `generate` included.  A `Donor` in the decoder, and positions
-    of decoder steps, need all steps at once: use `generate(..., use_cache=False)`.
+    Every pass of the model inside the block is affected, `generate` included.  A `Donor` in the decoder, or an `At`
+    with decoder steps as positions, needs all steps in one pass: use `generate(..., use_cache=False)`.
 
     Args:
         model: any encoder-decoder that the lens supports.
-        changes: the replacement of each activation: a `Donor`, `Mean`, `Zero`, `Noise` or `SteeringVector`.  A name
-            without `At` means all positions and heads.
+        changes: a dictionary from activations to their replacements.  A replacement is a `Donor`, `Mean`, `Zero`,
+            `Noise` or `SteeringVector`.  A plain name instead of an `At` selects all positions and heads.
 
     Raises:
         UserError: an activation that the model does not have; a layer, head or position out of range; a donor that does

@@ -36,14 +36,15 @@ FILE = "alignment.json"  # the choice, beside the run it was fitted on
 class AlignmentChoice(Measurement):
     """How to derive word links from a trace; valid for one model only.
 
-    - `view`, `maps`: the maps to average, by words.  `[[1, 2], [2, 0]]` is head 2 of layer 1 and head 0 of layer 2.
-      Each row is divided by its weight on words.
+    - `view`, `maps`: the maps that are grouped by words and averaged, and their view.  `[[1, 2], [2, 0]]` is head 2 of
+      layer 1 and head 0 of layer 2.  Each row is divided by its weight on words.
     - `rows`: which decoder steps are averaged into the row of a target word.
     - `rule`: which pairs become links; see below.
     - `threshold`: links with a smaller share are dropped.
     - `aer`, `low`, `high`: the alignment error rate and its 95 % interval on the `sentences` of `fitted_on`.  They are
       None if nothing was fitted.
-    - `guided`: a head of the model was trained with gold links, so the error does not apply to other models.
+    - `guided`: True if a head of the model was trained with gold links; the error rate then does not apply to other
+      models.
     - `weights`: weights of a logistic regression, one for each feature of the maps (`evidence`), and a constant last.
       The probability of a link then replaces the mean share, and `rows` is unused.  The error is cross-validated over
       two halves of the sentences.
@@ -53,7 +54,8 @@ class AlignmentChoice(Measurement):
 
         target   each target word is linked to the source word with the largest share in its row
         source   each source word is linked to the target word in whose row it has the largest share
-        both     the links on which these two agree         either   the links of one or the other
+        both     the links of `target` that are also links of `source`
+        either   the links of `target` and the links of `source`
         all      every pair
     """
 
@@ -86,7 +88,7 @@ class AlignmentChoice(Measurement):
         return self.combined(lambda rows: shares(trace, self.view, rows, self.maps))
 
     def combined(self, shares_of: Callable[[Rows], np.ndarray]) -> np.ndarray:
-        """The strengths from the shares [M,J,I] of the maps, for each meaning of the rows."""
+        """The strengths, computed from the shares [M,J,I] of the maps for each meaning of the rows."""
         if not self.weights:
             return shares_of(self.rows).mean(0)
         evidence_KJI = evidence(shares_of("predicts"), shares_of("reads"))

@@ -42,12 +42,12 @@ def fit_alignment(
 
     The candidates are every single map, and all maps of a view combined by logistic regression, each with every rule
     and threshold.  A regression is evaluated by cross-validation over two halves and then fitted to all sentences.  A
-    single map is evaluated on the sentences it is chosen on.
+    single map is evaluated on the same sentences that it is chosen on.
 
     Args:
-        traces: the traces of the sentences, read once, so a generator will do.
+        traces: the traces of the sentences; they are read once, so a generator works.
         gold: the gold links of each sentence.
-        fitted_on: the name of the data, for the record.
+        fitted_on: the name of the data, to store with the choice.
         groups: the group of each sentence; variants of one sentence share a group.  Intervals are over groups, and a
             group is never split between the halves.
         guided: whether a head of the model was trained with gold links.

@@ -34,16 +34,18 @@ class Translates(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Attribution:
-    """Contributions of tokens to outputs, in nats; each row is one output, a decoder step of `steps`.
+    """Contributions of tokens to outputs, in nats.  Each row belongs to one output, at a decoder step listed in
+    `steps`.
 
     - `source` [R,S]: contributions of `trace.source`.
     - `prefix` [R,T]: contributions of `trace.inputs`; step t reads inputs 0 to t, so later columns are 0.
     - `values` [R]: the outputs.  An output is the log-probability of a token of `trace.target` or, with `contrast`, its
       difference from the log-probability of the contrasted token.
-    - `baselines` [R]: the outputs for the baseline of integrated gradients, otherwise None.  A row of both sides then
-      sums to `values - baselines`.
+    - `baselines` [R]: the outputs for the baseline of integrated gradients, otherwise None.  With
+      integrated gradients, the rows of an output in `source` and `prefix` together sum to `values - baselines`.
 
-    With gradient_x_activation both sides have layers first: [L,R,S] of the encoder, [L,R,T] of the decoder.
+    With gradient_x_activation, both arrays have an axis of layers first: `source` is [L,R,S] over encoder layers, and
+    `prefix` is [L,R,T] over decoder layers.
     """
 
     trace: Trace
@@ -56,7 +58,7 @@ class Attribution:
     baselines: np.ndarray | None
 
     def by_words(self) -> "WordAttribution":
-        """The same by words: contributions of tokens are summed on both axes."""
+        """This attribution by words: the contributions of a word's tokens are summed on both axes."""
         rows, sources = map_units(self.trace, "cross")
         _, inputs = map_units(self.trace, "decoder")
         kept = [(row, at) for row in rows if (at := [r for r, step in enumerate(self.steps) if step in row.pieces])]
@@ -108,7 +110,7 @@ def attribute(
 
     Args:
         translator: a `Translator`.
-        text: the source, of one segment.
+        text: the source text, short enough to be translated as one segment.
         translation: any translation of the text; None: the translator's own.
         method: one of "input_x_gradient", "integrated_gradients", "gradient_x_activation", "occlusion" and
             "value_zeroing" (`attribution_methods.py` defines them).
@@ -118,12 +120,13 @@ def attribute(
             log-probabilities at the first token that differs (Yin and Neubig 2022).
         source_language: as `source` in a call of the translator.
         target_language: as `target` in a call of the translator.
-        segments: the number of segments of the path of integrated gradients; more are more exact and slower.
+        segments: the number of segments of the path of integrated gradients; more segments are more exact and slower.
 
     Raises:
-        UserError: an unknown method, or a method that the model's family does not support (the message lists those that
-            it does); a word that the translation lacks or has several times; a contrast without a target, or one that
-            equals the target; fewer than one segment; a text that was translated in parts.
+        UserError: an unknown method, or a method that the model's family does not support (the message lists the
+            supported methods); a word that does not occur in the translation or occurs several times; a contrast
+            without a target, or one that equals the target; fewer than one segment; a text that was translated in
+            parts.
     """
     if segments < 1:
         raise UserError(f"segments {segments}: expected 1 or more", exit_code=2)

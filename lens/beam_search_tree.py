@@ -45,8 +45,9 @@ class BeamTree:
 
         score = log_prob / length ** length_penalty
 
-    `hypotheses` are the finished ones that generation returned, best first, as (step, index of the node).  `texts` are
-    their texts.  Generation does not keep finished hypotheses that better ones displace, so they are missing here too.
+    `hypotheses` are the finished hypotheses that generation returned, best first, each as (step, index of the node).
+    `texts` are their texts.  Generation drops a finished hypothesis if better ones displace it, so the tree does not
+    have it either.
     """
 
     source_text: str
@@ -96,7 +97,7 @@ def beam_tree(
         model: any encoder-decoder that the lens supports.
         tokenizer: its tokenizer.
         source: the text.
-        num_beams: the beam width; other options are the checkpoint's.
+        num_beams: the beam width; all other decoding options are the checkpoint's.
         first: the id that hypotheses must begin with (a language tag); None: the checkpoint's default.
         tagging: the language tags of the source; see `tagging`.
 

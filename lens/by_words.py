@@ -30,7 +30,7 @@ class Unit:
 class WordMap:
     """Maps by words, as `word_map` returns them: [L,H,rows,columns], or [L,rows,columns] without heads.
 
-    There is a row for each of `rows` and a column for each of `columns`.  `row_meaning` is "predicts" or "reads":
+    Each unit of `rows` has a row, and each unit of `columns` has a column.  `row_meaning` is "predicts" or "reads":
     whether the row of a target word averages the steps that predict it or the steps that read it.
     """
 
@@ -78,13 +78,13 @@ def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "p
     Args:
         trace: any trace.
         kind: "encoder", "decoder" or "cross".
-        view: a view that the trace holds.
+        view: a view that the trace has.
         rows: the steps that are averaged into the row of a target word: those that predict its tokens ("predicts"), or
-            those that read them ("reads"), each one step later.  With "reads" the first row is the start token's.  A
-            target without `</s>` has no step that reads its last token, so its last word lacks that step.
+            those that read them ("reads"), which come one step later.  With "reads", the first row belongs to the start
+            token.  A target without `</s>` has no step that reads its last token, so its last word lacks that step.
 
     Raises:
-        UserError: a view that the trace does not hold.
+        UserError: a view that the trace does not have.
     """
     both = map_units(trace, kind, rows=rows)
     return WordMap(kind, view, rows, *both, by_units(trace.maps(kind, view), *both))

@@ -35,7 +35,8 @@ WAYS: tuple[Way, ...] = get_args(Way)
 
 @dataclass(frozen=True)
 class Calibrator:
-    """Calibrates the steps of a model: removes label `smoothing` e, then divides by `temperature` T.
+    """Calibrates the probabilities of each step: removes the effect of label `smoothing` e, then divides the logits by
+    `temperature` T.
 
     See Szegedy et al. 2016 and Guo et al. 2017.  Raises ValueError for a smoothing outside 0 to 1, or a temperature
     that is not above 0.
@@ -188,9 +189,9 @@ class LanguageCalibration:
 
 @dataclass(frozen=True)
 class Calibration(Measurement):
-    """The calibrations of a run by target language, measured on `measured_on`.
+    """The calibration of a run for each target language, measured on the data `measured_on`.
 
-    `weights` is the fingerprint of the weights that it is valid for.
+    `weights` is the fingerprint of the only weights that the calibration is valid for.
     """
 
     measured_on: str
@@ -206,6 +207,8 @@ class Calibration(Measurement):
         return found.kept.calibrator if found else None
 
     def sentence_calibrator(self, language: str) -> SentenceCalibrator | None:
-        """The calibrator of whole translations; None if there is none whose probabilities hold."""
+        """The calibrator of whole translations; None if it was not measured, or if its probabilities did not pass the
+        checks.
+        """
         found = self.languages.get(language)
         return found.sentences.calibrator if found and found.sentences and found.sentences.holds else None

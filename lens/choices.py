@@ -23,7 +23,9 @@ from .teacher_forcing import by_length, eval_mode, forced_pass
 
 @dataclass(frozen=True)
 class Choice:
-    """The step at which two translations of a source differ: `right` or `wrong` follows `prefix_ids`."""
+    """The step at which two translations of a source differ: after `prefix_ids`, one has the token `right` and the
+    other `wrong`.
+    """
 
     source_ids: tuple[int, ...]
     prefix_ids: tuple[int, ...]
@@ -36,9 +38,9 @@ class Choice:
 
     @classmethod
     def between(cls, source_ids: Sequence[int], right_ids: Sequence[int], wrong_ids: Sequence[int]) -> "Choice":
-        """The first difference between the right and the wrong translation.
+        """The choice at the first difference between the right and the wrong translation.
 
-        Raises ValueError if there is none.
+        Raises ValueError if no step differs.
         """
         for t, (right, wrong) in enumerate(zip(right_ids, wrong_ids, strict=False)):
             if right != wrong:
@@ -95,8 +97,8 @@ class Ablations:
 class MinimalPairs:
     """Pairs of choices (receiver, donor) for activation patching (Vig et al. 2020).
 
-    Donors run once, so that many patches can be tried.  Raises UserError if a receiver and its donor differ in length,
-    on either side, up to the step of the choice.
+    The model runs each donor only once, so that many patches can be tried.  Raises UserError if a receiver and its
+    donor have different numbers of source tokens, or of target tokens before the choice.
     """
 
     def __init__(self, model: PreTrainedModel, pairs: Sequence[tuple[Choice, Choice]]):
@@ -119,14 +121,14 @@ class MinimalPairs:
         layers: Iterable[tuple[Stack, int]] = (),
         where: Sequence[Mapping[Stack, Iterable[int]]] | None = None,
     ) -> np.ndarray:
-        """[N]: the margin log p(right) - log p(wrong) of each receiver, patched from its donor.
+        """The margin log p(right) - log p(wrong) of each of the N receivers while it is patched from its donor: [N].
 
-        The prediction has flipped if the margin was positive before and is negative now.
+        A patch flips the prediction if the margin is positive without it and negative with it.
 
         Args:
             heads: (kind, layer, head) of the heads to patch.
             layers: ("encoder" or "decoder", layer) of the residual streams to patch.
-            where: for each pair the positions to patch: source positions in "encoder", decoder steps in "decoder" (for
+            where: for each pair, the positions to patch: source positions in "encoder", decoder steps in "decoder" (for
                 decoder and cross-attention heads).  All positions of a stack that is not named are patched.
         """
         heads, layers = list(heads), list(layers)

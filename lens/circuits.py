@@ -59,10 +59,10 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class SentencePair:
-    """A sentence (`receiver`) and the sentence that its parts are corrupted from (`donor`).
+    """A sentence (`receiver`), and the sentence (`donor`) whose activations replace those of corrupted parts.
 
-    Both are read up to the token at which their translations differ.  If they differ in length, a `mapping` joins their
-    words.
+    The model reads both sentences up to the token at which their translations differ.  If the sources differ in length,
+    a `mapping` joins their words.
     """
 
     receiver: Choice
@@ -71,7 +71,7 @@ class SentencePair:
 
     @classmethod
     def between(cls, receiver: TraceData, donor: TraceData) -> "SentencePair":
-        """The pair of two traces.
+        """Make the pair from two traces.
 
         Raises UserError if their translations are equal, or if no words can be joined.
         """
@@ -107,8 +107,9 @@ class Ranked:
 class Circuit:
     """The parts of a model, ordered by their importance for a difference; the first `size` parts are the circuit.
 
-    They are the fewest parts in this order that keep `share` of the difference.  `margin` is the margin of the
-    sentences and `corrupted` the margin with every part corrupted, in nats.  Both are means over `pairs`.
+    The circuit has the fewest parts in this order that keep `share` of the difference.  `margin` is the margin of the
+    sentences without corruption, and `corrupted` the margin with every part corrupted, both in nats.  Both are means
+    over `pairs`.
     """
 
     share: float
@@ -136,7 +137,8 @@ def parts_of(model: PreTrainedModel) -> tuple[Part, ...]:
 def find_circuit(model: PreTrainedModel, pairs: Sequence[SentencePair], *, share: float = 0.9) -> Circuit:
     """Find the circuit that distinguishes the sentences of minimal pairs, by greedy pruning with exact patches.
 
-    The search needs about P²/2 short passes for each pair and P parts, and fewer for more than twenty parts.
+    With P parts, the search needs about P²/2 short passes for each pair, and fewer than that with more than twenty
+    parts.
 
     Args:
         model: any encoder-decoder that the lens supports.

@@ -65,7 +65,7 @@ class Corpus:
 
     @classmethod
     def load(cls, folder: str | Path) -> "Corpus":
-        """Open the folder of `trace_corpus`, finished or not.
+        """Open a folder that `trace_corpus` wrote, even if the run was interrupted.
 
         Raises UserError for any other folder.
         """
@@ -80,7 +80,7 @@ class Corpus:
 
     @property
     def parts(self) -> list[Path]:
-        """Its Parquet files, in order; pandas, DuckDB and Polars read them too."""
+        """The Parquet files of the corpus, in order; pandas, DuckDB and Polars can read them too."""
         return sorted(self.folder.glob("part-*.parquet"))
 
     def __len__(self) -> int:
@@ -93,7 +93,7 @@ class Corpus:
 
     @property
     def left_out(self) -> dict[int, str]:
-        """The lines that were not traced, by number from 1, with the reason."""
+        """The lines that were not traced: the line number, from 1, and the reason."""
         return {row["line"]: row["left_out"] for row in self.rows(["left_out"]) if row["left_out"]}
 
     @property
@@ -102,9 +102,9 @@ class Corpus:
         return next(filter(None, map(shapes_of, self.parts)), {})
 
     def tables(self, names: Sequence[str] | None = None) -> "Iterator[pa.Table]":
-        """Some columns, or all, one batch of lines at a time, so memory does not grow with the corpus.
+        """Read some columns, or all, one batch of lines at a time, so that memory use does not grow with the corpus.
 
-        Raises UserError for a column that was not kept.
+        Raises UserError for a column that was not stored.
         """
         if missing := set(names or ()) - set(self.columns):
             raise UserError(f"{self.folder} has no column {min(missing)!r}: it has {', '.join(self.columns)}; a new"
@@ -115,7 +115,7 @@ class Corpus:
                     yield file.read_row_group(group, columns=None if names is None else [*names])
 
     def rows(self, names: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-        """The lines one by one, always with the column `line`; arrays are NumPy arrays in their shape."""
+        """Read the lines one by one, always with the column `line`; arrays are NumPy arrays with all their axes."""
         wanted = [*dict.fromkeys(("line", *(names or self.columns)))]
         maps = any(name.partition(".")[2] in VIEWS for name in wanted)
         read = [*dict.fromkeys((*wanted, *(("source_tokens", "target_tokens") if maps else ())))]
@@ -128,17 +128,17 @@ class Corpus:
                 yield {name: _shaped(name, row, shapes) for name in wanted}
 
     def to_pandas(self, names: Sequence[str] | None = None) -> "pandas.DataFrame":
-        """Some columns, or all, as a DataFrame in memory, one row for each line; arrays have their shape."""
+        """Some columns, or all, as a DataFrame in memory with one row for each line; arrays have all their axes."""
         import pandas
 
         rows = list(self.rows(names))
         return pandas.DataFrame(rows, columns=[*(rows[0] if rows else self.columns)]).set_index("line")
 
     def to_xarray(self) -> "xarray.Dataset":
-        """The numbers of each line as a Dataset by line, layer and head, and by sink or offset where the column has
-        one.
+        """The numeric columns as a Dataset with dimensions for line, layer and head, and for sink or offset where a
+        column needs it.
 
-        Maps, steps and texts are missing, because their length differs between lines.  Lines that were not traced are
+        Maps, steps and texts are left out, because their length differs between lines.  Lines that were not traced are
         NaN.
 
         Raises UserError if xarray is not installed.
@@ -157,16 +157,16 @@ class Corpus:
                               attrs={name: str(value) for name, value in self.settings.items()})
 
     def summary(self) -> "pandas.DataFrame":
-        """The means over lines of all statistics of heads: a row for each kind, layer, head and measure.
+        """The mean over lines of every statistic that describes a head: a row for each kind, layer, head and measure.
 
         Columns:
 
         - `measure`: `entropy`, `sink end`, `offset -1`, `role previous` and so on;
         - `value`, `low`, `high`: the mean and its 95 % bootstrap interval over groups of lines;
-        - `even`, `even_low`, `even_high`: the same for a head with even weights (for roles);
+        - `even`, `even_low`, `even_high`: the same figures for a head with even weights (only for roles);
         - `lines`: the number of lines.
 
-        A score suggests a role.  `seq2see measure` tests the role against the other baselines too.
+        A high score only suggests a role.  `seq2see measure` also tests the role against other baselines.
         """
         import pandas
 

@@ -63,13 +63,14 @@ def trace_corpus(
 
     Args:
         translator: a `Translator`.
-        pairs: (source, translation), from a list, a file or a generator.  The annotation of a `GoldPair` adds roles.
-        out: a folder for the result: new, or started before with the same arguments.
-        keep: what to store: `maps` of all `views`, log-probabilities of the `steps`, and for each head `entropy`,
-            `sinks`, the mean map by relative position (`offsets`) and `roles`.
-        views: names of `lens.VIEWS` for `maps`; all but `raw` take time.
-        source: as in a call of the translator.
-        target: as in a call of the translator.
+        pairs: pairs (source, translation), from a list, a file or a generator.  The annotation of a `GoldPair` makes it
+            possible to score more roles.
+        out: the folder for the result: a new one, or that of an interrupted run with the same arguments.
+        keep: what to store: `maps` (in all `views`), `steps` (with log-probabilities) and, for each head, `entropy`,
+            `sinks`, `offsets` (the mean map by relative position) and `roles`.
+        views: names from `lens.VIEWS` for `maps`; every view except `raw` takes extra time.
+        source: the source language, as in a call of the translator.
+        target: the target language, as in a call of the translator.
 
     Raises:
         UserError: an unknown view or `keep`; an item that is not a pair; a folder with other contents or other pairs.

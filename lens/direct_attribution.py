@@ -35,14 +35,14 @@ Token = int | str  # an id, or a text that is one token
 
 @dataclass(frozen=True, eq=False)
 class LogitAttribution:
-    """The contribution of each decoder block to the logit of `tokens` [T], or to its difference from that of
-    `contrasts`.
+    """The contribution of each decoder block to the logit of `tokens` [T] or, with `contrasts`, to the difference
+    between the logits of the two tokens.
 
     - `decoder`, `cross` [L,H,T]: the heads of self-attention and cross-attention;
     - `feed_forward` [L,T]: the feed-forward layers with their biases;
     - `embedding` [T]: the decoder's input;
     - `constant` [T]: the biases of attention, norms and output;
-    - `logits` [T]: the model's own figure.
+    - `logits` [T]: the model's own logit, or difference of two logits.
     """
 
     tokens: tuple[int, ...]
@@ -75,8 +75,8 @@ def logit_attribution(
         trace: any trace.
         token: the token whose logit is explained: an id, a text that is one token, or a list with an id for each step;
             None: the token that each step predicts.
-        contrast: a second token, in the same forms.  The contributions are then to the difference of the two logits:
-            why *il* and not *elle*.
+        contrast: a second token, in the same forms.  The contributions are then to the difference of the two logits,
+            which shows why the model writes *il* and not *elle*.
 
     Raises:
         UserError: a text that is not a single token, an id that the model does not have, or a model whose blocks cannot

@@ -32,7 +32,7 @@ class Contextual:
     """The vectors of a word in a sentence, before and after each encoder layer.
 
     `layers` [L+1,D] has the input of the first layer, with positions, and the output of each layer.  `without_position`
-    [D] is this input without positions, which does not depend on the sentence.
+    [D] is the input of the first layer without positions, which does not depend on the sentence.
     """
 
     text: str
@@ -43,7 +43,7 @@ class Contextual:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A token of the vocabulary, its similarity, and its rank, from 1; `asked` marks tokens of the query."""
+    """A token of the vocabulary, its similarity, and its rank, from 1; `asked` is True for tokens of the query."""
 
     text: str
     value: float
@@ -108,7 +108,7 @@ def static(
 ) -> np.ndarray:
     """The embedding [D] of a word, unscaled; the mean over its tokens.
 
-    Raises UserError for a word that the vocabulary has only as bytes, or not at all.
+    Raises UserError for a word that the vocabulary can only spell in bytes, or not at all.
     """
     return token_vectors(model, _token_ids(tokenizer, word), side=side).mean(0)
 
@@ -176,7 +176,7 @@ def neighbours(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, word: str, *, by: Measure = "cosine", count: int = 10,
     side: Side = "source",
 ) -> list[Neighbour]:
-    """The `count` tokens nearest to a word, without the word's own tokens.
+    """The `count` tokens nearest to a word, excluding the word's own tokens.
 
     The similarity is cosine, or the dot product, which favours long vectors.  Raises UserError for a word outside the
     vocabulary.
@@ -192,8 +192,8 @@ def analogy(
     """The `count` tokens nearest to a - b + c (king - man + woman: Mikolov et al. 2013), and the rank of the expected
     answer.
 
-    The words of the query are ranked too, and marked.  They are often nearest, and many analogies hold only without
-    them (Nissim et al. 2020).
+    The words of the query are ranked too, and marked.  They are often the nearest, and many analogies hold only if
+    these words are excluded (Nissim et al. 2020).
 
     Returns:
         The tokens, and the rank of `expected`, from 1, or None.

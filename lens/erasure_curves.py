@@ -23,8 +23,8 @@ from .trace_data import TraceData
 class Curves:
     """Deletion and insertion curves of a map: `deletion` and `insertion`, each [J,I+1].
 
-    They hold the probability of each target word, the geometric mean over its tokens, with 0 to all I source words
-    erased or kept.  Words with the largest numbers in the row come first.
+    A row is the probability of one target word (the geometric mean over its tokens) with 0 to all I source words erased
+    (deletion) or kept (insertion).  Source words with the largest numbers in the map's row come first.
     """
 
     deletion: np.ndarray
@@ -32,7 +32,9 @@ class Curves:
 
     @property
     def areas(self) -> tuple[np.ndarray, np.ndarray]:
-        """[J] and [J]: the areas under both curves, from 0 to 1, by the trapezoid rule; the width of a curve is 1."""
+        """The areas under the deletion curves [J] and the insertion curves [J], from 0 to 1, by the trapezoid rule; the
+        width of a curve is 1.
+        """
         deletion, insertion = (np.trapezoid(curve, dx=1 / (curve.shape[-1] - 1), axis=-1)
                                for curve in (self.deletion, self.insertion))
         return deletion, insertion
@@ -43,8 +45,9 @@ def curves(
 ) -> list[Curves]:
     """The deletion and insertion curves of some maps [J,I] of target words and source words, as `shares` returns them.
 
-    Words with equal numbers keep the order of the text.  Each set of words is read once for all maps.  Raises UserError
-    for a sentence without words on one side, and for a tokenizer without an unknown token.
+    Words with equal numbers keep the order of the text.  The model reads each set of remaining words only once,
+    whatever the number of maps.  Raises UserError for a sentence without words on one side, and for a tokenizer without
+    an unknown token.
     """
     sources = len(trace.source_words)
     if not sources or not trace.target_words:

@@ -56,17 +56,17 @@ def effects(
 
     Keys of the result:
 
-    - `log_odds` [U]: in nats, without intervention, for each unit of `units(trace.target, trace.target_words)`.  A unit
-      is a word of the translation or a token outside words.
+    - `log_odds` [U]: the log-odds in nats, without intervention, for each of
+      `units(trace.target, trace.target_words)`.  A unit is a word of the translation or a token outside words.
     - `heads`: the effect of replacing each head by its mean; each has its `kind`, `layer` and `head`.
-    - `heads_take`: about how many seconds all heads would take, if this exceeds `seconds`; then `heads` is empty.
-      Otherwise None.
+    - `heads_take`: if switching off every head would take longer than `seconds`, the estimated number of seconds;
+      `heads` is then empty.  Otherwise None.
     - `erased`: the effect of erasing each of `trace.source_words`.
-    - `others`: the effect of putting each of the given texts in place of the source, with the same translation.
+    - `others`: the effect of replacing the source by each of the texts in `others`, with the translation unchanged.
 
     Each effect has for every unit:
 
-    - `log_odds`: with the intervention;
+    - `log_odds`: the log-odds with the intervention;
     - `steps`: the decoder step of the unit whose log-probability changes most;
     - `instead`: the word that the model would write there: the most probable token, completed to a word.  It is None if
       the model would still write this word, or would not have written it without the intervention either.
@@ -76,7 +76,7 @@ def effects(
         tokenizer: its tokenizer.
         trace: any trace.
         means: the mean output of each head; see `mean_outputs` and `head_means`.
-        others: other source texts.
+        others: texts to put in place of the source.
         seconds: the maximum time for switching off every head.
     """
     weigh = _Weighing(model, tokenizer, trace)

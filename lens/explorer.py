@@ -151,12 +151,12 @@ def to_html(
 ) -> str:
     """A trace as one HTML page that works offline, from a file, and in a sandboxed frame.
 
-    The page opens at the given map.  User text enters it as JSON data only.
+    The page opens at the given map.  The page contains user text only as JSON data.
 
     Args:
         trace: any trace.
         unseen: source words that were not in the training text.
-        roles: the roles of `seq2see measure`.
+        roles: the roles of heads that `seq2see measure` found.
         view, kind, layer, head, words, rows: the map, as in `picture`.
 
     Raises:

@@ -28,11 +28,11 @@ def measure_trust(
     """Measure how faithful every map of cross-attention is, in all views of the traces, including left_out.
 
     Args:
-        dev: traces for choosing the best map of each view, by AER, or by tau without gold links.  Read once.
-        test: traces for all reported figures.  Read once.
-        dev_gold: the gold links of `dev`; None: unknown.
-        test_gold: the gold links of `test`; None: unknown.
-        measured_on: the name of the data, for the record.
+        dev: traces for choosing the best map of each view: by AER or, without gold links, by tau.  They are read once.
+        test: traces for all reported figures.  They are read once.
+        dev_gold: the gold links of `dev`; None if there are none.
+        test_gold: the gold links of `test`; None if there are none.
+        measured_on: the name of the data, to store with the figures.
         groups: the group of each test sentence; variants of one sentence share a group.  Intervals are over groups.
         weights: the fingerprint of the model's weights.
         supervised: the heads (layer, head) that were trained with gold links.

@@ -75,10 +75,10 @@ class Edge:
 
 @dataclass(frozen=True)
 class ContributionGraph:
-    """The graph of the step that predicts `token`, with edges of at least the share `threshold`.
+    """How the prediction of `token` at one step is composed: a graph whose edges have at least the share `threshold`.
 
     `kept` is the share of the prediction that reaches the embeddings through these edges.  `from_source` is the part of
-    `kept` from the source.
+    `kept` that comes from the source.
     """
 
     step: int

@@ -25,9 +25,9 @@ BLOCKS = 10_000  # drawn for `intervals` at most: 80 MB of draws
 
 
 class Estimate(NamedTuple):
-    """A measured value with a lower and an upper end.
+    """A measured value with a lower and an upper bound.
 
-    The ends are a 95 % bootstrap interval (`of`), or the lowest and highest of several seeds (`seeds`).
+    The bounds are a 95 % bootstrap interval (`of`), or the lowest and highest value of several seeds (`seeds`).
     """
 
     value: float
@@ -36,7 +36,7 @@ class Estimate(NamedTuple):
 
     @classmethod
     def of(cls, values: np.ndarray | Sequence[float], groups: Sequence[str] | np.ndarray | None = None) -> Self:
-        """A mean and its interval, over `groups`; NaN without values."""
+        """The mean of some values and its interval, resampled by `groups`; NaN without values."""
         values = np.asarray(values, dtype=float)
         if not len(values):
             return cls(math.nan, math.nan, math.nan)
@@ -160,10 +160,10 @@ def agreement(
     """The alignment error rate, precision and recall of links over sentences (Och and Ney 2003, section 4.2).
 
     Args:
-        found: the links (source word, target word) of each sentence.
+        found: the links (source word, target word) of each sentence that are compared with `gold`.
         gold: the gold links of each sentence.
         groups: the group of each sentence; variants of one sentence share a group and are resampled together.
-        seed: of the bootstrap.
+        seed: the seed of the bootstrap.
 
     Returns:
         `aer`, `precision` and `recall`, from 0 to 1, each with its 95 % bootstrap interval.

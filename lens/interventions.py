@@ -63,7 +63,7 @@ def ablate(
 
         output = sum over the other heads of W_O^h (weights^h v^h)  +  sum over these heads of W_O^h means[h]
 
-    With zeros this is the mask of Michel et al. 2019, section 2.3.  Every pass of the model inside the block is
+    With zeros, this is the head mask of Michel et al. 2019, section 2.3.  Every pass of the model inside the block is
     affected, including `generate` with cache and beams.  The attention weights of the same layer stay as they are.
 
     Args:
@@ -183,9 +183,9 @@ def _means(
 class Recording:
     """The activations of one teacher-forced pass of B sentences: the result of `record` and an argument of `patch`.
 
-    `mixed` has the input of each W_O [B,T,H*E] by (kind, layer); head h owns columns h*E to (h+1)*E. `stream` has the
-    residual stream after each layer [B,T,D] by ("encoder" or "decoder", layer).  T counts source positions in the
-    encoder and decoder steps elsewhere.
+    `mixed` has the input [B,T,H*E] of each output projection W_O, by (kind, layer).  Columns h*E to (h+1)*E are the
+    output of head h.  `stream` has the residual stream after each layer [B,T,D] by ("encoder" or "decoder", layer).  T
+    counts source positions in the encoder and decoder steps elsewhere.
     """
 
     mixed: dict[tuple[Kind, int], torch.Tensor]
@@ -262,9 +262,9 @@ def steer(
     A temperature below 1 makes attention sharper, and one above 1 more even.  T5's scores are not scaled, and include
     its relative position bias.  A trace made inside the block shows the weights in use.
 
-    Temperatures work in forced passes and in `generate`, with cache and beams.  So do weights of encoder heads.
-    Weights of decoder and cross-attention heads need all steps at once, so they work in forced passes only.  All
-    sentences of a batch are changed alike.
+    Temperatures work in teacher-forced passes and in `generate`, with cache and beams.  So do weights of encoder heads.
+    Weights of decoder and cross-attention heads need all steps at once, so they work in teacher-forced passes only.
+    The change is the same for all sentences of a batch.
 
     Args:
         model: any encoder-decoder that the lens supports.

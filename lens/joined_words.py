@@ -25,7 +25,8 @@ class WordMapping:
     target: Joined
 
     def weights(self, axis: Literal["source", "target"], own: int, theirs: int) -> torch.Tensor:
-        """[own,theirs]: the weights of the donor's positions in each mean; 0 for a position without a counterpart.
+        """A matrix [own,theirs]: the weight of each donor position in the mean for each receiver position.  Rows
+        without a counterpart are 0.
 
         Raises UserError if no position has a counterpart, or if the mapping belongs to longer texts.
         """
@@ -49,16 +50,16 @@ def word_mapping(
 ) -> WordMapping:
     """Map the positions of one trace to those of another by their words.
 
-    Shared words correspond in order.  Between shared words, equally many different words correspond one to one.
-    Special tokens correspond to themselves.  Words with equally many tokens are joined token by token.  Otherwise each
-    token is joined to the mean of all tokens of its counterpart.
+    Words that both texts share correspond in order.  The words between two shared words correspond one to one if both
+    texts have equally many there.  Special tokens correspond to themselves.  Words with equally many tokens are joined
+    token by token.  Otherwise each token is joined to the mean of all tokens of its counterpart.
 
     Args:
         receiver: the trace whose positions are mapped.
         donor: the trace whose positions they are mapped to.
-        source_words: the pairs of source words instead, from the receiver's index to the donor's, from 0 in
-            `trace.source_words`.
-        target_words: the pairs of target words instead.
+        source_words: pairs of source words to use instead of automatic matching, from the receiver's word index to the
+            donor's.  Indices count from 0 in `trace.source_words`.
+        target_words: the same for target words.
 
     Raises:
         UserError: no words correspond, or a word does not exist.

@@ -39,9 +39,9 @@ def logit_lens(
 ) -> list[LogitLens]:
     """The logit lens (nostalgebraist 2020) of each trace, with the `k` best candidates of each layer and step.
 
-    The model must be the one that the traces were made with.  The states after all layers replace the last layer's, as
-    a batch [L*B,T,D], so the model's own norm, scaling and biases turn them into logits.  Raises UserError for a model
-    whose layers cannot be reached.
+    The model must be the one that the traces were made with.  The states after every layer are put in place of the last
+    layer's output, as one batch [L*B,T,D].  So the model's own norm, scaling and biases turn them into logits.  Raises
+    UserError for a model whose layers cannot be reached.
     """
     check_model(model)
     sources, targets = [trace.source_ids for trace in traces], [trace.target_ids for trace in traces]

@@ -38,7 +38,7 @@ REPORTED = 0.01  # difference of two log-probabilities; smaller ones are roundin
 class Picture:
     """A map [R,C] and its meaning; masked cells are NaN.
 
-    `layer` and `head` are None for a view without them; `layers` and `heads` are their numbers.
+    `layer` and `head` are None for a view without them; `layers` and `heads` are the numbers of layers and heads.
     """
 
     view: str
@@ -78,12 +78,12 @@ class Picture:
 
     @property
     def cell(self) -> str:
-        """The meaning of the number in a cell."""
+        """What the number in a cell means."""
         return VIEW[self.view].cell
 
     @property
     def sums(self) -> str:
-        """The sum of a row."""
+        """What the sum of a row is, in words."""
         return VIEW[self.view].sums[self.kind]
 
 
@@ -95,13 +95,14 @@ def picture(
 
     Args:
         trace: any trace.
-        view: a view that the trace holds.
+        view: a view that the trace has.
         kind: "encoder", "decoder" or "cross".
         layer: from 0; None: the last one.
         head: from 0; None: the first one.
         words: group tokens by word: sums over columns, means over rows.  Rows of left_out and attributions are summed,
             because log-probabilities add up.
-        rows: "predicts" or "reads": whether a row of the decoder is named by the token that its step predicts or reads.
+        rows: "predicts" or "reads": whether a row of a decoder step is labelled with the token that the step predicts
+            or reads.
 
     Raises:
         UserError: a layer, head, view, kind or row meaning that does not exist.

@@ -35,8 +35,8 @@ def head_means(
 ) -> tuple[Means, int]:
     """The mean output of each head, and the number of sentences it is averaged over.
 
-    The sentences are the examples in the folder of a packaged model (`Translator.folder`).  Without them the mean is
-    over this trace only, and the number is 0.
+    The sentences are the examples in the folder of a packaged model (`Translator.folder`).  Without such examples, the
+    mean is over this trace only, and the number is 0.
     """
     return _over_examples(mean_outputs, model, tokenizer, trace, folder)
 

@@ -51,8 +51,8 @@ class Neuron:
     """The activity of one neuron of a decoder layer at a step.
 
     `contribution` is its contribution to the logit, or to the difference of two logits: its activation times its output
-    weights along the direction of the logit.  `raises` and `lowers` are the tokens whose logits it changes most, per
-    unit of activation.  A neuron with a negative activation does the opposite.
+    weights along the direction of the logit.  `raises` and `lowers` are the tokens whose logits the neuron raises and
+    lowers most, per unit of activation.  A negative activation has the opposite effect.
     """
 
     layer: int
@@ -67,7 +67,7 @@ class Neuron:
 class Activation:
     """An activation of a neuron: the index of the sentence, the position with its token, and the value.
 
-    In the decoder the token is the one that the step reads.
+    In the decoder, the token is the one that the step reads.
     """
 
     sentence: int
@@ -91,8 +91,8 @@ def top_neurons(
         step: the decoder step, from 0.
         token: the token, as an id or a text that is one token; None: the token that the step predicts.
         contrast: a second token; the contributions are then to the difference of the two logits.
-        k: the number of neurons.
-        tokens: the number of tokens that each neuron promotes and suppresses most.
+        k: how many neurons to return.
+        tokens: how many tokens to list in `raises` and in `lowers`.
 
     Raises:
         UserError: a layer or step that does not exist, a layer without neurons of its own (a mixture of experts), a
@@ -136,8 +136,8 @@ def top_activations(
 ) -> dict[int, list[Activation]]:
     """Find where in a corpus given neurons are most active: the `k` largest activations of each, by absolute value.
 
-    The model reads the given targets (teacher forcing).  Memory is that of one batch, whatever the length of the
-    corpus.
+    The model reads the given targets (teacher forcing).  Memory use does not grow with the corpus: it is that of one
+    batch.
 
     Args:
         model: any encoder-decoder that the lens supports.
@@ -147,7 +147,7 @@ def top_activations(
         layer: the layer, from 0.
         neurons: the indices of the neurons.
         stack: "encoder" or "decoder".
-        k: the number of activations of each neuron.
+        k: how many activations to return for each neuron.
 
     Returns:
         The activations by neuron, the largest first.

@@ -33,8 +33,8 @@ def compare(first: TraceData, second: TraceData) -> ShownComparison:
     """Compare two models by their traces of one translation.
 
     Make the traces with `look_at`: `lens.compare(one.look_at(text, translation), other.look_at(text, translation))`.
-    Heads are matched within a layer, or within layers at the same relative depth if the models differ in depth.  Raises
-    UserError for traces of different texts.
+    Each head is matched with a head of the same layer or, if the models differ in depth, of a layer at the same
+    relative depth.  Raises UserError for traces of different texts.
     """
     return ShownComparison(**vars(two_models.compare(first, second)))
 

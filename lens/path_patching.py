@@ -49,9 +49,10 @@ def path_patch(
 ) -> Iterator[None]:
     """Patch only the direct paths from senders to receivers, inside a `with` block.
 
-    All other heads and feed-forward layers keep their outputs for these ids while the receivers are read.  Then only
-    the receivers are replaced, and everything after them follows.  If the receiver is the last `hook_resid_post` of the
-    decoder, the logits show the direct path to the output.  For forced passes over the same ids.
+    First, the values of the receivers are computed with the senders patched, while all other heads and feed-forward
+    layers keep their unpatched outputs.  Then only the receivers are replaced by these values, and everything after
+    them is recomputed.  If the receiver is the last `hook_resid_post` of the decoder, the logits show the direct path
+    to the output.  Use the block only for teacher-forced passes over the same ids.
 
     Args:
         model: any encoder-decoder that the lens supports.
@@ -150,7 +151,8 @@ def exact_patching(
         names: the activations to patch; `*` matches any text.
 
     Returns:
-        By name: [T,H], or [T] for activations without heads.  For attention patterns T are the rows.
+        A dictionary from each name to [T,H], or to [T] for activations without heads.  For attention patterns, T counts
+        rows.
     """
     check_model(model)
     whole = margins_of_batch(model, [choice])[0]

@@ -20,7 +20,7 @@ TEMPERATURES = 2.0 ** np.linspace(-3, 3, 25)  # [G]: 1/8 to 8, four to each doub
 
 
 def with_calibration(trace: Data, calibrator: Calibrator | None) -> Data:
-    """The trace with calibrated probabilities besides the model's own; unchanged if the calibrator is None.
+    """The trace with calibrated probabilities in addition to the model's own; unchanged if the calibrator is None.
 
     Raises UserError for a trace from JSON, which has no logits.
     """
@@ -32,7 +32,7 @@ def with_calibration(trace: Data, calibrator: Calibrator | None) -> Data:
 
 @dataclass(frozen=True, eq=False)
 class Outlook:
-    """The steps of a trace at one temperature.
+    """The probabilities of a trace at one temperature.
 
     `log_probs` [T] are the log-probabilities of the hypothesis's tokens and `entropies` [T] those of the steps, both in
     nats.  `top` has the best candidates of each step.
@@ -47,8 +47,8 @@ class Outlook:
 def outlook(trace: TraceData, *, temperature: float = 1.0, k: int = TOP) -> Outlook:
     """The probabilities of a trace at another temperature: `softmax(logits / temperature)` at each step.
 
-    A temperature below 1 makes them more confident, one above 1 less.  The order of the tokens stays the same.  `k` is
-    the number of candidates, from 1 to 20.
+    A temperature below 1 makes the model more confident, and one above 1 less confident.  The order of the tokens stays
+    the same.  `k` is the number of candidates, from 1 to 20.
 
     Raises UserError for a temperature that is not above 0, a k out of range, or a trace from JSON, which has no logits.
     """

@@ -57,7 +57,7 @@ class GoldPronoun:
 
 @dataclass(frozen=True)
 class GoldPair:
-    """A sentence pair with gold annotation; words are numbered as by `split_words`.
+    """A sentence pair with gold annotation; words are numbered as in `split_words`.
 
     `links` are (source word, target word).  `actions` and `states` are source words.  `adjectives` are (adjective,
     noun) in the source.  Sentences of one `group` are variants of each other and are resampled together.

@@ -41,10 +41,11 @@ def sinks(trace: TraceData, kind: Kind) -> np.ndarray:
 
 
 def sink_shares(trace: TraceData, kind: Kind, *, view: str = "raw") -> np.ndarray:
-    """The share of a view on each sink, averaged over rows: [L,H,3], or [L,3] for a view without heads.
+    """The share of each row that falls on each sink, averaged over the rows of a map: [L,H,3], or [L,3] for a view
+    without heads.
 
-    The sinks are the closing `</s>` of the source, tags with the decoder's start, and punctuation (Clark et al. 2019,
-    Xiao et al. 2023).  Raises UserError for a view that the trace does not hold.
+    The three sinks are the closing `</s>` of the source, language tags together with the decoder's start token, and
+    punctuation (Clark et al. 2019, Xiao et al. 2023).  Raises UserError for a view that the trace does not have.
     """
     maps = trace.maps(kind, view)
     total = maps.sum(-1)
@@ -71,7 +72,7 @@ def summarise(trace: TraceData) -> dict[str, Any]:
     """The figures of a trace as a dictionary for JSON: about the hypothesis, and about every layer and head of each
     kind.
 
-    Values of heads are nested lists [L][H].  Log-probabilities and entropies are in nats.  `sinks` has the shares on
+    Values per head are nested lists, [L][H].  Log-probabilities and entropies are in nats.  `sinks` has the shares on
     sinks by view; see `sink_shares`.
     """
     steps = len(trace.target) - trace.given

@@ -19,12 +19,12 @@ from .views import WITH_HEADS
 
 
 class Trace(TraceData):
-    """The record of one hypothesis, read by teacher forcing: every attention map, and the probabilities of every step.
+    """A record of one hypothesis under teacher forcing: every attention map, and the probabilities at every step.
 
     There are S source tokens, T decoder steps (`</s>` and a language tag are steps), L layers, H heads, W source words
     and V tokens in the vocabulary.  `source` has the source tokens.  Step t predicts the token `target[t]` and reads
-    `inputs[t]`: the start, then the previous prediction.  Maps are float32, in one dictionary for each kind of
-    attention, by view:
+    `inputs[t]`: the start token, then the token that the previous step predicts.  Each kind of attention has a
+    dictionary from the name of a view to its maps, in float32:
 
         encoder [L,H,S,S]   row: the source token being re-encoded        column: the source token looked at
         decoder [L,H,T,T]   row: the step, named by what it predicts      column: `inputs`; later ones are masked
@@ -32,15 +32,18 @@ class Trace(TraceData):
 
     The view "raw" always exists: the attention weights themselves (Vaswani et al. 2017, eq. 1).  Its rows sum to 1.
     `views.py` describes the other views, with their papers.  Views without heads have no axis H: [L,S,S], [L,T,T],
-    [L,T,S].  `left_out` [T,W] is the view of that name, in nats.
+    [L,T,S].  `left_out` [T,W] is the view "left_out" (erasure): the drop of each token's log-probability when a source
+    word is erased, in nats.
 
-    - `log_probs` [T], `entropies` [T], `top`: the model's own, before any generation rule, in nats.  `top` has the best
-      20 candidates of each step.
-    - `logits` [T,V], float16: shifted so that the best of each step is 0, where float16 is most precise.  The shift is
-      `top[t][0].log_prob + log_normalisers[t]`.  None in a trace from JSON.
-    - `given`: the number of forced tokens at the start (a language tag, a prefix), which do not count in `log_prob`.
-    - `engine`, `precision`, `score`, `engine_log_prob`: the engine that made the hypothesis, and its figures.  `engine`
-      is "" for a given translation.  Maps always come from the float32 weights.
+    - `log_probs` [T], `entropies` [T], `top`: log-probabilities and entropies of the model's own distribution, before
+      any generation rule, in nats.  `top` has the 20 most probable candidates of each step.
+    - `logits` [T,V], float16: shifted so that the largest logit of each step is 0, where float16 is most precise.  Add
+      `top[t][0].log_prob + log_normalisers[t]` to undo the shift.  None in a trace from JSON.
+    - `given`: the number of forced tokens at the start (a language tag, a prefix).  `log_prob` does not include these
+      tokens.
+    - `engine`, `precision`, `score`, `engine_log_prob`: the engine that generated the hypothesis, its precision, and
+      the score and log-probability that it computed.  `engine` is "" for a given translation.  Maps are always computed
+      with the float32 weights.
     - `trust`: the measured faithfulness of the views for this model; None if not measured.
     - `calibrated`: the calibrated probabilities; None if the model has no calibration or the caller
       asked for uncalibrated ones.
@@ -49,15 +52,15 @@ class Trace(TraceData):
 
     Raises:
         ValueError: arrays and tokens that do not fit together.
-        UserError: a view that the trace does not hold.
+        UserError: a view that the trace does not have.
     """
 
     def summary(self) -> dict[str, Any]:
-        """The figures of the trace, with sinks: see `summarise`."""
+        """The figures of the trace, with the shares on sinks: see `summarise`."""
         return summarise(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the trace as .json (for any program, without `logits`) or .npz (everything), by suffix.
+        """Write the trace to a .json file (for any program, without `logits`) or a .npz file (everything).
 
         Raises UserError for another suffix.
         """
@@ -65,7 +68,7 @@ class Trace(TraceData):
 
     @classmethod
     def load(cls, path: str | Path) -> "Trace":
-        """Read a file of `save`; nothing is unpickled.
+        """Read a file that `save` wrote; nothing is unpickled.
 
         Raises UserError for any other file, or a damaged one.
         """
@@ -74,8 +77,9 @@ class Trace(TraceData):
     def to_bertviz(self, view: str = "raw") -> dict[str, Any]:
         """The keyword arguments of BertViz's `head_view` and `model_view`: `head_view(**trace.to_bertviz())`.
 
-        BertViz uses the same names for the rows and the columns of the decoder, so both are the decoder's inputs: a row
-        is the step that reads its token.  `view` is "raw" or "norm".  Raises UserError for a view without heads.
+        BertViz labels the rows and the columns of decoder maps with the same tokens.  Both get the decoder's inputs: a
+        row belongs to the step that reads the token.  `view` is "raw" or "norm".  Raises UserError for a view without
+        heads.
         """
         with IMPORTS:
             import torch

@@ -64,11 +64,12 @@ def trace_hypotheses(
         model: any encoder-decoder that the lens supports.
         tokenizer: its tokenizer.
         sources: the texts.
-        target_ids: the predicted ids of each: the language tag if there is one, the tokens, `</s>`.
+        target_ids: the ids that the model is made to predict for each source: the language tag if there is one, the
+            tokens, `</s>`.
         source_language: the source language.
         target_language: the target language.
-        views: names in `VIEWS`; each except "raw" costs another pass or more.
-        given: the number of leading ids that were forced, not chosen: one number for all targets, or one each.
+        views: names from `VIEWS`; each except "raw" costs another pass or more.
+        given: the number of leading ids that were forced, not chosen: one number for all targets, or one for each.
         scores: the engine's scores of the hypotheses.
         engine_log_probs: the engine's log-probabilities of the hypotheses.
         engine: the name of the engine.
@@ -76,7 +77,7 @@ def trace_hypotheses(
         model_name: the model's name, for the trace.
 
     Raises:
-        UserError: a model that is not an encoder-decoder, does not hold float32 weights or does not return attention
+        UserError: a model that is not an encoder-decoder, does not have float32 weights or does not return attention
             weights; an unknown view; a text longer than the model's positions; a string instead of a list.
     """
     check_model(model)
@@ -128,7 +129,7 @@ def trace_texts(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sources: Sequence[str], targets: Sequence[str], *,
     source_language: str = "", target_language: str = "", model_name: str = "", views: Sequence[str] = ("raw",),
 ) -> list[Trace]:
-    """Trace given translations: as `trace_hypotheses`, with texts instead of ids.
+    """Trace given translations: like `trace_hypotheses`, with texts instead of ids.
 
     If generation must begin with a certain token (a language tag), so does the trace.  This token counts as given.
     """

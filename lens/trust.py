@@ -78,10 +78,11 @@ class MapTrust:
 class Trust(Measurement):
     """The faithfulness figures of every map of cross-attention, on `sentences` sentences of `measured_on`.
 
-    - `words`: the number of source words that taus compare, once for each target word.  These are words with an erasure
-      drop of at least NOISE, if there are two or more.
+    - `words`: the number of source words that taus compare, counted once for each target word.  A source word is
+      compared if erasing it changes the target word's log-probability by at least NOISE, and if there are two or more
+      such words.
     - `best`: the best map of each view, chosen on `chosen_on` other sentences.
-    - `weights`: the fingerprint of the measured weights; the figures are valid for no others.
+    - `weights`: the fingerprint of the measured weights; the figures are not valid for other weights.
     """
 
     measured_on: str

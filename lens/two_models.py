@@ -69,7 +69,7 @@ class Comparison:
     - `log_probs`: the log-probability of the whole translation under each model, in nats;
     - `words`: the words of the translation;
     - `heads`: the matched heads, the most different first;
-    - `alone`: heads without a partner, with the index of their model, 0 or 1;
+    - `alone`: heads without a partner, each with the index (0 or 1) of its model;
     - `traces`: the compared traces.
     """
 

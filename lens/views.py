@@ -149,13 +149,14 @@ def add_views(
     """Add views to traces; existing views are kept.
 
     Views differ in cost. norm, mixing and contributions cost one more pass together. left_out costs one pass for each
-    source word, occlusion and value_zeroing one for each token.  Attributions by gradients cost several for each step.
+    source word, and occlusion and value_zeroing cost one pass for each token.  Attributions by gradients cost several
+    passes for each step.
 
     Args:
         model: the model that the traces were made with.
         tokenizer: its tokenizer.
         traces: any traces.
-        views: names of `VIEWS`.
+        views: names from `VIEWS`.
 
     Raises:
         UserError: an unknown view; a model without float32 weights, or whose attention modules cannot be reached; an

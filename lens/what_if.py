@@ -26,7 +26,7 @@ from .tracing import trace_hypotheses
 
 @dataclass(frozen=True)
 class WhatIf:
-    """Translate again after a change; each method returns the traces before and after it.
+    """Translates before and after a change; the methods that make a change return the traces from before and after it.
 
     Args:
         model: any encoder-decoder that the lens supports.
@@ -46,16 +46,16 @@ class WhatIf:
     num_beams: int | None = None
 
     def as_it_is(self, source: str) -> Trace:
-        """The trace of the model's translation."""
+        """The trace of the model's translation, without a change."""
         return self._translate(source)
 
     def again(self, trace: Trace) -> Trace:
-        """The trace of the model's present translation of the same source, with the same given prefix."""
+        """Translate the source of a trace again, with the same forced prefix, and return the new trace."""
         return self._translate(trace.source_text, begun=trace.target_ids[: trace.given])
 
     def prefix(self, source: str, prefix: str) -> tuple[Trace, Trace]:
-        """The traces without a prefix, and with a translation that must begin with `prefix`, whose tokens count as
-        given.
+        """The traces of the free translation and of a translation that must begin with `prefix`.  The tokens of the
+        prefix count as given.
         """
         if not prefix.strip():
             raise UserError("the prefix to begin with is blank")
@@ -74,11 +74,15 @@ class WhatIf:
         return self.within(source, steer(self.model, temperatures={head: temperature}))
 
     def within(self, source: str, intervention: AbstractContextManager[Any]) -> tuple[Trace, Trace]:
-        """The traces outside and inside any context manager of the lens, such as `ablate(...)` or `steer(...)`."""
+        """The traces of the translations outside and inside any context manager of the lens, such as `ablate(...)` or
+        `steer(...)`.
+        """
         return self._translate(source), self._translate(source, within=intervention)
 
     def attention(self, trace: Trace, weights: Mapping[tuple[Kind, int, int], np.ndarray]) -> tuple[Trace, Trace]:
-        """The trace, and the trace of the same hypothesis with exactly these weights [rows, columns] of heads."""
+        """The given trace, and a trace of the same hypothesis while the heads use exactly the given weights [rows,
+        columns].
+        """
         for head, matrix in weights.items():
             expected = len(trace.row_tokens(head[0])), len(trace.column_tokens(head[0]))
             if np.shape(matrix) != expected:

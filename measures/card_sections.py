@@ -13,14 +13,16 @@ from .reliability import PICTURE, calibration_section, draw_reliability
 SHOWN = ("README.md", PICTURE, alignment_choice.FILE, calibration.FILE, roles.FILE, trust.FILE)  # may be measured again
 
 FAITHFULNESS = """\
-This table shows how far each view of cross-attention can be read as an explanation. Each row has the best map of a
-view. The best map was chosen on {chosen_on} sentences and measured on {sentences} other sentences of {measured_on}.
+This table shows how far each view of cross-attention can be read as an explanation. Each row has the best map of one
+view. The best map was chosen on {chosen_on} sentences. The figures were measured on {sentences} other sentences of
+{measured_on}.
 
-- AER: the alignment error rate, if the largest share of each row is read as a word link (0 % is perfect).
-- tau: Kendall's tau between two orders of the source words: by their share in the row, and by the drop in
-  log-probability when the word is erased (1: same order; 0: no relation).
-- Brackets: 95 % intervals.
-- supervised: the head was trained with word links.
+- AER: the alignment error rate if each target word is linked to the source word with the largest share in its row (0 %
+  is perfect).
+- tau: Kendall's tau between two rankings of the source words: by the share in the row, and by how far the
+  log-probability drops when the word is erased (1: same order; 0: no relation).
+- Brackets: 95 % bootstrap intervals.
+- supervised: the map is of a head, or includes a head, that was trained with word links.
 
 | view | map | AER | tau |
 | --- | --- | --- | --- |

@@ -25,19 +25,22 @@ from ..training.curve import BLUE, GREY, ORANGE, STYLE
 BINS = 15
 PICTURE = "reliability.png"  # beside the run
 CARD = """\
-ECE is the expected calibration error: the difference between the confidence of tokens and the share of right tokens,
-over 15 bins of equal size. Parentheses: 95 % intervals. The pairs were not used for fitting: {measured_on}.
-Seq2See shows probabilities that are calibrated with `calibration.json`. `generate` returns the model's own
-probabilities.
+ECE is the expected calibration error of the model's first choice at each step, given the reference up to that step. It
+is the mean difference between the confidence of the first choice and the share of first choices that equal the
+reference token, over 15 bins of equal size. Parentheses: 95 % intervals.
+
+These pairs were not used for fitting: {measured_on}. Seq2See shows probabilities that are calibrated with
+`calibration.json`. `generate` returns the model's own probabilities.
 
 {tokens}
 
 ![Accuracy of tokens against their confidence, before and after calibration]({picture})
 {sentences}"""
 SENTENCES = """
-The next table is about the calibrated probability that the best translation equals the reference. Each column is a band
-of this probability. Each cell has the mean probability, the share of translations that equal the reference and, in
-parentheses, the number of translations. The source sentences have one reference and were not used for fitting.
+The next table is about the calibrated probability that the best translation equals the reference. Each column after
+*corpus* is a range of this probability. A cell has the mean probability, then the share of translations that equal the
+reference, then the number of translations in parentheses. Each source sentence has one reference. The sentences were
+not used for fitting.
 
 {rows}
 
@@ -138,8 +141,10 @@ def _verdict(language: str, found: SentenceCalibration) -> str:
               + (f" (mean {one.bands[-1].confidence:.1%}; {one.bands[-1].right:.1%} equal the reference)."
                  if one.bands[-1].size else ".") for one in found.checks if one.decides and not one.holds]
     return f"{begin} Seq2See does not show this probability." \
-           f" {' '.join(faults) or 'There are no pairs to check it on.'} Required: at least" \
-           f" {LEAST_SURE} translations, and a difference of at most {100 * MOST_OFF:.0f} points."
+           f" {' '.join(faults) or 'There are no pairs to check it on.'} To show it, Seq2See" \
+           f" requires at least {LEAST_SURE} translations with a probability of at least {SURE:.0%}." \
+           f" Their mean probability may differ by at most {100 * MOST_OFF:.0f} points from the share that equals" \
+           " the reference."
 
 
 def describe(calibration: Calibration) -> str:

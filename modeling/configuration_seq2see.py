@@ -38,21 +38,21 @@ class Seq2SeeConfig(PreTrainedConfig):
         encoder_attention_heads, decoder_attention_heads: heads H of each side; D must be a multiple of both.
         encoder_ffn_dim, decoder_ffn_dim: inner width F of the feed-forward layers.
         activation_function: one of "relu", "gelu", "gelu_new", "silu".
-        dropout: probability for embeddings and for the output of every sub-layer.
-        attention_dropout: probability for attention weights.
-        activation_dropout: probability inside the feed-forward layer.
-        max_position_embeddings: positions in the sinusoid table, the maximum number of tokens in a text.
+        dropout: dropout probability of the embeddings and of the output of every sub-layer.
+        attention_dropout: dropout probability of the attention weights.
+        activation_dropout: dropout probability inside the feed-forward layer.
+        max_position_embeddings: rows of the sinusoid table, which is also the maximum number of tokens in a text.
         scale_embedding: multiply embeddings by sqrt(D), as Vaswani et al. 2017 (section 3.4) do.
-        tie_word_embeddings: whether the output shares the one embedding matrix of source and target.
-        language_pairs: the language pairs of the training, as `[["en", "fr"], ...]`; None if unknown.  With known
-            pairs, each row of labels begins with a language tag.
+        tie_word_embeddings: whether the output projection uses the embedding matrix that source and target share.
+        language_pairs: the language pairs that the model was trained on, as `[["en", "fr"], ...]`; None if unknown.  If
+            they are known, each row of labels must begin with a language tag.
         supervised_heads: cross-attention heads that were trained with gold word links, as `[[layer, head], ...]`, both
             counted from 0.
         blank_token_ids: the tokens that contain only white space, in a Seq2SeeTokenizer vocabulary; None if unknown.
 
     Raises:
         huggingface_hub.errors.StrictDataclassError: a value of the wrong type, out of bounds, or inconsistent with
-            another; the message has the expected and the given value.
+        another; the message shows the expected and the given value.
     """
 
     model_type = "seq2see"
@@ -92,7 +92,9 @@ class Seq2SeeConfig(PreTrainedConfig):
     use_cache: bool = True
 
     def to_dict(self) -> dict[str, Any]:
-        """Adds the names of the classes that Auto classes and pipelines load from the code beside config.json."""
+        """The configuration as a dictionary, with the names of the classes that Auto classes and pipelines load from
+        the code files beside config.json.
+        """
         auto_map = {
             "AutoConfig": "configuration_seq2see.Seq2SeeConfig",
             "AutoModel": "modeling_seq2see.Seq2SeeModel",
@@ -116,12 +118,12 @@ class Seq2SeeConfig(PreTrainedConfig):
                 raise ValueError(f"{name}: expected a probability from 0 to below 1, got {value}")
 
     def validate_kind(self) -> None:
-        """There is an encoder: transformers reads this field."""
+        """`is_encoder_decoder` is True: transformers reads this field."""
         if not self.is_encoder_decoder:
             raise ValueError(f"is_encoder_decoder: expected True, got {self.is_encoder_decoder}")
 
     def validate_shape(self) -> None:
-        """The heads divide the width, and the width is even: sinusoids come in sine-cosine pairs."""
+        """The width is a multiple of each number of heads, and even, because sinusoids come in sine-cosine pairs."""
         for name in ("encoder_attention_heads", "decoder_attention_heads"):
             if self.d_model % getattr(self, name):
                 raise ValueError(f"d_model {self.d_model} is not a multiple of {name} {getattr(self, name)}")

@@ -30,9 +30,9 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
 
     Args:
         name: a folder written by `save_pretrained`, or a Hub id.  The weights may have any floating-point type, in one
-            file or in shards.  They are safetensors or, if there are none, a `pytorch_model.bin`, of which torch reads
-            only the tensors.
-        trust_remote_code: run the model code in the folder.  Never read from a file.
+            file or in shards.  They are read from safetensors files or, if there are none, from `pytorch_model.bin`,
+            where torch loads nothing but tensors.
+        trust_remote_code: whether to run the model code in the folder.  No file can turn this on.
 
     Raises:
         UserError: a folder that does not exist; a damaged or invalid file; a model that is not an encoder-decoder, or

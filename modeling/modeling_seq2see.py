@@ -169,7 +169,8 @@ class Seq2SeeDecoder(Seq2SeePreTrainedModel):
             attention_mask: [B, P + T], 1 for real tokens and 0 for padding, where P tokens are already in the cache.
             encoder_attention_mask: [B, S], the mask of the source.
             past_key_values: keys and values of the P earlier tokens and of the source, extended in place.
-            position_ids: [B, T]; by default counted over the real tokens of the mask or, without one, over columns.
+            position_ids: [B, T]; by default they count the tokens that the mask marks as real or, without a mask, all
+                columns.
         """
         if (input_ids is None) == (inputs_embeds is None):
             raise ValueError("expected exactly one of decoder_input_ids and decoder_inputs_embeds")
@@ -215,7 +216,9 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
         self.post_init()
 
     def get_expanded_tied_weights_keys(self, all_submodels: bool = False) -> dict[str, str]:
-        """Both sides always use `shared`: `tie_word_embeddings` concerns only the output."""
+        """Encoder and decoder always share one embedding matrix, `shared`; `tie_word_embeddings` affects only the
+        output.
+        """
         return dict(self._tied_weights_keys)
 
     def set_input_embeddings(self, value: nn.Module) -> None:
@@ -236,13 +239,14 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
         use_cache: bool | None = None,
         **kwargs: Unpack[TransformersKwargs],
     ) -> Seq2SeqModelOutput:
-        """Source ids [B, S] and target ids [B, T] to target states [B, T, D].
+        """Compute target states [B, T, D] from source ids [B, S] and target ids [B, T].
 
         Args:
             attention_mask, decoder_attention_mask: [B, S] and [B, T], 1 for real tokens and 0 for padding.
-            decoder_position_ids: [B, T]; by default counted over the real tokens of the mask or, without one, over
-                columns.
-            encoder_outputs: an encoded source (or its values as a tuple), to avoid encoding it again.
+            decoder_position_ids: [B, T]; by default they count the tokens that the mask marks as real or, without a
+                mask, all columns.
+            encoder_outputs: the encoder's output for this source, as an object or a tuple, so that the source is not
+                encoded again.
         """
         if encoder_outputs is None:
             encoder_outputs = self.encoder(
@@ -281,7 +285,8 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
 class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
     """The translation model: `Seq2SeeModel` with the embedding matrix as output projection.
 
-    Padding on either side does not change a row's output: positions count the mask's real tokens.
+    Padding on the left or right does not change a row's output, because positions count only the tokens that the mask
+    marks as real.
     """
 
     _tied_weights_keys = {"lm_head.weight": "model.shared.weight"}
@@ -297,7 +302,9 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
     def generate(
         self, inputs: Any = None, generation_config: Any = None, logits_processor: Any = None, *more: Any, **kwargs: Any
     ) -> Any:
-        """As in transformers, except that a source of only white space and special tokens has an empty translation."""
+        """Generate as transformers does, but return an empty translation for a source of only white space and special
+        tokens.
+        """
         ids_BS, end = kwargs.get("input_ids") if inputs is None else inputs, self.config.eos_token_id
         if ids_BS is not None and end is not None:
             ends = end if isinstance(end, list) else [end]
@@ -308,7 +315,7 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
         return super().generate(inputs, generation_config, logits_processor, *more, **kwargs)
 
     def prepare_inputs_for_generation(self, input_ids: torch.LongTensor, **kwargs: Any) -> dict[str, Any]:
-        """Counts positions before a static cache changes the shape of the mask of a target prefix."""
+        """Count the positions of a target prefix before a static cache changes the shape of the prefix's mask."""
         mask = kwargs.get("decoder_attention_mask")
         inputs: dict[str, Any] = super().prepare_inputs_for_generation(input_ids, **kwargs)
         if mask is not None:
@@ -316,10 +323,10 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
         return inputs
 
     def prepare_decoder_input_ids_from_labels(self, labels: torch.Tensor) -> torch.Tensor:
-        """Labels [B, T] to decoder inputs [B, T]; transformers' seq2seq collator calls this.
+        """Make decoder inputs [B, T] from labels [B, T]; transformers' seq2seq collator calls this method.
 
         Raises:
-            ValueError: a row does not begin with a language tag, as the model's translations do.
+            ValueError: a row does not begin with a language tag, although the model's translations do.
         """
         if self.config.language_pairs and not torch.compiler.is_compiling():
             self._check_tags(labels)
@@ -356,16 +363,16 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
         num_items_in_batch: int | torch.Tensor | None = None,
         **kwargs: Unpack[TransformersKwargs],
     ) -> Seq2SeqLMOutput:
-        """Source ids [B, S] and target ids [B, T] to logits [B, T, V], and to a loss if labels are given.
+        """Compute logits [B, T, V], and a loss if labels are given, from source ids [B, S] and target ids [B, T].
 
         Args:
-            labels: [B, T], the tokens to predict; -100 is ignored in the loss.  Without a decoder input, `shift_right`
-                makes it from the labels.
+            labels: [B, T], the tokens to predict; -100 is ignored in the loss.  Without decoder inputs, `shift_right`
+                makes them from the labels.
             logits_to_keep: the positions whose logits are computed (`slice_logits_to_keep`): 0 for all, n for the last
                 n, or a boolean [B, T].  The logits of a boolean mask are flattened to [N, V].
-            num_items_in_batch: the number of labels in the whole batch if it comes in several parts.  The loss is then
-                the sum over this part divided by this number, so that accumulated gradients are exact.  Without it, the
-                loss is the mean over this part.
+            num_items_in_batch: the number of labels in the whole batch, if this call has only a part of the batch.  The
+                loss is then the sum over this part divided by this number, so that accumulated gradients are exact.
+                Without it, the loss is the mean over this part.
         """
         if labels is not None:
             use_cache = False

@@ -2,7 +2,7 @@
 
 `import seq2see` alone imports and registers nothing.  The first use of a public name imports it and registers the model
 classes with transformers' Auto classes.  The sub-packages (`seq2see.modeling`, `seq2see.training`, ...) are the folders
-beside this one; the links in here are for tools that follow imports without running them.
+beside this one.  The symbolic links in this folder are for tools that follow imports without running them.
 """
 
 from importlib import import_module

@@ -15,7 +15,7 @@ from .words import refuse_surrogates
 def encode_source(tokenizer: PreTrainedTokenizerBase, text: str, *, tagging: Tagging | None = None) -> list[int]:
     """Encode a source text to ids, `</s>` included.
 
-    `tagging` has the language tags for a model of another family; None: the tokenizer's own setting.
+    `tagging` has the language tags for a model that is not a Seq2See model; None: the tokenizer's own language setting.
     """
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.encode_source(text)
@@ -27,7 +27,8 @@ def encode_target(tokenizer: PreTrainedTokenizerBase, text: str, *, language: st
     """Encode a translation to ids, up to its `</s>`.
 
     The ids begin with the tag of the language.  If a model has no language tags, they begin with `first`, unless it is
-    None. mBART-25's tokenizer puts the language after `</s>`.  Generation starts from it, so it is not a step.
+    None. mBART-25's tokenizer puts the language tag after `</s>`.  Generation starts from this tag, so the tag is not a
+    step and is left out.
     """
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.encode_target(text, language=language)

@@ -30,14 +30,15 @@ Span = tuple[int, int]
 class Glossary:
     """Pairs of a source term and its target term; each source term occurs once.
 
-    A target term that equals its source term means "do not translate".  Matching takes time linear in the text.
+    A target term that equals its source term means "do not translate".  Matching takes time linear in the length of the
+    text.
     """
 
     pairs: tuple[tuple[str, str], ...]
 
     @classmethod
     def of(cls, pairs: Mapping[str, str] | Iterable[tuple[str, str]]) -> Glossary:
-        """The glossary of pairs as a person writes them.
+        """Make a glossary from pairs as people write them; spaces are normalised.
 
         Raises UserError for an item that is not a pair of terms.
         """
@@ -74,8 +75,8 @@ class Glossary:
         return _compiled(self._in_capitals)
 
     def found(self, text: str, *, capitals: bool = False) -> list[tuple[Span, str]]:
-        """The source terms in a text, in order: the span of each, and its target term.  `capitals`: the text is in
-        capitals.
+        """The source terms that occur in a text, in order: the span of each, and its target term.  `capitals`: whether
+        the text is in capitals.
         """
         targets = self._in_capitals if capitals else self._targets
         pattern = self._pattern_in_capitals if capitals else self._pattern

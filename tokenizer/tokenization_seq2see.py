@@ -30,8 +30,8 @@ class Seq2SeeTokenizer(TokenizersBackend):
     `from_pretrained`, or as an attribute.  The stock TokenizersBackend cannot add a tag: its labels are `target </s>`,
     which the model rejects.
 
-    Parsing of special tokens is a switch of the shared backend.  Threads that share a tokenizer may all call `encode_*`
-    or all call the tokenizer, but not a mixture.
+    Whether special tokens in a text are recognised is a setting of the backend, which all threads share.  So threads
+    that share a tokenizer may all call `encode_*`, or all call the tokenizer itself, but must not mix the two.
 
     There is deliberately no `__init__`: with one, transformers would rebuild the tokenizer from parts of
     tokenizer.json.
@@ -62,13 +62,13 @@ class Seq2SeeTokenizer(TokenizersBackend):
 
     @property
     def languages(self) -> list[str]:
-        """The target languages that have a tag, in slot order."""
+        """The target languages that have a tag, in the order of their tag slots."""
         slots = self.convert_ids_to_tokens(list(range(FIRST_TAG, FIRST_TAG + TAG_SLOTS)))
         return tagged_languages(slots)
 
     @property
     def blank_token_ids(self) -> list[int]:
-        """The tokens that contain only white space; a space without a token is spelled in bytes."""
+        """The ids of the tokens that contain only white space, without the byte tokens that spell rarer spaces."""
         return sorted(id for text, id in self.get_vocab().items() if text.isspace())
 
     def tag_id(self, language: str) -> int:
@@ -78,7 +78,8 @@ class Seq2SeeTokenizer(TokenizersBackend):
         return FIRST_TAG + self.languages.index(language)
 
     def add_language(self, language: str) -> int:
-        """Assign a language the next free tag slot and return its id; a language with a tag keeps it."""
+        """Assign a language the next free tag slot and return the tag's id; a language that already has a tag keeps it.
+        """
         languages = self.languages
         if language not in languages:
             new = tag_slots([*languages, language])
@@ -92,10 +93,10 @@ class Seq2SeeTokenizer(TokenizersBackend):
 
     def train_new_from_iterator(self, text_iterator: Iterable[str | Sequence[str]], vocab_size: int,
                                 *_: Any, **other: Any) -> "Seq2SeeTokenizer":
-        """A tokenizer with the same tags and a vocabulary for other texts, given one by one or in batches.
+        """Train a tokenizer with the same tags on other texts; the iterator yields texts or batches of texts.
 
-        It uses `train_tokenizer`, because transformers' own method would leave out the byte tokens.  So it adds no
-        special tokens.
+        This method uses `train_tokenizer`, because transformers' own method would leave out the byte tokens.  It cannot
+        add special tokens.
         """
         if any(other.get(name) for name in ("new_special_tokens", "special_tokens_map")):
             raise UserError("a Seq2See vocabulary has only its own special tokens: omit this argument")
@@ -103,14 +104,14 @@ class Seq2SeeTokenizer(TokenizersBackend):
         return train_tokenizer(texts, vocab_size=vocab_size, languages=self.languages)
 
     def encode_source(self, text: str) -> list[int]:
-        """The tokens, then `</s>`.
+        """The ids of the tokens, then of `</s>`.
 
         Raises UserError for a lone surrogate, which is half a character.
         """
         return self.encode_sources([text])[0]
 
     def encode_target(self, text: str, *, language: str) -> list[int]:
-        """The tag of the language, the tokens, then `</s>`: a row of labels."""
+        """The ids of the language's tag, the tokens and `</s>`: a row of labels."""
         return self.encode_targets([text], [language])[0]
 
     def encode_sources(self, texts: Sequence[str]) -> list[list[int]]:
@@ -126,7 +127,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
         return str(self.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
     def spans(self, ids: Sequence[int], text: str, *, language: str) -> list[TokenSpan]:
-        """The word and the characters of `text` that each token stands for: see `token_spans`."""
+        """The word and the characters of `text` that each token covers: see `token_spans`."""
         return token_spans(self, ids, text, language=language)
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:

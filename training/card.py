@@ -21,20 +21,21 @@ CARD = """\
 # {name}
 
 {what} from {source} to {targets}, {made} with Seq2See. The model is an encoder-decoder Transformer
-with {millions:.1f} M parameters. Seq2See shows its attention while it translates.
+with {millions:.1f} M parameters. Seq2See shows the attention of the model while it translates.
 
 ## Use
 {use}{examples}
 ## Scores
 {scores}
-The scores are of this model alone; another training gives other scores.{pipeline} Signatures: {signatures}
+These are the scores of this one model. If you train again, the scores differ.{pipeline} sacreBLEU signatures:
+{signatures}
 
 ## Training
 {started}| training pairs | steps | epochs | time (h:mm:ss) |
 | --- | --- | --- | --- |
 | {pairs:,} from `{data}` | {steps:,} | {epochs} | {time} |
 
-`run.yaml` has all settings, `metrics.json` all figures. Energy use was not measured.
+`run.yaml` has all settings, and `metrics.json` has all figures. Energy use was not measured.
 {before}{released}{guided}
 ![Loss and validation BLEU over the steps of the training](curve.png)
 
@@ -52,12 +53,12 @@ The scores are of this model alone; another training gives other scores.{pipelin
 """
 
 EXAMPLES = """
-Example translations, unedited. Common sentences like these can be in the training data.
+These example translations are unedited. Common sentences like these can also be in the training data.
 
 {table}"""
 
 WITH_TRANSFORMERS = """\
-With transformers alone{code}:
+With transformers, without Seq2See{code}:
 ```python
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
@@ -69,7 +70,7 @@ print(tokenizer.decode(output[0], skip_special_tokens=True))
 """
 
 WITH_SEQ2SEE = """\
-With Seq2See. `trace` has the attention of every head for this translation:
+With Seq2See, where `trace` has the attention of every head for this translation:
 ```python
 from seq2see import Translator
 
@@ -85,35 +86,35 @@ LIMITS = """\
 - Seeing how an encoder-decoder model works by looking inside.
 
 ## Limits
-The model was trained on short sentences of one kind. It translates other kinds of text badly, and words that are not in
-`seen_words.json`.
+The model was trained on short sentences of one kind. It translates other kinds of text badly. It also mistranslates
+words that are not in `seen_words.json`.
 """
 
 LIMITS_OF_FOREIGN = """\
 ## Intended use
-- Translating texts like the data for fine-tuning.
+- Translating texts like the fine-tuning data.
 - Seeing how an encoder-decoder model works by looking inside.
 
 ## Limits
-The limits, the card and the licence of the original model apply too. This model may translate other kinds of text worse
-than the original model.
+The limits and the licence of the original model apply too: see its model card. This model may translate other kinds of
+text worse than the original model does.
 """
 
 STARTED = """\
-This section describes the last training only. It started from a model that had been trained before.
+This section describes the last training only. That training started from a model that had already been trained.
 
 """
 
 RELEASED = """
 The model is part of Seq2See {version} (commit {commit}).
-The seed of the training is {seed}. The weights are stored in float16 and loaded in float32. Scores and measurements are
-of the weights before rounding to float16. Rounding changes the log-probability of each translation in `examples.json`
-by at most {rounding:.4f}.
+The seed of the training is {seed}. The weights are stored in float16 and loaded in float32. Scores and measurements
+were made with the weights before rounding to float16. Rounding changes the log-probability of each
+translation in `examples.json` by at most {rounding:.4f}.
 """
 
 GUIDED = """
-Supervised cross-attention heads (layer.head): {heads}. They were trained with word links (guided alignment). Their
-maps show what they were trained for. These maps are no evidence about other heads.
+Supervised cross-attention heads (layer.head): {heads}. These heads were trained with gold word links (guided
+alignment), so their maps show what the heads were trained to show. The maps are not evidence about other heads.
 """
 
 

@@ -12,8 +12,8 @@ def read_glossary(path: str | Path) -> Glossary:
     """Read a glossary from a UTF-8 file; blank lines and lines that begin with `#` are skipped.
 
     Raises:
-        UserError: a row that is not a pair of terms, or that contradicts another row; the message has the file and the
-            row.
+        UserError: a row that is not a pair of terms, or that contradicts another row; the message names the file and
+            the row.
     """
     try:
         text = Path(path).read_text("utf-8-sig")

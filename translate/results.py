@@ -101,17 +101,18 @@ class Translation:
 
     - `text`: the best translation.
     - `source_text`: the caller's text in Unicode NFC.  A text without words has no hypotheses and is its own
-      translation, character for character.  If the model writes only blanks, the source replaces the hypotheses.
+      translation, character for character.  If all hypotheses contain only white space, their text is replaced by the
+      source text.
     - `segments`: the translations of the parts that a text was cut into; empty if it was translated whole.  The first
-      hypothesis of the text joins the first ones of its segments, and so on.
-    - `one_by_one`: True if sentences that were translated together came out as fewer or more, so that each was
-      translated again separately.
+      hypothesis of the text joins the first hypothesis of each segment, and so on.
+    - `one_by_one`: True if several sentences were translated together, the translation had fewer or more sentences, and
+      each sentence was therefore translated again separately.
     - `hypotheses`: there may be fewer than requested.  A hypothesis that lost a sentence, a number or protected text is
-      omitted if others did not.  A text that the search found twice occurs once, but samples may repeat.  A segment
-      with fewer hypotheses than others repeats its last one.
+      omitted if another hypothesis kept it.  Beam search hypotheses with the same text occur once, but samples may
+      repeat.  A segment with fewer hypotheses than other segments repeats its last hypothesis.
     - `model_input`: the model's input, if it differs from `source_text` because of protected text.
-    - `keep`: the matches of the caller's pattern in this text; `glossary`: the caller's.
-    - `seen`: the source language's words in the training text; None if unknown.
+    - `keep`: a pattern for the parts of this text that the caller's `keep` matched; `glossary`: the caller's glossary.
+    - `seen`: the words of the source language that occur in the training text; None if unknown.
     """
 
     text: str
@@ -131,7 +132,7 @@ class Translation:
 
     @classmethod
     def of(cls, source_text: str, hypotheses: tuple[Hypothesis, ...], **more: Any) -> Translation:
-        """The translation with the text of the best hypothesis; without hypotheses, with that of the source."""
+        """Make a translation; its text is that of the best hypothesis or, without hypotheses, the source text."""
         text = hypotheses[0].text if hypotheses else source_text
         if len(hypotheses) > 1:
             best = hypotheses[0].log_prob
@@ -140,17 +141,17 @@ class Translation:
 
     @property
     def parts(self) -> tuple[Translation, ...]:
-        """The parts that were translated separately: the segments, or the text."""
+        """The parts that were translated separately: the segments or, without segments, the whole text."""
         return self.segments or ((self,) if self.hypotheses else ())
 
     @property
     def as_read(self) -> Translation:
-        """The same with the source as the model read it, as in a trace."""
+        """This translation with `model_input` as its `source_text`, as in a trace."""
         return self if self.model_input is None else replace(self, source_text=self.model_input, model_input=None)
 
     @property
     def protection(self) -> Protection:
-        """The protected parts of this text: by their shape, by the caller's pattern and by the glossary."""
+        """What is protected in this text: by its shape (such as a URL), by the caller's pattern or by the glossary."""
         return Protection(keep=self.keep, glossary=self.glossary)
 
     @cached_property

@@ -54,9 +54,9 @@ MOST_TRACES = 64  # of one HTML text in memory at a time: each has all maps of i
 
 
 class Translator(LoadedCheckpoint):
-    """Translates with a checkpoint, and looks inside it; several threads may use it at once.
+    """Translates with a checkpoint and traces its translations; several threads may use it at once.
 
-    `from_pretrained` chooses the fastest engine.  `Translator(model, tokenizer)` takes a PyTorch model and sets it to
+    `from_pretrained` chooses the fastest engine.  `Translator(model, tokenizer)` uses a PyTorch model and sets it to
     evaluation mode.
     """
 
@@ -73,12 +73,12 @@ class Translator(LoadedCheckpoint):
         """Load a packaged model, a run, or a folder or Hub id of any transformers encoder-decoder.
 
         Args:
-            name: such as `everyday`, `runs/storybook` or `Helsinki-NLP/opus-mt-en-fr`.
-            engine: `auto` is CTranslate2 if it is installed and supports the model, otherwise PyTorch.
-            precision: of CTranslate2's weights; PyTorch uses float32.
-            threads: of CTranslate2; None: one for each core.
-            device: `auto` is a CUDA GPU if the engine finds one, otherwise the CPU.
-            trust_remote_code: run the model code in the folder, with PyTorch.  Never read from a file.
+            name: a name, folder or Hub id such as `everyday`, `runs/storybook` or `Helsinki-NLP/opus-mt-en-fr`.
+            engine: `auto` chooses CTranslate2 if it is installed and supports the model, otherwise PyTorch.
+            precision: the precision of CTranslate2's weights; PyTorch always uses float32.
+            threads: the number of threads of CTranslate2; None: one for each core.
+            device: `auto` chooses a CUDA GPU if the engine finds one, otherwise the CPU.
+            trust_remote_code: whether to run the model code in the folder, with PyTorch.  No file can turn this on.
 
         Raises:
             UserError: a model that does not exist, or that cannot be loaded safely.
@@ -134,9 +134,10 @@ class Translator(LoadedCheckpoint):
 
     @contextmanager
     def by_torch(self) -> Iterator[Translator]:
-        """A translator of the same model with PyTorch, whatever engine this one has.
+        """Yield a translator that runs the same model with PyTorch, whichever engine this translator uses.
 
-        Other threads wait for the model inside the block, so changes in it do not affect their results.
+        Other threads wait for the model until the block ends, so changes to the model in the block do not affect their
+        results.
         """
         with self.inside():
             same = copy(self)
@@ -158,15 +159,15 @@ class Translator(LoadedCheckpoint):
                  **options: Any) -> Translation | list[Translation]:
         """Translate a text, or a list of texts in batches.
 
-        A text of more sentences or tokens than the model was trained on is cut into segments.  Its line breaks and
-        spaces stay.  Texts without words come back unchanged.
+        A text with more sentences or tokens than the model was trained on is cut into segments.  Its line breaks and
+        spaces are kept.  Texts without words are returned unchanged.
 
         Args:
             text: one text, or a list of them.
             source: the source language, as the model's code, an ISO 639 code or an English name; None: the source of
-                the checkpoint's first pair that fits.
-            target: the target language, in the same forms; None: the target of that pair.  Required if the model has
-                many targets and no default.
+                the checkpoint's first language pair that matches `target`.
+            target: the target language, in the same forms; None: the target of the first pair that matches `source`.
+                Required if the model has many targets and no default.
             prefix: the text that every translation begins with.
             format: `html` keeps the markup and translates the text between it.
             keep: a regular expression; its matches stay unchanged.
@@ -190,8 +191,8 @@ class Translator(LoadedCheckpoint):
     def prepare(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None, prefix: str = "",
                 format: Format = "text", keep: str = "", glossary: Glossary | None = None,
                 options: DecodingOptions = NO_OPTIONS) -> Job[list[Translation]]:
-        """A call as a `Job`, for callers that batch the work of several calls; `engine_for(options)` translates its
-        steps.
+        """Prepare a call as a `Job`, for callers that batch the work of several calls.  `engine_for(options)` is the
+        engine that translates its steps.
         """
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
@@ -252,16 +253,16 @@ class Translator(LoadedCheckpoint):
 
     def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0,
              views: Sequence[str] = ("raw",), calibrated: bool = True) -> list[Trace]:
-        """Trace a hypothesis: every layer and head while exactly this hypothesis is predicted.
+        """Trace a hypothesis: record every layer and head while the model predicts exactly this hypothesis.
 
         Args:
             result: a translation of this model, or a list of them.
             alternative: the index of the hypothesis; 0 is the best.
-            views: names of `lens.VIEWS`; all but `raw` take time.
+            views: names from `lens.VIEWS`; every view except `raw` takes extra time.
             calibrated: use calibrated probabilities, if the model has a calibration.
 
         Returns:
-            One trace for each translation, or for each segment of one that was cut.
+            One trace for each translation; a translation that was cut into segments has one for each segment.
 
         Raises:
             UserError: a view or alternative that does not exist.
@@ -302,18 +303,19 @@ class Translator(LoadedCheckpoint):
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
                 views: Sequence[str] = ("raw",), calibrated: bool = True, target_ids: Sequence[int] | None = None,
                 given: int = 0) -> Trace:
-        """Trace a given translation, from any source.
+        """Trace a given translation, whoever or whatever wrote it.
 
         Args:
             text: the source text.
             translation: its translation.
-            source: as in a call.
-            target: as in a call.
+            source: the source language, as in a call.
+            target: the target language, as in a call.
             views: as in `look`.
             calibrated: as in `look`.
-            target_ids: the tokens of the translation, from its hypothesis or trace; None: those of the tokenizer, which
-                may differ from the model's.
-            given: how many of `target_ids` were forced, not chosen, from its hypothesis or trace.
+            target_ids: the token ids of the translation, from its hypothesis or trace.  None: the tokenizer's ids of
+                the text, which may differ from those that the model generated.
+            given: how many ids at the start of `target_ids` were forced rather than chosen, from the hypothesis or
+                trace.
 
         Raises:
             UserError: a blank text; tokens that the model does not have or that spell another text.
@@ -338,13 +340,14 @@ class Translator(LoadedCheckpoint):
 
     def score(self, sources: Sequence[str], translations: Sequence[str], *, source: str | None = None,
               target: str | None = None, calibrated: bool = False) -> list[Score]:
-        """The log-probability of each translation under the model; in batches, in order.
+        """Compute the log-probability of each translation under the model, in batches; results are in the order of the
+        texts.
 
         Args:
-            sources: texts.
-            translations: one for each of them, from any source.
-            source: as in a call.
-            target: as in a call.
+            sources: the source texts.
+            translations: one translation for each source text, whoever or whatever wrote it.
+            source: the source language, as in a call.
+            target: the target language, as in a call.
             calibrated: use calibrated probabilities, not the model's own.
 
         Raises:
@@ -375,14 +378,14 @@ class Translator(LoadedCheckpoint):
             return score_targets(model, source_ids, target_ids, given=0 if first is None else 1, calibrator=calibrator)
 
     def pair(self, source: str | None, target: str | None) -> tuple[str, str]:
-        """The model's codes of a source and a target language; None: its default.
+        """The model's codes of a source and a target language; None: the model's default.
 
         Languages may be the model's own codes, ISO 639 codes or English names.  For a model that names no languages,
-        they are returned as given, or "".
+        the arguments are returned unchanged, with "" for None.
 
         Raises:
-            UserError: a language or pair that the model does not have, a name of several languages, or a missing target
-                if the model has no default.
+            UserError: a language or pair that the model does not have, a name that several languages share, or a
+                missing target if the model has no default.
         """
         if pairs := self.language_pairs:
             return pairs.find(source, target)
@@ -391,7 +394,7 @@ class Translator(LoadedCheckpoint):
         return source or "", target or ""
 
     def tag(self, target: str) -> int | None:
-        """The id that a translation into `target` begins with; None: the checkpoint's default."""
+        """The id that a translation into `target` begins with; None if the checkpoint's default applies."""
         if not target or not self.codec.tags:
             return None
         if target not in self.codec.tags:

@@ -47,7 +47,8 @@ watch("asked", () => {
 
 
 def page(translator: Translator) -> gr.Blocks:
-    """The explorer of one model as Gradio Blocks: to `launch()`, to mount, or to put into other Blocks by `render()`.
+    """The explorer of one model as Gradio Blocks.  Call `launch()`, mount it in an app, or put it into other Blocks
+    with `render()`.
 
         seq2see.page(seq2see.Translator.from_pretrained("everyday")).launch()
     """
