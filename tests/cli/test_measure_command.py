@@ -100,7 +100,7 @@ def test_gold_links_of_one_s_own_give_alignment_errors_and_word_links(pairs, tmp
     assert {one["role"] for one in json.loads((folder / "heads.json").read_text())["roles"]} >= {"alignment"}
     links.write_text("0-0\n" * (len(pairs) - 1) + "0-9\n")
     code, out, [told] = measured(folder, "--data", tmp_path / "held.en", "--links", links)
-    assert code == 1 and f"{links}, line 260: link 0-9, but the source has " in told and not out
+    assert code == 1 and f"{links}, line 260: link 0-9, but its source has " in told and not out
     links.write_text("0-0\n")
     code, _, [told] = measured(folder, "--data", tmp_path / "held.en", "--links", links)
     assert code == 1 and f"{links} has 1 lines, but {tmp_path / 'held.en'} has 260" in told
