@@ -189,9 +189,11 @@ function said(state) {
 
 const SERVERS = "Only the server (seq2see demo) recognises placeholders, HTML and the language of a text.";
 
+const TESTED = "To test what a word depends on, the page switches heads off and erases words.";
+
 function foot(engine, { answer }) {
   const isLocal = answer || (engine && ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname));
   return html`<span>${isLocal ? "Everything runs on this computer. " : ""}${
     engine ? "Only this tab keeps what you type, until you close it." : ""}</span>
-    <span>${answer ? SERVERS : "To test what a word depends on, the page switches heads off and erases words."}</span>`;
+    <span>${answer ? SERVERS : engine ? TESTED : ""}</span>`;
 }
