@@ -162,11 +162,13 @@ class Corpus:
         Columns:
 
         - `measure`: `entropy`, `sink end`, `offset -1`, `role previous` and so on;
-        - `value`, `low`, `high`: the mean and its 95 % bootstrap interval over groups of lines;
-        - `even`, `even_low`, `even_high`: the same figures for a head with even weights (only for roles);
+        - `value`, `low`, `high`: the mean and its 95 % bootstrap interval over groups of lines (1,000 resamples,
+          seed 0);
+        - `even`, `even_low`, `even_high`: the same figures for a head with even weights (for entropy and roles);
         - `lines`: the number of lines.
 
-        A high score only suggests a role.  `seq2see measure` also tests the role against other baselines.
+        Every row and column counts, also those of `</s>` and language tags.  A high score only suggests a role.
+        `seq2see measure` also tests the role against other baselines.
         """
         import pandas
 
@@ -196,10 +198,22 @@ class Corpus:
         if name.startswith("role."):
             uniform = self._stacked(f"{kind}.even.{name.removeprefix('role.')}")[there].astype(float)[:, None]
             even = np.vstack([uniform.mean(0), intervals(uniform, groups)])
+        if name == "entropy":
+            uniform = self._even_entropy(kind)[there][:, None]
+            even = np.vstack([uniform.mean(0), intervals(uniform, groups)])
         return {"kind": kind, "layer": layer, "head": head, "measure": [labels[one] for one in label],
                 "value": flat.mean(0), "low": low, "high": high,
                 **{column: float(end) for column, [end] in zip(("even", "even_low", "even_high"), even, strict=True)},
                 "lines": len(values)}
+
+    def _even_entropy(self, kind: Kind) -> np.ndarray:
+        """[N]: the entropy of even weights on the tokens that a row can see, averaged over rows; NaN where a line was
+        not traced."""
+        side = "target_tokens" if kind == "decoder" else "source_tokens"
+        counts = [np.nan if row[side] is None else len(row[side]) for row in self.rows([side])]
+        if kind != "decoder":
+            return np.log(counts)
+        return np.array([one if np.isnan(one) else np.log(np.arange(1, one + 1)).mean() for one in counts])
 
     def _stacked(self, name: str) -> np.ndarray:
         """A column of one shape: [N,...], NaN where it is null."""

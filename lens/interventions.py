@@ -45,6 +45,7 @@ from .teacher_forcing import by_length, eval_mode, eval_with_eager_attention, fo
 
 Cell = tuple[Kind, int, int, int]  # kind, layer, head, column
 Place = TypeVar("Place")
+SIDES: Mapping[Stack, str] = {"encoder": "source", "decoder": "target"}  # whose positions a stack has
 Where = Mapping[Stack, torch.Tensor]  # the positions [B,T] to patch, by stack; all positions of a stack not named
 
 
@@ -109,16 +110,20 @@ def ablate_by_row(
 
 
 def _overwrite(
-    values: torch.Tensor, columns: torch.Tensor | slice = slice(None), marked_BT: torch.Tensor | None = None
+    values: torch.Tensor, columns: torch.Tensor | slice = slice(None), marked_BT: torch.Tensor | None = None, *,
+    side: str = "",
 ) -> Change:
     """Puts values into these columns, everywhere or at the marked positions.
 
-    The values are constant, or those of a donor at each position.
+    The values are constant, or those of a donor at each position of that `side`, source or target.
     """
 
     def change(own_BTD: torch.Tensor) -> torch.Tensor:
         if values.ndim > 1 and values.shape[:-1] != own_BTD.shape[:-1]:
-            raise ValueError(f"expected the donor's shape {tuple(values.shape[:-1])}, got {tuple(own_BTD.shape[:-1])}")
+            (donors, theirs), (sentences, own) = values.shape[:2], own_BTD.shape[:2]
+            raise ValueError(f"the donor has {donors} sentences and this pass has {sentences}" if donors != sentences
+                             else f"the donor has {theirs} {side} positions and this pass has {own}: patch in a forced"
+                             " pass with as many tokens, for example by Translator.look_at")
         put_in_BTD = own_BTD.clone()
         put_in_BTD[..., columns] = values.to(own_BTD)
         return put_in_BTD if marked_BT is None else torch.where(
@@ -235,12 +240,13 @@ def patch(
         stack: Stack = "encoder" if site.kind == "encoder" else "decoder"
         columns = site.columns(numbers)
         own = donor.mixed[site.kind, site.layer][..., columns]
-        changes.append((site.output, "in", _overwrite(own, columns, marked.get(stack))))
+        changes.append((site.output, "in", _overwrite(own, columns, marked.get(stack), side=SIDES[stack])))
     for stack, layer in layers:
         modules = layers_of(model, stack)
         if not 0 <= layer < len(modules):
             raise UserError(f"there is no {stack} layer {layer} here: expected 0 to {len(modules) - 1}", exit_code=2)
-        changes.append((modules[layer], "out", _overwrite(donor.stream[stack, layer], marked_BT=marked.get(stack))))
+        values = donor.stream[stack, layer]
+        changes.append((modules[layer], "out", _overwrite(values, marked_BT=marked.get(stack), side=SIDES[stack])))
     with replaced(changes):
         yield
 

@@ -56,11 +56,11 @@ def marked(texts: Sequence[str], *, language: str) -> tuple[str, str]:
     for text, own, kept in zip(texts, words, same, strict=True):
         parts, at = [], 0
         for number, word in enumerate(own):
-            shown = html.escape(printable(text[word.start : word.end]))
-            parts += [html.escape(printable(text[at : word.start])), shown if number in kept else
+            shown = escaped(text[word.start : word.end])
+            parts += [escaped(text[at : word.start]), shown if number in kept else
                       f"<mark>{shown}</mark>"]
             at = word.end
-        found.append("".join([*parts, html.escape(printable(text[at:]))]))
+        found.append("".join([*parts, escaped(text[at:])]))
     return found[0], found[1]
 
 
@@ -139,6 +139,9 @@ def alone_line(names: Sequence[str], one: Comparison) -> str:
     return "Without a partner: " + "; ".join(found)
 
 
+NO_BREAK = dict.fromkeys((0xA0, 0x202F), " ")
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = ()) -> str:
     """A table with HTML cells; columns in `numbers` are aligned as numbers."""
     top = "".join(f"<th scope=col>{cell}</th>" for cell in head)
@@ -158,8 +161,8 @@ def page(title: str, body: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text as HTML."""
-    return html.escape(printable(text))
+    """A text as HTML, with no-break spaces as spaces."""
+    return html.escape(printable(text.translate(NO_BREAK)))
 
 
 def percent(share: float) -> str:

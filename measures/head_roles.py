@@ -60,6 +60,12 @@ def save_report(report: dict[str, Any], path: Path) -> None:
     atomic_write(path, json.dumps(report, ensure_ascii=False, indent=1, default=_as_json) + "\n")
 
 
+def as_plain(report: dict[str, Any]) -> dict[str, Any]:
+    """The report as it is read from its file."""
+    plain: dict[str, Any] = json.loads(json.dumps(report, default=_as_json))
+    return plain
+
+
 def _as_json(value: Any) -> Any:
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else np.asarray(value).tolist()
 

@@ -39,13 +39,14 @@ Halves = tuple[list[TextPair], list[TextPair]]  # to fit on, to measure on
 @dataclass(frozen=True)
 class Corpus:
     """Pairs of a corpus that the model was not trained on, in random order: those to fit on (used if `decides`) and
-    those to measure on."""
+    those to measure on; `given`: the pairs of a user's file that were halved."""
 
     name: str
     languages: Languages
     fitted: list[TextPair]
     held: list[TextPair]
     decides: bool
+    given: int = 0
 
 
 def held_out_pairs(
@@ -66,7 +67,8 @@ def held_out_pairs(
         for path in data:
             for pair, pairs in _of_file(translator, path, source, target).items():
                 fitted, held = (_shuffled(_single(pairs)), []) if reported else _halves(_single(pairs))
-                corpora.append(Corpus(Path(path).name, pair, fitted, held, decides=True))
+                corpora.append(Corpus(Path(path).name, pair, fitted, held, decides=True,
+                                      given=0 if reported else len(pairs)))
     else:
         language_pair(translator, source, target)
         corpora = _own_corpora(translator.folder, target, reported=reported)
@@ -230,8 +232,11 @@ def _single(pairs: Sequence[TextPair]) -> list[TextPair]:
 
 
 def _halves(pairs: Sequence[TextPair]) -> Halves:
+    """Two halves of equal size, except that no source sentence is in both."""
     found = _shuffled(pairs)
-    cut = next((number for number, pair in enumerate(found) if _place(pair) >= 0.5), len(found))
+    cut = len(found) // 2
+    while 0 < cut < len(found) and _place(found[cut - 1]) == _place(found[cut]):
+        cut += 1
     return found[:cut], found[cut:]
 
 

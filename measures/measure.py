@@ -14,15 +14,16 @@ from ..lens import alignment_choice, calibration, roles, trust
 from ..lens.roles import GoldPair
 from ..storybook import Storybook
 from ..tokenizer.links import Links
-from ..translate.measurements import NOTHING
+from ..translate.measurements import NOTHING, Measurements
 from ..translate.translator import Translator
 from .aligner import Aligner, fit, fit_to_stories, settings_of, storybook, trained_on_storybook
 from .calibration_fitting import SENTENCES, calibrate
 from .gold import in_halves
-from .head_roles import measure_roles, save_report
+from .head_roles import as_plain, measure_roles, save_report
 from .held_out_faithfulness import measure_on_stories, measure_views
 from .held_out_pairs import STORYBOOK, Corpus, Languages, encoded, gold_links, held_out_pairs
 from .parallel_files import TextPair
+from .previous import with_languages, with_roles
 from .pronoun_heads import measure_heads, measure_pronouns
 
 LEAST_VIEWS, LEAST_ROLES = 300, 100  # pairs for reporting, of a user's
@@ -43,7 +44,7 @@ class Result(NamedTuple):
 @dataclass(frozen=True)
 class Measure:
     """A measurement on a number of sentences: `few` are enough to estimate the time for one, `least` are needed, and
-    there are `most`."""
+    there are `most`, which `given` pairs of the user leave for choosing and for reporting."""
 
     name: str
     file: str
@@ -53,6 +54,18 @@ class Measure:
     most: int
     command: str = ""  # that measures it without a time limit
     unit: str = "sentences"
+    given: int = 0
+
+    def too_few(self) -> str:
+        """Why there are too few sentences, and how many pairs are enough."""
+        needs = f"it needs {self.least} {self.unit} for choosing and {self.least} others for reporting"
+        if not self.given:
+            return f"{needs}; there are {self.most}"
+        found = f"{needs}; you gave {self.given} pairs, which leave {self.most} for each"
+        if self.given < 2 * self.least:
+            return f"{found}; give at least {2 * self.least}"
+        return (f"{found}, without long pairs and source sentences with several translations; give at least"
+                f" {self.given + 2 * (self.least - self.most)}")
 
 
 class LeftOut(NamedTuple):
@@ -72,25 +85,27 @@ def measures_of(
     `attributions`: their faithfulness as well, and deletion and insertion curves.
     UserError without pairs.
     """
-    translator.measured_files = NOTHING  # it is measured again, even if a present file is damaged
+    previous, translator.measured_files = translator.measured_files, NOTHING  # a present file may be damaged
     corpora, name = held_out_pairs(translator, data, check, source=source, target=target)
+    given = max((one.given for one in corpora), default=0)
     gold = gold_links(translator, data[0], links, source=source, target=target) if links else None
     command = f"seq2see measure {translator.name}"
 
     def calibration_on(count: int) -> Result:
         found = calibrate(translator, corpora, measured_on=name, limit=count)
-        return Result(found, found.save)
+        return Result(found, with_languages(found, previous).save)
 
     most = max((len(part) for one in corpora for part in (one.fitted, one.held)), default=0)
     yield Measure("calibration", calibration.FILE, calibration_on, few=60, least=60, most=min(most, SENTENCES),
-                  command=command)
+                  command=command, given=given)
     languages = english_to_french(translator)
     if languages and (STORYBOOK in (*data, *check) or (not data and trained_on_storybook(_settings(translator)))):
         yield from _on_stories(translator, Aligner(translator, source=languages[0], target=languages[1]),
                                storybook(_settings(translator)), full=full, attributions=attributions,
                                command=command)
     else:
-        yield from _on_pairs(translator, corpora, gold, name=name, attributions=attributions, command=command)
+        yield from _on_pairs(translator, corpora, gold, previous, name=name, attributions=attributions,
+                             command=command)
 
 
 def english_to_french(translator: Translator) -> Languages | None:
@@ -127,8 +142,9 @@ def _on_stories(translator: Translator, aligner: Aligner, stories: Storybook, *,
     yield Measure("head roles", roles.FILE, roles_on, few=50, least=100, most=half, command=command)
 
 
-def _on_pairs(translator: Translator, corpora: Sequence[Corpus], gold: dict[TextPair, Links] | None, *, name: str,
-              attributions: bool, command: str) -> Iterator[Measure | LeftOut]:
+def _on_pairs(translator: Translator, corpora: Sequence[Corpus], gold: dict[TextPair, Links] | None,
+              previous: Measurements, *, name: str, attributions: bool,
+              command: str) -> Iterator[Measure | LeftOut]:
     languages = next(one.languages for one in corpora if one.decides)
     own = [one for one in corpora if one.decides and one.languages == languages]
     aligner = Aligner(translator, source=languages[0], target=languages[1])
@@ -138,7 +154,7 @@ def _on_pairs(translator: Translator, corpora: Sequence[Corpus], gold: dict[Text
 
     dev, test = readable([pair for one in own for pair in one.fitted]), readable(
         [pair for one in own for pair in one.held])
-    half = min(len(dev), len(test))
+    half, given = min(len(dev), len(test)), sum(one.given for one in own)
 
     def links_of(pairs: Sequence[TextPair]) -> list[Links] | None:
         return None if gold is None else [gold.get(pair, Links(frozenset())) for pair in pairs]
@@ -156,10 +172,12 @@ def _on_pairs(translator: Translator, corpora: Sequence[Corpus], gold: dict[Text
         parts = [[GoldPair(*pair, tuple(sorted(gold[pair].sure)) if gold and pair in gold else ())
                   for pair in part[:count]] for part in (dev, test)]
         report = measure_roles(aligner, *parts)
-        return Result(report, partial(save_report, report))
+        return Result(report, partial(save_report, with_roles(as_plain(report), previous)))
 
     yield LeftOut("word links", NO_LINKS) if gold is None else Measure(
         "word links", alignment_choice.FILE, links_on, few=24, least=48, most=len(dev), command=command)
-    yield Measure("faithfulness", trust.FILE, views_on, few=12, least=LEAST_VIEWS, most=half, command=command)
-    yield Measure("head roles", roles.FILE, roles_on, few=50, least=LEAST_ROLES, most=half, command=command)
+    yield Measure("faithfulness", trust.FILE, views_on, few=12, least=LEAST_VIEWS, most=half, command=command,
+                  given=given)
+    yield Measure("head roles", roles.FILE, roles_on, few=50, least=LEAST_ROLES, most=half, command=command,
+                  given=given)
     yield LeftOut("heads and the pronoun", NO_PRONOUNS)

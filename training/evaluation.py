@@ -21,7 +21,7 @@ from ..translate.devices import Device
 from ..translate.translator import EngineName
 from .checkpoints import find_record
 from .config import BUILT_IN, DataConfig, RunConfig, load_record
-from .metrics import compare, pronoun_accuracy, score, tokenized_bleu
+from .metrics import TEST, compare, pronoun_accuracy, score, tokenized_bleu
 from .pairs import ALL, Corpus, Pair, evenly_spaced, load_split
 from .progress import report
 from .reading import VALIDATION, book, is_nowhere, is_table, read_lines
@@ -225,5 +225,6 @@ def print_comparison(row: Mapping[str, Any]) -> None:
     against = row["against"]
     print(f"{against['model']} on the same pairs:")
     for name, metric in ("bleu", "BLEU"), ("chrf", "chrF2"):
-        print(f"  {metric} {against[name]}, difference {row[name] - against[name]:+.2f}, p {against[f'{name}_p']}")
+        print(f"  {metric} {against[name]}, difference {row[name] - against[name]:+.2f}, p {against[f'{name}_p']}"
+              f" ({TEST})")
     sys.stdout.flush()

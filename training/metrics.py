@@ -12,6 +12,7 @@ import numpy as np
 from sacrebleu.metrics import BLEU, CHRF
 
 DRAWS, SEED = 1000, 12345  # of the test of a difference
+TEST = f"approximate randomisation, {DRAWS:,} trials, seed {SEED}"
 SUBJECT_PRONOUNS = {"fr": ("il", "elle", "ils", "elles"), "de": ("er", "sie", "es")}  # Spanish leaves them out
 
 

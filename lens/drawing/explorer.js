@@ -191,10 +191,11 @@ function said(state) {
 
 const SERVERS = "This file does not recognise placeholders, HTML or the language of a text. The server (seq2see demo) does.";
 
+const TESTED = "To test what a word depends on, the page switches heads off and erases words.";
+
 function foot(engine, { answer }) {
   const isLocal = answer || (engine && ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname));
   return html`<span>${isLocal ? "Everything runs on this device. " : ""}${
     engine ? "Only this tab keeps what you type, until you close it." : ""}</span>
-    <span>To test what a word depends on, the page switches heads off and erases words. ${
-      answer ? about(SERVERS) : ""}</span>`;
+    <span>${engine || answer ? TESTED : UNTESTED} ${answer ? about(SERVERS) : ""}</span>`;
 }

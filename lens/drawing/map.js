@@ -106,7 +106,7 @@ function trustTip(found, all) {
   const range = ([, low, high], write) => `${write(low)} to ${write(high)}`;
   const agreement = !found.tau ? ""
     : ` Agreement with erasure: ${two(found.tau[0])} (Kendall’s tau; ${range(found.tau, two)}).`;
-  const measured = ` Measured on ${all.sentences} held-out sentences of ${all.measured_on}.`;
+  const measured = ` Measured on ${all.sentences} sentences of ${all.measured_on}.`;
   if (!found.aer) {
     return html`<b>Does this map show the words that matter?</b> The map is compared with erasure, which removes one
       source word at a time. Agreement is 1 if both rank the source words in the same order, and 0 if they are

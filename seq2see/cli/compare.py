@@ -94,6 +94,7 @@ def lines(names: Sequence[str], comparisons: Sequence[Comparison]) -> list[str]:
             found.append(f"  {printable(word.word):{longest}}  A {percent(word.first):>8}  B {percent(word.second):>8}"
                          f"  {'  '.join(rather)}".rstrip())
     found += ["", *wrap("Matched heads, the most different first. " + HEADS_ABOUT, 100), ""]
+    found += ["  Layers and heads count from 0 here, and from 1 on the page: cross 0.3 is layer 1, head 4.", ""]
     found.append(f"  {'A':12} {'B':12} distance  differ most at")
     for head in first.heads[:SHOWN]:
         looks = "; ".join(f"{which}: {printable(word)} {percent(share)}" for which, (word, share) in

@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from seq2see.cli.asked import Doubts, Remarks
 from seq2see.errors import UserError
 from seq2see.training.evaluation import (
     Translated,
@@ -14,7 +15,8 @@ from seq2see.training.evaluation import (
     print_comparison,
     print_scores,
 )
-from seq2see.training.metrics import chrf_by_sentence
+from seq2see.training.metrics import TEST, chrf_by_sentence
+from seq2see.translate import Translation, Translator
 
 MOST = 100  # sentences of a page, the most different first
 
@@ -39,6 +41,9 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--html FILE needs one target language: give --to {on.data.targets[0]}", exit_code=2)
     for name, row, texts in evaluate([*zip(names, models, strict=True)], on, raw=args.raw, num_beams=args.num_beams):
         result[name] = row
+        for called, model in zip(names, models, strict=True):
+            note_unknown_words(called, model, [pair.source for pair in texts.pairs],
+                               model.pair(on.data.source, name)[0])
         if not args.json:
             print_scores(f"{on.data.source}-{name}", row)
             if "against" in row:
@@ -47,6 +52,18 @@ def run(args: argparse.Namespace) -> int:
             _write_differences(args.html, names, row, texts, language=name)
     print(json.dumps(result, ensure_ascii=False))
     return 0
+
+
+def note_unknown_words(name: str, model: Translator, sources: Sequence[str], language: str) -> None:
+    """Say on stderr, as `translate` does, how many sources have words that a model did not see in training."""
+    seen, remarks = model.seen_words(language), Remarks("pairs", of=name)
+    if seen is None:
+        return
+    for number, source in enumerate(sources, start=1):
+        one = Translation.of(source, (), source_language=language, target_language="", engine="", precision="",
+                             seen=seen)
+        remarks.note(number, Doubts.of([one]))
+    remarks.print()
 
 
 def _write_differences(path: str, names: Sequence[str], row: dict[str, Any], texts: Translated, *,
@@ -62,4 +79,4 @@ def _write_differences(path: str, names: Sequence[str], row: dict[str, Any], tex
                        zip(names, (row, row["against"]), strict=True))
     write_page(path, differences_page(names, each, language=language, most=MOST,
                                       scores=f"{len(each):,} pairs. {scores}; p of the chrF2 difference:"
-                                             f" {row['against']['chrf_p']}."))
+                                             f" {row['against']['chrf_p']} ({TEST})."))

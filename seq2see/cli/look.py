@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> None:
         files = _files(out, len(traces))
         try:
             for file, trace, part in zip(files, traces, result.parts, strict=True):
-                boxes += _write(file, trace, part, chosen)
+                boxes += _write(file, trace, part, translator, chosen)
         except OSError as error:
             message = f"cannot write {out} ({error.strerror}); choose a writable file with --out"
             raise UserError(message) from error
@@ -77,12 +77,12 @@ def _files(out: Path, count: int) -> list[Path]:
     return [out] if count == 1 else [out.with_stem(f"{out.stem}-{number}") for number in range(1, count + 1)]
 
 
-def _write(file: Path, trace: Trace, part: Translation, chosen: dict[str, Any]) -> str:
+def _write(file: Path, trace: Trace, part: Translation, translator: Translator, chosen: dict[str, Any]) -> str:
     """Returns the characters that no font for the picture has."""
     if file.suffix in (".json", ".npz"):
         trace.save(file)
     elif file.suffix == ".html":
-        atomic_write(file, to_html(trace, unseen=part.as_read.unknown_words, **chosen))
+        atomic_write(file, to_html(trace, unseen=part.as_read.unknown_words, roles=translator.roles, **chosen))
     else:
         return save_plot(trace, file, **chosen)
     return ""

@@ -25,11 +25,29 @@ def run(args: argparse.Namespace) -> int:
     with only_results_on_stdout():
         translator = Translator.from_pretrained(args.run, device=args.device)
     folder = translator.measured_files.writable()
+    replacing = replaced(translator.folder, folder)
+    if replacing:
+        print(f"From now on Seq2See shows the new measurements instead of {replacing}.", file=sys.stderr, flush=True)
     measures = measures_of(translator, args.data, args.check, links=args.links, source=args.source, target=args.target,
                            attributions=args.attributions)
     written = [measured(measure, folder, most=args.sentences) for measure in measures]
     show_measurements(folder)
+    if replacing and any(written):
+        aer = "" if args.links else ", except the alignment error of each view, which needs --links"
+        print(f"Seq2See now shows these measurements of {translator.name} instead of {replacing}. What they leave out"
+              f" stays as it was{aer}.")
     return 0 if any(written) else 1
+
+
+def replaced(model: Path | None, folder: Path) -> str:
+    """Which measurements beside the model those in `folder` replace, and how to return to them; "" for none."""
+    from seq2see.pretrained import is_packaged
+    from seq2see.translate.measurements import Measurements
+
+    if model is None or folder == model or not Measurements(model, alone=True):
+        return ""
+    which = "the packaged ones" if is_packaged(model) else f"those in {model}"
+    return f"{which} (to return to them, delete {folder})"
 
 
 def check(args: argparse.Namespace) -> None:
@@ -49,8 +67,7 @@ def measured(measure: "Measure | LeftOut", folder: Path, *, most: int) -> bool:
         if isinstance(measure, LeftOut):
             raise UserError(measure.why)
         if measure.most < measure.least:
-            raise UserError(f"at least {measure.least} {measure.unit} are needed for choosing and {measure.least}"
-                            f" others for reporting; there are {measure.most}")
+            raise UserError(measure.too_few())
         result = measure.take(min(measure.most, most))
     except UserError as error:
         print(f"not measured: {measure.name} ({error})", file=sys.stderr)

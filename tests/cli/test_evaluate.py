@@ -66,3 +66,17 @@ def test_a_model_and_its_own_export_are_scored_alike(table, tmp_path, capsys):
     against = row["against"]
     assert (row["engine"], against["bleu"], against["chrf"]) == ("ctranslate2", row["bleu"], row["chrf"])
     assert against["bleu_p"] == against["chrf_p"] == 1
+
+
+def test_it_prints_the_test_of_a_difference_and_the_words_that_a_model_never_saw(tmp_path, capsys):
+    table = tmp_path / "own.csv"
+    table.write_text("en,fr\nThe zyxomma sleeps.,Le zyxomma dort\u00a0!\nThe cat.,Le\u202fchat.\n", "utf-8")
+    page = tmp_path / "page.html"
+    assert main(["evaluate", "storybook", "--against", "everyday", "--data", str(table), "--to", "fr", "--html",
+                 str(page)]) == 0
+    out, err = capsys.readouterr()
+    assert out.count("(approximate randomisation, 1,000 trials, seed 12345)") == 2
+    for name in ("storybook", "everyday"):
+        assert f"{name}: 1 of 2 pairs: words not seen in training, so their translation is a guess (first: pair 1:" \
+               " zyxomma)" in err.replace(", sleeps", "")
+    assert "Le zyxomma dort !" in page.read_text("utf-8") and "xa0" not in page.read_text("utf-8")

@@ -55,6 +55,14 @@ def test_it_writes_pictures_and_all_numbers(look, tmp_path, name):
         assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n" if name == "x.png" else b"<?xml")
 
 
+def test_a_page_has_the_roles_of_a_packaged_model(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    path = tmp_path / "x.html"
+    assert command("look", "storybook", "--engine", "torch", "The cat.", "--out", path)[0] == 0
+    roles = Translator.from_pretrained("storybook", engine="torch").roles
+    assert path.read_text("utf-8").count('"baseline":') >= sum(map(len, roles.values())) > 0
+
+
 def test_a_page_has_every_view_or_the_one_asked_for(look, tmp_path):
     path = tmp_path / "x.html"
     for asked, held in (([], OF_ATTENTION), (["--view", "norm"], ("raw", "norm"))):

@@ -100,10 +100,10 @@ def test_gold_links_of_one_s_own_give_alignment_errors_and_word_links(pairs, tmp
     assert {one["role"] for one in json.loads((folder / "heads.json").read_text())["roles"]} >= {"alignment"}
     links.write_text("0-0\n" * (len(pairs) - 1) + "0-9\n")
     code, out, [told] = measured(folder, "--data", tmp_path / "held.en", "--links", links)
-    assert code == 1 and f"{links}, line 260: link 0-9, but the source has " in told and not out
+    assert code == 1 and f"{links}, line 260: link 0-9, but its source has " in told and not out
     links.write_text("0-0\n")
     code, _, [told] = measured(folder, "--data", tmp_path / "held.en", "--links", links)
-    assert code == 1 and f"{links} has 1 lines, {tmp_path / 'held.en'} has 260" in told
+    assert code == 1 and f"{links} has 1 lines, but {tmp_path / 'held.en'} has 260" in told
 
 
 # --- which languages the data name
@@ -154,6 +154,42 @@ def test_a_download_and_a_read_only_folder_are_not_written_to(pairs, tmp_path, c
         replace(trust, measured_on="the author's pairs").save(folder / "trust.json")
         assert Translator.from_pretrained(folder, engine="torch").trust == trust, "the user's own comes first"
         (folder / "trust.json").unlink()
+
+
+def test_what_replaces_measurements_that_come_with_a_model_says_so_and_keeps_what_it_leaves_out(
+        pairs, tmp_path, monkeypatch, cache, measured):
+    monkeypatch.setattr("seq2see.pretrained.is_packaged", lambda folder: True)
+    monkeypatch.setattr("seq2see.folders.is_packaged", lambda folder: True)
+    monkeypatch.setattr("seq2see.folders.check_packaged", lambda folder: None)
+    folder = tiny.save(tmp_path / "model", *tiny.seq2see())
+    weights = fingerprint(folder)
+    own = table(tmp_path / "own.csv", pairs)
+    _, _, err = measured(folder, "--data", own, "--sentences", 50)
+    assert not any("From now on" in line for line in err), "there was nothing to replace"
+    kept = cache / "measurements" / weights
+    before = Translator.from_pretrained(folder, engine="torch").calibration
+    renamed = {"de": before.languages["fr"]}
+    replace(before, measured_on="theirs", languages=renamed).save(folder / "calibration.json")
+    report = json.loads((kept / "heads.json").read_text("utf-8"))
+    head, score = report["heads"][0]["head"], {"role": "antecedent", "score": 0.9, "low": 0.8, "high": 1.0,
+                                               "uniform": 0.1, "positional": None, "rival": None}
+    report["heads"][0]["roles"] = [score, score | {"role": "diagonal"}, score | {"role": "next"}]
+    report |= {"roles": [{"head": head, **score}], "nouns": ["cat chat m"]}
+    (folder / "heads.json").write_text(json.dumps(report), "utf-8")
+    for file in kept.iterdir():
+        file.unlink()
+    code, out, err = measured(folder, "--data", own, "--sentences", 50)
+    way_back = f"the packaged ones (to return to them, delete {kept})"
+    assert code == 0 and f"From now on Seq2See shows the new measurements instead of {way_back}." in err
+    assert out[-1] == (f"Seq2See now shows these measurements of {folder} instead of {way_back}. What they leave out"
+                       " stays as it was, except the alignment error of each view, which needs --links.")
+    translator = Translator.from_pretrained(folder, engine="torch")
+    calibration, roles = translator.calibration, translator.roles
+    assert set(calibration.languages) == {"fr", "de"} and calibration.measured_on == "own.csv (de: theirs)"
+    assert "antecedent" in {one.role for one in roles[tuple(head)]}, "which these pairs cannot show"
+    assert ("next" in {one.role for one in roles[tuple(head)]}) == any(
+        one["role"] == "next" for one in json.loads((kept / "heads.json").read_text())["heads"][0]["roles"])
+    assert translator.measurements.nouns == {("cat", "chat", "m")}
 
 
 # --- storybook
@@ -232,7 +268,20 @@ def test_too_few_pairs_leave_out_what_needs_more(pairs, tmp_path, measured):
     code, out, err = measured(folder, "--data", table(tmp_path / "own.csv", pairs[:9]))
     assert code == 1 and not out and [line.partition(" (")[0] for line in err] == [f"not measured: {name}" for name in (
         "calibration", "word links", "faithfulness", "head roles", "heads and the pronoun")]
-    assert any("40 sentences are needed for choosing and" in line for line in err)
+    assert ("not measured: faithfulness (it needs 40 sentences for choosing and 40 others for reporting; you gave 9"
+            " pairs, which leave 4 for each; give at least 80)") in err
+
+
+def test_as_many_pairs_as_the_message_asks_for_are_enough(pairs, tmp_path, measured):
+    folder = tiny.save(tmp_path / "run", *tiny.seq2see())
+    _, out, _ = measured(folder, "--data", table(tmp_path / "own.csv", pairs[:80]), "--sentences", 50)
+    assert "# faithfulness" in out
+    _, _, err = measured(folder, "--data", table(tmp_path / "own.csv", pairs[:79]))
+    assert any("you gave 79 pairs, which leave 39 for each; give at least 80" in line for line in err)
+    twice = [*pairs[:70], *((one, f"{other} oui") for one, other in pairs[:10])]
+    _, _, err = measured(folder, "--data", table(tmp_path / "own.csv", twice))
+    assert any("you gave 80 pairs, which leave 30 for each, without long pairs and source sentences with several"
+               " translations; give at least 100" in line for line in err)
 
 
 def test_pharaoh_lines_follow_what_was_fitted(tmp_path, pairs, command, measured):

@@ -133,7 +133,9 @@ def test_the_summary_has_means_and_bootstrap_intervals_over_groups(translator, t
         assert found["value"] == pytest.approx(values.mean()) and found["lines"] == 12
         assert [found["low"], found["high"]] == pytest.approx([*np.quantile(drawn, [0.025, 0.975])])
         assert found["low"] < found["value"] < found["high"]
-        assert math.isnan(found["even"]) == (not measure.startswith("role"))
+        assert math.isnan(found["even"]) == (not measure.startswith(("role", "entropy")))
+        if measure == "entropy":
+            assert 0 < found["value"] <= found["even"] + 1e-5 and found["even_low"] <= found["even"]
     heads = table[(table.kind == "cross") & (table.measure == "entropy")]
     assert list(zip(heads.layer, heads["head"], strict=True)) == [(a, b) for a in range(3) for b in range(2)]
     offsets = table[table.measure.str.startswith("offset")].groupby(["kind", "layer", "head"]).value.sum()

@@ -115,6 +115,15 @@ def test_a_choice_is_where_two_translations_part():
         Choice.between([5, 2], [4, 8], [4, 8])
 
 
+def test_a_donor_of_another_length_is_named_with_both_lengths(any_model, pairs):
+    model, _ = any_model
+    donor = record(model, [[5, 6, 2]], [[4, 8, 9, 2]])
+    for head, said in (("decoder", 0, 0), "the donor has 4 target positions and this pass has 3"), (
+            ("encoder", 0, 0), "the donor has 3 source positions and this pass has 2"):
+        with pytest.raises(ValueError, match=said), patch(model, donor, heads=[head]):
+            record(model, [[5, 2]], [[4, 8, 2]])
+
+
 def test_the_whole_encoder_or_decoder_of_the_donor_gives_the_donors_choice(any_model, pairs):
     """The last layers' streams decide alone: with the donor's in place, the receiver says what the donor says."""
     model, _ = any_model

@@ -240,7 +240,7 @@ def test_what_cannot_be_measured_is_refused_in_one_line(
     bare = tmp_path / "bare.tsv"
     bare.write_text("The cat.\tDas.\n", "utf-8")
     assert "does not name its languages, and the model has several; give --to LANGUAGE" in told("--data", str(bare))
-    assert "not measured: calibration (at least 60 sentences are needed" in told("--data", str(bare), "--to", "de")
+    assert "not measured: calibration (it needs 60 sentences for choosing" in told("--data", str(bare), "--to", "de")
     named = tmp_path / "named.tsv"
     named.write_text("en\tit\nThe cat.\tIl gatto.\n", "utf-8")
     assert "expected a header with the columns en, " in told("--data", str(named))
