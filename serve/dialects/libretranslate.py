@@ -92,7 +92,7 @@ class LibreTranslateBody(NamedFields):
     @classmethod
     def read(cls, value: Any) -> Any:
         """Refuses a glossary instead of ignoring it, as other unknown fields are."""
-        value = super().read(value)
+        value = super().read(value)  # type: ignore[operator]  # a classmethod, which Pydantic wraps
         if isinstance(value, dict) and value.get("glossary"):
             raise APIError(400, "bad_request", "glossary: only /v1/translate takes one")
         return value
