@@ -41,7 +41,7 @@ WIDE = "---\nhide: [navigation, toc]\n---\n"
 # Instead of the moving picture of the front page, which GitHub shows.
 PICTURE = re.compile(r"^!\[[^\]]*\]\(seq2see\.webp\)$", re.MULTILINE)
 EXPLORER = """<style>.md-grid { max-width: 1440px }</style>
-<iframe src="explorer.html" title="The explorer: type a sentence" style="width: 100%; height: 860px; border: 0"
+<iframe src="explorer.html" title="The explorer: type a sentence" style="width: 100%; height: 900px; border: 0"
 allow="clipboard-write"></iframe>
 
 [Open the explorer by itself](explorer.html): the model `storybook` in your browser; nothing you type leaves it.

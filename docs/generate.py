@@ -173,7 +173,7 @@ PIECES: tuple[tuple[str, str, dict[str, tuple[str, ...]], tuple[str, ...]], ...]
     ("Embedding and positions", "A token's vector is scaled. Then sines and cosines of its position are added to it.",
      {"modeling/positions.py": ("sinusoids", "Embedder.forward")}, ("sinusoid", "Network.embed")),
     ("Attention", "Compare queries with keys, divide by √E, make each row sum to 1, and mix the values. Python "
-     "multiplies tensors. JavaScript has the loops that this takes.",
+     "multiplies whole tensors. JavaScript computes the same in loops.",
      {"modeling/attention.py": ("attend",)}, ("attend", "scores", "softmax", "mix")),
     ("Heads", "Each head uses its own E columns of the queries, keys and values. A last matrix combines the results "
      "of the heads.",
@@ -185,13 +185,13 @@ PIECES: tuple[tuple[str, str, dict[str, tuple[str, ...]], tuple[str, ...]], ...]
     ("Encoder layer, with its feed-forward layer", "Each sub-layer reads a normalised copy of the vectors and "
      "adds its output to them. Dropout is for training only, so the browser has none.",
      {"modeling/layers.py": ("EncoderLayer.forward",)}, ("Layer", "EncoderLayer")),
-    ("Decoder layer", "It attends to the translation so far, then to the source. The feed-forward layer follows.",
+    ("Decoder layer", "The layer attends to the translation so far, then to the source. A feed-forward layer follows.",
      {"modeling/layers.py": ("DecoderLayer.forward",)}, ("DecoderLayer",)),
-    ("Cache", "Tokens that are written no longer change, so their keys and values are kept. Those of the source are "
-     "computed once.",
+    ("Cache", "A token that has been written does not change any more, so its keys and values are kept. The keys and "
+     "values of the source are computed once.",
      {"modeling/attention.py": ("MultiHeadAttention.keys_and_values",)}, ("Cache",)),
-    ("Encoder and decoder", "Python takes several sentences at a time. Masks hide the padding of the short ones. "
-     "The browser takes one sentence, or several hypotheses of one translation.",
+    ("Encoder and decoder", "Python computes several sentences at a time. Masks hide the padding of short sentences. "
+     "The browser computes one sentence, or several hypotheses of one translation, at a time.",
      {"modeling/modeling_seq2see.py": ("Seq2SeeEncoder.forward", "Seq2SeeDecoder.forward")},
      ("Network.encode", "Network.decode", "Network.logits")),
     ("Greedy search", "Take the best token at every step, until `</s>`.",

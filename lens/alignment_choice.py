@@ -37,7 +37,7 @@ class AlignmentChoice(Measurement):
     """How to derive word links from a trace; valid for one model only.
 
     - `view`, `maps`: the maps to average, by words.  `[[1, 2], [2, 0]]` is head 2 of layer 1 and head 0 of layer 2.
-      Each row gives shares of the weight on words.
+      Each row is divided by its weight on words.
     - `rows`: which decoder steps are averaged into the row of a target word.
     - `rule`: which pairs become links; see below.
     - `threshold`: links with a smaller share are dropped.

@@ -62,7 +62,7 @@ def effects(
     - `heads_take`: about how many seconds all heads would take, if this exceeds `seconds`; then `heads` is empty.
       Otherwise None.
     - `erased`: the effect of erasing each of `trace.source_words`.
-    - `others`: the effect of each other source text with the same translation.
+    - `others`: the effect of putting each of the given texts in place of the source, with the same translation.
 
     Each effect has for every unit:
 

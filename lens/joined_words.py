@@ -18,8 +18,7 @@ Joined = dict[int, tuple[int, ...]]  # a position of the receiver: those of the 
 class WordMapping:
     """The positions of a donor that correspond to each position of a receiver, in the `source` and in the `target`.
 
-    Target positions are decoder steps, named by the token that they predict.  Several donor positions stand for their
-    mean.
+    Target positions are decoder steps, named by the token that they predict.  Several donor positions are averaged.
     """
 
     source: Joined

@@ -71,8 +71,8 @@ def summarise(trace: TraceData) -> dict[str, Any]:
     """The figures of a trace as a dictionary for JSON: about the hypothesis, and about every layer and head of each
     kind.
 
-    Figures of heads are lists [L][H].  Log-probabilities and entropies are in nats.  `sinks` has the shares on sinks by
-    view; see `sink_shares`.
+    Values of heads are nested lists [L][H].  Log-probabilities and entropies are in nats.  `sinks` has the shares on
+    sinks by view; see `sink_shares`.
     """
     steps = len(trace.target) - trace.given
     summary: dict[str, Any] = {

@@ -155,5 +155,12 @@ def named(one: RoleScore | None) -> str:
     if one is None:
         return "Not decidable here: the role does not occur, or a head without information would already look there."
     return (f"The best head is {head_name(one.head)}{one.supervision}. It gives"
-            f" {Estimate(one.score, one.low, one.high):.0%} of its attention there. The best baseline gives"
-            f" {one.baseline:.0%}.")
+            f" {Estimate(one.score, one.low, one.high):.0%} of its attention there. The best baseline,"
+            f" {compared(one)}, gives {one.baseline:.0%}.")
+
+
+def compared(one: RoleScore) -> str:
+    """The best baseline in words."""
+    if one.baseline == one.rival:
+        return "the attention of this head to the wrong nouns"
+    return "equal attention to all words" if one.baseline == one.uniform else "attention to one fixed position"

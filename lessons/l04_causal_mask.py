@@ -38,7 +38,7 @@ def measure(bench: Workbench) -> Figures:
         exact=[one.exact for one in both], share=plain.exact.value / (masked.exact.value or math.nan),
         chrf=[one.chrf for one in both], source=task.test[0].source, written=[one.sample for one in both],
         **passes(masked.runs[0].model, task, bench.pick(20, 3)),
-        look=Look(kind="decoder"),
+        look=Look(kind="decoder", layer=1),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from ..measures.gold import in_halves
 from ..storybook import HARD
 from ..tokenizer.encoding import encode_source
 from .figures import head_name, likeness
-from .held_out import clearest, measured_on, named, role_checks, role_table
+from .held_out import measured_on, named, role_checks, role_table
 from .lesson import Bars, Check, Checks, Estimate, Exhibits, Figures, Look, Workbench
 from .small import Recipe, compare
 
@@ -45,14 +45,12 @@ def measure(bench: Workbench) -> Figures:
     four, one_head = compare(bench, four=Recipe(heads=4), one=Recipe(heads=1)).values()
     roles, sentences = what_heads_look_at(bench)
     best = {role: next((one for one in roles if one.role == role and one.decidable), None) for role in ROLES}
-    clear = clearest(roles)
-    text = "The goat chased the wolf because it was hungry."
     return Figures(
         off=off, same=likeness(off, within=EXACT), plain=plain, slices=own_slice(encoder[0]),
         even=1 / encoder[0].heads, roles=roles, best=best, sentences=sentences, exact=[four.exact, one_head.exact],
         gain=four.exact.value - one_head.exact.value, gap=four.exact.low - one_head.exact.high,
         said={role: named(one) for role, one in best.items()},
-        look=Look(text, *clear.head) if clear else Look(text),
+        look=Look(kind="decoder", layer=1),
     )  # fmt: skip
 
 

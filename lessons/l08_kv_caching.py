@@ -38,7 +38,7 @@ def measure(bench: Workbench) -> Figures:
         growth=(cached[-1] / cached[0], again[-1] / again[0]),
         encoder=encoder, decoder=decoder, kept=likeness(decoder, within=UNMOVED), rows=rows,
         runs=[count["encoder"][0] for count in counts],
-        look=Look(kind="decoder"),
+        look=Look(kind="decoder", layer=1),
     )  # fmt: skip
 
 

@@ -14,15 +14,15 @@ from ..lens.summary import spread
 from ..lens.teacher_forcing import chosen_log_probs, eval_mode, forced_batches
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
-from .figures import written
+from .drawing import head_map
+from .figures import columns_of, written
 from .held_out import clearest, groups, ids_of, measured, named, role_checks, role_table, traces
-from .lesson import Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench, columns_of, head_map
+from .lesson import SENTENCE, Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench
 
 # L layers, N sentences, B batch, T tokens
 
 ALWAYS = 0.5  # share of its attention that a head gives to a place that it always looks at
 SENTENCES = 100  # on which heads are ablated
-TEXT = "The owl lent the ladder to the crow. It was grateful."
 
 
 def reach(some: Sequence[Trace], kind: Kind, of: Sequence[str], name: str) -> tuple[list[Estimate], list[Estimate]]:
@@ -54,7 +54,6 @@ def measure(bench: Workbench) -> Figures:
     places = {name: next((one for one in best if one.head.kind == "encoder" and one.role == name), None)
               for name in ("next", "end")}  # fmt: skip
     antecedent = clearest(one for one in best if one.role == "antecedent" and one.decidable)
-    noun = [one.head for one in best if one.role == "antecedent" and one.head.kind == "encoder"]
     with_role = {kind: sum(1 for head, roles in by_head.items() if roles and head.kind == kind) for kind in KINDS}
     return Figures(
         heads=heads, roles=[[one.role for one in by_head.get(head, [])] for head in heads],
@@ -66,7 +65,7 @@ def measure(bench: Workbench) -> Figures:
         named=sorted({one.role for roles in by_head.values() for one in roles}) or ["none"],
         roled=having, unroled=lacking,
         costly=heads[costly], cost=costs[costly].value,
-        look=Look(TEXT, *noun[0]) if noun else Look(TEXT, "encoder"),
+        look=Look(SENTENCE, *heads[costly]),
     )  # fmt: skip
 
 

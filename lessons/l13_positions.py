@@ -47,7 +47,7 @@ def measure(bench: Workbench) -> Figures:
         dots=(table_PD @ table_PD.T)[:DRAWN, :DRAWN] / (width / 2),
         read=[max(0.0, read_off(one, bench)) for one in (model, blind, type(model)(model.config).eval())],
         twins=twins,
-        look=Look("The goat chased the wolf because it was hungry.", "encoder"),
+        look=Look("The goat chased the wolf.", "encoder"),
     )  # fmt: skip
 
 

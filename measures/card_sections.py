@@ -17,7 +17,8 @@ This table shows how far each view of cross-attention can be read as an explanat
 view. The best map was chosen on {chosen_on} sentences and measured on {sentences} other sentences of {measured_on}.
 
 - AER: the alignment error rate, if the largest share of each row is read as a word link (0 % is perfect).
-- tau: Kendall's tau between the order of a row and the order of erasure drops (1: same order; 0: no relation).
+- tau: Kendall's tau between two orders of the source words: by their share in the row, and by the drop in
+  log-probability when the word is erased (1: same order; 0: no relation).
 - Brackets: 95 % intervals.
 - supervised: the head was trained with word links.
 

@@ -7,9 +7,11 @@ import hashlib
 import logging
 import os
 import re
+from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -38,32 +40,39 @@ class Caller:
 
 
 class RateLimit:
-    """An amount per minute for each account (0: unlimited); callers over the limit get `message`."""
+    """At most an amount in any 60 seconds, for each account (0: unlimited); callers over the limit get `message`."""
 
     def __init__(self, per_minute: int, *, code: str, message: str):
         self.per_minute = per_minute
         self.code = code
         self.message = message
-        self._full_at: dict[str, float] = {}  # when an account's allowance is full again; least recently active first
+        # Of each account: when it spent something, and all that it had spent by then; least recently active first.  The
+        # first entry is more than a minute old.
+        self._spent: dict[str, deque[tuple[float, int]]] = {}
 
     def take(self, account: str, amount: int) -> None:
-        """Spend an amount.
+        """Spend an amount, at most `per_minute`.
 
         If less is left, spend nothing and raise APIError (429).
         """
         if not self.per_minute:
             return
         now = monotonic()
-        full_at = max(now, self._full_at.get(account, now))
-        full_at += min(amount, self.per_minute) * 60 / self.per_minute  # more than that takes a whole minute
-        wait = round(full_at - now - 60, 6)
-        if wait > 0:
-            seconds = int(wait) + 1
+        while self._spent and next(iter(self._spent.values()))[-1][0] <= now - 60:
+            del self._spent[next(iter(self._spent))]
+        spent = self._spent.get(account) or deque([(now - 60, 0)])
+        while len(spent) > 1 and spent[1][0] <= now - 60:
+            spent.popleft()
+        total = spent[-1][1] + amount
+        free_at = 60 + next(when for when, by_then in spent if total - by_then <= self.per_minute)
+        if (wait := round(free_at - now, 6)) > 0:
+            seconds = ceil(wait)
             raise APIError(429, self.code, f"{self.message}: try again in {seconds} s", retry_after=seconds)
-        self._full_at.pop(account, None)
-        self._full_at[account] = full_at
-        if len(self._full_at) > MOST_ACCOUNTS:
-            del self._full_at[next(iter(self._full_at))]
+        spent.append((now, total))
+        self._spent.pop(account, None)
+        self._spent[account] = spent
+        if len(self._spent) > MOST_ACCOUNTS:
+            del self._spent[next(iter(self._spent))]
 
 
 class AccessControl:
@@ -94,7 +103,8 @@ class AccessControl:
         if not self.keys:
             return Caller(address, address)
         if not (key := key or _key_in(request.headers)):
-            raise APIError(403, "key_missing", "this server requires an API key: send it as X-API-Key")
+            raise APIError(403, "key_missing", "this server requires an API key: send it as the field api_key, or as"
+                           " the header X-API-Key")
         if name := self.keys.get(_digest(key)):  # comparing digests leaks nothing through timing
             current().account = name
             return Caller(name, address)
@@ -115,8 +125,11 @@ class AccessControl:
     def check_rate(self, caller: Caller, texts: int) -> None:
         """Count texts against the caller's rate.
 
-        Raises APIError (429) if the rate is exceeded.
+        Raises APIError: 429 if the rate is exceeded, 400 for more texts than it ever allows.
         """
+        most = self._texts.per_minute
+        if 0 < most < texts:
+            raise APIError(400, "too_many_texts", f"{texts} texts: at most {most} a minute are allowed")
         self._texts.take(caller.account, texts)
 
 

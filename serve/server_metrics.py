@@ -22,8 +22,8 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         given = {"registry": self.registry, "namespace": "seq2see"}
-        self.requests = Counter("requests", "Accepted requests by outcome", ["outcome"], **given)
-        self.refusals = Counter("refusals", "Refused requests by reason", ["reason"], **given)
+        self.requests = Counter("requests", "Requests that passed the first checks, by outcome", ["outcome"], **given)
+        self.refusals = Counter("refusals", "Errors except 500, by code, also of the first checks", ["reason"], **given)
         self.cancelled = Counter("cancelled", "Requests whose client disconnected early", **given)
         self.running = Gauge("requests_running", "Requests in progress", **given)
         self.latency = Histogram("request_seconds", "Time to answer a request", buckets=SECONDS, **given)

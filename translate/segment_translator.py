@@ -36,6 +36,7 @@ LONGEST_WORDS = (  # characters, beyond those of any real word; some scripts hav
     (regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{Nd}]+"), 1_000), (regex.compile(r"[^\W_]+"), 10_000),
 )  # fmt: skip
 
+_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))  # soft hyphen, spaces without width
 _CONTINUES = regex.compile(r"[^\S\n]*(?:[-–—―:]|&[nm]dash;)[^\S\n]+")  # in a line, what a part of it stands after
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
@@ -206,7 +207,7 @@ class SegmentTranslator:
         if not found or not all(one.text.strip() for one in found):
             return False
         least = SHORTEST * length(source)
-        return self.options.sampling or (len({one.text for one in found}) == len(found)
+        return self.options.sampling or (len({visible(one.text) for one in found}) == len(found)
                                          and all(length(one.text) >= least for one in found))
 
     def _text(self, text: str, markup: Markup | None, prefix: str, start: Ids) -> WorkGenerator[Text]:
@@ -330,13 +331,14 @@ class SegmentTranslator:
     def _distinct(self, hypotheses: Iterable[Hypothesis]) -> EngineOutput:
         """The best hypothesis of each text, because a search finds a text by several sequences of tokens.
 
-        Samples are independent, so all of them stay.
+        Texts that differ only in kinds of spaces or in invisible characters count as one.  Samples are independent, so
+        all of them stay.
         """
         if self.options.sampling:
             return tuple(hypotheses)
         found: dict[str, Hypothesis] = {}
         for one in hypotheses:
-            found.setdefault(one.text, one)
+            found.setdefault(visible(one.text), one)
         return tuple(found.values())
 
     def _keeps_sentences(self, translation: str, count: int) -> bool:
@@ -352,6 +354,11 @@ class SegmentTranslator:
 
 def _whole(text: str) -> Cut:
     return Cut((text,), ("", ""))
+
+
+def visible(text: str) -> str:
+    """The text as a reader sees it: with ordinary spaces, and without characters that have no width."""
+    return " ".join(text.translate(_INVISIBLE).split())
 
 
 def check_text(text: str) -> str:

@@ -11,6 +11,8 @@ import { tour } from "./tour.js";
 import { hasHeads, headOf } from "./trace.js";
 import { uploadActions } from "./upload.js";
 
+const WARM = 0.7;  // the temperature that sampling begins with: at 1, small models write many words that do not exist
+
 export function actionsOf(context) {
   const { state, settings, root, set, open, again } = context;
   const search = (options) => { set({ options }); again(); };
@@ -34,7 +36,7 @@ export function actionsOf(context) {
     alternative: (button) => open(state.text, { alternative: +button.dataset.value, menu: null }),
     search({ dataset: { value } }) {
       const { num_beams, ...rest } = state.options, { alternatives } = settings;
-      search(value === "draw" ? { ...rest, temperature: 1, seed: 1, alternatives } : {});
+      search(value === "draw" ? { ...rest, temperature: WARM, seed: 1, alternatives } : {});
     },
     beams: ({ dataset: { value } }) =>
       search({ num_beams: +value, alternatives: Math.min(+value, settings.alternatives) }),
@@ -100,15 +102,17 @@ export function pickHead({ state, root, set }, head) {
   if (isNarrow()) root.querySelector(".work").scrollIntoView({ behavior });
 }
 
-export function pickWord({ state, set }, side, piece) {
-  if (side === "source") return set({ hover: null, read: piece });
-  const trace = traceOf(state), read = trace.counterpart(piece)?.pieces[0] ?? state.read;
-  const head = state.head.kind !== "encoder" ? state.head
-    : trace.mattering(piece)[0] || { kind: "cross", layer: 0, head: 0 };
-  set({ hover: null, word: piece, read, head });
+// The map stays, unless it has no row for the word, or no head matters for the word and the reader has picked none.
+export function pickWord({ state, set }, side, piece, { inMap = false } = {}) {
+  if (side === "source") return set({ hover: null, touched: true, read: piece });
+  const trace = traceOf(state), read = trace.counterpart(piece)?.pieces[0] ?? state.read, best = trace.best(piece);
+  const isIdle = best && !inMap && !state.pinned && hasHeads(state.view) && !trace.mattering(piece).length;
+  const head = state.head.kind === "encoder" ? best ?? { kind: "cross", layer: 0, head: 0 }
+    : isIdle ? best : state.head;
+  set({ hover: null, touched: true, word: piece, read, head });
 }
 
 export function pickRow(context, i) {
   const { state } = context, row = traceOf(state).rows(state.head.kind, state.unit, state.rows)[i];
-  pickWord(context, sideOf(state), row.pieces[0]);
+  pickWord(context, sideOf(state), row.pieces[0], { inMap: true });
 }

@@ -44,5 +44,5 @@ function numbers(found, columns, theme) {
     <p class="number">Σ weight × v ${strip(found.mixed, values, theme)}</p><p class="fine">The head’s
     output is W_O times this sum. It has ${found.output.length} numbers and length ${
     four(Math.hypot(...found.output))}. The output of all heads of the layer has length ${four(found.length)}. Blue is
-    above 0 and orange is below. Point at a strip to see its numbers.</p>`;
+    above 0 and orange is below. Point at a strip, or tap it, to see its numbers.</p>`;
 }

@@ -3,6 +3,7 @@
 import { inside, scrollable, shown } from "./answers.js";
 import { inLanguage } from "./languages.js";
 import { html, segment } from "./markup.js";
+import { TAG, bare } from "./trace.js";
 import { elided } from "./wording.js";
 
 const LINE = 22, COLUMN = 92;
@@ -15,7 +16,7 @@ export const tree = {
     const beams = +(context.state.lab.beams ?? 4), answer = inside(context, trace, { tool: "tree", num_beams: beams });
     return html`<div class="row2"><span class="second">Beams</span>${
       segment("Beams", "note", "beams", [2, 4, 8], beams)}</div>${
-      shown(answer, () => drawn(answer, trace.languages[1]))}`;
+      shown(answer, () => drawn(answer, trace))}`;
   },
 };
 
@@ -26,7 +27,9 @@ function wayTo(steps, step, number) {
   return nodes;
 }
 
-function drawn({ steps, hypotheses, length_penalty: penalty }, code) {
+function drawn({ steps, hypotheses, length_penalty: penalty }, trace) {
+  const [, code] = trace.languages, isSpecial = (text) => TAG.test(text) || /^<.*>$/.test(text);
+  const nameOf = (text) => bare(trace.label({ text, special: isSpecial(text) }, "target", 0));
   const tall = Math.max(...steps.map((step) => step.length)), path = wayTo(steps, ...hypotheses[0].slice(0, 2));
   const width = steps.length * COLUMN + 20, height = (tall + 1) * LINE;
   const x = (step) => 10 + step * COLUMN, y = (number) => (number + 1) * LINE;
@@ -37,7 +40,8 @@ function drawn({ steps, hypotheses, length_penalty: penalty }, code) {
     return html`<path class="${best(step, number)}" d="M${a} ${b}C${half} ${b} ${half} ${d} ${c} ${d}"/>`;
   };
   const node = ([text, , logProb, score], step, number) => html`<text x="${x(step)}" y="${y(number)}"
-    class="${best(step, number)}">${elided(text, 10)}<title>${text}: log-probability so far ${logProb.toFixed(3)}${
+    class="${best(step, number)}">${elided(nameOf(text), 10)}<title>${nameOf(text)}: log-probability so far ${
+    logProb.toFixed(3)}${
     score === null ? "" : `, score ${score.toFixed(4)}`}</title></text>`;
   const each = (draw) => steps.map((nodes, step) => nodes.map((one, number) => draw(one, step, number)));
   const picture = html`<svg class="beams" width="${width}" height="${height}" role="img"

@@ -89,13 +89,12 @@ function withinText(p, q, over, room) {
     x: middle, y };
 }
 
-// The room for labels between the texts, and the note there, if any.
+// The room for labels between the texts.
 function roomIn(root) {
   const home = root.getBoundingClientRect(), box = (name) => root.querySelector(name).getBoundingClientRect();
-  const [above, below, then] = [box(".src"), box(".tgt"), box(".then")];
-  const note = [(then.left + then.right) / 2 - home.left, (then.top + then.bottom) / 2 - home.top, then.width];
+  const [above, below] = [box(".src"), box(".tgt")];
   return { left: above.left - home.left, right: above.right - home.left, top: above.bottom - home.top,
-    bottom: below.top - home.top, notes: then.width ? [note] : [] };
+    bottom: below.top - home.top };
 }
 
 function labels(pills, all, state, trace, room) {
@@ -105,7 +104,7 @@ function labels(pills, all, state, trace, room) {
     data-says="pill" data-head="${nameOf(one.head)}" aria-pressed="${one.main}">${said(one)} <b>${
     amount(state.view, one.value)}</b></button>`)}`);
   for (const pill of pills.children) pill.hidden = false;  // one that stays from before is measured again
-  const used = [...room.notes], widths = Array.from(pills.children, (pill) => pill.offsetWidth);
+  const used = [], widths = Array.from(pills.children, (pill) => pill.offsetWidth);
   all.forEach((one, i) => {
     const at = placeFor(one, widths[i], used, room);
     pills.children[i].hidden = !at;

@@ -12,9 +12,9 @@ import { UNRECORDED } from "./learn.js";
 import { lessons } from "./lessons.js";
 import { drawBetweenTexts, drawThreads, fit } from "./between_texts.js";
 import { loading } from "./loading.js";
-import { drawMap, eyebrow, followMap, headline, how, mapTools, showRow } from "./map.js";
+import { drawMap, exchanged, eyebrow, followMap, headline, how, mapTools, showRow } from "./map.js";
 import { machine } from "./machine.js";
-import { html, paint } from "./markup.js";
+import { about, html, paint } from "./markup.js";
 import { showMenu } from "./menus.js";
 import { START, firstTheme, isOld, keepPlace, keptPlace, pageOf, traceOf } from "./state.js";
 import { FRAME, joins, paintTexts } from "./texts.js";
@@ -32,7 +32,8 @@ const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the ma
   <main class="explore"><section class="card texts" aria-label="Your text and its translation">${FRAME}</section>
     <section class="card work" aria-label="Attention map"><div class="mapside"><div class="eyebrow second"></div>
       <p class="say" data-says="row" aria-live="polite"></p><p class="how second"></p>
-      <div class="bar" role="toolbar" aria-label="Map options"></div><div class="mapbox" id="s2s-map"></div></div>
+      <div class="bar" role="toolbar" aria-label="Map options"></div><div class="mapbox" id="s2s-map"></div>
+      <div class="changed" role="status"></div></div>
       <aside class="word" aria-label="The chosen word"></aside></section>
     <section class="card beside" aria-label="Two models" hidden></section>
     <div class="side"><section class="card pairs" aria-label="Sentence pairs"></section>
@@ -142,12 +143,13 @@ export function explorer(element, settings) {
     if (state.as === "map") followMap(find(".mapbox"), state);
     paint(find(".word"), wordPanel(state, context.settings));
     markHead(find(".word"), state);
+    paint(find(".changed"), exchanged(state));
     say.className = `say tone-${hasHeads(state.view) ? trace.tone(state.head, state.word) : "blue"}`;
   }
 
   function hover(value, { speak = false } = {}) {
     if (JSON.stringify(value) === JSON.stringify(state.hover) && !speak) return;
-    state.hover = value;
+    Object.assign(state, { hover: value, touched: state.touched || value !== null });
     if (!traceOf(state) || comparedWith(state, context.settings)) return;
     if (state.as === "lines") drawMap(find(".mapbox"), state, find(".mapbox").clientWidth);
     writeWord({ speak });
@@ -190,11 +192,11 @@ function said(state) {
 
 const TESTED = "To test what a word depends on, the page switches heads off and erases words.";
 const UNTESTED = "To test what a word depends on, run seq2see serve MODEL.";
-const SERVERS = "Only the server (seq2see demo) recognises placeholders, HTML and the language of a text.";
+const SERVERS = "This file does not recognise placeholders, HTML or the language of a text. The server (seq2see demo) does.";
 
 function foot(engine, { answer }) {
   const isLocal = answer || (engine && ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname));
-  return html`<span>${isLocal ? "Everything runs on this computer. " : ""}${
+  return html`<span>${isLocal ? "Everything runs on this device. " : ""}${
     engine ? "Only this tab keeps what you type, until you close it." : ""}</span>
-    <span>${answer ? SERVERS : engine ? TESTED : UNTESTED}</span>`;
+    <span>${engine || answer ? TESTED : UNTESTED} ${answer ? about(SERVERS) : ""}</span>`;
 }

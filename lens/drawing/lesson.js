@@ -9,11 +9,12 @@
 //                                     the control on a phone
 //     says(state, answers, lesson)    one live sentence from these numbers, once the question is answered
 //     predict                         { question, options, right(answers, lesson), because(answers, lesson), shows }
-//     short(state, answers, lesson)   of lessons 1 to 8: leads the story on to the next
+//     short(state, answers, lesson)   what was shown, once the question is answered; in the story it leads on to the next
 //
 // The answers come in the order of the questions, which are about the lessons' sentence unless they bring another.
-// `predict` is asked before the control may move, with answers to `start`, or to `predict.needs`; `shows` is the state
-// that its answer is shown in.  Nothing that is seen before may give the answer away: neither lead nor picture.
+// `predict` is asked before the control may move, with answers to `start`, or to `predict.needs`.  The control stays where
+// it is, for the reader to move; `shows` is what else of the state the answer changes.  Nothing that is seen before may
+// give the answer away: neither lead nor picture.
 
 import { CAT } from "./lesson_parts.js";
 import { html, paint } from "./markup.js";
@@ -39,16 +40,16 @@ export const modelOf = ({ models }) => (models.find((one) => one.name === "story
 
 const SHELL = html`<div class="told"><div class="predict"></div><p class="first">Answer first, then move this.</p>
   <fieldset class="control" aria-label="What to move" disabled></fieldset>
-  <p class="live" aria-live="polite"></p></div><figure class="card pictured"></figure>`;
+  <p class="live" aria-live="polite"></p></div><figure class="card pictured"></figure><p class="short"></p>`;
 
-// Draws a lesson's moving part into an element, which listens from then on; gives a function that draws it again and
-// then calls `drawn` with state and answers.
-export function moving(element, context, lesson, module, drawn = () => {}) {
+// Draws a lesson's moving part into an element, which listens from then on; gives a function that draws it again.
+export function moving(element, context, lesson, module) {
   const { name } = lesson, visit = visitOf(name, module), find = (one) => element.querySelector(one);
   const change = (changes) => { visit.state = { ...visit.state, ...changes }; draw(); };
   let latest = 0;
   element.insertAdjacentHTML("beforeend", String(SHELL));
   find(".live").dataset.says = `lesson-${name.slice(4)}`;
+  find(".short").dataset.says = `story-${name.slice(4)}`;
   paint(find(".predict"), predicted(lesson, module.predict));
   paint(find(".pictured"), WAITING);
   listen(element, {
@@ -79,12 +80,12 @@ export function moving(element, context, lesson, module, drawn = () => {}) {
   function show(answers, known) {
     const { state, guess } = visit, isAnswered = guess !== null;
     paint(find(".predict"), predicted(lesson, module.predict, guess, known));
-    find(".first").hidden = isAnswered;
+    paint(find(".first"), isAnswered ? "Now move this yourself." : "Answer first, then move this.");
     find(".control").disabled = !isAnswered;
     paintControl(find(".control"), module.control(state, answers, lesson));
     paint(find(".live"), isAnswered ? module.says(state, answers, lesson) : "");
     paint(find(".pictured"), module.picture(state, answers, lesson, context.state.theme, isAnswered));
-    drawn(state, answers);
+    paint(find(".short"), isAnswered ? module.short(state, answers, lesson) : "");
   }
 }
 

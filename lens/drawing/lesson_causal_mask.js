@@ -24,7 +24,7 @@ export const causalMask = {
   control: ({ masked }) => buttons("The mask", "masked", [[true, "on"], [false, "off"]], masked),
   picture(state, answers, lesson, theme) {
     const [, row] = answers, { words, asker } = seen(state, answers), { masked } = state;
-    return html`${rowPicture(`The shares that ${asker} gives, the mask
+    return html`${rowPicture(`The shares that ${asker} gives, with the mask
       ${masked ? "on" : "off"}`, row, words, { asker, masked,
       shown: [...words.keys()], step: 2, head: `÷
         ${figure(rootOf(row), 2)}`, isDivided: true, theme })}
@@ -51,7 +51,6 @@ export const causalMask = {
       <b>${part(exact[1].value)}</b>. Yet at the end of training, the error (the loss) was
       <b>${figure(ended[1], 3)}</b> without the mask and <b>${figure(ended[0], 3)}</b> with it. A model that can read
       the answer does not learn to predict it. In use, there is no answer to read.`,
-    shows: { masked: false },
   },
   short(state, answers) {
     const { ahead, asker } = seen({ masked: false }, answers), { words, shares } = seen(causalMask.start, answers);

@@ -80,4 +80,6 @@ export const headsAndLayers = {
         needed here.`;
     },
   },
+  short: () => html`A map and a role describe where a head looks. The cost describes what the model loses without the head.
+    A head with a clear role can still cost little.`,
 };

@@ -122,6 +122,8 @@ export const it = {
         <i>elle</i> from ${chance(before.elle)} to <b>${chance(now.elle)}</b>. We changed only the output of
         ${headTitle(lesson.look)}.`;
     },
-    shows: { doing: "patch" },
   },
+  short: () => html`Changing a word of the English shows what the translation depends on. Switching a head off shows
+    whether the model needs this head here. Giving the head another output shows whether this head alone can change the
+    pronoun. These are different questions, and their answers can differ.`,
 };

@@ -128,6 +128,6 @@ export const kvCaching = {
   },
   short({ word }, [answer]) {
     return html`So the model keeps ${readBefore(answer, word) - 1} keys and values, computes one more, and writes <i>${
-      WORDS[word][0]}</i>. One kind of block is still missing. Then you see the whole model.`;
+      WORDS[word][0]}</i>.`;
   },
 };

@@ -37,10 +37,11 @@ export const lastVector = {
     const layer = layerOf(state, answers), most = lastOf(answers);
     return slider("Read the vector", "layer", { most, value: layer, said: nameOf(layer, most) });
   },
-  picture(state, answers) {
+  picture(state, answers, lesson, theme, isAnswered) {
     const steps = stepsOf(answers), narrow = isNarrow(), left = narrow ? 4 : 20, height = lineHeight();
     const wide = (roomOf() - left) / (lastOf(answers) + 1), x = (stage) => left + stage * wide;
-    const stages = Array.from({ length: layerOf(state, answers) + 1 }, (_, stage) => stage);
+    const stages = Array.from({ length: layerOf(state, answers) + 1 }, (_, stage) => stage)
+      .filter((stage) => isAnswered || stage === 0 || stage === lastOf(answers));
     const title = (stage) => stage === 0 ? "just read" : narrow ? `layer ${stage}` : `after layer ${stage}`;
     const cell = (one, stage, y) => {
       if (stage === 0) return text(x(0), y, one.read, { how: "soft" });
@@ -82,6 +83,11 @@ export const lastVector = {
         count(steps, 1, "written")}</b>, and the last layer gives the next word at ${
         count(steps, lastOf(answers), "written")}.`;
     },
-    shows: { layer: 1 },
+  },
+  short(state, answers) {
+    const steps = stepsOf(answers), last = lastOf(answers);
+    return html`The newest vector begins as the vector of the word just read. After layer 1, it gives the next word at ${
+      count(steps, 1, "written")} of ${steps.length} steps, and after layer ${last}, at ${
+      count(steps, last, "written")}. What a layer adds can be read before the model has finished.`;
   },
 };

@@ -77,7 +77,6 @@ export const manyHeads = {
         they translate <b>${part(four.value)}</b> of new sentences exactly. With one head, they translate
         <b>${part(one.value)}</b>.`;
     },
-    shows: { off: 0 },
   },
   short(state, [look]) {
     const { heads, word, costly } = seen(look);

@@ -58,8 +58,10 @@ export const meaning = {
         ${after.step} steps, it translates <b>${share(after.plain.idiom)}</b>. With queries, keys and values, it is
         <b>${share(after.learnt.idiom)}</b>. So the meaning of the task comes from training on it.`;
     },
-    shows: { at: Infinity },
   },
+
+  short: () => html`During fine-tuning, the sentences stay the same and only the weights change. So every change of a
+    translation comes from training. What a model makes of a phrase depends on the sentences that it was trained on.`,
 };
 
 // One network: what it writes, and a bar of how it says the unseen idioms.

@@ -3,7 +3,7 @@
 
 import { figure, legend, roomOf, slider, text, toneOf } from "./lesson_parts.js";
 import { recorded } from "./lesson_recorded.js";
-import { html, isNarrow } from "./markup.js";
+import { html, isNarrow, listed } from "./markup.js";
 
 const TRAININGS = ["few", "some", "all"];
 const mean = (rows) => rows[0].map((_, i) => rows.reduce((total, row) => total + row[i], 0) / rows.length);  // over seeds
@@ -19,8 +19,8 @@ function losses(lesson) {
 const placeOf = ({ at }, steps) => Math.min(at, steps.length - 1);
 
 export const overfitting = {
-  lead: html`A model can learn a few sentences by heart. The loss on them keeps falling, while the loss on unseen sentences
-    begins to rise. The model then no longer learns the language, only these sentences. That is when to stop.`,
+  lead: html`A model can learn a few sentences by heart. It then no longer learns the language, only these sentences. To notice
+    this, compare two losses: on the sentences that it is trained on, and on unseen sentences.`,
   start: { at: 0 },
   needs: () => [],
   control(state, answers, lesson) {
@@ -28,9 +28,9 @@ export const overfitting = {
     return slider("Steps of training", "at", { most: steps.length - 1, value: at, said: `${steps[at]} of ${steps.at(-1)}` });
   },
 
-  picture(state, answers, lesson) {
+  picture(state, answers, lesson, theme, isAnswered) {
     const { steps, by } = losses(lesson), at = placeOf(state, steps), top = Math.max(...by.flatMap((one) => [...one.seen, ...one.unseen]));
-    const panel = (one) => chart(steps, one, at, top);
+    const panel = (one) => chart(steps, one, at, top, isAnswered);
     return html`<div class="panels">${by.map(panel)}</div>${legend([["blue", "loss on the training sentences"],
       ["orange", "loss on unseen sentences, in nats per token"]])}`;
   },
@@ -57,18 +57,25 @@ export const overfitting = {
         <b>${figure(few.unseen.at(-1), 2)}</b>. On the ${few.count} training sentences, it falls from
         ${figure(few.seen[0], 2)} to <b>${figure(few.seen.at(-1), 3)}</b>.`;
     },
-    shows: { at: Infinity },
+  },
+
+  short(state, answers, lesson) {
+    const { steps, by } = losses(lesson);
+    return html`The loss on unseen sentences is lowest ${listed(by, ({ count, unseen }) =>
+      html`after ${steps[lowest(unseen)]} steps with ${count} sentences`)}. If it rises after that, stop at
+      its lowest point, or train on more sentences. The loss on the training sentences does not show this.`;
   },
 };
 
-// One training: both losses up to the mark `at`, what comes after pale.
-function chart(steps, { count, seen, unseen }, at, top) {
+// One training: both losses up to the mark `at`, what comes after pale, once the question is answered.
+function chart(steps, { count, seen, unseen }, at, top, isAnswered) {
   const wide = isNarrow() ? 340 : roomOf() / 3 - 10, high = isNarrow() ? 96 : 250, left = 34, foot = 34;
   const x = (i) => left + steps[i] / steps.at(-1) * (wide - left - 12), y = (value) => 26 + (1 - value / top) * (high - 26 - foot);
   const path = (values, from, to) => values.slice(from, to).map((value, i) =>
     `${i ? "L" : "M"}${x(from + i).toFixed(1)},${y(value).toFixed(1)}`).join("");
   const ticks = Array.from({ length: Math.floor(top) + 1 }, (_, nats) => nats);
-  const line = (values, tone) => html`<path class="curve" d="${path(values, at)}" stroke="${toneOf(tone)}" opacity=".18"/>
+  const line = (values, tone) => html`${isAnswered && html`<path class="curve" d="${path(values, at)}" stroke="${
+    toneOf(tone)}" opacity=".18"/>`}
     <path class="curve" d="${path(values, 0, at + 1)}" stroke="${toneOf(tone)}"/>
     <circle cx="${x(at)}" cy="${y(values[at])}" r="4.5" fill="${toneOf(tone)}"/>`;
   return html`<svg class="drawn" viewBox="0 0 ${wide} ${high}" role="img" aria-label="Losses on ${count} sentences">

@@ -66,8 +66,10 @@ export const positions = {
     because: (answers) => html`The two words change places. With positions, ${change(answers)}. Without positions, it goes from
       <b>${chance(chanceOf(answers[2], GOAT))}</b> to <b>${chance(chanceOf(answers[3], GOAT))}</b>. Attention alone sees the
       words, but not their order.`,
-    shows: { on: false },
   },
+
+  short: () => html`Attention compares words, whatever their order. A position vector is added to each word, so that
+    the same word has other numbers at another position. That is how the model can know who chased whom.`,
 };
 
 const LEFT = 128, RIGHT = 84;  // room for labels and chances

@@ -56,8 +56,10 @@ export const recurrence = {
         token goes ${both("elman")}. In the gated network, it goes ${both("gru")}. In the Transformer, it goes
         ${both("transformer")}.`;
     },
-    shows: { at: Infinity },
   },
+
+  short: () => html`A recurrent network has one state for the whole text, so new words can push out early ones. A gate can
+    learn what to keep. With attention, a network can look back at each word, however long ago it was.`,
 };
 
 // One network: a bar for each token.

@@ -75,7 +75,6 @@ export const scaling = {
         undivided scores keep <b>${passed(left)}</b> of their slope, and divided scores keep
         <b>${passed(Math.min(1, kept))}</b>.`;
     },
-    shows: { step: 0 },
   },
   short(state, answers) {
     const whole = seen(scaling.start, answers), bare = seen({ step: 0 }, answers), own = whole.most;

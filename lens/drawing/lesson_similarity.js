@@ -60,8 +60,11 @@ export const similarity = {
         <b>${figure(after.cosine, 3)}</b> after. The dot product goes from <b>${figure(before.dot, 3)}</b> to
         <b>${figure(after.dot, 3)}</b>.`;
     },
-    shows: { times: 2 },
   },
+
+  short: () => html`The cosine compares directions only. The dot product grows with the lengths too, so the two can
+    disagree about which word is more alike. Attention uses the dot product: a key twice as long makes a score
+    twice as large.`,
 };
 
 // The word, and a neighbour on each side of it at its true angle, with the shadow of the one that is moved.

@@ -104,7 +104,7 @@ export const temperature = {
         are half as far apart, but their order is the same. Above 1, the shares get more even. Below 1, they get less
         even. Use a low temperature for the safest word. Use a higher one for variety, at the price of mistakes.`;
     },
-    shows: { stop: EACH, answered: true },
+    shows: { answered: true },
   },
   short({ stop }, [answer]) {
     const [first, second] = sharesAt(answer, warmthOf(stop));

@@ -25,7 +25,7 @@ function sharpest(trace, kind) {
   const all = trace.layers(kind).flat().map((head) => ({ head, most: largest(rowOf(trace, head), "share").share }));
   return largest(all, "most").head;
 }
-const headOfState = ({ head, kind }, trace) => chosenHead(head, sharpest(trace, kind));
+const headOfState = ({ head }, trace) => chosenHead(head, sharpest(trace, CHOICE[0]));
 // A word of a head's row, never to be taken for a word of the sentence it stands in.
 const LANGUAGE = { cross: "English", decoder: "French" };
 const named = ({ kind }, { label, special }) => html`${special ? "" : `${LANGUAGE[kind]} `}<i>${label}</i>`;
@@ -61,7 +61,7 @@ export const values = {
   lead: html`A map shows shares of attention. A word adds its share times its <b>value</b>. Even if it adds much, the
     translation need not depend on it. Other heads may add the same, and later blocks decide what is used. No map shows
     this. To find out, switch the head off and see what changes.`,
-  start: { head: null, kind: "cross", answered: false },
+  start: { head: null, answered: false },
   needs: () => [["look", { maps: KINDS, views: ["raw", "norm"], evidence: true }]],
   control: (state, [answer]) => headButtons(traceIn(answer), CHOICE, headOfState(state, traceIn(answer))),
   picture(state, [answer]) {
@@ -105,7 +105,7 @@ export const values = {
         listed(both(trace), said, " ")} The two maps look alike. Only switching the heads off shows how much the
         translation depends on them.`;
     },
-    shows: { kind: "decoder", answered: true },
+    shows: { answered: true },
   },
   short(state, [answer]) {
     const trace = traceIn(answer), [one, other] = both(trace);

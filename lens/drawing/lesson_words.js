@@ -84,7 +84,6 @@ export const words = {
         html`<b>${figure(one, 3)}</b> after layer ${layer}`)}. The sentences differ in one word only, <i>muddy</i> or
         <i>closed</i>. Attention has carried information about this word into <i>bank</i>.`;
     },
-    shows: { word: "bank" },
   },
   short: (state, [{ vectors: [own] }, , , bank]) => html`A word begins as a vector of ${own.length} numbers, the same
     in every sentence. The layers change it. For <i>bank</i> in the two sentences, the similarity of its two vectors goes

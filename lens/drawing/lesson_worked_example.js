@@ -68,8 +68,10 @@ export const workedExample = {
         <b>${share(weights[chosen])}</b>.`;
     },
     needs: [],
-    shows: { row: `hand-${ASKS}`, step: SOFTMAX },
   },
+
+  short: () => html`Every row of this head takes the same steps: products of query and keys, division, mask, softmax, and a
+    sum of values. You can check each number by hand. The model takes the same steps, only with more numbers.`,
 };
 
 // A sentence about the row for each step. If a step takes one word as an example, it is the word with the largest share.

@@ -73,7 +73,7 @@ function contents({ record, own, may_run: mayRun }) {
     <p><a class="chip solid" href="#story">Read lessons 1 to 8 as one story</a></p>
     ${record.budget === "full" ? "" : WARNING}<div class="chapters">${record.chapters.map(chapter)}</div>
     <p class="fine">${own ? "Run on this machine’s model" : `Run on ${record.run}`}: ${prose(record.model)}.
-    Made by <code>${record.command}</code>, Seq2See ${record.version}. Seeds: ${record.seeds.join(", ")}.
+    Measured with Seq2See ${record.version}, by <code>${record.command}</code>. Seeds: ${record.seeds.join(", ")}.
     ${mayRun ? html`<button class="chip" data-run>Run on this model</button>` : ""}</p></div>`;
 }
 

@@ -2,7 +2,7 @@
 
 import { changed } from "./markup.js";
 import { traceOf } from "./state.js";
-import { flipOf } from "./texts.js";
+import { flipOf, same } from "./texts.js";
 import { KINDS, Trace, hasHeads, isAttribution } from "./trace.js";
 
 const SLOW = 400;    // milliseconds after which the page says that it is waiting
@@ -116,13 +116,16 @@ export function loading({ state, settings, engine, set, render }) {
     const keeps = changes.word !== undefined && changes.word < trace.record.target.length;
     const next = {
       reply: { ...state.reply, ...answer, translation: answer.translation || state.reply?.translation },
-      traces, part, busy: "weighing", waited: false, word: keeps ? changes.word : trace.first, read: 0,
+      traces, part, busy: "weighing", waited: false, touched: false, shown: null,
+      word: keeps ? changes.word : trace.first, read: 0,
       moment: null, held: null, playing: false, twin: state.twin && isAlike(state.twin, trace) ? state.twin : null,
       changed: before && before !== text && traces.length === 1 ? changed(before, text).map((one) => one.start) : [],
     };
     if (state.head.layer >= layers || state.head.head >= heads) {
       next.head = { kind: "cross", layer: trace.sizes.cross[0] - 1, head: 0 };
     }
+    const isFree = !state.pinned && hasHeads(changes.view ?? "raw"), likely = isFree && trace.likely(next.word);
+    if (likely) next.head = likely;
     if (!hasHeads(state.view) || !trace.holds(state.view)) next.view = "raw";
     set(next);
     if (changes.view && changes.view !== "raw") choose({ view: changes.view });
@@ -141,7 +144,8 @@ export function loading({ state, settings, engine, set, render }) {
     const answer = await ask("look", { ...about(trace), ...more }, signal).catch(quiet);
     if (answer) trace.add(answer.traces[0]);
     if (flip) prepare(flip.text, signal);
-    set({ busy: null, waited: false, ...focusOf(trace) });
+    const focus = focusOf(trace), isOther = focus.head && !same(focus.head, state.head);
+    set({ busy: null, waited: false, shown: isOther ? focus.head : null, ...focus });
   }
 
   // Of a large model heads are switched off only when the reader asks for it.
@@ -150,10 +154,11 @@ export function loading({ state, settings, engine, set, render }) {
     weigh(running.signal, { head_seconds: LONG }).catch(() => {});
   }
 
-  // The source word of the chosen word; and the head that matters most for it, unless the reader has picked one.
+  // The source word of the chosen word; and the head that matters most for it, unless the reader has picked one, or
+  // has pointed at what is shown.
   function focusOf(trace) {
-    const read = trace.counterpart(state.word)?.pieces[0] ?? 0, [best] = trace.mattering(state.word);
-    const free = best && !state.pinned && hasHeads(state.view);
+    const read = trace.counterpart(state.word)?.pieces[0] ?? 0, best = trace.best(state.word);
+    const free = best && !state.pinned && !state.touched && hasHeads(state.view);
     return free ? { read, head: { kind: best.kind, layer: best.layer, head: best.head } } : { read };
   }
 
@@ -171,7 +176,7 @@ export function loading({ state, settings, engine, set, render }) {
   function showPart(part) {
     running.abort();
     running = new AbortController();
-    set({ part, word: state.traces[part].first, read: 0, hover: null, busy: "weighing" });
+    set({ part, word: state.traces[part].first, read: 0, hover: null, touched: false, busy: "weighing" });
     weigh(running.signal).catch(() => {});
   }
 

@@ -61,5 +61,5 @@ export function readingPanel({ trace, data, f }, at, rows) {
   return html`<aside class="m-panel m-reading" style="left:${x}px;top:${y}px;width:${width}px"><h2>A thicker path
     adds more</h2><ul>${legend(trace.languages).filter(([tone]) => used(tone)).map(entry)}</ul>${
     f && said("sums", sumsTo(f, data, trace))}${leftOut(rows, trace, f).map((one) => said("left-out", one))}${
-    !at.reading.isSmall && html`<p>Point at a path to read it. Click a block to look inside.</p>`}</aside>`;
+    !at.reading.isSmall && html`<p>Point at a path to read it. Select a block to look inside.</p>`}</aside>`;
 }

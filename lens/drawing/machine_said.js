@@ -115,7 +115,7 @@ export function block(f, data, trace, kind, layer) {
 
 export const fold = (f, data, trace, { from, to, value }) => html`${to > from ? `Layers ${from + 1} to ${to + 1} add`
   : `Layer ${from + 1} adds`} only ${figure(value)} to ${goal(f, data, trace)}, and ${to > from ? "are" : "is"} folded.
-  Click to unfold.`;
+  Select to unfold.`;
 
 // One word's way through one attention block.
 export function strand(f, data, trace, kind, layer, i) {

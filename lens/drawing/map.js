@@ -9,7 +9,7 @@ import { hasHeads, isAttribution, nameOf } from "./trace.js";
 import { same } from "./texts.js";
 import { inLanguage } from "./languages.js";
 import { SUPERVISED, TECHNICAL, amount, averageOf, capital, columnSentence, count, direction, elided, nats,
-  number, outcome, percent, placeOf, reading, roleName, roleTip, rowSentence } from "./wording.js";
+  number, outcome, percent, placeOf, quoted, reading, roleName, roleTip, rowSentence } from "./wording.js";
 
 export function mapTools(state) {
   const choice = (label, name, options, tip) => segment(label, "set", name, options, state[name], tip);
@@ -128,6 +128,14 @@ export function headline(state) {
   const said = rowSentence(trace, state, { piece: looking(state) });
   return state.moment === null ? said
     : html`After <b>${count(state.replay.moments[state.moment].step)}</b> training steps: ${said}`;
+}
+// That the map has become another one, as the evidence came, until the reader points at something.
+export function exchanged({ head, shown, touched, pinned, view, word, ...state }) {
+  if (!shown || touched || pinned || !same(head, shown) || !hasHeads(view)) return "";
+  const trace = traceOf(state), [, code] = trace.languages, own = quoted(trace.unitAt("target", word).label, code);
+  return trace.mattering(word).length
+    ? html`<span data-says="shown-head">Now shown: the head that matters most for ${own}</span>`
+    : html`<span>Now shown: cross-attention, as no head matters alone for ${own}</span>`;
 }
 export const how = (state) => html`<span class="caveat">A map shows where a head looked, not why.</span> ${
   state.moment !== null ? "This map shows the translation that the model wrote at that step."

@@ -31,8 +31,10 @@ function searched(model, [, to], text, { start, options, hooks }) {
 }
 const penaltyOf = ({ generation }, options) => options.length_penalty ?? generation.length_penalty ?? 1;
 const isSampled = ({ temperature, top_k: k, top_p: p }) => [temperature, k, p].some((one) => one !== undefined);
+// The best hypothesis of each text; kinds of spaces and invisible characters make no difference.
 const distinct = (all, options) => isSampled(options) ? all
-  : all.filter((one, i) => all.findIndex(({ text }) => text === one.text) === i);
+  : all.filter((one, i) => all.findIndex(({ text }) => visible(text) === visible(one.text)) === i);
+const visible = (text) => text.replace(/[\u00ad\u200b\u2060\ufeff]/g, "").trim().replace(/\s+/g, " ");
 
 // One sample; the same seed gives the same one.
 function sampled(network, encoded, { prefix, hooks, most = network.generation.max_length - 1 || 512 }, options, copy) {

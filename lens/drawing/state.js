@@ -10,6 +10,7 @@ export const START = {
   view: "raw", as: "map", overlay: "one", unit: "words", rows: "predicts", scale: "full", fade: false,
   temperature: 1, raw: false,
   hover: null,                     // { side, piece } of a text, or { row, column } of the map
+  touched: false, shown: null,     // touched: the reader has pointed at something; shown: the head chosen by the page
   busy: null, error: null, editing: false, draft: null, changed: [],
   moment: null, playing: false, replay: null,
   twin: null, held: null, drawer: null, lab: {}, menu: null,

@@ -37,7 +37,7 @@ function tale(lessons) {
   const section = ({ number, name, title }) => html`<section class="scene" data-number="${number}"
     aria-labelledby="s2s-scene-${number}"><p class="soft">${number} of ${LAST}</p>
     <h3 id="s2s-scene-${number}">${title}</h3><div class="lead">${MOVING[name].lead}</div><div class="moving"></div>
-    <p class="short" data-says="story-${name.slice(4)}"></p><p class="second"><a href="#lesson-${number}">What was
+    <p class="second"><a href="#lesson-${number}">What was
     measured: lesson ${number}</a></p></section>`;
   return html`<div class="tale"><h2>From a word to a translation</h2>
     <p class="lead">How does a machine translate a sentence? This story follows <i lang="en">${CAT.text}</i> It
@@ -87,9 +87,7 @@ function begin(page, context, lessons) {
 }
 
 function scene(element, context, lesson) {
-  const module = MOVING[lesson.name], short = element.querySelector(".short");
-  return moving(element.querySelector(".moving"), context, lesson, module,
-    (state, answers) => paint(short, module.short(state, answers, lesson)));
+  return moving(element.querySelector(".moving"), context, lesson, MOVING[lesson.name]);
 }
 
 // The machine for the sentence of the story, whatever sentence Explore shows; under it, what two heads tell of maps.

@@ -13,7 +13,8 @@ const UNSURE = 0.7;  // chance below which a word has a dotted underline
 export const FRAME = html`<span class="from-menu"></span><div class="line src"></div>
   <div class="between second"></div><span class="to-menu"></span><div class="line tgt"></div>
   <svg class="ribbons" aria-hidden="true"><g class="threads"></g><g class="joins"></g></svg>
-  <div class="pills" aria-hidden="true"></div><div class="under second"><p class="meaning"></p><p class="key"></p></div>
+  <div class="pills" aria-hidden="true"></div><div class="under second"><p class="then"></p><p class="meaning"></p><p
+  class="key"></p></div>
   <div class="acts"></div>`;
 
 export function paintTexts(root, state, settings) {
@@ -32,7 +33,9 @@ export function paintTexts(root, state, settings) {
     part(".field").focus();
     part(".field").select();
   }
-  paint(part(".between"), html`<span class="then">${notes(state, from)}</span>`);
+  paint(part(".between"), state.moment === null ? "" : html`<span>The model’s translation after ${
+    count(state.replay.moments[state.moment].step)} training steps:</span>`);
+  paint(part(".then"), html`${notes(state, from)}`);
   paint(part(".tgt"), target(state));
   part(".tgt").setAttribute("aria-busy", state.busy === "translating");
   root.classList.toggle("working", state.busy === "translating");
@@ -133,14 +136,12 @@ function wordSpan(state, side, { text, pieces, start, word }, unknown, trace) {
 function notes(state, from) {
   const { unknown_words: unknown, hypotheses, other_language: other } = state.reply?.translation || {};
   const trace = traceOf(state), said = [];
-  if (state.moment !== null) {
-    return `The model’s translation after ${count(state.replay.moments[state.moment].step)} training steps:`;
-  }
+  if (state.moment !== null) return "";
   if (state.forced) {
     return html`Forced: <b ${inLanguage(state.target)}>${state.forced}</b>
       <button class="chip" data-do="unforce" data-k="unforce">Undo</button>`;
   }
-  if (state.editing) return "";
+  if (state.busy === "translating") return "";  // these would be of the text before
   if (hypotheses?.[state.alternative]?.finished === false) return "The translation stops here, at the token limit.";
   if (other) return otherLanguage(other, from);
   const named = (words) => listed(words.slice(0, 3), (one) => quoted(one, from));

@@ -28,6 +28,6 @@ export function tips(root) {
   root.addEventListener("pointerleave", hide);
   const showIf = (target, selector) => target?.matches(selector) ? show(target) : hide();
   root.addEventListener("focusin", (event) => showIf(find(event), ":focus-visible"));
-  root.addEventListener("click", (event) => showIf(find(event), ".about, .badge, .term"));
+  root.addEventListener("click", (event) => showIf(find(event), ".about, .badge, .term, .strip"));
   root.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
 }

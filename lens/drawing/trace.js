@@ -19,7 +19,7 @@ export const LEAST = 0.001;
 export const ENDS = "the translation ends";  // what is written in place of a word, where that is `</s>`
 export const CERTAIN = 0.995;
 // Tags of languages: ours and MADLAD's, Marian's, M2M-100's, and those of NLLB and mBART.
-const TAG = /^(?:<2([\w-]+)>|>>(\S+)<<|__([a-z]{2,3})__|([a-z]{2,3}_(?:[A-Z][a-z]{3}|[A-Z]{2})))$/;
+export const TAG = /^(?:<2([\w-]+)>|>>(\S+)<<|__([a-z]{2,3})__|([a-z]{2,3}_(?:[A-Z][a-z]{3}|[A-Z]{2})))$/;
 const PRONOUN = { fr: /^(il|elle|ils|elles)$/i, de: /^(er|sie|es)$/i, es: /^(él|ella|ellos|ellas)$/i };
 
 function numbers({ shape, data }) {
@@ -221,6 +221,23 @@ export class Trace {
     if (role === "alignment") return this.unitAt("target", piece)?.word != null ? "blue" : "slate";
     return "slate";
   }
+  // The head that goes from this word to the source word it translates; of several, the one that looks hardest.
+  wordForWord(piece) {
+    return this.hardest(piece).find((one) => this.role(one)?.role === "alignment" && this.tone(one, piece) === "blue");
+  }
+  // The heads of cross-attention, first the one that looks hardest from this word.
+  hardest(piece) {
+    return this.once(`hardest ${piece}`, () =>
+      this.layers("cross").flat().sort((a, b) => this.share(b, piece) - this.share(a, piece)));
+  }
+  // The head shown where none matters alone.
+  usual(piece) { return this.wordForWord(piece) ?? this.hardest(piece)[0]; }
+  // The head shown before it is known which of them matter: one whose role fits the word; undefined without roles.
+  likely(piece) {
+    return this.heads.find((one) => this.tone(one, piece) === "green") ?? this.wordForWord(piece);
+  }
+  // The head to show for a word, by the evidence; null until it is known.
+  best(piece) { return this.effectsKnown ? this.mattering(piece)[0] ?? this.usual(piece) : null; }
 }
 
 const chanceOf = (logOdds) => 1 / (1 + Math.exp(-logOdds));

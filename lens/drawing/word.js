@@ -5,9 +5,10 @@ import { inLanguage } from "./languages.js";
 import { about, html, icon, listed, slide, tipped } from "./markup.js";
 import { matters } from "./mattering.js";
 import { looking, traceOf } from "./state.js";
-import { flipOf } from "./texts.js";
-import { ENDS, bare } from "./trace.js";
-import { averageOf, chance, chanceRange, duration, elided, nth, oneIn, percent, quoted } from "./wording.js";
+import { flipOf, same } from "./texts.js";
+import { ENDS, bare, hasHeads } from "./trace.js";
+import { averageOf, chance, chanceRange, duration, elided, nth, oneIn, percent, quoted,
+  roleName } from "./wording.js";
 
 export function wordPanel(state, settings) {
   const trace = traceOf(state), list = trace.written, [, code] = trace.languages;
@@ -38,13 +39,13 @@ function heads(state, trace, unit) {
   const piece = unit.pieces[0], [, target] = trace.languages;
   const rows = (some, effectOf) =>
     html`<div class="story">${some.map((one, i) => headRow(state, trace, one, effectOf(one), i + 1, piece))}</div>`;
-  if (!trace.effectsKnown) return firstLook(state, trace, rows(mostLooking(trace, piece), () => null));
+  if (!trace.effectsKnown) return firstLook(state, trace, rows(trace.hardest(piece).slice(0, 3), () => null));
   const all = trace.effects(piece), shown = trace.mattering(piece), rest = all.filter((one) => !matters(one));
   const more = all.length - rest.length - shown.length, tip = about(headsTip(trace, unit));
   if (!shown.length) {
     return html`<h3>No head matters alone ${tip}</h3><p class="needed"
       data-says="no-head">With any one of the ${all.length} heads off, the chance of ${quoted(unit.label, target)} ${
-        stays(rest)}.</p>`;
+        stays(rest)}.</p>${instead(state, trace, piece)}`;
   }
   const title = shown.length > 1 ? "Heads that matter for this word" : "The head that matters";
   const others = more
@@ -52,6 +53,14 @@ function heads(state, trace, unit) {
     : rest.length ? html`With any other head off, its chance ${stays(rest)}.` : "";
   return html`<h3>${title} ${tip}</h3><p class="fine hint"><span>looked at</span><span>head off</span></p>${
     rows(shown, (one) => one)}<p class="fine others" ${others && html`data-says="other-heads"`}>${others}</p>`;
+}
+
+// What the map shows where no head matters.
+function instead({ head, view }, trace, piece) {
+  if (!hasHeads(view) || !same(head, trace.usual(piece))) return "";
+  const which = trace.wordForWord(piece) ? html`head <i>${roleName(trace.role(head))}</i>`
+    : "cross-attention head that looks most at one word";
+  return html`<p class="needed" data-says="usual-head">The map shows the ${which}.</p>`;
 }
 
 // Until the effects are known: what looks provisional is.
@@ -63,9 +72,6 @@ const firstLook = (state, trace, rows) => state.busy !== "weighing" ? html`<h3>W
     switched off in turn to find those that matter…</p></div>`;
 
 const stays = (effects) => `is ${chanceRange(effects)}`;
-
-const mostLooking = (trace, piece) => trace.once(`looking ${piece}`, () =>
-  trace.layers("cross").flat().sort((a, b) => trace.share(b, piece) - trace.share(a, piece)).slice(0, 3));
 
 // --- what else could have been written
 
@@ -114,7 +120,7 @@ function candidates(state, trace, unit, settings) {
   const row = (one) => html`<span ${inLanguage(code)}>${name(one)}</span>${bar(one.p)}`;
   const button = (one) => html`<button data-says="candidate" data-force="${one.text}" data-k="force-${one.text}" ${tipped(
     html`Write “${one.text}” here and translate the rest again${oneIn(one.p)}`)}>${row(one)}</button>`;
-  return html`${can ? html`<p class="fine hint">Click a word to write it instead.</p>` : ""}<div class="cand">${
+  return html`${can ? html`<p class="fine hint">Select a word to write it instead.</p>` : ""}<div class="cand">${
     shown.map((one) => one.chosen || isSame(one) || !can ? html`<div class="${one.chosen ? "chosen" : "plain"}"
       data-says="candidate">${row(one)}</div>`
       : button(one))}<div class="rest" data-says="rest"><span>others</span>${bar(rest)}</div></div>

@@ -171,7 +171,7 @@ export function reading(kind, view, [source, target], dark) {
   const row = kind === "encoder" ? `${withArticle(from)} word being read` : `${withArticle(to)} word being written`;
   const says = (what) => `Each row is ${row}. ${deep} a cell, the ${what}.`;
   if (view === "left_out") return says(`less likely that word becomes when the ${from} word is erased`);
-  if (isAttribution(view)) return says(`more the ${kind === "decoder" ? to : from} word adds to its log-probability`);
+  if (isAttribution(view)) return says(`more the ${kind === "decoder" ? to : from} word adds to the log-probability of the row's word`);
   if (view === "norm") return says("stronger the signal that came from there");
   if (!hasHeads(view)) return says("more of that word came from there");
   const back = " a cell, the more the head looked back at that word. Hatched words were not yet written.";

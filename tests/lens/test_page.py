@@ -184,7 +184,7 @@ def test_without_gold_links_the_agreement_with_erasure_is_shown(browser, trace, 
     trust = Trust("own.csv", 300, 301, MapTrust("random", "predicts", (), None, chance), maps[:1], maps)
     with opened(browser, tmp_path / "look.html", replace(trace, trust=trust)) as tab:
         said = tab.locator("[data-says=agreement]")
-        assert " ".join(said.inner_text().split()) == "Agreement with erasure 0.42 (random 0.00)"
+        assert " ".join(said.inner_text().split()) == "Agreement with erasure 0.42 (random map 0.00)"
         said.hover()
         tab.get_by_text("0.31 to 0.50").wait_for()
-        assert "On 300 held-out sentences of own.csv." in tab.locator("body").inner_text()
+        assert "Measured on 300 held-out sentences of own.csv." in tab.locator("body").inner_text()

@@ -123,7 +123,7 @@ def test_of_a_model_that_no_browser_runs_the_record_alone_is_written(
     monkeypatch.setattr(command, "set_up", lambda run, *, quick: bench)
     assert cli.main(["lessons", "3", "--out", str(tmp_path), "--quick"]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["lesson-3.json"]
-    assert f"no page, the record alone ({tmp_path / 'lesson-3.json'}): not in a browser" in capsys.readouterr().err
+    assert f"wrote {tmp_path / 'lesson-3.json'}, but no page: not in a browser" in capsys.readouterr().err
 
 
 def test_the_run_is_the_one_that_is_named_or_that_of_here_or_the_packaged_one(

@@ -18,7 +18,7 @@ from seq2see.serve.settings import ServerSettings
 from seq2see.translate.decoding import DecodingOptions
 from seq2see.translate.glossary import Glossary
 from seq2see.translate.results import Hypothesis
-from seq2see.translate.segment_translator import check_text
+from seq2see.translate.segment_translator import check_text, visible
 
 URL = "https://x.org/a?b=c"
 PROTECTED = [URL, "a.b@c.org", "😀", "/usr/bin/x", "C:\\x", "{name}", "%s", "${x}", "7"]
@@ -203,6 +203,22 @@ def test_where_hypotheses_are_missing_the_last_is_repeated_not_the_best(made):
     translator = made(write)
     result = translator("The cat. I have 7 owls.", alternatives=3)
     assert [one.text for one in result.parts[1].hypotheses] == ["I have 7 owls.", "I have 7 owls.!", "I have 7 owls.!"]
+
+
+@pytest.mark.parametrize("other", ["\u202f", "\u00a0", "\u2009", "  ", " \u200b", " \u2060", "\ufeff \u00ad"])
+def test_hypotheses_that_look_the_same_are_one(made, monkeypatch, other):
+    """The tokenizer of the test has no such characters: the decoder writes them."""
+    translator = made(lambda text, rank: text.replace(" did", [" did", "! did", " owl did", "did"][rank]))
+    decode = type(translator.codec).decode
+    monkeypatch.setattr(type(translator.codec), "decode", lambda *given: decode(*given).replace("! ", other))
+    result = both(translator, "The cat did not cross.", alternatives=4)
+    assert [one.text for one in result.hypotheses] == [
+        "The cat did not cross.", "The cat owl did not cross.", "The catdid not cross."]
+
+
+def test_what_readers_see_as_different_is_different():
+    assert visible("Où est la gare\u202f?") == visible("Où est la gare ?") != visible("Où est la gare?")
+    assert visible("می\u200cخواهم") != visible("میخواهم"), "a non-joiner changes letters"
 
 
 def test_a_segment_with_fewer_hypotheses_takes_none_from_the_others(made):

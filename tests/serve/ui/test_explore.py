@@ -70,6 +70,29 @@ def test_an_unknown_word_is_marked_and_said(tab):
     assert tab.locator(".unseen").inner_text() == "zxqvute"
 
 
+@EVERYWHERE
+def test_an_unknown_word_is_said_with_each_translation_that_comes_while_typing(tab):
+    tab.get_by_role("button", name="Edit").click()
+    tab.locator(".field").fill("The zxqvute")
+    note = tab.locator(".then", has_text="The model never saw zxqvute. Its translation is a guess.")
+    note.wait_for()
+    tab.locator(".field").fill("The cat is tired.")
+    note.wait_for(state="hidden")
+    tab.locator(".field").fill("The cat is very qwgrtz.")
+    tab.locator(".then", has_text="never saw qwgrtz").wait_for()
+    assert tab.locator(".field").is_visible()
+
+
+def test_nothing_is_drawn_over_the_note_of_unknown_words(tab):
+    resize(tab, 1180, 900)
+    type_in(tab, "The teacher saw the zxqvute because it was too tired.")
+    settled(tab)
+    tab.locator(".joins path").first.wait_for()
+    lines = tab.locator(".joins path, .threads path, .pill:visible").evaluate_all(
+        "all => Math.max(...all.map((one) => one.getBoundingClientRect().bottom))")
+    assert lines <= tab.locator(".then").bounding_box()["y"]
+
+
 def test_the_source_is_as_typed_where_the_model_read_another_word(tab):
     text = "The Zqxv991925 did not cross https://example.org/a."
     type_in(tab, text)
@@ -209,6 +232,53 @@ def test_a_link_opens_the_same_sentence_word_and_head(tab, open_tab):
     assert "layer 2, head 4" in again.locator(".eyebrow").inner_text()
 
 
+@pytest.mark.parametrize("tab", ["file"], indirect=True)
+def test_where_no_head_matters_the_map_is_of_the_head_that_goes_word_for_word(tab, open_tab):
+    """Unless the reader has picked a head, or is in a map; a link opens the same."""
+    type_in(tab, "My sister bought a red book and she reads it.")
+    settled(tab)
+    tab.locator(".tgt .w", has_text="rouge").click()
+    tab.get_by_text("No head matters alone").wait_for()
+    assert tab.locator(".eyebrow .badge").first.inner_text() == "word for word"
+    assert tab.locator("[data-says=usual-head]").inner_text() == "The map shows the head word for word."
+    assert tab.locator(".src .w[data-tone=blue]").inner_text() == "red"
+    tab.locator("[data-do=share]").evaluate("""(one) => { navigator.clipboard.writeText = async (value) => {
+        window.address = value; }; one.click(); }""")
+    again = open_tab(tab.evaluate("new Promise(done => setTimeout(() => done(window.address), 100))"))
+    settled(again)
+    assert again.locator(".eyebrow").inner_text() == tab.locator(".eyebrow").inner_text()
+    assert again.locator("[data-says=usual-head]").is_visible()
+    tab.locator("[data-head='decoder.1.0']").first.click()
+    tab.locator(".tgt .w", has_text="livre").click()
+    tab.locator(".tgt .w", has_text="rouge").click()
+    assert "layer 2, head 1" in tab.locator(".eyebrow").inner_text(), "the head that the reader has picked"
+    assert not tab.locator("[data-says=usual-head]").count()
+
+
+@pytest.mark.parametrize("point", [False, True])
+def test_a_map_that_changes_by_itself_says_so_and_one_pointed_at_stays(tab, packaged, point):
+    held = []
+    tab.route("**/v1/look", lambda route: held.append(route) if route.request.post_data_json.get("evidence")
+              else route.continue_())
+    tab.goto(f"{packaged.url}/?model=storybook&text=My sister bought a red book and she reads it.")
+    tab.wait_for_function("() => document.querySelector('.word').innerText.includes('switched off in turn')")
+    before = tab.locator(".eyebrow").inner_text()
+    if point:
+        tab.locator(".mapbox [data-row]").nth(2).hover()
+        tab.mouse.move(3, 3)
+    for route in held:
+        route.continue_()
+    settled(tab)
+    note = tab.locator(".changed")
+    if point:
+        assert tab.locator(".eyebrow").inner_text() == before and note.inner_text() == ""
+    else:
+        assert tab.locator(".eyebrow").inner_text() != before
+        assert note.inner_text().startswith("Now shown: the head that matters most for ")
+        tab.locator(".mapbox [data-row]").nth(2).hover()
+        assert note.inner_text() == "", "the reader has seen the map"
+
+
 def test_heads_of_a_large_model_are_tested_when_asked_for(tab):
     none = {"head_seconds": 0}
     tab.route("**/v1/look", lambda route: route.continue_(post_data=none | route.request.post_data_json))
@@ -282,6 +352,20 @@ def test_the_lab_answers_its_six_questions(tab):
         assert violations(tab, context=".drawer") == []
         tab.keyboard.press("Escape")
         assert drawer.is_hidden()
+
+
+@EVERYWHERE
+def test_the_beam_tree_has_words_as_the_rest_of_the_page(tab):
+    tab.get_by_role("button", name="Which translations were considered?").click()
+    tab.locator(".beams text").first.wait_for()
+    said = tab.locator(".beams text").evaluate_all("all => all.map((one) => one.firstChild.data)")
+    assert {"to French", "Le", "end"} <= set(said) and not [one for one in said if re.search("[▁<>]", one)]
+
+
+def test_sampling_begins_at_a_low_temperature(tab):
+    tab.get_by_role("button", name="Alternatives").click()
+    tab.get_by_role("button", name="sampling").click()
+    assert tab.get_by_label("Temperature").last.input_value() == "0.7"
 
 
 def test_an_open_drawer_covers_nothing(tab):

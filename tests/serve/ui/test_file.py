@@ -22,7 +22,9 @@ def test_it_is_small_and_has_only_what_a_model_in_a_page_can_do(open_tab, file):
         tab.locator(f"[data-menu={menu}]").click()
         assert tab.locator(".pop button").count() == 1 and tab.locator(".pop").inner_text().startswith(wanted)
         tab.keyboard.press("Escape")
-    assert "Only the server (seq2see demo) recognises" in tab.locator(".foot").inner_text()
+    assert "Everything runs on this device." in tab.locator(".foot").inner_text()
+    tab.locator(".foot .about").click()
+    tab.locator(".tip", has_text="This file does not recognise placeholders, HTML or the language").wait_for()
 
 
 def test_a_typed_sentence_is_translated_and_a_head_is_switched_off(open_tab, file):

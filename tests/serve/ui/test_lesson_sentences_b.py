@@ -171,7 +171,9 @@ def test_the_story_goes_on_with_the_same_numbers(net, open_tab, packaged):
         (7, "temperature", rf"^{first} has {chances(p)}, and {second} has {chances(q)}\."),
         (8, "kv_caching", rf"keeps {IL} keys and values, computes one more, and writes {WORDS[IL - 1]}\."),
     ):
-        tab.locator(f".scene[data-number='{number}']").scroll_into_view_if_needed()
+        scene = tab.locator(f".scene[data-number='{number}']")
+        scene.scroll_into_view_if_needed()
+        scene.locator("[data-guess]").first.click()
         says(pattern, plain(tab.locator(f"[data-says='story-{name}']:not(:empty)").inner_text()))
     tab.locator(".whole").scroll_into_view_if_needed()
     closing = plain(tab.locator("[data-says=story-values]:not(:empty)").inner_text())
@@ -219,7 +221,7 @@ def test_values(net, lesson):
         word, weight, _ = max(row_of(net, head), key=lambda one: one[1])
         to = f"{share(weight)} of its attention to {LANGUAGE[head[0]]} {word}"
         says(rf"Without {headline(head)}, it is {chances(il_without(net, head))}\. This head gives {to}\.", text)
-    says(rf"With this head off, the chance of il is {chances(il_without(net, two[1]))}\.", plain(page.says))
+    says(rf"With this head off, the chance of il is {chances(il_without(net, two[0]))}\.", plain(page.says))
     doubted = [il_without(net, head) < IN_DOUBT for head in two]
     assert right == {(True, True): 0, (True, False): 1, (False, True): 2, (False, False): 3}[tuple(doubted)]
     for head in (*two, ("cross", 0, 2), ("cross", 1, 0), ("decoder", 0, 1)):
@@ -312,6 +314,9 @@ def test_last_vector(net, lesson):
         says(rf"gives the word just read at {still}\. Where il is written, it gives {word} \({chances(p)}\)", said)
     begin = RECORD["l11_last_vector"]["result"]["begin"]["value"]
     says(rf"it gives this word at {chances(begin)} of the steps", plain(page.slide("layer", 0)))
+    layers = net.config["decoder_layers"]
+    says(rf"next word at {counted(1)[0]} of {steps} steps, and after layer {layers}, at {last[0]}\.",
+         plain(page.place.locator(".short").inner_text()))  # fmt: skip
 
 
 # --- 12: heads and layers

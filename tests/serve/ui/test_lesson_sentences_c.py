@@ -284,6 +284,11 @@ def test_overfitting(opened):
              unseen[0],
              result.steps[0], result.steps[stop], unseen[stop], result.steps[-1], unseen[-1], result.pairs["few"],
              seen[0], seen[-1])
+    lows = [(np.mean(result.curves["unseen"][name], axis=0).argmin(), result.pairs[name])
+            for name in ("few", "some", "all")]  # fmt: skip
+    all_near(", ".join([rf"after {NUMBER} steps with {NUMBER} sentences"] * 3),
+             lesson.place.locator(".short").inner_text(), *(one for low, count in lows for one in
+                                                            (result.steps[low], count)))
     for at in (0, stop, last):
         said = lesson.slide("at", at)
         all_near(rf"After {NUMBER} steps on {NUMBER} sentences, the loss is {NUMBER} on them and {NUMBER} on unseen "

@@ -49,9 +49,12 @@ def test_a_lesson_asks_first_and_then_moves(open_lesson, number, where):
     assert lesson.place.locator(CONTROLS).count(), "there is a control"
     assert all(one.is_disabled() for one in lesson.place.locator(CONTROLS).all()), "the question comes first"
     assert lesson.place.get_by_text("Answer first, then move this.").is_visible() and not lesson.says
-    before = lesson.picture
+    assert not lesson.place.locator(".short").inner_text()
+    before, control = lesson.picture, lesson.place.locator(".control").inner_text()
     said = lesson.guess(0)
-    assert lesson.place.locator(".first").is_hidden()
+    assert lesson.place.locator(".control").inner_text() == control, "the control is left to the reader"
+    assert lesson.place.locator(".first").inner_text() == "Now move this yourself."
+    assert lesson.place.locator(".short").inner_text().strip(), "what was shown"
     assert said and re.search(r"\d", said), "the verdict has numbers"
     filled = "(all) => all.map((one) => getComputedStyle(one).backgroundColor)"
     assert lesson.place.locator("[data-right]").count() == 1

@@ -257,6 +257,22 @@ class Page:
                     assert one.get_attribute("data-says") or one.locator("[data-says]").count(), place
         return kinds
 
+    # --- which head the map shows
+
+    def shown_head(self, said, one):
+        assert said == f"Now shown: the head that matters most for {self.unit['text']}", said
+        return head_of(self.tab.locator(".th[aria-pressed=true]")) == self.listed[0]  # `head` decides that it matters
+
+    def usual_head(self, said, one):
+        head, most = head_of(self.tab.locator(".th[aria-pressed=true]")), {}
+        for name in self.case.net.heads():
+            if name[0] == "cross":
+                most[name] = max(self.case.shares(name, self.unit["pieces"]))
+        if "head word for word" in said:
+            [roles] = [row["roles"] for row in self.subject.measured["heads"]["heads"] if tuple(row["head"]) == head]
+            return head in most and any(one["role"] == "alignment" for one in roles)
+        return "cross-attention head that looks most at one word" in said and most[head] >= max(most.values()) - 0.002
+
     # --- the map's sentence, and the labels of the lines
 
     def row(self, said, one):
