@@ -77,9 +77,12 @@ class Attribution:
                 f" {len(self.trace.inputs)} of the prefix)")
 
     def __str__(self) -> str:
-        """A line for each explained word, with its largest positive and negative contributions."""
+        """A line for each explained word, with its largest positive and negative contributions.
+
+        Words of the translation so far are marked `(written)`.
+        """
         words = self.by_words()
-        every = [unit.text for unit in (*words.sources, *words.inputs)]
+        every = [*(unit.text for unit in words.sources), *(f"{unit.text} (written)" for unit in words.inputs)]
         added = np.concatenate([side if side.ndim == 2 else side[-1] for side in (words.source, words.prefix)], -1)
         lines = []
         for row, numbers in zip(words.rows, added, strict=True):

@@ -26,6 +26,7 @@ body { margin: 0 auto; max-width: 1500px; padding: 16px; background: var(--page)
 h1 { font-size: 22px } h2 { font-size: 18px; margin: 28px 0 8px } p { max-width: 90ch } .soft { color: var(--soft) }
 table { border-collapse: collapse; background: var(--card) }
 th, td { border: 1px solid var(--line); padding: 4px 8px; text-align: left; vertical-align: top }
+td { overflow-wrap: anywhere }
 td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 mark { background: var(--flash); color: inherit; border-radius: 3px }
 .wide { overflow-x: auto }
@@ -74,13 +75,14 @@ def differences_page(names: Sequence[str], each: Iterable[Difference], *, langua
     rows = []
     for one in differ[:most]:
         first, second = marked(one.written, language=language)
-        rows.append([f"{one.number}", escaped(one.source), escaped(one.reference), first, second, f"{one.chrf[0]:.1f}",
-                     f"{one.chrf[1]:.1f}", f"{one.chrf[0] - one.chrf[1]:+.1f}".replace("-", "−")])
-    head = ["pair", "source", "reference", *map(escaped, names), *(f"chrF of {escaped(name)}" for name in names),
-            "difference"]
+        rows.append([f"{one.number}", f"{one.chrf[0]:.1f}", f"{one.chrf[1]:.1f}",
+                     f"{one.chrf[0] - one.chrf[1]:+.1f}".replace("-", "−"), escaped(one.source), escaped(one.reference),
+                     first, second])
+    head = ["pair", *(f"chrF of {escaped(name)}" for name in names), "difference", "source", "reference",
+            *map(escaped, names)]
     about = (f"{len(differ):,} translations differ; the {len(rows):,} with the largest difference in chrF. Marked"
              " words are missing from the other translation. chrF of one sentence is a rough guide.")
-    body = f"<p>{escaped(scores)}</p><p>{about}</p>" + table(head, rows, numbers=(0, 5, 6, 7))
+    body = f"<p>{escaped(scores)}</p><p>{about}</p>" + table(head, rows, numbers=(0, 1, 2, 3))
     return page(f"{names[0]} and {names[1]}", body)
 
 

@@ -141,6 +141,8 @@ class TraceData:
         that this trace does not have.
         """
         by_view = self._by_view(kind)
+        if view == "left_out" and self.left_out is not None:
+            raise UserError("left_out has columns for words, not tokens: use trace.left_out", exit_code=2)
         if view not in by_view:
             held = ", ".join(by_view)
             raise UserError(f"no view {view!r} of {kind} attention in this trace, only {held}: look with views=...",

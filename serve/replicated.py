@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -51,4 +52,5 @@ def proxy_of(translator: Translator) -> SimpleNamespace:
     known = translator.measurements
     measurements = SimpleNamespace(roles=known.roles, pronoun_effects=known.pronoun_effects)
     return SimpleNamespace(name=translator.name, folder=translator.folder, files=translator.files,
-                           language_pairs=translator.language_pairs, engine=engine, measurements=measurements)
+                           language_pairs=translator.language_pairs, engine=engine, measurements=measurements,
+                           measured_files=SimpleNamespace(files=partial(dict, translator.measured_files.files())))

@@ -30,6 +30,7 @@ from .translation import translate_pairs
 FILE = "before.json"  # in a run
 SENTENCES = 50  # of the sample, for each language pair
 MOST_PAIRS = 4  # a model of more language pairs translates the sample in that which it is trained on
+SAMPLE = "translating the sample, which shows what the model forgets"
 STORYBOOK = ("fr", "de", "es")  # beside English, the languages of the built-in corpus
 
 
@@ -38,17 +39,19 @@ def record_before(config: RunConfig, corpus: Corpus) -> None:
     path = config.output / FILE
     if path.exists():  # of a training that was interrupted
         return
+    report("scoring the model before training")
     base = Translator.from_pretrained(str(config.model.init_from))
     record: dict[str, Any] = {"evaluation": {}, "sample": []}
     try:
-        record["evaluation"] = evaluate_run(base, config, corpus, most=config.evaluation.eval_samples)
+        record["evaluation"] = evaluate_run(base, config, corpus, most=config.evaluation.eval_samples,
+                                            when="before training")
     except UserError as error:  # a language that it is yet to learn
         report(f"scores of the model before training: none, {error}")
     for split, row in record["evaluation"].items():
         report(f"before training: BLEU {row['bleu']}, chrF2 {row['chrf']} on {row['pairs']} pairs ({split})")
     for source, target in _pairs_to_keep(base, config):
         pairs = [Pair(text, "", source, target) for text in sample(config, source)]
-        for pair, text in zip(pairs, translate_pairs(base, pairs), strict=True):
+        for pair, text in zip(pairs, translate_pairs(base, pairs, title=SAMPLE), strict=True):
             record["sample"].append([source, target, pair.source, text])
     atomic_write(path, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
 
@@ -71,7 +74,7 @@ def compare_with_before(translator: Translator, config: RunConfig, corpus: Corpu
                              for split, row in before.items()}  # fmt: skip
     if rows := record["sample"]:
         pairs = [Pair(text, earlier, source, target) for source, target, text, earlier in rows]
-        scores = score(translate_pairs(translator, pairs), [pair.target for pair in pairs])
+        scores = score(translate_pairs(translator, pairs, title=SAMPLE), [pair.target for pair in pairs])
         where = config.evaluation.sample or "storybook"
         found["sample"] = {"sentences": len(pairs), "where": where, "chrf": round(scores.chrf, 2),
                            "equal": round(scores.exact_match, 2)}  # fmt: skip

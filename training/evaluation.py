@@ -32,7 +32,7 @@ FINAL_PAIRS = 2000  # at most so many validation pairs are translated once train
 
 
 def evaluate_run(
-    translator: Translator, config: RunConfig, corpus: Corpus, *, most: int | None = None
+    translator: Translator, config: RunConfig, corpus: Corpus, *, most: int | None = None, when: str = "after training"
 ) -> dict[str, dict[str, Any]]:
     """The scores of a finished run on its validation pairs and, where it has split off some itself, on test pairs: on
     at most so many of each.  Of several target languages each has its own, such as `en-fr val`."""
@@ -44,8 +44,9 @@ def evaluate_run(
         for target in data.targets:
             own = [pair for pair in pairs if pair.target_language == target]
             if own := [own[index] for index in evenly_spaced([target] * len(own), most)]:
-                row = scores_of(replace(data, target=target), split, own, translate_pairs(translator, own), seed=seed)
                 name = split if len(data.targets) == 1 else f"{data.source}-{target} {split}"
+                texts = translate_pairs(translator, own, title=f"scoring {when}, {name}")
+                row = scores_of(replace(data, target=target), split, own, texts, seed=seed)
                 scores[name] = row | pipeline(translator)
     return scores
 
@@ -159,7 +160,7 @@ def check_language_pair(model: Translator, source: str, target: str) -> None:
 def translations(model: Translator, pairs: list[Pair], *, raw: bool, num_beams: int | None) -> list[str]:
     """The translation of each source; a UserError names the model."""
     try:
-        return translate_pairs(model, pairs, raw=raw, num_beams=num_beams)
+        return translate_pairs(model, pairs, raw=raw, num_beams=num_beams, title=model.name or "scoring")
     except UserError as error:
         raise UserError(f"{model.name}: {error}", exit_code=error.exit_code) from None
 

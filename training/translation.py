@@ -8,8 +8,10 @@ from seq2see.errors import UserError
 from ..translate.decoding import DecodingOptions
 from ..translate.translator import Translator
 from .pairs import Pair
+from .progress import EVERY, Progress
 
 PART = 256  # pairs that are translated together: as many as the lines of `seq2see translate`
+SMALL_PART = 32  # the same where progress is shown: a large model takes seconds for them
 
 
 def translate_pairs(
@@ -19,29 +21,40 @@ def translate_pairs(
     raw: bool = False,
     num_beams: int | None = None,
     max_new_tokens: int | None = None,
+    title: str = "",
 ) -> list[str]:
     """The source side of each pair in its target language, in the order given.
 
     As `seq2see translate` writes it: in segments, with protected text kept.  `raw` gives the model each source whole
-    and as it stands.  What is not given is as the model's generation_config says.
+    and as it stands.  What is not given is as the model's generation_config says.  With a `title`, stderr
+    shows the progress of what takes more than a few seconds.
 
     Raises UserError for a language or an option that the model does not have, and where `raw` for a source of more
     tokens than it has positions.
     """
     options = DecodingOptions(num_beams=num_beams, max_new_tokens=max_new_tokens)
     texts = [""] * len(pairs)
-    for languages in dict.fromkeys(map(_languages, pairs)):
-        places = [place for place, pair in enumerate(pairs) if _languages(pair) == languages]
-        for start in range(0, len(places), PART):
-            part = places[start : start + PART]
-            sources = [pairs[place].source for place in part]
-            if raw:
-                written = _whole(translator, sources, languages, options)
-            else:
-                written = [result.text for result in translator(sources, source=languages[0], target=languages[1],
-                                                                num_beams=num_beams, max_new_tokens=max_new_tokens)]
-            for place, text in zip(part, written, strict=True):
-                texts[place] = text
+    size, progress = SMALL_PART if title else PART, Progress(title, len(pairs), "pairs", after=EVERY)
+    try:
+        for languages in dict.fromkeys(map(_languages, pairs)):
+            places = [place for place, pair in enumerate(pairs) if _languages(pair) == languages]
+            for start in range(0, len(places), size):
+                part = places[start : start + size]
+                sources = [pairs[place].source for place in part]
+                if raw:
+                    written = _whole(translator, sources, languages, options)
+                else:
+                    written = [result.text for result in translator(
+                        sources, source=languages[0], target=languages[1], num_beams=num_beams,
+                        max_new_tokens=max_new_tokens)]
+                for place, text in zip(part, written, strict=True):
+                    texts[place] = text
+                if title:
+                    progress.advance(len(part))
+        if title:
+            progress.end()
+    finally:
+        progress.clear()
     return texts
 
 

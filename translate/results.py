@@ -168,6 +168,8 @@ class Translation:
 
         Target terms must match letter for letter, except for the case of the first letter.
         """
+        if self.glossary is None:
+            return ()
         if self.segments:
             return tuple(term for part in self.segments for term in part.missing_terms)
         cased = str.upper if in_capitals(self.source_text) else str

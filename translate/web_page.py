@@ -12,6 +12,7 @@ import base64
 import gzip
 import html
 import json
+from pathlib import Path
 from typing import Any
 
 from ..lens.explorer import as_data, bundle, style
@@ -45,11 +46,11 @@ def web_page(translator: Translator, dtype: WebType | None = None, *, lessons: b
         half = 2 * sum(weight.numel() for weight in model.parameters())
         weights = web_weights(model, dtype or ("float16" if half <= SMALL else "int8"))
     content = {"model": web_model(translator, weights), "manifest": weights.manifest}
-    replay = translator.folder / REPLAY if translator.folder else None
+    replay = replay_of(translator)
     parts = {
         "model": packed(json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()),
         "weights": packed(weights.buffer),
-        "replay": base64.b64encode(replay.read_bytes()).decode() if replay and replay.exists() else "",
+        "replay": base64.b64encode(replay.read_bytes()).decode() if replay else "",
         "lessons": base64.b64encode(lessons).decode(),
         "worker": f'"use strict";\n{bundle("worker", "packed")}\ns2s_worker.answerIn(self, s2s_packed.unpacked);',
     }
@@ -71,6 +72,12 @@ s2s_file.openFile(document.getElementById("explorer"));
 """
 
 
+def replay_of(translator: Translator) -> Path | None:
+    """The file with the recorded training, if there is one."""
+    path = translator.folder / REPLAY if translator.folder else None
+    return path if path and path.exists() else None
+
+
 def packed(content: bytes) -> str:
     return base64.b64encode(gzip.compress(content, mtime=0)).decode()
 
@@ -81,7 +88,8 @@ def settings_of(translator: Translator) -> dict[str, Any]:
     with translator.inside() as (model, _):
         size = model.num_parameters()
     return {
-        "models": [{"name": translator.name, "languages": translator.language_pairs.products, "weights": size}],
+        "models": [{"name": translator.name, "languages": translator.language_pairs.products, "weights": size,
+                    "recorded": replay_of(translator) is not None}],
         "characters": CHARACTERS, "alternatives": ALTERNATIVES, "beams": BEAMS,
         "pairs": list(PAIRS) if right else [],
         "pairLanguages": [SOURCE, TARGET] if right else None,

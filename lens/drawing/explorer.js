@@ -8,6 +8,7 @@ import { overGradio, overHttp } from "./engine.js";
 import { listen } from "./events.js";
 import { header } from "./header.js";
 import { headsCard, markHead, paintThumbs, pairsCard } from "./heads.js";
+import { UNRECORDED } from "./learn.js";
 import { lessons } from "./lessons.js";
 import { drawBetweenTexts, drawThreads, fit } from "./between_texts.js";
 import { loading } from "./loading.js";
@@ -179,7 +180,7 @@ export function explorer(element, settings) {
 
 function said(state) {
   const chip = (id, label) => html`<button class="chip" data-do="${id}" data-k="${id}">${label}</button>`;
-  if (state.error) return html`${state.error} ${chip("again", "Try again")}`;
+  if (state.error) return html`${state.error} ${state.error === UNRECORDED ? "" : chip("again", "Try again")}`;
   if (state.busy && state.waited && state.busy !== "weighing") {
     const what = state.busy === "translating" ? "Translating…" : "Looking at every head…";
     return html`<span class="soft">${what}</span> ${chip("cancel", "Cancel")}`;
@@ -189,6 +190,8 @@ function said(state) {
   return html`<span class="soft">${state.text && !state.busy ? empty : ""}</span>`;
 }
 
+const TESTED = "To test what a word depends on, the page switches heads off and erases words.";
+const UNTESTED = "To test what a word depends on, run seq2see serve MODEL.";
 const SERVERS = "This file does not recognise placeholders, HTML or the language of a text. The server (seq2see demo) does.";
 
 const TESTED = "To test what a word depends on, the page switches heads off and erases words.";

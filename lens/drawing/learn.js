@@ -6,10 +6,11 @@ import { Trace } from "./trace.js";
 import { count } from "./wording.js";
 
 const PACE = 700;  // milliseconds per moment
+export const UNRECORDED = "No training was recorded for this model.";
 
 export function learnBar(state, settings) {
   const { moment } = state, moments = momentsOf(state, settings);
-  if (moments?.length === 0) return "";
+  if (moments?.length === 0 || isUnrecorded(state, settings)) return "";
   const last = moments ? moments.length - 1 : 0, now = moment === null ? null : moments[moment];
   const shape = state.playing ? "M2 1h3v10H2zM7 1h3v10H7z" : "M2 .8v10.4L11 6z";
   const pitch = state.waiting ? "Loading the recording…" : "See the heads find their roles, step by step.";
@@ -26,6 +27,10 @@ export function learnBar(state, settings) {
     moments ? track() : html`<span class="second pitch">${pitch}</span>`}<span class="when second">${
     moments ? when() : ""}</span></div>`;
 }
+
+// Whether the model shown has no recording, as far as the page knows.
+const isUnrecorded = (state, { models }) =>
+  models.find((one) => one.name === (state.held || traceOf(state)).record.model)?.recorded === false;
 
 // The moments of the model's replay; until it is loaded, the steps and losses that come with the page's first view.
 function momentsOf(state, { first, exampleModel }) {
@@ -96,7 +101,7 @@ export function learnActions(context) {
   return {
     async play() {
       if (state.playing) { stop(); return set({}); }
-      if (!await ready()) return set({ error: state.error || "No training was recorded for this model." });
+      if (!await ready()) return set({ error: state.error || UNRECORDED });
       const last = state.replay.moments.length - 1;
       let i = state.moment === null || state.moment >= last ? 0 : state.moment;
       state.playing = true;

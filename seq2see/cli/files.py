@@ -14,10 +14,10 @@ from typing import Any
 from seq2see.atomic import atomic_write
 from seq2see.cli.asked import Asked, Doubts, Remarks
 from seq2see.cli.corpus import LineFile, behind_link, translate_lines
-from seq2see.cli.progress import Progress
 from seq2see.documents.formats import FORMATS, read_document
 from seq2see.documents.protocol import MOST_BYTES, FileOptions, Text
 from seq2see.errors import UserError
+from seq2see.training.progress import Progress
 from seq2see.translate import Translation
 
 AT_ONCE = 256  # texts of a document that are translated together

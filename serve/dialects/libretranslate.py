@@ -88,6 +88,15 @@ class LibreTranslateBody(NamedFields):
         default=0, description="number of further translations of each text, as a number or a string; null or empty: 0")
     api_key: str | None = KEY
 
+    @model_validator(mode="before")
+    @classmethod
+    def read(cls, value: Any) -> Any:
+        """Refuses a glossary instead of ignoring it, as other unknown fields are."""
+        value = super().read(value)  # type: ignore[operator]  # a classmethod, which Pydantic wraps
+        if isinstance(value, dict) and value.get("glossary"):
+            raise APIError(400, "bad_request", "glossary: only /v1/translate takes one")
+        return value
+
 
 class DetectBody(NamedFields):
     model_config = ConfigDict(json_schema_extra={"examples": [

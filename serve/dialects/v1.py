@@ -37,6 +37,7 @@ from .without_heads import without_heads
 MOST_TERMS = 200  # of a glossary
 Term = Annotated[str, Field(min_length=1, max_length=LONGEST_TERM)]
 texts_of_words = BeforeValidator(lambda words: words and [word.text for word in words])
+source_terms = BeforeValidator(lambda terms: [source for source, _ in terms])
 HeadName = Annotated[tuple[Kind, From0, From0], Strict(False)]  # JSON has no tuple
 
 
@@ -121,6 +122,9 @@ class OneTranslation(BaseModel):
         "sentence are omitted, and each text occurs once")
     unknown_words: Annotated[list[str] | None, texts_of_words] = Field(
         description="source words that are not in the training text; null: unknown for this model")
+    missing_terms: Annotated[list[str], source_terms] = Field(
+        default=[], description="source terms of the glossary whose translation is missing from the text; empty "
+        "without a glossary")
     one_by_one: bool = Field(
         description="true: sentences were translated one by one, because translating them together changed their "
         "number")

@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Any
 
 from seq2see.pretrained import NAMES
+from ...lens.replay import FILE as REPLAY
 from ...translate.example_pairs import PAIRS, SOURCE, TARGET, all_right, sentences
 from ...translate.loaded_checkpoint import fingerprint
 from ...translate.translator import Translator
@@ -38,7 +39,8 @@ def settings_of(service: Service, *, api: str | None) -> dict[str, Any]:
     first = first_view(models[chosen]) if chosen else None
     return {
         "api": api,
-        "models": [{"name": name, "languages": one.language_pairs.products, "weights": weights(one)}
+        "models": [{"name": name, "languages": one.language_pairs.products, "weights": weights(one),
+                    "recorded": REPLAY in one.measured_files.files()}
                    for name, one in models.items()],
         "characters": limits.characters,
         "alternatives": limits.alternatives,

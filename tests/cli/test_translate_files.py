@@ -25,11 +25,11 @@ from seq2see.cli.corpus import LineFile, translate_lines
 from seq2see.cli.files import translated_name
 from seq2see.cli.parser import build_parser, parse
 from seq2see.cli.part import Part, only_writer
-from seq2see.cli.progress import Progress
 from seq2see.documents import formats
 from seq2see.documents.protocol import Document, FileOptions, Text
 from seq2see.errors import UserError
 from seq2see.tokenizer.words import split_words
+from seq2see.training.progress import Progress
 from seq2see.translate import Translator
 from tests.full_disk import files_of_at_most
 

@@ -288,7 +288,7 @@ def test_a_contrast_is_explained_where_the_tokens_differ_first(translator):
     [step] = one.steps
     assert il.target_ids[:step] == elle.target_ids[:step] and il.target_ids[step] != elle.target_ids[step]
     assert one.values[0] == HELD(il.log_probs[step] - elle.log_probs[step], abs=1e-4)
-    assert str(one).startswith("il (not elle): ") and "not 'elle'" in repr(one)
+    assert str(one).startswith("il (not elle): ") and " (written) " in str(one) and "not 'elle'" in repr(one)
     turned = attribute(translator, TEXT, SENTENCE.replace("il", "elle", 1), method="input_x_gradient", target="elle",
                        contrast="il")
     np.testing.assert_allclose(turned.source, -one.source, atol=1e-4)

@@ -33,6 +33,7 @@ def opened(browser, path, trace, **chosen):
 @pytest.fixture
 def page(browser, trace, tmp_path):
     with opened(browser, tmp_path / "look.html", trace) as tab:
+        assert tab.locator(".foot").inner_text().strip().endswith("run seq2see serve MODEL.")
         yield tab
 
 

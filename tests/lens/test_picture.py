@@ -74,6 +74,10 @@ def test_a_map_that_is_not_there_is_refused_in_one_line(full_trace, trace, tmp_p
     assert not list(tmp_path.iterdir())
     with pytest.raises(UserError, match="look with views="):
         picture(trace, view="norm")
+    with pytest.raises(UserError, match="columns for words, not tokens: use trace.left_out"):
+        full_trace.maps("cross", "left_out")
+    with pytest.raises(UserError, match="look with views="):
+        trace.maps("cross", "left_out")
 
 
 @pytest.mark.parametrize("chosen", [

@@ -184,6 +184,7 @@ def test_the_largest_differences_come_first_and_equal_translations_are_left_out(
     assert "&lt;i&gt;" not in page and "chrF of two&lt;" in page
     whole = differences_page(["one", "two"], each, language="fr", scores="", most=9)
     assert "&lt;i&gt;" in whole and "<i>" not in whole and "<td class=n>−2.5</td>" in whole
+    assert whole.index("chrF of two") < whole.index(">difference<") < whole.index(">source<"), "numbers before texts"
     assert "<td class=n>2</td>" in whole and "<td class=n>1</td>" not in whole
 
 

@@ -82,6 +82,13 @@ def test_a_missing_field_is_named_as_by_libretranslate(live, send):
     assert ask(live, "/detect", **send(api_key="x")).json()["error"] == "Invalid request: missing q parameter"
 
 
+def test_a_glossary_is_refused(live):
+    for send in ("json", "params"):
+        answer = ask(live, **{send: {"q": TEXT, "source": "en", "target": "fr", "glossary": {"cat": "minou"}}})
+        assert answer.status_code == 400
+        assert answer.json() == {"error": "glossary: only /v1/translate takes one", "code": "bad_request"}
+
+
 @pytest.mark.parametrize(("method", "path"), [
     ("GET", "/translate"), ("GET", "/detect"), ("POST", "/languages"), ("POST", "/health"), ("GET", "/suggest"),
     ("GET", "/translate_file"), ("POST", "/frontend/settings"), ("POST", "/download_file/x"), ("POST", "/spec"),

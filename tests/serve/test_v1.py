@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+from dataclasses import replace
 
 import httpx
 import numpy as np
@@ -12,6 +13,7 @@ from seq2see.lens.hooks import all_heads
 from seq2see.lens.interventions import ablate
 from seq2see.lens.means import head_means
 from seq2see.lens.what_if import WhatIf
+from seq2see.serve.dialects.v1 import OneTranslation
 from seq2see.translate.glossary import Glossary
 
 TEXT = "The cat did not cross."
@@ -70,6 +72,13 @@ def test_a_glossary_is_of_a_request(live, translator):
     answer = post(live, "translate", body).json()["translations"]
     expected = translator(body["texts"], target="fr", glossary=Glossary.of(terms))
     assert [one["text"] for one in answer] == [one.text for one in expected] and "minou" in answer[0]["text"].lower()
+    assert [one["missing_terms"] for one in answer] == [[], []]
+
+
+def test_the_missing_terms_of_a_glossary_are_its_source_terms(translator):
+    result = replace(translator("The cat saw the owl.", target="fr"), glossary=Glossary.of({"owl": "zorkmid"}))
+    assert result.missing_terms == (("owl", "zorkmid"),) and OneTranslation.of(result).missing_terms == ["owl"]
+    assert OneTranslation.of(replace(result, glossary=None)).missing_terms == []
 
 
 @pytest.mark.parametrize(("glossary", "wrong"), [

@@ -168,7 +168,7 @@ def test_of_a_table_all_is_measured_or_the_part_that_is_named(run, tmp_path, mea
 
 def test_as_many_beams_search_as_are_asked_for(run, tmp_path, monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr(evaluation, "translate_pairs", lambda model, pairs, num_beams, raw:
+    monkeypatch.setattr(evaluation, "translate_pairs", lambda model, pairs, num_beams, **how:
                         asked.append(num_beams) or [pair.target for pair in pairs])  # fmt: skip
     table = write_table(tmp_path / "other.tsv", LINES)
     evaluated(run, capsys, "--data", table, "--num-beams", "3")

@@ -1,5 +1,6 @@
 """What is shown while training: loss, target tokens per second and the time left, on lines or in TensorBoard."""
 
+import io
 import json
 import re
 import subprocess
@@ -12,6 +13,9 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from seq2see.training import pace
 from seq2see.training.pace import Pace
+from seq2see.training.pairs import Pair
+from seq2see.training.progress import Progress
+from seq2see.training.translation import SMALL_PART, translate_pairs
 from .conftest import last_error, train
 
 TRAINING_LINE = r"step (\d+)/6  loss [\d.]+  .*target_tokens_per_second [\d,.]+  epoch [\d.]+(  \d+:\d\d:\d\d left)?"
@@ -107,3 +111,30 @@ def test_tensorboard_has_every_figure_of_the_log(toy_file, tmp_path, capsys, mon
         found = [(event.step, event.value) for event in curves.Scalars(tag)]
         assert len(found) >= 2
         assert found == [(row["step"], pytest.approx(row[key], rel=1e-5)) for row in log if key in row]
+
+
+# --- scoring
+
+
+def test_progress_is_silent_for_some_seconds():
+    stream, now = io.StringIO(), [0.0]
+    stream.isatty = lambda: True
+    progress = Progress("scoring", 10, "pairs", after=3, stream=stream, clock=lambda: now[0])
+    for seconds, said in ((1.0, False), (2.9, False), (4.0, True)):
+        now[0] = seconds
+        progress.advance(2)
+        assert bool(stream.getvalue()) is said
+    assert stream.getvalue() == "\r\x1b[Kscoring: 6 of 10 pairs, 1.5 pairs/s, 0:00:03 left"
+
+
+def test_titled_translations_are_the_same_in_small_parts():
+    sizes = []
+
+    def translator(sources, **languages):
+        sizes.append(len(sources))
+        return [SimpleNamespace(text=f"{text} {languages['target']}") for text in sources]
+
+    pairs = [Pair(f"a {i}", "b", "en", "fr" if i % 3 else "de") for i in range(3 * SMALL_PART)]
+    plain = translate_pairs(translator, pairs)
+    assert len(sizes) == 2 and translate_pairs(translator, pairs, title="scoring") == plain
+    assert max(sizes[2:]) == SMALL_PART and sum(sizes[2:]) == len(pairs)

@@ -73,6 +73,8 @@ def test_other_weights_translate_the_first_sentence_themselves(open_tab, server,
     tab = open_tab(server.url)
     settled(tab)
     assert tab.locator(".tgt").inner_text().strip() == translator(CAT, source="en").text.strip()
+    assert tab.locator(".dock .lab").is_visible() and tab.locator(".learn").count() == 0, "no training was recorded"
+    assert "the page switches heads off" in tab.locator(".foot").inner_text()
 
 
 def test_without_javascript_it_says_what_it_needs(open_tab, packaged):
