@@ -106,9 +106,9 @@ This section describes the last training only. That training started from a mode
 """
 
 RELEASED = """
-The weights were released with commit {commit}. The seed of the training is {seed}. The weights are stored in float16 and loaded in float32. Scores and measurements
-were made with the weights before rounding to float16. Rounding changes the log-probability of each
-translation in `examples.json` by at most {rounding:.4f}.
+The weights were released with commit {commit}. The seed of the training is {seed}. The weights are stored in float16
+and loaded in float32. Scores and measurements were made with the weights before rounding to float16. Rounding changes
+the log-probability of each translation in `examples.json` by at most {rounding:.4f}.
 """
 
 GUIDED = """

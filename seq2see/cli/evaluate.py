@@ -78,5 +78,5 @@ def _write_differences(path: str, names: Sequence[str], row: dict[str, Any], tex
     scores = "; ".join(f"{name}: BLEU {one['bleu']}, chrF2 {one['chrf']}" for name, one in
                        zip(names, (row, row["against"]), strict=True))
     write_page(path, differences_page(names, each, language=language, most=MOST,
-                                      scores=f"{len(each):,} pairs. {scores}; p of the chrF2 difference:"
-                                             f" {row['against']['chrf_p']} ({TEST})."))
+                                      scores=f"{len(each):,} pairs. {scores}. BLEU p {row['against']['bleu_p']},"
+                                             f" chrF2 p {row['against']['chrf_p']} ({TEST})."))
