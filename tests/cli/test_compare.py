@@ -151,9 +151,9 @@ def test_evaluate_writes_the_largest_differences_side_by_side(command, folders, 
     order = sorted(range(len(pairs)), key=lambda n: -abs(scores[n][0] - scores[n][1]))
     assert [row[0] for row in found] == [str(n + 1) for n in order]
     for row, n in zip(found, order, strict=True):
-        assert row[1:3] == pairs[n] and row[3:5] == [printable(model(pairs[n][0], target="fr").text)
+        assert row[4:6] == pairs[n] and row[6:8] == [printable(model(pairs[n][0], target="fr").text)
                                                            for model in models]
-        assert row[5:7] == [f"{one:.1f}" for one in scores[n]]
+        assert row[1:3] == [f"{one:.1f}" for one in scores[n]]
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
