@@ -133,8 +133,9 @@ export class Trace {
       return view === "left_out" || isAttribution(view) ? sum : sum / row.pieces.length;
     }));
     const sizes = at.flat().map((value) => Math.abs(value || 0));
-    const most = view === "raw" ? 1 : Math.max(1e-6, ...sizes);
-    return { rows, columns, at, most, highest: Math.max(1e-6, ...sizes), mirrored: isRightToLeft(this.codes(kind)[1]) };
+    const highest = sizes.reduce((a, b) => Math.max(a, b), 1e-6);  // as arguments, they would be too many
+    const most = view === "raw" ? 1 : highest;
+    return { rows, columns, at, most, highest, mirrored: isRightToLeft(this.codes(kind)[1]) };
   }
 
   // The columns with the largest shares of a row: [[column, share], ...].
