@@ -194,8 +194,6 @@ const TESTED = "To test what a word depends on, the page switches heads off and 
 const UNTESTED = "To test what a word depends on, run seq2see serve MODEL.";
 const SERVERS = "This file does not recognise placeholders, HTML or the language of a text. The server (seq2see demo) does.";
 
-const TESTED = "To test what a word depends on, the page switches heads off and erases words.";
-
 function foot(engine, { answer }) {
   const isLocal = answer || (engine && ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname));
   return html`<span>${isLocal ? "Everything runs on this device. " : ""}${
