@@ -36,6 +36,7 @@ from .ui.mounting import without_gradio
 SELF_TEST = "Hello."
 KEEP_ALIVE = 20  # seconds; clients drop an idle connection after 5 (httpx) or 15 (aiohttp), before the server does
 EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # hosts that mean all addresses of the machine, and one to open
+OUTSIDE = {"0.0.0.0": "192.0.2.1", "::": "2001:db8::1"}  # reserved for documentation
 HEAD_BYTES = 2**17  # that wait for the end of the headers: a text of 5,000 characters takes up to 60,000 in a URL
 Loaders = Mapping[str, Callable[[], Translator]]
 
@@ -73,9 +74,8 @@ class Server(uvicorn.Server):
             timeout_graceful_shutdown=math.ceil(self.settings.grace_seconds),
             proxy_headers=bool(proxies), forwarded_allow_ips=proxies))
         self.socket = bind(host, port)
-        self.everywhere = host in EVERY_ADDRESS
-        host = EVERY_ADDRESS.get(host, host)
-        self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.socket.getsockname()[1]}"
+        self.host, self.port = host, self.socket.getsockname()[1]
+        self.url = url_of(EVERY_ADDRESS.get(host, host), self.port)
         self.failure: BaseException | None = None
         self._signal: int | None = None
         self._close_tabs: Callable[[], None] = lambda: None
@@ -134,7 +134,11 @@ class Server(uvicorn.Server):
         self._reloads = asyncio.create_task(reload())
 
     def _announce(self) -> None:
-        also = ", and at every other address of this machine" if self.everywhere else ""
+        also = ""
+        if self.host in EVERY_ADDRESS:
+            outside = outside_address(self.host)
+            also = f", at {url_of(outside, self.port)}/" if outside else ""
+            also += ", and at every other address of this machine"
         print(f"Seq2See is at {self.url}/{also} (Ctrl-C to stop){self._about()}", file=sys.stderr, flush=True)
         if self.open_browser:
             threading.Thread(target=webbrowser.open, args=(self.url,), daemon=True).start()
@@ -207,6 +211,20 @@ def _at_work() -> bool:
     for one in workers:
         one.join(0.2)
     return any(one.is_alive() for one in workers)
+
+
+def url_of(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def outside_address(host: str) -> str | None:
+    """The address of this machine towards other machines, for a host of EVERY_ADDRESS; None without a network."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET,
+                                                     socket.SOCK_DGRAM) as probe:
+        probe.connect((OUTSIDE[host], 9))  # chooses the route; UDP sends nothing yet
+        address: str = probe.getsockname()[0]
+        return None if address in LOOPBACK else address
+    return None
 
 
 def bind(host: str, port: int | None) -> socket.socket:

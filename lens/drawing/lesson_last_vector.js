@@ -56,8 +56,9 @@ export const lastVector = {
     return html`${picture("What the last vector would be read as", TOP + steps.length * height + 6, html`${
       stages.map((stage) => text(x(stage), 20, title(stage), { how: "bold" }))}${
       steps.map((one, i) => stages.map((stage) => cell(one, stage, TOP + (i + .7) * height)))}`)}
-      <p class="more fine">Each row is a step. Green: the word that is written next. Pale: the word just read. Only the last
-      layer was trained to be read like this. The chances are the model’s own.</p>`;
+      <p class="more fine">Each row is a step. Green field: the word that is written next. Grey word: the word just read.
+      Only the last layer was trained to be read like this. These chances are raw. <i>Explore</i> shows calibrated
+      chances.</p>`;
   },
   says(state, answers, { result }) {
     const steps = stepsOf(answers), layer = layerOf(state, answers);
@@ -86,8 +87,8 @@ export const lastVector = {
   },
   short(state, answers) {
     const steps = stepsOf(answers), last = lastOf(answers);
-    return html`The newest vector begins as the vector of the word just read. After layer 1, it gives the next word at ${
-      count(steps, 1, "written")} of ${steps.length} steps, and after layer ${last}, at ${
-      count(steps, last, "written")}. What a layer adds can be read before the model has finished.`;
+    return html`The next word is computed from this one vector. It begins as the word just read. After layer 1, it gives
+      the next word at ${count(steps, 1, "written")} of ${steps.length} steps, and after layer ${last}, at ${
+      count(steps, last, "written")}.`;
   },
 };

@@ -57,8 +57,8 @@ function tale(lessons) {
       <p>The picture below shows the same sentence and the same numbers, from the English words to the next French word.
       Choose another word, or point at a line.</p></div><div class="whole"></div>
     <p class="short">The picture shows where the numbers of a word come from, and where each head looked. Neither of them
-      is an explanation yet. <span data-says="story-values"></span> <a href="#lesson-9">Lesson 9</a> switches heads off
-      and shows what changes.</p>
+      is an explanation yet. <span data-says="story-values"></span> In <a href="#lesson-9">lesson 9</a>, you choose
+      any head of the decoder. You see where it looks, and how likely <i>il</i> is without it.</p>
     <p class="short">And why <i>il</i>? Cats get tired, streets do not. With <i>wide</i> instead of <i>tired</i>,
       <i>it</i> stands for the street, and the model writes <i>elle</i>. <a href="#lesson-10">Lesson 10</a>
       looks for the head that makes the

@@ -8,6 +8,7 @@ import { uploadTool } from "./upload.js";
 import { count, percent, quoted } from "./wording.js";
 
 const UNSURE = 0.7;  // chance below which a word has a dotted underline
+const NAMED = 3;  // words that a note lists
 
 // The parts of the section, each painted separately, so that the text field survives.
 export const FRAME = html`<span class="from-menu"></span><div class="line src"></div>
@@ -144,11 +145,12 @@ function notes(state, from) {
   if (state.busy === "translating") return "";  // these would be of the text before
   if (hypotheses?.[state.alternative]?.finished === false) return "The translation stops here, at the token limit.";
   if (other) return otherLanguage(other, from);
-  const named = (words) => listed(words.slice(0, 3), (one) => quoted(one, from));
+  const named = (words, what = () => "") => html`${listed(words.slice(0, NAMED), (one) => quoted(one, from))}${
+    words.length > NAMED ? ` and ${words.length - NAMED} more${what(words.length - NAMED)}` : ""}`;
   const standIns = trace && !isNew(state) ? changed(trace.source, trace.record.source_text) : [];
   if (unknown?.length) {
     const guess = unknown.length > 1 ? "Their translations are guesses." : "Its translation is a guess.";
-    said.push(html`The model never saw ${named(unknown)}. ${guess} `);
+    said.push(html`The model never saw ${named(unknown, (n) => n > 1 ? " words" : " word")}. ${guess} `);
   }
   if (standIns.length) {
     const read = standIns.map(({ start, end }) => trace.record.source_text.slice(start, end));

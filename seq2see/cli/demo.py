@@ -3,6 +3,7 @@ model is trained in it first (`demo_run.py`).
 """
 
 import argparse
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -48,6 +49,8 @@ def run(args: argparse.Namespace) -> None:
         others = [name for name in NAMES if packaged and name != packaged.name]
         loaders: dict[str, Callable[[], Translator]] = {run.resolve().name: load}
         loaders |= {name: partial(Translator.from_pretrained, name) for name in others}
+        if packaged or not demo.needed:  # a training reports its own progress
+            print(f"Loading the model{'s' if others else ''} ...", file=sys.stderr, flush=True)
         Server(loaders, host=args.host, port=port, open_browser=not args.no_browser,
                settings=settings).run()
     finally:

@@ -16,7 +16,7 @@ import pytest
 from serving import Process, Stub, counters, running, stub_server, translate
 
 from seq2see.cli import serve
-from seq2see.serve.server import Server
+from seq2see.serve.server import Server, outside_address
 from seq2see.serve.settings import ServerSettings
 
 MOST_MEMORY = 350 * 2**20
@@ -102,13 +102,33 @@ def test_a_server_that_others_reach_without_a_key_warns(monkeypatch, capsys):
 
 @pytest.mark.parametrize(("host", "opens", "other"), [
     ("0.0.0.0", "127.0.0.1", True), ("::", "[::1]", True), ("127.0.0.1", "127.0.0.1", False)])  # fmt: skip
-def test_the_address_it_names_can_be_opened(capsys, host, opens, other):
+def test_the_address_it_names_can_be_opened(monkeypatch, capsys, host, opens, other):
+    monkeypatch.setattr("seq2see.serve.server.outside_address", lambda host: None)
     server = Server({"stub": Stub}, host=host, port=0)
     server.socket.close()
     server._announce()
     assert server.url == f"http://{opens}:{server.url.rpartition(':')[2]}"
     last = capsys.readouterr().err.splitlines()[-1]
     assert server.url in last and ("every other address" in last) == other
+
+
+@pytest.mark.parametrize("outside", ["192.168.1.5", None])
+def test_it_names_the_address_for_other_machines_if_there_is_one(monkeypatch, capsys, outside):
+    monkeypatch.setattr("seq2see.serve.server.outside_address", lambda host: outside)
+    server = Server({"stub": Stub}, host="0.0.0.0", port=0)
+    server.socket.close()
+    server._announce()
+    last, port = capsys.readouterr().err.splitlines()[-1], server.url.rpartition(":")[2]
+    also = f", at http://{outside}:{port}/" if outside else ""
+    assert f"is at http://127.0.0.1:{port}/{also}, and at every other address of this machine" in last
+
+
+def test_without_a_network_there_is_no_address_for_other_machines(monkeypatch):
+    def unreachable(*_):
+        raise OSError("Network is unreachable")
+
+    monkeypatch.setattr("socket.socket.connect", unreachable)
+    assert outside_address("0.0.0.0") is None and outside_address("::") is None
 
 
 @pytest.mark.parametrize("keys", ["", "ann a-key-of-some-length"])

@@ -70,6 +70,13 @@ def test_an_unknown_word_is_marked_and_said(tab):
     assert tab.locator(".unseen").inner_text() == "zxqvute"
 
 
+@pytest.mark.parametrize(("more", "said"), [
+    ([], ""), (["zxa"], " and 1 more word"), (["zxa", "zxb"], " and 2 more words")])  # fmt: skip
+def test_the_unknown_words_that_are_not_named_are_counted(tab, more, said):
+    type_in(tab, f"The {' '.join(['zxqvute', 'qwgrtz', 'xkvbrt', *more])} was tall.")
+    tab.locator(".then", has_text=f"The model never saw zxqvute, qwgrtz, xkvbrt{said}. Their").wait_for()
+
+
 @EVERYWHERE
 def test_an_unknown_word_is_said_with_each_translation_that_comes_while_typing(tab):
     tab.get_by_role("button", name="Edit").click()
