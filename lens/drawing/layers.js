@@ -3,7 +3,6 @@
 import { inside, shown, table } from "./answers.js";
 import { inLanguage } from "./languages.js";
 import { html, tipped } from "./markup.js";
-import { bare } from "./trace.js";
 import { chance } from "./wording.js";
 
 export const layers = {
@@ -20,9 +19,9 @@ function words({ top, ranks, log_probs: logProbs }, trace, piece) {
   const [, code] = trace.languages;
   const cell = (step, layer, t) => {
     const [text, logProb] = step[0], rank = ranks[layer][t], own = chance(Math.exp(logProbs[layer][t]));
-    const likeliest = step.map(([one, p]) => html`${bare(one)} ${chance(Math.exp(p))}<br>`);
+    const likeliest = step.map(([one, p]) => html`${trace.named(one)} ${chance(Math.exp(p))}<br>`);
     return html`<td class="${rank === 0 ? "best" : "soft"}" ${inLanguage(code)} ${tipped(
-      html`${likeliest}Written token: ${own}, rank ${rank + 1}`)}>${bare(text)}
+      html`${likeliest}Written token: ${own}, rank ${rank + 1}`)}>${trace.named(text)}
       <small>${chance(Math.exp(logProb))}</small></td>`;
   };
   const column = ({ pieces: [first], label }) =>

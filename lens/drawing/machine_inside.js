@@ -162,12 +162,12 @@ function lens(at) {
 // Of the word that is followed: the likeliest tokens after each layer, and its own chance and place.
 function ofWord({ top, ranks, log_probs: logProbs }, { data: { step }, trace }) {
   const [, code] = trace.languages, last = ranks.findLastIndex((one) => one[step] > 0), own = writtenWord(trace, step);
-  const token = ([text, logProb]) => html`<span class="token" ${inLanguage(code)}>${bare(text)} <small>${
+  const token = ([text, logProb]) => html`<span class="token" ${inLanguage(code)}>${trace.named(text)} <small>${
     chance(Math.exp(logProb))}</small></span>`;
   const row = (steps, layer) => html`<tr><th scope="row">after layer ${layer + 1}${
     layer === top.length - 1 ? " (last)" : ""}</th><td>${steps[step].map(token)}</td><td class="figure">${
     chance(Math.exp(logProbs[layer][step]))}</td><td class="figure">${count(ranks[layer][step] + 1)}</td></tr>`;
-  const [[text, logProb]] = top[0][step], first = html`${quoted(bare(text), code)} (${chance(Math.exp(logProb))})`;
+  const [[text, logProb]] = top[0][step], first = html`${quoted(trace.named(text), code)} (${chance(Math.exp(logProb))})`;
   return html`<p class="say" data-says="machine-lens">If layer 1 were the last, the likeliest token here would
     be ${first}. ${own} ${last + 1 === ranks.length ? "does not rank first after the last layer"
     : `ranks first from layer ${last + 2} on`}.</p>${scrollable("Layer by layer", html`<table

@@ -101,6 +101,12 @@ export class Trace {
     return side === "inputs" && i === 0 ? "start" : "end";
   }
 
+  // A token of the vocabulary as the page names it: a language tag in words.
+  named(token) {
+    const text = bare(token);
+    return TAG.test(text) ? this.label({ text, special: true }, "target", 0) : text;
+  }
+
   rows(kind, unit, rows = "predicts") {
     const side = kind === "encoder" ? "source" : rows === "reads" ? "inputs" : "target";
     return this.units(side, unit).filter((one) => unit === "tokens" || !(side === "target" && this.isTag(one)));

@@ -286,6 +286,22 @@ def test_a_map_that_changes_by_itself_says_so_and_one_pointed_at_stays(tab, pack
         assert note.inner_text() == "", "the reader has seen the map"
 
 
+def test_on_a_phone_the_note_of_another_map_stands_at_the_lower_edge(tab, packaged):
+    held = []
+    resize(tab, 390, 844)
+    tab.route("**/v1/look", lambda route: held.append(route) if route.request.post_data_json.get("evidence")
+              else route.continue_())
+    tab.goto(f"{packaged.url}/?model=storybook&text=My sister bought a red book and she reads it.")
+    tab.wait_for_function("() => document.querySelector('.word').innerText.includes('switched off in turn')")
+    for route in held:
+        route.continue_()
+    note = tab.locator("[data-says=shown-head]")
+    note.wait_for()
+    box = note.bounding_box()
+    assert tab.evaluate("() => document.documentElement.scrollWidth") <= 390
+    assert box["y"] > 750 and box["y"] + box["height"] <= 844 and box["x"] >= 0 and box["x"] + box["width"] <= 390
+
+
 def test_heads_of_a_large_model_are_tested_when_asked_for(tab):
     none = {"head_seconds": 0}
     tab.route("**/v1/look", lambda route: route.continue_(post_data=none | route.request.post_data_json))

@@ -247,6 +247,7 @@ def test_from_scores_to_chances(machine, model):
     layers = page.answers["layers"]
     assert f"would be {layers['top'][0][11][0][0].strip('▁')} (" in lens.inner_text()
     assert ("il ranks first from layer 2 on." in lens.inner_text()) == (layers["ranks"][0][11] > 0)
+    assert "<2fr>" in str(layers["top"]) and "<2fr>" not in opened.inner_text()
 
 
 # --- keyboard, themes, phones, long sentences
