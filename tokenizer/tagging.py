@@ -119,7 +119,11 @@ def _spoken(side: str, asked: str) -> str:
 
 def first_ids(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
     """The ids that translations begin with, by target language; empty if the model has none."""
-    return {} if type(tokenizer).__name__ in STARTS_FROM_TAG else _tags(tokenizer).beside
+    if type(tokenizer).__name__ in STARTS_FROM_TAG:
+        return {}
+    tags = _tags(tokenizer)
+    exported = tokenizer.init_kwargs.get("tgt_lang") in tags.madlad  # by `seq2see export --format transformers`
+    return tags.madlad if exported else tags.beside
 
 
 def task_prefix(config: Any, source: str, target: str) -> str:

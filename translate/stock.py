@@ -69,6 +69,7 @@ def write(run: Path, folder: Path) -> None:
         made = Path(scratch) / "model"
         as_pegasus(model).save_pretrained(made)
         save_tokenizer(tokenizer, made, longest=model.config.max_position_embeddings)
+        name_target(made / "tokenizer_config.json", model.config.language_pairs or ())
         (made / "README.md").write_text(model_card(model, name=run.resolve().name, folder=folder), "utf-8")
         write_manifest(made)
         made.rename(folder)
@@ -108,6 +109,14 @@ def save_tokenizer(tokenizer: PreTrainedTokenizerBase, folder: Path, *, longest:
         "model_max_length": longest,
     }
     path.write_text(json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
+
+
+def name_target(path: Path, pairs: Sequence[Sequence[str]]) -> None:
+    """Name the default target language, so that `tagging.first_ids` finds the tags again."""
+    settings = read_json(path)
+    if pairs and not settings.get("tgt_lang"):
+        path.write_text(json.dumps(settings | {"tgt_lang": pairs[0][1]}, indent=2, sort_keys=True,
+                                   ensure_ascii=False) + "\n", "utf-8")
 
 
 def model_card(model: PreTrainedModel, *, name: str, folder: Path) -> str:

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
+from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration, Translator
 from seq2see.cli.command import main
 from seq2see.manifest import check_manifest
 from seq2see.translate.stock import as_pegasus
@@ -106,6 +106,15 @@ def test_a_stranger_follows_the_readme_without_our_code(exported, translator, tm
         "longest": 64,
     }
     assert sleeps == tokenizer.decode_text(usual[0].tolist())
+
+
+def test_we_begin_each_translation_with_the_tag_of_its_language(exported):
+    again = Translator.from_pretrained(exported, engine="torch")
+    assert len(again.language_pairs) > 1
+    for _, target in again.language_pairs:
+        [tag] = again.tokenizer.convert_tokens_to_ids([f"<2{target}>"])
+        assert again.tag(target) == tag != again.tokenizer.unk_token_id
+        assert again(TEXTS[0], target=target).target_language == target
 
 
 def test_the_folder_is_whole_and_has_no_code(exported):
