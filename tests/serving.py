@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from seq2see.tokenizer.language_pairs import LanguagePairs
 from seq2see.translate.decoding import NO_OPTIONS, GenerationDefaults
+from seq2see.translate.measurements import NOTHING
 from seq2see.translate.results import Hypothesis, Translation
 from seq2see.translate.segment_translator import Job
 
@@ -34,6 +35,7 @@ class Stub:
     precision = "none"
     defaults = GenerationDefaults({}, None)
     folder = files = None
+    measured_files = NOTHING
 
     def __init__(self, *, pairs=(("en", "fr"), ("de", "fr"), ("en", "de")), threads=1):
         self.language_pairs = LanguagePairs.of(pairs)

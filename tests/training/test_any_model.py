@@ -184,9 +184,9 @@ def test_every_table_has_such_a_header(name, text, tmp_path):
     ("nllb", "tlh,en", [], 2, "does not translate from tlh: the nearest of its 202 languages are"),
     ("nllb", "question,answer", [], 2, "name its two columns by language codes, or set data.source and data.target"),
     ("marian", "fr,de", [], 2, "this model does not translate from fr"),
-    ("marian", "en,fr", ["tokenizer.vocab_size=500"], 2, "leave out tokenizer.vocab_size"),
+    ("marian", "en,fr", ["tokenizer.vocab_size=500"], 2, "omit tokenizer.vocab_size"),
     ("marian", "en,fr", ["model.d_model=512"], 2, "model.d_model in finetune has no effect with model.init_from"),
-    ("marian", "en,fr", ["training.guided_weight=1"], 2, "leave out training.guided_weight"),
+    ("marian", "en,fr", ["training.guided_weight=1"], 2, "omit training.guided_weight"),
     ("marian", "en,fr", ["model.lora=2", "training.freeze=[encoder]"], 2, "training.freeze in finetune has no effect"),
 ])  # fmt: skip
 def test_contradictions_and_unknown_languages_are_one_line(family, header, asked, code, message, tmp_path, capsys):

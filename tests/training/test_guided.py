@@ -128,7 +128,7 @@ def guided_run(toy_file, tmp_path):
 def test_a_run_is_guided_by_a_file_of_links(guided_run, tmp_path):
     assert guided_run("training.guided_head=1") == 0
     assert Seq2SeeConfig.from_pretrained(tmp_path / "run").supervised_heads == [[0, 1]]
-    assert "(guided alignment): 0.1." in (tmp_path / "run" / "README.md").read_text("utf-8")
+    assert "cross-attention heads (layer.head): 0.1." in (tmp_path / "run" / "README.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("overrides, lines, said", [

@@ -22,7 +22,7 @@ from .test_kills import RANDOM
 def test_processes_that_see_different_checkpoints_are_told(monkeypatch, tmp_path, seen):
     """As on machines that do not share the folder; else they would wait for each other for ever."""
     monkeypatch.setattr(resuming, "gather_object", lambda names: [*names, seen[1]])
-    with pytest.raises(UserError, match=f"{', '.join(seen)}.*: give a training.output_dir that all machines share"):
+    with pytest.raises(UserError, match=f"{', '.join(seen)}.*; give a training.output_dir that all machines share"):
         resuming.check_agreement(tmp_path / seen[0], tmp_path)
     resuming.check_agreement(tmp_path / seen[1], tmp_path)
 

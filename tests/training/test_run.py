@@ -68,7 +68,7 @@ def test_the_card_has_front_matter_scores_and_lines_that_run(run):
     assert "license" not in yaml.safe_load(front)
     assert "](curve.png)" in body and (run / "curve.png").read_bytes().startswith(b"\x89PNG")
     assert "| val (" in body and "nrefs:1|case:mixed" in body
-    assert "were translated as seq2see translate does, with CTranslate2 in int8. Signatures" in body
+    assert "were translated as seq2see translate does, with CTranslate2 in int8." in body
     code = body.split("```python\n")[1].split("```")[0]
     assert "seq2see" not in code
     exec(compile(code, "README.md", "exec"), {})
