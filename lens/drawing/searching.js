@@ -90,7 +90,7 @@ export async function translated(model, pair, given, { prefix = "", options, hoo
     best.probability = sentenceChance(sentences, best.log_prob, best.token_ids.length - best.given);
   return { parts, translation: { text: best?.text ?? given, source_language: from, target_language: to, hypotheses,
     unknown_words: unknownWords(model.seen(from), text, from), one_by_one: whole.oneByOne, other_language: null,
-    engine: "browser", precision: model.precision, pivot: null } };
+    missing_terms: [], engine: "browser", precision: model.precision, pivot: null } };
 }
 
 const lettersIn = (text) => (text.match(/[\p{L}\p{M}\p{N}]/gu) ?? []).length;

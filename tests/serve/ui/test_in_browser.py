@@ -233,7 +233,7 @@ def test_samples_depend_on_the_seed(both):
 
 
 @pytest.mark.parametrize(("route", "body", "error"), [
-    ("lessons", {}, "The model in this page cannot answer this: it takes a server."),
+    ("lessons", {}, "The model in this page cannot answer this request. It needs a server."),
     ("translate", {"texts": [CAT], "target": "de"}, "this model does not translate to de; choose en to fr"),
     ("look", {"text": "… 12"}, "the text has no words, so there is no translation to look at"),
     ("look", {"text": CAT, "alternative": 1}, "there is no alternative 1: the result has 1"),
