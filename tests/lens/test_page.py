@@ -187,4 +187,4 @@ def test_without_gold_links_the_agreement_with_erasure_is_shown(browser, trace, 
         assert " ".join(said.inner_text().split()) == "Agreement with erasure 0.42 (random map 0.00)"
         said.hover()
         tab.get_by_text("0.31 to 0.50").wait_for()
-        assert "On 300 sentences of own.csv." in tab.locator("body").inner_text()
+        assert "Measured on 300 sentences of own.csv." in tab.locator("body").inner_text()
