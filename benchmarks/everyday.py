@@ -4,7 +4,7 @@
     python benchmarks/everyday.py RUN --only storybook bias some sections; --quick: a few sentences of each
 
 FOLDER has en-fr.tsv.gz, en-de.tsv.gz and en-es.tsv.gz, the lines of tatoeba-test-v2021-08-07 (Helsinki-NLP,
-OPUS-MT-testsets), and en-XX.clean.tsv.gz, those of which neither side is in the tables that everyday is trained on.
+OPUS-MT-testsets), and en-XX.clean.tsv.gz, the lines with neither side in the training tables of everyday.
 
 *published*: BLEU and chrF2 on all lines and on the clean ones, with signatures, beside what others have published on
 all.  Several translations of one source are not merged: each pair counts separately, with one reference.

@@ -45,7 +45,7 @@ def main() -> int:
     parser.add_argument("--test", type=Path, required=True, metavar="FOLDER", help="the tables of the published test")
     parser.add_argument("--out", type=Path, default=Path("everyday-data"), metavar="FOLDER",
                         help="what is written (everyday-data)")  # fmt: skip
-    parser.add_argument("--passes", type=int, default=1, metavar="N", help="passes, each varied anew (1)")
+    parser.add_argument("--passes", type=int, default=1, metavar="N", help="passes, each with other variations (1)")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     try:

@@ -1,6 +1,6 @@
 """Training pairs as people type them: another writing, other names, numbers and dates.
 
-Each is drawn anew in every pass.  What is exchanged is the same on both sides, so that the model copies what it has
+Each pass draws its own.  What is exchanged is the same on both sides, so that the model copies what it has
 never read; what a pair cannot have (no name, no date) leaves it as it is.
 """
 
