@@ -68,7 +68,7 @@ class Attribution:
             return np.stack([of_columns[..., at, :].sum(-2) for _, at in kept], axis=-2)
 
         return WordAttribution(tuple(row for row, _ in kept), sources, inputs, summed(self.source, sources),
-                               summed(self.prefix, inputs))
+                               summed(self.prefix, inputs), self.contrast)
 
     def __repr__(self) -> str:
         whose = f", not {self.contrast!r}" if self.contrast else ""
@@ -77,22 +77,10 @@ class Attribution:
                 f" {len(self.trace.inputs)} of the prefix)")
 
     def __str__(self) -> str:
-        """A line for each explained word, with its largest positive and negative contributions.
-
-        Words of the translation so far are marked `(written)`.
-        """
-        words = self.by_words()
-        every = [*(unit.text for unit in words.sources), *(f"{unit.text} (written)" for unit in words.inputs)]
-        added = np.concatenate([side if side.ndim == 2 else side[-1] for side in (words.source, words.prefix)], -1)
-        lines = []
-        for row, numbers in zip(words.rows, added, strict=True):
-            order = np.argsort(-abs(numbers), kind="stable")[:5]
-            named = ", ".join(f"{every[i]} {numbers[i]:+.2f}" for i in order.tolist() if abs(numbers[i]) >= 0.005)
-            lines.append(f"{row.text}{f' (not {self.contrast})' if self.contrast else ''}: {named or 'nothing'}")
-        return "\n".join(lines)
+        return str(self.by_words())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WordAttribution:
     """An attribution by words: `source` [R,sources] and `prefix` [R,inputs], with layers first if the method has them.
     """
@@ -102,6 +90,25 @@ class WordAttribution:
     inputs: tuple[Unit, ...]
     source: np.ndarray
     prefix: np.ndarray
+    contrast: str | None
+
+    def __repr__(self) -> str:
+        return (f"WordAttribution(of {' '.join(row.text for row in self.rows)!r}, {len(self.sources)} source words,"
+                f" {len(self.inputs)} of the prefix)")
+
+    def __str__(self) -> str:
+        """A line for each explained word, with its largest positive and negative contributions.
+
+        Words of the translation so far are marked `(written)`.
+        """
+        every = [*(unit.text for unit in self.sources), *(f"{unit.text} (written)" for unit in self.inputs)]
+        added = np.concatenate([side if side.ndim == 2 else side[-1] for side in (self.source, self.prefix)], -1)
+        lines = []
+        for row, numbers in zip(self.rows, added, strict=True):
+            order = np.argsort(-abs(numbers), kind="stable")[:5]
+            named = ", ".join(f"{every[i]} {numbers[i]:+.2f}" for i in order.tolist() if abs(numbers[i]) >= 0.005)
+            lines.append(f"{row.text}{f' (not {self.contrast})' if self.contrast else ''}: {named or 'nothing'}")
+        return "\n".join(lines)
 
 
 def attribute(

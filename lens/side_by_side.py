@@ -80,8 +80,9 @@ def differences_page(names: Sequence[str], each: Iterable[Difference], *, langua
                      first, second])
     head = ["pair", *(f"chrF of {escaped(name)}" for name in names), "difference", "source", "reference",
             *map(escaped, names)]
-    about = (f"{len(differ):,} translations differ; the {len(rows):,} with the largest difference in chrF. Marked"
-             " words are missing from the other translation. chrF of one sentence is a rough guide.")
+    shown = "All are listed" if len(rows) == len(differ) else f"The {len(rows):,} that differ most in chrF are listed"
+    about = (f"{len(differ):,} translations differ. {shown}, the largest difference first. Marked words are missing"
+             " from the other translation. chrF of one sentence is a rough guide.")
     body = f"<p>{escaped(scores)}</p><p>{about}</p>" + table(head, rows, numbers=(0, 1, 2, 3))
     return page(f"{names[0]} and {names[1]}", body)
 

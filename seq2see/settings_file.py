@@ -21,13 +21,22 @@ from seq2see.errors import UserError, nearest
 class Loader(yaml.SafeLoader):
     """YAML as people read it: `no` and `on` are strings (`eval_strategy: no`), and `2e-3` is a number.
 
-    No aliases: a page of them can expand beyond any memory.
+    No aliases: a page of them can expand beyond any memory.  No key twice: YAML would keep the last without a word.
     """
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
             raise yaml.YAMLError("aliases (*name) are not supported")
         return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        lines: dict[str, int] = {}
+        for key, _ in node.value:
+            name, line = str(key.value), key.start_mark.line + 1
+            if name in lines:
+                raise yaml.YAMLError(f"{name} is set twice, in lines {lines[name]} and {line}")
+            lines[name] = line
+        return super().construct_mapping(node, deep)
 
 
 Loader.yaml_implicit_resolvers = {

@@ -145,7 +145,8 @@ def evaluate(models: Sequence[tuple[str, Translator]], on: EvaluationData, *, ra
         for name, other in others:
             report(f"{direction}: scoring the same pairs with {name}")
             written.append(theirs := translations(other, pairs, raw=raw, num_beams=num_beams))
-            row["against"] = {"model": name, **compare(hypotheses, theirs, [pair.target for pair in pairs])}
+            compared = compare(hypotheses, theirs, [pair.target for pair in pairs])
+            row["against"] = {"model": name, **compared, "test": TEST}
         yield target, row, Translated(pairs, written)
 
 
@@ -227,5 +228,5 @@ def print_comparison(row: Mapping[str, Any]) -> None:
     print(f"{against['model']} on the same pairs:")
     for name, metric in ("bleu", "BLEU"), ("chrf", "chrF2"):
         print(f"  {metric} {against[name]}, difference {row[name] - against[name]:+.2f}, p {against[f'{name}_p']}"
-              f" ({TEST})")
+              f" ({against['test']})")
     sys.stdout.flush()

@@ -42,8 +42,8 @@ export function effect({ mode }, data, trace) {
   const head = decisive(data), [word, runner] = [writtenWord(trace, data.step), runnerUp(data, trace)];
   if (!head) return html`The heads were not switched off here, because that would take too long.`;
   if (data.margin <= 0) return html`The model itself prefers ${runner}, which leads ${word} by ${plain(-data.margin)}.`;
-  if (head.margin > data.margin / 2) return html`No single head decides. With any one head off, ${
-    word} still leads ${runner} by at least ${plain(head.margin, data.margin < MENTIONED ? 2 : 1)}.`;
+  if (head.margin > data.margin / 2) return html`No single head decides between ${word} and ${
+    runner}. With any one head off, ${word} still leads ${runner} by at least ${plain(head.margin, data.margin < MENTIONED ? 2 : 1)}.`;
   const digits = data.margin < MENTIONED ? 2 : 1;
   const falls = html`falls from ${plain(data.margin, digits)} to ${plain(head.margin, digits)}`;
   const becomes = head.margin < 0 ? html`${runner} would be ahead. The lead of ${word} ${falls}`

@@ -1,6 +1,6 @@
 // The text and its translation, one above the other; each word can be pointed at, chosen and, in an example, swapped.
 
-import { inLanguage, isRightToLeft, language, withArticle } from "./languages.js";
+import { inLanguage, isRightToLeft, language, targetsOf, withArticle } from "./languages.js";
 import { changed, html, icon, listed, opener, paint, stretches, tipped } from "./markup.js";
 import { looking, sideOf, traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
@@ -36,7 +36,7 @@ export function paintTexts(root, state, settings) {
   }
   paint(part(".between"), state.moment === null ? "" : html`<span>The model’s translation after ${
     count(state.replay.moments[state.moment].step)} training steps:</span>`);
-  paint(part(".then"), html`${notes(state, from)}`);
+  paint(part(".then"), html`${notes(state, from, settings)}`);
   paint(part(".tgt"), target(state));
   part(".tgt").setAttribute("aria-busy", state.busy === "translating");
   root.classList.toggle("working", state.busy === "translating");
@@ -134,7 +134,7 @@ function wordSpan(state, side, { text, pieces, start, word }, unknown, trace) {
     data-piece="${pieces[0]}" data-number="${word}" data-k="${side}-${pieces[0]}">${text}</span>`;
 }
 
-function notes(state, from) {
+function notes(state, from, settings) {
   const { unknown_words: unknown, hypotheses, other_language: other } = state.reply?.translation || {};
   const trace = traceOf(state), said = [];
   if (state.moment !== null) return "";
@@ -154,9 +154,18 @@ function notes(state, from) {
   }
   if (standIns.length) {
     const read = standIns.map(({ start, end }) => trace.record.source_text.slice(start, end));
-    said.push(html`The model read ${named(read)} in place of protected text.`);
+    said.push(html`The model read ${named(read)} in place of protected text. `);
   }
+  if (trace && !isNew(state)) said.push(otherModel(state, trace, settings));
   return html`${said}`;
+}
+
+// That the text has another model than the example, of which the reader may expect the same heads.
+function otherModel({ model: chosen }, { record: { model }, languages: [from, to] }, { models, exampleModel }) {
+  const example = models.find(({ name }) => name === exampleModel);
+  if (chosen || !example || model === exampleModel || !targetsOf([example], from).includes(to)) return "";
+  return html`<b>${model}</b> translates your text; the example is by <b>${exampleModel}</b>. <button class="chip"
+    data-do="model" data-value="${exampleModel}" data-k="example-model">Use ${exampleModel}</button>`;
 }
 
 function otherLanguage(code, from) {

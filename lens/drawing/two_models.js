@@ -81,8 +81,8 @@ const HEADS = `The order of the heads in a layer has no meaning. Each head is ma
 // --- the two translations, with the chances of their words
 
 function texts({ models, unknown_words: unknown }, made) {
-  const unseen = (i) => unknown[i]?.length ? html` <span data-says="versus-unseen">${models[i]} never saw ${listed(
-    unknown[i].slice(0, NAMED), (word) => quoted(word, made[0].traces[i].languages[0]))}.</span>` : "";
+  const unseen = (i) => unknown[i]?.length ? html` <span data-says="versus-unseen">${models[i]} never saw ${
+    named(unknown[i], (word) => quoted(word, made[0].traces[i].languages[0]))}.</span>` : "";
   if (made.length === 1) return html`${line("Both write", made[0], 0, [])}<p class="fine">${unseen(0)}${unseen(1)}</p>`;
   return models.map((name, i) => html`${line(html`<b>${name}</b>`, made[i], i, newWords(made, i))}<p class="fine">${
     unseen(i)}</p>`);
@@ -100,6 +100,9 @@ function line(who, { traces, words }, i, own) {
     html`<small>${record.model}</small>`)}</div><p>${stretches(trace.target, trace.words("target"), stack)}</p></div>`;
 }
 
+// The first words, and how many more there are.
+const named = (words, wordOf) => html`${listed(words.slice(0, NAMED), wordOf)}${
+  words.length > NAMED ? ` and ${words.length - NAMED} more` : ""}`;
 const wordsOf = ({ traces }, i) => traces[i].words("target");
 
 // The words of the translation by model `i` that the other one lacks in that place.
@@ -115,7 +118,7 @@ function wordsSentence(models, made) {
   const [, code] = made[0].traces[0].languages, own = models.map((_, i) => newWords(made, i));
   const others = (words, i) => html`${models[i]} has ${words.length || "no"} other ${
     words.length === 1 ? "word" : "words"}${words.length ? html` (${
-    listed(words.slice(0, NAMED), ({ text }) => quoted(text, code))}${words.length > NAMED ? ` and ${words.length - NAMED} more` : ""})` : ""}`;
+    named(words, ({ text }) => quoted(text, code))})` : ""}`;
   return html`<span data-says="versus-words">Both write the same ${
     wordsOf(made[0], 0).length - own[0].length} words and punctuation marks in the same order. ${
     listed(own.map(others), (one) => one, ". ")}.</span>`;

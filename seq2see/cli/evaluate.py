@@ -15,7 +15,7 @@ from seq2see.training.evaluation import (
     print_comparison,
     print_scores,
 )
-from seq2see.training.metrics import TEST, chrf_by_sentence
+from seq2see.training.metrics import chrf_by_sentence
 from seq2see.translate import Translation, Translator
 
 MOST = 100  # sentences of a page, the most different first
@@ -75,8 +75,9 @@ def _write_differences(path: str, names: Sequence[str], row: dict[str, Any], tex
     chrf = [chrf_by_sentence(own, references) for own in texts.written]
     each = [Difference(number, pair.source, pair.target, written, scores) for number, (pair, written, scores) in
             enumerate(zip(texts.pairs, zip(*texts.written, strict=True), zip(*chrf, strict=True), strict=True), 1)]
+    against = row["against"]
     scores = "; ".join(f"{name}: BLEU {one['bleu']}, chrF2 {one['chrf']}" for name, one in
-                       zip(names, (row, row["against"]), strict=True))
+                       zip(names, (row, against), strict=True))
     write_page(path, differences_page(names, each, language=language, most=MOST,
-                                      scores=f"{len(each):,} pairs. {scores}. BLEU p {row['against']['bleu_p']},"
-                                             f" chrF2 p {row['against']['chrf_p']} ({TEST})."))
+                                      scores=f"{len(each):,} pairs. {scores}. BLEU p {against['bleu_p']},"
+                                             f" chrF2 p {against['chrf_p']} ({against['test']})."))

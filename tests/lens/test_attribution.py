@@ -278,6 +278,7 @@ def test_a_word_is_explained_by_the_sum_over_its_tokens(translator):
         np.testing.assert_allclose(alone.source.sum(), words.source[r].sum(), atol=1e-4)
         np.testing.assert_allclose(alone.prefix.sum(), words.prefix[r].sum(), atol=1e-4)
     assert len(words.rows) < len(whole.steps), "a word has several tokens"
+    assert f"{words}" == f"{whole}" and "Le chat n' a pas dit" in repr(words) and "array" not in repr(words)
 
 
 def test_a_contrast_is_explained_where_the_tokens_differ_first(translator):

@@ -180,9 +180,10 @@ def test_the_largest_differences_come_first_and_equal_translations_are_left_out(
     each = [Difference(1, "a", "b", ("x", "x"), (5.0, 5.0)), Difference(2, "<i>", "b", ("x y", "x z"), (10.0, 12.5)),
             Difference(3, "c", "d", ("e", "f"), (90.0, 10.0)), Difference(4, "g", "h", ("i", "j"), (20.0, 60.0))]
     page = differences_page(["one", "two<"], each, language="fr", scores="4 pairs.", most=2)
-    assert page.index("+80.0") < page.index("−40.0") and "3 translations differ; the 2 with" in page
+    assert page.index("+80.0") < page.index("−40.0") and "3 translations differ. The 2 that differ most" in page
     assert "&lt;i&gt;" not in page and "chrF of two&lt;" in page
     whole = differences_page(["one", "two"], each, language="fr", scores="", most=9)
+    assert "3 translations differ. All are listed" in whole
     assert "&lt;i&gt;" in whole and "<i>" not in whole and "<td class=n>−2.5</td>" in whole
     assert whole.index("chrF of two") < whole.index(">difference<") < whole.index(">source<"), "numbers before texts"
     assert "<td class=n>2</td>" in whole and "<td class=n>1</td>" not in whole

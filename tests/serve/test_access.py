@@ -205,6 +205,7 @@ def test_a_file_and_overrides_make_settings(tmp_path):
     ("texts: true", "texts in .* is true, expected a whole number"),
     ("rate: 3", "^rate in .*: unknown key"),
     ("a: [", "is not YAML"),
+    ("characters: 10\nbeams: 2\ncharacters: 20", "characters is set twice, in lines 1 and 3"),
 ])  # fmt: skip
 def test_a_mistake_in_a_file_is_one_clear_line(tmp_path, text, told):
     path = tmp_path / "s.yaml"

@@ -209,8 +209,8 @@ class Sentences(Step):
             [lead] = self.read(said, "The model itself prefers {runner}, which leads {word} by {N}.")
             return near(lead, -self.margin)
         if said.startswith("No single head"):
-            [lead] = self.read(said, "No single head decides. With any one head off, {word} still leads {runner} by"
-                                     " at least {N}.")
+            [lead] = self.read(said, "No single head decides between {word} and {runner}. With any one head off, {word}"
+                                     " still leads {runner} by at least {N}.")
             return near(lead, lowest) and 0 < self.margin / 2 < lowest
         fall, link = re.fullmatch(r"(.+? falls from \S+ to \S+\.)(?: (.+))?", said).groups()
         becomes = "{runner} would be ahead. The lead of {word}" if lowest < 0 else "{lead}"

@@ -135,7 +135,8 @@ class Sentences:
     def unseen(self, said):
         name, named = re.fullmatch(r"(\w+) never saw (.+)\.", said).groups()
         known = set(json.loads((HOME / name / "seen_words.json").read_text(encoding="utf-8"))["en"])
-        return not known & {word.casefold() for word in named.split(", ")}
+        listed = re.sub(r" and \d+ more$", "", named).split(", ")
+        return not known & {word.strip("“”").casefold() for word in listed}
 
     def chance(self, said):
         all_chances = self.seen.chances()
