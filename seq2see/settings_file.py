@@ -60,7 +60,7 @@ def read_settings(path: Path | Traversable, *, where: str = "", expected: str) -
 
 def read_text(path: Path | Traversable, where: str) -> str:
     try:
-        return path.read_text("utf-8")
+        return path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise wrong(f"cannot read {where}: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from None
 

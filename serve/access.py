@@ -139,19 +139,21 @@ def read_keys(path: str | None) -> dict[bytes, str]:
     A line is `NAME KEY`; in the variable commas may separate lines.  A comment begins with `#` at the beginning of a
     line or after a space.  A key may contain `#`.
     """
-    lines = [(KEYS_VARIABLE, line) for line in os.environ.get(KEYS_VARIABLE, "").replace(",", "\n").splitlines()]
+    texts = {KEYS_VARIABLE: os.environ.get(KEYS_VARIABLE, "").replace(",", "\n")}
     if path is not None:
-        lines += [(path, line) for line in read_text(Path(path), f"the keys in {path}").splitlines()]
+        texts[path] = read_text(Path(path), f"the keys in {path}")
     keys: dict[bytes, str] = {}
-    for number, (where, line) in enumerate(lines, start=1):
-        match COMMENT.split(line, maxsplit=1)[0].split():
-            case []:
-                pass
-            case [name, key] if len(key) >= SHORTEST_KEY:
-                keys[_digest(key)] = name
-            case _:  # the line is not shown: it may hold part of a key
-                raise wrong(f"key {number} of {where}: expected a name, a space and a key of at least {SHORTEST_KEY} "
-                            "characters")
+    for where, text in texts.items():
+        for number, line in enumerate(text.splitlines(), start=1):
+            match COMMENT.split(line, maxsplit=1)[0].split():
+                case []:
+                    pass
+                case [name, key] if (len(key) >= SHORTEST_KEY and key.isascii()  # headers have no other characters
+                                     and keys.setdefault(_digest(key), name) == name):
+                    pass
+                case _:  # the line is not shown: it may hold part of a key
+                    raise wrong(f"line {number} of {where}: expected a name, a space and a key of at least"
+                                f" {SHORTEST_KEY} ASCII characters that no other name has")
     if path is not None and not keys:
         raise wrong(f"{path} has no keys: add a line with a name and a key, or remove the setting keys_file")
     return keys

@@ -24,7 +24,7 @@ FEWEST = 5        # and if so many letters are left without them
 SURE = 0.5        # probability from which that other language is named
 UNDETERMINED = "und"
 CHINESE = {"yue": "zh", "wuu": "zh"}  # in writing the detector mistakes one for another
-ALIASES = {"pb": "pt-BR", "zt": "zh-Hant", "auto": "auto"}  # LibreTranslate's own codes
+ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}  # LibreTranslate's own codes
 _CASELESS = regex.compile(r"\p{Lo}")
 _NO_NAME = regex.compile(r"(?<![\p{L}_])(?!\p{Lu})[\p{L}\p{M}'’]+")  # words that do not begin with a capital
 

@@ -123,13 +123,16 @@ class RequestChecks:
     def _check_head(self, request: Request, *, page: bool, most: int) -> None:
         """The checks before the body is read, because reading costs more than all of them.
 
-        They reject two lengths, other sites, a wrong key, a body that is too large, and work without room in the queue.
+        They reject two lengths, other sites, a compressed body, a wrong key, a body that is too large, and work without
+        room in the queue.
         A missing key is rejected unless the body may hold it.
         """
         if {"content-length", "transfer-encoding"} <= set(request.headers):  # a proxy may believe the other one
             raise APIError(400, "malformed", "the request has a Content-Length and a Transfer-Encoding",
                            headers={"Connection": "close"})
         self._check_sender(request, page=page)
+        if request.headers.get("content-encoding", "identity").lower() != "identity":
+            raise APIError(415, "compressed", "the request body is compressed: send it without Content-Encoding")
         path, posted = request.scope["path"], request.method == "POST"
         if page or path in self.guarded or (posted and (path not in KEY_IN_BODY or has_key(request))):
             self.service.access.authenticate(request)

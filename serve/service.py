@@ -295,7 +295,7 @@ class Service:
 
     async def _translate(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None,
                          model: str | None = None, **request: Any) -> list[Translation]:
-        source, target = own_code(source), own_code(target)
+        source, target = own_codes(source, target)
         known = self._sources(model, source, target)
         sources = [source or await self._detected(text, known) for text in texts]
         groups = {source: [text for text, one in zip(texts, sources, strict=True) if one == source]
@@ -353,8 +353,8 @@ class Service:
 
     async def _translate_document(self, name: str, data: bytes, caller: Caller, options: FileOptions,
                                   **request: Any) -> bytes:
-        source, target, model = own_code(request.get("source")), own_code(request.get("target")), request.get("model")
-        known = self._sources(model, source, target)
+        source, target = own_codes(request.get("source"), request.get("target"))
+        known = self._sources(request.get("model"), source, target)
         options = replace(options, source=source or options.source, target=target or options.target)
         document = await _in(self._files, lambda: read_document(name, data, options))
         texts = [one.text for one in document.texts]
@@ -447,10 +447,10 @@ class Service:
         return (await _in(self._threads, lambda: detect(text, languages)))[0].language
 
 
-def own_code(code: str | None) -> str | None:
-    """The code of a language; None for `auto`."""
-    code = None if code is None else ALIASES.get(code.casefold(), code)
-    return None if code == "auto" else code
+def own_codes(source: str | None, target: str | None) -> tuple[str | None, str | None]:
+    """The codes of two languages; None for the source `auto`."""
+    source, target = (code and ALIASES.get(code.casefold(), code) for code in (source, target))
+    return (None if source and source.casefold() == "auto" else source), target
 
 
 async def patiently(work: Callable[..., Awaitable[Result]], *arguments: Any, **request: Any) -> Result:

@@ -5,6 +5,7 @@ configs/serve.yaml documents every key with its default.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +21,19 @@ from ..tokenizer.language_codes import is_language
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")  # hosts unreachable from other machines
 
+
 def language(code: str) -> str:
     """The code of a language, checked."""
     if not is_language(code):
         raise PydanticCustomError("language", "expected the code of a language, such as en")
     return code
+
+
+def folder(path: str) -> str:
+    """The path of a folder in URLs, checked."""
+    if not re.fullmatch(r"(/[\w.~-]+)*", path):
+        raise PydanticCustomError("folder", "expected a folder such as /mt, without a slash at the end")
+    return path
 
 
 Count = Annotated[int, Field(ge=1)]
@@ -72,7 +81,7 @@ class ServerSettings:
     trusted_proxies: Names = ()
     # What is served.
     page: bool = True
-    root_path: Annotated[str, StringConstraints(pattern=r"^(/[\w.~-]+)*\z")] = ""  # where a proxy serves it
+    root_path: Annotated[str, AfterValidator(folder)] = ""  # where a proxy serves it
     docs: Part = True
     metrics: Part = True
     lessons: str = "runs/lessons"

@@ -126,6 +126,8 @@ def _named(name: str) -> Language | None:
 
     if not name.strip() or "(" in name:  # it would be read without what is in brackets
         return None
+    if not name.isprintable():  # langcodes fails at NUL and at lone surrogates
+        return None
     try:
         return Language.find(name, language="en")
     except LookupError:

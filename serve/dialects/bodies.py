@@ -6,6 +6,7 @@ A JSON body must be UTF-8 and have exactly the documented types (no number from 
 surrogates, NaN and deep nesting are not allowed.  Any other body gets status 400.
 """
 
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from inspect import iscoroutinefunction, signature
 from typing import Annotated, Any, Self, get_type_hints
@@ -127,7 +128,7 @@ class Body(BaseModel):
             return value
         refuse_utf16(value)
         try:
-            return from_json(value, allow_inf_nan=False)
+            return from_json(value.removeprefix(BOM_UTF8), allow_inf_nan=False)
         except ValueError as error:
             raise APIError(400, "bad_request", f"Invalid JSON: {error}") from None
 

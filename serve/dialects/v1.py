@@ -29,7 +29,7 @@ from ..api_errors import APIError
 from ..language_detection import other_language
 from ..limits import bounded, check_look_size, check_passes
 from ..pivot import Pivot
-from ..service import LONG_TEXT, Service
+from ..service import LONG_TEXT, Service, own_codes
 from ..settings import ServerSettings
 from .bodies import GIVEN, TARGET_IDS, From0, JSONRoute, Languages, OptionFields, Pair, TargetIds, key_wanted
 from .without_heads import without_heads
@@ -306,7 +306,7 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
     """The response of `/v1/look`, as JSON."""
     if body.target_ids and body.translation is None:
         raise APIError(400, "invalid", "target_ids: also send the translation that they spell")
-    found, request, pair = None, body.arguments(), (body.source, body.target)
+    found, request, pair = None, body.arguments(), own_codes(body.source, body.target)
     if body.translation is None and not body.without:
         result, traces = await service.translate_and_look(body.text, caller=caller, alternative=body.alternative,
                                                           views=body.views, evidence=body.evidence, **request)
@@ -352,13 +352,9 @@ def _plain(result: Translation | None) -> dict[str, Any] | None:
     return None if result is None else OneTranslation.of(result).model_dump()
 
 
-def _languages(body: LookBody) -> tuple[str | None, ...]:
-    return tuple(None if code == "auto" else code for code in (body.source, body.target))
-
-
 def _asked_of_model(translator: Translator, body: LookBody, settings: ServerSettings) -> Looked:
     """The trace of the given translation or, without one, the translation without some heads."""
-    source, target = _languages(body)
+    source, target = own_codes(body.source, body.target)
     if body.translation is not None:
         return Looked([translator.look_at(body.text, body.translation, source=source, target=target, views=body.views,
                                           target_ids=body.target_ids, given=body.given)])

@@ -32,7 +32,7 @@ def basic(password):
 def keys(tmp_path, monkeypatch):
     monkeypatch.setenv("SEQ2SEE_API_KEYS", "cid another-long-key,dan one-more-long-key")
     path = tmp_path / "keys"
-    path.write_text(f"# who may\nann {KEY}  # since May\n\nbob with#a-hash\n")
+    path.write_text(f"\ufeff# who may\nann {KEY}  # since May\n\nbob with#a-hash\n", "utf-8")
     return read_keys(str(path))
 
 
@@ -67,11 +67,14 @@ def test_no_key_or_a_wrong_one_is_refused_and_not_repeated(keys, headers):
 
 
 @pytest.mark.parametrize(("text", "told"), [
-    ("ann short", "key 1 of .*keys: expected a name"), (f"ann {KEY} more", "key 1 of .*keys: expected a name"),
-    ("bob #abcdefghij", "key 1 of"), ("# none yet", "has no keys"),
+    ("ann short", "line 1 of .*keys: expected a name"), (f"ann {KEY} more", "line 1 of .*keys: expected a name"),
+    ("bob #abcdefghij", "line 1 of"), ("# none yet", "has no keys"),
+    (f"# two\n\nann {KEY}\nbob {KEY}", "line 4 of .* that no other name has"), ("ann Schlüssel", "ASCII characters"),
 ])  # fmt: skip
-def test_a_keys_file_that_is_none_opens_no_server_and_is_told_without_showing_it(tmp_path, text, told):
-    (tmp_path / "keys").write_text(text)
+def test_a_keys_file_that_is_none_opens_no_server_and_is_told_without_showing_it(tmp_path, monkeypatch, text, told):
+    if told != "has no keys":
+        monkeypatch.setenv(access_module.KEYS_VARIABLE, "carl another-long-key,")
+    (tmp_path / "keys").write_text(text, "utf-8")
     with pytest.raises(UserError, match=told) as refused:
         read_keys(str(tmp_path / "keys"))
     assert not {KEY, "short", "abcdefghij"} & set(str(refused.value).split())
@@ -204,6 +207,7 @@ def test_a_file_and_overrides_make_settings(tmp_path):
     ("frame_ancestors: ['a.example; script-src *']", r"frame_ancestors\[0\] in .*, expected a text that matches"),
     ("texts: true", "texts in .* is true, expected a whole number"),
     ("rate: 3", "^rate in .*: unknown key"),
+    ("root_path: /mt/", 'root_path in .*: expected a folder such as /mt, without a slash at the end'),
     ("a: [", "is not YAML"),
     ("characters: 10\nbeams: 2\ncharacters: 20", "characters is set twice, in lines 1 and 3"),
 ])  # fmt: skip

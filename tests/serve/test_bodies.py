@@ -1,5 +1,6 @@
 """Whatever is sent, every dialect answers in its own form, and never by failing."""
 
+import gzip
 import json
 
 import httpx
@@ -39,6 +40,15 @@ def test_what_is_no_body_is_400_and_utf_16_is_told_as_such(client, path):
             answers.append(client.post(path, files={"q": (None, "The cat.".encode(encoding))}))
         for answer in answers:
             assert (answer.status_code, told(answer)["error"]) == (400, "the body is UTF-16: send UTF-8")
+
+
+@pytest.mark.parametrize("path", [*FIELD, "/translate_file"])
+def test_a_compressed_body_is_refused_as_such_and_a_byte_order_mark_is_skipped(client, path):
+    answer = client.post(path, content=gzip.compress(b"{}"), headers=JSON | {"Content-Encoding": "gzip"})
+    assert (answer.status_code, told(answer)["code"]) == (415, "compressed")
+    if path != "/translate_file":
+        answer = client.post(path, content=b"\xef\xbb\xbf{}", headers=JSON | {"Content-Encoding": "identity"})
+        assert (answer.status_code, "missing" in told(answer)["error"]) == (400, True)
 
 
 # --- whatever is sent

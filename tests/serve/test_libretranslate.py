@@ -183,6 +183,8 @@ def test_a_batch_keeps_its_order_and_blank_texts(live, translator):
 
 def test_what_is_wrong_is_told(live):
     for fields, error in (({"q": ["a"] * 65}, "65 texts: at most 64 are allowed"),
+                          ({"target": "auto"}, "does not translate to auto"),
+                          ({"source": "en\0"}, "does not translate from en"),
                           ({"alternatives": 5}, "alternatives 5: at most 4 are allowed")):
         answer = ask(live, json={"q": TEXT, "source": "en", "target": "fr"} | fields)
         assert answer.status_code == 400

@@ -158,6 +158,7 @@ def test_look_takes_a_translation_that_is_given(live, translator):
     assert answer["translation"] is None and got["target_text"] == given
     assert got["target_ids"] == list(trace.target_ids)
     assert array(got["maps"]["cross"]["raw"]) == pytest.approx(trace.maps("cross"), abs=1e-3)
+    assert post(live, "look", body | {"source": "AUTO"}).json()["traces"] == answer["traces"]
 
 
 def test_look_without_heads_translates_with_their_averages(live, translator):

@@ -51,6 +51,7 @@ def test_several_are_listed_and_none_is_taken(model, asked, choices):
     ("nllb", "Frensh", "fra_Latn"), ("nllb", "Klingon", "kon_Latn"), ("nllb", "sr-Latn", "srp_Cyrl"),
     ("m2m", "Germann", "de"), ("m2m", "Romance", ""), ("mbart", "ms", ""), ("nllb", "xx", ""), ("nllb", "", ""),
     ("nllb", "fr" * 999, ""), ("mbart", "zh-Hant", "zh_CN"), ("nllb", "Serbian (Latin)", ""), ("nllb", "[]\n", ""),
+    ("nllb", "fr\0", ""), ("nllb", "\ud800", ""),
 ])  # fmt: skip
 def test_an_unknown_one_is_refused_with_the_nearest_three(model, asked, near):
     known = tuple(MODELS[model])
