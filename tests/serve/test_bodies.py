@@ -51,6 +51,12 @@ def test_a_compressed_body_is_refused_as_such_and_a_byte_order_mark_is_skipped(c
         assert (answer.status_code, "missing" in told(answer)["error"]) == (400, True)
 
 
+@pytest.mark.parametrize(("q", "more"), [("x" * 100, "x"), (["a"] * 3, ["a"])])  # the limits of `stub`
+def test_a_limit_itself_is_allowed_and_one_more_is_not(stub, q, more):
+    for sent, status in ((q, 200), (q + more, 400)):
+        assert stub.post("/translate", json={"q": sent, "source": "en", "target": "fr"}).status_code == status
+
+
 # --- whatever is sent
 
 PATHS = ["/translate", "/detect", "/", "/models/stub", "/v1/translate", "/v1/look"]

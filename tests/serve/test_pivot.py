@@ -1,6 +1,7 @@
 """Pairs that no model has, by two models: the setting `pivot`."""
 
 import asyncio
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -11,7 +12,7 @@ from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.serve.access import Caller
 from seq2see.serve.api_errors import APIError
-from seq2see.serve.pivot import pivoted_pairs
+from seq2see.serve.pivot import Leg, PivotedTranslation, pivoted_pairs
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings, read_settings
 from seq2see.tokenizer.language_pairs import LanguagePairs
@@ -53,6 +54,15 @@ def test_the_second_model_reads_what_the_first_one_writes(url, models, text):
     assert all(one["probability"] is None for one in found["hypotheses"])
     answer = ask(url, "/translate", q=[text], source="fr", target="German", alternatives=1, format=html).json()
     assert answer["translatedText"] == [expected.text]
+
+
+@pytest.mark.parametrize("cut", [0, 1])
+def test_a_translation_is_finished_if_both_of_its_steps_are(models, cut):
+    whole = models["out"]("The cat.", target="de")
+    steps = [replace(whole, hypotheses=tuple(replace(one, finished=step != cut) for one in whole.hypotheses))
+             for step in range(2)]
+    legs = Leg("home", "fr", "en"), Leg("out", "en", "de")
+    assert not PivotedTranslation.joined(legs, *steps).hypotheses[0].finished
 
 
 def test_what_is_listed_is_what_is_translated(url):

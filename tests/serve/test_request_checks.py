@@ -343,7 +343,7 @@ def test_every_wrong_key_at_every_door_is_counted_and_who_sends_many_is_logged_o
 
 def test_metrics_and_docs_are_for_everyone_for_those_with_a_key_or_for_nobody(monkeypatch):
     monkeypatch.setenv("SEQ2SEE_API_KEYS", "ann a-key-of-some-length")
-    paths, key = ("/metrics", "/docs", "/openapi.json", "/%6Detrics"), "a-key-of-some-length"
+    paths, key = ("/metrics", "/docs", "/openapi.json", "/spec", "/%6Detrics"), "a-key-of-some-length"
     for setting, without, with_key in ((True, 200, 200), ("key", 401, 200), (False, 404, 404)):
         with stub_server(metrics=setting, docs=setting) as client:
             client.follow_redirects = True
