@@ -213,7 +213,7 @@ async def test_others_wait_neither_for_its_preparation_nor_for_more_than_one_cal
 @pytest.mark.anyio
 async def test_one_account_has_some_of_the_places_for_documents():
     stub = Stub()
-    service = Service({"stub": stub}, ServerSettings(wait_ms=0))
+    service = Service({"stub": stub}, ServerSettings(wait_ms=0, file_seconds=20))
     held = [asyncio.create_task(service.translate_document("a.txt", b"hold", caller=CALLER, **LANGUAGES))
             for _ in range(DOCUMENTS_OF_ONE)]
     while not stub.entered.is_set():
