@@ -53,7 +53,7 @@ SHAPES = (
     r"(?P<tag></?[a-z0-9][^<>\n]*>|<[%?!][^<>\n]*>|&lt;/?[a-z0-9][^<>&\n]*&gt;|\{%[^{}\n]*%\}|\{/\w+\}|\[/[\w-]+\]"
     r"|\[[a-z](?=[^\[\]\n=]*=(?:[\"'“”]|&quot;))[^\[\]\n]*\]"
     r"|\{(?P<name>\w+)\}(?=(?-i:\p{Lu})|[^{}\n]*\{/(?P=name)\})|\[(?P<name>\w+)\](?=[^\[\]\n]*\[/(?P=name)\])"
-    r"|(?<![:\\])(?-i:(?:\\[nrt])++(?![a-z0-9_]))|(?<![\w&])&(?=\p{L}+(?![\w;&]))|(?<!\w)_(?=\p{L}++(?!\w)(?![^\n_]*_)))",
+    r"|(?<![:\\])(?-i:(?:\\[nrt])++(?!\w*+(?:\\[^nrt]|[._]\w)|[a-z]++\{))|(?<![\w&])&(?=\p{L}+(?![\w;&]))|(?<!\w)_(?=\p{L}++(?!\w)(?![^\n_]*_)))",
     # <b> {% x %} [b] [x id="1"] \n &Open
     r"(?P<entity>&(?:[a-z][a-z0-9]{1,30}|\#\d{1,7}|\#x[0-9a-f]{1,6});)",  # &amp;
     r"`[^`\n]+`",  # code
@@ -126,6 +126,8 @@ _TAG = re.compile(r"(?:[<{\[]|&lt;)(?P<slash>/?)(?P<name>[a-z0-9]+)", re.IGNOREC
 _BRACKETS = frozenset("([{")
 _AT_WORDS = frozenset("™®©℠&_")  # marks that belong to the word that they touch
 _AND = {"de": "und", "en": "and", "es": "y", "fr": "et"}
+_SIGN_BETWEEN = regex.compile(r"\x20?[-+x×*/=|]\x20?")  # {width}x{height}
+_SIGN_BEFORE, _SIGN_AFTER = regex.compile(r"[\p{Sc}+±]|(?<!\w)[x×]"), regex.compile(r"\p{Sc}|[+x×](?!\w)")
 _SIGN_FOR_AND = regex.compile(r"(?<=\p{L}\ )(?:&(?:amp;)?|\+)(?=\ \p{L})", regex.IGNORECASE)
 _MONEY = regex.compile(rf"[\p{{Sc}}\p{{Sm}}§]\x20?{_NUMBER}|{_NUMBER}\x20?\p{{Sc}}", regex.VERBOSE)  # also ≈ 20, §3
 _PAIR = regex.compile(  # work/life, but not his/her
@@ -218,7 +220,7 @@ class Protection:
             found += without(found, map(_part, filter(_is_shape, _PROTECTED.finditer(text))))
         if self.known is not None and not self.known.issuperset(text):
             found += self._foreign(_filled(text, found, "_"), self.known)
-        return sorted(found, key=lambda part: part.start)
+        return _with_signs(text, sorted(found, key=lambda part: part.start))
 
     def parts(self, text: str) -> Sequence[Part]:
         """All parts, in order: shapes, marks, white space and terms."""
@@ -374,6 +376,26 @@ def without(parts: Sequence[Part], more: Iterable[Part]) -> list[Part]:
     taken = sorted(part.span for part in parts)
     starts, ends = [start for start, _ in taken], [end for _, end in taken]
     return [one for one in more if bisect_right(ends, one.start) == bisect_left(starts, one.end)]
+
+
+def _with_signs(text: str, parts: Sequence[Part]) -> list[Part]:
+    """The parts with the signs that touch them (`{price}€`, `x{count}`); neighbours with a sign between are one."""
+    found: list[Part] = []
+    for number, part in enumerate(parts, 1):
+        if part.kind == "mark":
+            found.append(part)
+            continue
+        last = found[-1] if found else None
+        if last and last.kind != "mark" and _SIGN_BETWEEN.fullmatch(text, last.end, part.start):
+            start, kind = found.pop().start, part.kind if part.kind == last.kind else "name"
+        else:
+            is_free = part.start > (last.end if last else 0)
+            start = part.start - (is_free and _SIGN_BEFORE.match(text, part.start - 1) is not None)
+            kind = part.kind
+        after = _SIGN_AFTER.match(text, part.end)
+        is_free = after is not None and (number == len(parts) or after.end() < parts[number].start)
+        found.append(replace(part, span=(start, part.end + is_free), kind=kind))
+    return found
 
 
 def _filled(text: str, parts: Sequence[Part], filler: str) -> str:

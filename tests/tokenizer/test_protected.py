@@ -47,6 +47,20 @@ def test_a_colon_before_a_word_begins_a_name_or_an_emoji():
         assert [text[slice(*span)] for span in ANY.spans(text)] == [name]
 
 
+@pytest.mark.parametrize("text", [
+    "{a}+{b}", "{{w}}x{{h}}", "{a} × {b}", "`Ctrl` + `C`", "`Ctrl`+`Alt`+`X`", "%d/%d", "{price}€", "€{price}", "$%.2f",
+    "{n}+", "x{n}", "{n}x"])
+def test_signs_beside_a_part_are_of_it(text):
+    assert [text] == [f"Take {text} now."[slice(*span)] for span in ANY.spans(f"Take {text} now.")]
+
+
+@pytest.mark.parametrize(("text", "marks"), [
+    ("The key\\nto the house.\\n2 cats", 2), ("a\\nb\\nc", 2), (r"docs\readme.txt", 0), (r"docs\new\file", 0),
+    (r"a \textbf{b}", 0)])
+def test_an_escaped_line_break_is_a_mark_before_any_word(text, marks):
+    assert sum(text[slice(*span)] in (r"\n", r"\r", r"\t") for span in ANY.spans(text)) == marks
+
+
 def test_language_is_not_protected():
     for text in LANGUAGE:
         assert ANY.spans(text) == [] and Reading.of(text).model_input == text
