@@ -129,7 +129,9 @@ def test_a_template_becomes_a_catalogue_of_the_language():
 
 
 @pytest.mark.parametrize(("data", "message"), [
-    (HEADER + "message x", "a.po is not a gettext catalogue"), (b"\xff" + HEADER.encode(), "a.po is not utf-8"),
+    (HEADER + "message x", rf"a.po is not a gettext catalogue \(line {HEADER.count(chr(10)) + 1}\)"),
+    (HEADER + '\nmsgid "a cat.\nmsgstr ""\n', rf"not a gettext catalogue \(line {HEADER.count(chr(10)) + 2}\)"),
+    (b"\xff" + HEADER.encode(), "a.po is not utf-8"),
     ('msgid ""\nmsgstr "Language: de\\n"\n\nmsgid "a"\nmsgstr "b"\n', "a.po contains translations into German"),
     ('msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=zip\\n"\n', "a.po is not zip"),
     ("#. x\n" * 1_001 + HEADER, "more than 1,000 lines of comment"),

@@ -19,7 +19,6 @@ from seq2see.documents import json_strings, protocol
 from seq2see.documents.formats import read_document
 from seq2see.documents.protocol import Document, FileOptions, Text
 from seq2see.errors import UserError
-from seq2see.tokenizer.protected import ANY
 
 PART = re.compile(r"<code[^>]*>.*?</code>|<(?:script|pre|style)\b.*?</(?:script|pre|style)>"
                   r"|<p translate.*?</p>|<[^>]*>|&[^;\s]*;|[^<&]+|.", re.DOTALL)
@@ -401,7 +400,7 @@ def test_a_message_of_icu_gives_its_branches_or_stays(message, expected):
 
 @pytest.mark.parametrize("text", [
     "Password:", "Yes/No", "Yes/No?", "Read/write", "Да/Нет", "OK/Cancel", "<strong>Hello</strong>", "<p>Hello</p>",
-    "Name:<br>", "<0>Hello</0>", "<1>{{name}}</1>, you have <3>new messages</3>", "100% of it", "%d files on %s", "Hmm",
+    "Name:<br>", "100% of it", "%d files on %s", "Hmm",
     "Has a map", "Mass", "Add", "Made on YYYY-MM-DD",
 ])
 def test_a_label_of_one_word_is_a_text_of_json(text):
@@ -418,12 +417,19 @@ def test_a_date_format_an_address_or_a_code_stays_in_json(text):
     assert texts(read("a.json", json.dumps([text]))) == []
 
 
-def test_numbers_as_tags_are_marks():
-    [both] = read("a.json", '["<1>Hello</1><br/> <strong>you</strong>"]').texts
-    assert not both.html  # HTML has no such elements
-    text = "<1>{{name}}</1>, you have <3>new messages</3> <3"
-    assert [text[slice(*span)] for span in ANY.spans(text)] == [
-        "<1>", "{{name}}", "</1>", "<3>", "</3>", "<3"]
+@pytest.mark.parametrize(("source", "translation", "expected"), [
+    ("<0>Hello</0>", "Salut", "<0>Salut</0>"),
+    ("Take <0>it</0> or <Link>a <b>cat</b></Link><2></2>.",
+     'Ou <span id="5">un <span id="7">chat</span></span>, ou <span id="1">ça</span><span id="11"></span>.',
+     "Ou <Link>un <b>chat</b></Link>, ou <0>ça</0><2></2>."),
+    ("Take <0>it</0>.", 'Prends <span id="1">ça.', "Take <0>it</0>."),  # an element is lost
+    ("<0>A cat</0>\n<br/>a dog", 'Un chat</span><br id="3"><br id="4">un chien', "<0>A cat</0>\n<br/>a dog"),
+    ("<b>A cat</b>\n\nA dog", "<b>Un chat</b><br\n><br\n>Un chien", "<b>Un chat</b>\n\nUn chien"),
+])
+def test_elements_and_line_breaks_of_a_string_stay(source, translation, expected):
+    document = read("a.json", json.dumps([source]))
+    assert written(document) == json.dumps([source])
+    assert json.loads(document.write([translation])) == [expected]
 
 
 @pytest.mark.parametrize(("page", "expected"), [
