@@ -263,6 +263,12 @@ def test_a_private_character_in_a_text_stays(name, source):
     assert "un \ue000 two" in new.replace("\n", " ")
 
 
+def test_a_cue_of_subrip_goes_on_after_an_empty_line():
+    source = "1\n00:00:01,000 --> 00:00:02,000\nOne\n\n7\n\nTwo\n\n\n2\n00:00:03,000 --> 00:00:04,000\nThree\n"
+    assert texts(read("a.srt", source)) == ["One", "Two", "Three"]
+    assert texts(read("a.vtt", source.replace(",", "."))) == ["One", "Three"]
+
+
 def test_a_number_just_before_a_timing_is_no_text():
     cues = "28\n00:00:01,000 --> 00:00:02,000\nYes\n12\n29\n00:00:07,000 --> 00:00:08,000\n40\nmen\n"
     assert texts(read("a.srt", cues)) == ["Yes 12", "40 men"]
@@ -437,12 +443,20 @@ def test_elements_and_line_breaks_of_a_string_stay(source, translation, expected
     ('<svg aria-label="a cat"><path title="no"/></svg>', ["a cat"]), ('<pre title="a tip">x y</pre>', ["a tip"]),
     ('We <code title="a tip">x y</code> it', ["a tip"]), ('<pre translate="no" title="a tip">x</pre>', []),
     ('<img class="notranslate" alt="a tip">', []),
+    ('<meta name=description content="a tip"><input type=submit value="Send">', ["a tip", "Send"]),
+    ('<b @click="title=name" :title="a tip">x</b>', []),
 ])
 def test_attributes_of_elements_that_are_kept_are_texts(page, expected):
     document = read("a.html", page)
     assert texts(document)[1:] == expected
     new = document.write([document.texts[0].text, *map(str.upper, expected)]).decode()
     assert new == (page.replace(expected[0], expected[0].upper()) if expected else page)
+
+
+def test_an_attribute_without_quotation_marks_gets_them_if_it_changes():
+    document = read("a.html", "<img alt=House src=a.png>")
+    assert written(document) == "<img alt=House src=a.png>"
+    assert document.write([document.texts[0].text, "L'abri"]).decode() == '<img alt="L&#x27;abri" src=a.png>'
 
 
 def test_each_name_of_a_page_s_language_is_the_target():
@@ -517,3 +531,8 @@ def test_a_nasty_file_takes_linear_time(name, around, units):
 def test_the_bound_of_depth_is_one_that_python_reads():
     deepest = "[" * json_strings.MOST_NESTED + '"a b"' + "]" * json_strings.MOST_NESTED
     assert written(read("a.json", deepest)) == deepest
+
+
+def test_the_separator_may_be_named_and_a_formula_is_no_text():
+    table = read("a.csv", "\ufeffsep=;\r\nid;text\r\n1;The cat, the dog\r\n2;=SUM(A1;A2)\r\n3;We live here\r\n")
+    assert texts(table) == ["The cat, the dog", "We live here"]
