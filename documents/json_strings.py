@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from seq2see.errors import UserError
+from ..tokenizer.language_codes import iso
 from ..tokenizer.protected import ANY
 from .fragments import Fragment, Kind, Token
 from .icu_message import OPENS, branches, joined
@@ -41,8 +42,10 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     found = list(_strings(source, options.keys, name))
     _check(source, name)
     escaped = _escaped(source)
-    return document_of(source, filter(None, (_place(source, span, escaped, asked=bool(options.keys))
-                                             for span in found)), name=name, mark=mark)
+    language = "" if options.keys else iso(options.source)
+    return document_of(source, filter(None, (
+        _place(source, span, escaped, asked=bool(options.keys)) for span in found
+        if not language or source[slice(*span)] != f'"{language}"')), name=name, mark=mark)
 
 
 def _check(source: str, name: str) -> None:

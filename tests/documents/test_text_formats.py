@@ -423,6 +423,12 @@ def test_a_date_format_an_address_or_a_code_stays_in_json(text):
     assert texts(read("a.json", json.dumps([text]))) == []
 
 
+def test_the_code_of_the_source_language_stays_unless_it_is_asked_for():
+    source = '{"locale": "en", "to": "to", "x": "de"}'
+    assert texts(read("a.json", source, source="en")) == ["to", "de"]
+    assert texts(read("a.json", source, source="en", keys=("locale",))) == ["en"]
+
+
 @pytest.mark.parametrize(("source", "translation", "expected"), [
     ("<0>Hello</0>", "Salut", "<0>Salut</0>"),
     ("Take <0>it</0> or <Link>a <b>cat</b></Link><2></2>.",
@@ -443,7 +449,7 @@ def test_elements_and_line_breaks_of_a_string_stay(source, translation, expected
     ('<svg aria-label="a cat"><path title="no"/></svg>', ["a cat"]), ('<pre title="a tip">x y</pre>', ["a tip"]),
     ('We <code title="a tip">x y</code> it', ["a tip"]), ('<pre translate="no" title="a tip">x</pre>', []),
     ('<img class="notranslate" alt="a tip">', []),
-    ('<meta name=description content="a tip"><input type=submit value="Send">', ["a tip", "Send"]),
+    ('<meta name=description content="a tip">', ["a tip"]), ('<input type=submit value="Send">', ["Send"]),
     ('<b @click="title=name" :title="a tip">x</b>', []),
 ])
 def test_attributes_of_elements_that_are_kept_are_texts(page, expected):
