@@ -57,7 +57,7 @@ _DIRECTIVES = {  # by the flag of an entry: what its translations must have too
          r"(?:[diouxXeEfFgGaAcspm%]|<PRI\w+>)",
     "python": r"%(?:\(\w+\))?[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?[diouxXeEfFgGcrsa%]",
     "python-brace": r"\{\{|\}\}|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}",
-    "": r"%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:ll?|[hzjt])?[diouxXeEfFgGcrs](?!\w)|\$?\{\w*\}|%\d+|\$\w+",
+    "": r"%(?:\(\w+\)|<\w+>|\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:ll?|[hzjt])?[diouxXeEfFgGcrs](?!\w)|\$?\{\w*\}|%\d+|\$\w+",
 }
 
 

@@ -24,6 +24,7 @@ PROTECTED = [
     "3.4.0-alpha.2", "@john.doe", "#travel", "10:30 pm", "9 am", "85&nbsp;&euro;", "--force",
     "--dry-run=a/b.c", "-v", "@:message.greeting", "30 x 20 x 10 cm", "1 250 €", "3\u202f500\u202f000", "12 000",
     '[caption id="a_6" width="300"]', "[gallery ids='1,2']", "[/my-code]", "[/caption]", "<1>", "</1>", "<0/>",
+    "[color=red]", "[url=https://x.org/a]", "[wave amp=50.0 freq=5]", "%<age>d", "%<total>.2f",
 ]  # fmt: skip
 LANGUAGE = ["and/or", "km/h", "100% sure", "5 % of", "he said: no", "e.g. this", "U.S.", "a {b c} d", "3.5",
             "didn't", "his /her dog", "and/or.Next", "he/she.They ran", "in the 1990s", "5 a day", "2 T", "3.5-inch",
