@@ -108,7 +108,8 @@ _WRAPPED = regex.compile(  # emphasis; quotation marks around a word or a phrase
     |(?<!\w)(?P<open>_{1,3})(?=[^\s_])(?P<inside>[^_\n]*[^\s_])(?P<close>_{1,3})(?!\w)
     |(?<!\w)(?P<open>["“„”«‹]\x20?)(?P<inside>\w[^"“„”«»‹›\n.!?,;:]{0,60})(?P<close>\x20?["“”»›])(?!\w)
     |(?<!\w)(?P<open>['‘‚])(?P<inside>\w[\w-]*\w)(?P<close>['‘’])(?!\w)
-    |(?P<open>[(\[{]{1,3}\x20?)(?P<inside>[^()\[\]{}\n]*?)(?P<close>\x20?[)\]}]{1,3})""", regex.VERBOSE)
+    |(?P<open>[(\[{]{1,3}\x20?)(?P<inside>[^()\[\]{}\n]*?)(?P<close>\x20?[)\]}]{1,3}(?P<link>(?<=\S\])\([^()\s]++\))?)
+    """, regex.VERBOSE)  # also [text](address)
 _MAY_WRAP = re.compile(r"""(?<!\w)["“„”«‹'‘‚_]|[*~(\[{]|[^\W\d]/[^\W\d]""")
 _LAYOUT = regex.compile(rf"(?<=\S)(?:{SPACE}{{2,}}|(?!\ ){SPACE})(?=\S)", regex.V1)
 _BETWEEN = regex.compile(RANGE, regex.V1)
@@ -461,9 +462,11 @@ def _wraps(text: str, span: Span) -> Iterator[Part]:
     """Marks in pairs around one or several words; a model trained on whole sentences has seen few of them."""
     for match in _WRAPPED.finditer(text, span[0], span[1]):
         inside, mark = match.span("inside"), match["open"].strip()
-        brackets, is_word = mark[0] in _BRACKETS, _WORD.fullmatch(match["inside"]) is not None
+        link = match["link"] or ""
+        brackets = mark[0] in _BRACKETS and not (link and any(map(str.isalpha, match["inside"])))
+        is_word, closing = _WORD.fullmatch(match["inside"]) is not None, match["close"].removesuffix(link).strip()
         label = brackets and (len(match["inside"]) == 1 or not any(map(str.isalpha, match["inside"])))
-        if len(mark) != len(match["close"].strip()) or not any(map(str.isalnum, match["inside"])):
+        if len(mark) != len(closing) or not any(map(str.isalnum, match["inside"])):
             yield from _wraps(text, inside)
         elif label or (brackets and is_word and text[max(match.start() - 1, 0)].isalnum()):  # (a), [12], cat(s)
             yield _attached(Part(match.span(), "mark"), text)

@@ -148,13 +148,15 @@ def test_what_is_put_where_no_stand_in_stood_touches_no_word(text):
     assert f" {part} " in f" {Reading.of(text, care=2).restored('petites maisons ici bleues')} "
 
 
-ALONE = {"window": "La fenêtre", "The window": "La fenêtre", "I see it": "Je le vois", "I am sad": "Je suis triste",
+ALONE = {"window": "La fenêtre", "the window": "La fenêtre", "The window": "La fenêtre",
+         "I see it": "Je le vois", "I am sad": "Je suis triste",
          "work": "Le travail", "gate": "Une grille"}
 SEEN = Protection(characters(frozenset(['"', "...", "%", "&", "é"])))
 
 
 @pytest.mark.parametrize(("text", "read", "written", "restored"), [
     ("Close the (window).", "Close the window.", "Fermez la fenêtre.", "Fermez la (fenêtre)."),
+    ("Close [the window](a.md).", "Close the window.", "Fermez la fenêtre.", "Fermez [la fenêtre](a.md)."),
     ('Close the "window".', "Close the window.", "Fermez la fenêtre.", 'Fermez la "fenêtre".'),
     ("Close the *window* now.", "Close the window now.", "Fermez la fenêtre maintenant.",
      "Fermez la *fenêtre* maintenant."),
