@@ -201,6 +201,13 @@ def test_sources_become_targets_with_their_elements_and_all_else_stays(name, dat
         etree.tostring(before, method="c14n").decode().split())
 
 
+def test_a_copy_is_translated_in_the_initial_state_only():
+    segments = "".join(f"<segment state='{state}'><source>Old one</source><target>Old one</target></segment>"
+                       for state in ("initial", "final"))
+    data = f"{TWO.partition(' <unit')[0]}<unit id='1'>{segments}</unit></file></xliff>"
+    assert len(read(data, name="a.xlf").texts) == 1
+
+
 def test_elements_move_with_their_words():
     document = read(TWO, name="a.xlf")
     first, second = (one.text for one in document.texts)

@@ -542,3 +542,17 @@ def test_the_bound_of_depth_is_one_that_python_reads():
 def test_the_separator_may_be_named_and_a_formula_is_no_text():
     table = read("a.csv", "\ufeffsep=;\r\nid;text\r\n1;The cat, the dog\r\n2;=SUM(A1;A2)\r\n3;We live here\r\n")
     assert texts(table) == ["The cat, the dog", "We live here"]
+
+
+def test_half_is_not_most():
+    with pytest.raises(UserError, match="no column holds mostly phrases"):
+        read("a.csv", "id,text\n1,The cat sleeps\n2,Anna\n")
+    lines = ["We live in a small house beside the very long river here.",
+             "The cat has a garden with a big wall around it, and then",
+             "everything else that a cat could want."]
+    assert texts(read("a.txt", "\n".join(lines))) == ["\n".join(lines)]
+
+
+def test_a_tag_that_ends_nothing_stands_alone():
+    assert texts(read("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nA <i>cat</i> is</i> here\n")) == [
+        'A <span id="1">cat</span> is<img id="5"> here']
