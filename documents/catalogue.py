@@ -45,6 +45,8 @@ _RULES = {
 PLURAL_FORMS = {language: rule for rule, languages in _RULES.items() for language in languages.split()}
 _FORMS = re.compile(r"\s*nplurals\s*=\s*(\d{1,3})\s*;\s*plural\s*=\s*([^;]+);?\s*")
 _CONTINUED = re.compile(r'"[ \t]*\r?\n(?:#~)?[ \t]*"')
+_JOIN = "\ufdd2"  # in place of a line break inside a message
+_UNCLOSED = re.compile(r'^(?:#[~|]+[ \t]*)?(?:msg[\w\[\]]+[ \t]*)?"(?:[^"\\\r\n]|\\[^\r\n])*+\\?\r?$', re.MULTILINE)
 _CHARSET = re.compile(rb"^\"Content-Type:[^\n]*?charset=([\w-]+)", re.MULTILINE)
 _HELD = str.maketrans(" -", "\ufdd0\ufdd1")  # no characters of any text
 _LET_GO = str.maketrans("\ufdd0\ufdd1", " -")
@@ -55,7 +57,7 @@ _DIRECTIVES = {  # by the flag of an entry: what its translations must have too
          r"(?:[diouxXeEfFgGaAcspm%]|<PRI\w+>)",
     "python": r"%(?:\(\w+\))?[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?[diouxXeEfFgGcrsa%]",
     "python-brace": r"\{\{|\}\}|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}",
-    "": r"%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:ll?|[hzjt])?[diouxXeEfFgGcrs](?!\w)|\$?\{\w*\}|%\d+|\$\w+",
+    "": r"%(?:\(\w+\)|<\w+>|\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:ll?|[hzjt])?[diouxXeEfFgGcrs](?!\w)|\$?\{\w*\}|%\d+|\$\w+",
 }
 
 
@@ -97,14 +99,22 @@ def _parsed(data: bytes, name: str) -> Any:
         text = data.decode(encoding).removeprefix("\ufeff")
     except (UnicodeDecodeError, LookupError):
         raise UserError(f"{name} is not {encoding}: convert it with msgconv -t UTF-8") from None
-    text = _CONTINUED.sub("", text)  # polib would copy a message once for each of its lines
+    if unclosed := _UNCLOSED.search(text):  # polib would cut its last character
+        raise _broken(name, text.count("\n", 0, unclosed.start()) + 1)
+    marked = _CONTINUED.sub(_JOIN, text)
+    text = marked.replace(_JOIN, "")  # polib would copy a message once for each of its lines
     _check_comments(text, name)
     try:
         return polib.pofile("\n" + text, wrapwidth=78)  # it would open a file of this name, were the text one
     except (OSError, ValueError, IndexError, AttributeError) as error:
         line = re.search(r"line (\d+)", str(error))
-        where = f" (line {line[1]})" if line else ""
-        raise UserError(f"{name} is not a gettext catalogue{where}; check it with msgfmt --check") from None
+        before = marked.split("\n")[: int(line[1]) - 2] if line else []
+        raise _broken(name, len(before) + 1 + "".join(before).count(_JOIN) if line else 0) from None
+
+
+def _broken(name: str, line: int) -> UserError:
+    where = f" (line {line})" if line else ""
+    return UserError(f"{name} is not a gettext catalogue{where}; check it with msgfmt --check")
 
 
 def _check_comments(text: str, name: str) -> None:

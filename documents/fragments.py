@@ -11,6 +11,8 @@ from typing import Literal
 from ..tokenizer.protected import ANY
 from .protocol import Text
 
+Kind = Literal["text", "start", "end", "alone", "word", "break"]
+
 _STANDING = {"alone": "img", "word": "code", "break": "br"}  # how the translator knows each
 _PART = re.compile(r'<(?P<slash>/?)(?P<tag>[a-z]+)(?: id="(?P<number>\d+)")?>(?:x</code>)?|(?P<text>[^<]+)')
 
@@ -24,7 +26,7 @@ class Token:
     """
 
     raw: str
-    kind: Literal["text", "start", "end", "alone", "word", "break"] = "text"
+    kind: Kind = "text"
     name: str = ""
     tag: str = "span"
 

@@ -20,8 +20,8 @@ from .protocol import Document, FileOptions, Text
 
 HEAD = 2_048  # characters in which a page names its encoding and language
 _TAG = re.compile(r"""<(?P<name>[a-z][^\s/>]*+)(?:[^>"']++|"[^"]*+"|'[^']*+')*+>""", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"""(?<=[\s"'])(?P<name>[a-z-]++)\s*=\s*(?P<quote>["'])(?P<value>.*?)(?P=quote)""",
-                        re.IGNORECASE | re.DOTALL)
+_ATTRIBUTE = re.compile(r"""(?<=[\s"'])(?P<name>[^\s"'<>/=]++)\s*=\s*(?:(?P<quote>["'])(?P<value>.*?)(?P=quote)
+                        |(?P<bare>[^\s"'=<>`]++))""", re.VERBOSE | re.IGNORECASE | re.DOTALL)
 _READ = frozenset(("alt", "aria-description", "aria-label", "label", "placeholder", "title"))
 _CHARSET = re.compile(rb"""<(?:meta\b[^>]*\bcharset|\?xml\b[^>]*\bencoding)\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
 _NAMED_CHARSET = re.compile(r"""(<(?:meta\b[^>]*\bcharset|\?xml\b[^>]*\bencoding)\s*=\s*["']?)([\w-]+)""",
@@ -42,17 +42,17 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
 def parts_of(page: str) -> tuple[list[Text], Callable[[Sequence[str]], str]]:
     """The texts of HTML, itself and its attributes, and the function that writes it with their translations."""
     stand_in = next(char for char in map(chr, range(0xE000, 0xF8FF)) if char not in page)
-    values: list[str] = []  # source of the attributes that are texts
+    values: list[tuple[str, str]] = []  # of the attributes that are texts: the source, and quotation marks to add
 
-    def kept(value: str) -> str:
-        values.append(value)
+    def kept(value: str, quote: str) -> str:
+        values.append((value, quote))
         return f"{stand_in}{len(values) - 1}{stand_in}"
 
     whole = "".join(_with_stand_ins(token.raw, kept) for token in tokens_of(page))
-    texts = [Text(html.unescape(value)) for value in values]
+    texts = [Text(html.unescape(value)) for value, _ in values]
 
     def written(translations: Sequence[str]) -> str:
-        new = [value if text.text == one else html.escape(one) for value, text, one in
+        new = [value if text.text == one else f"{quote}{html.escape(one)}{quote}" for (value, quote), text, one in
                zip(values, texts, translations[1:], strict=True)]
         return re.sub(f"{stand_in}([0-9]+){stand_in}", lambda found: new[int(found[1])], translations[0])
 
@@ -90,12 +90,12 @@ def _with_language(page: str, options: FileOptions) -> str:
         else page
 
 
-def _with_stand_ins(raw: str, kept: Callable[[str], str]) -> str:
+def _with_stand_ins(raw: str, kept: Callable[[str, str], str]) -> str:
     """A tag, or an element that is kept, with the texts of its attributes given away; anything else as it is."""
     tag = _TAG.match(raw)
     if tag is None or NOT_TRANSLATED.search(tag[0]):
         return raw
-    attributes = {one["name"].lower(): html.unescape(one["value"]).lower() for one in _ATTRIBUTE.finditer(tag[0])}
+    attributes = {one["name"].lower(): html.unescape(_value(one)).lower() for one in _ATTRIBUTE.finditer(tag[0])}
     names = set(_READ)
     if tag["name"].lower() == "meta" and attributes.get("name") == "description":
         names.add("content")
@@ -103,9 +103,13 @@ def _with_stand_ins(raw: str, kept: Callable[[str], str]) -> str:
         names.add("value")
 
     def replaced(found: re.Match[str]) -> str:
-        if found["name"].lower() not in names or not ANY.has_words(html.unescape(found["value"])):
+        value, quote = _value(found), found["quote"] or ""
+        if found["name"].lower() not in names or not ANY.has_words(html.unescape(value)):
             return found[0]
-        start = found.start("value") - found.start()
-        return found[0][:start] + kept(found["value"]) + found["quote"]
+        return found[0].removesuffix(value + quote) + kept(value, "" if quote else '"') + quote
 
     return _ATTRIBUTE.sub(replaced, tag[0]) + raw[tag.end() :]
+
+
+def _value(attribute: re.Match[str]) -> str:
+    return attribute["bare"] or attribute["value"] or ""

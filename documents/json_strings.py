@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from seq2see.errors import UserError
+from ..tokenizer.language_codes import iso
 from ..tokenizer.protected import ANY
+from .fragments import Fragment, Kind, Token
 from .icu_message import OPENS, branches, joined
 from .places import Place, document_of
 from .plain_text import decoded
@@ -20,8 +22,9 @@ from .protocol import Document, FileOptions, Text
 MOST_NESTED = 200
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},]', re.DOTALL)
 _TAG = re.compile(r"</[a-zA-Z][\w-]*\s*>|<(?:br|img|hr|wbr|input)\b[^<>]*>", re.IGNORECASE)
-_NUMBERED = re.compile(r"</?\d+\s*/?>")  # elements of react-i18next: marks of a plain text
-_ELEMENT = re.compile(r"</?\w[^<>]*>")
+_NUMBERED = re.compile(r"</?\d+\s*/?>")  # elements of react-i18next
+_ELEMENT = re.compile(r"</?(?P<name>\w+)[^<>]*>|\n")
+_BREAK = "<br\n>"
 _ZONES = "Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Etc|Europe|Indian|Pacific"
 _NO_WORD = re.compile(  # ids, paths, language codes; but not Yes/No
     rf"(?!(?!{_ZONES})(?=\S*[^\W\d_A-Z])[^\W\d_a-z][^\W\d_]+(?:/[^\W\d_]+)+\Z)\S*[_/\\:@#=<>\d]\S*"
@@ -39,8 +42,10 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     found = list(_strings(source, options.keys, name))
     _check(source, name)
     escaped = _escaped(source)
-    return document_of(source, filter(None, (_place(source, span, escaped, asked=bool(options.keys))
-                                             for span in found)), name=name, mark=mark)
+    language = "" if options.keys else iso(options.source)
+    return document_of(source, filter(None, (
+        _place(source, span, escaped, asked=bool(options.keys)) for span in found
+        if not language or source[slice(*span)] != f'"{language}"')), name=name, mark=mark)
 
 
 def _check(source: str, name: str) -> None:
@@ -93,15 +98,48 @@ def _place(source: str, span: Span, escaped: frozenset[str], *, asked: bool) -> 
     parts = branches(text)
     if not _is_unicode(text) or (parts is None and OPENS.search(text)):
         return None
-    texts = tuple(Text(one, html=bool(_TAG.search(one) and not _NUMBERED.search(one)))
-                  for one in (parts.texts if parts else (text,)))
-    if not any(_is_read(one.text, asked=asked) for one in texts):
+    own = parts.texts if parts else (text,)
+    if not any(_is_read(one, asked=asked) for one in own):
         return None
+    fragments = [_fragment(one) for one in own]
+    texts = tuple(fragment.texts[0] if fragment else _text(one) for one, fragment in zip(own, fragments, strict=True))
 
     def written(translations: Sequence[str]) -> str:
-        return _literal(joined(parts, translations) if parts else translations[0], escaped)
+        new = [_with_elements(one, fragment, translation)
+               for one, fragment, translation in zip(own, fragments, translations, strict=True)]
+        return _literal(joined(parts, new) if parts else new[0], escaped)
 
     return Place(*span, texts, written)
+
+
+def _text(text: str) -> Text:
+    """A text, as HTML if it has tags; its line breaks, which HTML would read as spaces, as elements."""
+    if not _TAG.search(text):
+        return Text(text)
+    return Text(_ELEMENT.sub(lambda one: _BREAK if one[0] == "\n" else one[0], text), html=True)
+
+
+def _fragment(text: str) -> Fragment | None:
+    """A text with tags that are numbers, which HTML has not, as a fragment in which the elements stay nested."""
+    if not _NUMBERED.search(text):
+        return None
+    tokens, done = list[Token](), 0
+    for tag in _ELEMENT.finditer(text):
+        name, raw = tag["name"], tag[0]
+        kind: Kind = "break" if (name or "br").lower() == "br" else "alone" if raw.endswith("/>") else (
+            "end" if raw.startswith("</") else "start")
+        tokens += [Token(text[done : tag.start()]), Token(raw, kind, name or "")]
+        done = tag.end()
+    fragment = Fragment([one for one in (*tokens, Token(text[done:])) if one.raw])
+    return fragment if fragment.texts else None
+
+
+def _with_elements(text: str, fragment: Fragment | None, translation: str) -> str:
+    """The translation with the elements of its text; the text if one is lost."""
+    if fragment is None:
+        return translation.replace(_BREAK, "\n")
+    tokens = fragment.translated(translation)
+    return text if tokens is None else "".join(token.raw for token in tokens)
 
 
 def _is_read(text: str, *, asked: bool) -> bool:

@@ -31,11 +31,14 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     mark, source = decoded(data, name)
     escaped = name.lower().endswith(".vtt")
     return document_of(source, filter(None, (_place(source, span, escaped=escaped)
-                                             for span in _speeches(source))), name=name, mark=mark)
+                                             for span in _speeches(source, goes_on=not escaped))), name=name, mark=mark)
 
 
-def _speeches(source: str) -> Iterator[Span]:
-    """The texts of the cues: the lines after a timing, cut before each line that begins with a dash."""
+def _speeches(source: str, *, goes_on: bool) -> Iterator[Span]:
+    """The texts of the cues: the lines after a timing, cut before each line that begins with a dash.
+
+    `goes_on`: whether a cue goes on after an empty line, as in SubRip.
+    """
     begin, end, inside = 0, 0, False
     for line in _LINE.finditer(source):
         text = line[0].rstrip("\r\n")
@@ -48,7 +51,7 @@ def _speeches(source: str) -> Iterator[Span]:
             first = line.start() if begin >= end else begin
             begin, end = first, line.start() + len(text.rstrip())
         else:
-            inside = bool(_TIMING.fullmatch(text))
+            inside = bool(_TIMING.fullmatch(text)) or (goes_on and inside and not text.strip())
             begin = end = line.end()
 
 

@@ -19,6 +19,7 @@ SEPARATORS = ",;\t|"
 SAMPLE = 50  # rows
 MOST_COLUMNS = 10_000
 LONGEST_NAME = 40  # characters of a column's name
+_NAMED = re.compile(r"sep=([,;\t|])[\r\n]")  # as Excel has it, in the first row
 _WORD = re.compile(r"[^\W\d_]+")
 _SENTENCE_END = re.compile(r"[.!?。！？]\s*\Z")
 
@@ -28,8 +29,9 @@ Row = list[Cell]
 
 def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     mark, source = decoded(data, name)
-    separator = "\t" if name.lower().endswith(".tsv") else _separator(source, name)
-    rows = [row for row in _rows(source, separator, name) if len(row) > 1 or row[0][0] < row[0][1]]
+    named = _NAMED.match(source)
+    separator = named[1] if named else "\t" if name.lower().endswith(".tsv") else _separator(source, name)
+    rows = [row for row in _rows(source, separator, name) if len(row) > 1 or row[0][0] < row[0][1]][bool(named):]
     texts = [[_content(source[start:end]) for start, end in row] for row in rows]
     header = _header(texts, options.columns)
     width = max(map(len, texts), default=0)
@@ -40,7 +42,7 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     places = (Place(*cell, (Text(text.strip()),), _writer(source[slice(*cell)], text, separator))
               for row, cells in zip(rows[bool(header):], texts[bool(header):], strict=True)
               for number, (cell, text) in enumerate(zip(row, cells, strict=True))
-              if number in columns and ANY.has_words(text))
+              if number in columns and ANY.has_words(text) and not text.startswith("="))  # a formula
     return document_of(source, places, name=name, mark=mark)
 
 

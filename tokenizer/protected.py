@@ -51,10 +51,10 @@ _FACE = rf"{EMOJI}|(?<!\w)(?:[:;][-']?[)(DP*|/]+|<3(?!>))(?!\w)"
 SHAPES = (
     rf"(?P<mark>{_FACE})",  # 😀 :-)
     r"(?P<tag></?[a-z0-9][^<>\n]*>|<[%?!][^<>\n]*>|&lt;/?[a-z0-9][^<>&\n]*&gt;|\{%[^{}\n]*%\}|\{/\w+\}|\[/[\w-]+\]"
-    r"|\[[a-z](?=[^\[\]\n=]*=(?:[\"'“”]|&quot;))[^\[\]\n]*\]"
+    r"|\[[a-z](?=[^\[\]\n=]*=(?:[\"'“”]|&quot;))[^\[\]\n]*\]|\[[a-z]\w*+(?:\x20\w+)?=[^\[\]\n\s][^\[\]\n]*\]"
     r"|\{(?P<name>\w+)\}(?=(?-i:\p{Lu})|[^{}\n]*\{/(?P=name)\})|\[(?P<name>\w+)\](?=[^\[\]\n]*\[/(?P=name)\])"
-    r"|(?<![:\\])(?-i:(?:\\[nrt])++(?![a-z0-9_]))|(?<![\w&])&(?=\p{L}+(?![\w;&]))|(?<!\w)_(?=\p{L}++(?!\w)(?![^\n_]*_)))",
-    # <b> {% x %} [b] [x id="1"] \n &Open
+    r"|(?<![:\\])(?-i:(?:\\[nrt])++(?!\w*+(?:\\[^nrt]|[._]\w)|[a-z]++\{))|(?<![\w&])&(?=\p{L}+(?![\w;&]))|(?<!\w)_(?=\p{L}++(?!\w)(?![^\n_]*_)))",
+    # <b> {% x %} [b] [x id="1"] [size=2] \n &Open
     r"(?P<entity>&(?:[a-z][a-z0-9]{1,30}|\#\d{1,7}|\#x[0-9a-f]{1,6});)",  # &amp;
     r"`[^`\n]+`",  # code
     rf"\{{\{{[^{{}}\n]*\}}\}}(?:{_STEP})* | \{{\s*\w+\s*,(?:[^{{}}\n]|\{{[^{{}}\n]*\}})*\}}",  # {{ x }} {n, number}
@@ -68,7 +68,7 @@ SHAPES = (
     r"(?<!\w)@:?[\w-]++(?:\.(?-i:[a-z0-9_])[\w-]*+)*(?:/[\w.-]+)?\b",  # @user @john.doe
     r"(?<![\w:.)\]]):[a-z_][\w-]*\b:?",  # :name
     r"(?<!\w)__(?!_)\w+?__(?!\w) | (?<![\w-])(?=[a-z0-9-]+_)[\w-]*[a-z0-9]\b",  # __count__ snake_case
-    r"(?<![\w%])%(?:\(\w+\)|\d+\$)?[-+\#0]*\d*(?:\.\d+)?[hlqjzt]*[diouxXeEfFgGcrsan@](?:%%)?(?!\w)"
+    r"(?<![\w%])%(?:\(\w+\)|<\w+>|\d+\$)?[-+\#0]*\d*(?:\.\d+)?[hlqjzt]*[diouxXeEfFgGcrsan@](?:%%)?(?!\w)"
     r"|(?<![\w%])%L?\d{1,2}(?!\w)",  # %s %d%% %n %1
     rf"(?<![\w+.-])(?:[a-z][a-z0-9+.-]*+://|www\.|(?:[a-z0-9-]++\.){{1,9}}[a-z]{{2,}}+/){_ADDRESS}",
     r"(?<![\w.%+-])[\w.%+-]++@[\w-]++(?:\.[\w-]++)+",
@@ -108,7 +108,8 @@ _WRAPPED = regex.compile(  # emphasis; quotation marks around a word or a phrase
     |(?<!\w)(?P<open>_{1,3})(?=[^\s_])(?P<inside>[^_\n]*[^\s_])(?P<close>_{1,3})(?!\w)
     |(?<!\w)(?P<open>["“„”«‹]\x20?)(?P<inside>\w[^"“„”«»‹›\n.!?,;:]{0,60})(?P<close>\x20?["“”»›])(?!\w)
     |(?<!\w)(?P<open>['‘‚])(?P<inside>\w[\w-]*\w)(?P<close>['‘’])(?!\w)
-    |(?P<open>[(\[{]{1,3}\x20?)(?P<inside>[^()\[\]{}\n]*?)(?P<close>\x20?[)\]}]{1,3})""", regex.VERBOSE)
+    |(?P<open>[(\[{]{1,3}\x20?)(?P<inside>[^()\[\]{}\n]*?)(?P<close>\x20?[)\]}]{1,3}(?P<link>(?<=\S\])\([^()\s]++\))?)
+    """, regex.VERBOSE)  # also [text](address)
 _MAY_WRAP = re.compile(r"""(?<!\w)["“„”«‹'‘‚_]|[*~(\[{]|[^\W\d]/[^\W\d]""")
 _LAYOUT = regex.compile(rf"(?<=\S)(?:{SPACE}{{2,}}|(?!\ ){SPACE})(?=\S)", regex.V1)
 _BETWEEN = regex.compile(RANGE, regex.V1)
@@ -126,6 +127,8 @@ _TAG = re.compile(r"(?:[<{\[]|&lt;)(?P<slash>/?)(?P<name>[a-z0-9]+)", re.IGNOREC
 _BRACKETS = frozenset("([{")
 _AT_WORDS = frozenset("™®©℠&_")  # marks that belong to the word that they touch
 _AND = {"de": "und", "en": "and", "es": "y", "fr": "et"}
+_SIGN_BETWEEN = regex.compile(r"\x20?[-+x×*/=|]\x20?")  # {width}x{height}
+_SIGN_BEFORE, _SIGN_AFTER = regex.compile(r"[\p{Sc}+±]|(?<!\w)[x×]"), regex.compile(r"\p{Sc}|[+x×](?!\w)")
 _SIGN_FOR_AND = regex.compile(r"(?<=\p{L}\ )(?:&(?:amp;)?|\+)(?=\ \p{L})", regex.IGNORECASE)
 _MONEY = regex.compile(rf"[\p{{Sc}}\p{{Sm}}§]\x20?{_NUMBER}|{_NUMBER}\x20?\p{{Sc}}", regex.VERBOSE)  # also ≈ 20, §3
 _PAIR = regex.compile(  # work/life, but not his/her
@@ -218,7 +221,7 @@ class Protection:
             found += without(found, map(_part, filter(_is_shape, _PROTECTED.finditer(text))))
         if self.known is not None and not self.known.issuperset(text):
             found += self._foreign(_filled(text, found, "_"), self.known)
-        return sorted(found, key=lambda part: part.start)
+        return _with_signs(text, sorted(found, key=lambda part: part.start))
 
     def parts(self, text: str) -> Sequence[Part]:
         """All parts, in order: shapes, marks, white space and terms."""
@@ -376,6 +379,26 @@ def without(parts: Sequence[Part], more: Iterable[Part]) -> list[Part]:
     return [one for one in more if bisect_right(ends, one.start) == bisect_left(starts, one.end)]
 
 
+def _with_signs(text: str, parts: Sequence[Part]) -> list[Part]:
+    """The parts with the signs that touch them (`{price}€`, `x{count}`); neighbours with a sign between are one."""
+    found: list[Part] = []
+    for number, part in enumerate(parts, 1):
+        if part.kind == "mark":
+            found.append(part)
+            continue
+        last = found[-1] if found else None
+        if last and last.kind != "mark" and _SIGN_BETWEEN.fullmatch(text, last.end, part.start):
+            start, kind = found.pop().start, part.kind if part.kind == last.kind else "name"
+        else:
+            is_free = part.start > (last.end if last else 0)
+            start = part.start - (is_free and _SIGN_BEFORE.match(text, part.start - 1) is not None)
+            kind = part.kind
+        after = _SIGN_AFTER.match(text, part.end)
+        is_free = after is not None and (number == len(parts) or after.end() < parts[number].start)
+        found.append(replace(part, span=(start, part.end + is_free), kind=kind))
+    return found
+
+
 def _filled(text: str, parts: Sequence[Part], filler: str) -> str:
     """The text at the same length, with a filler for each character of the parts."""
     if not parts:
@@ -439,9 +462,11 @@ def _wraps(text: str, span: Span) -> Iterator[Part]:
     """Marks in pairs around one or several words; a model trained on whole sentences has seen few of them."""
     for match in _WRAPPED.finditer(text, span[0], span[1]):
         inside, mark = match.span("inside"), match["open"].strip()
-        brackets, is_word = mark[0] in _BRACKETS, _WORD.fullmatch(match["inside"]) is not None
+        link = match["link"] or ""
+        brackets = mark[0] in _BRACKETS and not (link and any(map(str.isalpha, match["inside"])))
+        is_word, closing = _WORD.fullmatch(match["inside"]) is not None, match["close"].removesuffix(link).strip()
         label = brackets and (len(match["inside"]) == 1 or not any(map(str.isalpha, match["inside"])))
-        if len(mark) != len(match["close"].strip()) or not any(map(str.isalnum, match["inside"])):
+        if len(mark) != len(closing) or not any(map(str.isalnum, match["inside"])):
             yield from _wraps(text, inside)
         elif label or (brackets and is_word and text[max(match.start() - 1, 0)].isalnum()):  # (a), [12], cat(s)
             yield _attached(Part(match.span(), "mark"), text)

@@ -129,7 +129,9 @@ def test_a_template_becomes_a_catalogue_of_the_language():
 
 
 @pytest.mark.parametrize(("data", "message"), [
-    (HEADER + "message x", "a.po is not a gettext catalogue"), (b"\xff" + HEADER.encode(), "a.po is not utf-8"),
+    (HEADER + "message x", rf"a.po is not a gettext catalogue \(line {HEADER.count(chr(10)) + 1}\)"),
+    (HEADER + '\nmsgid "a cat.\nmsgstr ""\n', rf"not a gettext catalogue \(line {HEADER.count(chr(10)) + 2}\)"),
+    (b"\xff" + HEADER.encode(), "a.po is not utf-8"),
     ('msgid ""\nmsgstr "Language: de\\n"\n\nmsgid "a"\nmsgstr "b"\n', "a.po contains translations into German"),
     ('msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=zip\\n"\n', "a.po is not zip"),
     ("#. x\n" * 1_001 + HEADER, "more than 1,000 lines of comment"),
@@ -197,6 +199,13 @@ def test_sources_become_targets_with_their_elements_and_all_else_stays(name, dat
                 unit.getparent().remove(unit)
     assert "".join(etree.tostring(tree, method="c14n").decode().split()) == "".join(
         etree.tostring(before, method="c14n").decode().split())
+
+
+def test_a_copy_is_translated_in_the_initial_state_only():
+    segments = "".join(f"<segment state='{state}'><source>Old one</source><target>Old one</target></segment>"
+                       for state in ("initial", "final"))
+    data = f"{TWO.partition(' <unit')[0]}<unit id='1'>{segments}</unit></file></xliff>"
+    assert len(read(data, name="a.xlf").texts) == 1
 
 
 def test_elements_move_with_their_words():

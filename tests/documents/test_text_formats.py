@@ -19,7 +19,6 @@ from seq2see.documents import json_strings, protocol
 from seq2see.documents.formats import read_document
 from seq2see.documents.protocol import Document, FileOptions, Text
 from seq2see.errors import UserError
-from seq2see.tokenizer.protected import ANY
 
 PART = re.compile(r"<code[^>]*>.*?</code>|<(?:script|pre|style)\b.*?</(?:script|pre|style)>"
                   r"|<p translate.*?</p>|<[^>]*>|&[^;\s]*;|[^<&]+|.", re.DOTALL)
@@ -264,6 +263,12 @@ def test_a_private_character_in_a_text_stays(name, source):
     assert "un \ue000 two" in new.replace("\n", " ")
 
 
+def test_a_cue_of_subrip_goes_on_after_an_empty_line():
+    source = "1\n00:00:01,000 --> 00:00:02,000\nOne\n\n7\n\nTwo\n\n\n2\n00:00:03,000 --> 00:00:04,000\nThree\n"
+    assert texts(read("a.srt", source)) == ["One", "Two", "Three"]
+    assert texts(read("a.vtt", source.replace(",", "."))) == ["One", "Three"]
+
+
 def test_a_number_just_before_a_timing_is_no_text():
     cues = "28\n00:00:01,000 --> 00:00:02,000\nYes\n12\n29\n00:00:07,000 --> 00:00:08,000\n40\nmen\n"
     assert texts(read("a.srt", cues)) == ["Yes 12", "40 men"]
@@ -401,7 +406,7 @@ def test_a_message_of_icu_gives_its_branches_or_stays(message, expected):
 
 @pytest.mark.parametrize("text", [
     "Password:", "Yes/No", "Yes/No?", "Read/write", "Да/Нет", "OK/Cancel", "<strong>Hello</strong>", "<p>Hello</p>",
-    "Name:<br>", "<0>Hello</0>", "<1>{{name}}</1>, you have <3>new messages</3>", "100% of it", "%d files on %s", "Hmm",
+    "Name:<br>", "100% of it", "%d files on %s", "Hmm",
     "Has a map", "Mass", "Add", "Made on YYYY-MM-DD",
 ])
 def test_a_label_of_one_word_is_a_text_of_json(text):
@@ -418,12 +423,25 @@ def test_a_date_format_an_address_or_a_code_stays_in_json(text):
     assert texts(read("a.json", json.dumps([text]))) == []
 
 
-def test_numbers_as_tags_are_marks():
-    [both] = read("a.json", '["<1>Hello</1><br/> <strong>you</strong>"]').texts
-    assert not both.html  # HTML has no such elements
-    text = "<1>{{name}}</1>, you have <3>new messages</3> <3"
-    assert [text[slice(*span)] for span in ANY.spans(text)] == [
-        "<1>", "{{name}}", "</1>", "<3>", "</3>", "<3"]
+def test_the_code_of_the_source_language_stays_unless_it_is_asked_for():
+    source = '{"locale": "en", "to": "to", "x": "de"}'
+    assert texts(read("a.json", source, source="en")) == ["to", "de"]
+    assert texts(read("a.json", source, source="en", keys=("locale",))) == ["en"]
+
+
+@pytest.mark.parametrize(("source", "translation", "expected"), [
+    ("<0>Hello</0>", "Salut", "<0>Salut</0>"),
+    ("Take <0>it</0> or <Link>a <b>cat</b></Link><2></2>.",
+     'Ou <span id="5">un <span id="7">chat</span></span>, ou <span id="1">ça</span><span id="11"></span>.',
+     "Ou <Link>un <b>chat</b></Link>, ou <0>ça</0><2></2>."),
+    ("Take <0>it</0>.", 'Prends <span id="1">ça.', "Take <0>it</0>."),  # an element is lost
+    ("<0>A cat</0>\n<br/>a dog", 'Un chat</span><br id="3"><br id="4">un chien', "<0>A cat</0>\n<br/>a dog"),
+    ("<b>A cat</b>\n\nA dog", "<b>Un chat</b><br\n><br\n>Un chien", "<b>Un chat</b>\n\nUn chien"),
+])
+def test_elements_and_line_breaks_of_a_string_stay(source, translation, expected):
+    document = read("a.json", json.dumps([source]))
+    assert written(document) == json.dumps([source])
+    assert json.loads(document.write([translation])) == [expected]
 
 
 @pytest.mark.parametrize(("page", "expected"), [
@@ -431,12 +449,20 @@ def test_numbers_as_tags_are_marks():
     ('<svg aria-label="a cat"><path title="no"/></svg>', ["a cat"]), ('<pre title="a tip">x y</pre>', ["a tip"]),
     ('We <code title="a tip">x y</code> it', ["a tip"]), ('<pre translate="no" title="a tip">x</pre>', []),
     ('<img class="notranslate" alt="a tip">', []),
+    ('<meta name=description content="a tip">', ["a tip"]), ('<input type=submit value="Send">', ["Send"]),
+    ('<b @click="title=name" :title="a tip">x</b>', []),
 ])
 def test_attributes_of_elements_that_are_kept_are_texts(page, expected):
     document = read("a.html", page)
     assert texts(document)[1:] == expected
     new = document.write([document.texts[0].text, *map(str.upper, expected)]).decode()
     assert new == (page.replace(expected[0], expected[0].upper()) if expected else page)
+
+
+def test_an_attribute_without_quotation_marks_gets_them_if_it_changes():
+    document = read("a.html", "<img alt=House src=a.png>")
+    assert written(document) == "<img alt=House src=a.png>"
+    assert document.write([document.texts[0].text, "L'abri"]).decode() == '<img alt="L&#x27;abri" src=a.png>'
 
 
 def test_each_name_of_a_page_s_language_is_the_target():
@@ -511,3 +537,22 @@ def test_a_nasty_file_takes_linear_time(name, around, units):
 def test_the_bound_of_depth_is_one_that_python_reads():
     deepest = "[" * json_strings.MOST_NESTED + '"a b"' + "]" * json_strings.MOST_NESTED
     assert written(read("a.json", deepest)) == deepest
+
+
+def test_the_separator_may_be_named_and_a_formula_is_no_text():
+    table = read("a.csv", "\ufeffsep=;\r\nid;text\r\n1;The cat, the dog\r\n2;=SUM(A1;A2)\r\n3;We live here\r\n")
+    assert texts(table) == ["The cat, the dog", "We live here"]
+
+
+def test_half_is_not_most():
+    with pytest.raises(UserError, match="no column holds mostly phrases"):
+        read("a.csv", "id,text\n1,The cat sleeps\n2,Anna\n")
+    lines = ["We live in a small house beside the very long river here.",
+             "The cat has a garden with a big wall around it, and then",
+             "everything else that a cat could want."]
+    assert texts(read("a.txt", "\n".join(lines))) == ["\n".join(lines)]
+
+
+def test_a_tag_that_ends_nothing_stands_alone():
+    assert texts(read("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nA <i>cat</i> is</i> here\n")) == [
+        'A <span id="1">cat</span> is<img id="5"> here']

@@ -24,6 +24,7 @@ PROTECTED = [
     "3.4.0-alpha.2", "@john.doe", "#travel", "10:30 pm", "9 am", "85&nbsp;&euro;", "--force",
     "--dry-run=a/b.c", "-v", "@:message.greeting", "30 x 20 x 10 cm", "1 250 €", "3\u202f500\u202f000", "12 000",
     '[caption id="a_6" width="300"]', "[gallery ids='1,2']", "[/my-code]", "[/caption]", "<1>", "</1>", "<0/>",
+    "[color=red]", "[url=https://x.org/a]", "[wave amp=50.0 freq=5]", "%<age>d", "%<total>.2f",
 ]  # fmt: skip
 LANGUAGE = ["and/or", "km/h", "100% sure", "5 % of", "he said: no", "e.g. this", "U.S.", "a {b c} d", "3.5",
             "didn't", "his /her dog", "and/or.Next", "he/she.They ran", "in the 1990s", "5 a day", "2 T", "3.5-inch",
@@ -45,6 +46,20 @@ def test_it_is_seen_as_a_whole(text):
 def test_a_colon_before_a_word_begins_a_name_or_an_emoji():
     for text, name in (("Hello :name, you", ":name"), ("Hello :name!", ":name"), ("I am :smile: now", ":smile:")):
         assert [text[slice(*span)] for span in ANY.spans(text)] == [name]
+
+
+@pytest.mark.parametrize("text", [
+    "{a}+{b}", "{{w}}x{{h}}", "{a} × {b}", "`Ctrl` + `C`", "`Ctrl`+`Alt`+`X`", "%d/%d", "{price}€", "€{price}", "$%.2f",
+    "{n}+", "x{n}", "{n}x"])
+def test_signs_beside_a_part_are_of_it(text):
+    assert [text] == [f"Take {text} now."[slice(*span)] for span in ANY.spans(f"Take {text} now.")]
+
+
+@pytest.mark.parametrize(("text", "marks"), [
+    ("The key\\nto the house.\\n2 cats", 2), ("a\\nb\\nc", 2), (r"docs\readme.txt", 0), (r"docs\new\file", 0),
+    (r"a \textbf{b}", 0)])
+def test_an_escaped_line_break_is_a_mark_before_any_word(text, marks):
+    assert sum(text[slice(*span)] in (r"\n", r"\r", r"\t") for span in ANY.spans(text)) == marks
 
 
 def test_language_is_not_protected():
@@ -133,13 +148,15 @@ def test_what_is_put_where_no_stand_in_stood_touches_no_word(text):
     assert f" {part} " in f" {Reading.of(text, care=2).restored('petites maisons ici bleues')} "
 
 
-ALONE = {"window": "La fenêtre", "The window": "La fenêtre", "I see it": "Je le vois", "I am sad": "Je suis triste",
+ALONE = {"window": "La fenêtre", "the window": "La fenêtre", "The window": "La fenêtre",
+         "I see it": "Je le vois", "I am sad": "Je suis triste",
          "work": "Le travail", "gate": "Une grille"}
 SEEN = Protection(characters(frozenset(['"', "...", "%", "&", "é"])))
 
 
 @pytest.mark.parametrize(("text", "read", "written", "restored"), [
     ("Close the (window).", "Close the window.", "Fermez la fenêtre.", "Fermez la (fenêtre)."),
+    ("Close [the window](a.md).", "Close the window.", "Fermez la fenêtre.", "Fermez [la fenêtre](a.md)."),
     ('Close the "window".', "Close the window.", "Fermez la fenêtre.", 'Fermez la "fenêtre".'),
     ("Close the *window* now.", "Close the window now.", "Fermez la fenêtre maintenant.",
      "Fermez la *fenêtre* maintenant."),
