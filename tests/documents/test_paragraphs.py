@@ -25,7 +25,7 @@ STYLES = "".join(
         ("R", 'officeooo:rsid="001"', ""), ("Sub", 'style:text-position="sub 58%"', ""),
         ("Code", 'fo:color="#000000"', ' style:parent-style-name="Source_20_Text"'),
         ("I", 'fo:font-style="italic"', ""),
-    ])
+    ]) + '<style:style style:name="Listing" style:family="paragraph" style:parent-style-name="Preformatted_20_Text"/>'
 WRITTEN = {  # the entry with a body, and what is around the body there
     "docx": ("word/document.xml", "<w:document {}><w:body>{}</w:body></w:document>"),
     "odt": ("content.xml", f"<office:document-content {{}}><office:automatic-styles>{STYLES}</office:automatic-styles>"
@@ -295,6 +295,25 @@ def test_a_bound_control_of_blocks_stays():
     control = "<w:sdt><w:sdtPr><w:dataBinding/></w:sdtPr><w:sdtContent><w:p>{}</w:p></w:sdtContent></w:sdt>"
     data = written("docx", control.format(w("Its data")) + control.format(w("free")).replace("dataBinding", "tag"))
     assert [one.text for one in texts_of("docx", data)] == ["free"]
+
+
+@pytest.mark.parametrize(("kind", "code"), [
+    ("docx", f"<w:p><w:pPr><w:pStyle w:val='{style}'/></w:pPr><w:r><w:t>print it</w:t></w:r></w:p>")
+    for style in ("SourceCode", "HTMLPreformatted")] + [
+    ("odt", f"<text:p text:style-name='{style}'>print <text:span text:style-name='B'>it</text:span></text:p>")
+    for style in ("Preformatted_20_Text", "Listing")])
+def test_paragraphs_of_code_stay(kind, code):
+    assert texts_of(kind, written(kind, code)) == []
+
+
+def test_a_main_part_whose_type_is_that_of_its_extension():
+    """As .NET writes it."""
+    types = entries_of(sample("pandoc.docx"))["[Content_Types].xml"].decode()
+    main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    types = re.sub(r'<Override [^>]*"/word/document.xml"[^>]*>|<Default [^>]*"xml"[^>]*>', "", types)
+    types = types.replace("</Types>", f'<Default Extension="XML" ContentType="{main}"/></Types>')
+    there = opened("a.docx", with_entries(sample("pandoc.docx"), {"[Content_Types].xml": types})).texts
+    assert main in types and set(there) >= set(opened("a.docx", sample("pandoc.docx")).texts)
 
 
 def test_masters_of_slides():
