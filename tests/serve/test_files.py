@@ -270,6 +270,8 @@ def test_a_file_is_translated_and_saved_under_its_name(client):
     assert head == "attachment; filename=\"_t_ _1_; x=_41.fr.LINES\""
     assert urllib.parse.unquote(name) == 'été "1"; x=%41.fr.LINES' and re.fullmatch(r"[\w%.~-]+", name)
     assert url != send(client).json()["translatedFileUrl"]
+    long = client.get(send(client, name="x" * 200 + ".txt").json()["translatedFileUrl"])
+    assert long.headers["content-disposition"].endswith("x.fr.txt")
     for wrong in ("x.txt", "../" + url.rsplit("/", 1)[1], url.rsplit("/", 1)[1][:-1], "%2e%2e%2fpasswd"):
         assert told(client.get(f"/download_file/{wrong}"), 404)
 
