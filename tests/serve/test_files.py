@@ -97,6 +97,8 @@ def test_texts_go_as_text_and_as_html_in_batches_and_come_back_in_their_places()
     assert document(service, "\n".join(texts).encode()) == "\n".join(map(str.upper, texts)).encode()
     assert seen == [(3, "text")] * 3 + [(3, "html"), (1, "html")]
     assert (Lines.seen.source, Lines.seen.target) == ("en", "fr")
+    document(service, b"text", source="English", target="French")
+    assert (Lines.seen.source, Lines.seen.target) == ("en", "fr")
 
 
 def test_the_language_of_a_document_is_that_of_its_texts_together():
