@@ -136,6 +136,7 @@ CASES = [
     ("docx", w("Call ") + w("print", '<w:rStyle w:val="VerbatimChar"></w:rStyle>'), ['Call <code id="0">print</code>'],
      ['Appelle <code id="0">print</code>'], w("Appelle ") + w("print", '<w:rStyle w:val="VerbatimChar"></w:rStyle>')),
     ("docx", w("print the code", '<w:rStyle w:val="VerbatimChar"></w:rStyle>'), [], [], None),
+    ("docx", field("TOC", w("The chapter ") + field("PAGEREF x", w("4"))), ["The chapter"], None, None),
     # Tracked changes: what was inserted is translated, what was deleted is not.
     ("docx", w("My ") + f'<w:ins w:author="A" w:id="4">{w("old ")}</w:ins>'
      + f'<w:ins w:id="5" w:author="A">{w("red")}</w:ins>'
@@ -336,10 +337,12 @@ def test_charts_and_diagrams(extension, part, kind):
         "</Types>", f'<Override PartName="/x/{part}" ContentType="application/vnd.openxmlformats-officedocument.'
         f'{kind}+xml"/>'
         "</Types>")
-    xml = f"<x {SPACES}><a:p>{a('Rain in the north')}</a:p></x>"
-    document = opened(f"a.{extension}", with_entries(data, {"[Content_Types].xml": types, f"x/{part}": xml}))
+    xml = f"<x {SPACES}><a:p><a:pPr><a:defRPr lang='en'/></a:pPr>{a('Rain in the north')}</a:p></x>"
+    changed = with_entries(data, {"[Content_Types].xml": types, f"x/{part}": xml})
+    document = opened(f"a.{extension}", changed, target="fr")
     there = entries_of(document.write([swapped(one) for one in document.texts]))
     assert b"<a:t>rAIN IN THE NORTH</a:t>" in there[f"x/{part}"]
+    assert b'<a:defRPr lang="fr"/>' in there[f"x/{part}"]
 
 
 def test_strict_files():
