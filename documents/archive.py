@@ -35,12 +35,13 @@ class Archive:
 
     def __init__(self, data: bytes, name: str):
         self.data, self.name = data, name
+        self._extension = name.rpartition(".")[2].lower()
         if data.startswith(COMPOUND_FILE):
             raise UserError(f"{name} has a password, or is in an old Office format; save it without a password in"
                             " the current format")
         if data.count(b"PK\1\2") > MOST_ENTRIES:  # before zipfile makes an object of each
             raise UserError(f"{name} has more than {MOST_ENTRIES:,} entries: split it")
-        with as_user_error(f"{name} is broken, or not an archive of this format"):
+        with as_user_error(f"{name} is broken, or of another format (save it again as {self._extension})"):
             self._zip = ZipFile(BytesIO(data))
         self._entries = {info.filename: info for info in self._zip.infolist()}
         self._elements: dict[str, int] = {}  # of each entry that was parsed
@@ -49,6 +50,10 @@ class Archive:
     @property
     def names(self) -> list[str]:
         return list(self._entries)
+
+    def wrong_extension(self) -> UserError:
+        return UserError(f"{self.name} has the wrong extension, because it is of another format; save it again as"
+                         f" {self._extension}")
 
     def __contains__(self, entry: str) -> bool:
         return entry in self._entries

@@ -35,6 +35,7 @@ _PARAGRAPHS = (  # of the transitional and the strict format
     "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}p",
     "{http://purl.oclc.org/ooxml/wordprocessingml/main}p",
 )  # fmt: skip
+_CODE = {"HTMLPreformatted", "PreformattedText", "SourceCode"}  # styles of Word, LibreOffice and pandoc
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _AROUND = {"bdo", "customXml", "dir", "hyperlink", "ins", "moveTo", "smartTag"}  # elements around runs
 _BREAKS = {"br", "cr", "ptab", "tab"}
@@ -69,10 +70,15 @@ def _paragraphs(tree: Tree) -> Iterator[XmlParagraph]:
     values = {one for control in tree.iter() if local_name(control) == "sdt" and _is_value(control)
               for one in control.iter(*_PARAGRAPHS)}
     for one in tree.iter(*_PARAGRAPHS):
-        if one not in values:
+        if one not in values and not _is_code(one):
             items = _with_fields(_items(one, (), runs, {}))
             yield xml_paragraph(one, items, plain=(runs.plain(one),), add_text=_add_text, first="pPr")
     yield from drawing_paragraphs(tree)
+
+
+def _is_code(paragraph: Element) -> bool:
+    style = paragraph.find(f"./{sibling_name(paragraph, 'pPr')}/{sibling_name(paragraph, 'pStyle')}")
+    return style is not None and style.get(sibling_name(style, "val")) in _CODE
 
 
 def _items(parent: Element, path: Path, runs: Runs, changes: dict[Hashable, Frame]) -> Iterator[Item]:

@@ -79,7 +79,7 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
 
 def _check(archive: Archive) -> None:
     if MIMETYPE not in archive or archive.read(MIMETYPE).strip() != _TYPE:
-        raise UserError(f"{archive.name} has the wrong extension: its mimetype is not {_TYPE.decode()}")
+        raise archive.wrong_extension()
     if "META-INF/signatures.xml" in archive:
         raise UserError(f"{archive.name} is signed, and a translation would break the signature; save the file"
                         " unsigned")

@@ -28,6 +28,7 @@ _TEXT, _STYLE, _FORMAT = _OASIS % "text", _OASIS % "style", _OASIS % "xsl-fo-com
 _PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
 _BREAKS = {"line-break", "tab"}
 _MARKS = {"bookmark", "change", "reference-mark"}  # without width, as are the ends of ranges
+_CODE = {"Preformatted_20_Text", "Source_20_Code"}  # of paragraphs
 _CODE_STYLES = {"Source_20_Text", "Source_Text", "Verbatim_20_Char"}  # of LibreOffice and pandoc
 # Of a text's style: what does not change how it looks.
 _NOT_FORMAT = {
@@ -59,7 +60,7 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
 
 def _check(archive: Archive) -> None:
     if MIMETYPE not in archive or archive.read(MIMETYPE).strip() != _TYPE:
-        raise UserError(f"{archive.name} has the wrong extension: its mimetype is not {_TYPE.decode()}")
+        raise archive.wrong_extension()
     if _MANIFEST in archive and b"encryption-data" in archive.read(_MANIFEST):
         raise UserError(f"{archive.name} has a password; save the file without a password")
     if any(name.startswith(("Basic/", "Scripts/")) for name in archive.names):
@@ -72,8 +73,10 @@ def _check(archive: Archive) -> None:
 def _paragraphs(tree: Tree) -> Iterator[XmlParagraph]:
     reader = _Reader(tree)
     deleted = {one for changes in tree.iter(f"{_TEXT}tracked-changes") for one in changes.iter(*_PARAGRAPHS)}
+    code = _CODE | {one.get(f"{_STYLE}name") for one in tree.iter(f"{_STYLE}style")
+                    if one.get(f"{_STYLE}parent-style-name") in _CODE}
     for one in tree.iter(*_PARAGRAPHS):
-        if one not in deleted:
+        if one not in deleted and one.get(f"{_TEXT}style-name") not in code:
             yield xml_paragraph(one, reader.items(one), plain=(), add_text=_Writer().add_text)
 
 

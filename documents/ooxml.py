@@ -31,8 +31,12 @@ def checked_parts(archive: Archive, main: str) -> dict[str, str]:
         UserError: the file is of another format, has macros, or a signature, which a translation would break.
     """
     types = archive.tree(CONTENT_TYPES).getroot()
+    defaults = {one.get("Extension", "").lower(): one.get("ContentType", "")
+                for one in types if local_name(one) == "Default"}
     parts = {one.get("PartName", "").removeprefix("/"): one.get("ContentType", "")
              for one in types if local_name(one) == "Override"}
+    for name in archive.names:  # .NET gives the main part its type so
+        parts.setdefault(name, defaults.get(name.rpartition(".")[2].lower(), ""))
     macros = [name for name in archive.names if name.lower().endswith(("vbaproject.bin", "vbadata.xml"))]
     if macros or any("macroEnabled" in kind for kind in parts.values()):
         raise UserError(f"{archive.name} has macros; save the file without macros")
@@ -40,7 +44,7 @@ def checked_parts(archive: Archive, main: str) -> dict[str, str]:
         raise UserError(f"{archive.name} is signed, and a translation would break the signature; save the file"
                         " unsigned")
     if not any(kind.endswith(main) for kind in parts.values()):
-        raise UserError(f"{archive.name} has the wrong extension: it has no {main}")
+        raise archive.wrong_extension()
     return parts
 
 

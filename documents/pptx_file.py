@@ -1,4 +1,4 @@
-"""PowerPoint's pptx: slides, notes, text of masters outside placeholders, tables, SmartArt and text in charts.
+"""PowerPoint's pptx: slides, notes, text of masters outside placeholders, tables, SmartArt and titles of charts.
 
 Fields such as slide numbers, comments and the data of charts stay.  Written with its own texts, a file is the same,
 byte for byte; a changed entry is equal as canonical XML but for paragraphs with another text, in which runs of equal

@@ -25,6 +25,7 @@ from ..documents.formats import read_document
 from ..documents.protocol import FileOptions
 from ..lens.pausing import Stopped, pausing
 from ..lens.views import SLOW
+from ..tokenizer.language_codes import language_code
 from ..tokenizer.language_pairs import Codes, LanguagePairs
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
 from ..translate.glossary import Glossary
@@ -355,7 +356,8 @@ class Service:
                                   **request: Any) -> bytes:
         source, target = own_codes(request.get("source"), request.get("target"))
         known = self._sources(request.get("model"), source, target)
-        options = replace(options, source=source or options.source, target=target or options.target)
+        tags = [(language_code(one) or one) if one else "" for one in (source, target)]  # files name languages by codes
+        options = replace(options, source=tags[0], target=tags[1])
         document = await _in(self._files, lambda: read_document(name, data, options))
         texts = [one.text for one in document.texts]
         self.access.check_rate(caller, check_document(texts, limits=self.settings))

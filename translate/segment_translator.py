@@ -372,13 +372,14 @@ def check_text(text: str) -> str:
     if len(text) > MOST_CHARACTERS:
         raise UserError(f"a text has {len(text):,} characters: at most {MOST_CHARACTERS:,} are allowed; split it")
     for word, most in LONGEST_WORDS:
-        if len(text) > most and _longest(word, text) > most and (longest := _longest(word, ANY.masked(text))) > most:
-            raise UserError(f"a word has {longest:,} characters: at most {most:,} are allowed; remove what is not text")
+        if len(text) > most and len(_longest(word, text)) > most < len(longest := _longest(word, ANY.masked(text))):
+            raise UserError(f"a word has {len(longest):,} characters: at most {most:,} are allowed; remove what is not"
+                            f" text ({longest[:20]}...)")
     return text
 
 
-def _longest(word: regex.Pattern[str], text: str) -> int:
-    return max(map(len, word.findall(text)), default=0)
+def _longest(word: regex.Pattern[str], text: str) -> str:
+    return max(word.findall(text), key=len, default="")
 
 
 def check_length(text: str, ids: Sequence[int], *, most: int | None) -> None:

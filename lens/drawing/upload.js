@@ -82,7 +82,12 @@ export function uploadActions({ state, settings, root, set }) {
     const show = (more) => running === request && put({ name, ...more });
     request.upload.onprogress = ({ loaded, total }) => show({ share: loaded / total });
     request.upload.onload = () => show({ share: 1 });
-    request.onload = request.onerror = () => show(answerOf(request, files));
+    request.onload = request.onerror = () => {
+      const answer = answerOf(request, files);
+      show(answer);
+      if (answer.href) setTimeout(() => { if (state.sent?.href === answer.href) set({ sent: { error: html`The server has
+        deleted the translation of <b>${name}</b>. Choose the file again.` } }); }, files.seconds * 1e3);
+    };
     request.open("POST", files.address);
     request.send(form);
     set({ upload: true, menu: null });

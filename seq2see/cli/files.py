@@ -20,6 +20,7 @@ from seq2see.errors import UserError
 from seq2see.training.progress import Progress
 from seq2see.translate import Translation
 
+OFFICE = {"docx", "odt", "pptx", "epub"}  # which are not text
 AT_ONCE = 256  # texts of a document that are translated together
 
 
@@ -88,6 +89,8 @@ def is_lines(path: Path, args: argparse.Namespace) -> bool:
     if extension not in FORMATS and not args.lines:
         raise UserError(f"{path}: files of this format cannot be translated; expected one of {', '.join(FORMATS)};"
                         " if each line is a text, add --lines")
+    if extension in OFFICE and args.lines:
+        raise UserError(f"{path} is not a file of lines; leave --lines out", exit_code=2)
     asked = args.resume or args.jsonl or args.calibrated or "," in (args.target or "")
     return args.lines or (extension == "txt" and (asked or path.stat().st_size > MOST_BYTES))
 
@@ -137,6 +140,10 @@ def check_outputs(files: Sequence[LineFile | Path], outs: Sequence[Path], *, nam
                             " translate standard input instead")
         if out.is_file() and out.is_absolute() and out.parts[1] in ("dev", "proc"):  # /dev/stdout
             raise UserError(f"{out} is redirected to a file, which would be replaced; name that file with -o")
+        extensions = {extension_of(path), extension_of(out)}
+        if isinstance(file, Path) and out.suffix and len(extensions) > 1 and extensions & OFFICE:
+            raise UserError(f"the translation of {path} is a file of the same format; give an -o that ends in"
+                            f" {path.suffix}", exit_code=2)
         if out.resolve() in inputs:
             raise UserError(f"the translation of {path} would overwrite {out}: give another -o", exit_code=2)
         if out.resolve() in seen:

@@ -71,7 +71,7 @@ def router(service: Service) -> APIRouter:
             name, data, caller=caller, source=fields["source"], target=fields["target"],
             model=fields.get("model") or None, options=FileOptions(columns=columns, keys=keys))
         path = PurePosixPath(re.sub(r"\.pot\Z", ".po", name, flags=re.IGNORECASE))  # of a template, a catalogue
-        file = Download(safe_name(f"{path.stem}.{fields['target']}{path.suffix}"), translated, caller.account)
+        file = Download(f"{path.stem}.{fields['target']}{path.suffix}", translated, caller.account)
         own = downloads.add(file, extension=path.suffix.lower().removeprefix("."))
         where = request.url
         return {"translatedFileUrl": f"{where.scheme}://{where.netloc}{settings.root_path}/download_file/{own}"}

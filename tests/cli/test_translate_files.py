@@ -138,6 +138,8 @@ def test_files_are_written_beside_themselves_or_where_asked(copied, tmp_path, mo
     ("a.txt --resume -o out", 1, "out/a.fr.txt is a folder"),
     ("a.txt --lines -o pipe", 1, "pipe is not a regular file, so an interrupted translation could not be resumed"),
     ("a.txt -o dangling", 1, "there is no folder"),
+    ("a.txt -o b.odt", 2, "the translation of a.txt is a file of the same format; give an -o that ends in .txt"),
+    ("a.docx --lines", 2, "a.docx is not a file of lines; leave --lines out"),
 ])  # fmt: skip
 def test_what_is_wrong_is_one_line_and_nothing_is_written(words, code, said, copied, tmp_path, monkeypatch):
     monkeypatch.setitem(formats.FORMATS, "note", "plain_text")
@@ -145,7 +147,7 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, code, said, cop
         (tmp_path / folder).mkdir(parents=True)
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "dangling").symlink_to("none/b.txt")
-    for name in ("a.txt", "b/a.txt", "b/old.txt", "a.note", "a.xyz", "t.csv", "old.txt", "old.fr.txt"):
+    for name in ("a.txt", "b/a.txt", "b/old.txt", "a.note", "a.xyz", "t.csv", "old.txt", "old.fr.txt", "a.docx"):
         (tmp_path / name).write_text("The cat.\n")
     for name in ("latin.txt", "latin.note"):
         (tmp_path / name).write_bytes(b"The cat.\nl\xe9\n")

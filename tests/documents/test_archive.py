@@ -64,7 +64,7 @@ def flipped(data: bytes, name: str) -> bytes:
 
 
 FAULTS = {
-    "no zip": (b"hello", "a.docx is broken"),
+    "no zip": (b"hello", "a.docx is broken, or of another format (save it again as docx): File is not a zip file"),
     "cut off": (DOCX[:5000], "a.docx is broken"),
     "password": (b"\xd0\xcf\x11\xe0" + bytes(600), "has a password, or is in an old Office format"),
     "encrypted": (encrypted(DOCX), "'[Content_Types].xml', which is encrypted"),
@@ -91,14 +91,14 @@ FAULTS = {
     "macros": (named("word/vbaProject.bin"), "a.docx has macros; save the file without macros"),
     "signed": (named("_xmlsignatures/sig1.xml"), "is signed, and a translation would break the signature"),
     "other format": (ODT, "a.docx is broken: it has no [Content_Types].xml"),
-    "pptx as docx": (PPTX, "a.docx has the wrong extension: it has no"),
+    "pptx as docx": (PPTX, "a.docx has the wrong extension, because it is of another format; save it again as docx"),
     "odt as pptx": (ODT, "a.pptx is broken: it has no [Content_Types].xml"),
-    "docx as odt": (DOCX, "a.odt has the wrong extension: its mimetype"),
+    "docx as odt": (DOCX, "a.odt has the wrong extension"),
     "odt with macros": (with_entries(ODT, {"Basic/Standard/M.xml": "x"}), "a.odt has macros"),
     "odt signed": (with_entries(ODT, {"META-INF/documentsignatures.xml": "x"}), "a.odt is signed"),
     "odt password": (with_entries(ODT, {"META-INF/manifest.xml": "<manifest:encryption-data/>"}), "has a password"),
     "odt entities": (with_entries(ODT, {"content.xml": f"{BOMB}<a>&c;</a>"}), "a.odt, content.xml, has a document"),
-    "odt as epub": (ODT, "a.epub has the wrong extension: its mimetype"),
+    "odt as epub": (ODT, "a.epub has the wrong extension"),
     "epub encrypted": (with_entries(EPUB, {"META-INF/encryption.xml": ENCRYPTION.format("http://aes")}),
                        "a.epub is encrypted (digital rights management)"),
     "epub without a book": (with_entries(EPUB, {"META-INF/container.xml": "<container/>"}), "it names no book"),

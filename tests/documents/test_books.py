@@ -113,11 +113,13 @@ def test_other_pages_keep_their_bytes():
 
 
 def test_pages_elsewhere():
-    """Pages may lie anywhere in the file, under names in percent signs; what is on the web stays there."""
+    """Pages may lie anywhere in the file, under names in percent signs, each read once; what is on the web stays
+    there."""
     data = sample("pandoc-3.epub")
     opf = entries_of(data)["EPUB/content.opf"].decode().replace("</manifest>", (
         '<item id="x" href="../a%20b.xhtml" media-type="application/xhtml+xml"/>'
+        '<item id="z" href="../a%20b.xhtml" media-type="application/xhtml+xml"/>'
         '<item id="y" href="https://example.org/c.xhtml" media-type="application/xhtml+xml"/></manifest>'))
     page = AROUND.format(code="utf-8", doctype="", body="<p>elsewhere</p>")
     texts = opened("a.epub", with_entries(data, {"EPUB/content.opf": opf, "a b.xhtml": page})).texts
-    assert "<p>elsewhere</p>" in {one.text for one in texts}
+    assert [one.text for one in texts].count("<p>elsewhere</p>") == 1

@@ -25,7 +25,7 @@ STYLES = "".join(
         ("R", 'officeooo:rsid="001"', ""), ("Sub", 'style:text-position="sub 58%"', ""),
         ("Code", 'fo:color="#000000"', ' style:parent-style-name="Source_20_Text"'),
         ("I", 'fo:font-style="italic"', ""),
-    ])
+    ]) + '<style:style style:name="Listing" style:family="paragraph" style:parent-style-name="Preformatted_20_Text"/>'
 WRITTEN = {  # the entry with a body, and what is around the body there
     "docx": ("word/document.xml", "<w:document {}><w:body>{}</w:body></w:document>"),
     "odt": ("content.xml", f"<office:document-content {{}}><office:automatic-styles>{STYLES}</office:automatic-styles>"
@@ -136,6 +136,7 @@ CASES = [
     ("docx", w("Call ") + w("print", '<w:rStyle w:val="VerbatimChar"></w:rStyle>'), ['Call <code id="0">print</code>'],
      ['Appelle <code id="0">print</code>'], w("Appelle ") + w("print", '<w:rStyle w:val="VerbatimChar"></w:rStyle>')),
     ("docx", w("print the code", '<w:rStyle w:val="VerbatimChar"></w:rStyle>'), [], [], None),
+    ("docx", field("TOC", w("The chapter ") + field("PAGEREF x", w("4"))), ["The chapter"], None, None),
     # Tracked changes: what was inserted is translated, what was deleted is not.
     ("docx", w("My ") + f'<w:ins w:author="A" w:id="4">{w("old ")}</w:ins>'
      + f'<w:ins w:id="5" w:author="A">{w("red")}</w:ins>'
@@ -297,6 +298,25 @@ def test_a_bound_control_of_blocks_stays():
     assert [one.text for one in texts_of("docx", data)] == ["free"]
 
 
+@pytest.mark.parametrize(("kind", "code"), [
+    ("docx", f"<w:p><w:pPr><w:pStyle w:val='{style}'/></w:pPr><w:r><w:t>print it</w:t></w:r></w:p>")
+    for style in ("SourceCode", "HTMLPreformatted")] + [
+    ("odt", f"<text:p text:style-name='{style}'>print <text:span text:style-name='B'>it</text:span></text:p>")
+    for style in ("Preformatted_20_Text", "Listing")])
+def test_paragraphs_of_code_stay(kind, code):
+    assert texts_of(kind, written(kind, code)) == []
+
+
+def test_a_main_part_whose_type_is_that_of_its_extension():
+    """As .NET writes it."""
+    types = entries_of(sample("pandoc.docx"))["[Content_Types].xml"].decode()
+    main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    types = re.sub(r'<Override [^>]*"/word/document.xml"[^>]*>|<Default [^>]*"xml"[^>]*>', "", types)
+    types = types.replace("</Types>", f'<Default Extension="XML" ContentType="{main}"/></Types>')
+    there = opened("a.docx", with_entries(sample("pandoc.docx"), {"[Content_Types].xml": types})).texts
+    assert main in types and set(there) >= set(opened("a.docx", sample("pandoc.docx")).texts)
+
+
 def test_masters_of_slides():
     """The text of a master is on every slide; the prompts of its placeholders are not."""
     master = (f"<p:sldMaster {SPACES}><p:sp><p:nvSpPr><p:nvPr><p:ph/></p:nvPr></p:nvSpPr>"
@@ -317,10 +337,12 @@ def test_charts_and_diagrams(extension, part, kind):
         "</Types>", f'<Override PartName="/x/{part}" ContentType="application/vnd.openxmlformats-officedocument.'
         f'{kind}+xml"/>'
         "</Types>")
-    xml = f"<x {SPACES}><a:p>{a('Rain in the north')}</a:p></x>"
-    document = opened(f"a.{extension}", with_entries(data, {"[Content_Types].xml": types, f"x/{part}": xml}))
+    xml = f"<x {SPACES}><a:p><a:pPr><a:defRPr lang='en'/></a:pPr>{a('Rain in the north')}</a:p></x>"
+    changed = with_entries(data, {"[Content_Types].xml": types, f"x/{part}": xml})
+    document = opened(f"a.{extension}", changed, target="fr")
     there = entries_of(document.write([swapped(one) for one in document.texts]))
     assert b"<a:t>rAIN IN THE NORTH</a:t>" in there[f"x/{part}"]
+    assert b'<a:defRPr lang="fr"/>' in there[f"x/{part}"]
 
 
 def test_strict_files():

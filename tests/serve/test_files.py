@@ -97,6 +97,8 @@ def test_texts_go_as_text_and_as_html_in_batches_and_come_back_in_their_places()
     assert document(service, "\n".join(texts).encode()) == "\n".join(map(str.upper, texts)).encode()
     assert seen == [(3, "text")] * 3 + [(3, "html"), (1, "html")]
     assert (Lines.seen.source, Lines.seen.target) == ("en", "fr")
+    document(service, b"text", source="English", target="French")
+    assert (Lines.seen.source, Lines.seen.target) == ("en", "fr")
 
 
 def test_the_language_of_a_document_is_that_of_its_texts_together():
@@ -270,6 +272,8 @@ def test_a_file_is_translated_and_saved_under_its_name(client):
     assert head == "attachment; filename=\"_t_ _1_; x=_41.fr.LINES\""
     assert urllib.parse.unquote(name) == 'été "1"; x=%41.fr.LINES' and re.fullmatch(r"[\w%.~-]+", name)
     assert url != send(client).json()["translatedFileUrl"]
+    long = client.get(send(client, name="x" * 200 + ".txt").json()["translatedFileUrl"])
+    assert long.headers["content-disposition"].endswith("x.fr.txt")
     for wrong in ("x.txt", "../" + url.rsplit("/", 1)[1], url.rsplit("/", 1)[1][:-1], "%2e%2e%2fpasswd"):
         assert told(client.get(f"/download_file/{wrong}"), 404)
 

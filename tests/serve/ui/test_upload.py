@@ -81,5 +81,14 @@ def test_on_a_phone_a_file_is_dropped_anywhere_and_can_be_cancelled(open_tab):
     assert '"files"' in served
 
 
+def test_a_link_to_a_deleted_file_goes(open_tab, translator):
+    with running({"tiny": lambda: translator}, page=True, download_seconds=1) as server:
+        tab = open_tab(server.url)
+        settled(tab)
+        tab.evaluate(DROP, ["a.txt", "The cat.", 1])
+        says(tab, "The server has deleted the translation of a.txt. Choose the file again.")
+        assert not tab.locator("[data-k=save]").count()
+
+
 def test_a_page_without_a_server_takes_no_files(translator):
     assert "files" not in settings_of(translator)
