@@ -131,7 +131,7 @@ def test_several_sentences_are_looked_at_part_by_part(tab):
 
 def test_a_text_without_words_comes_back_as_it_is(tab):
     type_in(tab, "123 !!!")
-    tab.get_by_text("This text has no words").wait_for()
+    tab.get_by_text("The model cannot read any word of this text").wait_for()
     assert tab.locator(".tgt").inner_text() == "123 !!!"
 
 
@@ -390,11 +390,18 @@ def test_the_beam_tree_has_words_as_the_rest_of_the_page(tab):
 
 @EVERYWHERE
 def test_a_menu_is_inside_the_window_and_alternatives_are_there_at_once(tab):
-    word = tab.locator(".word .big").inner_text()
-    tab.get_by_role("button", name="Alternatives").click()
+    tab.get_by_role("button", name="Next word").click()
+    word, alternatives = tab.locator(".word .big").inner_text(), tab.get_by_role("button", name="Alternatives")
+    alternatives.click()
     tab.locator(".pop [data-do=alternative]").nth(3).wait_for()
     settled(tab)
     assert tab.locator(".word .big").inner_text() == word
+    tab.locator(".pop [data-k=alternative-1]").click()
+    settled(tab)
+    alternatives.click()
+    tab.locator(".pop button[data-value='8']").click()
+    settled(tab)
+    assert tab.locator(".pop [aria-checked=true]").get_attribute("data-value") == "0", "the best of another search"
     tab.keyboard.press("Escape")
     tab.get_by_role("button", name="Show:").click()
     box = tab.locator(".pop").bounding_box()
@@ -436,6 +443,7 @@ def test_it_is_watched_learning(tab):
     tab.get_by_role("button", name="Watch it learn").click()
     tab.get_by_text("The model’s translation after 1 training steps:").wait_for()
     tab.get_by_role("button", name="Pause").click()
+    assert tab.locator(".top-bar .compare").count() == 0, "an unfinished model is compared with none"
     slider = tab.get_by_role("slider", name="Training step")
     slider.focus()
     slider.press("End")
