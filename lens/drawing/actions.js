@@ -3,6 +3,7 @@
 import { forgetErrors } from "./answers.js";
 import { dockActions } from "./dock.js";
 import { copy, exported } from "./export.js";
+import { translates } from "./languages.js";
 import { machineActions } from "./machine.js";
 import { insideActions } from "./machine_inside.js";
 import { isNarrow } from "./markup.js";
@@ -11,15 +12,27 @@ import { tour } from "./tour.js";
 import { hasHeads, headOf } from "./trace.js";
 import { uploadActions } from "./upload.js";
 
+const BEAMS = 4;  // of a search without options
 const WARM = 0.7;  // the temperature that sampling begins with: at 1, small models write many words that do not exist
 
 export function actionsOf(context) {
   const { state, settings, root, set, open, again } = context;
-  const search = (options) => { set({ options }); again(); };
-  const retranslate = ({ dataset }) => { set({ [dataset.do]: dataset.value || null, menu: null }); again(); };
-  const translateBetween = (button) => {
-    if (button.dataset.value) keepLanguage(button.dataset.value);
-    retranslate(button);
+  const { models } = settings, modelOf = (name) => models.find((one) => one.name === name);
+  const begun = () => ({ prefix: state.prefix, forced: state.forced });  // an alternative is one of another list
+  const search = (options) => { set({ options }); open(state.text, begun()); };
+  // The model chosen before stays if it translates between the languages; what the translation began with does not.
+  const translateBetween = ({ dataset }) => {
+    const { source, target } = { source: state.source, target: state.target, [dataset.do]: dataset.value || null };
+    if (dataset.value) keepLanguage(dataset.value);
+    const fits = (one) => one && translates(one, source, target);
+    set({ source, target: models.some(fits) ? target : null, model: fits(modelOf(state.model)) ? state.model : null,
+      menu: null });
+    open(state.text);
+  };
+  const translateBy = ({ dataset: { value } }) => {
+    const { source, target } = state, one = modelOf(value), fits = translates(one, source, target);
+    set({ model: value, source: translates(one, source) ? source : null, target: fits ? target : null, menu: null });
+    open(state.text, fits ? begun() : {});
   };
   return {
     edit: () => set({ editing: true, draft: state.text, menu: null }),
@@ -38,6 +51,12 @@ export function actionsOf(context) {
       const { num_beams, ...rest } = state.options, { alternatives } = settings;
       search(value === "draw" ? { ...rest, temperature: WARM, seed: 1, alternatives } : {});
     },
+    alternatives() {  // asked for when they are wanted: without options there is only the best translation
+      const most = Math.min(BEAMS, settings.alternatives);
+      if (state.busy === "translating" || !traceOf(state) || Object.keys(state.options).length || !(most > 1)) return;
+      set({ options: { alternatives: most } });
+      open(state.text, { ...begun(), word: state.word });
+    },
     beams: ({ dataset: { value } }) =>
       search({ num_beams: +value, alternatives: Math.min(+value, settings.alternatives) }),
     option({ dataset: { name }, value }) {
@@ -46,7 +65,7 @@ export function actionsOf(context) {
     },
     prefix: (input) => open(state.text, { prefix: input.value.trim() || null, menu: null }),
     unforce: () => open(state.text),
-    source: translateBetween, target: translateBetween, model: retranslate,
+    source: translateBetween, target: translateBetween, model: translateBy,
     against({ dataset: { value } }) {
       forgetErrors(state.lab);
       set({ against: value || null, menu: null, model: value ? traceOf(state).record.model : state.model });
@@ -77,7 +96,10 @@ async function copied(root, button, text) {
 export function clicksOf(context) {
   const { state, settings, set, open, choose, note } = context;
   return {
-    menu: (menu) => set({ menu: state.menu === menu ? null : menu }),
+    menu(menu) {
+      set({ menu: state.menu === menu ? null : menu });
+      if (state.menu === "alternatives") context.actions.alternatives();
+    },
     note: (name, { dataset: { value } }) => note(name, value),
     set: (name, { dataset: { value } }) => choose({ [name]: value, menu: name === "view" ? null : state.menu }),
     do: (action, control) => context.actions[action]?.(control),

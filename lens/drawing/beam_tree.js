@@ -50,5 +50,5 @@ function drawn({ steps, hypotheses, length_penalty: penalty }, trace) {
     <ol class="found">${hypotheses.map(([, , text, score]) => html`<li><span ${inLanguage(code)}>${text}</span><span
       class="soft">score ${score.toFixed(3)}</span></li>`)}</ol>
     <p class="fine">The bold path leads to the best translation. A score is the log-probability divided by
-    the length to the power ${penalty}.</p>`;
+    the length${penalty === 1 ? "" : html` to the power ${penalty}`}.</p>`;
 }

@@ -186,7 +186,7 @@ function said(state) {
     return html`<span class="soft">${what}</span> ${chip("cancel", "Cancel")}`;
   }
   if (traceOf(state)) return headline(state);
-  const empty = "This text has no words, so it comes back unchanged.";
+  const empty = "The model cannot read any word of this text, so the text comes back unchanged.";
   return html`<span class="soft">${state.text && !state.busy ? empty : ""}</span>`;
 }
 

@@ -16,17 +16,17 @@ const PAGES = [["explore", "Explore"], ["machine", "Machine"], ["lessons", "Less
 export function header(state, settings) {
   const name = modelOf(state, settings), served = settings.models.find((one) => one.name === name);
   const many = settings.models.length > 1, other = state.theme === "dark" ? "Light mode" : "Dark mode";
+  const [exploring, hasModel] = [state.page === "explore", ["explore", "machine"].includes(state.page)];
   const link = (page, label) => html`<a href="#${page}" data-page="${page}" data-k="page-${page}"
     ${state.page === page ? html`aria-current="page"` : ""}>${label}</a>`;
   return html`<div class="brand">${EYE}<h1>Seq2See</h1><span>The translation model you can see through</span></div>
     ${settings.engine && !settings.embedded && html`<nav aria-label="Pages">${
       PAGES.map(([page, label]) => link(page, label))}</nav>`}
     <span class="push"></span>
-    ${name && opener(state, "model", html`Model: <b>${name}</b> ${many ? icon("down") : ""}`,
+    ${name && hasModel && opener(state, "model", html`Model: <b>${name}</b> ${many ? icon("down") : ""}`,
       html`class="tool second model" ${tipped(modelTip(served, many))}`)}
-    ${compareControl(state, settings)}
-    <button class="tool second tour" data-do="tour" data-k="tour"
-      ${tipped("A short tour of this page")}>${icon("help")}Tour</button>
+    ${exploring && html`${compareControl(state, settings)}<button class="tool second tour" data-do="tour" data-k="tour"
+      ${tipped("A short tour of this page")}>${icon("help")}Tour</button>`}
     <button class="tool second theme" data-do="theme" data-k="theme" ${tipped("Light or dark")}
       aria-label="${other}">${icon("moon")}</button>`;
 }

@@ -28,6 +28,9 @@ const products = (models) => models.flatMap((one) => one.languages);
 export const sourcesOf = (models) => [...new Set(products(models).flatMap(([sources]) => sources))];
 export const targetsOf = (models, source) => [...new Set(products(models)
   .flatMap(([sources, targets]) => !source || sources.includes(source) ? targets : []))];
+// Whether it translates between these languages, null for any; the languages of some models are not known.
+export const translates = ({ languages }, source, target) => !languages.length || languages.some(([sources, targets]) =>
+  (!source || sources.includes(source)) && (!target || targets.includes(target)));
 export const withArticle = (name) => `${/^(?!Uk|Uy)[aeiou]/i.test(name) ? "an" : "a"} ${name}`;
 const RIGHT_TO_LEFT = /^(Adlm|Arab|Hebr|Nkoo|Rohg|Syrc|Thaa)$/;  // scripts
 // Also of codes such as heb_Hebr (NLLB) and ar_AR (mBART).

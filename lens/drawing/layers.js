@@ -25,7 +25,7 @@ function words({ top, ranks, log_probs: logProbs }, trace, piece) {
       <small>${chance(Math.exp(logProb))}</small></td>`;
   };
   const column = ({ pieces: [first], label }) =>
-    html`<th scope="col" class="${first === piece ? "best" : ""}">${label}</th>`;
+    html`<th scope="col" class="${first === piece ? "best" : ""}">${trace.named(label)}</th>`;
   const row = (steps, layer) => html`<tr><th scope="row">after layer ${layer + 1}${
     layer === top.length - 1 ? " (last)" : ""}</th>${steps.map((step, t) => cell(step, layer, t))}</tr>`;
   const head = html`<th scope="col">written</th>${trace.units("target", "tokens").map(column)}`;

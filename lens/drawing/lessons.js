@@ -74,7 +74,7 @@ function contents({ record, own, may_run: mayRun }) {
     ${record.budget === "full" ? "" : WARNING}<div class="chapters">${record.chapters.map(chapter)}</div>
     <p class="fine">${own ? "Run on this machine’s model" : `Run on ${record.run}`}: ${prose(record.model)}.
     Measured with Seq2See ${record.version}, by <code>${record.command}</code>. Seeds: ${record.seeds.join(", ")}.
-    ${mayRun ? html`<button class="chip" data-run>Run on this model</button>` : ""}</p></div>`;
+    ${mayRun ? html`<button class="chip" data-run>Run the lessons here (10 to 20 minutes)</button>` : ""}</p></div>`;
 }
 
 function article(lesson, record, model) {

@@ -101,6 +101,8 @@ const MENUS = {
   },
 };
 
+const LEAST = 240;  // pixels of height that a menu may take, where the window has no room
+
 // Draws the open menu below its button, inside the window; a menu just opened takes the focus.
 export function showMenu(root, state, settings) {
   const pop = root.querySelector(".pop"), button = state.menu && root.querySelector(`[data-menu="${state.menu}"]`);
@@ -110,7 +112,9 @@ export function showMenu(root, state, settings) {
   if (!button) { pop.painted = null; return; }
   paint(pop, html`${MENUS[state.menu](state, settings)}`);
   pop.setAttribute("aria-label", button.textContent.trim());
-  const at = button.getBoundingClientRect(), height = pop.offsetHeight;
+  const at = button.getBoundingClientRect();
+  pop.style.maxHeight = `${Math.max(LEAST, innerHeight - at.bottom - 18, at.top - 18)}px`;
+  const height = pop.offsetHeight;
   putAt(pop, at.left, at.bottom + 6 + height < innerHeight || at.top < height ? at.bottom + 6 : at.top - height - 6);
   if (was === state.menu) return;
   (pop.querySelector("[data-find]") || pop.querySelector("[aria-checked=true]") || pop.querySelector("[role^=menuitem], input, button"))?.focus();

@@ -75,7 +75,7 @@ function source(state, settings) {
   if (isNew(state)) return html`${state.text}`;
   if (!traceOf(state)) return html`<span class="soft">${state.text || invitation(state.source || "en")}</span>`;
   const unknown = new Set((state.reply?.translation?.unknown_words || []).map((one) => one.toLocaleLowerCase()));
-  return parts(state, (one) => one.source, (own) => {
+  return parts(state, state.text, (one) => one.source, (own) => {
     const flip = state.traces.length === 1 ? flipOf(settings, own.source) : null;
     return spans(own.source, own.words("source"), (word) => wordSpan(state, "source", word, unknown), flip);
   });
@@ -89,15 +89,21 @@ function target(state) {
   const trace = traceOf(state);
   if (!trace || (isNew(state) && state.busy === "looking")) return html`${state.reply?.translation?.text || ""}`;
   if (state.moment !== null) return written(state);
-  return parts(state, (one) => one.target, (own) =>
+  return parts(state, state.reply?.translation?.text || "", (one) => one.target, (own) =>
     spans(own.target, own.words("target"), (word) => wordSpan(state, "target", word, null, own)));
 }
 
-function parts(state, textOf, draw) {
+// The parts of a text, the one shown drawn by `draw`, and between them what no model read, such as an emoji.
+function parts(state, text, textOf, draw) {
   const button = (one, i) => html`<button class="part" data-part="${i}" data-k="part-${i}"
     aria-label="Show part ${i + 1}">${textOf(one)}</button>`;
-  return html`${state.traces.map((one, i) =>
-    html`${i ? " " : ""}${i === state.part ? draw(one) : button(one, i)}`)}`;
+  const found = [], drawn = ({ one, i }) => i === state.part ? draw(one) : button(one, i);
+  for (const [i, one] of state.traces.entries()) {
+    const start = text.indexOf(textOf(one), found.at(-1)?.end ?? 0);
+    found.push({ start, end: start + textOf(one).length, one, i });
+  }
+  if (found.some(({ start }) => start < 0)) return listed(found, drawn, " ");
+  return stretches(text.replace(/[\t\r\n]/g, " "), found, (_, one) => drawn(one));
 }
 
 // A text with its words drawn by `draw`; `flip`: the stretch that an example can change, and what it changes to.
@@ -144,34 +150,42 @@ function notes(state, from, settings) {
   }
   if (state.busy === "translating") return "";  // these would be of the text before
   if (hypotheses?.[state.alternative]?.finished === false) return "The translation stops here, at the token limit.";
-  if (other) return otherLanguage(other, from);
+  if (other) return otherLanguage(other, from, hypotheses?.length);
+  const alike = (one, other) => one.toLowerCase() === other.toLowerCase();
+  const unseen = (unknown || []).filter((one, i, all) => all.findIndex((other) => alike(one, other)) === i);
   const named = (words, what = () => "") => html`${listed(words.slice(0, NAMED), (one) => quoted(one, from))}${
     words.length > NAMED ? ` and ${words.length - NAMED} more${what(words.length - NAMED)}` : ""}`;
   const standIns = trace && !isNew(state) ? changed(trace.source, trace.record.source_text) : [];
-  if (unknown?.length) {
-    const guess = unknown.length > 1 ? "Their translations are guesses." : "Its translation is a guess.";
-    said.push(html`The model never saw ${named(unknown, (n) => n > 1 ? " words" : " word")}. ${guess} `);
+  if (unseen.length) {
+    const guess = unseen.length > 1 ? "Their translations are guesses." : "Its translation is a guess.";
+    said.push(html`The model never saw ${named(unseen, (n) => n > 1 ? " words" : " word")}. ${guess} `);
   }
   if (standIns.length) {
-    const read = standIns.map(({ start, end }) => trace.record.source_text.slice(start, end));
-    said.push(html`The model read ${named(read)} in place of protected text. `);
+    const { source_text: read } = trace.record, same = trace.source.toLowerCase() === read.toLowerCase();
+    const words = standIns.map(({ start, end }) => read.slice(start, end)).filter(isOther(trace.source));
+    if (words.length) said.push(html`The model read ${named(words)} in place of protected text. `);
+    else if (same) said.push("The model read the capitals as small letters. ");
   }
-  if (trace && !isNew(state)) said.push(otherModel(state, trace, settings));
+  if (trace && !isNew(state) && !said.length) said.push(otherModel(state, trace, settings));
   return html`${said}`;
 }
+
+// Whether a word is not one of the text, in other capitals or not.
+const isOther = (text) => (word) => /[\p{L}\p{N}]/u.test(word) && !text.toLowerCase().includes(word.toLowerCase());
 
 // That the text has another model than the example, of which the reader may expect the same heads.
 function otherModel({ model: chosen }, { record: { model }, languages: [from, to] }, { models, exampleModel }) {
   const example = models.find(({ name }) => name === exampleModel);
   if (chosen || !example || model === exampleModel || !targetsOf([example], from).includes(to)) return "";
-  return html`<b>${model}</b> translates your text; the example is by <b>${exampleModel}</b>. <button class="chip"
+  return html`<b>${model}</b> translated this text. The examples use <b>${exampleModel}</b>. <button class="chip"
     data-do="model" data-value="${exampleModel}" data-k="example-model">Use ${exampleModel}</button>`;
 }
 
-function otherLanguage(code, from) {
+function otherLanguage(code, from, isTranslated) {
   const own = language(from, from), seems = code === "und" ? html`does not seem to be ${own}`
     : html`seems to be ${language(code)}`;
-  return html`<b class="warn">This text ${seems}.</b> It was read as ${own}, so its translation is a guess.`;
+  return html`<b class="warn">This text ${seems}.</b> It was read as ${own}${
+    isTranslated ? ", so its translation is a guess" : ""}.`;
 }
 
 // What the model wrote at a moment of its training; words that differ from the final translation are underlined.

@@ -2,7 +2,7 @@
 // and the maps of matched heads side by side.
 
 import { answered, scrollable, shown } from "./answers.js";
-import { inLanguage } from "./languages.js";
+import { inLanguage, translates } from "./languages.js";
 import { html, icon, isNarrow, listed, opener, segment, stretches, tipped, unshared } from "./markup.js";
 import { smallMaps } from "./small_map.js";
 import { traceOf } from "./state.js";
@@ -24,9 +24,8 @@ export function rivals(state, { models, comparison }) {
   const trace = traceOf(state), own = trace?.record.model ?? state.model;
   if (comparison) return comparison.models.filter((_, i, all) => i !== all.indexOf(own));
   const [source, target] = trace?.languages ?? [state.source, state.target];
-  const fits = ({ languages }) => !languages.length || languages.some(([sources, targets]) =>
-    (!source || sources.includes(source)) && (!target || targets.includes(target)));
-  return trace ? models.filter((one) => one.name !== own && fits(one)).map(({ name }) => name) : [];
+  const others = models.filter((one) => one.name !== own && translates(one, source, target));
+  return trace ? others.map(({ name }) => name) : [];
 }
 
 // The model that the shown one is compared with, or null.
@@ -36,7 +35,7 @@ export const comparedWith = (state, settings) =>
 // The control beside the choice of the model.
 export function compareControl(state, settings) {
   const others = rivals(state, settings), on = comparedWith(state, settings);
-  if (!others.length) return "";
+  if (!others.length || state.moment !== null) return "";
   const tip = tipped("Compare two models on this sentence: their translations, chances and attention heads");
   const label = (name) => html`<span>Compare${
     name && html`<span class="wide"> with <b>${name}</b></span>`}</span>`;

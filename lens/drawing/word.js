@@ -10,6 +10,8 @@ import { ENDS, bare, hasHeads } from "./trace.js";
 import { averageOf, chance, chanceRange, duration, elided, nth, oneIn, percent, quoted,
   roleName } from "./wording.js";
 
+const SHORT = 7;  // characters of a word that fit beside its place in large type
+
 export function wordPanel(state, settings) {
   const trace = traceOf(state), list = trace.written, [, code] = trace.languages;
   const piece = state.head.kind === "encoder" ? state.word : looking(state);
@@ -17,7 +19,8 @@ export function wordPanel(state, settings) {
   const step = (by, key, label, tip, name) => html`<button class="icon"
     data-word="${list[(at + by + list.length) % list.length].pieces[0]}" data-k="${key}" aria-label="${label}"
     ${tipped(tip)}>${icon(name)}</button>`;
-  return html`<div class="top"><span class="big" ${inLanguage(code)}>${elided(unit.label, 14)}</span>
+  return html`<div class="top"><span class="big ${unit.label.length > SHORT ? "long" : ""}" ${inLanguage(code)}>${
+    elided(unit.label, 14)}</span>
     <span class="second">word ${at + 1} of ${list.length}</span>
     <span class="stepper">${step(-1, "back", "Previous word", "Previous word (,)", "left")}${
       step(1, "on", "Next word", "Next word (.)", "right")}</span></div>
@@ -31,7 +34,7 @@ export function wordPanel(state, settings) {
 
 const headsTip = (trace, unit) => html`“Looked at” shows where a head looked. “Head off” shows what it was needed for:
   each head in turn gives ${averageOf(trace)} instead of its output. The figure is then the chance of the whole word,
-  ↓ lower or ↑ higher than the ${chance(trace.chance(unit))} with all heads. If the model writes another word, that word
+  ↓ lower or ↑ higher than with all heads (${chance(trace.chance(unit))}). If the model writes another word, that word
   is shown. A head matters if switching it off at least halves or doubles the odds of the word, or changes the word.
   Changes above 99.5% or below 0.1% do not count.`;
 

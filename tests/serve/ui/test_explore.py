@@ -131,7 +131,7 @@ def test_several_sentences_are_looked_at_part_by_part(tab):
 
 def test_a_text_without_words_comes_back_as_it_is(tab):
     type_in(tab, "123 !!!")
-    tab.get_by_text("This text has no words").wait_for()
+    tab.get_by_text("The model cannot read any word of this text").wait_for()
     assert tab.locator(".tgt").inner_text() == "123 !!!"
 
 
@@ -383,6 +383,29 @@ def test_the_beam_tree_has_words_as_the_rest_of_the_page(tab):
     tab.locator(".beams text").first.wait_for()
     said = tab.locator(".beams text").evaluate_all("all => all.map((one) => one.firstChild.data)")
     assert {"to French", "Le", "end"} <= set(said) and not [one for one in said if re.search("[▁<>]", one)]
+    assert "divided by the length." in tab.locator(".drawer").inner_text()
+    tab.get_by_role("button", name="What would each layer write?").click()
+    assert tab.locator(".drawer th[scope=col]").last.inner_text() == "end"
+
+
+@EVERYWHERE
+def test_a_menu_is_inside_the_window_and_alternatives_are_there_at_once(tab):
+    tab.get_by_role("button", name="Next word").click()
+    word, alternatives = tab.locator(".word .big").inner_text(), tab.get_by_role("button", name="Alternatives")
+    alternatives.click()
+    tab.locator(".pop [data-do=alternative]").nth(3).wait_for()
+    settled(tab)
+    assert tab.locator(".word .big").inner_text() == word
+    tab.locator(".pop [data-k=alternative-1]").click()
+    settled(tab)
+    alternatives.click()
+    tab.locator(".pop button[data-value='8']").click()
+    settled(tab)
+    assert tab.locator(".pop [aria-checked=true]").get_attribute("data-value") == "0", "the best of another search"
+    tab.keyboard.press("Escape")
+    tab.get_by_role("button", name="Show:").click()
+    box = tab.locator(".pop").bounding_box()
+    assert box["y"] + box["height"] <= 900
 
 
 def test_sampling_begins_at_a_low_temperature(tab):
@@ -420,6 +443,7 @@ def test_it_is_watched_learning(tab):
     tab.get_by_role("button", name="Watch it learn").click()
     tab.get_by_text("The model’s translation after 1 training steps:").wait_for()
     tab.get_by_role("button", name="Pause").click()
+    assert tab.locator(".top-bar .compare").count() == 0, "an unfinished model is compared with none"
     slider = tab.get_by_role("slider", name="Training step")
     slider.focus()
     slider.press("End")
@@ -435,7 +459,7 @@ def test_it_is_watched_learning(tab):
 def test_the_lessons_are_there_at_once(tab):
     tab.get_by_role("link", name="Lessons").click()
     tab.get_by_role("heading", name="Attention, measured").wait_for()
-    assert tab.get_by_role("button", name="Run on this model").count() == 0, "the operator did not allow it"
+    assert tab.locator("[data-run]").count() == 0, "the operator did not allow it"
     tab.get_by_role("link", name="Explore").click()
     assert tab.locator(".w.sel").is_visible()
 
@@ -488,13 +512,63 @@ def test_a_link_to_the_first_sentence_in_another_language_is_followed(open_tab, 
 def test_typed_text_says_that_another_model_translates_it_and_the_example_s_is_one_click_away(open_tab, packaged):
     tab = open_tab(packaged.url)
     settled(tab)
-    assert "translates your text" not in tab.locator(".then").inner_text()
+    assert "translated this text" not in tab.locator(".then").inner_text()
     type_in(tab, "The dog is tired.")
-    tab.locator(".then", has_text="everyday translates your text; the example is by storybook.").wait_for()
+    tab.locator(".then", has_text="everyday translated this text. The examples use storybook.").wait_for()
     tab.locator(".then").get_by_role("button", name="Use storybook").click()
     settled(tab)
     assert "storybook" in tab.locator(".top-bar .model").inner_text()
-    assert "translates your text" not in tab.locator(".then").inner_text()
+    assert "translated this text" not in tab.locator(".then").inner_text()
+    type_in(tab, "The zxqvute is tired.")
+    settled(tab)
+    assert "never saw zxqvute" in tab.locator(".then").inner_text()
+    assert tab.locator(".then button").count() == 0, "one note is enough"
+
+
+def choose(tab, side, name):
+    tab.locator(f".{side}-menu button").click()
+    tab.get_by_role("menuitemradio", name=name).click()
+    settled(tab)
+
+
+def test_another_language_has_its_own_model_beginning_and_best_translation(open_tab, packaged):
+    tab = open_tab(packaged.url)
+    settled(tab)
+    type_in(tab, "The dog is asleep.")
+    settled(tab)
+    best = tab.locator(".tgt").inner_text()
+    choose(tab, "to", "Spanish")
+    assert tab.locator(".then button").count() == 0, "storybook has no Spanish"
+    choose(tab, "to", "French")
+    tab.locator(".then").get_by_role("button", name="Use storybook").click()
+    settled(tab)
+    choose(tab, "to", "German")
+    german = tab.locator(".tgt").inner_text()
+    assert german.startswith("Der Hund") and "everyday" in tab.locator(".top-bar .model").inner_text()
+    choose(tab, "to", "French")
+    tab.get_by_role("button", name="Alternatives").click()
+    tab.locator(".pop [data-k=alternative-1]").click()
+    tab.wait_for_function("best => document.querySelector('.tgt').innerText !== best", arg=best)
+    settled(tab)
+    tab.locator("[data-force]").first.click()
+    tab.get_by_text("Forced:").wait_for()
+    settled(tab)
+    choose(tab, "to", "German")
+    assert tab.locator(".tgt").inner_text() == german and "Forced" not in tab.locator(".then").inner_text()
+    tab.locator("[data-menu=model]").click()
+    tab.get_by_role("menuitemradio", name="storybook").click()
+    settled(tab)
+    assert tab.locator(".tgt").inner_text().startswith("Le chien"), "storybook has no German"
+
+
+def test_controls_of_explore_are_not_on_the_pages_where_they_do_nothing(open_tab, packaged):
+    tab = open_tab(packaged.url)
+    settled(tab)
+    controls = tab.locator(".top-bar :is(.model, .compare, .tour)")
+    assert controls.count() == 3
+    for page, left in (("Machine", 1), ("Lessons", 0), ("Story", 0)):
+        tab.get_by_role("link", name=page, exact=True).click()
+        assert controls.count() == left, page
 
 
 def test_two_models_are_laid_side_by_side(open_tab, packaged, server):
@@ -569,6 +643,28 @@ def test_text_that_the_model_does_not_read_is_flagged(tab, text, said):
     settled(tab)
     note = tab.locator(".then").inner_text()
     assert said in note if said else "seems to be" not in note
+    if "Chinese" in note:
+        assert "guess" not in note and "comes back unchanged" in tab.locator(".say").inner_text()
+
+
+def test_what_no_model_read_is_shown_with_the_text_and_its_translation(open_tab, packaged):
+    tab = open_tab(packaged.url)
+    settled(tab)
+    text = "I love pizza \N{SLICE OF PIZZA}"
+    type_in(tab, text)
+    settled(tab)
+    assert tab.locator(".src").inner_text() == text and tab.locator(".tgt").inner_text()[-1] == text[-1]
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("WHERE IS THE TRAIN STATION", "The model read the capitals as small letters."),
+    ("it\N{RIGHT SINGLE QUOTATION MARK}s \N{LEFT DOUBLE QUOTATION MARK}fine\N{RIGHT DOUBLE QUOTATION MARK}", None),
+    ("Where is zxqvute? Zxqvute is here.", "The model never saw zxqvute. Its")])  # fmt: skip
+def test_a_note_names_what_the_model_read(tab, text, said):
+    type_in(tab, text)
+    settled(tab)
+    note = tab.locator(".then").inner_text()
+    assert said in note if said else "The model" not in note
 
 
 def test_every_underline_in_the_texts_has_its_legend(tab):
