@@ -1,8 +1,8 @@
 """Agreement with a glossary term: nouns that can stand in for it, and the form of the word before it.
 
 A model that reads a noun of the term's gender and number writes the right article and adjectives around it (`la lampe
-rouge` for `la voiture rouge`).  The gender is guessed from the ending.  The guess is right for 92 % of the nouns in
-Spanish sentences of Tatoeba, 86 % in French, and 60 % in German.
+rouge` for `la voiture rouge`).  The gender is guessed from the ending.  After an article in the clean lines of
+tatoeba-test, the guess is right for 99 % of Spanish nouns, 95 % of German and 93 % of French ones.
 """
 
 from __future__ import annotations
