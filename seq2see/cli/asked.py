@@ -46,7 +46,10 @@ class Asked:
         if args.glossary:
             from seq2see.translate.glossary import read_glossary
 
-            options["glossary"] = read_glossary(args.glossary)
+            options["glossary"] = glossary = read_glossary(args.glossary)
+            if "," in (args.target or "") and any(term != target for term, target in glossary.pairs):
+                raise UserError(f"{args.glossary} translates terms to one language; run the command once for each"
+                                " target", exit_code=2)
         with only_results_on_stdout():
             translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device,
                                                     threads=threads, trust_remote_code=args.trust_remote_code)

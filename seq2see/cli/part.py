@@ -71,7 +71,7 @@ class Part:
                             " to start again")
         for name, now in self.about.items():
             if before.get(name) != now:
-                then = "another input" if name in ("lines", "sha256") else f"{name} {before.get(name)!r}, not {now!r}"
+                then = "another input" if name in ("lines", "sha256") else f"{name} {_told(before.get(name), now)}"
                 raise UserError(f"{self.path} was begun with {then}; repeat the command that began it, or delete"
                                 f" {self.path} to start again")
 
@@ -100,6 +100,15 @@ class Part:
         if self.path.exists() and self.path.stat().st_size == 0:
             self.record.unlink(missing_ok=True)
             self.path.unlink()
+
+
+def _told(before: Any, now: Any) -> str:
+    """Two values, as a reader writes them; of options those that differ, of checksums the beginnings."""
+    if isinstance(before, dict):
+        before, now = ([f"{name} {str(value)[:12]}" for name, value in one.items() if other.get(name) != value]
+                       for one, other in ((before, now), (now, before)))
+    return ", not ".join(", ".join("-".join(each) if isinstance(each, list) else str(each) for each in one) or "none"
+                         if isinstance(one, list) else str(one)[:40] for one in (before, now))
 
 
 def digest_of(path: Path) -> str:

@@ -290,7 +290,10 @@ def test_a_glossary_is_read_before_the_model(copied, tmp_path):
     (tmp_path / "terms.tsv").write_text("cat\tchat\nno tab\n")
     code, out, err = copied("a.txt", "--glossary", "terms.tsv")
     assert (code, out, err.count("\n")) == (2, "", 1) and "row 2" in err and "terms.tsv" in err
-    assert not (tmp_path / "a.fr.txt").exists()
+    (tmp_path / "terms.tsv").write_text("GitHub\tGitHub\ncat\tchat\n")
+    code, out, err = copied("a.txt", "--glossary", "terms.tsv", "--to", "fr,de")
+    assert (code, out, err.count("\n")) == (2, "", 1) and "terms.tsv translates terms to one language" in err
+    assert not list(tmp_path.glob("a.*.txt"))
 
 
 def test_a_file_that_changes_meanwhile_is_no_result(tmp_path, monkeypatch):
@@ -342,9 +345,9 @@ def test_only_the_same_is_resumed(copied, tmp_path, monkeypatch):
     begun()
     code, out, err = copied(*again)
     assert code == 1 and "b.txt.part has 1 lines of an unfinished translation; continue with --resume, or delete" in err
-    for options, said in ((("--num-beams", "3"), "not {'num_beams': '3', 'alternatives': '1'}"),
-                          (("--jsonl",), "begun with form [], not ['jsonl']"),
-                          (("--keep", "x"), "not {'keep': 'x', 'alternatives': '1'}")):
+    for options, said in ((("--num-beams", "3"), "begun with options none, not num_beams 3;"),
+                          (("--jsonl",), "begun with form none, not jsonl"),
+                          (("--keep", "x"), "begun with options none, not keep x;")):
         code, out, err = copied(*again, "--resume", *options)
         assert code == 1 and said in err and err.endswith(
             "; repeat the command that began it, or delete b.txt.part to start again\n")

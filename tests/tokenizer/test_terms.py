@@ -128,7 +128,9 @@ def test_a_term_that_the_model_writes_is_not_replaced():
     ("fr", "au ", "hôtel", "à l'"), ("fr", "au ", "hamburger", "au "), ("fr", "la ", "la gare", ""),
     ("fr", "au ", "la gare", "à "), ("fr", "cet ", "livre", "ce "), ("de", "zum ", "der Bahnhof", "zu "),
     ("fr", "une ", "armoire", "une "), ("en", "a ", "apple", "an "), ("en", "an ", "car", "a "),
-    ("es", "y ", "información", "e "), ("de", "die ", "der Bahnhof", ""), ("hi", "le ", "armoire", "le "),
+    ("es", "y ", "información", "e "), ("es", "de la ", "área", "del "), ("es", "una ", "águila", "un "),
+    ("es", "la ", "almohada", "la "), ("fr", "le ", "hébergement", "l'"), ("fr", "le ", "héros", "le "),
+    ("fr", "l' ", "historique", "l'"), ("de", "die ", "der Bahnhof", ""), ("hi", "le ", "armoire", "le "),
 ])  # fmt: skip
 def test_the_word_before_a_term_fits_it(language, before, term, expected):
     assert fitted(before, term, language=language) == expected
@@ -138,6 +140,15 @@ def test_nouns_have_the_gender_and_number_of_the_term():
     languages = {"source": "en", "target": "de"}
     assert next(nouns("Wohnung", "flat", **languages)) == "lamp"
     assert next(nouns("Mädchen", "girls", **languages)) == "books"
+    assert next(nouns("Nutzungsbedingungen", "terms of use", **languages)) == "lamps"
+    french = {"source": "en", "target": "fr"}
+    assert next(nouns("pantalon", "trousers", **french)) == "book"
+    assert next(nouns("voix", "voices", **french)) == "lamps"
+    assert next(nouns("lave-linge", "washing machine", **french)) == "book"
+    assert next(nouns("sistema", "software", source="en", target="es")) == "book"
+    assert next(nouns("clave", "password", source="en", target="es")) == "lamp"
+    assert next(nouns("Kennwort", "password", **languages)) == "book" and next(
+        nouns("Antwort", "reply", **languages)) == "lamp"
     assert "Bücher" in forms("books", **languages) and forms("Anna", **languages) == ["Anna"]
 
 
@@ -145,7 +156,9 @@ def test_nouns_have_the_gender_and_number_of_the_term():
     ("fr", "une belle ", "jardin", True), ("fr", "un ", "jardin", False), ("fr", "mon ", "armoire", False),
     ("fr", "mon ", "voiture", True), ("es", "los ", "páginas", True), ("de", "Der ", "Kundin", True),
     ("de", "mit der ", "Kundin", False), ("de", "einem ", "Wohnung", True), ("de", "die ", "Tisch", False),
-    ("hi", "une ", "jardin", False),
+    ("hi", "une ", "jardin", False), ("fr", "la ", "clauses du marché", True), ("fr", "les ", "clauses", False),
+    ("es", "buen ", "pila", True), ("de", "dieser ", "Handy", True), ("de", "eine ", "Tisch", True),
+    ("de", "das ", "Handy", False),
 ])  # fmt: skip
 def test_an_article_of_the_other_gender_disagrees(language, before, term, expected):
     assert disagrees(before, term, language=language) is expected
