@@ -1,8 +1,9 @@
 """Agreement with a glossary term: nouns that can stand in for it, and the form of the word before it.
 
 A model that reads a noun of the term's gender and number writes the right article and adjectives around it (`la lampe
-rouge` for `la voiture rouge`).  The gender is guessed from the ending.  After an article in the clean lines of
-tatoeba-test, the guess is right for 99 % of Spanish nouns, 95 % of German and 93 % of French ones.
+rouge` for `la voiture rouge`).  The gender is guessed from the ending, and known for common nouns that do not follow
+theirs.  In tatoeba-test, of nouns that stand at least five times after an article, the guess is right for 99 % of the
+occurrences in Spanish (336 nouns), 95 % in German (38) and 93 % in French (216).
 """
 
 from __future__ import annotations
