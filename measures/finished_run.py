@@ -59,7 +59,8 @@ def measure_run(run: Path) -> None:
             result.save(run / measure.file)
             report(f"wrote {run / measure.file}")
         except Exception as error:
-            later = f"; to measure this: {measure.command}" if measure.command else ""
+            command = measure.command + " --data PAIRS" * (measure.most < measure.least)  # the run has too few
+            later = f"; to measure this: {command}" if measure.command else ""
             report(f"not measured: {measure.name} ({reason_of(error)}){later}")
     show_measurements(run)
     shutil.rmtree(run / FOLDER, ignore_errors=True)

@@ -123,13 +123,25 @@ def check_folder(folder: Path) -> dict[str, Any]:
         if (folder / name).exists():
             raise UserError(f"{folder} has {name}: {remedy}")
     if not path.is_file():
-        raise UserError(f"{folder} has no config.json: it is empty, incomplete, or not a checkpoint")
+        raise UserError(unfinished(folder) or f"{folder} has no config.json: it is empty, incomplete, or not a"
+                                              " checkpoint")
     for pointer in filter(_is_pointer, sorted(folder.iterdir())):
         raise UserError(f"{pointer} is a Git LFS pointer, not the file itself: run git lfs pull in {folder}")
     config = read_json(path)
     if not isinstance(config.get("model_type"), str):
         raise UserError(f"{path} has no model_type: expected the config of a transformers model")
     return config
+
+
+def unfinished(folder: Path) -> str | None:
+    """A message about a run whose training was interrupted; None for any other folder."""
+    from seq2see.training.checkpoints import newest_model, numbered
+
+    if (folder / "config.json").exists() or not ((folder / "run.yaml").is_file() or numbered(folder)):
+        return None
+    newest = newest_model(folder)
+    return (f"the training of {folder} has not finished; to finish it, repeat its command with training.resume=true"
+            + (f", or use its newest checkpoint, {newest}" if newest else ""))
 
 
 def _is_pointer(path: Path) -> bool:

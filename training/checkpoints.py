@@ -62,6 +62,16 @@ def numbered(output_dir: Path) -> list[Path]:
     return sorted(found, key=step_of, reverse=True)
 
 
+def newest_model(output_dir: Path) -> Path | None:
+    """The newest checkpoint that every command can open, unlike those of an adapter."""
+    from .config import load_record
+
+    with suppress(UserError):  # no record, or a damaged one
+        if load_record(output_dir / "run.yaml").model.lora:
+            return None
+    return next((folder for folder in numbered(output_dir) if (folder / "config.json").is_file()), None)
+
+
 def step_of(folder: Path) -> int:
     return int(folder.name.rpartition("-")[2])
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
-from seq2see.folders import local_folder
+from seq2see.folders import local_folder, unfinished
 from seq2see.json_files import read_json
 
 
@@ -14,7 +14,7 @@ def model_type(folder: Path) -> str:
     """The type of the model in a folder; UserError where there is none."""
     path = folder / "config.json"
     if not path.is_file():
-        raise UserError(f"{folder} has no config.json: give the folder of a model")
+        raise UserError(unfinished(folder) or f"{folder} has no config.json: give the folder of a model")
     return str(read_json(path).get("model_type"))
 
 

@@ -62,6 +62,6 @@ class Pace(TrainerCallback, ExportableState):
         items = [f"step {state.global_step}/{state.max_steps}"]
         items += [f"{name} {value:,.0f}" if value >= 1000 else f"{name} {value:.4g}" for name, value in logs.items()]
         done, left = state.global_step - self.first_step, state.max_steps - state.global_step
-        if done and left:
+        if done and left and "train_runtime" not in logs:  # which is logged at the end, even if that is early
             items.append(f"{duration((time.perf_counter() - self.begun) / done * left)} left")
         print("  ".join(items), file=sys.stderr, flush=True)

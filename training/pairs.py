@@ -163,8 +163,8 @@ def clean(data: DataConfig, part: Part, skipped: Counter[str]) -> Iterator[Pair]
     if faults and data.on_invalid == "error":
         fault, count = faults.most_common(1)[0]
         raise UserError(
-            f"{part.where}, line {first[fault]}: {fault} ({count} such pairs, {faults.total()} invalid pairs in total);"
-            " correct the file, or skip such pairs with data.on_invalid=skip"
+            f"{part.where}, line {first[fault]}: {fault} (invalid pairs: {faults.total()}); correct"
+            " the file, or skip such pairs with data.on_invalid=skip"
         )
     if doubled == count >= DOUBLED:
         raise UserError(f"{part.where}: both sides of all {count} pairs are the same text; expected translations")

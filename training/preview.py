@@ -11,8 +11,10 @@ from collections.abc import Iterator
 
 import transformers
 
+from seq2see.errors import UserError
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from .batching import EncodedPairs, plan_epoch
+from .checks import check_output
 from .config import RunConfig
 from .run import prepare
 from .starting import training_set
@@ -25,7 +27,13 @@ def preview(config: RunConfig) -> None:
     train, model, arguments = training_set(prepared, config), prepared.model, prepared.arguments
     batches = plan_epoch(train.lengths(), max_tokens=arguments.max_tokens, seed=arguments.seed, epoch=0)
     steps = arguments.max_steps if arguments.max_steps > 0 else math.ceil(arguments.num_train_epochs * len(batches))
-    start = f"would resume from {prepared.checkpoint}" if prepared.checkpoint else "would start"
+    how = f"resume from {prepared.checkpoint}" if prepared.checkpoint else "start"
+    start = f"the run in {config.output} would {how}"
+    if not arguments.resume:
+        try:
+            check_output(config.output)
+        except UserError as error:
+            start = f"this training would not start: {error}"
     print(config.to_yaml())
     for line in [
         f"model: {model.num_parameters():,} parameters ({model.num_parameters(only_trainable=True):,} trained),"
@@ -33,7 +41,7 @@ def preview(config: RunConfig) -> None:
         f"steps: {steps:,} (one batch each); an epoch of {len(train.pairs):,} pairs has {len(batches):,} batches",
         *filter(None, [arguments.warm_up_remark(steps)]),
         *describe_examples(train.pairs, prepared.tokenizer),
-        f"dry run, nothing was trained; the run in {config.output} {start}",
+        f"dry run, nothing was trained; {start}",
     ]:
         print(f"# {line}")
 

@@ -78,8 +78,9 @@ def find_part(data: DataConfig, split: str, *, seed: int = 0, optional: Sequence
             raise UserError(f"{kind} has the splits train, val and test, not {split!r}", exit_code=2)
         return _storybook(split, languages, seed) if kind == "storybook" else _phrasebook(split, languages)
     if kind == "nowhere":
+        problem = "is of an unknown format" if Path(str(data.path)).is_file() else "does not exist"
         raise UserError(
-            f"data.path {data.path!r} does not exist; give a folder, a table ({', '.join(TABLES)}), parallel text files"
+            f"data.path {data.path!r} {problem}; give a folder, a table ({', '.join(TABLES)}), parallel text files"
             f" ({', '.join(f'NAME.{language}' for language in languages)}), {', '.join(BUILT_IN)},"
             " or a Hub dataset as owner/name"
         )
@@ -412,9 +413,10 @@ def _parsed(line: str) -> Any:
     if isinstance(line, Fault):
         return line
     try:
-        return json.loads(line, object_pairs_hook=_object) if line.strip() else None
+        row = json.loads(line, object_pairs_hook=_object) if line.strip() else None
     except (ValueError, RecursionError):
         return Fault("not JSON (expected one object per line)")
+    return row if isinstance(row, dict | Fault | None) else Fault("no JSON object (expected one object per line)")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Fault:

@@ -6,6 +6,8 @@ from typing import Any
 
 from transformers import EarlyStoppingCallback, TrainerControl, TrainerState
 
+from .progress import report
+
 
 class EarlyStopping(EarlyStoppingCallback):
     """transformers' callback, which also counts on where an interrupted training left off.
@@ -19,3 +21,9 @@ class EarlyStopping(EarlyStoppingCallback):
             setattr(self, name, value)
         if self.early_stopping_patience_counter >= self.early_stopping_patience:
             control.should_training_stop = True
+
+    def on_evaluate(self, args: Any, state: TrainerState, control: TrainerControl, metrics: Any, **kwargs: Any) -> None:
+        super().on_evaluate(args, state, control, metrics, **kwargs)
+        if self.early_stopping_patience_counter >= self.early_stopping_patience:
+            report(f"stopping early, at step {state.global_step}: {self.early_stopping_patience} evaluations without a"
+                   f" better {args.metric_for_best_model} (training.patience)")

@@ -13,7 +13,9 @@ def is_finished(run: Path) -> bool:
 
 def is_begun(run: Path) -> bool:
     """Whether a training was begun there; UserError for a folder that holds something else."""
-    begun = (run / "run.yaml").is_file()
+    from .config import load_record
+
+    begun = (run / "run.yaml").is_file() and load_record(run / "run.yaml").data.path == "storybook"
     if run.is_dir() and any(item.name != ".lock" for item in run.iterdir()) and not begun:
         raise UserError(f"{run} is not empty and has no storybook run; show a finished model with `seq2see serve"
                         f" {run}`,"

@@ -11,7 +11,7 @@ def run(args: argparse.Namespace) -> int:
     config = check_command(args)
     from seq2see.measures.finished_run import measure_run  # these import torch, which takes seconds
     from seq2see.measures.training_replay import can_be_replayed
-    from seq2see.training.checkpoints import numbered
+    from seq2see.training.checkpoints import newest_model, numbered
     from seq2see.training.moments import MOMENTS
     from seq2see.training.preview import preview
     from seq2see.training.progress import is_first, report
@@ -24,7 +24,9 @@ def run(args: argparse.Namespace) -> int:
         run_experiment(config, moments=MOMENTS if not args.no_measures and can_be_replayed(config) else 0)
     except (KeyboardInterrupt, SystemExit) as stopped:
         how = "to continue" if numbered(config.output) else "no checkpoint was written yet; to start again"
-        report(f"stopped; {how}, repeat the command with training.resume=true (run folder {config.output})")
+        newest = newest_model(config.output)
+        report(f"stopped; {how}, repeat the command with training.resume=true (run folder {config.output})"
+               + (f"; to use the model as it is, open {newest}" if newest else ""))
         if isinstance(stopped, SystemExit):
             raise
         return 130

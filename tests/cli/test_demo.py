@@ -99,7 +99,10 @@ def test_what_cannot_work_is_told_before_any_training(launched, command):
     Path("opus").mkdir()
     Path("opus/config.json").write_text("{}")  # a folder of something else is left alone
     Path("notes.txt").touch()
+    Path("mine").mkdir()
+    Path("mine/run.yaml").write_text("data: {path: mine.csv}")  # an interrupted training of something else
     for argv, told in ((("--run", "opus", "--port", 0), "seq2see serve opus"),
+                       (("--run", "mine", "--port", 0), "has no storybook run"),
                        (("--run", "notes.txt", "--port", 0), "File exists: notes.txt"),
                        (("--run", "storybok", "--port", 0), "did you mean storybook?"),
                        (("--run", "rnus/mine", "--port", 0), "in a new folder: --run runs/mine")):  # fmt: skip

@@ -14,6 +14,7 @@ from seq2see.lens.intervals import agreement
 from seq2see.measures import aligner as align
 from seq2see.measures.gold import groups_of, in_halves
 from seq2see.measures.held_out_pairs import data_of, held_out_pairs
+from seq2see.measures.previous import with_roles
 from seq2see.storybook import Storybook, generate
 from seq2see.tokenizer.links import from_pharaoh
 from seq2see.translate.loaded_checkpoint import fingerprint
@@ -190,6 +191,8 @@ def test_what_replaces_measurements_that_come_with_a_model_says_so_and_keeps_wha
     assert ("next" in {one.role for one in roles[tuple(head)]}) == any(
         one["role"] == "next" for one in json.loads((kept / "heads.json").read_text())["heads"][0]["roles"])
     assert translator.measurements.nouns == {("cat", "chat", "m")}
+    retrained = report | {"weights": "others", "roles": []}
+    assert with_roles(retrained, translator.measurements) == retrained
 
 
 # --- storybook

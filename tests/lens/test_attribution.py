@@ -3,6 +3,7 @@ gradients, and other inputs for what is taken away.  It reads embeddings as argu
 """
 
 import copy
+import re
 from functools import partial
 from unittest.mock import patch
 
@@ -15,6 +16,7 @@ import torch
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import attribute, trace_texts
+from seq2see.lens.attribution import WordAttribution
 from seq2see.lens.attribution_methods import METHODS, Output, attributed, every_step
 from seq2see.lens.teacher_forcing import decoder_start
 
@@ -290,6 +292,9 @@ def test_a_contrast_is_explained_where_the_tokens_differ_first(translator):
     assert il.target_ids[:step] == elle.target_ids[:step] and il.target_ids[step] != elle.target_ids[step]
     assert one.values[0] == HELD(il.log_probs[step] - elle.log_probs[step], abs=1e-4)
     assert str(one).startswith("il (not elle): ") and " (written) " in str(one) and "not 'elle'" in repr(one)
+    words = WordAttribution(one.by_words().rows[:1], one.by_words().sources[:2], one.by_words().inputs[:1],
+                            np.array([[[9, 9]], [[1, -3]]]), np.array([[[9]], [[2]]]), None)
+    assert re.findall(r"[+-]\d\.\d\d", str(words)) == ["-3.00", "+2.00", "+1.00"]  # of the last layer, by size
     turned = attribute(translator, TEXT, SENTENCE.replace("il", "elle", 1), method="input_x_gradient", target="elle",
                        contrast="il")
     np.testing.assert_allclose(turned.source, -one.source, atol=1e-4)

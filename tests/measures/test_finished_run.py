@@ -129,6 +129,7 @@ def test_what_fails_costs_a_line_and_not_the_others(
 
     def measures(translator: Translator, *, full: bool) -> Iterator[Measure]:
         yield Measure("luck", "luck.json", fail, few=1, least=1, most=1, command="seq2see luck RUN")
+        yield Measure("tact", "tact.json", fail, few=1, least=2, most=1, command="seq2see tact RUN")
         yield taking(clock, 0.1, most=100)
         yield taking(clock, 8.0)
 
@@ -136,6 +137,8 @@ def test_what_fails_costs_a_line_and_not_the_others(
     measure_run(run)
     assert capsys.readouterr().err.splitlines()[1:] == [
         "not measured: luck (no memory); to measure this: seq2see luck RUN",
+        "not measured: tact (at least 2 sentences are needed; there are 1); to measure this: seq2see tact RUN --data"
+        " PAIRS",
         "patience: 100 sentences, about 0:00:10",
         f"wrote {run / 'patience.json'}",
         "not measured: patience (189.0 s are left, too little for 20 sentences)",

@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, GenerationConfig
 
 from seq2see import Translator
+from seq2see.training.checkpoints import newest_model
 from seq2see.training.metrics import score
 from .. import published
 from .foreign_models import FAMILIES, PAIRS, read, tune, write_table
@@ -59,6 +60,7 @@ def test_an_adapter_resumes_exactly(base, data, tmp_path):
     whole, resumed = tmp_path / "whole", tmp_path / "resumed"
     settings = [*EACH_STEP, "training.max_steps=4", "model.lora=2", "model.dropout=0.3", "training.ema_decay=0.5"]
     assert tune(base, data, whole, *settings) == 0
+    assert newest_model(whole) is None  # its checkpoints are adapters
     shutil.copytree(whole / "checkpoint-2", resumed / "checkpoint-2")
     assert tune(base, data, resumed, *settings, "training.resume=true") == 0
     for file in ("model.safetensors", "adapter/adapter_model.safetensors"):

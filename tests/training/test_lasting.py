@@ -11,6 +11,7 @@ import torch
 from filelock import FileLock
 from transformers import Seq2SeqTrainer
 
+from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.training import checkpoints
 from seq2see.training.checkpoints import newest_intact_checkpoint
@@ -121,7 +122,7 @@ def evaluations_of(run: Path) -> list[tuple[int, float]]:
     ("within an epoch", signal.SIGINT, 130), ("at the end of an epoch", signal.SIGTERM, 143),
 ])  # fmt: skip
 def test_a_signal_saves_and_says_how_to_go_on_and_the_end_is_the_same(
-    toy, at, capfd, uninterrupted, where, number, code
+    toy, at, capfd, uninterrupted, tmp_path, where, number, code
 ):
     an_epoch = evaluations_of(uninterrupted)[0][0]
     step = 2 * an_epoch - 1 - (where == "within an epoch")  # it is heeded in the step after this one
@@ -133,6 +134,10 @@ def test_a_signal_saves_and_says_how_to_go_on_and_the_end_is_the_same(
     said = capfd.readouterr().err
     assert "stopping after this step, with a checkpoint" in said and "stopped; to continue, " in said.splitlines()[-1]
     at(0, None)
+    newest = tmp_path / "run" / f"checkpoint-{step + 1}"
+    assert said.endswith(f"open {newest}\n") and Translator.from_pretrained(newest)
+    with pytest.raises(UserError, match=f"run has not finished; .*training.resume=true, or use .*, {newest}$"):
+        Translator.from_pretrained(tmp_path / "run")
     done, folder = toy("run", "training.resume=true")
     assert done == 0
     assert f"resuming from {folder}/checkpoint-{step + 1}\n" in capfd.readouterr().err
@@ -163,13 +168,15 @@ def test_a_run_that_had_ended_takes_no_further_step(make_trainer):
     assert all(torch.equal(*both) for both in zip(before, resumed.model.parameters(), strict=True))
 
 
-def test_evaluations_without_a_gain_are_counted_over_an_interruption(make_trainer):
+def test_evaluations_without_a_gain_are_counted_over_an_interruption(make_trainer, capsys):
     settings = {
         "patience": 3, "eval_strategy": "steps", "eval_steps": 1, "save_strategy": "steps", "save_steps": 1,
         "max_steps": 50, "load_best_model_at_end": True, "learning_rate": 0.0, "save_total_limit": None,
     }  # fmt: skip
     trainer = make_trainer(**settings)
     trainer.train()
+    *_, why, end = capsys.readouterr().err.splitlines()
+    assert why.startswith("stopping early, at step 4: 3 evaluations without a better loss") and " left" not in end
     for step in (3, 4):
         resumed = make_trainer(**settings)
         resumed.train(resume_from_checkpoint=f"{trainer.args.output_dir}/checkpoint-{step}")

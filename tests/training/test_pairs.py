@@ -127,17 +127,19 @@ def unequal(folder: Path) -> str:
 FAULTS = {
     "unequal line counts": (unequal, r"train\.en has 3 lines, but .*train\.fr has 2"),
     "an empty side": (written("a.tsv", "en\tfr\nx\ty\nx\t \n\ty\n"),
-                      r"a\.tsv, line 3: an empty side \(2.*on_invalid=skip"),
+                      r"a\.tsv, line 3: an empty side \(invalid pairs: 2\); correct .*on_invalid=skip"),
     "a long line": (written("a.tsv", f"en\tfr\nx\ty\n{'x' * 100_000}\ty\n"), r"line 3: a side longer than.*1000"),
     "not UTF-8": (written("a.tsv", b"en\tfr\nok\tok\ncaf\xe9\tcaf\xe9\n"), r"line 3: a byte that is not UTF-8.*on_inv"),
     "UTF-16": (written("a.tsv", "en\tfr\nx\ty\n".encode("utf-16")), r"a\.tsv: not UTF-8 but UTF-16"),
     "missing file": (lambda folder: str(folder / "no.tsv"), r"no\.tsv' does not exist; give a folder"),
+    "another format": (written("a.txt", "x\ty\n"), r"a\.txt' is of an unknown format; give a folder"),
     "missing column": (written("a.tsv", "en\tde\nx\ty\n"), r"a\.tsv, line 1: expected .*en, fr, found 'en, de'"),
     "a torn row": (written("a.tsv", "en\tfr\nx\ty\nx\n"), r"a\.tsv, line 3: expected 2 columns as in line 1, found 1"),
     "not CSV": (written("a.csv", 'en,fr\na,b\n"c,d\ne,f\n'), r"a\.csv, line 3: not CSV \(.*\); correct the row that"),
     "semicolons": (written("a.csv", "fr;en\nTiens, toi;You\n"), r"a\.csv, line 1: .* semicolons.* as a \.tsv"),
     "semicolons, quoted": (written("a.csv", '"x, y; z";"y"\n'), r"a\.csv, line 1: .* semicolons, expected commas"),
     "not JSON": (written("a.jsonl", '{"en": "x", "fr": "y"}\n{"en":\n'), r"a\.jsonl, line 2: not JSON"),
+    "a JSON array": (written("a.json", '[{"en": "x", "fr": "y"}]\n'), r"a\.json, line 1: no JSON object \(exp"),
     "JSON without a key": (written("a.jsonl", '{"en": "x"}\n'), r"a\.jsonl, line 1: no text for en, fr"),
     "not Parquet": (written("a.parquet", "en,fr\n"), r"cannot read .*a\.parquet"),
     "cut gzip": (written("a.tsv.gz", gzip.compress(b"en\tfr\n" + b"abc\tdef\n" * 1000)[:-20]), r"cannot read .*a\.tsv"),
@@ -246,7 +248,8 @@ def test_rows_that_cannot_be_read_may_be_skipped_and_are_counted(tmp_path):
         (table, {"a byte that is not UTF-8, or half a character": 1, "an empty side": 1,
                  "expected 2 columns as in line 1, found 1": 1}),
         (lines, {"no text for en, fr; name the keys by these codes, or source and target, or set data.source and"
-                 " data.target": 4,
+                 " data.target": 3,
+                 "no JSON object (expected one object per line)": 1,
                  "not JSON (expected one object per line)": 2}),
     ):
         skipped, settings = Counter(), data(path, on_invalid="skip")

@@ -20,6 +20,9 @@ def test_a_dry_run_foretells_the_run(toy_file, tmp_path, monkeypatch, capsys):
     assert list(Path().iterdir()) == []
     assert train(*settings) == 0
     assert yaml.safe_load(shown) == yaml.safe_load(Path("run/run.yaml").read_text("utf-8"))
+    assert "# dry run, nothing was trained; the run in run would start\n" in shown
+    assert train(settings[0], "--dry-run", *settings[1:]) == 0
+    assert "this training would not start: run already contains a run" in capsys.readouterr().out
     training = json.loads(Path("run/metrics.json").read_text("utf-8"))["training"]
     assert f"# model: {training['parameters']:,} parameters ({training['parameters']:,} trained)" in shown
     assert training["steps"] and f"# steps: {training['steps']:,} (one batch each);" in shown

@@ -83,6 +83,9 @@ def test_a_translation_of_another_says_what_it_misses(everyday):
     [result] = everyday(["The car."], target="fr")
     assert result.terms == () == result.missing_terms
     assert replace(result, glossary=TERMS).missing_terms == (("car", "bagnole"),)
+    text = everyday("The car is red. My car is old.", target="fr")
+    segments = tuple(replace(segment, glossary=TERMS) for segment in text.segments)
+    assert replace(text, glossary=TERMS, segments=segments).missing_terms == (("car", "bagnole"),) * 2
 
 
 def test_any_model_writes_them(any_folder):
