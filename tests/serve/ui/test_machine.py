@@ -280,7 +280,8 @@ def test_a_path_under_the_pointer_stands_out(cat):
     item.hover()
     lit = cat.locator(".flow.hot")
     assert lit.count() == 1 and lit.get_attribute("data-key") == "decoder:3"
-    assert float(cat.locator(".flow[data-key='cross:8']").last.evaluate("one => getComputedStyle(one).opacity")) < 0.9
+    other = cat.locator(".flow[data-key='cross:8']").last.element_handle()
+    cat.wait_for_function("one => getComputedStyle(one).opacity < 0.9", arg=other)
 
 
 @pytest.mark.parametrize("block", [
