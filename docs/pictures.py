@@ -94,6 +94,8 @@ def main() -> None:
         tab.locator(".flip button", has_text="wide").click()
         tab.wait_for_function("() => document.querySelector('.word').innerText.startsWith('elle')")
         tab.wait_for_function(SETTLED)
+        tab.locator(".mapbox [data-row]").first.hover()  # ends the note of another map
+        tab.mouse.move(1, 1)
         tab.wait_for_timeout(3_000)  # changed words are marked for a moment
         keep(tab, "page-wide.png", first)
         tab.get_by_role("button", name="What if this head were missing?").click()

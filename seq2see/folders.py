@@ -133,10 +133,28 @@ def check_folder(folder: Path) -> dict[str, Any]:
     return config
 
 
+def numbered(run: Path) -> list[Path]:
+    """The folders checkpoint-N of a run, the newest first: by number, since clocks may go backwards."""
+    found = [item for item in run.glob("checkpoint-*") if re.fullmatch(r"checkpoint-\d+", item.name)]
+    return sorted(found, key=step_of, reverse=True)
+
+
+def step_of(checkpoint: Path) -> int:
+    return int(checkpoint.name.rpartition("-")[2])
+
+
+def newest_model(run: Path) -> Path | None:
+    """The newest checkpoint that every command can open, unlike those of an adapter."""
+    from seq2see.settings_file import read_settings
+
+    record = run / "run.yaml"
+    if record.is_file() and (read_settings(record, expected="a training's settings").get("model") or {}).get("lora"):
+        return None
+    return next((folder for folder in numbered(run) if (folder / "config.json").is_file()), None)
+
+
 def unfinished(folder: Path) -> str | None:
     """A message about a run whose training was interrupted; None for any other folder."""
-    from seq2see.training.checkpoints import newest_model, numbered
-
     if (folder / "config.json").exists() or not ((folder / "run.yaml").is_file() or numbered(folder)):
         return None
     newest = newest_model(folder)

@@ -8,7 +8,6 @@ resumes from the highest number even where half of it is missing.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from seq2see.errors import UserError, as_user_error
+from seq2see.folders import numbered
 from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import check_manifest, write_manifest
 from .progress import is_first
@@ -54,26 +54,6 @@ def only_training(output_dir: Path) -> Iterator[None]:
         with suppress(OSError):
             if [item.name for item in output_dir.iterdir()] == [LOCK]:  # refused before anything was written
                 shutil.rmtree(output_dir)
-
-
-def numbered(output_dir: Path) -> list[Path]:
-    """The folders checkpoint-N, the newest first: by number, since clocks may go backwards."""
-    found = [item for item in output_dir.glob("checkpoint-*") if re.fullmatch(r"checkpoint-\d+", item.name)]
-    return sorted(found, key=step_of, reverse=True)
-
-
-def newest_model(output_dir: Path) -> Path | None:
-    """The newest checkpoint that every command can open, unlike those of an adapter."""
-    from .config import load_record
-
-    with suppress(UserError):  # no record, or a damaged one
-        if load_record(output_dir / "run.yaml").model.lora:
-            return None
-    return next((folder for folder in numbered(output_dir) if (folder / "config.json").is_file()), None)
-
-
-def step_of(folder: Path) -> int:
-    return int(folder.name.rpartition("-")[2])
 
 
 def newest_intact_checkpoint(output_dir: Path) -> tuple[Path | None, list[str]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from seq2see.folders import step_of
 from seq2see.manifest import write_manifest
 from ..modeling.loading import resolve_folder
 from ..tokenizer.words import split_words
@@ -15,7 +16,7 @@ from ..translate import Translator
 from .batching import EncodedPairs
 from .before import compare_with_before, print_comparison_with_before
 from .card import model_card
-from .checkpoints import atomic_files, find_record, step_of
+from .checkpoints import atomic_files, find_record
 from .config import RunConfig
 from .curve import draw_curve
 from .evaluation import evaluate_run, print_scores

@@ -131,7 +131,7 @@ export function headline(state) {
 }
 // That the map has become another one, as the evidence came, until the reader points at something.
 export function exchanged({ head, shown, touched, pinned, view, word, ...state }) {
-  if (!shown || touched || pinned || !same(head, shown) || !hasHeads(view)) return "";
+  if (!shown || touched || pinned || state.moment !== null || !same(head, shown) || !hasHeads(view)) return "";
   const trace = traceOf(state), [, code] = trace.languages, own = quoted(trace.unitAt("target", word).label, code);
   return trace.mattering(word).length
     ? html`<span data-says="shown-head">Now shown: the head that matters most for ${own}</span>`

@@ -2,6 +2,7 @@
 
 import argparse
 
+from seq2see.folders import newest_model, numbered
 from seq2see.training.checks import check_command
 
 
@@ -11,7 +12,6 @@ def run(args: argparse.Namespace) -> int:
     config = check_command(args)
     from seq2see.measures.finished_run import measure_run  # these import torch, which takes seconds
     from seq2see.measures.training_replay import can_be_replayed
-    from seq2see.training.checkpoints import newest_model, numbered
     from seq2see.training.moments import MOMENTS
     from seq2see.training.preview import preview
     from seq2see.training.progress import is_first, report

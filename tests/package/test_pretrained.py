@@ -51,7 +51,7 @@ def test_a_run_here_of_that_name_wins_and_another_folder_does_not(home, folder):
     shutil.copytree(folder, "storybook")
     assert resolve_folder("storybook") == Path("storybook")
     Path("everyday/run.yaml").touch()
-    with pytest.raises(UserError, match=r"^everyday has no config\.json: it is empty, incomplete"):
+    with pytest.raises(UserError, match="^the training of everyday has not finished; to finish it,"):
         Translator.from_pretrained("everyday")
 
 

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, GenerationConfig
 
 from seq2see import Translator
-from seq2see.training.checkpoints import newest_model
+from seq2see.folders import newest_model
 from seq2see.training.metrics import score
 from .. import published
 from .foreign_models import FAMILIES, PAIRS, read, tune, write_table

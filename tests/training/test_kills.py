@@ -16,7 +16,8 @@ import pytest
 import torch
 
 from seq2see.errors import UserError
-from seq2see.training.checkpoints import newest_intact_checkpoint, numbered
+from seq2see.folders import numbered
+from seq2see.training.checkpoints import newest_intact_checkpoint
 from seq2see.training.config import ModelConfig
 from seq2see.training.processes import on_all_cores
 from .conftest import train

@@ -455,6 +455,16 @@ def test_it_is_watched_learning(tab):
     assert tab.locator(".w.sel").inner_text() == "il"
 
 
+def test_while_it_learns_no_note_is_about_the_finished_model_s_maps(open_tab, packaged):
+    tab = open_tab(packaged.url)
+    settled(tab)
+    tab.locator(".flip button", has_text="wide").click()
+    tab.locator(".changed", has_text="Now shown").wait_for()
+    tab.get_by_role("button", name="Watch it learn").click()
+    tab.get_by_text("The model’s translation after 1 training steps:").wait_for()
+    assert tab.locator(".changed").inner_text() == ""
+
+
 @EVERYWHERE
 def test_the_lessons_are_there_at_once(tab):
     tab.get_by_role("link", name="Lessons").click()
