@@ -29,9 +29,23 @@ class Nodes(Cluster):
         """The nodes with such processes."""
         return [node for node in self.worker_nodes if self.work_on(node, title)]
 
+    def halted(self, title):
+        """A node with such a process, halted in the middle of its task; None if there is none."""
+        for node in self.worker_nodes:
+            for process in self.work_on(node, title):
+                process.suspend()
+                if title in "".join(process.cmdline()):
+                    return node
+                process.resume()
+        return None
+
     def lose(self, node) -> None:
         """All processes of a node die at once."""
+        workers = self.work_on(node, "")
         self.remove_node(node, allow_graceful=False)
+        for one in workers:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                one.kill()
 
     def add(self, cpus=2) -> None:
         """Another node."""

@@ -77,7 +77,7 @@ def test_the_page_has_what_the_terminal_says(compare, folders, tmp_path):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", [1440, pytest.param(390, marks=pytest.mark.long)])
 def test_the_page_opens_with_both_models_and_looks_inside_the_other(browser, compare, folders, tmp_path, width):
     path = tmp_path / "x.html"
     assert compare(TEXT, "--html", path)[0] == 0

@@ -90,6 +90,7 @@ def test_each_pass_varies_anew_and_links_stand_beside_their_pairs(prepared):
     assert first != second and abs(len(first) - len(second)) <= 1
 
 
+@pytest.mark.long
 def test_training_reads_records_of_one_language_each_with_their_links(prepared):
     config = load_config("everyday", [f"data.path={prepared}", f"training.guided_links={prepared}/train.links"])
     corpus = load_corpus(config.data)

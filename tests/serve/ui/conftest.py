@@ -149,7 +149,7 @@ def open_lesson(open_tab, request):
 
 
 # For tests of what the page does wherever the model is.
-EVERYWHERE = pytest.mark.parametrize("tab", ["server", "file"], indirect=True)
+EVERYWHERE = pytest.mark.parametrize("tab", ["server", pytest.param("file", marks=pytest.mark.long)], indirect=True)
 
 
 @pytest.fixture

@@ -85,6 +85,7 @@ def test_the_page_finds_v1_in_the_folder(open_tab, marian):
             assert "translate/v1/look" in paths and "translate/ui/" in paths
 
 
+@pytest.mark.long
 def test_it_finds_gradio_in_the_folder(open_tab, marian):
     with contextlib.closing(seq2see.page(marian)) as blocks:
         _, local, _ = blocks.launch(prevent_thread_lock=True, quiet=True, root_path=PREFIX)

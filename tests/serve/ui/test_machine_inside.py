@@ -253,8 +253,9 @@ def test_from_scores_to_chances(machine, model):
 # --- keyboard, themes, phones, long sentences
 
 
-@pytest.mark.parametrize("settings", [{"color_scheme": "light"}, *(pytest.param(one, marks=pytest.mark.long) for one in
-    ({"color_scheme": "dark"}, PHONE, {"viewport": {"width": 320, "height": 700}, "color_scheme": "dark"}))])
+@pytest.mark.long
+@pytest.mark.parametrize("settings", [{"color_scheme": "light"}, {"color_scheme": "dark"}, PHONE,
+                                      {"viewport": {"width": 320, "height": 700}, "color_scheme": "dark"}])
 def test_every_block_opens_can_be_read_and_closes(machine, settings):
     page = machine(**settings, reduced_motion="reduce")
     for value in BLOCKS:
@@ -271,7 +272,7 @@ def test_every_block_opens_can_be_read_and_closes(machine, settings):
         assert page.tab.evaluate("document.activeElement.dataset.k") == "gate-" + value.replace(".", "-")
 
 
-@pytest.mark.parametrize("kind", ["decoder", "cross"])
+@pytest.mark.parametrize("kind", ["cross", pytest.param("decoder", marks=pytest.mark.long)])
 def test_on_a_phone_the_map_keeps_its_columns_and_strips_are_left_out(machine, kind):
     page = machine(**PHONE, model="everyday", text=LONG)
     opened = page.open(f"{kind}.0")
