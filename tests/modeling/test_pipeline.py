@@ -51,7 +51,8 @@ def translated_without_the_package(folder, texts, again):
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("translate", [translated, translated_without_the_package])
+@pytest.mark.parametrize("translate", [
+    translated, pytest.param(translated_without_the_package, marks=pytest.mark.long)])
 def test_the_task_translation_and_the_bare_model(translate, folder, translator, tmp_path, own_modules):
     found = translate(str(folder), TEXTS, str(tmp_path / "again"))
     model, tokenizer = translator.model, translator.tokenizer

@@ -239,6 +239,7 @@ def test_a_second_signal_or_the_end_of_the_grace_forces_it(first, second, code):
 # --- a real model
 
 
+@pytest.mark.long
 def test_the_first_two_requests_may_both_need_torch(folder):
     """One looks, the other samples, at the same time."""
     with Process(str(folder), "--port", "0", "--set", "page=false", stub=False) as server, ThreadPoolExecutor() as both:

@@ -56,6 +56,7 @@ def records(path):
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
+@pytest.mark.long
 def test_no_side_of_the_published_test_is_trained_on(prepared):
     rows = records(prepared / "train.jsonl")
     sides = {sentence_key(side) for row in rows for side in row.values()}
@@ -73,16 +74,19 @@ def test_a_missing_table_is_one_line_and_nothing_is_written(tmp_path, monkeypatc
     assert said.startswith("error: ") and said.count("\n") == 1 and "en-fr.tsv.gz" in said
 
 
+@pytest.mark.long
 def test_the_test_is_the_published_lines_of_which_neither_side_is_in_the_tables(prepared):
     english = [row["en"] for row in records(prepared / "test.jsonl")]
     assert english == [text for language in prepare.TARGETS for text in (f"Clean {language}.", "Twice.", "Twice.")]
 
 
+@pytest.mark.long
 def test_a_validation_source_is_trained_on_in_no_language_and_in_no_other_writing(prepared):
     held_out = {sentence_key(row["en"]) for row in records(prepared / "val.jsonl")}
     assert held_out and not held_out & {sentence_key(row["en"]) for row in records(prepared / "train.jsonl")}
 
 
+@pytest.mark.long
 def test_each_pass_varies_anew_and_links_stand_beside_their_pairs(prepared):
     rows, links = records(prepared / "train.jsonl"), [*read_pharaoh(prepared / "train.links")]
     assert len(rows) == len(links) and 0 < sum(bool(one.sure) for one in links) < len(rows)
