@@ -76,7 +76,7 @@ def settled(tab):
     """Waits until what was asked for is there, and what each word rests on."""
     tab.wait_for_function("""() => {
         const root = document.querySelector('.s2s');
-        const text = (name) => root.querySelector(name).innerText;
+        const text = (name) => root.querySelector(name)?.innerText;
         return root && root.querySelector('.grid2, .lined') && !root.querySelector('.texts.working, .stale')
             && !/Translating|Looking/.test(text('.say')) && !/Switching/.test(text('.word'))
             && root.querySelector('.needed');

@@ -43,7 +43,7 @@ def test_it_is_one_screen_where_nothing_is_cut_and_the_map_stays(tab):
 @EVERYWHERE
 def test_the_other_word_of_a_pair_turns_the_pronoun(tab):
     tab.locator(".flip button", has_text="wide").click()
-    tab.wait_for_function("() => document.querySelector('.tgt').innerText.includes('elle')")
+    tab.wait_for_function("() => document.querySelector('.tgt')?.innerText.includes('elle')")
     settled(tab)
     assert tab.locator(".w.sel").inner_text() == "elle"
     assert tab.locator(".w.new").count() >= 1
@@ -56,7 +56,7 @@ def test_typed_text_goes_to_the_first_model_and_comes_while_typing(tab):
     field = tab.locator(".field")
     assert field.evaluate("one => one.value.slice(one.selectionStart, one.selectionEnd)") == CAT
     field.fill("Where is the station?")
-    tab.wait_for_function("() => document.querySelector('.tgt').innerText.includes('gare')")
+    tab.wait_for_function("() => document.querySelector('.tgt')?.innerText.includes('gare')")
     assert field.is_visible(), "what is typed stays in its field"
     field.press("Enter")
     settled(tab)
@@ -189,12 +189,12 @@ def test_a_newer_request_wins(tab):
 @EVERYWHERE
 def test_a_word_can_be_forced_and_the_rest_follows(tab):
     tab.locator(".cand button", has_text="elle").click()
-    tab.wait_for_function("() => document.querySelector('.tgt').innerText.includes('elle')")
+    tab.wait_for_function("() => document.querySelector('.tgt')?.innerText.includes('elle')")
     settled(tab)
     assert "Forced: elle" in tab.locator(".then").inner_text()
     assert tab.locator(".tgt").inner_text().startswith("Le chat n'a pas traversé la rue parce qu'elle")
     tab.get_by_role("button", name="Undo").click()
-    tab.wait_for_function("() => document.querySelector('.tgt').innerText.includes('qu\\'il')")
+    tab.wait_for_function("() => document.querySelector('.tgt')?.innerText.includes('qu\\'il')")
 
 
 # --- the map
@@ -262,19 +262,30 @@ def test_where_no_head_matters_the_map_is_of_the_head_that_goes_word_for_word(ta
     assert not tab.locator("[data-says=usual-head]").count()
 
 
+def hold_looks(tab, wanted):
+    """Holds the wanted requests of `/v1/look` until the function returned is called; later ones go on at once."""
+    held, released = [], []
+    tab.route("**/v1/look", lambda route: route.continue_() if released or not wanted(route.request.post_data_json)
+              else held.append(route))
+
+    def release():
+        released.append(True)
+        for route in held:
+            route.continue_()
+
+    return release
+
+
 @pytest.mark.parametrize("point", [False, True])
 def test_a_map_that_changes_by_itself_says_so_and_one_pointed_at_stays(tab, packaged, point):
-    held = []
-    tab.route("**/v1/look", lambda route: held.append(route) if route.request.post_data_json.get("evidence")
-              else route.continue_())
+    release = hold_looks(tab, lambda asked: asked.get("evidence"))
     tab.goto(f"{packaged.url}/?model=storybook&text=My sister bought a red book and she reads it.")
-    tab.wait_for_function("() => document.querySelector('.word').innerText.includes('switched off in turn')")
+    tab.wait_for_function("() => document.querySelector('.word')?.innerText.includes('switched off in turn')")
     before = tab.locator(".eyebrow").inner_text()
     if point:
         tab.locator(".mapbox [data-row]").nth(2).hover()
         tab.mouse.move(3, 3)
-    for route in held:
-        route.continue_()
+    release()
     settled(tab)
     note = tab.locator(".changed")
     if point:
@@ -287,14 +298,11 @@ def test_a_map_that_changes_by_itself_says_so_and_one_pointed_at_stays(tab, pack
 
 
 def test_on_a_phone_the_note_of_another_map_stands_at_the_lower_edge(tab, packaged):
-    held = []
     resize(tab, 390, 844)
-    tab.route("**/v1/look", lambda route: held.append(route) if route.request.post_data_json.get("evidence")
-              else route.continue_())
+    release = hold_looks(tab, lambda asked: asked.get("evidence"))
     tab.goto(f"{packaged.url}/?model=storybook&text=My sister bought a red book and she reads it.")
-    tab.wait_for_function("() => document.querySelector('.word').innerText.includes('switched off in turn')")
-    for route in held:
-        route.continue_()
+    tab.wait_for_function("() => document.querySelector('.word')?.innerText.includes('switched off in turn')")
+    release()
     note = tab.locator("[data-says=shown-head]")
     note.wait_for()
     box = note.bounding_box()
@@ -548,7 +556,7 @@ def test_another_language_has_its_own_model_beginning_and_best_translation(open_
     choose(tab, "to", "French")
     tab.get_by_role("button", name="Alternatives").click()
     tab.locator(".pop [data-k=alternative-1]").click()
-    tab.wait_for_function("best => document.querySelector('.tgt').innerText !== best", arg=best)
+    tab.wait_for_function("best => document.querySelector('.tgt')?.innerText !== best", arg=best)
     settled(tab)
     tab.locator("[data-force]").first.click()
     tab.get_by_text("Forced:").wait_for()
@@ -683,13 +691,11 @@ def test_every_underline_in_the_texts_has_its_legend(tab):
 def test_maps_of_before_look_old_until_the_new_ones_are_there(tab):
     old = "() => ['.mapbox', '.word', '.groups'].map((one) => +getComputedStyle(document.querySelector(one)).opacity)"
     assert tab.evaluate(old) == [1, 1, 1]
-    held = []
-    tab.route("**/v1/look", lambda route: held.append(route))
+    release = hold_looks(tab, lambda asked: True)
     type_in(tab, "Where is my hat?")
     tab.locator(".trust", has_text="Outdated").wait_for()
     assert max(tab.evaluate(old)) < 0.5
-    for route in held:
-        route.continue_()
+    release()
     tab.unroute("**/v1/look")
     settled(tab)
     assert tab.evaluate(old) == [1, 1, 1] and "Outdated" not in tab.locator(".trust").inner_text()
@@ -813,7 +819,7 @@ def test_the_best_translation_alone_has_a_chance_and_the_others_odds_against_it(
     for text, best in ((None, r"over 99%|\d+%"), ("We're ready.", "best")):
         if text:  # else what storybook begins with
             type_in(tab, text)
-            tab.wait_for_function("() => document.querySelector('.tgt').innerText.includes('prêt')")
+            tab.wait_for_function("() => document.querySelector('.tgt')?.innerText.includes('prêt')")
         tab.get_by_role("button", name="Alternatives").click()
         tab.locator(".pop button[data-value='8']").click()
         tab.locator(".pop [data-do=alternative]").nth(2).wait_for()
@@ -834,7 +840,7 @@ def test_a_newer_text_aborts_all_that_was_asked_about_the_older_one(tab, package
     tab.on("requestfailed", lambda request: lost.append(request.post_data_json))
     long = " ".join(["The old teacher told the children that the boat was lost near the bridge"] * 5)
     type_in(tab, long)
-    tab.wait_for_function("() => document.querySelector('.word').innerText.includes('switched off in turn')")
+    tab.wait_for_function("() => document.querySelector('.word')?.innerText.includes('switched off in turn')")
     type_in(tab, "Where is the station?")
     settled(tab)
     assert [one for one in lost if one.get("evidence")], lost

@@ -35,7 +35,7 @@ def test_a_typed_sentence_is_translated_and_a_head_is_switched_off(open_tab, fil
     tab.wait_for_function("() => !document.querySelector('.drawer').innerText.includes('Computing')")
     tab.keyboard.press("Escape")
     type_in(tab, "The goat did not eat the apple because it was too small.")
-    tab.wait_for_function("() => document.querySelector('.tgt').innerText.startsWith('La chèvre')")
+    tab.wait_for_function("() => document.querySelector('.tgt')?.innerText.startsWith('La chèvre')")
     settled(tab)
     assert tab.locator(".rows canvas").is_visible() and tab.locator(".th").count() == 24
 
@@ -71,7 +71,7 @@ def test_a_larger_model_is_little_more_than_its_int8_weights_and_has_all_languag
     assert main(["export", "everyday", "--format", "web", "--out", str(path)]) == 0
     assert path.stat().st_size <= 1.4 * weights.num_parameters() + 3_000_000
     tab = open_tab(f"{path.as_uri()}?text=I was tired.&to=de", offline=True)
-    tab.wait_for_function("() => document.querySelector('.tgt').innerText === 'Ich war müde.'")
+    tab.wait_for_function("() => document.querySelector('.tgt')?.innerText === 'Ich war müde.'")
     tab.locator("[data-menu=to]").click()
     tab.get_by_role("menuitemradio", name="French").click()
-    tab.wait_for_function("() => document.querySelector('.tgt').innerText.startsWith(\"J'étais\")")
+    tab.wait_for_function("() => document.querySelector('.tgt')?.innerText.startsWith(\"J'étais\")")

@@ -45,7 +45,7 @@ def test_a_text_is_translated_and_shown_beside_its_maps(demo):
     assert "gare" in written(demo) == demo.locator(".tgt").inner_text()
     assert demo.locator(".heads [aria-pressed=true]").count() and demo.locator(".rows canvas").is_visible()
     translate(demo, STATION, To="German")
-    demo.wait_for_function("() => document.querySelector('.tgt').innerText.includes('Bahnhof')")
+    demo.wait_for_function("() => document.querySelector('.tgt')?.innerText.includes('Bahnhof')")
     assert "Bahnhof" in written(demo) == demo.locator(".tgt").inner_text()
     demo.get_by_role("button", name="What would each layer write?").click()
     demo.get_by_text("after layer 1").first.wait_for()
@@ -64,7 +64,7 @@ def test_an_example_is_one_click(demo):
     demo.get_by_role("button", name=text).click()
     demo.wait_for_function("text => document.querySelector('textarea').value === text", arg=text)
     demo.get_by_role("button", name="Translate").click()
-    demo.wait_for_function("() => document.querySelector('.tgt').innerText.includes('sac')")
+    demo.wait_for_function("() => document.querySelector('.tgt')?.innerText.includes('sac')")
     assert "sac" in written(demo)
 
 
@@ -73,7 +73,7 @@ def test_it_is_used_by_keyboard_alone(demo):
     demo.keyboard.press("ControlOrMeta+a")
     demo.keyboard.type(STATION)
     demo.keyboard.press("Shift+Enter")
-    demo.wait_for_function("() => document.querySelector('.tgt').innerText.includes('gare')")
+    demo.wait_for_function("() => document.querySelector('.tgt')?.innerText.includes('gare')")
     settled(demo)
     demo.get_by_role("grid").focus()
     demo.keyboard.press("Control+Home")

@@ -248,7 +248,7 @@ def test_explore_begins_when_it_is_opened_with_its_own_sentence(open_tab, packag
     Lesson(tab)
     assert "translate" not in asked, "lessons do not wait for Explore"
     tab.get_by_role("link", name="Explore").click()
-    tab.wait_for_function("() => document.querySelector('.tgt').innerText.startsWith(\"J'étais\")")
+    tab.wait_for_function("() => document.querySelector('.tgt')?.innerText.startsWith(\"J'étais\")")
 
 
 def test_a_lesson_on_another_model_says_so(open_tab, server, packaged):

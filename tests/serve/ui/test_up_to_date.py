@@ -47,7 +47,7 @@ def test_a_new_text_ends_the_replay(tab):
     tab.get_by_role("button", name="Watch it learn").click()
     tab.get_by_text("The model’s translation after").wait_for()
     type_in(tab, "Where is the station?")
-    tab.wait_for_function("() => document.querySelector('.tgt').innerText.includes('gare')")
+    tab.wait_for_function("() => document.querySelector('.tgt')?.innerText.includes('gare')")
     for _ in range(8):  # two moments
         tab.wait_for_timeout(200)
         assert "gare" in tab.locator(".tgt").inner_text()
@@ -107,7 +107,7 @@ def test_both_translations_of_heads_off_are_by_one_engine(tab, head, verdict):
 
 def test_heads_off_keep_the_forced_beginning_and_the_beams(tab):
     tab.locator(".cand button", has_text="elle").click()
-    tab.wait_for_function("() => document.querySelector('.tgt').innerText.includes('elle')")
+    tab.wait_for_function("() => document.querySelector('.tgt')?.innerText.includes('elle')")
     settled(tab)
     with tab.expect_request("**/v1/look") as sent:
         open_tool(tab, "What if this head were missing?")
