@@ -71,7 +71,7 @@ class Part:
                             " to start again")
         for name, now in self.about.items():
             if before.get(name) != now:
-                then = "another input" if name in ("lines", "sha256") else f"{name} {_told(before.get(name), now)}"
+                then = "another input" if name in ("lines", "sha256") else f"{name} {_change(before.get(name), now)}"
                 raise UserError(f"{self.path} was begun with {then}; repeat the command that began it, or delete"
                                 f" {self.path} to start again")
 
@@ -102,7 +102,7 @@ class Part:
             self.path.unlink()
 
 
-def _told(before: Any, now: Any) -> str:
+def _change(before: Any, now: Any) -> str:
     """Two values, as a reader writes them; of options those that differ, of checksums the beginnings."""
     if isinstance(before, dict):
         before, now = ([f"{name} {str(value)[:12]}" for name, value in one.items() if other.get(name) != value]
