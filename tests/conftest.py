@@ -221,7 +221,7 @@ def stories(once: Any) -> Any:
     return once("storybook", lambda: generate(seed=0))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def two_nodes() -> Iterator[Any]:
     """A cluster of Ray, of two nodes with two CPUs each beside a head without any; none of this process's own.
 

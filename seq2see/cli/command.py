@@ -76,7 +76,7 @@ def debugging() -> bool:
 @contextmanager
 def catch_signals() -> Iterator[list[int]]:
     """Inside, SIGINT and SIGTERM, unless ignored, raise the exception that ends the process, and are recorded: a
-    library interrupted in C during its import may raise an error of its own instead."""
+    library interrupted in C may raise its own instead, such as an error during its import, or Ray's SystemExit(1)."""
     received: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> NoReturn:
@@ -140,6 +140,10 @@ def main(argv: list[str] | None = None) -> int:
         except KeyboardInterrupt:
             print_error("interrupted")
             return 130
+        except SystemExit:
+            if not received:
+                raise
+            return 128 + received[0]
         except BrokenPipeError:
             drop_output()
             return 141

@@ -275,14 +275,19 @@ def test_signals_end_it_with_their_own_exit_code(number, code, said):
 
 
 @posix
-def test_an_import_that_makes_an_error_of_the_signal_is_interrupted_all_the_same(monkeypatch, command):
+@pytest.mark.parametrize(("number", "raised", "code", "said"), [
+    (signal.SIGINT, ImportError("numpy could not be imported"), 130, "seq2see: interrupted\n"),
+    (signal.SIGTERM, SystemExit(1), 143, ""),  # as Ray does
+])
+def test_a_library_that_makes_its_own_error_of_the_signal_is_interrupted_all_the_same(
+        number, raised, code, said, monkeypatch, command):
     def verb(args):
-        with contextlib.suppress(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
-        raise ImportError("numpy could not be imported")
+        with contextlib.suppress(KeyboardInterrupt, SystemExit):
+            signal.raise_signal(number)
+        raise raised
 
     monkeypatch.setattr(env, "run", verb)
-    assert command("env") == (130, "", "seq2see: interrupted\n")
+    assert command("env") == (code, "", said)
 
 
 @posix

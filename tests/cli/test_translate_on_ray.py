@@ -48,6 +48,22 @@ def finished(corpus):
     return [path for path in (corpus / "out" / SHARDS).rglob("0*") if path.is_file()]
 
 
+def test_wrong_options_and_no_cluster_are_one_line(two_nodes, corpus, command, monkeypatch):
+    folders = (corpus / "in", corpus / "out")
+    monkeypatch.setattr(translate_on_ray, "REACH_SECONDS", 1)
+    for options, said in (
+        (("--ray", "127.0.0.1:9"), "cannot reach Ray at 127.0.0.1:9; start it with ray start --head, and"),
+        (("--ray", "ray://here"), "--ray ray://here: expected HOST:PORT or auto"),
+        (("no/file.txt", "--ray", two_nodes.address), "--ray translates the files of the folder INPUT; omit no/file"),
+        (("--alternatives", 2, "--ray", two_nodes.address), "--alternatives needs --jsonl"),
+        (("--cpus", 64, "--ray", two_nodes.address), "no machine of the cluster has 64 CPU"),
+        (("--to", "zz", "--ray", two_nodes.address), "this model does not translate to zz"),
+    ):
+        code, out, err = command("translate", "storybook", *options, *folders)
+        assert code and not out and said in err and err.splitlines()[-1].startswith("seq2see: error: "), err
+        assert not list((corpus / "out").rglob("text"))
+
+
 def test_nothing_is_lost_or_doubled(two_nodes, corpus):
     process = start(two_nodes, corpus)
     shard, *_ = until(lambda: finished(corpus), process, "no shard")
@@ -78,19 +94,3 @@ def test_nothing_is_lost_or_doubled(two_nodes, corpus):
     assert kept in joined  # a finished shard is not done again
     assert sorted(os.listdir(corpus / "out")) == [".seq2see.json", "a", "b", "empty"]
     assert (corpus / "out" / "empty").read_bytes() == b""
-
-
-def test_wrong_options_and_no_cluster_are_one_line(two_nodes, corpus, command, monkeypatch):
-    folders = (corpus / "in", corpus / "out")
-    monkeypatch.setattr(translate_on_ray, "REACH_SECONDS", 1)
-    for options, said in (
-        (("--ray", "127.0.0.1:9"), "cannot reach Ray at 127.0.0.1:9; start it with ray start --head, and"),
-        (("--ray", "ray://here"), "--ray ray://here: expected HOST:PORT or auto"),
-        (("no/file.txt", "--ray", two_nodes.address), "--ray translates the files of the folder INPUT; omit no/file"),
-        (("--alternatives", 2, "--ray", two_nodes.address), "--alternatives needs --jsonl"),
-        (("--cpus", 64, "--ray", two_nodes.address), "no machine of the cluster has 64 CPU"),
-        (("--to", "zz", "--ray", two_nodes.address), "this model does not translate to zz"),
-    ):
-        code, out, err = command("translate", "storybook", *options, *folders)
-        assert code and not out and said in err and err.splitlines()[-1].startswith("seq2see: error: "), err
-        assert not list((corpus / "out").rglob("text"))

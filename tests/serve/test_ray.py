@@ -21,6 +21,7 @@ from seq2see import Translator
 from seq2see.errors import UserError
 
 ray = pytest.importorskip("ray", reason="the extra ray is not installed")
+pytestmark = pytest.mark.timeout(900)  # each wait has an end of its own
 
 TEXTS = ("The cat did not cross.", "The cat is tired.", "The box is big.")
 ENGINES = "ServeReplica:engines:Engines"  # in the title of their processes
