@@ -1,7 +1,8 @@
 """JSON: the strings that hold words, in place.  Everything else stays as it is, byte for byte: numbers, names, order,
 indentation, doubled names, and which characters are escaped.
 
-A string with tags is HTML.  A message of ICU with plurals is one text for each of its branches (`icu_message.py`).
+A string with tags is HTML, but for elements that a program names (`<0>`, `<bold>`).  A message of ICU with plurals is
+one text for each of its branches (`icu_message.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from seq2see.errors import UserError
 from ..tokenizer.language_codes import iso
 from ..tokenizer.protected import ANY
+from ..translate.markup import NO_PARTS, VOID
 from .fragments import Fragment, Kind, Token
 from .icu_message import OPENS, branches, joined
 from .places import Place, document_of
@@ -22,8 +24,12 @@ from .protocol import Document, FileOptions, Text
 MOST_NESTED = 200
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},]', re.DOTALL)
 _TAG = re.compile(r"</[a-zA-Z][\w-]*\s*>|<(?:br|img|hr|wbr|input)\b[^<>]*>", re.IGNORECASE)
-_NUMBERED = re.compile(r"</?\d+\s*/?>")  # elements of react-i18next
-_ELEMENT = re.compile(r"</?(?P<name>\w+)[^<>]*>|\n")
+_ELEMENT = re.compile(
+    r"<(?P<code>code|kbd|samp|var)\b[^<>]*>[^<>]*</(?P=code)>|<(?P<end>/?)(?P<name>\w+)[^<>]*?(?P<alone>/?)>|\n")
+_BLOCKS = frozenset((
+    "blockquote", "dd", "div", "dl", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "table",
+    "tbody", "td", "th", "thead", "tr", "ul",
+))  # fmt: skip
 _BREAK = "<br\n>"
 _ZONES = "Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Etc|Europe|Indian|Pacific"
 _NO_WORD = re.compile(  # ids, paths, language codes; but not Yes/No
@@ -120,18 +126,27 @@ def _text(text: str) -> Text:
 
 
 def _fragment(text: str) -> Fragment | None:
-    """A text with tags that are numbers, which HTML has not, as a fragment in which the elements stay nested."""
-    if not _NUMBERED.search(text):
+    """A text with elements that HTML has not, as a fragment in which they stay nested."""
+    found = [*_ELEMENT.finditer(text)]
+    if not _is_named_by_a_program(found):
         return None
     tokens, done = list[Token](), 0
-    for tag in _ELEMENT.finditer(text):
-        name, raw = tag["name"], tag[0]
-        kind: Kind = "break" if (name or "br").lower() == "br" else "alone" if raw.endswith("/>") else (
-            "end" if raw.startswith("</") else "start")
-        tokens += [Token(text[done : tag.start()]), Token(raw, kind, name or "")]
+    for tag in found:
+        name = tag["name"] or ""
+        kind: Kind = "word" if tag["code"] else "break" if name.lower() in ("", "br") else (
+            "alone" if tag["alone"] else "end" if tag["end"] else "start")
+        tokens += [Token(text[done : tag.start()]), Token(tag[0], kind, name)]
         done = tag.end()
     fragment = Fragment([one for one in (*tokens, Token(text[done:])) if one.raw])
     return fragment if fragment.texts else None
+
+
+def _is_named_by_a_program(elements: Sequence[re.Match[str]]) -> bool:
+    """Whether elements are those of react-i18next, with numbers, or of FormatJS and the like, with any names."""
+    names = {one["name"].lower() for one in elements if one["name"]}
+    ended = {one["name"].lower() for one in elements if one["end"] or one["alone"]}
+    own = (ended - NO_PARTS - {"br"}) | {one["name"].lower() for one in elements if one["end"]} & VOID
+    return any(map(str.isdigit, names)) or bool(own and not names & _BLOCKS)
 
 
 def _with_elements(text: str, fragment: Fragment | None, translation: str) -> str:

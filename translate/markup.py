@@ -25,10 +25,10 @@ _INLINE = frozenset((
 _RAISED = frozenset(("sub", "sup"))
 _AS_IS = frozenset(("code", "kbd", "math", "samp", "var"))  # inline, and not translated
 _PICTURES = frozenset(("svg", "template"))  # likewise, and not part of the text
-_VOID = frozenset((  # have no end tag, and do not separate texts
+VOID = frozenset((  # have no end tag, and do not separate texts
     "area", "base", "embed", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 ))  # fmt: skip
-_NO_PARTS = _INLINE | _AS_IS | _PICTURES | _VOID | {""}  # "": comments, scripts and the like
+NO_PARTS = _INLINE | _AS_IS | _PICTURES | VOID | {""}  # separate no texts; "": comments, scripts and the like
 _WHITE = r" \t\n\f\r"  # HTML's white space, without the no-break space
 _PART = re.compile(
     rf"""<!--.*?(?:-->|\Z)
@@ -170,7 +170,7 @@ def read(text: str) -> list[Token]:
         elif tag in _INLINE:
             tokens.append(Token(raw, "end" if match["slash"] else "start", tag))
         else:
-            tokens.append(Token(raw, "kept" if tag in _NO_PARTS else "parts"))
+            tokens.append(Token(raw, "kept" if tag in NO_PARTS else "parts"))
     return _with_notes(_with_formulas([*tokens, _untranslated(whole, name)] if depth else tokens))
 
 
@@ -247,12 +247,12 @@ def _has_number(tokens: Sequence[Token]) -> bool:
 
 
 def _begins_untranslated(tag: str, raw: str) -> bool:
-    has_end = tag not in _VOID | {"br", "hr"} and not raw.endswith("/>")
+    has_end = tag not in VOID | {"br", "hr"} and not raw.endswith("/>")
     return has_end and (tag in _AS_IS | _PICTURES | {"pre"} or NOT_TRANSLATED.search(raw) is not None)
 
 
 def _untranslated(raw: str, name: str) -> Token:
-    if name not in _NO_PARTS:
+    if name not in NO_PARTS:
         return Token(raw, "parts")
     has_text = name not in _PICTURES and html.unescape(_PART.sub(lambda part: part["text"] or "", raw)).strip()
     return Token(raw, "copied" if has_text else "kept")

@@ -436,6 +436,12 @@ def test_the_code_of_the_source_language_stays_unless_it_is_asked_for():
      "Ou <Link>un <b>chat</b></Link>, ou <0>ça</0><2></2>."),
     ("Take <0>it</0>.", 'Prends <span id="1">ça.', "Take <0>it</0>."),  # an element is lost
     ("<0>A cat</0>\n<br/>a dog", 'Un chat</span><br id="3"><br id="4">un chien', "<0>A cat</0>\n<br/>a dog"),
+    ("<bold>A</bold> big <code>cat</code>", 'Un <code id="4">x</code> <span id="0">gros</span>',
+     "Un <code>cat</code> <bold>gros</bold>"),
+    ("A <link>cat</link>, <Count/> dogs", '<img id="5"> chiens, un <span id="1">chat</span>',
+     "<Count/> chiens, un <link>chat</link>"),
+    ("<p>A <bold>cat</bold></p><p>dogs</p>", "<p>Un <bold>chat</bold></p><p>chiens</p>",
+     "<p>Un <bold>chat</bold></p><p>chiens</p>"),  # as blocks of HTML
     ("<b>A cat</b>\n\nA dog", "<b>Un chat</b><br\n><br\n>Un chien", "<b>Un chat</b>\n\nUn chien"),
 ])
 def test_elements_and_line_breaks_of_a_string_stay(source, translation, expected):
