@@ -37,7 +37,7 @@ def start(two_nodes, corpus):
 
 
 def until(condition, process, what):
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 240
     while not (found := condition()):
         assert process.poll() is None and time.monotonic() < deadline, (what, process.communicate())
         time.sleep(0.05)
@@ -79,7 +79,7 @@ def test_nothing_is_lost_or_doubled(two_nodes, corpus):
     node = until(lambda: two_nodes.halted("translate_shard"), process, "no node works")
     two_nodes.lose(node)
     two_nodes.add()
-    _, said = process.communicate(timeout=200)
+    _, said = process.communicate(timeout=240)
     assert process.returncode == 0, said
     assert re.search(r"lost, will be translated again: \S+/text, lines [\d,]+ to [\d,]+", said), said
     lost = r"(?:\(\w{8}\)|a process) was lost; its shards were translated again: \S+/text, lines "

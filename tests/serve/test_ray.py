@@ -24,6 +24,7 @@ ray = pytest.importorskip("ray", reason="the extra ray is not installed")
 pytestmark = pytest.mark.timeout(900)  # each wait has an end of its own
 
 TEXTS = ("The cat did not cross.", "The cat is tired.", "The box is big.")
+PATIENCE = 240  # seconds for one thing: other tests keep the cores busy
 ENGINES = "ServeReplica:engines:Engines"  # in the title of their processes
 
 
@@ -54,7 +55,7 @@ def deploy(nodes, *, engines, model="storybook", root=Path(__file__).parents[2])
     nodes.yaml.write_text(yaml.safe_dump(config), encoding="utf-8")
     command = [sys.executable, "-m", "ray.serve.scripts", "run", "--non-blocking", "--address", nodes.address,
                str(nodes.yaml)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     until(lambda: len(of_engines(nodes)) == engines, f"there are not {engines} engines")
     until(lambda: ready(nodes), "the front is not ready")
@@ -71,7 +72,7 @@ def of_engines(nodes):
 
 
 def until(condition, what):
-    deadline = time.monotonic() + 240  # other tests keep the cores busy
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, what
         time.sleep(0.2)

@@ -469,7 +469,7 @@ def test_the_lessons_are_there_at_once(tab):
     tab.get_by_role("heading", name="Attention, measured").wait_for()
     assert tab.locator("[data-run]").count() == 0, "the operator did not allow it"
     tab.get_by_role("link", name="Explore").click()
-    assert tab.locator(".w.sel").is_visible()
+    tab.locator(".w.sel").wait_for()
 
 
 # --- addresses
@@ -719,7 +719,7 @@ def test_a_phone_has_the_menu_of_models_and_the_tour(open_tab, packaged, width):
     tab.get_by_role("button", name="Tour").click()
     assert tab.get_by_role("dialog", name="Tour").get_by_text("The tinted words").count() == 0
     tab.locator("[data-tour=next]").click()
-    assert tab.get_by_role("dialog", name="Tour").get_by_text("The tinted words").is_visible(), "there are no lines"
+    tab.get_by_role("dialog", name="Tour").get_by_text("The tinted words").wait_for()  # there are no lines
     tab.keyboard.press("Escape")
     tab.get_by_role("button", name="Model:").click()
     tab.get_by_role("menuitemradio", name="everyday").click()
