@@ -61,6 +61,7 @@ const MENUS = {
       : known ? chance(one.probability) : "best";
     const hypothesis = (one, i) => choice("alternative", i, i === state.alternative, html`<span class="two"><span
       ${inLanguage(state.target)}>${one.text}</span><small>${likely(one, i)}</small></span>`);
+    const byChance = [...found.keys()].sort((i, j) => !i || !j ? i - j : found[j].log_prob - found[i].log_prob);
     const sampling = () => html`${number(options, "temperature", "Temperature", html`min="0.1" max="2" step="0.1"`)}
       ${number(options, "top_k", "Number of likeliest tokens (top-k)", html`min="0" max="1000"`)}
       ${number(options, "top_p", "Total chance of likeliest tokens (top-p)", html`min="0.05" max="1" step="0.05"`)}
@@ -68,7 +69,7 @@ const MENUS = {
     const widths = [1, 4, 8].filter((n) => n <= settings.beams);
     return html`<div class="mh"><span>${drawn ? "Sampled translations" : "Best translations found"}
       </span><span>${heading}</span></div>${
-        found.map(hypothesis)}
+        byChance.map((i) => hypothesis(found[i], i))}
     ${seg("Search", "do", "search", [["best", "beam search"], ["draw", "sampling"]], drawn ? "draw" : "best")}
     ${drawn ? sampling()
       : setting("Translations tried in parallel (beams)", segment("Beams", "do", "beams", widths, beams), "div")}

@@ -416,6 +416,16 @@ def test_a_menu_is_inside_the_window_and_alternatives_are_there_at_once(tab):
     assert box["y"] + box["height"] <= 900
 
 
+def test_the_most_probable_alternatives_come_first(tab):
+    type_in(tab, "I have never seen a giraffe.")  # the third found is less probable than the fourth
+    settled(tab)
+    tab.get_by_role("button", name="Alternatives").click()
+    tab.locator(".pop [data-do=alternative]").nth(3).wait_for()
+    best, *others = tab.locator(".pop [data-do=alternative] small").all_inner_texts()
+    times = [float(re.search(r"([\d.]+)× less likely", one)[1]) for one in others]
+    assert "likely" not in best and len(times) == 3 and times == sorted(times)
+
+
 def test_sampling_begins_at_a_low_temperature(tab):
     tab.get_by_role("button", name="Alternatives").click()
     tab.get_by_role("button", name="sampling").click()
