@@ -76,11 +76,16 @@ def debugging() -> bool:
 @contextmanager
 def catch_signals() -> Iterator[list[int]]:
     """Inside, SIGINT and SIGTERM, unless ignored, raise the exception that ends the process, and are recorded: a
-    library interrupted in C may raise its own instead, such as an error during its import, or Ray's SystemExit(1)."""
+    library interrupted in C may raise its own instead, as Ray its SystemExit(1).  During an import they end the
+    process at once: the exception could be lost there, or end it as a crash."""
     received: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> NoReturn:
         received.append(number)
+        if any(one.f_globals.get("__name__") == "importlib._bootstrap" for one, _ in traceback.walk_stack(frame)):
+            if number == signal.SIGINT:
+                print_error("interrupted")
+            os._exit(128 + number)
         raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
 
     in_main_thread = threading.current_thread() is threading.main_thread()

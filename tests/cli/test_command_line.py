@@ -275,8 +275,23 @@ def test_signals_end_it_with_their_own_exit_code(number, code, said):
 
 
 @posix
+@pytest.mark.parametrize(("number", "code", "said"), [
+    (signal.SIGINT, 130, "seq2see: interrupted\n"), (signal.SIGTERM, 143, "")])
+def test_an_import_that_loses_the_signal_ends_all_the_same(number, code, said, tmp_path):
+    (tmp_path / "losing.py").write_text(f"""
+import signal
+try:
+    signal.raise_signal({number:d})
+except BaseException:
+    pass
+""")
+    process = python(f"import sys; sys.path.append({str(tmp_path)!r})\n" + verb_that("import losing; print('goes on')"))
+    assert process.communicate(timeout=60) == ("", said) and process.returncode == code
+
+
+@posix
 @pytest.mark.parametrize(("number", "raised", "code", "said"), [
-    (signal.SIGINT, ImportError("numpy could not be imported"), 130, "seq2see: interrupted\n"),
+    (signal.SIGINT, RuntimeError("the wait was interrupted"), 130, "seq2see: interrupted\n"),
     (signal.SIGTERM, SystemExit(1), 143, ""),  # as Ray does
 ])
 def test_a_library_that_makes_its_own_error_of_the_signal_is_interrupted_all_the_same(
