@@ -2,7 +2,8 @@
 
 Numbers, timings, settings, notes and styles stay.  The lines of a cue are one text, but each speaker's after a dash is
 one of its own; a translation has as many lines, broken at about the same shares of it.  Tags (`<i>`, `<c.loud>`,
-`{\\an8}`) are elements that the translator places.
+`{\\an8}`) are elements that the translator places, as are a line break and a hard space of converters (`\\N`, `\\h`).
+Times in a cue (`<00:05.000>`) stay in their order.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ _TIME = r"(?:\d+:)?\d{1,2}:\d{1,2}[,.]\d{1,3}"
 _TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}.*")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _SPEAKS = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\})*\s*[-–—]\s?(?=\S)")
-_TAG = re.compile(r"<(?P<slash>/?)(?P<name>[a-zA-Z]+)?[^<>\n]*>|\{\\[^{}\n]*\}")
+_TAG = re.compile(
+    r"<(?P<slash>/?)(?P<name>[a-zA-Z]+)?[^<>\n]*>|\{\\[^{}\n]*\}"
+    r"|(?P<line>(?<!:)\\N)|(?:\\h){2,}|(?:^|(?<=\\N))\\h|\\h$", re.MULTILINE)
+_IN_CUE = re.compile(rf"<{_TIME}>")
+_HARD_SPACE = "\N{NO-BREAK SPACE}"
 _BREAK = re.compile(r"\r\n|\r|\n")
 _NUMBER = re.compile(rf"[ \t]*\d+[ \t]*(?:\r\n|\r|\n)[ \t]*{_TIME}[ \t]*-->")  # of the next cue, without a blank line
 
@@ -60,7 +65,8 @@ def _place(source: str, span: Span, *, escaped: bool) -> Place | None:
     dash = _SPEAKS.match(source, begin, end)
     start = dash.end() if dash else begin
     raw = source[start:end]
-    fragment = Fragment(list(_tokens(raw, escaped=escaped)))
+    found = list(_tokens(raw, escaped=escaped))
+    fragment, times = Fragment(found), [token.raw for token in found if _IN_CUE.fullmatch(token.raw)]
     lines = _BREAK.split(raw)
     newline = _BREAK.search(raw)
 
@@ -69,8 +75,12 @@ def _place(source: str, span: Span, *, escaped: bool) -> Place | None:
         if tokens is None:
             return raw
         space = unused("".join(token.raw for token in tokens))  # where a line may be broken
-        return _in_lines("".join(_raw(token, space, escaped=escaped) for token in tokens), space, list(map(len, lines)),
-                         newline[0] if newline else "")
+        left = iter(times)  # they increase in a cue, whatever the order of the words
+        text = "".join(next(left) if _IN_CUE.fullmatch(token.raw) else _raw(token, space, escaped=escaped)
+                       for token in tokens)
+        if r"\h" in raw:
+            text = text.replace(_HARD_SPACE, r"\h")
+        return _in_lines(text, space, list(map(len, lines)), newline[0] if newline else "")
 
     return Place(start, end, fragment.texts, written) if fragment.texts else None
 
@@ -84,13 +94,13 @@ def _tokens(raw: str, *, escaped: bool) -> Iterator[Token]:
         if tag["name"]:
             yield Token(tag[0], "end" if tag["slash"] else "start", tag["name"])
         else:
-            yield Token(tag[0], "alone")
+            yield Token(tag[0], "break" if tag["line"] else "alone")
     if done < len(raw):
         yield _text(raw[done:], escaped=escaped)
 
 
 def _text(raw: str, *, escaped: bool) -> Token:
-    text = re.sub(r"[ \t]*(?:\r\n|\r|\n)[ \t]*", " ", raw)
+    text = re.sub(r"[ \t]*(?:\r\n|\r|\n)[ \t]*", " ", raw).replace(r"\h", _HARD_SPACE)
     return Token(html.unescape(text) if escaped else text)
 
 

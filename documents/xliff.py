@@ -60,25 +60,26 @@ def _opened(data: bytes, options: FileOptions, name: str) -> tuple[_ElementTree,
     if local_name(root) != "xliff" or root.get("version", "")[:2] not in ("1.", "2."):
         raise UserError(f"{name} is not XLIFF 1.2 or 2: its first element is <{local_name(root)}>,"
                         f" its version {root.get('version', 'missing')}")
-    _set_languages(root, options, name)
-    return tree, [(source, fragment) for source in _sources(root)
-                  if (fragment := Fragment(list(_tokens(source)))).texts]
+    found = [(source, fragment) for source in _sources(root) if (fragment := Fragment(list(_tokens(source)))).texts]
+    _set_languages(root, options, name, [source for source, _ in found])
+    return tree, found
 
 
 def _child(node: _Element, name: str) -> _Element | None:
     return next((child for child in node if local_name(child) == name), None)
 
 
-def _set_languages(root: _Element, options: FileOptions, name: str) -> None:
-    """The target language, where the file names its languages."""
+def _set_languages(root: _Element, options: FileOptions, name: str, sources: Sequence[_Element]) -> None:
+    """The target language, where the file names its languages and something in it is translated."""
     attribute = "target-language" if root.get("version", "").startswith("1.") else "trgLang"
+    changed = {node for source in sources for node in source.iterancestors()}
     for node in [one for one in root.iter() if local_name(one) == "file"] if attribute == "target-language" else [root]:
         named, target = node.get(attribute, ""), iso(options.target)
         if target and named and iso(named) != target and any(
                 local_name(one) == "target" and _content(one) for one in node.iter()):
             raise UserError(f"{name} contains translations into {language_name(named)}; give a file without"
                             " translations")
-        if target and iso(named) != target:
+        if target and iso(named) != target and node in changed:
             node.set(attribute, target)
 
 

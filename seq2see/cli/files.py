@@ -176,6 +176,8 @@ def translate_document(path: Path, out: Path, asked: Asked, options: FileOptions
     finally:
         progress.clear()
     atomic_write(out, document.write(translations))
+    if not document.texts:
+        print(f"{path} has no text to translate; {out} is a copy", file=sys.stderr)
     remarks.print()
 
 

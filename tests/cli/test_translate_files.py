@@ -166,6 +166,11 @@ def test_a_document_is_written_whole_or_not(copied, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["a.note"]
 
 
+def test_a_document_without_text_is_copied_and_that_is_said(copied, tmp_path):
+    (tmp_path / "a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\n12 34\n")
+    assert copied("a.srt") == (0, "a.fr.srt\n", "a.srt has no text to translate; a.fr.srt is a copy\n")
+
+
 def test_marked_and_plain_texts_of_a_document_come_back_in_order(copied, tmp_path, monkeypatch):
     texts = [Text(f"<i>The cat {n}.</i>" if n % 3 else f"The {{cat}} {n}.", html=bool(n % 3)) for n in range(7)]
     read = lambda data, options, *, name: Document(texts, lambda found: repr((found, options)).encode())  # noqa: E731

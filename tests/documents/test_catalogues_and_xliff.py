@@ -208,6 +208,16 @@ def test_a_copy_is_translated_in_the_initial_state_only():
     assert len(read(data, name="a.xlf").texts) == 1
 
 
+def test_only_what_is_translated_is_said_to_be_in_the_language():
+    units = ("<source>Old</source><target>Vieux</target>", "<source>New</source>")
+    data = '<xliff version="1.2">' + "".join(
+        f'<file source-language="en"><body><trans-unit id="1">{unit}</trans-unit></body></file>' for unit in units
+    ) + "</xliff>"
+    document = read(data, name="a.xlf")
+    old, new = etree.fromstring(document.write([one.text for one in document.texts]))
+    assert old.get("target-language") is None and new.get("target-language") == "fr"
+
+
 def test_elements_move_with_their_words():
     document = read(TWO, name="a.xlf")
     first, second = (one.text for one in document.texts)

@@ -263,6 +263,27 @@ def test_a_private_character_in_a_text_stays(name, source):
     assert "un \ue000 two" in new.replace("\n", " ")
 
 
+@pytest.mark.parametrize(("cue", "text", "translation", "expected"), [
+    (r"\h\h\hThe cat\his tired.\NIt sleeps.", 'The cat\xa0is tired.<br id="2">It sleeps.',
+     'Le chat est\xa0las.<br id="2">Il dort.', r"\h\h\hLe chat est\hlas.\NIl dort."),
+    ("Look in C:\\New\n\\hthen here\\h", 'Look in C:\\New <img id="1">then here',
+     'Regarde C:\\New puis <img id="1">ici', "Regarde C:\\New\npuis \\hici\\h"),
+])
+def test_line_breaks_and_hard_spaces_of_converters_stay(cue, text, translation, expected):
+    head = "1\n00:00:01,000 --> 00:00:02,000\n"
+    document = read("a.srt", head + cue)
+    assert texts(document) == [text] and written(document) == head + cue
+    assert document.write([translation]).decode() == head + expected
+
+
+def test_times_in_a_cue_stay_in_their_order():
+    head = "WEBVTT\n\n00:01.000 --> 00:03.000\n"
+    document = read("a.vtt", head + "A <00:01.500>big <00:02.000>pizza")
+    assert texts(document) == ['A <img id="1">big <img id="3">pizza']
+    assert document.write(['Une <img id="3">pizza <img id="1">énorme']).decode() == (
+        head + "Une <00:01.500>pizza <00:02.000>énorme")
+
+
 def test_a_cue_of_subrip_goes_on_after_an_empty_line():
     source = "1\n00:00:01,000 --> 00:00:02,000\nOne\n\n7\n\nTwo\n\n\n2\n00:00:03,000 --> 00:00:04,000\nThree\n"
     assert texts(read("a.srt", source)) == ["One", "Two", "Three"]
@@ -307,8 +328,9 @@ def test_any_markdown_is_kept_and_its_elements_stay(source, word):
 
 @pytest.mark.parametrize("extension", ["srt", "vtt", "html", "csv", "tsv", "txt"])
 @given(source=st.lists(st.sampled_from([
-    "word", "two words", "29\n", "<i>", "</i>", "<", ">", "&", "&lt;", "{\\an8}", "- ", "\n", "\r\n", "\n\n",
-    "00:01.000 --> 00:02.000\n", '"', '""', ",", ";", "\t", " ", "'", "<p title='a b'>", "é", "<!--", "\x0b", "\ue000",
+    "word", "two words", "29\n", "<i>", "</i>", "<", ">", "&", "&lt;", "{\\an8}", "\\N", "\\h", "- ", "\n", "\r\n",
+    "\n\n", "00:01.000 --> 00:02.000\n", '"', '""', ",", ";", "\t", " ", "'", "<p title='a b'>", "é", "<!--", "\x0b",
+    "\ue000",
 ]), max_size=30).map("".join))  # fmt: skip
 def test_any_text_is_kept(extension, source):
     try:
