@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from seq2see.errors import UserError
 from ..tokenizer.language_codes import iso
 from ..tokenizer.protected import ANY
-from ..translate.markup import NO_PARTS, VOID
+from ..translate.markup import NO_PARTS, RAISED, VOID
 from .fragments import Fragment, Kind, Token
 from .icu_message import OPENS, branches, joined
 from .places import Place, document_of
@@ -135,7 +135,7 @@ def _fragment(text: str) -> Fragment | None:
         name = tag["name"] or ""
         kind: Kind = "word" if tag["code"] else "break" if name.lower() in ("", "br") else (
             "alone" if tag["alone"] else "end" if tag["end"] else "start")
-        tokens += [Token(text[done : tag.start()]), Token(tag[0], kind, name)]
+        tokens += [Token(text[done : tag.start()]), Token(tag[0], kind, name, name if name in RAISED else "span")]
         done = tag.end()
     fragment = Fragment([one for one in (*tokens, Token(text[done:])) if one.raw])
     return fragment if fragment.texts else None

@@ -22,7 +22,7 @@ _INLINE = frozenset((
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "data", "del", "dfn", "em", "font", "i", "ins", "label",
     "mark", "nobr", "picture", "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u",
 ))  # fmt: skip
-_RAISED = frozenset(("sub", "sup"))
+RAISED = frozenset(("sub", "sup"))
 _AS_IS = frozenset(("code", "kbd", "math", "samp", "var"))  # inline, and not translated
 _PICTURES = frozenset(("svg", "template"))  # likewise, and not part of the text
 VOID = frozenset((  # have no end tag, and do not separate texts
@@ -185,7 +185,7 @@ def _with_formulas(tokens: Sequence[Token]) -> list[Token]:
     while left:
         token = left.pop()
         found.append(token)
-        if token.kind != "start" or token.name not in _RAISED or len(found) < 2 or len(left) < 2:
+        if token.kind != "start" or token.name not in RAISED or len(found) < 2 or len(left) < 2:
             continue
         inside, end, before = left[-1], left[-2], found[-2]
         follows = left[-3] if len(left) > 2 and left[-3].kind == "text" else Token("", "text")
@@ -222,7 +222,7 @@ def _with_notes(tokens: Sequence[Token]) -> list[Token]:
     first = -1  # of the tokens of the element in which these are
     for number, token in enumerate(tokens):
         found.append(token)
-        if token.kind == "start" and (token.name in _RAISED or (token.name == "a" and first < 0 and _in_word(found))):
+        if token.kind == "start" and (token.name in RAISED or (token.name == "a" and first < 0 and _in_word(found))):
             first = len(found) - 1
         elif first >= 0 and token.kind == "end" and token.name == found[first].name:
             after = next((html.unescape(one.raw) for one in tokens[number + 1 : number + 2] if one.kind == "text"), "")

@@ -472,6 +472,11 @@ def test_elements_and_line_breaks_of_a_string_stay(source, translation, expected
     assert json.loads(document.write([translation])) == [expected]
 
 
+def test_what_is_raised_stays_part_of_its_word():
+    assert texts(read("a.json", '["A <bold>house</bold><sup>2</sup>"]')) == [
+        'A <span id="1">house</span><sup id="4">2</sup>']
+
+
 @pytest.mark.parametrize(("page", "expected"), [
     ('<textarea placeholder="Write here">Not this</textarea>', ["Write here"]),
     ('<svg aria-label="a cat"><path title="no"/></svg>', ["a cat"]), ('<pre title="a tip">x y</pre>', ["a tip"]),
