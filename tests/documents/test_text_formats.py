@@ -472,9 +472,13 @@ def test_elements_and_line_breaks_of_a_string_stay(source, translation, expected
     assert json.loads(document.write([translation])) == [expected]
 
 
-def test_what_is_raised_stays_part_of_its_word():
-    assert texts(read("a.json", '["A <bold>house</bold><sup>2</sup>"]')) == [
-        'A <span id="1">house</span><sup id="4">2</sup>']
+@pytest.mark.parametrize(("source", "text"), [
+    ("A <bold>house</bold><sup>2</sup>", 'A <span id="1">house</span><sup id="4">2</sup>'),
+    ("The <link>terms</link> are new", 'The <span id="1">terms</span> are new'),
+    ("The <x>red <x/> door</x> is new", 'The <span id="1">red <img id="3"> door</span> is new'),
+])
+def test_elements_named_by_a_program_are_those_of_a_fragment(source, text):
+    assert texts(read("a.json", json.dumps([source]))) == [text]
 
 
 @pytest.mark.parametrize(("page", "expected"), [
