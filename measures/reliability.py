@@ -157,12 +157,12 @@ def _paragraph(language: str, measured: LanguageCalibration) -> str:
     to = f"to {language}: " if language else ""
     lines = [f"{to}fitted on {measured.fitted_pairs:,} pairs, measured on {measured.tokens:,} tokens of"
              f" {measured.pairs:,} other pairs; {measured.right:.1%} of the tokens are the model's first choice",
-             f"  {'':<42}ECE                      nats per token"]
+             f"  {'':<48}ECE                      nats per token"]
     kept = measured.kept
     for one in dict.fromkeys(measured.ways.values()):  # without smoothing there are only two
         ece = "{:.2%} [{:.2%}, {:.2%}]".format(*one.ece)
         nll = "{:.3f} [{:.3f}, {:.3f}]".format(*one.nll)
-        lines.append(f"  {_said(one.calibrator):<42}{ece:<25}{nll}" + ("  kept" if one == kept else ""))
+        lines.append(f"  {_said(one.calibrator):<48}{ece:<25}{nll}" + ("  kept" if one == kept else ""))
     return "\n".join(lines)
 
 

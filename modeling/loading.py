@@ -35,8 +35,9 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
         trust_remote_code: whether to run the model code in the folder.  No file can turn this on.
 
     Raises:
-        UserError: a folder that does not exist; a damaged or invalid file; a model that is not an encoder-decoder, or
-            too large for the memory; tensors that are missing, not finite, or of the wrong shape.
+        UserError: a folder that does not exist; a damaged or invalid file; a checkpoint of a LoRA training; a model
+            that is not an encoder-decoder, or too large for the memory; tensors that are missing, not finite, or of the
+            wrong shape.
     """
     folder = resolve_folder(name, trust_remote_code=trust_remote_code)
     check_folder(folder)
@@ -63,6 +64,9 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
         raise UserError(
             f"the model in {folder} cannot be loaded from {weights[0].name}, possibly incomplete: {_first_line(error)}"
         ) from error
+    if any(".lora_A." in name for name in report["unexpected_keys"]):
+        raise UserError(f"{folder} is a checkpoint of a LoRA training, which merges its adapter when it ends; use the"
+                        " finished run, or repeat the training's command with training.resume=true")
     _refuse(folder, "tensors are missing", report["missing_keys"])
     _refuse(folder, "tensors have the wrong shape", (f"{name} (expected {list(wanted)}, got {list(stored)})"
                                                      for name, stored, wanted in report["mismatched_keys"]))

@@ -88,8 +88,8 @@ def test_the_cells_are_the_weights_and_what_is_saved_is_what_is_shown(page, trac
 
 
 @pytest.mark.parametrize(("view", "name", "scale"), [
-    ("norm", "Weighted by signal", 1), ("rollout", "Rollout", 100), ("contributions", "Contributions", 100),
-])
+    ("norm", "Weighted by signal", 1),
+    *(pytest.param(name.lower(), name, 100, marks=pytest.mark.long) for name in ("Rollout", "Contributions"))])
 def test_every_view_is_shown_by_words(browser, full_trace, tmp_path, view, name, scale):
     wanted = word_map(full_trace, "cross", view=view).maps[2]
     wanted = (wanted[0] if view == "norm" else wanted)[1:]  # the language tag has no row
@@ -141,7 +141,8 @@ def test_script_in_a_text_does_not_run_and_letters_beyond_the_basic_plane_stand_
         assert tab.locator(".w[data-side=source]").all_inner_texts() == [word.text for word in made.source_words]
 
 
-@pytest.mark.parametrize(("language", "text"), [("ar", "القط لم يعبر الشارع."), ("heb_Hebr", "החתול לא חצה את הרחוב.")])
+@pytest.mark.parametrize(("language", "text"), [
+    ("ar", "القط لم يعبر الشارع."), pytest.param("heb_Hebr", "החתול לא חצה את הרחוב.", marks=pytest.mark.long)])
 def test_a_right_to_left_source_reverses_the_columns(browser, seq2see, tmp_path, language, text):
     model, tokenizer = seq2see
     target = tokenizer.encode_target("Le chat n'a pas traversé la rue.", language="fr")

@@ -9,6 +9,7 @@ import torch
 from peft import PeftModel
 from safetensors.torch import load_file
 
+from seq2see.errors import UserError
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.config import load_config
@@ -78,6 +79,11 @@ def test_only_what_has_an_adapter_has_changed_and_only_by_its_rank(base, run):
 def test_the_finished_model_is_base_and_adapter_in_one(base, run):
     assert_is_base_and_adapter(load_checkpoint(base), run)
     assert {item.name for item in (run / "adapter").iterdir()} == {"adapter_model.safetensors", "adapter_config.json"}
+
+
+def test_a_checkpoint_says_how_to_get_a_model_from_it(run):
+    with pytest.raises(UserError, match="checkpoint-3 is a checkpoint of a LoRA training.*training.resume=true"):
+        load_checkpoint(run / "checkpoint-3")
 
 
 @pytest.mark.long

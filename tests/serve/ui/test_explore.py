@@ -70,11 +70,10 @@ def test_an_unknown_word_is_marked_and_said(tab):
     assert tab.locator(".unseen").inner_text() == "zxqvute"
 
 
-@pytest.mark.parametrize(("more", "said"), [
-    ([], ""), (["zxa"], " and 1 more word"), (["zxa", "zxb"], " and 2 more words")])  # fmt: skip
-def test_the_unknown_words_that_are_not_named_are_counted(tab, more, said):
-    type_in(tab, f"The {' '.join(['zxqvute', 'qwgrtz', 'xkvbrt', *more])} was tall.")
-    tab.locator(".then", has_text=f"The model never saw zxqvute, qwgrtz, xkvbrt{said}. Their").wait_for()
+def test_the_unknown_words_that_are_not_named_are_counted(tab):
+    for more, said in (("", ""), (" zxa", " and 1 more word"), (" zxa zxb", " and 2 more words")):
+        type_in(tab, f"The zxqvute qwgrtz xkvbrt{more} was tall.")
+        tab.locator(".then", has_text=f"The model never saw zxqvute, qwgrtz, xkvbrt{said}. Their").wait_for()
 
 
 @EVERYWHERE
@@ -652,17 +651,18 @@ def test_lessons_and_explore_have_addresses(open_tab, packaged):
 # --- what is old, foreign, or underlined is said
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("Je ne sais pas où il habite.", "This text seems to be French. It was read as English"),
-    ("我不喜欢猫。", "This text seems to be Chinese."), ("I do not know where he lives.", None),
-])  # fmt: skip
-def test_text_that_the_model_does_not_read_is_flagged(tab, text, said):
-    type_in(tab, text)
+def test_text_that_the_model_does_not_read_is_flagged(tab):
+    type_in(tab, "Je ne sais pas où il habite.")
+    settled(tab)
+    assert "This text seems to be French. It was read as English" in tab.locator(".then").inner_text()
+    type_in(tab, "我不喜欢猫。")
     settled(tab)
     note = tab.locator(".then").inner_text()
-    assert said in note if said else "seems to be" not in note
-    if "Chinese" in note:
-        assert "guess" not in note and "comes back unchanged" in tab.locator(".say").inner_text()
+    assert "This text seems to be Chinese." in note and "guess" not in note
+    assert "comes back unchanged" in tab.locator(".say").inner_text()
+    type_in(tab, "I do not know where he lives.")
+    settled(tab)
+    assert "seems to be" not in tab.locator(".then").inner_text()
 
 
 def test_what_no_model_read_is_shown_with_the_text_and_its_translation(open_tab, packaged):
@@ -674,15 +674,16 @@ def test_what_no_model_read_is_shown_with_the_text_and_its_translation(open_tab,
     assert tab.locator(".src").inner_text() == text and tab.locator(".tgt").inner_text()[-1] == text[-1]
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("WHERE IS THE TRAIN STATION", "The model read the capitals as small letters."),
-    ("it\N{RIGHT SINGLE QUOTATION MARK}s \N{LEFT DOUBLE QUOTATION MARK}fine\N{RIGHT DOUBLE QUOTATION MARK}", None),
-    ("Where is zxqvute? Zxqvute is here.", "The model never saw zxqvute. Its")])  # fmt: skip
-def test_a_note_names_what_the_model_read(tab, text, said):
-    type_in(tab, text)
-    settled(tab)
-    note = tab.locator(".then").inner_text()
-    assert said in note if said else "The model" not in note
+def test_a_note_names_what_the_model_read(tab):
+    for text, said in (
+        ("WHERE IS THE TRAIN STATION", "The model read the capitals as small letters."),
+        ("it\N{RIGHT SINGLE QUOTATION MARK}s \N{LEFT DOUBLE QUOTATION MARK}fine\N{RIGHT DOUBLE QUOTATION MARK}", None),
+        ("Where is zxqvute? Zxqvute is here.", "The model never saw zxqvute. Its"),
+    ):
+        type_in(tab, text)
+        settled(tab)
+        note = tab.locator(".then").inner_text()
+        assert said in note if said else "The model" not in note
 
 
 def test_every_underline_in_the_texts_has_its_legend(tab):
@@ -711,9 +712,9 @@ def test_maps_of_before_look_old_until_the_new_ones_are_there(tab):
     assert tab.evaluate(old) == [1, 1, 1] and "Outdated" not in tab.locator(".trust").inner_text()
 
 
-def test_the_caveat_is_above_the_fold(open_tab, packaged):
+def test_the_caveat_is_above_the_fold(tab):
     for width, height in (*SIZES, (1024, 768), (750, 900), (390, 844)):
-        tab = open_tab(packaged.url, viewport={"width": width, "height": height})
+        resize(tab, width, height)
         settled(tab)
         box = tab.get_by_text("A map shows where a head looked, not why.").bounding_box()
         assert box["y"] + box["height"] <= height and tab.evaluate("scrollY") == 0, (width, box)
@@ -763,7 +764,8 @@ def test_no_badge_covers_another_or_a_word(open_tab, packaged, width):
             assert tab.evaluate(OVERLAPS) == [], (text, word.inner_text())
 
 
-@pytest.mark.parametrize("text", [None, "My sister works in a bank near the river, but she would like to travel."])
+@pytest.mark.parametrize("text", [None, pytest.param(
+    "My sister works in a bank near the river, but she would like to travel.", marks=pytest.mark.long)])  # fmt: skip
 def test_the_lab_s_maps_are_whole(tab, text):
     if text:
         type_in(tab, text)

@@ -174,7 +174,9 @@ def in_the_model(net, row):
     return head_row(query[row], keys, values, row)
 
 
-@pytest.mark.parametrize("chosen", ["hand-0", "hand-2", "hand-3", "model-2", "model-4", "model-6"])
+@pytest.mark.parametrize("chosen", [
+    "hand-3", "model-4", *(pytest.param(one, marks=pytest.mark.long) for one in (
+        "hand-0", "hand-2", "model-2", "model-6"))])  # fmt: skip
 def test_a_worked_example(net, opened, chosen):
     where, row = chosen.split("-")
     row, hand = int(row), where == "hand"

@@ -41,7 +41,7 @@ def test_every_lesson_moves():
     assert chosen(None) == MOVING
 
 
-@pytest.mark.parametrize("number", [*NUMBERS[:4], *(pytest.param(one, marks=pytest.mark.long) for one in NUMBERS[4:])])
+@pytest.mark.parametrize("number", [*NUMBERS[:2], *(pytest.param(one, marks=pytest.mark.long) for one in NUMBERS[2:])])
 @pytest.mark.parametrize("where", ["file", LATER["server"]])
 def test_a_lesson_asks_first_and_then_moves(open_lesson, number, where):
     lesson = open_lesson(number, file=where == "file", offline=where == "file")
@@ -68,13 +68,13 @@ def test_a_lesson_asks_first_and_then_moves(open_lesson, number, where):
     assert before and not wrong
 
 
-@pytest.mark.parametrize(("number", "part"), [
-    (6, "adds information"), (6, "its last layer"), (7, "variety"), (7, "more even"), (8, "computed again for il"),
-    (8, "kept, not computed"), (8, "numbers are the same"), (9, "this head off")])  # fmt: skip
-def test_what_answers_the_question_is_not_beside_it(open_lesson, number, part):
-    lesson = open_lesson(number)
-    assert part not in lesson.tab.locator(".lesson > .lead, .moving").evaluate_all(
+@pytest.mark.parametrize(("number", "parts"), [
+    (6, ("adds information", "its last layer")), (7, ("variety", "more even")),
+    (8, ("computed again for il", "kept, not computed", "numbers are the same")), (9, ("this head off",))])
+def test_what_answers_the_question_is_not_beside_it(open_lesson, number, parts):
+    said = open_lesson(number).tab.locator(".lesson > .lead, .moving").evaluate_all(
         "(all) => all.map((one) => one.textContent).join()")
+    assert said and not [part for part in parts if part in said]
 
 
 def test_the_story_is_found_again_where_it_was_left(open_tab, packaged):

@@ -39,7 +39,7 @@ def use(tab, marian, path):
     assert not failed
 
 
-@pytest.mark.parametrize("path", ["/", "/ui"])
+@pytest.mark.parametrize("path", ["/", pytest.param("/ui", marks=pytest.mark.long)])
 def test_one_login_is_enough(open_tab, guarded_page, marian, path):
     use(open_tab(guarded_page + path, http_credentials={"username": "any", "password": KEY}), marian, path)
 

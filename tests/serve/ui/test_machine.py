@@ -126,7 +126,8 @@ def test_figures_add_up_to_what_is_shown_for_every_word(cat):
 
 
 @pytest.mark.parametrize("cat", [
-    {"color_scheme": "light"}, {"color_scheme": "dark", "viewport": {"width": 1366, "height": 768}},
+    {"color_scheme": "dark", "viewport": {"width": 1366, "height": 768}},
+    pytest.param({"color_scheme": "light"}, marks=pytest.mark.long),
 ], indirect=True)  # fmt: skip
 def test_it_is_one_screen_on_which_everything_can_be_read(cat):
     assert cat.evaluate("document.documentElement.scrollHeight <= innerHeight")
@@ -285,8 +286,8 @@ def test_a_path_under_the_pointer_stands_out(cat):
 
 
 @pytest.mark.parametrize("block", [
-    "encoder-0", "choose", *(pytest.param(one, marks=pytest.mark.long) for one in (
-        "encoder_feed_forward-1", "decoder-1", "cross-0", "feed_forward-1"))])
+    "choose", *(pytest.param(one, marks=pytest.mark.long) for one in (
+        "encoder-0", "encoder_feed_forward-1", "decoder-1", "cross-0", "feed_forward-1"))])
 def test_a_block_opens_and_closes_from_the_keyboard(cat, block):
     gate = cat.locator(f"[data-k=gate-{block}]")
     gate.focus()

@@ -90,7 +90,7 @@ def check_sum(table, digits=2):
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("kind", ["decoder", "cross"])
+@pytest.mark.parametrize("kind", [pytest.param("decoder", marks=pytest.mark.long), "cross"])
 def test_a_head_from_its_query_to_what_it_adds(machine, model, kind):
     page = machine(model=model)
     opened, parts = page.open(f"{kind}.1"), page.data["parts"]["for"]
@@ -317,7 +317,7 @@ def check_cards(tab):
     assert word["y"] - last["y"] - last["height"] == pytest.approx(12, abs=1)
 
 
-@pytest.mark.parametrize("settings", [{}, PHONE])
+@pytest.mark.parametrize("settings", [{}, pytest.param(PHONE, marks=pytest.mark.long)])
 def test_the_way_of_a_word_has_eight_stops(machine, settings):
     page = machine(**settings)
     f, said = page.data["parts"]["for"], []

@@ -602,6 +602,7 @@ def test_what_the_pronoun_is_treated_as_is_said_of_all_six(draw, storybook):
         assert meaning.startswith(f"The model treats it as the {noun} and writes {pronoun} ("), meaning
 
 
-@pytest.mark.parametrize("text", [text for _, text in STORIES[6:9]])
+@pytest.mark.parametrize("text", [
+    STORIES[6][1], *(pytest.param(text, marks=pytest.mark.long) for _, text in STORIES[7:9])])  # fmt: skip
 def test_no_noun_is_made_up(draw, storybook, text):
     assert not draw(storybook, text).locator(".meaning").inner_text()

@@ -203,7 +203,7 @@ class Sentences:
         return False
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text", [TEXTS[0], *(pytest.param(one, marks=pytest.mark.long) for one in TEXTS[1:])])
 def test_every_sentence_about_two_models_is_true(browser, ask, networks, text):
     reply = ask(text)
     first = {"traces": reply["comparisons"][0]["traces"][:1], "measured": reply["measured"][0],

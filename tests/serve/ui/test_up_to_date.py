@@ -1,7 +1,5 @@
 """What the page shows is about the model and the translation that it shows, to the token."""
 
-import pytest
-
 from .conftest import settled, type_in
 
 MARRIED = "I don't think they're married."
@@ -87,21 +85,19 @@ def test_what_is_asked_about_a_translation_names_its_tokens(tab):
 # --- heads off
 
 
-@pytest.mark.parametrize(("head", "verdict"), [("decoder.0.0", "stays the same"), ("cross.0.0", "changes")])
-def test_both_translations_of_heads_off_are_by_one_engine(tab, head, verdict):
+def test_both_translations_of_heads_off_are_by_one_engine(tab):
     """Int8 and float32 weights translate this sentence differently with every head."""
     type_in(tab, MARRIED)
     settled(tab)
     shown = tab.locator(".tgt").inner_text()
     open_tool(tab, "What if this head were missing?")
-    tab.locator(".drawer").get_by_role("button", name="All on").click()
-    tab.locator(f".drawer [data-value='{head}']").click()
-    said = tab.locator(".drawer .verdict")
-    said.wait_for()
-    whole, without = tab.locator(".drawer .res p[lang]").all_inner_texts()
-    assert whole == "Je ne pense pas qu'elles sont mariées." != shown == "Je ne pense pas qu'ils sont mariés."
-    assert (without == whole) == (verdict == "stays the same")
-    assert said.inner_text() == f"The translation {verdict}.", "effects are of the translation above"
+    for head, verdict in (("decoder.0.0", "stays the same"), ("cross.0.0", "changes")):
+        tab.locator(".drawer").get_by_role("button", name="All on").click()
+        tab.locator(f".drawer [data-value='{head}']").click()
+        tab.locator(".drawer .verdict", has_text=f"The translation {verdict}.").wait_for()
+        whole, without = tab.locator(".drawer .res p[lang]").all_inner_texts()
+        assert whole == "Je ne pense pas qu'elles sont mariées." != shown == "Je ne pense pas qu'ils sont mariés."
+        assert (without == whole) == (verdict == "stays the same"), "effects are of the translation above"
     assert "which translate the text differently from above" in tab.locator(".drawer .res").inner_text()
 
 
