@@ -48,7 +48,8 @@ settings.register_profile("ours", max_examples=int(os.environ.get("EXAMPLES", "2
 settings.load_profile("ours")
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))  # for the modules that several folders of tests share
+# For the modules that several folders of tests share, and for processes that import the test which started them.
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
 
 
 def pytest_collectstart() -> None:

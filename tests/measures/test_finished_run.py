@@ -90,6 +90,7 @@ def run(trained: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(trained, tmp_path / "run"))
 
 
+@pytest.mark.long
 def test_all_is_measured_of_these_weights_and_says_on_how_many_sentences(
     run: Path, stories: Storybook, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

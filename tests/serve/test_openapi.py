@@ -43,11 +43,12 @@ def url(translator):
         yield server.url
 
 
-def test_schemathesis_finds_nothing(url, tmp_path):
+@pytest.mark.parametrize("phases", ["examples,fuzzing", pytest.param("coverage", marks=pytest.mark.long)])
+def test_schemathesis_finds_nothing(url, tmp_path, phases):
     config = tmp_path / "schemathesis.toml"
     config.write_text(CONFIG.format(hooks=Path(__file__).with_name("schemathesis_hooks.py")), encoding="utf-8")
     command = [str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(config), "run",
-               f"{url}/openapi.json", "--checks", "all", "--phases", "examples,coverage,fuzzing", "--seed", "1",
+               f"{url}/openapi.json", "--checks", "all", "--phases", phases, "--seed", "1",
                "--max-examples", "1", "--generation-database", "none", "--no-color"]  # fmt: skip
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

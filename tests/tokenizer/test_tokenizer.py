@@ -155,6 +155,7 @@ for options in {}, {"trust_remote_code": True}:
 """
 
 
+@pytest.mark.long
 def test_a_stranger_without_the_package_reads_the_same(tokenizer: Seq2SeeTokenizer, tmp_path: Path) -> None:
     """In a folder with remote code transformers may ask whether to run it; nobody answers here, and it goes on."""
     tokenizer.save_pretrained(tmp_path)
