@@ -138,9 +138,10 @@ def browser() -> Iterator[Any]:
     Meanwhile playwright's event loop runs, and no other test can run one of its own: with `-m browser...` one
     Chromium serves all, else each module has its own.
     """
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    program = next(filter(None, map(shutil.which, names)), None)
     if program is None:
-        reason = "no Chromium on this machine (Debian: apt-get install chromium)"
+        reason = "no Chromium on this machine (Debian: apt-get install chromium-headless-shell)"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
