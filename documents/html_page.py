@@ -1,6 +1,7 @@
 """HTML: the page is one text, whose markup the translator copies; and the texts of attributes that people read.
 
-The output is UTF-8, and says so where the page named another encoding.  `<html lang>` becomes the target language.
+The output is UTF-8, and says so where the page named another encoding.  `<html lang>` becomes the target language,
+unless the whole page is kept (`translate="no"`).
 """
 
 from __future__ import annotations
@@ -86,8 +87,10 @@ def _with_language(page: str, options: FileOptions) -> str:
         same = not options.source or iso(found[2]) == iso(options.source)
         return found[1] + (iso(options.target) if same else found[2])
 
-    return _ROOT.sub(lambda tag: _LANG.sub(renamed, tag[0]), page[:HEAD], count=1) + page[HEAD:] if options.target \
-        else page
+    if not options.target:
+        return page
+    return _ROOT.sub(lambda tag: tag[0] if NOT_TRANSLATED.search(tag[0]) else _LANG.sub(renamed, tag[0]),
+                     page[:HEAD], count=1) + page[HEAD:]
 
 
 def _with_stand_ins(raw: str, kept: Callable[[str, str], str]) -> str:

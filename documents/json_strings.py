@@ -38,6 +38,7 @@ _NO_WORD = re.compile(  # ids, paths, language codes; but not Yes/No
 _CLOCK = r"yyyy|yy|YYYY|YY|MM{1,3}|DD{1,3}|dd{1,3}|EE{1,3}|HH|hh|mm|ss|SSS"
 _DATE = re.compile(rf"(?<![^\W_])(?:(?:{_CLOCK})+|[yYMDdEHhmsAaZ])(?![^\W_])|%-?[A-Za-z](?![^\W\d_])")  # %Y, MM
 _IN_DATE = re.compile(rf"%|{_CLOCK}")
+_QUOTES = re.compile(r"(?<=[^\W\d_])'(?=\{)")  # in ICU, whatever follows it in braces
 _ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<char>.))")
 
 Span = tuple[int, int]
@@ -113,7 +114,7 @@ def _place(source: str, span: Span, escaped: frozenset[str], *, asked: bool) -> 
     def written(translations: Sequence[str]) -> str:
         new = [_with_elements(one, fragment, translation)
                for one, fragment, translation in zip(own, fragments, translations, strict=True)]
-        return _literal(joined(parts, new) if parts else new[0], escaped)
+        return _literal(joined(parts, new) if parts else _QUOTES.sub("’", new[0]), escaped)
 
     return Place(*span, texts, written)
 

@@ -12,6 +12,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 
+from seq2see.errors import UserError
 from .fragments import Fragment, Token
 from .places import MAY_BREAK, Place, document_of, unused
 from .plain_text import decoded
@@ -22,7 +23,7 @@ _TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}.*")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _SPEAKS = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\})*\s*[-–—]\s?(?=\S)")
 _TAG = re.compile(
-    r"<(?P<slash>/?)(?P<name>[a-zA-Z]+)?[^<>\n]*>|\{\\[^{}\n]*\}"
+    r"<rt\b[^<>]*>[^<>]*</rt>|<(?P<slash>/?)(?P<name>[a-zA-Z]+)?[^<>\n]*>|\{\\[^{}\n]*\}"
     r"|(?P<line>(?<!:)\\N)|(?:\\h){2,}|(?:^|(?<=\\N))\\h|\\h$", re.MULTILINE)
 _IN_CUE = re.compile(rf"<{_TIME}>")
 _HARD_SPACE = "\N{NO-BREAK SPACE}"
@@ -35,6 +36,8 @@ Span = tuple[int, int]
 def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     mark, source = decoded(data, name)
     escaped = name.lower().endswith(".vtt")
+    if source.strip() and not re.search(rf"{_TIME}\s*-->", source) and not source.startswith("WEBVTT"):
+        raise UserError(f"{name} has no cues; each begins with its times, such as 00:00:01,000 --> 00:00:02,000")
     return document_of(source, filter(None, (_place(source, span, escaped=escaped)
                                              for span in _speeches(source, goes_on=not escaped))), name=name, mark=mark)
 

@@ -105,9 +105,9 @@ def _is_translated(unit: _Element, source: _Element) -> bool:
 
 
 def _content(node: _Element) -> str:
-    """What is in an element, to compare; "" if that is only white space."""
+    """What is in an element, to compare, but for the borders of segments; "" if that is only white space."""
     inside = [local_name(token.node) for token in _tokens(node) if isinstance(token, _Inline)
-              if token.node is not None]
+              if token.node is not None and token.node.get("mtype") != "seg"]
     return "".join(node.itertext()).strip() + "".join(f"<{one}>" for one in inside)
 
 

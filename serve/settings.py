@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -34,6 +35,24 @@ def folder(path: str) -> str:
     if not re.fullmatch(r"(/[\w.~-]+)*", path):
         raise PydanticCustomError("folder", "expected a folder such as /mt, without a slash at the end")
     return path
+
+
+def origin(text: str) -> str:
+    """What a browser sends as `Origin`, or `*`, checked."""
+    if not re.fullmatch(r"\*|null|[a-z][a-z0-9+.-]*://[^\s/]+", text):
+        raise PydanticCustomError("origin", "expected an origin such as https://shop.example, without a slash at the"
+                                            " end, or *")
+    return text
+
+
+def proxy(text: str) -> str:
+    """The address of a proxy, a network, or `*`, checked."""
+    try:
+        if text != "*":
+            ip_network(text)
+    except ValueError:
+        raise PydanticCustomError("proxy", "expected an IP address, a network such as 10.0.0.0/8, or *") from None
+    return text
 
 
 Count = Annotated[int, Field(ge=1)]
@@ -75,10 +94,10 @@ class ServerSettings:
     grace_seconds: NonNegativeFloat = 10.0
     # Who has access, and from where.
     keys_file: str | None = None
-    cors_origins: Names = ()
+    cors_origins: tuple[Annotated[str, AfterValidator(origin)], ...] = ()
     frame_ancestors: Sites = ("'self'",)
     allowed_hosts: Names | None = None
-    trusted_proxies: Names = ()
+    trusted_proxies: tuple[Annotated[str, AfterValidator(proxy)], ...] = ()
     # What is served.
     page: bool = True
     root_path: Annotated[str, AfterValidator(folder)] = ""  # where a proxy serves it

@@ -80,7 +80,12 @@ class Glossary:
         """
         targets = self._in_capitals if capitals else self._targets
         pattern = self._pattern_in_capitals if capitals else self._pattern
-        return [(one.span(), targets[one[0]]) for one in pattern.finditer(_SPACE.sub(" ", text))] if self.pairs else []
+        if not self.pairs:
+            return []
+        places = [n for n in range(len(text)) if not text[n : n + 2].isspace()]  # a run of spaces is its last
+        plain = _SPACE.sub(" ", "".join(text[n] for n in places))
+        return [((places[one.start()], places[one.end() - 1] + 1), targets[one[0]]) for one in pattern.finditer(plain)]
+
 
 
 def add(terms: dict[str, str], source: str, target: str, *, where: str) -> None:

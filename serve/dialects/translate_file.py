@@ -65,6 +65,8 @@ def router(service: Service) -> APIRouter:
         finally:
             arriving.remove(sender)
         caller = service.access.authenticate(request, fields.get("api_key"))
+        if fields.get("glossary"):
+            raise APIError(400, "bad_request", "glossary: only /v1/translate takes one")
         columns, keys = (tuple(filter(None, re.split(r"\s*,\s*", fields.get(which, "").strip())))
                          for which in ("columns", "keys"))
         translated = await service.translate_document(

@@ -208,6 +208,15 @@ def test_a_copy_is_translated_in_the_initial_state_only():
     assert len(read(data, name="a.xlf").texts) == 1
 
 
+@pytest.mark.parametrize("target", ["<target>{}</target>", '<target state="new">{}</target>'])
+def test_segments_without_a_translation_are_none(target):
+    empty, copied = '<mrk mtype="seg" mid="1"/>', '<mrk mtype="seg" mid="1">The cat.</mrk>'
+    data = '<xliff version="1.2"><file source-language="en"><body>' + "".join(
+        f"<trans-unit id='1'><source>The cat.</source>{target.format(one)}</trans-unit>" for one in (empty, copied)) + (
+        "</body></file></xliff>")
+    assert len(read(data, name="a.xlf").texts) == 1 + ("new" in target)
+
+
 def test_only_what_is_translated_is_said_to_be_in_the_language():
     units = ("<source>Old</source><target>Vieux</target>", "<source>New</source>")
     data = '<xliff version="1.2">' + "".join(

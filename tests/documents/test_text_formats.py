@@ -276,6 +276,13 @@ def test_line_breaks_and_hard_spaces_of_converters_stay(cue, text, translation, 
     assert document.write([translation]).decode() == head + expected
 
 
+def test_the_reading_of_a_word_is_no_text():
+    head = "WEBVTT\n\n00:01.000 --> 00:03.000\n"
+    document = read("a.vtt", head + "<ruby>book<rt>buk</rt></ruby>")
+    assert "buk" not in texts(document)[0]
+    assert written(document, lambda text: text.replace("book", "livre")) == head + "<ruby>livre<rt>buk</rt></ruby>"
+
+
 def test_times_in_a_cue_stay_in_their_order():
     head = "WEBVTT\n\n00:01.000 --> 00:03.000\n"
     document = read("a.vtt", head + "A <00:01.500>big <00:02.000>pizza")
@@ -336,7 +343,7 @@ def test_any_text_is_kept(extension, source):
     try:
         document = read(f"a.{extension}", source)
     except UserError as error:
-        assert "--columns" in str(error)
+        assert "--columns" in str(error) or "has no cues" in str(error)
     else:
         assert written(document) == source
 
@@ -412,6 +419,8 @@ def test_a_message_of_icu_is_read_as_whole_sentences():
         ' other {Il n\'y a qu\' # files here.}}"}')
     one = read("a.json", '{"a": "{n, select, a {to {b}} other {x y}}"}')
     assert "’{b}" in written(one, lambda text: text.replace("to ", "l'"))  # '{ would begin a literal
+    plain = read("a.json", '{"a": "The friend of {name}."}')
+    assert written(plain, lambda text: text.replace("of ", "d'")) == '{"a": "The friend d’{name}."}'
 
 
 @pytest.mark.parametrize(("message", "expected"), [
@@ -505,6 +514,8 @@ def test_an_attribute_without_quotation_marks_gets_them_if_it_changes():
 def test_each_name_of_a_page_s_language_is_the_target():
     page = '<html lang="%s" class="a" xml:lang="%s"><p lang="en">x'
     assert written(read("a.html", page % ("en-US", "en-US"), source="en", target="fr")) == page % ("fr", "fr")
+    kept = '<html lang="en" translate="no"><p>x'
+    assert written(read("a.html", kept, source="en", target="fr")) == kept
 
 
 @pytest.mark.parametrize(("columns", "expected"), [
@@ -522,6 +533,7 @@ def test_a_phrase_names_no_column(columns, expected):
     ("a.json", '{"a":' * 100_000, "a.json is nested deeper than 200 levels"),
     ("a.json", '["\n"]', "a.json is not JSON: Invalid control character"),
     ("a.srt", b"\xff\xff", r"a.srt is not UTF-8 \(byte 1\)"),
+    ("a.srt", "1\nGood morning", "a.srt has no cues; each begins with its times, such as 00:00:01"),
     ("a.srt", "\ufeff1".encode("utf-16-le"), "a.srt is not UTF-8 but UTF-16; convert it with iconv -f UTF-16"),
     ("a.tsv", "id\ttext".encode("utf-16-le"), "a.tsv is not UTF-8 but UTF-16"),
     ("a.csv", "name,city\nAnn,Oslo\n", "a.csv: no column holds mostly phrases; choose columns with --columns"),

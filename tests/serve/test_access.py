@@ -204,6 +204,8 @@ def test_a_file_and_overrides_make_settings(tmp_path):
     ("texts: 0", "^texts in .*s.yaml is 0, expected at least 1$"),
     ("wait_ms: .inf", "wait_ms in .* is Infinity, expected a finite number"),
     ("cors_origins: '*'", 'cors_origins in .* is "\\*", expected a list, such as'),
+    ("cors_origins: [https://a.example/]", r"cors_origins\[0\] in .*: expected an origin such as .*, without a slash"),
+    ("trusted_proxies: [nginx]", r"trusted_proxies\[0\] in .*: expected an IP address, a network such as 10.0.0.0/8"),
     ("frame_ancestors: ['a.example; script-src *']", r"frame_ancestors\[0\] in .*, expected a text that matches"),
     ("texts: true", "texts in .* is true, expected a whole number"),
     ("rate: 3", "^rate in .*: unknown key"),

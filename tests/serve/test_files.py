@@ -311,6 +311,7 @@ def test_missing_fields_are_told_as_libretranslate_tells_them(client):
 def test_a_file_has_its_own_limit_and_other_bodies_keep_theirs(client):
     assert "translatedFileUrl" in send(client, b"x" * 9_000).json()  # larger than body_bytes
     assert "the file has 50,001 bytes: at most 50,000" in told(send(client, b" " * 50_001), 413)
+    assert told(send(client, fields={"glossary": "{}"})) == "glossary: only /v1/translate takes one"
     assert client.post("/translate", data={"q": "x" * 3_000, **LANGUAGES}).status_code == 413
 
     def endless():

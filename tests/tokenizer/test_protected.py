@@ -25,10 +25,12 @@ PROTECTED = [
     "--dry-run=a/b.c", "-v", "@:message.greeting", "30 x 20 x 10 cm", "1 250 €", "3\u202f500\u202f000", "12 000",
     '[caption id="a_6" width="300"]', "[gallery ids='1,2']", "[/my-code]", "[/caption]", "<1>", "</1>", "<0/>",
     "[color=red]", "[url=https://x.org/a]", "[wave amp=50.0 freq=5]", "%<age>d", "%<total>.2f",
+    "3.11.4", "1.2.3.4.5", "*.txt", "**/*.py", "$(name)", "open_door()", "obj.name()", "#42", "ISO-8859-1", "$$5",
+    "@:{'message.hello'}", "@:(message.name)", "@.lower:message.name",
 ]  # fmt: skip
 LANGUAGE = ["and/or", "km/h", "100% sure", "5 % of", "he said: no", "e.g. this", "U.S.", "a {b c} d", "3.5",
             "didn't", "his /her dog", "and/or.Next", "he/she.They ran", "in the 1990s", "5 a day", "2 T", "3.5-inch",
-            "3 + 4",
+            "3 + 4", "1.250.000", "f (x)",
             "it is I. am",            "a # b", "Tom & Al", "5 < 6", "$5", "100 in all", "30 in the", "R. and D.",
             "well--known", "1 25", "his -no", "-Yes"]
 PARTS = [*PROTECTED, "the cat", "a", "Anna", "12", "(", ").", ",", "!", "25"]

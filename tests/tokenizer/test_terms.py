@@ -19,6 +19,7 @@ PROTECTION = Protection(glossary=GLOSSARY, language="en", target="fr")
 @pytest.mark.parametrize(("text", "terms"), [
     ("A car, Car; the car's engine", ["car", "Car", "car"]), ("cars scar car-sharing e-car _car car1", []),
     ("New York new york", ["New York"]), ("in New\u00a0York", ["New\u00a0York"]), ("iPhone Iphone", ["iPhone"]),
+    ("a  New \t York  car ", ["New \t York", "car"]),
     ("A washing machine, a machine", ["washing machine", "machine"]), ("C++, C", ["C++"]),
     (".NET ASP.NET", [".NET"]), ("学中文吧", ["中文"]), ("THE WASHING MACHINE IS BROKEN", ["WASHING MACHINE"]),
     # not in what is protected anyway
