@@ -87,7 +87,6 @@ class Glossary:
         return [((places[one.start()], places[one.end() - 1] + 1), targets[one[0]]) for one in pattern.finditer(plain)]
 
 
-
 def add(terms: dict[str, str], source: str, target: str, *, where: str) -> None:
     """Add a pair of terms.
 
