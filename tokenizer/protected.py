@@ -25,6 +25,7 @@ import regex
 
 from seq2see.errors import UserError
 from .capitals import in_capitals
+from .kept_words import KeptWords
 from .language_codes import iso
 from .plain import RANGE, SPACE, counterpart, plain
 from .terms import Glossary
@@ -188,7 +189,7 @@ class Protection:
     """
 
     known: frozenset[str] | None = None
-    keep: regex.Pattern[str] | None = None
+    keep: KeptWords | None = None
     asides: bool = True
     language: str = ""
     glossary: Glossary | None = None
@@ -209,7 +210,7 @@ class Protection:
         bare = replace(self, glossary=None)
         found = glossary.found(text, capitals=in_capitals(bare.masked(text)))
         shapes = bare.shapes(text) if found else ()
-        kept = {one.span() for one in self.keep.finditer(text)} if self.keep else set()
+        kept = set(self.keep.spans(text)) if self.keep else set()
         barred = [shape for shape in shapes if shape.span in kept or not any(
             start <= shape.start and shape.end <= end for (start, end), _ in found)]
         return without(barred, (Part(span, "term", written=written) for span, written in found))
@@ -221,7 +222,7 @@ class Protection:
     def _shapes(self, text: str) -> Sequence[Part]:
         if self.keep is None and not _SIGN.search(text) and (self.known is None or self.known.issuperset(text)):
             return ()
-        found = [Part(one.span(), "name") for one in self.keep.finditer(text)] if self.keep else []
+        found = [Part(span, "name") for span in self.keep.spans(text)] if self.keep else []
         if _SIGN.search(text):
             found += without(found, map(_part, filter(_is_shape, _PROTECTED.finditer(text))))
         if self.known is not None and not self.known.issuperset(text):
@@ -327,9 +328,8 @@ def _known_terms(protection: Protection, text: str) -> Sequence[Part]:
     return tuple(protection._terms(protection.glossary, text)) if protection.glossary else ()
 
 
-def keeping(pattern: str, texts: Sequence[str]) -> list[regex.Pattern[str] | None]:
-    """For each text a literal pattern of the matches of a caller's pattern, so that the search runs once; None without
-    matches.
+def keeping(pattern: str, texts: Sequence[str]) -> list[KeptWords | None]:
+    """For each text what a caller's pattern matches in it, so that the pattern is searched once; None without matches.
 
     Raises UserError for an invalid regular expression, or one that is too long or too slow.
     """
@@ -343,7 +343,7 @@ def keeping(pattern: str, texts: Sequence[str]) -> list[regex.Pattern[str] | Non
     ends = time.monotonic() + PATTERN_SECONDS
     try:
         compiled = regex.compile(pattern)
-        return [_literal(text, [one.span() for one in compiled.finditer(
+        return [_kept_words(text, [one.span() for one in compiled.finditer(
             text, timeout=max(ends - time.monotonic(), 1e-3), concurrent=True)]) for text in texts]
     except (regex.error, OverflowError, RecursionError) as error:
         raise UserError(f"keep is not a regular expression: {error}", exit_code=2) from None
@@ -351,15 +351,12 @@ def keeping(pattern: str, texts: Sequence[str]) -> list[regex.Pattern[str] | Non
         raise UserError(f"keep takes more than {PATTERN_SECONDS:g} s: simplify it", exit_code=2) from None
 
 
-def _literal(text: str, spans: Sequence[Span]) -> regex.Pattern[str] | None:
-    """A pattern of these spans of a text; a span that never occurs inside a word matches nothing inside a word."""
+def _kept_words(text: str, spans: Sequence[Span]) -> KeptWords | None:
+    """The texts of these spans."""
     words = {normalize("NFC", text[start:end]) for start, end in spans if start < end}
     within = {normalize("NFC", text[start:end]) for start, end in spans if start < end and any(
         text[max(place - 1, 0) : place].isalnum() and text[place : place + 1].isalnum() for place in (start, end))}
-    edge = r"(?:(?<!\w)|(?!\w))"
-    if within:
-        return regex.compile(rf"{edge}\L<words>{edge}|\L<within>", words=words, within=within)
-    return regex.compile(rf"{edge}\L<words>{edge}", words=words) if words else None
+    return KeptWords(frozenset(words), frozenset(within)) if words else None
 
 
 def _is_letter(char: str) -> bool:

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-import regex
-
 from ..tokenizer.capitals import in_capitals
+from ..tokenizer.kept_words import KeptWords
 from ..tokenizer.plain import characters, plain
 from ..tokenizer.protected import Protection
 from ..tokenizer.segments import is_plain_sentence
@@ -111,7 +110,7 @@ class Translation:
       omitted if another hypothesis kept it.  Beam search hypotheses with the same text occur once, but samples may
       repeat.  A segment with fewer hypotheses than other segments repeats its last hypothesis.
     - `model_input`: the model's input, if it differs from `source_text` because of protected text.
-    - `keep`: a pattern for the parts of this text that the caller's `keep` matched; `glossary`: the caller's glossary.
+    - `keep`: the parts of this text that the caller's `keep` matched; `glossary`: the caller's glossary.
     - `seen`: the words of the source language that occur in the training text; None if unknown.
     """
 
@@ -127,7 +126,7 @@ class Translation:
     one_by_one: bool = False
     model_input: str | None = None
     seen: frozenset[str] | None = field(default=None, repr=False, compare=False)
-    keep: regex.Pattern[str] | None = field(default=None, repr=False, compare=False)
+    keep: KeptWords | None = field(default=None, repr=False, compare=False)
     glossary: Glossary | None = field(default=None, repr=False, compare=False)
 
     @classmethod

@@ -18,6 +18,7 @@ from typing import Generic, TypeVar
 import regex
 
 from seq2see.errors import UserError
+from ..tokenizer.kept_words import KeptWords
 from ..tokenizer.language_codes import iso
 from ..tokenizer.model_input import Reading
 from ..tokenizer.plain import length
@@ -178,7 +179,7 @@ class SegmentTranslator:
                                                                                                    start)
             for number, (text, markup, pattern) in enumerate(zip(texts, markups, kept, strict=True))]))
 
-    def _plain(self, texts: Sequence[str], kept: Sequence[regex.Pattern[str] | None]) -> dict[int, Ids]:
+    def _plain(self, texts: Sequence[str], kept: Sequence[KeptWords | None]) -> dict[int, Ids]:
         """The ids of the texts that are one plain sentence, by index."""
         numbers = [number for number, text in enumerate(texts)
                    if kept[number] is None and is_plain_sentence(text, self.protection.known)

@@ -1,6 +1,8 @@
 """What is no language comes back as it was, exactly once, whatever a model writes."""
 
+import re
 import time
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
@@ -245,6 +247,30 @@ def test_a_callers_pattern_is_kept():
     text = "The cat of ACME 12 is in a category."
     assert [text[slice(*span)] for span in protection.spans(text)] == ["cat", "ACME 12"]
     assert keeping("x", ["abc", "x"])[0] is None
+
+
+@given(st.text("ab é,.1_-", max_size=30), st.sampled_from([
+    r"\w+", "a+", r"\d", "[ab]+é?", ".", "b,", ", ?", "(?s).*", "a.b", "é|b", r"\b\w", "[ ,]+"]), st.integers(0, 5))
+def test_what_a_caller_keeps_is_found_again_in_any_part(text, pattern, start):
+    """As a regular expression of the same texts would find it: the longest first, whole words before parts of words."""
+    text = normalize("NFC", text)
+    found = [one for one in re.finditer(pattern, text) if one[0]]
+    inside = {one[0] for one in found if any(text[max(place - 1, 0) : place].isalnum()
+                                             and text[place : place + 1].isalnum() for place in one.span())}
+    edge = r"(?:(?<!\w)|(?!\w))"
+    whole, within = ("|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+                     for words in ({one[0] for one in found}, inside))
+    expected = re.compile(f"{edge}(?:{whole}){edge}" + (f"|{within}" if within else ""))
+    [keep] = keeping(pattern, [text])
+    assert (keep is None) == (not found)
+    if keep:
+        assert keep.spans(text[start:]) == [one.span() for one in expected.finditer(text[start:])]
+
+
+def test_a_long_text_that_is_kept_whole_is_found_at_once():
+    text = "0 " + "a b " * 25_000
+    [keep] = keeping("(?s).*", [text])
+    assert keep.spans(text) == [(0, len(text))] and keep.spans(text[2:]) == []
 
 
 @pytest.mark.parametrize(("pattern", "told"), [
