@@ -240,8 +240,9 @@ class LoadedCheckpoint:
 
         config = load_config(self.folder, trust_remote_code=self._trusted)
         with as_user_error(f"the decoding options in {self.folder} cannot be read"):
-            found = (GenerationConfig.from_pretrained(self.folder, local_files_only=True) if self._generation else
-                     GenerationConfig.from_model_config(config))
+            # As `from_pretrained` does: the class of the config drops what older repositories say there.
+            found = GenerationConfig.from_pretrained(self.folder, config_file_name=file, local_files_only=True,
+                                                     _from_model_config=not self._generation)
         tokens = getattr(config, "decoder_vocab_size", None) or getattr(config, "vocab_size", None)
         check_generation(vars(found), tokens=tokens, where=where)
         return GenerationDefaults(vars(found), getattr(config, "max_position_embeddings", None))

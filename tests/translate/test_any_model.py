@@ -20,7 +20,8 @@ from seq2see import Translator, load_checkpoint
 from seq2see.cli.command import main
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
-from seq2see.translate.loaded_checkpoint import fingerprint
+from seq2see.translate.decoding import GenerationSettings
+from seq2see.translate.loaded_checkpoint import LoadedCheckpoint, fingerprint
 
 TEXT = tiny.SENTENCES[0]
 
@@ -349,6 +350,46 @@ def test_a_marian_with_two_vocabularies_translates_and_shows_each_sides_tokens(t
     assert len({token.text for token in trace.source} - {"<unk>", "</s>"}) > 4
     with pytest.raises(UserError, match="whose source and target have vocabularies of their own"):
         Translator.from_pretrained(folder, engine="ctranslate2")
+
+
+# --- where decoding options come from
+
+IN_CONFIG = {"num_beams": 3, "max_length": 17, "length_penalty": 0.6, "no_repeat_ngram_size": 3, "early_stopping": True,
+             "repetition_penalty": 1.2, "bad_words_ids": [[7], [8, 9]], "suppress_tokens": [11]}  # fmt: skip
+
+
+@pytest.mark.parametrize("family", families.CONFIGS)
+def test_options_in_config_json_are_those_of_the_loaded_model(tmp_path, family):
+    """As in older repositories, which have no generation_config.json; transformers' configs drop the options."""
+    folder = tiny.save(tmp_path / "model", families.made(family), tiny.foreign_tokenizer())
+    (folder / "generation_config.json").unlink()
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | IN_CONFIG))
+    read = LoadedCheckpoint("old", folder)
+    before = read.defaults
+    theirs = AutoModelForSeq2SeqLM.from_pretrained(folder).generation_config
+    _ = read.model
+    for defaults in (before, read.defaults):
+        assert {name: defaults.config.get(name) for name in GenerationSettings.__annotations__} == {
+            name: getattr(theirs, name, None) for name in GenerationSettings.__annotations__}
+        assert defaults.config["early_stopping"] is True
+    assert before.usual == read.defaults.usual
+    assert (before.usual.num_beams, before.usual.max_new_tokens, before.usual.no_repeat_ngram_size) == (3, 16, 3)
+
+
+def test_both_engines_take_the_options_of_config_json(opus):
+    config = json.loads((opus / "config.json").read_text())
+    model = AutoModelForSeq2SeqLM.from_pretrained(opus)
+    tokenizer = AutoTokenizer.from_pretrained(opus)
+    first = int(model.generate(**tokenizer(TEXT, return_tensors="pt"), num_beams=1, max_length=9)[0, 1])
+    bad = [*config.get("bad_words_ids", ()), [first]]
+    (opus / "config.json").write_text(json.dumps(config | {"num_beams": 3, "max_length": 9, "bad_words_ids": bad}))
+    model = AutoModelForSeq2SeqLM.from_pretrained(opus)
+    theirs = model.generate(**tokenizer(TEXT, return_tensors="pt"))[0, 1:].tolist()
+    assert first not in theirs and len(theirs) <= 8
+    for engine in ("torch", "ctranslate2"):
+        result = Translator.from_pretrained(opus, engine=engine, precision="float32")(TEXT)
+        assert (result.engine, list(result.hypotheses[0].token_ids)) == (engine, theirs)
 
 
 # --- published files
