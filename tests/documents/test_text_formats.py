@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from seq2see.documents import json_strings, protocol
 from seq2see.documents.formats import read_document
+from seq2see.documents.markdown_inline import tokens_of
 from seq2see.documents.protocol import Document, FileOptions, Text
 from seq2see.errors import UserError
 
@@ -228,6 +229,16 @@ def test_markdown_says_what_was_meant(source, change, expected):
         return text
 
     assert written(read("a.md", source), meant) == expected
+
+
+@pytest.mark.parametrize(("source", "elements"), [
+    ("Pay $5 and run `a$b` now.", ["`a$b`"]), ("It costs $5 `a` $b and `c$d`.", ["`a`", "`c$d`"]),
+    ("use {{ and `b}}` here", ["`b}}`"]), ("a \\( and `x\\)` b", ["`x\\)`"]), ("at http://a.b/`c` now", ["http://a.b/", "`c`"]),
+    ("the sum $`a+b`$ and $c$", ["$`a+b`$", "$c$"]), ("``a ` $b`` and $c$", ["``a ` $b``", "$c$"]),
+    ("run `$5` and pay $5 for `x`", ["`$5`", "`x`"]), ("a <kbd>`</kbd> and `b`", ["<kbd>`</kbd>", "`b`"]),
+])
+def test_code_comes_before_what_begins_outside_and_ends_inside(source, elements):
+    assert [token.raw for token in tokens_of(source, set()) if token.kind == "word"] == elements
 
 
 @pytest.mark.parametrize(("source", "expected"), [
