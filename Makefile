@@ -1,6 +1,7 @@
 # The most important commands.  Each creates .venv and installs its requirements on first use.
 #   make demo     open the page with the packaged model
 #   make test     `make check`, then the tests
+#   make test-all every case, the slow ones too: an hour
 #   make check    lint and types
 #   make cover    the tests, and which lines none of them runs
 #   make bench    every benchmark, in its quick form
@@ -27,13 +28,16 @@ unexport PYTHONDONTWRITEBYTECODE
 
 UV := $(or $(shell command -v uv),$(BIN)/uv)
 
-.PHONY: demo test check lint types cover bench site release lock
+.PHONY: demo test test-all check lint types cover bench site release lock
 
 demo: $(USE)
 	$(BIN)/python -m seq2see demo
 
 test: check
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+test-all:
+	.ci/run all
 
 check: lint types
 
