@@ -336,7 +336,7 @@ class Bare:
         self.translator, self.options = engine.translator, work[0][1]
         self.sources = [[engine.tokens[id] for id in ids] for ids, _ in work]
         self.prefix = [engine.tokens[id] for id in self.options.prefix]
-        self.use_vmap, self.batch, self.never = engine.use_vmap, BATCH_TOKENS, engine.never
+        self.batch, self.never = BATCH_TOKENS, engine.never
         self.until = engine._until  # when beam search ends, of which the length penalty is a part
 
     def all(self, beams: int) -> float:
@@ -344,7 +344,7 @@ class Bare:
             self.sources, target_prefix=[self.prefix] * len(self.sources), beam_size=beams,
             **self.until(replace(self.options, num_beams=beams)), max_decoding_length=self.options.max_new_tokens,
             max_input_length=0, max_batch_size=self.batch, batch_type="tokens", return_scores=True,
-            return_end_token=True, use_vmap=self.use_vmap, suppress_sequences=self.never,
+            return_end_token=True, suppress_sequences=self.never,
         )])  # fmt: skip
 
 

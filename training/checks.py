@@ -50,7 +50,6 @@ def check_start(folder: Path, config: RunConfig) -> None:
     kind = model_type(folder)
     given = {
         "tokenizer.vocab_size": config.tokenizer.vocab_size is not None,
-        "generation.shortlist": bool(config.generation.shortlist),
         "training.guided_weight": bool(config.training.get("guided_weight")),
     }
     if kind != "seq2see" and any(given.values()):

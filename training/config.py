@@ -42,6 +42,7 @@ NO_EFFECT = {  # settings of transformers that people know, by what is used inst
     "resume_from_checkpoint": "use training.resume=true",
     "data_seed": "use training.seed, which also sets the order of batches",
 }
+GONE = {"generation": "shortlist"}  # in the run.yaml of older runs
 
 
 def setting(default: Any, what: str, **bounds: float) -> Any:
@@ -109,7 +110,6 @@ class GenerationSection:
     length_penalty: float | None = setting(1.0, "length penalty of the search; above 1 favours longer"
                                                 " translations", ge=-10, le=10)
     max_length: int | None = setting(256, "longest translation, in tokens, with start and tag", ge=3)
-    shortlist: int = setting(0, "CTranslate2: candidate target tokens per source token; 0: all tokens", ge=0)
 
 
 @dataclass
@@ -207,6 +207,8 @@ def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
     """
     path, where, asked, overrides = Path(name_or_path), name_or_path, dict[str, Any](), list(overrides)
     tree = read_settings(path if path.is_file() else _packaged(name_or_path), where=where, expected=EXPECTED)
+    for section, key in GONE.items():
+        (tree.get(section) or {}).pop(key, None)
     for settings in (tree, asked):
         override(settings, overrides, example="data.path=mine.tsv")
     tree = {"name": path.stem} | {key: part for key, part in tree.items() if part is not None}  # a section may be empty

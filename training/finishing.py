@@ -13,7 +13,6 @@ from seq2see.manifest import write_manifest
 from ..modeling.loading import resolve_folder
 from ..tokenizer.words import split_words
 from ..translate import Translator
-from .batching import EncodedPairs
 from .before import compare_with_before, print_comparison_with_before
 from .card import model_card
 from .checkpoints import atomic_files, find_record
@@ -25,7 +24,6 @@ from .joining import JoinedPairs
 from .lora import merge_adapter
 from .pairs import Pair
 from .progress import report
-from .shortlist import write_shortlist
 from .starting import Prepared
 from .trainer import Seq2SeeTrainer
 
@@ -80,14 +78,11 @@ def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> No
 
 def write_what_was_seen(folder: Path, prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> None:
     """The words of a Seq2See model's training pairs and, in its generation settings, how long texts were."""
-    model, tokenizer, pairs = prepared.model, prepared.tokenizer, prepared.corpus.train
+    model, pairs = prepared.model, prepared.corpus.train
     start = resolve_folder(config.model.init_from) if config.model.init_from else None
     for name, number in source_limits(trainer.train_dataset, start=start).items():
         setattr(model.generation_config, name, number)  # `update` passes over what transformers does not know
     write_json(folder / "seen_words.json", seen_words(pairs, start=start))
-    if config.generation.shortlist:
-        encoded = EncodedPairs(pairs, tokenizer, max_length=model.config.max_position_embeddings)
-        write_shortlist(folder, encoded, size=config.generation.shortlist)
 
 
 def seen_words(pairs: Iterable[Pair], *, start: Path | None = None) -> dict[str, list[str]]:

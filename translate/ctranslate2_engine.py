@@ -56,7 +56,6 @@ class CTranslate2Engine:
         self.never = [[self.tokens[id] for id in ids] for ids in never(defaults.config)
                       if all(id < len(self.tokens) for id in ids)]
         check_memory((folder / "model.bin").stat().st_size, f"the model in {folder}")
-        self.use_vmap = (folder / "vmap.txt").is_file()  # a shortlist, see shortlist.py
         load = partial(ctranslate2.Translator, str(folder), device=device, compute_type=precision,
                        inter_threads=threads, intra_threads=1)  # fmt: skip
         # It sets how many threads OpenMP gives the thread that loads it: in this one torch would go on with one alone.
@@ -90,7 +89,6 @@ class CTranslate2Engine:
             batch_type="tokens",
             return_scores=True,
             return_end_token=True,
-            use_vmap=self.use_vmap,
             end_token=self.ends,
             suppress_sequences=self.never,
         )

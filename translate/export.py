@@ -8,11 +8,10 @@ exported again; so is an export that fails its manifest check: CTranslate2 may l
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +35,6 @@ LIKE_BART = {
 }  # fmt: skip
 LIKE_T5 = ("t5", "mt5", "umt5")
 VOCABULARY = "shared_vocabulary.json"  # in an export: the name of each id
-SHORTLIST = "shortlist.json"
 # Injective: no two tokens get the same name.
 _NAMES = str.maketrans({" ": "▁", "▁": "\\▁", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 FORMAT = "3"  # version of the folder's content; incremented when it changes
@@ -102,7 +100,7 @@ def write(run: Path, folder: Path, *, quantization: str) -> None:
         raise NotForCTranslate2(reason)
     model, tokenizer = checkpoint.model.requires_grad_(False), checkpoint.tokenizer
     with tempfile.TemporaryDirectory(prefix=".ctranslate2-", dir=folder.parent) as scratch:
-        made, vmap = Path(scratch) / "model", Path(scratch) / "vmap.txt"
+        made = Path(scratch) / "model"
         try:
             # CTranslate2's own converter would load the model a second time, without our checks.
             spec = specification(model)
@@ -111,8 +109,6 @@ def write(run: Path, folder: Path, *, quantization: str) -> None:
             spec.register_target_vocabulary(names)
             for role, id in special_ids(model, tokenizer).items():
                 setattr(spec.config, role, names[id])
-            if write_vocabulary_map(run, names, vmap):
-                spec.register_vocabulary_mapping(str(vmap))
             spec.validate()
             spec.optimize(quantization=quantization)
         except (ValueError, RuntimeError, KeyError, AttributeError) as error:
@@ -222,22 +218,3 @@ def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> list[str]:
 def spaceless(token: str) -> str:
     """The name of a token in CTranslate2's vocabulary, without spaces."""
     return token.translate(_NAMES)
-
-
-def write_vocabulary_map(run: Path, names: Sequence[str], path: Path) -> bool:
-    """Write the run's shortlist to `path`; False if it has none.
-
-    A line has a source token, a tab, and its candidate target tokens, separated by spaces.  The line with an empty
-    source token lists tokens that are always candidates.  So a name must not contain spaces.  Raises UserError for an
-    invalid shortlist.
-    """
-    try:
-        content = json.loads((run / SHORTLIST).read_text("utf-8"))
-        rows = [("", content["always"]), *((names[int(key)], ids) for key, ids in content["candidates"].items())]
-        named = [(source, [names[id] for id in ids]) for source, ids in rows]
-    except FileNotFoundError:
-        return False
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        raise UserError(f"{run / SHORTLIST} is not a valid shortlist for this vocabulary; remove it") from error
-    path.write_text("".join(f"{source}\t{' '.join(targets)}\n" for source, targets in named if targets), "utf-8")
-    return True

@@ -233,7 +233,8 @@ def test_markdown_says_what_was_meant(source, change, expected):
 
 @pytest.mark.parametrize(("source", "elements"), [
     ("Pay $5 and run `a$b` now.", ["`a$b`"]), ("It costs $5 `a` $b and `c$d`.", ["`a`", "`c$d`"]),
-    ("use {{ and `b}}` here", ["`b}}`"]), ("a \\( and `x\\)` b", ["`x\\)`"]), ("at http://a.b/`c` now", ["http://a.b/", "`c`"]),
+    ("use {{ and `b}}` here", ["`b}}`"]), ("a \\( and `x\\)` b", ["`x\\)`"]),
+    ("at http://a.b/`c` now", ["http://a.b/", "`c`"]),
     ("the sum $`a+b`$ and $c$", ["$`a+b`$", "$c$"]), ("``a ` $b`` and $c$", ["``a ` $b``", "$c$"]),
     ("run `$5` and pay $5 for `x`", ["`$5`", "`x`"]), ("a <kbd>`</kbd> and `b`", ["<kbd>`</kbd>", "`b`"]),
 ])

@@ -50,6 +50,14 @@ def test_a_setting_that_is_gone_is_a_key_like_any_other(tmp_path):
             load_config("storybook", [key])
 
 
+def test_the_record_of_an_older_run_may_have_a_shortlist(tmp_path):
+    path = tmp_path / "run.yaml"
+    path.write_text("data: {path: storybook}\ngeneration: {shortlist: 64, num_beams: 3}\n", "utf-8")
+    assert load_record(path).generation.num_beams == 3
+    with pytest.raises(UserError, match="shortlist"):
+        load_config("storybook", ["generation.shortlist=64"])
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_record_of_a_packaged_model_has_the_present_keys(name):
     """What continues, evaluates or calibrates it reads its settings there."""

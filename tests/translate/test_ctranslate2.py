@@ -296,17 +296,6 @@ def test_both_codecs_give_the_same_ids_and_texts(folder, translator):
     assert fast.begin("Le chat", language="fr") == slow.encode(["Le chat"])[0][:-1]
 
 
-def test_with_a_shortlist_only_candidates_are_said(run):
-    translator = Translator.from_pretrained(run)
-    source = translator.prepare(["The cat."]).work[0][0][0]
-    said = set(*hypotheses([translator("The cat.")])[0][:1])
-    allowed = [id for id in range(36, 60) if id not in said]
-    content = {"always": list(range(36)), "candidates": {str(source): allowed}}
-    (run / "shortlist.json").write_text(json.dumps(content), encoding="utf-8")
-    found = set(*hypotheses([Translator.from_pretrained(run)("The cat.")])[0][:1])
-    assert said - set(range(36)) and found - said and found <= {*range(36), *allowed}
-
-
 def test_no_two_tokens_have_one_name_and_none_a_space():
     tokens = [" the", "▁the", "\\▁the", "\\ the", "the", "  the", "\n", "\\n", "\t", " \\", "▁\\"]
     names = [spaceless(token) for token in tokens]
