@@ -26,7 +26,7 @@ from safetensors.torch import load_file, save_file
 
 from seq2see import __version__
 from seq2see.errors import UserError
-from seq2see.folders import check_folder, weight_files
+from seq2see.folders import check_folder, is_finished, weight_files
 from seq2see.json_files import read_json
 from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import write_manifest
@@ -36,7 +36,6 @@ from ..training.checkpoints import open_to_others
 from ..training.config import load_record
 from ..training.curve import draw_curve
 from ..training.finishing import write_json
-from ..training.storybook_run import is_finished
 from ..translate.loaded_checkpoint import fingerprint, model_files
 from ..translate.translator import Translator
 from .card_sections import show_measurements

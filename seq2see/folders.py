@@ -56,6 +56,11 @@ def local_folder(name: str | Path) -> Path | None:
     return None
 
 
+def is_finished(run: Path) -> bool:
+    """Whether a training has ended there: a run's metrics are the last thing that it writes."""
+    return (run / "metrics.json").is_file() and (run / "model.safetensors").is_file()
+
+
 def is_download(folder: Path) -> bool:
     """Whether a folder is a download from the Hub, all of whose files are those of the Hub."""
     return folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--")

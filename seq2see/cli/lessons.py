@@ -12,13 +12,12 @@ from typing import Any
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from seq2see.folders import LESSONS_RECORD
+from seq2see.folders import LESSONS_RECORD, is_finished
 from seq2see.lessons.contents import chosen
 from seq2see.lessons.record import collect
 from seq2see.lessons.workbench import Workbench
 from seq2see.measures.aligner import settings_of
 from seq2see.pretrained import check_packaged, home_of, is_packaged, packaged_folder
-from seq2see.training.storybook_run import is_finished
 from seq2see.translate import Translator
 
 DEFAULT_RUN = Path("runs/storybook")

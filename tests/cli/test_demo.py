@@ -1,47 +1,19 @@
 """`seq2see demo` around the training and the page, which have their own tests: both are stood in for here."""
 
 import socket
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from seq2see.cli import demo
-from seq2see.demo_run import DemoRun
-from seq2see.errors import UserError
-
-# Stands in for the training: says that it begins, and, told to by a file, finishes the run it was given.
-LEARNER = """
-import pathlib, signal, sys, time
-run = pathlib.Path(sys.argv[1])
-def end(*_):
-    (run.parent / "ended").write_text("by SIGTERM")
-    sys.exit(143)
-signal.signal(signal.SIGTERM, end)
-from seq2see.demo_run import end_with_parent
-end_with_parent()
-run.mkdir(parents=True, exist_ok=True)
-(run / "run.yaml").write_text("")
-while not (run.parent / "go").exists():
-    time.sleep(0.02)
-if (run.parent / "go").read_text() == "fail":
-    sys.exit(1)
-(run / "model.safetensors").write_text("")
-(run / "metrics.json").write_text('{"evaluation": {}}')
-time.sleep(60)
-"""
 
 
-def finish(run, monkeypatch):
-    """A finished run, of which nothing is left to learn."""
-    run.mkdir(parents=True)
+def finish(run):
+    """A finished run."""
+    run.mkdir(parents=True, exist_ok=True)
     for name in ("run.yaml", "model.safetensors"):
         (run / name).touch()
     (run / "metrics.json").write_text('{"evaluation": {}}')
-    (run / "alignment.json").write_text("{}")
-    monkeypatch.setattr("seq2see.demo_run.WORKER", ["/nothing/to/be/started"])
 
 
 @pytest.fixture
@@ -58,7 +30,7 @@ def launched(tmp_path, monkeypatch):
             shown.append((self.load(), *self.asked))
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("seq2see.demo_run.WORKER", [sys.executable, "-c", LEARNER])
+    monkeypatch.setattr(demo, "train", lambda *_, **__: pytest.fail("a training began"))
     monkeypatch.setattr("seq2see.translate.translator.Translator.from_pretrained", str)
     monkeypatch.setattr("seq2see.serve.server.Server", Server)
     return shown
@@ -71,24 +43,50 @@ def taken():
         yield listener.getsockname()[1]
 
 
-def test_the_first_time_the_model_is_trained(launched, command):
+@pytest.fixture
+def trained(monkeypatch):
+    """The configurations that demo trained with, and what it says to do if that is stopped."""
+    trained = []
+
+    def train(config, *, resume):
+        trained.append((config.output, config.data.path, config.training["resume"], resume))
+        finish(config.output)
+        return 0
+
+    monkeypatch.setattr(demo, "train", train)
+    return trained
+
+
+def test_the_first_time_the_model_is_trained(launched, trained, command):
     Path("runs").mkdir()
-    Path("runs/go").touch()
-    assert command("demo", "--run", "runs/storybook", "--port", 0)[0] == 0
+    code, out, _ = command("demo", "--run", "runs/storybook", "--port", 0)
+    assert code == 0 and "runs/storybook: starting the training, which takes a few minutes" in out
+    assert trained == [(Path("runs/storybook"), "storybook", False, "repeat the command")]
     assert launched == [("runs/storybook", "127.0.0.1", 0, True)]
-    assert Path("runs/ended").read_text() == "by SIGTERM", "what was still to be fitted ends with the demo"
 
 
-def test_a_finished_run_is_shown_as_it_is(launched, monkeypatch, command):
+def test_an_interrupted_training_is_resumed(launched, trained, command):
+    Path("mine").mkdir()
+    Path("mine/run.yaml").write_text("data: {path: storybook}")
+    code, out, _ = command("demo", "--run", "mine", "--port", 0)
+    assert code == 0 and "mine: resuming the training" in out and trained[0][2] and launched
+
+
+def test_a_training_that_is_stopped_opens_no_page(launched, monkeypatch, command):
+    monkeypatch.setattr(demo, "train", lambda *_, **__: 130)
+    Path("runs").mkdir()
+    assert command("demo", "--run", "runs/storybook", "--port", 0)[0] == 130 and not launched
+
+
+def test_a_finished_run_is_shown_as_it_is(launched, command):
     """The address, which the server prints, is not lost among scores."""
-    finish(Path("runs/mine"), monkeypatch)
+    finish(Path("runs/mine"))
     assert command("demo", "--run", "runs/mine", "--port", 0, "--no-browser")[:2] == (0, "")
     assert launched == [("runs/mine", "127.0.0.1", 0, False)]
 
 
 def test_where_no_run_is_named_the_packaged_model_is_shown(launched, tmp_path, monkeypatch, command):
-    finish(tmp_path / "package" / "everyday", monkeypatch)
-    (tmp_path / "package" / "everyday" / "alignment.json").unlink()  # which is not fitted for it
+    finish(tmp_path / "package" / "everyday")
     monkeypatch.setattr("seq2see.pretrained.HOME", tmp_path / "package")
     assert command("demo", "--port", 0)[:2] == (0, "")
     assert launched == [("everyday", "127.0.0.1", 0, True)]
@@ -112,54 +110,9 @@ def test_what_cannot_work_is_told_before_any_training(launched, command):
 
 
 def test_a_taken_default_port_gives_the_next_one(launched, taken, monkeypatch, command):
-    finish(Path("runs/storybook"), monkeypatch)
+    finish(Path("runs/storybook"))
     monkeypatch.setattr(demo, "FIRST_PORT", taken)
     code, out, _ = command("demo", "--run", "runs/storybook")
     ((_, _, port, *_),) = launched
     assert code == 0 and taken < port < taken + demo.PORTS_TRIED
     assert f"port {taken} is in use, using {port}" in out
-
-
-# --- the training
-
-
-@pytest.fixture
-def training(launched):
-    made = DemoRun(Path("here/run"))
-    yield made
-    made.stop()
-
-
-def until(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def test_the_model_is_there_when_the_training_is_done(training):
-    assert training.needed and not training.finished
-    training.start()
-    until(Path("here/run/run.yaml").exists)
-    Path("here/go").touch()
-    training.wait()
-    assert training.finished and training.needed, "what is read off the maps is to be fitted still"
-
-
-def test_a_training_that_fails_is_told(training):
-    Path("here").mkdir()
-    Path("here/go").write_text("fail")
-    training.start()
-    with pytest.raises(UserError, match="code 1"):
-        training.wait()
-
-
-def test_it_ends_when_the_demo_is_killed(tmp_path):
-    """Nobody stops it then: its stdin closes."""
-    code = ("import sys, pathlib, os, time\nimport seq2see.demo_run as one\n"
-            f"one.WORKER = [sys.executable, '-c', {LEARNER!r}]\n"
-            "training = one.DemoRun(pathlib.Path('run'))\ntraining.start()\n"
-            "while not pathlib.Path('run/run.yaml').exists(): time.sleep(0.02)\n"
-            "os.kill(os.getpid(), 9)")
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, timeout=100)
-    until(lambda: (tmp_path / "ended").exists())

@@ -50,10 +50,6 @@ EXCEPTIONS = {
     "modeling/loading.py": {"modeling", "errors", "folders", "memory"},  # save_pretrained does not ship it
     "seq2see/__init__.py": {"translate", "lens", "tokenizer", "modeling", "serve"},  # the lazy names, for type checkers
     "seq2see/__main__.py": {"cli"},
-    "seq2see/demo_run.py": {"errors", "lens", "training"},
-    "seq2see/demo_worker.py": {
-        "demo_run", "errors", "lens", "measures", "tokenizer", "training", "translate", "atomic",
-    },
     "seq2see/errors.py": set(),
     "seq2see/folders.py": {"errors", "json_files", "manifest", "pretrained", "settings_file"},
     "seq2see/importing.py": set(),
@@ -68,7 +64,7 @@ EXCEPTIONS = {
     "seq2see/memory.py": {"errors"},
 }
 EVERYTHING = {
-    *MAY_IMPORT, "cli", "demo_run", "errors", "folders", "json_files", "memory", "pretrained", "streams",
+    *MAY_IMPORT, "cli", "errors", "folders", "json_files", "memory", "pretrained", "streams",
     "atomic", "__version__", "",
 }
 # Without Gradio and FastAPI the five lines of Python must work; the lens must not know a corpus or a page.

@@ -45,7 +45,7 @@ def libraries():
 
 
 SCRIPT = """
-import importlib, pathlib, sys
+import importlib, sys
 libraries, modules, unix_only, no_modules, run = map(eval, sys.argv[1:])
 for name in libraries:
     importlib.import_module(name)
@@ -59,24 +59,19 @@ for name in modules:
         importlib.import_module(name)
     except (AttributeError, ImportError) as error:
         print(name, error)
-from seq2see import Translator, demo_worker
+from seq2see import Translator
 from seq2see.serve.server import bind
 print(Translator.from_pretrained(run)("The cat.").engine)
 bind("127.0.0.1", 0).close()
-demo_worker.end_with_parent = lambda: None
-print(demo_worker.main(pathlib.Path(run)))
 """
 
 
 @pytest.mark.long
-def test_every_module_can_be_imported_and_the_fast_engine_and_the_demo_run(tmp_path):
-    """The learner of a run that is finished and aligned has only to step aside."""
+def test_every_module_can_be_imported_and_the_fast_engine_works(tmp_path):
     pytest.importorskip("ctranslate2")
     run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
-    for name in ("metrics.json", "alignment.json"):
-        (run / name).write_text("{}")
     given = [libraries(), modules(), UNIX_ONLY, NO_MODULES, str(run)]
     done = subprocess.run([sys.executable, "-c", SCRIPT, *map(repr, given)], capture_output=True, text=True,
                           timeout=200)  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["ctranslate2", "0"]  # and no module that could not be imported
+    assert done.stdout.splitlines() == ["ctranslate2"]  # and no module that could not be imported
