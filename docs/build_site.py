@@ -23,6 +23,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from generate import generated
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE, SITE = ROOT / "build" / "site-source", ROOT / "build" / "site"
 PAGES = {  # top-level documents, by the pages they become
@@ -57,7 +59,7 @@ def main() -> None:
                  for path in (ROOT / folder).glob("*.md")}  # fmt: skip
     for document in sorted(documents | set(PAGES)):
         page = PAGES.get(document) or document.removeprefix("docs/")
-        text = (ROOT / document).read_text("utf-8")
+        text = generated((ROOT / document).read_text("utf-8"))
         (SOURCE / page).write_text(relinked(with_room(text), document, page), "utf-8")
     (SOURCE / "lessons.html").write_text(LESSONS, "utf-8")
     front = SOURCE / "index.md"
