@@ -3,7 +3,7 @@
 #     docker run --rm -p 127.0.0.1:8000:8000 -v "$PWD/runs:/runs:ro" seq2see /runs/storybook
 # With limits, keys and a read-only file system: docs/deploy/compose.yaml.
 # Docker has not built this image yet. Its commands were run without Docker.
-FROM python:3.12-slim AS build
+FROM python:3.14-slim AS build
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends make
 WORKDIR /app
 COPY . .
@@ -15,7 +15,7 @@ RUN PIP_NO_CACHE_DIR=1 UV_NO_CACHE=1 make .venv/.installed-use \
     && find . -type d \( -name tests -o -name include \) -prune -exec rm -r {} + \
     && /app/.venv/bin/python -c "import seq2see; seq2see.Translator.from_pretrained('everyday').look_at('A cat.', 'Un chat.')"
 
-FROM python:3.12-slim
+FROM python:3.14-slim
 RUN useradd --create-home --uid 10001 seq2see
 COPY --from=build /app /app
 ENV PATH=/app/.venv/bin:$PATH HF_HUB_OFFLINE=1 HF_HUB_DISABLE_TELEMETRY=1

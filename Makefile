@@ -8,8 +8,8 @@
 #   make site     the documentation as a site, in build/site
 #   make lock     uv.lock and constraints.txt follow pyproject.toml
 #   make release RUN=runs/everyday NAME=everyday    the finished run becomes the packaged model of that name
-# Variables: PYTHON, the Python that makes .venv (3.11, 3.12 or 3.13); JOBS, the processes that run tests: three
-# keep two cores busy, for many tests wait; OPTIONS of a release, which is --allow-dirty.
+# Variables: PYTHON, the Python that makes .venv (3.11 to 3.14); JOBS, the processes that run tests: three keep two
+# cores busy, for many tests wait; OPTIONS of a release, which is --allow-dirty.
 # On Linux without an NVIDIA GPU pip also looks at TORCH_INDEX, which has torch for the CPU, a sixth of the download;
 # TORCH_INDEX= leaves it out.
 PYTHON ?= python3
@@ -64,7 +64,7 @@ release: $(DEV)
 # Reinstalls when these files change; the editable install follows the sources.  Everything is checked by the hashes of
 # uv.lock except torch, whose build depends on the machine, and what its CUDA builds bring: pip installs that by its pin.
 define install
-$(UV) sync --quiet --locked --inexact $(1:%=--extra %) \
+$(UV) sync --quiet --locked --inexact --no-python-downloads --python $(BIN)/python $(1:%=--extra %) \
 	$(shell sed -nE 's/^name = "((torch|triton|nvidia|cuda)[a-z0-9-]*)"$$/--no-install-package \1/p' uv.lock)
 $(BIN)/python -m pip install --no-compile $(TORCH_INDEX:%=--extra-index-url %) -c constraints.txt torch
 touch $@
