@@ -43,6 +43,7 @@ check: lint types
 
 lint: $(DEV)
 	$(BIN)/ruff check .
+	$(BIN)/oxlint
 
 types: $(DEV)
 	$(BIN)/python tests/package/check_types.py

@@ -10,6 +10,7 @@ import { hasHeads } from "./trace.js";
 import { direction, headName, number } from "./wording.js";
 
 const CELL = 26;
+const END = "<\x2fscript>";  // written so that this script can itself stand in a script element
 
 export function exported(form, context) {
   const { state } = context, trace = traceOf(state);
@@ -72,10 +73,10 @@ function pageOf({ state, settings }) {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport"
     content="width=device-width, initial-scale=1"><meta http-equiv="Content-Security-Policy" content="${policy}">
     <title>Seq2See</title><style>body { margin: 0 }\n${styles}</style></head><body><div id="explorer"></div>
-    <script type="application/json" id="data">${JSON.stringify(data).replaceAll("<", "\\u003c")}<\/script>
+    <script type="application/json" id="data">${JSON.stringify(data).replaceAll("<", "\\u003c")}${END}
     <script>(() => { "use strict";\n${settings.script.replaceAll("</", "<\\/")}
 explorer(document.getElementById("explorer"), JSON.parse(document.getElementById("data").textContent));
-    })();<\/script></body></html>`;
+    })();${END}</body></html>`;
 }
 
 function python(state, trace) {

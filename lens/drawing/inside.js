@@ -161,7 +161,7 @@ export function positions(forced, { positions: added }) {
 }
 // Takes from what the first layers read what `Network.embed` has added.
 const withoutPositions = (D) => (name, x, start) => {
-  if (!/\.0\.self_attn$/.test(name)) return;
+  if (!name.endsWith(".0.self_attn")) return;
   for (let at = 0; at < x.length; at += D)
     sinusoid(start + at / D, D).forEach((wave, i) => { x[at + i] -= wave; });
 };

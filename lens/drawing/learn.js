@@ -54,7 +54,7 @@ function lossCurve(moments, end) {
 }
 
 export function learnActions(context) {
-  const { state, set, settings } = context;
+  const { state, set } = context;
   let timer = null;
   const stop = () => { clearInterval(timer); timer = null; state.playing = false; };
 

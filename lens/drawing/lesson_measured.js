@@ -70,8 +70,8 @@ function picture(svg) {
   const { body } = new DOMParser().parseFromString(`<div>${svg}</div>`, "text/html"), drawn = body.querySelector("svg");
   for (const one of [drawn, ...drawn.querySelectorAll("*")]) {
     if (!SHAPES.has(one.localName)) one.remove();
-    for (const { name, value } of [...one.attributes])
-      if (/^on/i.test(name) || /href$/i.test(name) && !value.startsWith("#")) one.removeAttribute(name);
+    for (const name of one.getAttributeNames())
+      if (/^on/i.test(name) || /href$/i.test(name) && !one.getAttribute(name).startsWith("#")) one.removeAttribute(name);
   }
   return html([drawn.outerHTML]);
 }

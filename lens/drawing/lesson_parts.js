@@ -21,10 +21,6 @@ export function softmax(scores) {
   return powers.map((one) => one / total);
 }
 export const figure = (value, digits = 1) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
-export const signed = (value, digits = 1) => {
-  const said = figure(value, digits);
-  return /[1-9]/.test(said) && value > 0 ? `+${said}` : said;
-};
 export const share = percent;  // 0.416 as 42%
 
 // --- controls: what they set is a field of the lesson's state

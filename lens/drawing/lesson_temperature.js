@@ -1,6 +1,6 @@
 // Lesson 7: the chances of one step at other temperatures.  They flatten or sharpen; their order stays.
 
-import { curves, figure, legend, picture, roomOf, slider, text, toneOf } from "./lesson_parts.js";
+import { curves, figure, legend, picture, slider, text, toneOf } from "./lesson_parts.js";
 import { stepOf, traceIn } from "./lesson_trace.js";
 import { html, isNarrow } from "./markup.js";
 import { KINDS, bare } from "./trace.js";

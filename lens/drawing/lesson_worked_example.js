@@ -1,6 +1,6 @@
 // Lesson 15: one row of one head, step by step: of the example by hand, or of the trained model.
 
-import { best, buttons, figure, mostOf, picture, roomOf, share, slider, strip, text } from "./lesson_parts.js";
+import { best, buttons, figure, mostOf, picture, share, slider, strip, text } from "./lesson_parts.js";
 import { recorded } from "./lesson_recorded.js";
 import { html, isNarrow, listed } from "./markup.js";
 

@@ -52,7 +52,7 @@ function waiting(find, state) {
 }
 
 // The token that is followed: the one chosen here, else that of Explore; never one that was given.
-export function stepOf({ machine: { step }, word }, trace) {
+function stepOf({ machine: { step }, word }, trace) {
   const { given, target } = trace.record, isStep = (i) => i !== null && i >= given && i < target.length;
   return [step, word, trace.first].find(isStep) ?? Math.min(given, target.length - 1);
 }

@@ -27,7 +27,7 @@ export const rowName = (trace, kind, i) => kind === "encoder" ? sourceWord(trace
 export const columnName = (trace, kind, i) => kind === "decoder" ? readWord(trace, i) : sourceWord(trace, i);
 
 export const isAttention = (kind) => ["encoder", "decoder", "cross"].includes(kind);
-export const ALONE = "Each word on its own";
+const ALONE = "Each word on its own";
 export const blockName = (kind, { languages }) => isAttention(kind) ? direction(kind, languages)
   : { choose: "Choose the word", lens: "What would each layer write?" }[kind] ?? ALONE;
 export const FAMILY = { encoder: "self-attention", decoder: "masked self-attention", cross: "cross-attention",

@@ -42,7 +42,7 @@ function readSide(shown, at, rows) {
   const { read } = at, { trace } = shown, memory = (read.memory + read.memoryEnd) / 2;
   return html`<g data-area="words">${zone(at.read.left, 30, `1 Read ${reads(trace)}`, "encoder")}${
     columnNames(read, at.cell, read.top - 28)}</g>
-    <g data-area="encoder">${gates(shown, at, read, rows)}</g>
+    <g data-area="encoder">${gates(shown, at, read)}</g>
     <g data-area="memory"><text class="b mid" x="${memory}" y="${read.top - 30}">what ${
       language(trace.languages[1], "the translation")} can look at</text><text class="s mid" x="${memory}" y="${
       read.top - 15}">encoder output</text><rect class="m-extent" x="${read.memory}" y="${read.top}"
@@ -117,7 +117,7 @@ function writeSide(shown, at, rows) {
   const { write } = at, y = nameTop(at, false);
   return html`<g data-area="written">${columnNames(write, at.cell, y)}${
     zone(at.carried.x + at.carried.width + GUTTER, at.height - 24, `2 Write ${writes(shown.trace)}`, "decoder")}</g>
-    <g data-area="decoder">${gates(shown, at, write, rows)}</g>${rowsOf(shown, at, rows, "inputs")}
+    <g data-area="decoder">${gates(shown, at, write)}</g>${rowsOf(shown, at, rows, "inputs")}
     <g data-area="written">${workRow(shown, at, rows)}</g>`;
 }
 
@@ -147,12 +147,12 @@ function fitted(one, other, most) {
 
 const nameTop = (at, isRead) => isRead ? 18 + 14 : at.write.end + 6 + at.mapHeight + 13;
 
-function gates(shown, at, place, rows) {
+function gates(shown, at, place) {
   const isRead = place === at.read, { blocks } = place;
   const wide = blocks.every((one) => one.kind === "fold" || fits(one, shown.trace));
   const [top, bottom] = isRead ? [place.top - 5, place.end + 5] : [place.top - 4, place.end];
   const draw = (one) => one.kind === "fold" ? foldGate(shown, at, one, top, bottom)
-    : gate(shown, at, one, top, bottom, isRead, wide, rows);
+    : gate(shown, at, one, top, bottom, isRead, wide);
   return html`${blocks.map(draw)}${!wide && staggered(shown, at, blocks, isRead)}${
     layerNumbers(shown, at, blocks, isRead)}`;
 }
@@ -166,7 +166,7 @@ const technical = (kind) => ALONE[kind] ? "feed-forward" : kind === "cross" ? TE
 const fits = ({ kind, x0, x1 }, trace) =>
   x1 - x0 + (ALONE[kind] ? 26 : 8) >= Math.max(...linesOf(kind, trace).map((one) => one.length)) * 6.9;
 
-function gate(shown, at, { kind, layer, x0, x1 }, top, bottom, isRead, wide, rows) {
+function gate(shown, at, { kind, layer, x0, x1 }, top, bottom, isRead, wide) {
   const { trace, data, f } = shown, middle = (x0 + x1) / 2, lines = linesOf(kind, trace), name = lines.join(" ");
   const y = nameTop(at, isRead), mapTop = isRead ? top - at.mapHeight : bottom + 4;
   const named = wide && html`${lines.map((one, i) => html`<text class="b mid" x="${middle}" y="${y + i * LINE}">${
@@ -175,12 +175,12 @@ function gate(shown, at, { kind, layer, x0, x1 }, top, bottom, isRead, wide, row
     data-k="gate-${kind}-${layer}" aria-label="${name}, ${technical(kind)}, layer ${layer + 1}" ${
     f && told("block", saidOfBlock(f, data, trace, kind, layer))}><rect class="gate" x="${x0}" y="${top}"
     width="${x1 - x0}" height="${bottom - top}" rx="${Math.min(10, (x1 - x0) / 4)}"/>
-    ${ALONE[kind] ? bars(shown, kind, layer, x0, x1, mapTop, at) : heads(shown, kind, layer, x0, x1, mapTop, at, rows)}
+    ${ALONE[kind] ? bars(shown, kind, layer, x0, x1, mapTop, at) : heads(shown, kind, layer, x0, x1, mapTop, at)}
     ${named}</g>`;
 }
 
 // The heads as small maps; where these would be too small, as dots filled by what each adds.
-function heads(shown, kind, layer, x0, x1, top, at, rows) {
+function heads(shown, kind, layer, x0, x1, top, at) {
   const { trace, theme, f } = shown, [, all] = trace.sizes[kind], width = x1 - x0;
   if (at.maps) {
     const size = at.mapHeight - 6, gap = all > 1 ? (width - all * size) / (all - 1) : 0;
@@ -275,7 +275,7 @@ function columnNames({ strip, place }, cell, y) {
 // --- figures and links over the flows
 
 // What each block adds, in one row above the blocks; and what each source row adds, at its end.
-function figures({ f, data, trace }, at, rows) {
+function figures({ f }, at, rows) {
   const { write, read } = at, y = write.top - 12;
   const figure = (x, value, kind) => {
     const text = signed(value), width = text.length * 7.6 + 4;
@@ -340,7 +340,7 @@ function chosenWord(word, likely, score, left, right, y) {
 }
 
 function choosePanel(shown, at) {
-  const { data, trace, f } = shown, { x, width } = at.choose, { top, line, end } = at.write, right = x + width;
+  const { data, trace } = shown, { x, width } = at.choose, { top, line, end } = at.write, right = x + width;
   const middle = x + width / 2, named = nameTop(at, false), others = data ? candidates(data) : [];
   const step = Math.min(31, (line - 36 - (top + 22)) / 5);
   const most = Math.max(1, data?.logit ?? 1, ...others.map(({ logit }) => logit));

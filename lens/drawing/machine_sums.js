@@ -33,7 +33,7 @@ export const blockOf = ({ blocks, read }, kind, layer) =>
   [...blocks, ...read.blocks].find((one) => one.kind === kind && one.layer === layer);
 
 // Values rounded to tenths so that they add up to the total as it is shown: those that a tenth suits best take it.
-export function tenths(values, total) {
+function tenths(values, total) {
   const exact = values.map((one) => 10 * one), figures = exact.map(Math.round);
   const missing = Math.round(10 * total) - sumOf(figures), by = Math.sign(missing);
   const gain = (i) => by * (exact[i] - figures[i]);

@@ -14,8 +14,8 @@ const NAMED = 0.15;  // points from which a word is named
 
 export function stops(data, trace, state) {
   const f = sums(data, state.machine.mode), goal = goalOf({ data, trace, state }), { step, lengths } = data;
-  const [from, to] = [language(trace.languages[0], "source"), language(trace.languages[1], "translation")];
-  const most = greatest(f.source), word = sourceWord(trace, most), written = writtenWord(trace, step);
+  const from = language(trace.languages[0], "source");
+  const most = greatest(f.source), word = sourceWord(trace, most);
   const long = (at) => plain(lengths.encoder.at(at)[most]), adds = (value) => html`<b>${signed(value)}</b>`;
   const of = (kind) => f.blocks.filter((one) => one.kind === kind);
   const all = (kind) => sumOf(of(kind).map((one) => one.figure));

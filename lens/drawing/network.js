@@ -134,7 +134,7 @@ function scores({ query, key, T, S, H, E, D }, causal) {
   return score;
 }
 
-export function softmax(x, at, size) {
+function softmax(x, at, size) {
   let most = -Infinity, sum = 0;
   for (let i = at; i < at + size; i++) if (x[i] > most) most = x[i];
   for (let i = at; i < at + size; i++) sum += x[i] = Math.exp(x[i] - most);

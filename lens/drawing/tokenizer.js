@@ -135,7 +135,7 @@ function inJavaScript(pattern) {
   const open = [];  // of each group that is open, whether it ignores case
   for (const [part] of pattern.matchAll(/\(\?i:|\(\?<?[=!:]|\\p\{\w+\}|\\.|[^]/gu)) {
     if (part === "\\s" || part === "\\S") found += part === "\\s" ? SPACE : NO_SPACE;
-    else if (inClass || !/^\(/.test(part) && part !== ")") {
+    else if (inClass || !part.startsWith("(") && part !== ")") {
       inClass = part === "[" || inClass && part !== "]";
       found += open.includes(true) && /^\p{L}$/u.test(part) ? cases(part, inClass) : part;
     } else {

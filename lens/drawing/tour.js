@@ -45,7 +45,7 @@ export function tour(root, state, settings) {
   };
   box.addEventListener("click", (event) => {
     const to = event.target.closest("[data-tour]")?.dataset.tour;
-    if (to) to === "next" ? go(at + 1) : end();
+    if (to === "next") go(at + 1); else if (to) end();
   });
   box.addEventListener("keydown", (event) => { if (event.key === "Escape") { event.stopPropagation(); end(); } });
   return () => {

@@ -26,7 +26,7 @@ export function viewOf(network, seen, view) {
 }
 
 const ofKinds = (make) => Object.fromEntries(KINDS.map((kind) => [kind, make(kind)]));
-export function joined(arrays) {
+function joined(arrays) {
   const all = new Float32Array(arrays.reduce((size, one) => size + one.length, 0));
   arrays.reduce((at, one) => { all.set(one, at); return at + one.length; }, 0);
   return all;

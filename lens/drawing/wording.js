@@ -82,7 +82,7 @@ export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 // --- sentences
 
 // A quoted word: `mark` is "looks" or "seen".  A long one is shortened in the middle, never inside a grapheme.
-export const word = (text, mark, code) =>
+const word = (text, mark, code) =>
   html`<span class="ww ${mark}" ${inLanguage(code)}>${elided(text)}</span>`;
 export const quoted = (text, code) => /[\p{L}\p{N}]/u.test(text) ? html`<i ${inLanguage(code)}>${elided(text)}</i>`
   : html`“${elided(text)}”`;
