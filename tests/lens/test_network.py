@@ -1,5 +1,5 @@
 """The network of `drawing/network.js` is the network: on small random ones, for every option of its searches and every
-hook, Chromium computes what PyTorch does.  `tests/benchmarks/test_browser.py` has trained ones.
+hook, JavaScript computes what PyTorch does.  `tests/benchmarks/test_browser.py` has trained ones.
 """
 
 import base64
@@ -8,16 +8,15 @@ import json
 import numpy as np
 import pytest
 import torch
+from node import Node, ScriptError
 from tiny import make
 
 from seq2see.lens.beam_search_tree import beam_tree
-from seq2see.lens.explorer import bundle
 from seq2see.lens.hooks import STACKS, Head, all_heads, capture, layers_of, replaced
 from seq2see.lens.interventions import ablate, mean_outputs, patch, record, steer
 from seq2see.lens.teacher_forcing import eval_with_eager_attention, forced_pass
 from seq2see.translate.web_weights import web_weights
 
-pytestmark = pytest.mark.browser
 TEXTS = ["The cat did not cross the street.", "It was too wide.", "An owl lent 12 ladders to the crow, didn't it?"]
 SETUP = """([manifest, data, config, generation]) => {
   const { buffer } = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
@@ -29,11 +28,11 @@ SEARCH = """([ids, options]) => options.beams === 1 ? greedy(network, network.en
 
 
 class Both:
-    """A random network in PyTorch, with the weights that a browser reads, and in Chromium."""
+    """A random network in PyTorch, with the weights that a browser reads, and in Node."""
 
-    def __init__(self, tab):
+    def __init__(self, node):
         torch.manual_seed(3)
-        self.tab, (self.model, self.tokenizer) = tab, make("seq2see")
+        self.node, (self.model, self.tokenizer) = node, make("seq2see")
         with torch.no_grad():  # translations end, and not all at once
             self.model.model.decoder.layer_norm.bias.copy_(1.5 * self.model.model.shared.weight[2])
         weights = web_weights(self.model, "int8")
@@ -43,8 +42,7 @@ class Both:
         data = base64.b64encode(weights.buffer).decode()
         config, generation = (json.loads(json.dumps(one.to_dict())) for one in (
             self.model.config, self.model.generation_config))
-        self.tab.add_script_tag(content=bundle("network", "weights"))
-        self.tab.evaluate(SETUP, [weights.manifest, data, config, generation])
+        self.node.evaluate(SETUP, [weights.manifest, data, config, generation])
 
     def generated(self, source, **options):
         """The ids that transformers finds, and the score of a beam search."""
@@ -56,10 +54,9 @@ class Both:
 
 
 @pytest.fixture(scope="module")
-def both(browser):
-    tab = browser.new_page()
-    yield Both(tab)
-    tab.close()
+def both():
+    with Node("network", "weights") as node:
+        yield Both(node)
 
 
 def up_to_end(ids):
@@ -83,7 +80,7 @@ def test_searches_find_the_same(both, beams, torch_options, options):
         if beams == 1:
             given = {name: value for name, value in given.items() if name not in ("length_penalty", "early_stopping")}
         ids, score = both.generated(source, **given)
-        found = both.tab.evaluate(SEARCH, [source, {"most": 19, "beams": beams, "prefix": [both.tag]} | options])
+        found = both.node.evaluate(SEARCH, [source, {"most": 19, "beams": beams, "prefix": [both.tag]} | options])
         best = found if beams == 1 else found["hypotheses"][0]
         assert best["ids"] == up_to_end(ids)
         if score is not None:
@@ -96,7 +93,7 @@ def test_a_beginning_is_forced_and_does_not_count(both, beams):
     for source in both.sources:
         ids, score = both.generated(source, num_beams=beams, max_length=16, forced_bos_token_id=None,
                                     decoder_input_ids=torch.tensor([[1, *prompt]]))
-        found = both.tab.evaluate(SEARCH, [source, {"most": 15, "beams": beams, "prompt": prompt}])
+        found = both.node.evaluate(SEARCH, [source, {"most": 15, "beams": beams, "prompt": prompt}])
         best = found if beams == 1 else found["hypotheses"][0]
         assert best["ids"] == up_to_end(ids)
         if score is not None:
@@ -106,7 +103,7 @@ def test_a_beginning_is_forced_and_does_not_count(both, beams):
 def test_the_tree_is_that_of_generation(both):
     for text, source in zip(TEXTS, both.sources, strict=True):
         tree = beam_tree(both.model, both.tokenizer, text, num_beams=4, first=both.tag)
-        found = both.tab.evaluate(SEARCH, [source, {"beams": 4, "prefix": [both.tag]}])
+        found = both.node.evaluate(SEARCH, [source, {"beams": 4, "prefix": [both.tag]}])
         assert [[(one["id"], one["parent"]) for one in step] for step in found["steps"]] == [
             [(one.id, one.parent) for one in step] for step in tree.steps]
         assert [tuple(one["at"]) for one in found["hypotheses"]] == list(tree.hypotheses)
@@ -153,7 +150,7 @@ def forced(both):
     def compared(change=None, source=source):
         with eval_with_eager_attention(both.model), torch.no_grad(), capture(blocks, "in") as neurons:
             output, _ = forced_pass(both.model, [source], [target], output_attentions=True, output_hidden_states=True)
-        found = both.tab.evaluate(FORCED, [source, target, change])
+        found = both.node.evaluate(FORCED, [source, target, change])
         close(found["logits"], output.logits)
         for kind in ("encoder", "decoder", "cross"):
             for layer, weights in enumerate(output[f"{kind}_attentions"]):
@@ -214,7 +211,7 @@ def test_a_head_attends_at_another_temperature_or_with_given_weights(both, force
 
 
 def test_a_search_has_heads_off_and_records_the_maps_of_every_step(both):
-    found = both.tab.evaluate("""([source, tag]) => {
+    found = both.node.evaluate("""([source, tag]) => {
       const kept = recorder(), hooks = together(headsOff({ "cross.0.1": null, "encoder.0.0": null }), kept.hooks);
       const { ids, logits } = greedy(network, network.encode(source, hooks), { prefix: [tag], most: 12, hooks });
       return { ids, logits: [...logits], maps: [...mapsOf(kept.parts["decoder.1"]).weight] };
@@ -229,5 +226,5 @@ def test_a_search_has_heads_off_and_records_the_maps_of_every_step(both):
 
 
 def test_a_text_longer_than_the_positions_is_refused(both):
-    with pytest.raises(Exception, match=r"expected at most \d+ tokens, got 5000"):
-        both.tab.evaluate("() => network.encode(new Array(5000).fill(5)) && null")
+    with pytest.raises(ScriptError, match=r"expected at most \d+ tokens, got 5000"):
+        both.node.evaluate("() => network.encode(new Array(5000).fill(5)) && null")

@@ -1,19 +1,18 @@
-"""The model in the reader's browser answers as the server does, from the same weights: in Chromium, from a page of the
-disk, whose worker has the packaged storybook in float16.
+"""The model in the reader's browser answers as the server does, from the same weights: the packaged storybook in float16.
+`test_file.py` has it in Chromium.
 """
 
 import asyncio
 import base64
 import json
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 
 import numpy as np
 import pytest
+from node import Node
 
 from seq2see import Translator
 from seq2see.errors import UserError
-from seq2see.lens.explorer import bundle
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.machine import machine
 from seq2see.pretrained import HOME
@@ -25,7 +24,6 @@ from seq2see.tokenizer.words import split_words
 from seq2see.translate.web_model import web_model
 from seq2see.translate.web_weights import web_weights
 
-pytestmark = pytest.mark.browser
 VIEWS_SHOWN = ["raw", "norm", "rollout", "contributions", "left_out"]
 CAT, WIDE = (f"The cat did not cross the street because it was too {word}." for word in ("tired", "wide"))
 TEXTS = [CAT, "The goat chased the wolf because it was hungry.", "Is the suitcase empty?", "It’s my dog, isn’t it?",
@@ -75,11 +73,18 @@ QUESTIONS = {
            (ABOUT, (1, 11, 16)), (CONTRACTED, (0, 9)), (SPELT, (3, 12)), (ANT, (2, 6)), (LONG, (40,)))
        for step in steps},
 }  # fmt: skip
-SET_UP = """([code, start, weights, replay]) => {
+# A worker has messages as its only link with the page; here both are in one thread.
+SET_UP = """([start, weights, replay]) => {
   const bytes = (data) => Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0)).buffer;
-  const script = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-  globalThis.begin = (more) =>
-    s2s_engine.inWorker(script, { ...start, weights: bytes(weights), replay: bytes(replay), ...more });
+  globalThis.Worker = class {
+    constructor() {
+      const sent = (to) => (data) => { const copy = structuredClone(data); setImmediate(() => to.onmessage({ data: copy })); };
+      this.scope = { postMessage: sent(this) };
+      s2s_worker.answerIn(this.scope);
+      this.postMessage = sent(this.scope);
+    }
+  };
+  globalThis.begin = (more) => s2s_engine.inWorker(null, { ...start, weights: bytes(weights), replay: bytes(replay), ...more });
   globalThis.engine = begin();
 }"""
 ASK = "([route, body]) => engine(route, body).catch(({ message }) => ({ error: message }))"
@@ -95,25 +100,23 @@ ORDER = """async ([long, short]) => {
 
 
 class Both:
-    """The server's answers, and a page that asks its worker."""
+    """The server's answers, and the engine of the page."""
 
-    def __init__(self, tab):
-        self.tab, self.translator = tab, Translator.from_pretrained("storybook", engine="torch")
+    def __init__(self, node):
+        self.node, self.translator = node, Translator.from_pretrained("storybook", engine="torch")
         weights = web_weights(self.translator.model, "float16")
         self.service = Service({"storybook": self.translator})
         self.model = web_model(self.translator, weights)
         start = {"model": self.model, "manifest": weights.manifest}
         replay = (HOME / "storybook/replay.json.gz").read_bytes()
         data = [base64.b64encode(one).decode() for one in (weights.buffer, replay)]
-        tab.evaluate(SET_UP, [bundle("worker") + "\ns2s_worker.answerIn(self);", start, *data])
+        node.evaluate(SET_UP, [start, *data])
 
     def ask(self, route, **body):
-        return self.tab.evaluate(ASK, [route, body])
+        return self.node.evaluate(ASK, [route, body])
 
     def theirs(self, route, body):
-        with ThreadPoolExecutor(1) as thread:  # the browser has an event loop in this one
-            found = thread.submit(asyncio.run, answer(self.service, self.translator, route, body)).result()
-        return json.loads(json.dumps(found))
+        return json.loads(json.dumps(asyncio.run(answer(self.service, self.translator, route, body))))
 
 
 async def answer(service, translator, route, body):
@@ -127,17 +130,11 @@ async def answer(service, translator, route, body):
 
 
 @pytest.fixture(scope="module")
-def both(browser, tmp_path_factory):
-    page, tab = tmp_path_factory.mktemp("page") / "page.html", browser.new_page()
-    script = bundle("engine", "words", "machine_numbers")
-    policy = "default-src 'none'; script-src 'unsafe-inline'; worker-src blob:"
-    page.write_text(f'<!doctype html><meta charset=utf-8><meta http-equiv=Content-Security-Policy content="{policy}">'
-                    f"<script>{script}</script>", encoding="utf-8")
-    tab.goto(page.as_uri())
-    made = Both(tab)
-    yield made
-    made.service.close()
-    tab.close()
+def both():
+    with Node("engine", "worker", "words", "machine_numbers") as node:
+        made = Both(node)
+        yield made
+        made.service.close()
 
 
 def numbers(map_):
@@ -204,7 +201,7 @@ def test_a_machine_that_takes_too_long_has_no_effects(both):
     question = ABOUT | {"tool": "machine", "text": WIDE, "step": 11, "head_seconds": 600}
     found = both.ask("inside", question=question | {"head_seconds": 0})
     assert found["without"] is None and found["steers"] is None and found["parts"]["over"]
-    dropped = both.tab.evaluate("""(question) => {
+    dropped = both.node.evaluate("""(question) => {
       const stop = new AbortController(), asked = engine("inside", { question }, stop.signal);
       setTimeout(() => stop.abort(), 40);
       return asked.then(() => "answered", ({ name }) => name);
@@ -216,7 +213,7 @@ def test_a_machine_that_takes_too_long_has_no_effects(both):
 
 
 def test_a_dropped_question_ends_and_a_newer_one_does_not_wait(both):
-    order = both.tab.evaluate(ORDER, [{"text": TEXTS[2], "evidence": True}, {"texts": [WIDE]}])
+    order = both.node.evaluate(ORDER, [{"text": TEXTS[2], "evidence": True}, {"texts": [WIDE]}])
     assert order == ["dropped AbortError", "newest", "newer", "older"]
 
 
@@ -255,7 +252,7 @@ def test_what_cannot_be_is_said_in_one_line(both, route, body, error):
 
 def test_without_examples_means_are_over_the_translation_itself(both):
     question = ABOUT | {"tool": "machine", "step": 11, "head_seconds": 600}
-    own = both.tab.evaluate("([model, question]) => begin({ model })('inside', { question })",
+    own = both.node.evaluate("([model, question]) => begin({ model })('inside', { question })",
                             [both.model | {"head_means": {}, "feed_forward_means": {}}, question])
     trace = both.translator.look_at(ABOUT["text"], ABOUT["translation"])
     with both.translator.inside() as (model, tokenizer):
@@ -265,7 +262,7 @@ def test_without_examples_means_are_over_the_translation_itself(both):
 
 def test_a_model_of_many_layers_has_no_machine(both):
     made = "machineOf({ network: { encoder: { layers: [] }, decoder: { layers: new Array(13) } }, ids: [2] }, 0)"
-    said = both.tab.evaluate(f"s2s_machine_numbers.{made}.catch(String)")
+    said = both.node.evaluate(f"s2s_machine_numbers.{made}.catch(String)")
     assert said == ("Error: the decoder has 13 layers: the whole machine is shown of models with up to 12; look at"
                     " single heads and layers instead")
 
@@ -275,13 +272,9 @@ def test_heads_that_take_too_long_are_left_out(both):
     assert trace["evidence"]["heads"] == [] and trace["evidence"]["heads_take"] >= 0 and trace["evidence"]["erased"]
 
 
-def test_a_damaged_file_and_an_old_browser_are_said_in_one_line(both):
-    said = both.tab.evaluate("begin({ weights: new ArrayBuffer(8) })('translate', { texts: [] }).catch(String)")
+def test_a_damaged_model_is_said_in_one_line(both):
+    said = both.node.evaluate("begin({ weights: new ArrayBuffer(8) })('translate', { texts: [] }).catch(String)")
     assert said == "Error: The model is damaged. Copy or download the page again."
-    both.tab.evaluate("void (globalThis.old = s2s_engine.inWorker(URL.createObjectURL(new Blob(['/(/v'])), {}))")
-    for _ in range(2):
-        said = both.tab.evaluate("old('translate', {}).catch(String)")
-        assert said == "Error: The model in this page cannot run. The page is damaged, or the browser is too old."
 
 
 def test_a_long_text_is_cut_and_nothing_is_lost(both):
@@ -297,7 +290,7 @@ def test_words_are_pythons(both, language):
              "A-t-il rendez-vous chez-moi? Parle-m'en. Dis-le! l’été d’où", "x\u00adray \x1c\x85a\r\nb\u2028c",
              "e\u0301te\u0301 n\u0303 \u200d", "-il --a 'a' a' 3.", ""]
     split = "([texts, language]) => texts.map((one) => s2s_words.splitWords(one, language))"
-    own = both.tab.evaluate(split, [texts, language])
+    own = both.node.evaluate(split, [texts, language])
     assert own == [[asdict(word) for word in split_words(text, language=language)] for text in texts]
 
 
