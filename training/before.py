@@ -16,7 +16,6 @@ from typing import Any
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from ..storybook import in_language
 from ..tokenizer.language_codes import iso
 from ..translate import Translator
 from .config import RunConfig
@@ -24,7 +23,7 @@ from .evaluation import evaluate_run
 from .metrics import score
 from .pairs import Corpus, Pair, evenly_spaced
 from .progress import report
-from .reading import read_lines
+from .reading import book, read_lines
 from .translation import translate_pairs
 
 FILE = "before.json"  # in a run
@@ -110,9 +109,9 @@ def sample(config: RunConfig, source: str) -> list[str]:
         lines = [line.strip() for line in read_lines(Path(config.evaluation.sample)) if line.strip()]
         texts = list(map(str, lines))
     elif (language := iso(source)) == "en":
-        texts = [pair.source for pair in in_language(STORYBOOK[0], seed=0).test]
+        texts = [pair.source for pair in book(STORYBOOK[0], 0).test]
     elif language in STORYBOOK:
-        texts = [pair.target for pair in in_language(language, seed=0).test]
+        texts = [pair.target for pair in book(language, 0).test]
     else:
         report(f"no sample of sentences in {source}, so forgetting is not measured; give evaluation.sample=FILE")
         return []

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+import tiny
 
 from seq2see import Translator
 from seq2see.cli.command import main
@@ -13,7 +14,7 @@ from seq2see.training import distillation
 from seq2see.training.config import DataConfig
 from seq2see.training.pairs import load_corpus
 from seq2see.training.translation import translate_pairs
-from .conftest import train
+from .conftest import tiny_model, train
 
 QUICK = [
     "training.eval_strategy=no", "training.save_strategy=no", "training.load_best_model_at_end=false",
@@ -29,12 +30,11 @@ def own_cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def teacher(tmp_path_factory, toy_file):
-    """A tiny model that has seen the toy language for a moment: it writes something, mostly wrong."""
-    folder = tmp_path_factory.mktemp("teacher") / "run"
-    assert train(*QUICK, f"data.path={toy_file}", f"training.output_dir={folder}", "training.max_steps=300",
-                 "training.warmup_steps=2", "training.learning_rate=1e-2", "model.d_model=32") == 0  # fmt: skip
-    return folder
+def teacher(tmp_path_factory, tokenizer):
+    """A tiny random model: what it writes is wrong, and another text for each sentence."""
+    model = tiny_model(tokenizer)
+    model.generation_config.max_length = 12
+    return tiny.save(tmp_path_factory.mktemp("teacher") / "run", tiny.spread_out(model), tokenizer)
 
 
 def copy_of(teacher, folder, name, **changes):
