@@ -23,8 +23,9 @@ def build_wheel(folder: Path, *models: Path) -> Path:
         for model in models:
             if not (packaged := source / "seq2see" / "pretrained" / model.name).exists():
                 shutil.copytree(model, packaged)
-        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-        subprocess.run([*command, "--wheel-dir", str(folder.resolve()), str(source)], check=True)
+        build = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
+        subprocess.run([sys.executable, "-W", "ignore", "-c", build, folder.resolve()], cwd=source, check=True,
+                       stdout=subprocess.DEVNULL)
     (wheel,) = folder.glob("seq2see-*.whl")
     return wheel
 

@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from uv import find_uv_bin
 
 from seq2see.pretrained import NAMES
 from .build_wheel import build_wheel
@@ -62,9 +63,9 @@ def environment(wheel, tmp_path_factory):
     if given := os.environ.get("SEQ2SEE_INSTALLED"):
         return Path(given).resolve() / "environment"
     folder = tmp_path_factory.mktemp("environment")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-    pip = [sys.executable, "-m", "pip", "--python", folder / PROGRAMS / "python"]
-    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--no-index", wheel], check=True)
+    for command in (["venv", "--clear", "--python", sys.executable, folder],
+                    ["pip", "install", "--python", folder, "--no-deps", "--no-index", "--no-cache", wheel]):
+        subprocess.run([find_uv_bin(), *command, "--quiet", "--offline", "--no-config"], check=True)
     (site,) = folder.glob("Lib/site-packages" if os.name == "nt" else "lib/*/site-packages")
     # A path alone: .pth files inside the folder that it names, such as the editable install's, are not read.
     (site / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
