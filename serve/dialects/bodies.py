@@ -94,8 +94,8 @@ class JSONRoute(APIRoute):
     def __init__(self, path: str, endpoint: Callable[..., Any], **settings: Any):
         super().__init__(path, endpoint, **settings)
         is_direct = iscoroutinefunction(endpoint) and [*signature(endpoint).parameters] == ["body", "request"]
-        kind = get_type_hints(endpoint, include_extras=True)["body"] if is_direct else None
-        self.body: TypeAdapter[Any] | None = TypeAdapter(kind) if is_direct else None
+        kinds = get_type_hints(endpoint, include_extras=True)
+        self.body: TypeAdapter[Any] | None = TypeAdapter(kinds["body"]) if is_direct else None
         self.reply: TypeAdapter[Any] = TypeAdapter(self.response_model)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
