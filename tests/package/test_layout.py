@@ -85,10 +85,20 @@ def module_of(path: Path) -> str:
 
 
 @cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    return [*ast.walk(tree(path))]
+
+
+@cache
 def imports(path: Path) -> list[tuple[str, str, int]]:
     """Each import, inside functions and for type checkers too: from which module, by full name, and after how many dots
     what; `from seq2see import lens` and `import seq2see.lens` are both of `seq2see.lens`."""
-    return [one for node in ast.walk(ast.parse(path.read_text("utf-8"))) for one in imported(path, node)]
+    return [one for node in nodes(path) for one in imported(path, node)]
 
 
 def imported(path: Path, node: ast.AST) -> list[tuple[str, str, int]]:
@@ -133,14 +143,14 @@ def is_large(module: str) -> bool:
     path = {module_of(path): path for path in FILES}.get(module)
     if path is None:
         return module.split(".")[0] in LARGE
-    return any(is_large(one) for node in ast.parse(path.read_text("utf-8")).body for module, name, _ in
+    return any(is_large(one) for node in tree(path).body for module, name, _ in
                imported(path, node) for one in (module, f"{module}.{name}"))
 
 
 def test_large_libraries_are_imported_by_one_thread_at_a_time() -> None:
     """Inside a function only with the one lock: translators are used from several threads."""
     for path in (path for path in FILES if name_of(path).startswith(("translate/", "lens/", "serve/"))):
-        every = [*ast.walk(ast.parse(path.read_text("utf-8")))]
+        every = nodes(path)
         locked = {inner for node in every if isinstance(node, ast.With) and "IMPORTS" in ast.unparse(node.items[0])
                   for inner in ast.walk(node)}
         inside = {inner for node in every if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -219,5 +229,6 @@ def test_a_checkout_may_lie_in_a_folder_of_any_name(tmp_path: Path) -> None:
     for name in ("__init__.py", "pyproject.toml"):
         (checkout / name).write_text((ROOT / name).read_text("utf-8"), "utf-8")
     (checkout / "test_it.py").write_text("def test_it():\n    pass\n")
-    done = subprocess.run([sys.executable, "-m", "pytest", "test_it.py"], cwd=checkout, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "pytest", "test_it.py"], cwd=checkout, capture_output=True, text=True,
+                          env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
     assert done.returncode == 0, done.stdout + done.stderr

@@ -32,10 +32,9 @@ def test_it_covers_what_is_loaded_and_no_notes(folder):
                                             ("code.py", r"code\.py is damaged"), ("manifest.json", "")])
 def test_any_flip_or_cut_is_refused_by_name(folder, name, said):
     whole = (folder / name).read_bytes()
-    for bit in range(8 * len(whole)):
-        at = bit // 8
-        flipped = whole[:at] + bytes([whole[at] ^ 1 << bit % 8]) + whole[at + 1 :]
-        for damaged in (flipped, whole[:at]):
+    for at, byte in enumerate(whole):
+        flips = [whole[:at] + bytes([byte ^ 1 << bit]) + whole[at + 1 :] for bit in range(8)]
+        for damaged in (*flips, whole[:at]):
             (folder / name).write_bytes(damaged)
             with pytest.raises(UserError, match=said):
                 check_manifest(folder)
