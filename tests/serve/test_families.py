@@ -39,7 +39,11 @@ FAMILIES = {  # what makes one, the model's own codes of English and French, and
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+EACH_TIME = ("Marian", "NLLB", "MADLAD", "T5 without tasks")  # tags of each sort, and a family that names no languages
+
+
+@pytest.mark.parametrize("family", [family if family in EACH_TIME else pytest.param(family, marks=pytest.mark.long)
+                                    for family in FAMILIES])
 def test_a_family_is_served_by_every_api(family, tmp_path):
     make, pair, count = FAMILIES[family]
     translator = Translator.from_pretrained(make(tmp_path / "model"), precision="float32", threads=1)

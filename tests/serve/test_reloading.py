@@ -19,6 +19,7 @@ from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.serve.access import Caller
 from seq2see.serve.current_request import begin
+from seq2see.serve.reloading import Reloading
 from seq2see.serve.service import Service
 from seq2see.translate.results import Translation
 
@@ -147,23 +148,27 @@ def test_only_a_key_that_the_setting_names_reloads(keys, monkeypatch):
         assert httpx.post(f"{server.url}/v1/reload").json()["code"] == "may_not_reload"
 
 
-def test_many_calls_share_reloads(keys):
-    stubs, gate = Stubs(), threading.Event()
+@pytest.mark.anyio
+async def test_many_calls_share_reloads():
+    """The one that the first call began, and one for all that came after."""
+    loads, began, gate = [], asyncio.Event(), asyncio.Event()
 
-    def load():
-        assert not stubs.made or gate.wait(20)
-        return stubs()
+    async def load(name):
+        loads.append(name)
+        began.set()
+        await gate.wait()
+        return Stub()
 
-    async def many(url):
-        async with httpx.AsyncClient(base_url=url, headers=KEY, timeout=30) as client:
-            calls = [asyncio.create_task(client.post("/v1/reload")) for _ in range(20)]
-            await asyncio.sleep(0.5)
-            gate.set()
-            return await asyncio.gather(*calls)
-
-    with running({"stub": load}, may_reload=("ann",)) as server:
-        assert [one.status_code for one in asyncio.run(many(server.url))] == [200] * 20
-    assert len(stubs.made) == 3, "the first, the one that the first call began, and one for all that came after"
+    service = Service({"stub": Stub()})
+    reload = Reloading(service, ["stub"], load)
+    calls = [asyncio.create_task(reload())]
+    await began.wait()
+    calls += [asyncio.create_task(reload()) for _ in range(19)]
+    await asyncio.sleep(0)  # now each has called
+    gate.set()
+    assert await asyncio.gather(*calls) == [{}] * 20
+    assert loads == ["stub", "stub"]
+    service.close()
 
 
 # --- under load

@@ -19,8 +19,6 @@ from seq2see.cli import serve
 from seq2see.serve.server import Server, outside_address
 from seq2see.serve.settings import ServerSettings
 
-MOST_MEMORY = 350 * 2**20
-
 
 def test_who_goes_is_counted_and_does_not_reach_the_engine():
     with stub_server(wait_ms=0) as client:
@@ -249,7 +247,7 @@ def test_the_first_two_requests_may_both_need_torch(folder):
         assert [one.status_code for one in answers] == [200, 200]
 
 
-def test_before_the_first_look_there_is_no_torch_and_little_memory(folder):
+def test_before_the_first_look_there_is_no_torch(folder):
     """With the page, a translation and a detected language."""
     from seq2see.translate.export import exported
 
@@ -263,7 +261,6 @@ def test_before_the_first_look_there_is_no_torch_and_little_memory(folder):
         loaded = {one.path for one in psutil.Process(server.pid).memory_maps()}
         assert any("_ext" in path and "ctranslate2" in path for path in loaded)
         assert not [path for path in loaded if "libtorch" in path]
-        assert psutil.Process(server.pid).memory_info().rss < MOST_MEMORY
         look = httpx.post(f"{server.url}/v1/look", json={"text": "The cat.", "source": "en", "target": "fr"},
                           timeout=200)
         assert look.status_code == 200
