@@ -104,6 +104,7 @@ def test_a_placeholder_of_an_unusual_shape_is_an_element():
 @pytest.mark.parametrize(("target", "forms"), [
     ("fr", ["one", "%d many"]), ("ja", ["%d many"]), ("cs", ["one", "%d many", "%d many"]),
     ("ru", ["%d many", "%d many", "%d many"]),  # the form of 1 is also that of 21
+    ("ar", ["%d many", "one", "%d many", "%d many", "%d many", "%d many"]),  # the first form is of 0
     ("xx", ["", ""]),  # how many there are is not known
 ])
 def test_each_plural_form_has_its_translation(target, forms):

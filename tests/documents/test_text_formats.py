@@ -309,6 +309,11 @@ def test_a_cue_of_subrip_goes_on_after_an_empty_line():
     assert texts(read("a.vtt", source.replace(",", "."))) == ["One", "Three"]
 
 
+def test_lines_of_a_cue_are_joined_by_one_space():
+    for source in ("One \n  two", "One\n\ttwo", "One  \r\n two"):
+        assert texts(read("a.srt", f"1\n00:00:01,000 --> 00:00:02,000\n{source}\n")) == ["One two"]
+
+
 def test_a_number_just_before_a_timing_is_no_text():
     cues = "28\n00:00:01,000 --> 00:00:02,000\nYes\n12\n29\n00:00:07,000 --> 00:00:08,000\n40\nmen\n"
     assert texts(read("a.srt", cues)) == ["Yes 12", "40 men"]

@@ -23,7 +23,7 @@ from seq2see.lens.alignment_choice import (
 from seq2see.lens.alignment_fitting import WAYS, GoldSentences, check_links, fit_alignment, regression
 from seq2see.lens.intervals import Estimate, agreement, error_rate, resampled, summed
 from seq2see.lens.trust import MapTrust, Trust
-from seq2see.lens.views import SLOW
+from seq2see.lens.views import ATTRIBUTIONS, SLOW
 from seq2see.tokenizer.links import Links, from_pharaoh, read_pharaoh, to_pharaoh
 from seq2see.tokenizer.words import split_words
 
@@ -245,6 +245,15 @@ def test_a_rise_has_no_share_in_what_words_left_out_take_away(full_trace):
     falls = np.where(drops_by_words(trace) > 0, drops_by_words(trace), 0)
     assert (found >= 0).all() and (drops_by_words(trace)[:last] < 0).any(1).all() and not found[last].any()
     np.testing.assert_allclose(found[:last], falls[:last] / falls[:last].sum(1, keepdims=True), rtol=1e-5)
+
+
+def test_a_negative_attribution_has_no_share(full_trace):
+    """Whatever its size: a word whose attributions all are negative has no links."""
+    for view in ATTRIBUTIONS:
+        below = replace(full_trace, cross=full_trace.cross | {view: -abs(full_trace.cross[view]) - 1})
+        names = map_names(below)[view, "predicts"]
+        assert not shares(below, view, "predicts", names).any()
+        assert (shares(below, view, "predicts", names, signed=True) < 0).any()
 
 
 def test_links_are_the_choices_with_their_shares(trace):

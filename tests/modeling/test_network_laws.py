@@ -30,6 +30,15 @@ def test_a_wrong_config_says_what_was_expected_and_what_came(values, message):
     assert message in str(raised.value)
 
 
+@pytest.mark.parametrize("values", [
+    {"language_pairs": [["en", "fr"], ["de", "fr"]]}, {"supervised_heads": [[0, 0], [3, 3]]}, {"encoder_layers": 256},
+    {"dropout": 0}, {"eos_token_id": [2, 7_999]},
+])
+def test_a_config_takes_all_that_it_describes(values):
+    config = Seq2SeeConfig(**values)
+    assert {name: getattr(config, name) for name in values} == values
+
+
 def test_positions_are_the_sinusoids_of_the_paper():
     table = make_model().model.encoder.embedder.positions.table_PD
     assert table.shape == (1024, 16)

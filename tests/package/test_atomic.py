@@ -26,6 +26,13 @@ def test_text_and_bytes_take_the_place_of_what_was_there(tmp_path: Path) -> None
         assert (tmp_path / "x").read_bytes() == expected and os.listdir(tmp_path) == ["x"]
 
 
+def test_who_reads_what_was_there_reads_it_to_its_end(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("old")
+    with (tmp_path / "x").open() as reader:
+        atomic_write(tmp_path / "x", "new")
+        assert (reader.read(), (tmp_path / "x").read_text()) == ("old", "new")
+
+
 def test_what_was_there_stays_where_the_new_cannot_be_written(tmp_path: Path, small_files: None) -> None:
     atomic_write(tmp_path / "x", "good")
     with pytest.raises(OSError, match="too large") as told:

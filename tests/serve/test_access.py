@@ -49,6 +49,7 @@ def clock(monkeypatch):
 @pytest.mark.parametrize(("headers", "name"), [
     ({"authorization": f"bearer  {KEY} "}, "ann"), ({"x_api_key": "with#a-hash"}, "bob"),
     ({"authorization": basic(KEY)}, "ann"), ({"x_api_key": "another-long-key"}, "cid"),
+    ({"x_api_key": "with#a-hash", "authorization": basic("of-the-proxy-before")}, "bob"),
 ])  # fmt: skip
 def test_a_key_is_known_by_its_name_and_not_kept_as_it_is(keys, headers, name):
     assert AccessControl(keys).authenticate(request(**headers)) == Caller(name, "10.0.0.1")

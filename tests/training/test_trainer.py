@@ -78,6 +78,20 @@ def test_the_validation_loss_is_the_mean_over_tokens_without_smoothing(make_trai
         assert trainer.evaluate()["eval_loss"] == pytest.approx(expected, rel=1e-5)
 
 
+def test_the_gradient_of_two_processes_is_that_of_the_whole_batch(make_trainer, monkeypatch):
+    """Each computes the loss of its own pairs, and then their gradients are averaged."""
+    trainer = make_trainer()
+    pairs = list(trainer.train_dataset)
+    count = (trainer.collate(pairs)["labels"] != -100).sum()
+
+    def loss(some):
+        return trainer.compute_loss(trainer.model.eval(), trainer.collate(some), num_items_in_batch=count).item()
+
+    whole = loss(pairs)
+    monkeypatch.setattr(type(trainer.accelerator), "num_processes", 2)
+    assert (loss(pairs[::2]) + loss(pairs[1::2])) / 2 == pytest.approx(whole, rel=1e-5)
+
+
 def test_the_best_weights_are_kept_and_they_are_averaged_ones(make_trainer):
     """A learning rate that soars after the start: the best evaluation is an early one."""
     trainer = make_trainer(

@@ -68,6 +68,14 @@ def check_prefix(translator, num_beams):
         assert trace.log_prob == pytest.approx(float(trace.log_probs[trace.given :].sum()), abs=1e-4)
 
 
+def test_texts_with_a_prefix_are_translated_as_each_alone(translator):
+    """Only the first part of each is begun: what other parts are translated with differs from it."""
+    texts = ["The cat did not cross.\nThe box did not fit.", "An owl.\nThe crow and the cat.\nThe street."]
+    alone = [translator(text, prefix="Le chat") for text in texts]
+    assert plain(translator(texts, prefix="Le chat")) == plain(alone)
+    assert len({part.text for result in alone for part in result.parts}) > 2, "or order would go unseen"
+
+
 def test_a_given_translation_can_be_looked_at(translator):
     result = translator("The cat did not cross.", target="de")
     [expected] = translator.look(result)
