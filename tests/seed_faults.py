@@ -15,15 +15,15 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LIMIT = 400  # seconds for the tests of a fault
-PYTEST = ("-p", "no:randomly", "-p", "no:cacheprovider", "-x", "--tb=no", "--no-showlocals", "-o", "timeout=120",
-          "-o", f"session_timeout={LIMIT}")
+LIMIT = 1200  # seconds for the tests of a fault
+PYTEST = ("-p", "no:randomly", "-p", "no:cacheprovider", "--tb=no", "--no-showlocals", "-o", f"session_timeout={LIMIT}")
+FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::\w+)*(?:\[.*?\](?= - |$))?)(?: - (.*))?$", re.MULTILINE)
 WITH_BROWSER = "not docs and not long"  # these tiers too, for faults in JavaScript
 JAVASCRIPT = re.compile(r"^(?:export )?(?:default )?(?:async )?(?:function\*?|const|let|class) +(\w+)", re.MULTILINE)
 SURVIVES = "SURVIVES"
@@ -130,21 +130,26 @@ def run_tests(arguments: list[str], root: Path) -> tuple[int, str]:
 
 
 def verdict(fault: Fault, root: Path) -> str:
-    """The first test that fails with the fault and passes without it, and why it fails; else that none does."""
+    """The first test that fails with the fault, and why; else that none does."""
     tests = test_files(fault, root)
     with planted(fault, root) as path:
         options = ["-m", WITH_BROWSER] if path.suffix == ".js" else []
-        code, said = run_tests([*options, *tests], root)
+        code, said = run_tests(["-x", *options, *tests], root)
     if not code:
         return SURVIVES
     if "session-timeout" in said:
         return f"{SURVIVES} for {LIMIT} seconds"
-    failed = re.search(r"^(?:FAILED|ERROR) (\S+\.py(?:::\w+)*(?:\[.*?\](?= - |$))?)(?: - (.*))?$", said, re.MULTILINE)
-    if not failed:
-        raise SystemExit(f"{fault.name}: pytest ended with {code}\n{said[-4000:]}")
-    if run_tests([*options, failed[1]], root)[0]:
-        return f"{SURVIVES}: {failed[1]} fails without it too"
-    return f"{failed[1]} - {failed[2] or 'error'}"
+    if failed := FAILED.search(said):
+        return f"{failed[1]} - {failed[2] or 'error'}"
+    raise SystemExit(f"{fault.name}: pytest ended with {code}\n{said[-4000:]}")
+
+
+def check_without(tests: Iterable[str], root: Path) -> None:
+    """SystemExit if one of the tests that fail with a fault fails without any."""
+    code, said = run_tests(["-m", WITH_BROWSER, *dict.fromkeys(tests)], root)
+    if code:
+        names = [one[0] for one in FAILED.finditer(said)]
+        raise SystemExit("\n".join(["without a fault too:", *(names or [said[-4000:]])]))
 
 
 def prepare(root: Path) -> None:
@@ -185,7 +190,8 @@ def main() -> int:
                 print(line, end="", flush=True)
                 with (asked.table or Path(os.devnull)).open("a", encoding="utf-8") as table:
                     table.write(line)
-    survivors = [fault.name for fault in faults if verdicts[fault.name].startswith(SURVIVES)]
+        survivors = [fault.name for fault in faults if verdicts[fault.name].startswith(SURVIVES)]
+        check_without((verdicts[one.name].split(" - ")[0] for one in faults if one.name not in survivors), root)
     print(f"{len(faults) - len(survivors)} of {len(faults)} noticed; survivors: {', '.join(survivors) or 'none'}")
     return 1 if survivors else 0
 
