@@ -12,7 +12,7 @@ from seq2see.lens import VIEWS, add_views, measure_trust, trace_hypotheses
 from seq2see.tokenizer.links import Links
 
 
-@pytest.fixture(scope="session", params=tiny.KINDS)
+@pytest.fixture(scope="session", params=tiny.MOST_KINDS)
 def any_model(request):
     """(model, tokenizer): a Marian, a BART, a T5, a Seq2See."""
     return tiny.make(request.param)

@@ -26,7 +26,7 @@ def pair_of(source, other, prefix=PREFIX):
 PAIRS = [pair_of(SOURCE, OTHER), pair_of([9, 8, 7, 2], [9, 8, 33, 2], [5, 6])]
 
 
-@pytest.fixture(scope="module", params=["Seq2See", "Marian", "T5"])
+@pytest.fixture(scope="module", params=["Seq2See", pytest.param("Marian", marks=pytest.mark.long), "T5"])
 def model(request):
     return families.made("T5") if request.param == "T5" else tiny.make(request.param.lower())[0]
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import tiny
 import torch
 from tiny import SENTENCES
 from transformers import BertConfig, BertModel
@@ -62,6 +63,7 @@ def assert_maps_are(traces, rows):
     {"num_beams": 1, "do_sample": False}, {"num_beams": 3, "do_sample": False}, {"do_sample": True, "top_k": 0},
     {"num_beams": 3, "do_sample": True, "top_k": 0, "temperature": 2.0},
 ], ids=["greedy", "beam", "sampling", "beam sampling"])  # fmt: skip
+@pytest.mark.parametrize("any_model", tiny.KINDS, indirect=True)
 def test_maps_are_what_generation_attended_to(any_model, settings):
     """Sources of unlike length in one batch, so with padding, in generation and here."""
     model, tokenizer = any_model

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tiny
 import torch
 from tiny import SENTENCES, calibrate_by_hand
 
@@ -30,6 +31,7 @@ def forward_score(translator, source, ids, *, given):
     return sum(steps[given:]), len(ids) - given
 
 
+@pytest.mark.parametrize("any_folder", tiny.KINDS, indirect=True)
 def test_scores_are_those_of_a_plain_forward_pass(any_folder, monkeypatch):
     """For every kind of model, in the order given, in one batch and in several."""
     translator = Translator.from_pretrained(any_folder, engine="torch")
