@@ -5,7 +5,7 @@ import re
 import pytest
 
 from seq2see.errors import UserError
-from seq2see.storybook import StoryPair, generate, in_language
+from seq2see.storybook import StoryPair, in_language
 from seq2see.tokenizer.words import split_words
 from seq2see.training.config import load_config
 from seq2see.training.metrics import pronoun_accuracy
@@ -19,9 +19,12 @@ GENDERS = {
 }  # fmt: skip
 
 
+SIZE = 500  # of training, as many as of val and test
+
+
 @pytest.fixture(scope="module", params=["de", "es"])
-def stories(request):
-    return in_language(request.param, train_size=1500)
+def told(request):
+    return in_language(request.param, train_size=SIZE)
 
 
 def source_words(pair: StoryPair) -> list[str]:
@@ -30,14 +33,14 @@ def source_words(pair: StoryPair) -> list[str]:
 
 def test_the_german_pronoun_has_the_gender_of_its_noun():
     checked = 0
-    for pair in in_language("de", train_size=1500).train:
+    for pair in in_language("de", train_size=1000).train:
         words = [word.text for word in split_words(pair.target, language="de")]
         for one in pair.antecedents:
             noun = source_words(pair)[one.noun].lower()
             if noun in GENDERS:
                 assert words[one.target].lower() == GENDERS[noun], pair
                 checked += 1
-    assert checked > 300
+    assert checked > 200
 
 
 KNOWN = {
@@ -77,13 +80,14 @@ def test_sentences_that_were_read_by_hand(language):
         assert told[source] == target
 
 
-def test_it_is_a_pure_function_whose_splits_share_no_sentence(stories):
-    again = in_language(stories.test[0].target_language, train_size=1500)
-    assert again == stories
-    train, val, test = ({pair.source for pair in part} for part in (stories.train, stories.val, stories.test))
-    assert (len(train), len(val), len(test)) == (1500, 100, 400)
+def test_it_is_a_pure_function_whose_splits_share_no_sentence(told, stories):
+    """Nor with the test of the French corpus."""
+    again = in_language(told.test[0].target_language, train_size=SIZE)
+    assert again == told
+    train, val, test = ({pair.source for pair in part} for part in (told.train, told.val, told.test))
+    assert (len(train), len(val), len(test)) == (SIZE, 100, 400)
     assert not train & val and not train & test and not val & test
-    assert not train & {pair.source for pair in generate(train_size=100).test}
+    assert not train & {pair.source for pair in stories.test}
 
 
 @pytest.mark.long
