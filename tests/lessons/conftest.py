@@ -1,6 +1,8 @@
 """A small untrained model in a run's folder, and a workbench around it, for whatever must run and need not be right."""
 
 import json
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,14 @@ from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.lessons.workbench import Workbench
 from seq2see.storybook import StoryPair, generate
 from seq2see.tokenizer import train_tokenizer
+
+
+@pytest.fixture(autouse=True, scope="session")
+def written_once() -> Iterator[None]:
+    """Workbenches of one seed and budget share their corpus, which takes a second to write."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("seq2see.lessons.workbench.generate", cache(generate))
+        yield
 
 
 @pytest.fixture(scope="session")
