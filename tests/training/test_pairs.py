@@ -187,22 +187,24 @@ def test_a_long_field_is_text_where_it_is_allowed(tmp_path):
     assert len(load_all(data(path, max_characters=200_000))[0].source) == 200_000
 
 
-@pytest.mark.parametrize(("name", "megabytes"), [
-    pytest.param("a.tsv.gz", 600, marks=pytest.mark.long), ("a.csv.gz", 90), ("a.jsonl.gz", 90), ("a.en.gz", 90)])
-def test_a_line_of_hundreds_of_megabytes_takes_no_memory_to_speak_of(tmp_path, name, megabytes):
+@pytest.mark.parametrize("name", ["a.tsv.gz", "a.csv.gz", "a.jsonl.gz", "a.en.gz"])
+def test_a_line_that_is_far_too_long_takes_no_more_memory_than_a_shorter_one(tmp_path, name):
     """In a gzip of as many members, each of one megabyte."""
     first = {"tsv": b"en\tfr\nx\ty\n", "csv": b"en,fr\nx,y\n", "jsonl": b'{"en": "x", "fr": "y"}\n', "en": b"x\n"}
     (tmp_path / "a.fr").write_text("y\nz\n")
-    long = gzip.compress(b"a" * 10**6) * megabytes
-    (tmp_path / name).write_bytes(gzip.compress(first[name.split(".")[1]]) + long)
-    part = find_part(data(tmp_path / name.replace(".en.gz", "")), "train")
-    tracemalloc.start()
-    try:
-        (_, good), (_, fault) = part.rows()
-        assert tracemalloc.get_traced_memory()[1] < 2**25  # bytes, at most
-    finally:
-        tracemalloc.stop()
-    assert good == ["x", "y"] and "a line of 1,048,576 characters or more" in fault
+    peaks = []
+    for megabytes in (4, 4, 16):  # the first reads what is kept
+        long = gzip.compress(b"a" * 10**6) * megabytes
+        (tmp_path / name).write_bytes(gzip.compress(first[name.split(".")[1]]) + long)
+        part = find_part(data(tmp_path / name.replace(".en.gz", "")), "train")
+        tracemalloc.start()
+        try:
+            (_, good), (_, fault) = part.rows()
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+        assert good == ["x", "y"] and "a line of 1,048,576 characters or more" in fault
+    assert peaks[2] < 1.5 * peaks[1]
 
 
 @pytest.mark.parametrize("name", ["dev", "valid", "validation", "val"])

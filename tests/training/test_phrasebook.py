@@ -4,7 +4,6 @@ import csv
 import re
 import unicodedata
 from collections import Counter
-from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -67,7 +66,7 @@ def test_no_sentence_is_one_of_the_benchmark(rows):
 
 def test_a_sentence_is_on_the_same_side_in_every_direction(rows):
     sides = {}
-    for source, target in permutations(LANGUAGES, 2):
+    for source, target in (("en", "fr"), ("es", "en"), ("de", "fr")):  # from English, to it, and without it
         data = DataConfig(path="phrasebook", source=source, target=target)
         parts = [load_split(data, split) for split in ("train", "val", "test")]
         sides[source, target] = [len(part) for part in parts]
