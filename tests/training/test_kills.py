@@ -8,15 +8,18 @@ import random
 import signal
 import sys
 import time
+from functools import partial, update_wrapper
 from multiprocessing import get_context
 from pathlib import Path
 
 import psutil
 import pytest
 import torch
+from torch.multiprocessing.spawn import start_processes
 
 from seq2see.errors import UserError
 from seq2see.folders import numbered
+from seq2see.training import processes
 from seq2see.training.checkpoints import newest_intact_checkpoint
 from seq2see.training.config import ModelConfig
 from seq2see.training.processes import on_all_cores
@@ -30,7 +33,7 @@ A_SAVE = 0.05  # seconds, approximately
 RANDOM = [  # everything that resuming has to bring back: averages (see SETTINGS), dropout, joined texts, the best
     "model.dropout=0.3", "data.joined=0.5", "training.eval_strategy=steps", "training.eval_steps=3",
     "training.save_strategy=steps", "training.save_steps=3", "training.load_best_model_at_end=true",
-    "training.num_train_epochs=4", "evaluation.eval_samples=5", "generation.max_length=12", "training.resume=true",
+    "training.num_train_epochs=2", "evaluation.eval_samples=5", "generation.max_length=12", "training.resume=true",
 ]  # fmt: skip
 
 
@@ -62,9 +65,9 @@ def start(toy_file, tmp_path):
         process.kill()
 
 
-def wait_for(folder: Path, process) -> None:
+def wait_for(folder: Path, process, *, pause: float) -> None:
     while process.is_alive() and not folder.is_dir():
-        time.sleep(0.0003)
+        time.sleep(pause)
 
 
 def test_killed_at_random_moments_it_ends_with_the_same_weights(start, tmp_path):
@@ -79,7 +82,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_weights(start, tmp_path)
     for within in (A_SAVE, A_SAVE, seconds / 2, A_SAVE, seconds):
         process = start(run)
         if within == A_SAVE:
-            wait_for(run / ".saving", process)
+            wait_for(run / ".saving", process, pause=0.0003)
         process.join(random.uniform(0, within))
         process.kill()
         process.join()
@@ -96,7 +99,7 @@ def test_two_processes_stop_together(start, tmp_path):
     """At Ctrl-C, which the terminal sends to both: the first alone hears of it."""
     run = tmp_path / "run"
     first = start(run, "training.cpu_processes=2", "training.num_train_epochs=1000")
-    wait_for(run / "checkpoint-3", first)
+    wait_for(run / "checkpoint-3", first, pause=A_SAVE)
     others = processes_of(first)
     os.killpg(first.pid, signal.SIGINT)
     first.join(60)
@@ -121,9 +124,10 @@ class Pausing:
         time.sleep(600)
 
 
-def first_of(count: int, log: Path) -> None:
+def first_of(count: int, log: Path, start_method: str) -> None:
     """The first of some processes: it waits for the others."""
     redirect(log)
+    processes.start_processes = update_wrapper(partial(start_processes, start_method=start_method), start_processes)
     os.environ.pop("RANK", None)
     try:
         with on_all_cores(Pausing(count)):
@@ -132,10 +136,13 @@ def first_of(count: int, log: Path) -> None:
         print(error, flush=True)
 
 
-@pytest.mark.parametrize(("count", "killed"), [(2, 0), pytest.param(3, 2, marks=pytest.mark.long)])
-def test_all_end_with_the_first_or_another_and_one_line_says_why(tmp_path, count, killed):
+@pytest.mark.parametrize(("count", "killed", "start_method"), [
+    (2, 0, "fork"),  # which imports nothing again
+    pytest.param(2, 0, "spawn", marks=pytest.mark.long), pytest.param(3, 2, "spawn", marks=pytest.mark.long),
+])  # fmt: skip
+def test_all_end_with_the_first_or_another_and_one_line_says_why(tmp_path, count, killed, start_method):
     log = tmp_path / "log"
-    first = FORKS.Process(target=first_of, args=(count, log))
+    first = FORKS.Process(target=first_of, args=(count, log, start_method))
     first.start()
     while len(others := processes_of(first)) < count - 1 or not all(is_connected(other) for other in others):
         assert first.is_alive()
@@ -152,7 +159,7 @@ def test_all_end_with_the_first_or_another_and_one_line_says_why(tmp_path, count
 
 def processes_of(first) -> list[psutil.Process]:
     """Those that train along, not multiprocessing's own helper."""
-    return [child for child in psutil.Process(first.pid).children() if "spawn_main" in " ".join(child.cmdline())]
+    return [child for child in psutil.Process(first.pid).children() if "resource_tracker" not in str(child.cmdline())]
 
 
 def is_connected(process: psutil.Process) -> bool:
