@@ -9,6 +9,7 @@ without it; exits with 1 if a fault survives.  With --table, faults that FILE ha
 
 import argparse
 import ast
+import importlib
 import os
 import re
 import subprocess
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -153,15 +154,20 @@ def check_without(tests: Iterable[str], root: Path) -> None:
 
 
 def prepare(root: Path) -> None:
-    """Clone the last commit, and import what every test needs; tests/conftest.py sets up the environment for that."""
+    """Clone the last commit, and import the libraries that the package and its tests import."""
     subprocess.run(["git", "clone", "--quiet", "--shared", ROOT, root], check=True)
-    os.environ["PYTHONPATH"] = str(root)  # for what tests start
+    os.environ["PYTHONPATH"] = f"{root}{os.pathsep}{root / 'tests'}"  # also for what tests start
     os.environ["BUILD_NUMBER"] = "1"  # with it pytest cuts no reason short
-    sys.path.insert(0, str(root / "tests"))
-    import conftest  # noqa: F401
-    import datasets  # noqa: F401
-    import torch  # noqa: F401
-    import transformers.models.auto.modeling_auto  # noqa: F401
+    sys.path[:0] = [str(root), str(root / "tests")]
+    import conftest  # noqa: F401  # prepares the environment
+
+    load_all = "import conftest, forked, importlib, sys; [*map(importlib.import_module, forked.IMPORTS)]"
+    command = [sys.executable, "-c", f"{load_all}; print(*sys.modules)"]
+    names = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    for name in names:
+        if name.partition(".")[0] not in ("__main__", "conftest", "forked", "seq2see"):
+            with suppress(Exception):  # some modules exist for those alone that made them
+                importlib.import_module(name)
 
 
 def read_table(path: Path | None) -> dict[str, str]:
