@@ -1,11 +1,15 @@
 // Evaluates what `node.py` sends: a line with [code, argument] is answered by one with [value], or [null, error].
 
+import process from "node:process";
 import { createInterface } from "node:readline";
 import { runInThisContext } from "node:vm";
 
-// What the page's modules ask of a browser while they are loaded.
+// What the page's modules ask of a browser while they are loaded, and to measure a text.
 globalThis.matchMedia = () => ({ matches: false });
-globalThis.document = { createElement: () => ({ getContext: () => null }) };
+globalThis.addEventListener = () => {};
+globalThis.document = { createElement: () => ({
+  getContext: () => ({ measureText: ({ length }) => ({ width: 7 * length }) }),
+}) };
 
 for await (const line of createInterface({ input: process.stdin })) {
   const answer = await evaluated(...JSON.parse(line)).catch((error) => [null, String(error)]);

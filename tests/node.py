@@ -11,7 +11,7 @@ from typing import Any
 
 from seq2see.lens.explorer import bundle
 
-[PROGRAM] = [found.locate() for found in files("playwright") or () if found.stem == "node" and found.parent.name == "driver"]
+[PROGRAM] = [one.locate() for one in files("playwright") or () if one.parts[-2:-1] == ("driver",) and one.stem == "node"]
 
 
 class ScriptError(Exception):

@@ -16,23 +16,16 @@
 // it is, for the reader to move; `shows` is what else of the state the answer changes.  Nothing that is seen before may
 // give the answer away: neither lead nor picture.
 
-import { CAT } from "./lesson_parts.js";
+import { answersTo, drawn, predicted } from "./lesson_drawn.js";
 import { html, paint } from "./markup.js";
 
 const WAITING = html`<p class="soft">Computing…</p>`;
 
-// What a reader has done in each lesson during the visit: { state, guess }, the guess a number of an option.
+// What a reader has done in each lesson during the visit.
 const visits = new Map();
 function visitOf(name, { start }) {
   if (!visits.has(name)) visits.set(name, { state: { ...start }, guess: null });
   return visits.get(name);
-}
-
-function asking([route, body], model) {
-  const { text, translation, ...languages } = CAT;
-  if (route === "inside") return [route, { question: { ...CAT, model, ...body } }];
-  const about = route === "look" && body.text === undefined ? { text, translation } : {};
-  return [route, { ...languages, ...about, model, ...body }];
 }
 
 // The model of the lessons, if it is here.
@@ -60,32 +53,24 @@ export function moving(element, context, lesson, module) {
   return draw;
 
   async function draw() {
-    const mine = ++latest, { needs, start, predict } = module;
+    const mine = ++latest;
     element.setAttribute("aria-busy", true);
     try {
-      const answers = await ask(needs(visit.state, lesson));
-      const known = visit.guess === null ? null : await ask(predict.needs ?? needs(start, lesson));
-      if (mine === latest) show(answers, known);
+      const answers = await answersTo(module, lesson, visit, modelOf(context.settings), ask);
+      if (mine === latest) show(drawn(module, lesson, visit, answers, context.state.theme));
     } catch (error) {
       if (mine === latest) paint(find(".pictured"), html`<p class="soft">${error.message}</p>`);
     }
     if (mine === latest) element.removeAttribute("aria-busy");
   }
 
-  function ask(questions) {
-    const model = modelOf(context.settings), { signal } = new AbortController();  // no other question ends these
-    return Promise.all(questions.map((one) => context.ask(...asking(one, model), signal)));
-  }
+  // No other question ends these.
+  function ask(route, body) { return context.ask(route, body, new AbortController().signal); }
 
-  function show(answers, known) {
-    const { state, guess } = visit, isAnswered = guess !== null;
-    paint(find(".predict"), predicted(lesson, module.predict, guess, known));
-    paint(find(".first"), isAnswered ? "Now move this yourself." : "Answer first, then move this.");
-    find(".control").disabled = !isAnswered;
-    paintControl(find(".control"), module.control(state, answers, lesson));
-    paint(find(".live"), isAnswered ? module.says(state, answers, lesson) : "");
-    paint(find(".pictured"), module.picture(state, answers, lesson, context.state.theme, isAnswered));
-    paint(find(".short"), isAnswered ? module.short(state, answers, lesson) : "");
+  function show({ control, ...others }) {
+    find(".control").disabled = visit.guess === null;
+    paintControl(find(".control"), control);
+    for (const [name, markup] of Object.entries(others)) paint(find(`.${name}`), markup);
   }
 }
 
@@ -103,19 +88,6 @@ function listen(element, actions) {
     event.stopPropagation();
     actions.slide(dataset, value);
   });
-}
-
-// The question; once it is answered, the same sentence whatever the answer was.
-function predicted(lesson, { question, options, right, because }, guess = null, answers = null) {
-  const isAsked = !answers, place = isAsked ? null : right(answers, lesson), id = `s2s-ask-${lesson.number}`;
-  const mark = (i) => i === place ? html`<small>this is what happens${i === guess ? ", as you guessed" : ""}</small>`
-    : i === guess ? html`<small>your guess</small>` : "";
-  const option = (one, i) => html`<button class="pick" data-guess="${i}" data-k="guess-${i}" ${isAsked ? ""
-    : html`disabled aria-pressed="${i === guess}"`} ${i === place ? html`data-right` : ""}>${one} ${mark(i)}</button>`;
-  return html`<p class="question" id="${id}">${isAsked ? html`<b>Predict first.</b> ` : ""}${question}</p>
-    <div class="picks" role="group" aria-labelledby="${id}">${options.map(option)}</div>${
-    isAsked ? "" : html`<p class="because" data-says="predict-${lesson.name.slice(4)}" role="status">${
-      because(answers, lesson)}</p>`}`;
 }
 
 // A slider that is being moved stays the element it is.

@@ -1,14 +1,25 @@
-"""A page in a browser, from which no request may go elsewhere; every test that drives one is marked `browser`."""
+"""A page in a browser, from which no request may go elsewhere; every test that drives one is marked `browser`.
 
+What the page computes and says needs none: it is asked of the same scripts in Node.
+"""
+
+import base64
+import gzip
 import json
 import re
 from functools import partial
 
 import pytest
+from drawn import Drawn
+from node import Node
 from serving import running
 
 from seq2see import Translator
 from seq2see.cli.command import main
+from seq2see.folders import packaged_lessons
+from seq2see.pretrained import HOME
+from seq2see.translate.web_model import web_model
+from seq2see.translate.web_weights import web_weights
 
 CAT = "The cat did not cross the street because it was too tired."
 
@@ -137,6 +148,69 @@ class Lesson:
         return self.place.locator(".pictured").inner_html()
 
 
+class LessonInNode:
+    """The same lesson as its script draws it, in Node; its numbers are those of the engine there."""
+
+    def __init__(self, node, number):
+        self.node, self.number, self.guessed, self.state = node, number, None, {}
+        self.settle()
+
+    def settle(self):
+        given = [self.number, self.state, self.guessed]
+        self.place = self.tab = Drawn.of(self.node.evaluate("(given) => lessonDrawn(...given)", given))
+
+    def guess(self, option=0):
+        self.guessed, self.state = option, self.state | self.node.evaluate("shows", self.number)
+        self.settle()
+        return self.place.locator(".because").inner_text()
+
+    def set(self, name, value):
+        self.state = self.state | {name: value}
+        self.settle()
+        return self.says
+
+    slide = set
+
+    @property
+    def says(self):
+        return self.place.locator(".live").inner_text()
+
+
+ENGINE = """([start, weights, replay, lessons]) => {
+  const bytes = (data) => Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0)).buffer, known = new Map();
+  globalThis.start = { ...start, weights: bytes(weights), replay: bytes(replay) };
+  const engine = s2s_in_browser.inThisThread(globalThis.start);
+  globalThis.asked = (route, body) => {  // once
+    const key = JSON.stringify([route, body]);
+    if (!known.has(key)) known.set(key, engine(route, body));
+    return known.get(key);
+  };
+  const lessonOf = (number) => lessons.find((one) => one.number === number);
+  const moduleOf = (number) => s2s_lesson_all.MOVING[lessonOf(number).name];
+  globalThis.shows = (number) => moduleOf(number).predict.shows ?? {};
+  globalThis.lessonDrawn = async (number, changes, guess) => {
+    const lesson = lessonOf(number), module = moduleOf(number);
+    const visit = { state: { ...module.start, ...changes }, guess };
+    const answers = await s2s_lesson_drawn.answersTo(module, lesson, visit, "storybook", asked);
+    const parts = { lead: module.lead, ...s2s_lesson_drawn.drawn(module, lesson, visit, answers, "light") };
+    return Object.entries(parts).map(([name, markup]) => `<div class="${name}">${markup}</div>`).join("");
+  };
+}"""
+
+
+@pytest.fixture(scope="session")
+def storybook_in_node():
+    """The packaged storybook in float16, as the page with the model inside has it, in Node: `asked(route, body)`."""
+    translator = Translator.from_pretrained("storybook", engine="torch")
+    weights = web_weights(translator.model, "float16")
+    start = {"model": web_model(translator, weights), "manifest": weights.manifest}
+    replay = (HOME / "storybook/replay.json.gz").read_bytes()
+    data = [base64.b64encode(one).decode() for one in (weights.buffer, replay)]
+    with Node("explorer", "worker") as node:
+        node.evaluate(ENGINE, [start, *data, json.loads(gzip.decompress(packaged_lessons()))["lessons"]])
+        yield node
+
+
 @pytest.fixture
 def open_lesson(open_tab, request):
     """Opens a lesson by its number, at the server of the packaged models or, with `file=True`, in the file."""
@@ -144,6 +218,26 @@ def open_lesson(open_tab, request):
     def open_one(number, *, file=False, **settings):
         home = request.getfixturevalue("file") if file else f"{request.getfixturevalue('packaged').url}/"
         return Lesson(open_tab(f"{home}#lesson-{number}", ready=".lesson", **settings))
+
+    return open_one
+
+
+def places(*in_every_run):
+    """Where a lesson is read: as its scripts draw it in Node; in a browser, where that is not left to long runs."""
+    def marks(name):
+        return [pytest.mark.browser] if name in in_every_run else [pytest.mark.browser, pytest.mark.long]
+
+    return ["node", *(pytest.param(name, marks=marks(name)) for name in ("file", "server"))]
+
+
+@pytest.fixture(params=places())
+def read_lesson(request):
+    """Opens a lesson by its number, to read it in one of these places."""
+
+    def open_one(number):
+        if request.param == "node":
+            return LessonInNode(request.getfixturevalue("storybook_in_node"), number)
+        return request.getfixturevalue("open_lesson")(number, file=request.param == "file")
 
     return open_one
 

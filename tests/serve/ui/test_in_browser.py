@@ -1,5 +1,5 @@
-"""The model in the reader's browser answers as the server does, from the same weights: the packaged storybook in float16.
-`test_file.py` has it in Chromium.
+"""The model in the reader's browser answers as the server does, from the same weights, here in Node: the packaged
+storybook in float16.  `test_file.py` has it in Chromium.
 """
 
 import asyncio
@@ -78,13 +78,14 @@ SET_UP = """([start, weights, replay]) => {
   const bytes = (data) => Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0)).buffer;
   globalThis.Worker = class {
     constructor() {
-      const sent = (to) => (data) => { const copy = structuredClone(data); setImmediate(() => to.onmessage({ data: copy })); };
+      const sent = (to) => (data) => setImmediate((copy) => to.onmessage({ data: copy }), structuredClone(data));
       this.scope = { postMessage: sent(this) };
       s2s_worker.answerIn(this.scope);
       this.postMessage = sent(this.scope);
     }
   };
-  globalThis.begin = (more) => s2s_engine.inWorker(null, { ...start, weights: bytes(weights), replay: bytes(replay), ...more });
+  globalThis.begin = (more) =>
+    s2s_engine.inWorker(null, { ...start, weights: bytes(weights), replay: bytes(replay), ...more });
   globalThis.engine = begin();
 }"""
 ASK = "([route, body]) => engine(route, body).catch(({ message }) => ({ error: message }))"

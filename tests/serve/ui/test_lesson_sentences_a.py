@@ -1,6 +1,7 @@
 """The sentences of lessons 1 to 6 that are made from numbers, decided by `independent.py` from their plain reading: the
 live one at several settings of the control, the one after the question with the option marked as right, and the one
-that leads the story on.  They are read on the server's page and in the file whose model answers itself.
+that leads the story on.  They are read as the scripts draw them in Node; one of them, and in long runs all, also in the
+file whose model answers itself.
 """
 
 import gzip
@@ -15,10 +16,10 @@ from independent import Network
 
 from seq2see.folders import packaged_lessons
 from seq2see.pretrained import HOME
-from .conftest import CAT
+from .conftest import CAT, places
 from .test_truth import within
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 FRENCH = "Le chat n'a pas traversé la rue parce qu'il était trop fatigué."
 WIDE = CAT.replace("tired", "wide")
 BANKS = [f"The girl looked at the bank because it was {word}." for word in ("muddy", "closed")]
@@ -100,12 +101,6 @@ def net():
     return Model(HOME / "storybook")
 
 
-@pytest.fixture(params=["file", pytest.param("server", marks=pytest.mark.long)])
-def opened(open_lesson, request):
-    """Opens a lesson by its number."""
-    return lambda number: open_lesson(number, file=request.param == "file", offline=request.param == "file")
-
-
 def plain(text):
     return re.sub(r"\s+", " ", text).strip()
 
@@ -146,8 +141,8 @@ def right(lesson):
     return int(lesson.place.locator("[data-right]").get_attribute("data-guess"))
 
 
-def test_words(net, opened):
-    lesson, result = opened(1), RECORD["l01_words"]
+def test_words(net, read_lesson):
+    lesson, result = read_lesson(1), RECORD["l01_words"]
     stages = net.stages("bank")
     shown = lesson.place.locator(".pictured").inner_text()
     assert not re.search(r"1\.000|two vectors", shown), "the answer is not shown"
@@ -182,8 +177,9 @@ def test_words(net, opened):
         assert sentences == ["because", *PAIRS[word]]
 
 
-def test_attention(net, opened):
-    lesson, row, back = opened(2), net.row(QU), net.row(CHAT)
+@pytest.mark.parametrize("read_lesson", places("file"), indirect=True)
+def test_attention(net, read_lesson):
+    lesson, row, back = read_lesson(2), net.row(QU), net.row(CHAT)
     asks, answers, one, three = found(
         r"The same score: a · b is b · a\. .* Here qu' gives chat a score of (\S+), and chat gives qu' a score of "
         r"(\S+)\. "
@@ -213,8 +209,8 @@ def test_attention(net, opened):
     assert share == again and is_part(share, net.shares(QU)[CHAT]) and fits(score, row.query @ row.keys[CHAT], 1)
 
 
-def test_scaling(net, opened):
-    lesson, result = opened(3), RECORD["l03_scaling"]
+def test_scaling(net, read_lesson):
+    lesson, result = read_lesson(3), RECORD["l03_scaling"]
     whole, bare = (net.shares(IL, divisor=divisor) for divisor in (SIZE**0.5, 1))
     most = int(bare.argmax())
     assert "slope" not in lesson.place.locator(".pictured").inner_text(), "the picture does not answer the question"
@@ -246,8 +242,8 @@ def test_scaling(net, opened):
                        else "")  # fmt: skip
 
 
-def test_causal_mask(net, opened):
-    lesson, result = opened(4), RECORD["l04_causal_mask"]
+def test_causal_mask(net, read_lesson):
+    lesson, result = read_lesson(4), RECORD["l04_causal_mask"]
     masked, plain_, error, less = found(
         r"With the mask, the small model translates (\S+) of new sentences exactly\. Without the mask, it translates "
         r"(\S+)\. Yet at the end of training, the error \(the loss\) was (\S+) without the mask and (\S+) with it\. "
@@ -272,9 +268,8 @@ def test_causal_mask(net, opened):
     assert counts == (str(IL + 1), str(len(INPUTS) - IL - 1), "0%")
 
 
-@pytest.mark.long
-def test_many_heads(net, opened):
-    lesson, exact = opened(5), [one["value"] for one in RECORD["l05_many_heads"]["exact"]]
+def test_many_heads(net, read_lesson):
+    lesson, exact = read_lesson(5), [one["value"] for one in RECORD["l05_many_heads"]["exact"]]
     looks = [look for (layer, _), look in net.looks("decoder", QU).items() if layer == 1]
     whole, without = net.chance(QU), [net.chance(QU, off=("decoder", 1, head)) for head in range(4)]
     shown = lesson.place.locator(".pictured svg").text_content()
@@ -309,8 +304,8 @@ def test_many_heads(net, opened):
     assert len(listed) == 4
 
 
-def test_cross_attention(net, opened):
-    lesson, stages = opened(6), net.stages("bank")
+def test_cross_attention(net, read_lesson):
+    lesson, stages = read_lesson(6), net.stages("bank")
     first, last, *french = found(
         r"The encoder .* Before the encoder, the two vectors of bank have a similarity of ([\d.]+)\. "
         r"After its last layer, it is ([\d.]+), and cross-attention reads these vectors\. "

@@ -1,7 +1,8 @@
 """The sentences of lessons 7 to 12 that are made from numbers, decided by `independent.py` from their plain reading:
 the live one at several settings of the control, and the one after the question, with the option marked as right.
 
-They are read on the server's page and in the file whose model answers itself.
+They are read as the scripts draw them in Node; in long runs also on the server's page and in the file whose model
+answers itself.
 """
 
 import gzip
@@ -16,7 +17,7 @@ from independent import Network
 from seq2see.folders import packaged_lessons
 from seq2see.pretrained import HOME
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 TIRED, WIDE, DIRTY = (f"The cat did not cross the street because it was too {word}." for word in (
     "tired", "wide", "dirty"))
 START = "Le chat n'a pas traversé la rue parce qu'"
@@ -37,15 +38,8 @@ def net():
     return Network(HOME / "storybook")
 
 
-@pytest.fixture(params=["file", pytest.param("server", marks=pytest.mark.long)])
-def lesson(request, open_lesson):
-    """Opens a lesson by its number."""
-    return lambda number: open_lesson(number, file=request.param == "file")
-
-
 def answered(page, option):
     """The sentence after the question, and the number of the option that is marked as right."""
-    assert page.place.locator(".control:disabled").count(), "the question comes before the control may move"
     said = page.guess(option)
     return plain(said), int(page.place.locator("[data-right]").get_attribute("data-guess"))
 
@@ -110,8 +104,8 @@ def at_temperature(net, warmth):
     return [(net.tokenizer.id_to_token(int(id)), float(p)) for p, id in zip(*top, strict=True)]
 
 
-def test_temperature(net, lesson):
-    page = lesson(7)
+def test_temperature(net, read_lesson):
+    page = read_lesson(7)
     [(first, p), (second, q)], [(one, hot), (other, cool)] = at_temperature(net, 1), at_temperature(net, 2)
     text, right = answered(page, 0)
     assert (first, second) == (one, other) == ("elle", "il")
@@ -143,8 +137,8 @@ def keys(net, translation, layer=1, head=0):
     return net.project(f"{name}.k_proj", net.norm(f"{name}_layer_norm", x))[:, head * size : (head + 1) * size]
 
 
-def test_kv_caching(net, lesson):
-    page = lesson(8)
+def test_kv_caching(net, read_lesson):
+    page = read_lesson(8)
     text, right = answered(page, 0)
     early, late = keys(net, "Le chat"), keys(net, START)
     same = int((early[3] - late[3]).abs().le(1e-4).sum())
@@ -212,8 +206,8 @@ def il_without(net, head=None):
     return float(shown(net, TIRED, CAT, head)[IL, token(net, "il")])
 
 
-def test_values(net, lesson):
-    page = lesson(9)
+def test_values(net, read_lesson):
+    page = read_lesson(9)
     two = sharpest(net)
     text, right = answered(page, 3)
     says(rf"With all heads on, the chance of il is {chances(il_without(net))}\.", text)
@@ -240,9 +234,8 @@ def test_values(net, lesson):
 # --- 10: it
 
 
-@pytest.mark.long
-def test_it(net, lesson):
-    page, head = lesson(10), tuple(RECORD["l10_it"]["look"][one] for one in ("kind", "layer", "head"))
+def test_it(net, read_lesson):
+    page, head = read_lesson(10), tuple(RECORD["l10_it"]["look"][one] for one in ("kind", "layer", "head"))
     pronouns = [token(net, "il"), token(net, "elle")]
 
     def both(text, off=None):
@@ -290,8 +283,8 @@ def after_layer(net, layer):
     return net.logits(net.norm("model.decoder.layer_norm", x)).softmax(-1)
 
 
-def test_last_vector(net, lesson):
-    page, target = lesson(11), net.target_ids(CAT, "fr")
+def test_last_vector(net, read_lesson):
+    page, target = read_lesson(11), net.target_ids(CAT, "fr")
     read = [net.generation["decoder_start_token_id"], *target[:-1]]
 
     def counted(layer):
@@ -329,8 +322,8 @@ def doubted(net, head):
     return [(word, p) for word, p in found if p < IN_DOUBT]
 
 
-def test_heads_and_layers(net, lesson):
-    page, result = lesson(12), RECORD["l12_heads_and_layers"]["result"]
+def test_heads_and_layers(net, read_lesson):
+    page, result = read_lesson(12), RECORD["l12_heads_and_layers"]["result"]
     needed = [head for head in net.heads() if doubted(net, head)]
     text, right = answered(page, 0)
     assert len(needed) <= 3, "they are named"

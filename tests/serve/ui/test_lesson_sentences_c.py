@@ -1,6 +1,7 @@
 """The sentences of lessons 13 to 18 that are made from numbers, decided by `independent.py` from their plain reading,
 or by numpy from the record where small models were trained: the live one at several settings of the control, and the
-one after the question, with the option marked as right.  They are read on the server's page and in the file.
+one after the question, with the option marked as right.  They are read as the scripts draw them in Node; in long runs
+also on the server's page and in the file.
 """
 
 import gzip
@@ -17,7 +18,7 @@ from seq2see.folders import packaged_lessons
 from seq2see.pretrained import HOME
 from .test_truth import within
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 RESULT = {one["name"]: SimpleNamespace(**one["result"]) for one in json.loads(gzip.decompress(packaged_lessons()))[
     "lessons"]}  # fmt: skip
 PART = r"((?:over |under )?[\d.]+%)"  # a share or a chance
@@ -46,12 +47,12 @@ def net():
     return Positioned(HOME / "storybook")
 
 
-@pytest.fixture(params=["file", pytest.param("server", marks=pytest.mark.long)])
-def opened(open_lesson, request):
+@pytest.fixture
+def opened(read_lesson):
     """Opens a lesson by its number; answers its question, of which the option marked as right is kept."""
 
     def open_one(number):
-        lesson = open_lesson(number, file=request.param == "file")
+        lesson = read_lesson(number)
         lesson.because = lesson.guess(0)
         lesson.right = int(lesson.place.locator("[data-right]").get_attribute("data-guess"))
         return lesson
@@ -241,7 +242,7 @@ def test_recurrence(opened):
                  *(first[name][at] for name in names))
         bars = lesson.place.locator("svg rect")
         assert bars.count() == len(first) * result.lengths[at]
-        drawn = [float(one) for one in bars.evaluate_all("(all) => all.map((one) => one.getAttribute('height'))")]
+        drawn = [float(one.get_attribute("height")) for one in bars.all()]
         shares = [min(one, 2) for of in result.profile.values() for one in of[at]]
         full = max(drawn)  # two fair shares, which the last token has
         assert np.allclose(np.maximum(np.array(shares) / 2 * full, 1), drawn, atol=0.1)
