@@ -2,6 +2,7 @@
 told by its texts.  Imports no torch."""
 
 import contextlib
+import json
 import re
 import socket
 import subprocess
@@ -170,6 +171,17 @@ class Process:
 
 def translate(client, *texts, **more):
     return client.post("/v1/translate", json={"texts": list(texts), "source": "en", "target": "fr", **more})
+
+
+def leave(client, text, *, when):
+    """Ask for a translation, and close the connection once `when()` says that the server is at it."""
+    body = json.dumps({"texts": [text], "source": "en", "target": "fr"}).encode()
+    head = ("POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n")
+    with socket.create_connection((client.base_url.host, client.base_url.port), timeout=10) as connection:
+        connection.sendall(head.encode() + body)
+        while not when():
+            time.sleep(0.01)
 
 
 def counters(client):

