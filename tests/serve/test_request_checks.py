@@ -34,6 +34,15 @@ def test_a_body_over_the_limit_is_413_and_the_next_request_is_served(stub):
     assert translate(stub, "hello").json()["translations"][0]["text"] == "HELLO"
 
 
+@pytest.fixture(scope="module")
+def of_ann(tmp_path_factory):
+    """A stub's server to which one key opens."""
+    keys = tmp_path_factory.mktemp("keys") / "keys"
+    keys.write_text("ann the-key-of-ann", encoding="utf-8")
+    with stub_server(body_bytes=50_000, keys_file=str(keys)) as client:
+        yield client
+
+
 @pytest.mark.parametrize(("path", "headers", "code"), [
     ("/v1/translate", "X-API-Key: the-key-of-ann\r\n", "body_too_large"), ("/v1/look", "", "key_missing"),
     ("/v1/translate", "X-API-Key: a-wrong-key\r\n", "key_wrong"), ("/translate", "", "body_too_large"),
@@ -42,14 +51,13 @@ def test_a_body_over_the_limit_is_413_and_the_next_request_is_served(stub):
     ("/translate", "Authorization: Basic YTpi\r\n", "body_too_large"),
     ("/ui/gradio_api/run/translate", "", "key_missing"),
 ])  # fmt: skip
-def test_a_body_without_end_is_cut_at_the_limit_and_the_key_is_checked_before_it(monkeypatch, path, headers, code):
+def test_a_body_without_end_is_cut_at_the_limit_and_the_key_is_checked_before_it(
+        of_ann, monkeypatch, path, headers, code):
     """The answer comes while the client sends, and soon after it the connection is closed."""
     monkeypatch.setattr(request_checks, "LINGER_BYTES", 1_000_000)
-    monkeypatch.setenv("SEQ2SEE_API_KEYS", "ann the-key-of-ann")
     chunk = b"2710\r\n" + b"x" * 10_000 + b"\r\n"
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{headers}Transfer-Encoding: chunked\r\n\r\n".encode()
-    with stub_server(body_bytes=50_000) as client, socket.create_connection(
-            ("127.0.0.1", client.base_url.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", of_ann.base_url.port), timeout=10) as connection:
         connection.sendall(head + 6 * chunk)
         answer = refusal(connection)
         assert f'"code":"{code}"'.encode() in answer and b"connection: close" in answer.lower()
