@@ -61,8 +61,8 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["seq2see", "opus",
-                                  *(pytest.param(one, marks=pytest.mark.long) for one in ("nllb", "t5"))])
+@pytest.mark.parametrize("kind", ["seq2see", *(pytest.param(one, marks=pytest.mark.long) for one in MODELS
+                                               if one != "seq2see")])
 def test_views_roles_and_calibration_of_any_model(kind, pairs, tmp_path, measured):
     folder = tmp_path / "model"
     folder.mkdir()
