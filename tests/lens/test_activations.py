@@ -46,16 +46,19 @@ READ_ABOVE = [*list(families.CONFIGS)[:10]]  # the families whose heads can be r
 NEAR = {"rtol": 1e-4, "atol": 1e-4}  # float32 beside float64
 
 
-@pytest.fixture(scope="module", params=[*families.some(READ_ABOVE), "Marian", "Seq2See"])
+EACH_SORT = ["Seq2See", "Marian", "T5"]  # one that normalises before its blocks, one that does so after them, and T5
+
+
+@pytest.fixture(scope="module", params=[*EACH_SORT, *(pytest.param(name, marks=pytest.mark.long)
+                                                      for name in READ_ABOVE if name not in EACH_SORT)])
 def model(request):
     if request.param in families.CONFIGS:
         return families.made(request.param)
     return tiny.make(request.param.lower())[0]
 
 
-@pytest.fixture(scope="module", params=["Seq2See", "Marian", "T5"])
+@pytest.fixture(scope="module", params=EACH_SORT)
 def one_of_three(request):
-    """A model that normalises before its blocks, one that does so after them, and T5."""
     return families.made("T5") if request.param == "T5" else tiny.make(request.param.lower())[0]
 
 

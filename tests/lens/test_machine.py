@@ -81,8 +81,9 @@ def taken(encoder):
     return np.sum([*encoder["attention_rows"], *encoder["feed_forward"], encoder["start"], encoder["constant"]], axis=0)
 
 
-@pytest.mark.parametrize("name", [*families.some(FAMILIES), *[n for n in OTHERS if n != "deep Marian"], *tiny.KINDS])
-@pytest.mark.parametrize("step", [0, 3, 5])
+@pytest.mark.parametrize("name", [*families.some(FAMILIES), *[n for n in OTHERS if n != "deep Marian"],
+                                  *tiny.KINDS])
+@pytest.mark.parametrize("step", [0, pytest.param(3, marks=pytest.mark.long), 5])
 def test_parts_sum_to_the_logit_and_the_margin_and_the_encoders_to_what_cross_attention_takes(name, step):
     model, tokenizer, trace = traced(name)
     found = machine(model, tokenizer, trace, step=step, seconds=0).plain()
@@ -104,7 +105,7 @@ def test_parts_sum_to_the_logit_and_the_margin_and_the_encoders_to_what_cross_at
     assert np.isfinite(found["strips"]["source"]).all()
 
 
-@pytest.mark.parametrize("name", ["gated T5", "sparse Switch", "NLLB-MoE", *tiny.KINDS])
+@pytest.mark.parametrize("name", ["gated T5", "sparse Switch", "NLLB-MoE", *tiny.MOST_KINDS])
 def test_neurons_and_the_bias_sum_to_their_feed_forward_layer(name):
     model, tokenizer, trace = traced(name)
     found = machine(model, tokenizer, trace, step=3, seconds=0)

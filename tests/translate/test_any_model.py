@@ -5,6 +5,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 
 import families
 import pytest
@@ -26,11 +27,15 @@ from seq2see.translate.loaded_checkpoint import LoadedCheckpoint, fingerprint
 TEXT = tiny.SENTENCES[0]
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return tiny.opus_mt(tmp_path_factory.mktemp("opus"))
+
+
 @pytest.fixture
-def opus(tmp_path):
+def opus(made, tmp_path):
     """As the Hub has most of OPUS-MT: one pickle, no tokenizer.json, decoding options in config.json."""
-    (tmp_path / "opus-mt-en-fr").mkdir()
-    return tiny.opus_mt(tmp_path / "opus-mt-en-fr")
+    return shutil.copytree(made, tmp_path / "opus-mt-en-fr")
 
 
 # --- weights in any file

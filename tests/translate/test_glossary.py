@@ -12,7 +12,7 @@ from seq2see.translate.glossary import Glossary, read_glossary
 TERMS = Glossary.of({"car": "bagnole", "washing machine": "lave-linge", "house": "baraque", "GitHub": "GitHub"})
 
 
-@pytest.fixture(scope="module", params=["ctranslate2", "torch"])
+@pytest.fixture(scope="module", params=["ctranslate2", pytest.param("torch", marks=pytest.mark.long)])
 def everyday(request):
     if request.param == "ctranslate2":
         pytest.importorskip("ctranslate2")

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration, Translator
@@ -32,6 +32,7 @@ shapes = st.fixed_dictionaries({
 widths = st.sampled_from([(2, 1, 2), (12, 3, 2), (16, 2, 4), (18, 9, 1)])  # D, and the heads of each side
 
 
+@settings(max_examples=settings.default.max_examples // 3)  # each generates six times
 @given(shapes, widths, st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(0, 2**20))
 def test_logits_and_translations_are_ours(shape, width, lengths, seed):
     """In float64, where no two hypotheses are as good as each other."""
