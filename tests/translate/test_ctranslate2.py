@@ -198,8 +198,8 @@ def test_a_network_of_another_make_is_exported_as_it_is(tmp_path, change):
     run = tiny.save(tmp_path / "run", other, tokenizer)
     fast = Translator.from_pretrained(run, engine="ctranslate2", precision="float32", threads=1)
     slow = Translator.from_pretrained(run, engine="torch")
-    assert hypotheses(fast(SENTENCES)) == hypotheses(slow(SENTENCES))
-    assert hypotheses(slow(SENTENCES)) != hypotheses(Translator(model, tokenizer)(SENTENCES))
+    assert hypotheses(fast(SENTENCES[:2])) == (found := hypotheses(slow(SENTENCES[:2])))
+    assert found != hypotheses(Translator(model, tokenizer)(SENTENCES[:2]))
 
 
 def test_several_that_start_at_once_meet_a_whole_export(run):
