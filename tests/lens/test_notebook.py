@@ -37,6 +37,7 @@ def text_of(outputs):
     return "".join("".join(one.get("text") or one["data"]["text/plain"]) for one in outputs)
 
 
+@pytest.mark.docs
 def test_it_says_what_it_said_and_shows_itself_offline():
     """On the packaged model; numbers may differ as much as processors do."""
     found, space = ran()
