@@ -223,6 +223,14 @@ def stories(once: Any) -> Any:
     return once("storybook", lambda: generate(seed=0))
 
 
+@pytest.fixture(scope="session")
+def short_stories(once: Any) -> Any:
+    """The built-in corpus almost without training pairs, of which its words are not counted: most of the work."""
+    from seq2see.storybook import generate
+
+    return once("short-storybook", lambda: generate(train_size=1))
+
+
 @pytest.fixture(scope="module")
 def two_nodes() -> Iterator[Any]:
     """A cluster of Ray, of two nodes with two CPUs each beside a head without any; none of this process's own.

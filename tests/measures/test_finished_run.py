@@ -17,7 +17,7 @@ from seq2see.measures.finished_run import measure_run, within
 from seq2see.measures.gold import in_halves
 from seq2see.measures.held_out_pairs import Corpus
 from seq2see.measures.measure import Measure, Result
-from seq2see.storybook import Storybook, generate
+from seq2see.storybook import Storybook
 from seq2see.tokenizer import train_tokenizer
 from seq2see.training.moments import FOLDER
 
@@ -58,9 +58,9 @@ def test_where_too_few_fit_none_are_measured(clock: SimpleNamespace, given: floa
 
 
 @pytest.fixture(scope="module")
-def stories() -> Storybook:
+def stories(short_stories: Storybook) -> Storybook:
     """Some of storybook's sentences: of the test part contrasts, with all their variants."""
-    whole = generate(train_size=1)
+    whole = short_stories
     contrasts = sorted((one for one in whole.test if one.kind == "contrast"), key=lambda one: str(one.contrast_key))
     return Storybook(whole.train, whole.val[:50], tuple(contrasts[:240]), whole.idioms)
 

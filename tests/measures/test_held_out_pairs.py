@@ -8,20 +8,23 @@ import pytest
 from seq2see import Translator
 from seq2see.measures.held_out_pairs import Corpus, held_out_pairs
 from seq2see.pretrained import HOME
+from seq2see.storybook import Storybook, StoryPair
 from seq2see.training.config import load_config, load_record
-from seq2see.training.reading import book
 
 LANGUAGES = ("en", "fr")
 
 
-def test_validation_pairs_are_fitted_on_and_test_pairs_measured_on() -> None:
-    run = HOME / "storybook"
+def test_validation_pairs_are_fitted_on_and_test_pairs_measured_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the seed that the run was trained with."""
+    texts = [StoryPair(f"The cat {n}.", f"Le chat {n}.", "plain", "form", ()) for n in range(8)]
+    stories = Storybook((), val=tuple(texts[:3]), test=tuple(texts[3:]), idioms=())
+    trained = load_record(HOME / "storybook" / "run.yaml").training
+    monkeypatch.setattr("seq2see.training.reading.book", lambda *asked: {("fr", trained["seed"]): stories}[asked])
     [corpus], name = held_out_pairs(Translator.from_pretrained("storybook", engine="torch"))
-    story = book("fr", load_record(run / "run.yaml").training["seed"])
     assert (corpus.name, corpus.languages, corpus.decides) == ("storybook", LANGUAGES, True), "it is all there is"
     assert name == "the run's held-out pairs"
-    assert Counter(corpus.fitted) == Counter((one.source, one.target) for one in story.val)
-    assert Counter(corpus.held) == Counter((one.source, one.target) for one in story.test)
+    assert Counter(corpus.fitted) == Counter((one.source, one.target) for one in stories.val)
+    assert Counter(corpus.held) == Counter((one.source, one.target) for one in stories.test)
 
 
 def table(path: Path, pairs: list[tuple[str, str]]) -> str:
