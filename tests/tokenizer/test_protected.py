@@ -233,12 +233,12 @@ def test_parts_do_not_overlap_and_whatever_is_written_all_of_them_come_back(text
     "{a}", "[a]", "A+", "*|a", "&a ", "(A) ", "1 a.m.", "\\n", "a &", "&a;", "... a b ", "\t a", '[a b="c" ',
 ])
 def test_its_time_is_linear(part):
-    text = part * 4_000
+    text = part * 2_000
     began = time.process_time()
     for size in (len(text) // 8, len(text)):
         began, before = time.process_time(), time.process_time() - began
         Reading.of(text[:size], protection=SEEN)
-    assert time.process_time() - began < 40 * before + 1
+    assert time.process_time() - began < 40 * before + 0.3
 
 
 def test_a_callers_pattern_is_kept():
