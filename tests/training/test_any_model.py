@@ -20,10 +20,8 @@ from ..tiny import t5
 from .conftest import last_error
 from .foreign_models import FAMILIES, LEARN, PAIRS, marian, plain_translations, read, tune, widened, write_table
 
-EACH_TIME = ("marian", "nllb")
 
-
-@pytest.mark.parametrize("family", [name if name in EACH_TIME else pytest.param(name, marks=pytest.mark.long)
+@pytest.mark.parametrize("family", [name if name == "marian" else pytest.param(name, marks=pytest.mark.long)
                                     for name in FAMILIES])
 def test_a_family_learns_its_pairs_and_plain_transformers_translates_the_same(family, tmp_path, capsys):
     """With beams too: what the model is sure of is not lost to beginnings of it."""

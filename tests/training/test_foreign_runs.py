@@ -92,6 +92,8 @@ def test_evaluations_are_of_what_is_served(base, with_longer, tmp_path, command)
 
 
 @pytest.mark.parametrize("settings", [[], pytest.param(["model.lora=2"], marks=pytest.mark.long)])
+@pytest.mark.parametrize("base", ["t5", *(pytest.param(name, marks=pytest.mark.long) for name in ("marian", "nllb"))],
+                         indirect=True)
 def test_in_bfloat16_the_loss_is_finite_and_weights_are_float32(base, data, tmp_path, settings, monkeypatch, capsys):
     """Where the processor says that it is faster, for every family."""
     monkeypatch.setattr("seq2see.training.arguments.has_fast_bfloat16", lambda use_cpu: True)

@@ -59,7 +59,7 @@ def test_a_finished_run_has_the_replay_of_its_training_if_there_was_time(
     monkeypatch.setattr("seq2see.measures.finished_run.SHARE", share)
     run = tmp_path / "run"
     assert main(["train", "finetune", *SHAPE, *SETTINGS, f"data.path={toy_file}", f"training.output_dir={run}",
-                 "training.max_steps=8", "training.load_best_model_at_end=false"]) == 0  # fmt: skip
+                 "training.max_steps=4", "training.load_best_model_at_end=false"]) == 0  # fmt: skip
     said = capsys.readouterr().err.splitlines()
     assert not (run / FOLDER).exists()
     if not share:
@@ -68,7 +68,7 @@ def test_a_finished_run_has_the_replay_of_its_training_if_there_was_time(
         return
     replay = load_replay(run)
     assert said[-1] == f"wrote {run / FILE}"
-    assert [moment.step for moment in replay.moments] == sorted(moments(8, 18))
+    assert [moment.step for moment in replay.moments] == sorted(moments(4, 18))
     assert len({moment.traces[0].log_prob for moment in replay.moments}) == len(replay.moments)
     translator = Translator.from_pretrained(run, engine="torch")
     for kept, trace in zip(replay.moments[-1].traces, trace_sentences(translator), strict=True):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import tiny
 import torch
 from safetensors.torch import load_file
 from transformers import GenerationConfig
@@ -21,7 +22,8 @@ from seq2see.training.translation import translate_pairs
 
 def test_twenty_pairs_are_learnt_by_heart(make_trainer, pairs):
     trainer = make_trainer(
-        train_pairs=pairs[:20], max_steps=220, learning_rate=2e-2, warmup_steps=20, max_tokens=1000, ema_decay=0.9
+        train_pairs=pairs[:20], max_steps=120, learning_rate=5e-2, warmup_steps=5, max_tokens=1000, ema_decay=0.9,
+        optim="muon",
     )
     trainer.train()
     trainer.model.eval()
@@ -31,12 +33,11 @@ def test_twenty_pairs_are_learnt_by_heart(make_trainer, pairs):
 
 def test_translation_order_does_not_depend_on_batches(make_trainer, pairs):
     trainer = make_trainer()
-    trainer.train()
-    trainer.model.eval()
-    translator = Translator(trainer.model, trainer.processing_class)
+    trainer.model.generation_config.max_length = 12
+    translator = Translator(tiny.spread_out(trainer.model), trainer.processing_class)
     together = translate_pairs(translator, pairs, raw=True)
     alone = [translate_pairs(translator, [pair], raw=True)[0] for pair in pairs[:12]]
-    assert together[:12] == alone
+    assert together[:12] == alone and len(set(alone)) > 1
 
 
 def test_average_is_the_moving_average_of_the_weights_after_each_step(make_trainer):
