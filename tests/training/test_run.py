@@ -17,6 +17,7 @@ from seq2see.cli.command import main
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.batching import EncodedPairs
+from seq2see.training.before import sample
 from seq2see.training.card import model_card
 from seq2see.training.config import load_config
 from seq2see.training.finetuning import start_from
@@ -302,6 +303,16 @@ def test_a_fine_tuned_run_records_what_was_in_force(run, toy_file, tmp_path, cap
     capsys.readouterr()
     assert train(*settings, "training.resume=true", "model.encoder_layers=2") == 2
     assert "model.encoder_layers in finetune has no effect with model.init_from" in last_error(capsys)
+
+
+def test_the_sample_for_forgetting_is_of_storybook_where_no_file_is_given(short_stories, monkeypatch, capsys):
+    config = load_config("finetune", ["data.path=x.tsv", "data.source=en", "data.target=fr"])
+    monkeypatch.setattr("seq2see.training.before.book", lambda *asked: {("fr", 0): short_stories}[asked])
+    tested = short_stories.test
+    for language, known in (("en", {one.source for one in tested}), ("fra_Latn", {one.target for one in tested})):
+        texts = sample(config, language)
+        assert len(set(texts)) == 50 and known.issuperset(texts)
+    assert sample(config, "it") == [] and "no sample of sentences in it" in last_error(capsys)
 
 
 def test_fine_tuning_has_a_dropout_of_its_own(run, toy_file):
