@@ -156,14 +156,14 @@ def check_without(tests: Iterable[str], root: Path) -> None:
 def prepare(root: Path) -> None:
     """Clone the last commit, and import the libraries that the package and its tests import."""
     subprocess.run(["git", "clone", "--quiet", "--shared", ROOT, root], check=True)
-    os.environ["PYTHONPATH"] = f"{root}{os.pathsep}{root / 'tests'}"  # also for what tests start
+    os.environ["PYTHONPATH"] = str(root)  # for what tests start
     os.environ["BUILD_NUMBER"] = "1"  # with it pytest cuts no reason short
     sys.path[:0] = [str(root), str(root / "tests")]
     import conftest  # noqa: F401  # prepares the environment
 
     load_all = "import conftest, forked, importlib, sys; [*map(importlib.import_module, forked.IMPORTS)]"
     command = [sys.executable, "-c", f"{load_all}; print(*sys.modules)"]
-    names = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    names = subprocess.run(command, cwd=root / "tests", capture_output=True, text=True, check=True).stdout.split()
     for name in names:
         if name.partition(".")[0] not in ("__main__", "conftest", "forked", "seq2see"):
             with suppress(Exception):  # some modules exist for those alone that made them
