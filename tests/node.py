@@ -11,7 +11,7 @@ from typing import Any
 
 from seq2see.lens.explorer import bundle
 
-[PROGRAM] = [one.locate() for one in files("playwright") or () if one.parts[-2:-1] == ("driver",) and one.stem == "node"]
+[PROGRAM] = [one.locate() for one in files("playwright") or () if one.stem == "node" and one.parent.name == "driver"]
 
 
 class ScriptError(Exception):
