@@ -30,7 +30,7 @@ PACKAGE_OF = {
         "sacremoses", "sentencepiece", "protobuf", "regex", "sentencex", "numpy", "safetensors", "huggingface_hub",
         "langcodes", "psutil", "pydantic",
     )},
-    "yaml": "pyyaml",
+    "yaml": "pyyaml", "ahocorasick_rs": "ahocorasick-rs",
     **dict.fromkeys(("gradio", "fastapi", "jinja2", "starlette", "uvicorn",
                      "uvloop", "prometheus_client", "py3langid"),
                     "'seq2see[serve]'"),
