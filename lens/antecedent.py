@@ -10,18 +10,13 @@ from dataclasses import dataclass
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from seq2see.rules import CERTAIN_ODDS, FRENCH_PRONOUNS, LEAST_FALL, LEAST_SHARE, OTHER_PRONOUNS, SOURCE_PRONOUNS
 from .by_words import map_units, word_map
-from .evidence import CERTAIN, word_odds
+from .evidence import word_odds
 from .hooks import Head
 from .interventions import ablate
 from .roles import Noun, Roles
 from .trace import Trace
-
-PRONOUNS: dict[str, str] = {"il": "m", "ils": "m", "elle": "f", "elles": "f"}
-SOURCE_PRONOUNS = {"it", "they"}
-OTHER_PRONOUNS = {"he", "she", "him", "her"}  # il and elle may translate these
-LEAST_SHARE = 0.5  # of the head's weight on the noun
-LEAST_FALL = 20.0  # by which the odds of the pronoun must be divided without the head
 
 
 @dataclass(frozen=True)
@@ -44,15 +39,15 @@ def antecedent(
              and any(role.role == "antecedent" for role in found)]
     sources, targets = ([word.text.lower() for word in words] for words in (trace.source_words, trace.target_words))
     pronouns = [i for i, word in enumerate(sources) if word in SOURCE_PRONOUNS]
-    written = [i for i, word in enumerate(targets) if word in PRONOUNS]
-    if not (heads and len(pronouns) == len(written) == 1) or OTHER_PRONOUNS.intersection(sources):
+    written = [i for i, word in enumerate(targets) if word in FRENCH_PRONOUNS]
+    if not (heads and len(pronouns) == len(written) == 1) or any(word in OTHER_PRONOUNS for word in sources):
         return None
     noun = _looked_at_noun(trace, heads[0], written[0], nouns)
     if noun is None:
         return None
     with ablate(model, [heads[0]], replace="mean", means=means):
         after = word_odds(model, tokenizer, trace, written[0])
-    fall = min(word_odds(model, tokenizer, trace, written[0]), CERTAIN) / after
+    fall = min(word_odds(model, tokenizer, trace, written[0]), CERTAIN_ODDS) / after
     return Antecedent(pronouns[0], noun, written[0]) if fall >= LEAST_FALL or after < 1 else None
 
 
@@ -61,7 +56,7 @@ def _looked_at_noun(trace: Trace, head: Head, written: int, nouns: frozenset[Nou
     rows, columns = map_units(trace, "decoder")
     [row] = [i for i, unit in enumerate(rows) if unit.word == written]
     weights = word_map(trace, "decoder").maps[head.layer, head.head, row]
-    column, gender = columns[int(weights.argmax())], PRONOUNS[trace.target_words[written].text.lower()]
+    column, gender = columns[int(weights.argmax())], FRENCH_PRONOUNS[trace.target_words[written].text.lower()]
     if weights.max() < LEAST_SHARE or column.word is None:
         return None
     target = trace.target_words[column.word].text.lower()

@@ -3,7 +3,7 @@
 Training with label smoothing e (Szegedy et al. 2016) teaches a model to give (1 - e) p + e / V where p is right.  The
 model may also be overconfident or underconfident.  Both are corrected, in this order:
 
-    u  =  max(p - e / V, FLOOR p)            the smoothing; no token becomes impossible
+    u  =  max(p - e / V, SMOOTHING_FLOOR p)            the smoothing; no token becomes impossible
     p' =  u ** (1 / T) / sum of the same     temperature scaling (Guo et al. 2017)
 
 Both keep the order of the tokens.  The smoothing of a network is not quite even.  With e = 1 instead of the training's,
@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from seq2see.rules import SMOOTHING_FLOOR
 from .intervals import Estimate
 from .plain_json import Count, Measurement, Number, Share
 
@@ -24,7 +25,6 @@ from .plain_json import Count, Measurement, Number, Share
 
 FILE = "calibration.json"  # beside the run it was fitted on
 MOST_CERTAIN = 0.999  # p' of a hypothesis
-FLOOR = 0.01  # share of its probability that a token keeps if it has no more than smoothing gave it
 SURE = 0.8  # P from which a chance is checked before it is shown
 MOST_OFF = 0.03  # of the mean of these P from the share that is right
 LEAST_SURE = 50  # translations with such a P that check it
@@ -62,7 +62,7 @@ def unsmoothed(log_probs_NV: np.ndarray, smoothing: float) -> np.ndarray:
         return log_probs_NV
     with np.errstate(over="ignore"):  # for an impossible token
         share_NV = np.exp(math.log(smoothing) - math.log(log_probs_NV.shape[-1]) - log_probs_NV)
-    return np.asarray(log_probs_NV + np.log(np.maximum(1 - share_NV, FLOOR)))
+    return np.asarray(log_probs_NV + np.log(np.maximum(1 - share_NV, SMOOTHING_FLOOR)))
 
 
 def log_sum(values_NV: np.ndarray) -> np.ndarray:

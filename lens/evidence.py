@@ -19,6 +19,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from seq2see.rules import CANDIDATES, LIKELY, LONGEST_WORD, MOST_LOG_ODDS, RARE
 from ..tokenizer.encoding import decode_target, encode_source
 from ..tokenizer.tagging import tagging
 from ..tokenizer.words import split_words, token_names
@@ -32,12 +33,6 @@ from .word_erasure import without
 
 # T decoder steps, V vocabulary, U units: words, and tokens of no word
 
-CANDIDATES = 8  # alternatives that are completed for each word
-LIKELY = 0.5  # chance of a next token from which a word is completed with it
-LONGEST = 6  # tokens of a word that is completed
-RARE = 5e-4  # chance of a token below which its text alone decides whether it continues a word
-MOST_LOG_ODDS = 500.0  # of a word that nothing competes with
-CERTAIN = 0.995 / 0.005  # odds that count as certain: no change beyond them matters
 
 FASTER = 4  # a pass of a whole layer's heads than as many passes
 
@@ -310,13 +305,14 @@ def complete(
     shown: Shown | None = None, choose: Callable[[Sequence[int]], None] = lambda rows: None,
     encoded: torch.Tensor | None = None,
 ) -> None:
-    """Extends each beginning by its next tokens up to the end of the word, while they are LIKELY and at most LONGEST.
+    """Extends each beginning by its next tokens up to the end of the word, while they are LIKELY and at most
+    LONGEST_WORD.
 
     With `shown` also adds their log-probabilities.  `choose` receives the rows before each pass.  Call it inside
     `eval_mode`.
     """
     alive = [one for one in begun if not one.whole]
-    for _ in range(LONGEST if alive else 0):
+    for _ in range(LONGEST_WORD if alive else 0):
         targets = [[*one.before, *one.ids, one.ids[-1]] for one in alive]  # the last is not read
         chosen = partial(_choose_rows, alive, choose)
         for batch, output, _ in forced_batches(model, [one.source for one in alive], targets, before=chosen,
@@ -327,7 +323,7 @@ def complete(
                 best = int(logits_V.argmax())
                 log_prob = float((shown or _own)(logits_V[None])[0, best])
                 one.whole = not _goes_on(tokenizer, one, best, language)
-                one.open = not one.whole and (log_prob < math.log(LIKELY) or len(one.ids) == LONGEST)
+                one.open = not one.whole and (log_prob < math.log(LIKELY) or len(one.ids) == LONGEST_WORD)
                 if not one.whole and not one.open:
                     one.ids.append(best)
                     one.log_prob += log_prob

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from seq2see.errors import UserError
+from seq2see.rules import RULES
 from ..tokenizer.words import TokenSpan, Word
 from .by_words import units
 from .files import NEEDED, plain
@@ -116,10 +117,10 @@ def bundle(*modules: str) -> str:
 
 
 def shared_data() -> dict[str, Any]:
-    """The data that the scripts take from Python: the colours and the names of views."""
+    """The data that the scripts take from Python: the colours, the names of views, and `rules.py`."""
     views = {name: {"title": one.title, "summary": one.summary, "heads": one.heads,
                     "attribution": one.attribution} for name, one in VIEW.items()}
-    return {"COLOURS": COLOURS, "RAMPS": RAMPS, "HEADS": HEADS, "VIEWS": views}
+    return {"COLOURS": COLOURS, "RAMPS": RAMPS, "HEADS": HEADS, "VIEWS": views, "RULES": RULES}
 
 
 def style() -> str:

@@ -18,6 +18,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from seq2see.rules import MOST_LAYERS, STRIP, WAVES, WORDS_COMPARED
 from .direct_attribution import SUM_OFF
 from .evidence import shown_by
 from .hooks import STACKS, laid_out_otherwise, layers_of
@@ -28,10 +29,6 @@ from .trace import Trace
 
 # L layers, S source tokens, T decoder steps up to this one, R rows, D model width, V vocabulary
 
-MOST_LAYERS = 12  # of a stack: more cannot be read on one screen
-CANDIDATES = 6
-STRIP = 8  # numbers of an embedding
-WAVES = 4  # numbers of a position
 DIGITS = 7  # of the numbers in JSON: thousands of parts still sum to 1e-4
 
 
@@ -175,7 +172,7 @@ def _runner(tokenizer: PreTrainedTokenizerBase, logit_V: torch.Tensor, written: 
 
 def _top(tokenizer: PreTrainedTokenizerBase, trace: Trace, logit_V: torch.Tensor) -> tuple[Scored, ...]:
     raw_V, chance_V = logit_V.softmax(-1), np.exp(shown_by(trace)(logit_V.numpy()[None])[0])
-    best, mean = logit_V.topk(min(CANDIDATES, len(logit_V))).indices.tolist(), float(logit_V.mean())
+    best, mean = logit_V.topk(min(WORDS_COMPARED, len(logit_V))).indices.tolist(), float(logit_V.mean())
     return tuple(Scored(id, text, float(logit_V[id]) - mean, float(raw_V[id]), float(chance_V[id]))
                  for id, text in zip(best, texts_of(tokenizer, best), strict=True))
 

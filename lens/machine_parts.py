@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedTokenizerBase
 
+from seq2see.rules import MOST_ROWS, NEURONS, TOKENS_ON
 from ..tokenizer.words import token_names
 from .residual_stream import FEED_FORWARD, Block, ForcedPass, bias_of
 from .trace_data import TraceData
@@ -21,12 +22,9 @@ from .wording import TAG, labels, special_label
 
 # L layers, H heads, S source tokens, T decoder steps up to this one, D model width, N neurons, V vocabulary
 
-NEURONS = 5  # that are listed of a block, and tokens of each
 CELLS = 1024  # neurons whose activations are given
-TOKENS_ON = 3  # where a neuron of the encoder is listed as active
 SEARCHED = 50  # tokens that are named at once to find the NEURONS best that are no special ones
 SPACES = "▁ "  # how names of tokens begin with the space before a word
-MOST_ROWS = 30  # source tokens up to which the encoder's attention is given row by column
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from seq2see.rules import LEAST_CHANGE
 from .choices import Choice, margins, margins_of_batch
 from .evidence import FASTER
 from .feed_forward import feed_forward_sites
@@ -26,7 +27,6 @@ from .trace_data import TraceData
 # H heads, L decoder layers, D model width
 
 TRIES = 2  # timed passes; the faster one counts, because the first also warms up
-LEAST_CHANGE = 0.3  # points of margin from which a head counts as steering a layer
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from seq2see.errors import UserError
+from seq2see.rules import IMPOSSIBLE, RULES
 from .calibration import Calibrator
 from .trace_data import TOP, CalibratedSteps, Candidate, TraceData
 
 # T decoder steps, V vocabulary, G temperatures
 
 Data = TypeVar("Data", bound=TraceData)
-NEVER = -1e4  # the log-probability of an impossible token, which JSON can hold
-TEMPERATURES = 2.0 ** np.linspace(-3, 3, 25)  # [G]: 1/8 to 8, four to each doubling, 1 among them
+TEMPERATURES = np.array(RULES["TEMPERATURES"])  # [G]
 
 
 def with_calibration(trace: Data, calibrator: Calibrator | None) -> Data:
@@ -26,7 +26,7 @@ def with_calibration(trace: Data, calibrator: Calibrator | None) -> Data:
     """
     if calibrator is None:
         return trace
-    log_prob_TV = np.maximum(calibrator(_logits(trace)), NEVER)
+    log_prob_TV = np.maximum(calibrator(_logits(trace)), IMPOSSIBLE)
     return replace(trace, calibrated=CalibratedSteps(calibrator, **_steps(trace, log_prob_TV)))
 
 

@@ -6,8 +6,9 @@ case, and their output is put in capitals.
 
 import regex
 
+from seq2see.rules import ABBREVIATION_LETTERS
+
 _WORD = regex.compile(r"\p{Lu}[\p{Lu}\p{M}'’-]*\p{Lu}")  # of two letters or more
-_ABBREVIATION = 4  # letters that it has at most
 _MARKS = regex.compile(r"[!?]")
 _SMALL = regex.compile(r"\p{Ll}")
 _BEGINS = regex.compile(r"(?:\A|[.!?…]\s+)[^\p{L}\p{N}]*\K\p{Ll}")
@@ -18,8 +19,8 @@ def in_capitals(text: str) -> bool:
     """Whether all words of a text are in capitals and, by their length, are no abbreviations."""
     words = _WORD.findall(text)
     longest = max(map(len, words), default=0)
-    is_said = longest == _ABBREVIATION and (len(words) > 1 or _MARKS.search(text) is not None)
-    return (longest > _ABBREVIATION or is_said) and not _SMALL.search(text)
+    is_said = longest == ABBREVIATION_LETTERS and (len(words) > 1 or _MARKS.search(text) is not None)
+    return (longest > ABBREVIATION_LETTERS or is_said) and not _SMALL.search(text)
 
 
 def in_lower_case(text: str) -> str:

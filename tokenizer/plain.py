@@ -14,6 +14,8 @@ from unicodedata import category, normalize
 
 import regex
 
+from seq2see.rules import COUNTERPARTS
+
 INVISIBLE = (  # formats and controls; not the joiners inside words of scripts that need them
     r"(?:(?![\u200c\u200d])[[\p{DI}\p{Cf}\p{Cc}]--[\s\x1c-\x1f]--\p{Prepended_Concatenation_Mark}]"
     r"|(?<![[\p{L}\p{M}]--[\p{Latin}\p{Greek}\p{Cyrillic}]])[\u200c\u200d]|&(?i:shy|zwnj|zwj|lrm|rlm|\#8203|\#xad);)"
@@ -30,10 +32,7 @@ _ODD_ASCII = regex.compile(r"[\x00-\x1f\x7f&]|\.\.|[!?]{2}")
 DOTS = "..."
 _READ_AS = {"invisible": "", "asks": "?", "shouts": "!", "space": " ", "dots": DOTS, "range": "-", "dash": "—",
             "apostrophe": "'"}
-_COUNTERPARTS = str.maketrans({
-    "‐": "-", "‑": "-", "‒": "-", "−": "-", "―": "—", "‘": "'", "’": "'", "ʼ": "'", "′": "'", "´": "'", "“": '"',
-    "”": '"', "„": '"', "″": '"', "«": '"', "»": '"', "。": ".", "、": ",", "،": ",", "؛": ";", "؟": "?",
-})  # fmt: skip
+_COUNTERPARTS = str.maketrans({char: plain for plain, chars in COUNTERPARTS.items() for char in chars})
 _BASIC = frozenset(f"{string.ascii_letters}{string.digits} .,!?;:'-")
 _IDEOGRAPH = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
 _HANGUL = regex.compile(r"\p{Hangul}")

@@ -16,6 +16,7 @@ from unicodedata import category, normalize
 import regex
 from sentencex import segment
 
+from seq2see.rules import EARLY_WORDS, REFERRING_PRONOUNS
 from .language_codes import iso
 from .plain import INVISIBLE
 from .protected import ANY, EMOJI, Part, Protection, Span
@@ -59,14 +60,7 @@ _PLAIN = re.compile(rf"(?=...){_LETTERS}(?:(?:, ?| |['’-]){_LETTERS})*[.!?]?")
 
 _NO_PART = Part((0, 0), "space")
 
-EARLY = 3  # words at the start of a sentence, where a pronoun cannot refer to its own sentence
-_REFERRING = {  # third-person pronouns whose translation depends on their antecedent
-    "de": "er sie es ihn ihm ihnen",
-    "en": "it itself they them themselves",
-    "es": "él ella ello ellos ellas",
-    "fr": "il ils elle elles lui eux",
-}
-_PRONOUNS = {language: frozenset(words.split()) for language, words in _REFERRING.items()}
+_PRONOUNS = {language: frozenset(words.split()) for language, words in REFERRING_PRONOUNS.items()}
 _WORD = regex.compile(r"[\p{L}\p{M}]+")
 
 
@@ -145,7 +139,7 @@ def is_plain_sentence(text: str, known: frozenset[str] | None) -> bool:
 
 def refers_back(sentence: str, *, language: str) -> bool:
     """Whether a sentence may need the one before; False for languages that are not listed here."""
-    words = islice(_WORD.finditer(normalize("NFC", sentence)), EARLY)
+    words = islice(_WORD.finditer(normalize("NFC", sentence)), EARLY_WORDS)
     return any(word.group().casefold() in _PRONOUNS.get(iso(language), ()) for word in words)
 
 

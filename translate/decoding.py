@@ -11,12 +11,12 @@ from typing import Annotated, Any, get_type_hints
 from pydantic import Field
 
 from seq2see.errors import UserError
+from seq2see.rules import SHORT_SOURCE
 from seq2see.validation import STRICT, checked
 
 MOST_BEAMS = 64
 MOST_POSITIONS = 2**15  # tokens, for a model without a position table
 DEFAULT_LENGTH = 512  # tokens, if neither the checkpoint nor the caller sets a limit
-SHORT = 64  # tokens; shorter sentences are never split, however short those in training were
 SAMPLING = {"temperature": 1.0, "top_k": 0, "top_p": 1.0}  # one of them turns on sampling; the defaults
 
 
@@ -135,7 +135,7 @@ class GenerationDefaults:
     def source_tokens(self) -> int | None:
         """The maximum number of tokens in a source: longer ones were not in training, or exceed the positions."""
         seen = self.config.get("source_pieces")
-        known = [self.positions, max(seen, SHORT) if seen else None]
+        known = [self.positions, max(seen, SHORT_SOURCE) if seen else None]
         return min((limit for limit in known if limit), default=None)
 
     @property

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from seq2see.rules import MOST_ODDS
 from ..tokenizer.capitals import in_capitals
 from ..tokenizer.kept_words import KeptWords
 from ..tokenizer.plain import characters, plain
@@ -24,7 +25,6 @@ from .decoding import DecodingOptions
 if TYPE_CHECKING:
     from ..lens.calibration import SentenceCalibrator
 
-MOST_ODDS = 700.0  # in nats: more is no float
 Ids = Sequence[int]
 Result = TypeVar("Result", "Hypothesis", "Translation")
 Wanted = Callable[[int], bool]  # whether source i is still wanted; called from any thread

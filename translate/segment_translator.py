@@ -18,6 +18,7 @@ from typing import Generic, TypeVar
 import regex
 
 from seq2see.errors import UserError
+from seq2see.rules import SHORTEST_SHARE
 from ..tokenizer.kept_words import KeptWords
 from ..tokenizer.language_codes import iso
 from ..tokenizer.model_input import Reading
@@ -32,7 +33,7 @@ from .markup import Markup
 from .results import EngineOutput, Hypothesis, Ids, Translation, having
 
 MOST_CHARACTERS = 250_000  # in a text: more would take minutes
-LEAST, SHORTEST = 10, 0.6  # a translation with fewer letters than this share of at least so many has lost a clause
+LEAST = 10  # letters from which a translation is checked for a lost clause
 LONGEST_WORDS = (  # characters, beyond those of any real word; some scripts have no spaces between words
     (regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{Nd}]+"), 1_000), (regex.compile(r"[^\W_]+"), 10_000),
 )  # fmt: skip
@@ -207,7 +208,7 @@ class SegmentTranslator:
         """Whether the hypotheses of a plain sentence differ, and none is blank or too short."""
         if not found or not all(one.text.strip() for one in found):
             return False
-        least = SHORTEST * length(source)
+        least = SHORTEST_SHARE * length(source)
         return self.options.sampling or (len({visible(one.text) for one in found}) == len(found)
                                          and all(length(one.text) >= least for one in found))
 
@@ -302,13 +303,13 @@ class SegmentTranslator:
         """
         [(reading, found)] = whole.segments
         read = length(reading.model_input)
-        long = tuple(one for one in found if length(one.text) >= SHORTEST * read or self.options.sampling)
+        long = tuple(one for one in found if length(one.text) >= SHORTEST_SHARE * read or self.options.sampling)
         cut = clauses(reading.text, protection=self.protection) if read >= LEAST and not long else None
         if cut is None:
             return replace(whole, segments=((reading, long),)) if long and long != found else whole
         halved = yield from self._passage(cut, start)
         written = sum(length(each[0].text) for _, each in halved.segments)
-        return halved if written >= SHORTEST * read else whole
+        return halved if written >= SHORTEST_SHARE * read else whole
 
     def _continued(self, part: Passage) -> Passage:
         """A translated part of a line that follows a dash or a label."""

@@ -1,14 +1,13 @@
 // What a pronoun stands for, as the model treats it (`lens/antecedent.py`): said only where switching a head off shows
 // it.
 
-import { CERTAIN, Weighing } from "./evidence.js";
+import { RULES } from "./data.js";
+import { Weighing } from "./evidence.js";
 import { headsOff } from "./network.js";
 import { layersOf } from "./views.js";
 
-const SOURCE_PRONOUNS = ["it", "they"], OTHER_PRONOUNS = ["he", "she", "him", "her"];
-const PRONOUNS = { il: "m", ils: "m", elle: "f", elles: "f" };
-const LEAST_SHARE = 0.5;  // of the head's weight on the noun
-const LEAST_FALL = 20;  // by which the odds of the pronoun must be divided without the head
+const { CERTAIN_ODDS, FRENCH_PRONOUNS, LEAST_FALL, LEAST_SHARE, OTHER_PRONOUNS, SOURCE_PRONOUNS } = RULES;
+
 
 // { pronoun, noun, written }, numbers of words; null unless switching off the head measured to find it shows it.
 export function antecedentOf(forced) {
@@ -17,7 +16,7 @@ export function antecedentOf(forced) {
   const head = model.measured.roles.find(({ kind, role }) => kind === "decoder" && role === "antecedent");
   const places = (all, isOne) => all.flatMap((word, i) => isOne(word) ? [i] : []);
   const pronouns = places(sources, (word) => SOURCE_PRONOUNS.includes(word));
-  const written = places(targets, (word) => word in PRONOUNS);
+  const written = places(targets, (word) => word in FRENCH_PRONOUNS);
   if (!head || pronouns.length !== 1 || written.length !== 1) return null;
   if (sources.some((word) => OTHER_PRONOUNS.includes(word))) return null;
   const noun = nounLookedAt(forced, head, written[0], sources, targets);
@@ -26,7 +25,7 @@ export function antecedentOf(forced) {
   const { heads: means } = model.means(forced.languages, () => forced);
   const after = weigh.odds(weigh.pass(forced.text, headsOff({ [name]: means[name] }), false));
   const at = weigh.units.findIndex(({ word }) => word === written[0]), odds = ({ logOdds }) => Math.exp(logOdds[at]);
-  const fall = Math.min(odds(weigh.before), CERTAIN) / odds(after);
+  const fall = Math.min(odds(weigh.before), CERTAIN_ODDS) / odds(after);
   return fall >= LEAST_FALL || odds(after) < 1 ? { pronoun: pronouns[0], noun, written: written[0] } : null;
 }
 
@@ -37,7 +36,7 @@ function nounLookedAt({ seen, units, words, model }, { layer, head }, written, s
     sum + pieces.reduce((own, s) => own + weight[(head * T + t) * S + s], 0), 0) / row.pieces.length);
   const most = Math.max(...shares), { word } = units.inputs[shares.indexOf(most)];
   if (most < LEAST_SHARE || word === null) return null;
-  const gender = PRONOUNS[words.target[written].text.toLowerCase()];
+  const gender = FRENCH_PRONOUNS[words.target[written].text.toLowerCase()];
   const meant = new Set(model.nouns.filter(([, target, own]) => target === targets[word] && own === gender)
     .map(([source]) => source));
   const found = sources.flatMap((source, i) => meant.has(source) ? [i] : []);

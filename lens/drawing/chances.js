@@ -1,11 +1,9 @@
 // From the scores of a step to chances: the model's own, calibrated (`lens/calibration.py`), and at other temperatures.
 
+import { RULES } from "./data.js";
 import { logSum } from "./network.js";
 
-const FLOOR = 0.01;  // share of its probability that a token keeps if it has no more than smoothing gave it
-const MOST_LOG_ODDS = 500;  // of a word that nothing competes with
-const NEVER = -1e4;  // the log-probability of an impossible token, which JSON can hold
-export const TEMPERATURES = Array.from({ length: 25 }, (_, i) => 2 ** (i / 4 - 3));  // 1/8 to 8, four to each doubling
+const { IMPOSSIBLE, MOST_LOG_ODDS, SMOOTHING_FLOOR, TEMPERATURES } = RULES;
 const PLAIN = { smoothing: 0, temperature: 1 };
 
 // The chances of one step from its scores [V]: `weights` [V] in proportion to them, and their `sum`.
@@ -15,13 +13,13 @@ export function chancesOf(scores, calibrator) {
   let sum = 0;
   for (let id = 0; id < V; id++) {
     const own = Math.exp(scores[id] - total);
-    const kept = smoothing ? Math.max(own - gift, FLOOR * own) : own;
+    const kept = smoothing ? Math.max(own - gift, SMOOTHING_FLOOR * own) : own;
     sum += weights[id] = temperature === 1 ? kept : Math.exp(Math.log(kept) / temperature);  // a power is slower
   }
   return { weights, sum };
 }
 
-export const logChance = ({ weights, sum }, id) => Math.max(NEVER, Math.log(weights[id] / sum));
+export const logChance = ({ weights, sum }, id) => Math.max(IMPOSSIBLE, Math.log(weights[id] / sum));
 // ln(P / (1 - P)): exact where P rounds to 1, for the others are summed.
 function logOdds({ weights }, id) {
   let others = 0;

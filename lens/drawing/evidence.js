@@ -2,17 +2,14 @@
 // or with another source text, what would be written instead, and what else could have been written.
 
 import { bestOf, chancesOf, logChance, oddsOf } from "./chances.js";
+import { RULES } from "./data.js";
 import { headsOff } from "./network.js";
 import { linksOf } from "./links.js";
 import { KINDS, layersOf, viewOf } from "./views.js";
 import { goesOn } from "./words.js";
 
-const CANDIDATES = 8;  // alternatives that are completed for each word
-const LIKELY = 0.5;  // chance of a next token from which a word is completed with it
-const LONGEST = 6;  // tokens of a word that is completed
-const RARE = 5e-4;  // chance of a token below which its text alone tells whether it goes on with a word
+const { CANDIDATES, LIKELY, LONGEST_WORD, RARE } = RULES;
 const TOP = 20;
-export const CERTAIN = 0.995 / 0.005;  // odds beyond which no change matters
 
 const rounded = (values) => values.map((one) => +one.toFixed(4));
 
@@ -105,14 +102,14 @@ class Beginning {
     return goesOn(tokenizer, [...this.before, ...this.ids], id, to);
   }
 
-  // Adds its next tokens up to the end of the word while they are LIKELY, at most LONGEST in all.
+  // Adds its next tokens up to the end of the word while they are LIKELY, at most LONGEST_WORD in all.
   complete(calibrator) {
     const read = this.whole ? null : this.forced.after(this.pass, this.step);
     while (!this.whole) {
       const scores = read(this.ids.at(-1)), [best] = bestOf(scores, 1);
       const logProb = logChance(chancesOf(scores, calibrator), best);
       this.whole = !this.isContinuedBy(best);
-      if (this.whole || logProb < Math.log(LIKELY) || this.ids.length === LONGEST) break;
+      if (this.whole || logProb < Math.log(LIKELY) || this.ids.length === LONGEST_WORD) break;
       this.ids.push(best);
       this.logProb += logProb;
     }

@@ -1,6 +1,8 @@
 // Where things are on the machine's one screen, for any number of layers and tokens, in pixels of a stage of this size.
 
-const MOST_ROWS = 30;    // tokens drawn, of each text
+import { RULES } from "./data.js";
+
+const { MOST_ROWS } = RULES;
 const SMALLEST_MAP = 32; // pixels; heads whose maps would be smaller are dots
 const PAD = 16, GAP = 5, FOLDED = 34, BOTTOM = 8;
 const WEIGHTS = { encoder: 1, encoder_feed_forward: 0.42, decoder: 1, cross: 1, feed_forward: 0.42 };

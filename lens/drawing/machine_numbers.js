@@ -11,6 +11,7 @@
 // `without` is an effect instead: the margin when a head, or a feed-forward block of the decoder, gives its mean.
 // Matrices are those of the pass, in float32; what is summed over them is in float64.
 
+import { RULES } from "./data.js";
 import { allHeads, secondsOf } from "./evidence.js";
 import { bestOf, chancesOf, logChance } from "./chances.js";
 import { feedForwardOff, headsOff, logSum, momentsOf, recorder, sinusoid, together } from "./network.js";
@@ -18,17 +19,12 @@ import { project } from "./inside.js";
 import { labels, specialLabel } from "./record.js";
 import { attentionOf, layersOf } from "./views.js";
 
+const { LEAST_CHANGE, MOST_LAYERS, MOST_ROWS, NEURONS, STRIP, TOKENS_ON, WAVES, WORDS_COMPARED } = RULES;
+
 // T steps, S source positions, C columns of a map, L layers, H heads, E size of one head, D model width, F inner width,
 // V vocabulary
 
-const MOST_LAYERS = 12;  // of a stack: more cannot be read on one screen
-const CANDIDATES = 6;
-const STRIP = 8, WAVES = 4;  // numbers that a picture has of an embedding, and of a position
-const NEURONS = 5;  // listed of a block, and tokens that each raises
-const TOKENS_ON = 3;  // where a neuron of the encoder is listed as active
 const CELLS = 1_024;  // neurons whose activations are given
-const MOST_ROWS = 30;  // source tokens up to which attention of the encoder is given row by column
-const LEAST_CHANGE = 0.3;  // points of margin from which a head is said to steer a block
 
 export async function machineOf(forced, step, pause, seconds) {
   check(forced, step);
@@ -76,7 +72,7 @@ function runnerUp(tokenizer, scores, id) {
 
 function candidates({ tokenizer, calibrator, network: { V } }, scores) {
   const total = logSum(scores), mean = sum(scores) / V, chances = chancesOf(scores, calibrator);
-  return bestOf(scores, CANDIDATES).map((id) => ({ id, text: textOf(tokenizer, id), logit: scores[id] - mean,
+  return bestOf(scores, WORDS_COMPARED).map((id) => ({ id, text: textOf(tokenizer, id), logit: scores[id] - mean,
     raw: Math.exp(scores[id] - total), chance: Math.exp(logChance(chances, id)) }));
 }
 

@@ -1,7 +1,7 @@
 // The record of a forced translation, as `/v1/look` sends it (`lens/explorer.py`): its words, maps and chances.
 
-import { VIEWS } from "./data.js";
-import { TEMPERATURES, bestOf, chancesOf, entropyOf, logChance, logSums } from "./chances.js";
+import { RULES, VIEWS } from "./data.js";
+import { bestOf, chancesOf, entropyOf, logChance, logSums } from "./chances.js";
 import { logSum } from "./network.js";
 import { printable } from "./tokenizer.js";
 import { KINDS, viewOf } from "./views.js";
@@ -73,7 +73,7 @@ function stepsOf(forced) {
   const chosen = calibrated?.log_probs.slice(given).map(Math.exp) ?? [];
   return { top: steps.map(({ top }) => top), log_probs: logProbs, entropies: steps.map((one) => entropyOf(one.own)),
     log_normalisers: steps.map(({ total }) => total), log_prob: logProbs.slice(given).reduce(add, 0), calibrated,
-    confidence: chosen.length ? chosen.reduce(add) / chosen.length : null, temperatures: TEMPERATURES,
+    confidence: chosen.length ? chosen.reduce(add) / chosen.length : null, temperatures: RULES.TEMPERATURES,
     log_sums: steps.map(({ sums }) => sums) };
 }
 

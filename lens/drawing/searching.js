@@ -2,14 +2,15 @@
 // Samples are others than the server's, for the random numbers are.
 
 import { sentenceChance } from "./chances.js";
+import { RULES } from "./data.js";
 import { beamSearch, greedy, logSum } from "./network.js";
 import { countSentences, cut, inCapitals, join, readAs, unknownWords } from "./sentences.js";
+
+const { MOST_ODDS, SHORT_SOURCE, SHORTEST_SHARE } = RULES;
 
 // The options of a search that are known here.
 const USUAL = ["alternatives", "num_beams", "seed"];  // those with which the chance of a whole translation holds
 export const OPTIONS = [...USUAL, "max_new_tokens", "length_penalty", "temperature", "top_k", "top_p"];
-const MOST_ODDS = 700, SHORT = 64;
-const SHORTEST = 0.6;  // a translation with fewer letters than this share of the source's has lost a clause
 
 // --- the search
 
@@ -100,7 +101,7 @@ class Passages {
   constructor(model, pair, how) {
     Object.assign(this, { model, pair, ...how, parts: [], oneByOne: false, known: model.seen(pair[0])?.letters });
     const { config, generation } = model.network, seen = generation.source_pieces;
-    this.most = Math.min(config.max_position_embeddings, seen ? Math.max(seen, SHORT) : Infinity);
+    this.most = Math.min(config.max_position_embeddings, seen ? Math.max(seen, SHORT_SOURCE) : Infinity);
   }
 
   fits(text) {
@@ -127,7 +128,7 @@ class Passages {
       return this.read(text, 1, start);
     }
     const kept = complete.length ? complete : found;
-    const long = kept.filter((one) => isSampled(options) || lettersIn(one.text) >= SHORTEST * lettersIn(read));
+    const long = kept.filter((one) => isSampled(options) || lettersIn(one.text) >= SHORTEST_SHARE * lettersIn(read));
     const part = { text, read, hypotheses: long.length ? long : kept };
     this.parts.push(part);
     return part;

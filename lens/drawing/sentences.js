@@ -1,14 +1,13 @@
 // A text in sentences, and as the model reads it.  Placeholders, HTML and the detection of languages are the server's
 // (`tokenizer/segments.py`, `tokenizer/model_input.py`).
 
+import { RULES } from "./data.js";
 import { splitWords } from "./words.js";
 
-const EARLY = 3;  // words at the start of a sentence, where a pronoun cannot refer to its own sentence
-const REFERRING = { de: "er sie es ihn ihm ihnen", en: "it itself they them themselves",
-  es: "él ella ello ellos ellas", fr: "il ils elle elles lui eux" };
+const { ABBREVIATION_LETTERS, COUNTERPARTS, EARLY_WORDS, REFERRING_PRONOUNS } = RULES;
 const ABBREVIATED = /(?:^|\s)(?:Mrs?|Ms|Dr|Prof|St)\.\s*$/;
+const SPACES = "\u00a0\u2000-\u200a\u202f\u3000";
 const PLACES = [/(?<=[.!?…]['"”’»)]*)\s+/g, /(?<=[,;:–—])\s+/g, /\s+/g, /(?=.)/gu];  // to cut at, best first
-const COUNTERPARTS = { "-": "‐‑‒−", "—": "―", "'": "‘’ʼ′´", '"': "“”„″«»", " ": "\u00a0\u2000-\u200a\u202f\u3000" };
 
 function sentencesOf(text, language) {
   const found = [];
@@ -21,8 +20,8 @@ function sentencesOf(text, language) {
 const hasWords = (text) => /\p{L}/u.test(text);
 export const countSentences = (text, language) => sentencesOf(text, language).filter(hasWords).length;
 function refersBack(sentence, language) {
-  const words = sentence.match(/[\p{L}\p{M}]+/gu) ?? [], known = (REFERRING[language] ?? "").split(" ");
-  return words.slice(0, EARLY).some((word) => known.includes(word.toLowerCase()));
+  const words = sentence.match(/[\p{L}\p{M}]+/gu) ?? [], known = (REFERRING_PRONOUNS[language] ?? "").split(" ");
+  return words.slice(0, EARLY_WORDS).some((word) => known.includes(word.toLowerCase()));
 }
 
 // { segments, between }: each sentence with those after it in its line that refer back, at most `together`; what has no
@@ -69,18 +68,18 @@ export const join = (texts, between) => between[0] + texts.map((text, i) => text
 // The text with plain quotation marks, dashes and spaces for those that the model has never read; text wholly in
 // capitals in lower case.
 export function readAs(text, known) {
-  const all = Object.entries(COUNTERPARTS).map(([plain, others]) => [plain, new RegExp(`[${others}]`, "gu")]);
+  const all = Object.entries({ ...COUNTERPARTS, " ": SPACES })
+    .map(([plain, others]) => [plain, new RegExp(`[${others}]`, "gu")]);
   const read = all.reduce((read, [plain, others]) =>
     read.replace(others, (own) => known?.has(own) || known && !known.has(plain) && plain === "—" ? own : plain), text);
   return inCapitals(text) ? inLowerCase(read) : read;
 }
 
 // Text wholly in capitals, as `tokenizer/capitals.py` has it.
-const ABBREVIATION = 4;  // letters that it has at most
 export function inCapitals(text) {
   const words = text.match(/\p{Lu}[\p{Lu}\p{M}'’-]*\p{Lu}/gu) ?? [], longest = Math.max(0, ...words.map((one) => one.length));
-  const isSaid = longest === ABBREVIATION && (words.length > 1 || /[!?]/.test(text));
-  return (longest > ABBREVIATION || isSaid) && !/\p{Ll}/u.test(text);
+  const isSaid = longest === ABBREVIATION_LETTERS && (words.length > 1 || /[!?]/.test(text));
+  return (longest > ABBREVIATION_LETTERS || isSaid) && !/\p{Ll}/u.test(text);
 }
 const inLowerCase = (text) => text.toLowerCase().replace(/(?<![\p{L}\p{N}_'’])i(?![\p{L}\p{N}_])/gu, "I")
   .replace(/(^|[.!?…]\s+)([^\p{L}\p{N}]*)(\p{Ll})/gu, (_, before, marks, first) => before + marks + first.toUpperCase());

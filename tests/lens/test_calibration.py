@@ -15,7 +15,6 @@ from scipy.special import logit
 from seq2see.errors import UserError
 from seq2see.lens import Trace, with_calibration
 from seq2see.lens.calibration import (
-    FLOOR,
     WAYS,
     Bin,
     Calibration,
@@ -28,6 +27,7 @@ from seq2see.lens.calibration import (
 )
 from seq2see.lens.intervals import Estimate
 from seq2see.lens.probabilities import TEMPERATURES, log_sums
+from seq2see.rules import SMOOTHING_FLOOR
 
 # N steps, V vocabulary
 
@@ -51,12 +51,12 @@ def test_a_smoothed_and_flattened_distribution_comes_back(temperature: float) ->
 
 
 def test_a_token_with_less_than_smoothing_gave_stays_possible() -> None:
-    """At a FLOOR of what the model said: all of them together get no more than that share of the smoothing."""
+    """At a floor of what the model said: all of them together get no more than that share of the smoothing."""
     raw_V = np.full(1000, 0.05 / 1000)  # half of what smoothing gave each
     raw_V[0] = 1 - raw_V[1:].sum()
     found_V = np.exp(Calibrator(smoothing=0.1)(np.log(raw_V)[None])[0])
-    assert found_V[1:].min() > 0 and found_V[1:].sum() < 0.1 * FLOOR
-    assert found_V[1:] / found_V[0] == pytest.approx(FLOOR * raw_V[1:] / (raw_V[0] - 0.1 / 1000))
+    assert found_V[1:].min() > 0 and found_V[1:].sum() < 0.1 * SMOOTHING_FLOOR
+    assert found_V[1:] / found_V[0] == pytest.approx(SMOOTHING_FLOOR * raw_V[1:] / (raw_V[0] - 0.1 / 1000))
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0, 0.5), st.floats(0.3, 3), st.floats(0.1, 30), st.booleans())

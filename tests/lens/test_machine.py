@@ -22,10 +22,10 @@ from seq2see.lens import ablate, trace_hypotheses
 from seq2see.lens.feed_forward import feed_forward_sites
 from seq2see.lens.hooks import all_heads, replaced
 from seq2see.lens.machine import machine
-from seq2see.lens.machine_without import LEAST_CHANGE
 from seq2see.lens.means import feed_forward_means, head_means
 from seq2see.lens.teacher_forcing import eval_mode, forced_pass
 from seq2see.pretrained import HOME
+from seq2see.rules import LEAST_CHANGE
 
 SENTENCE = SENTENCES[0]
 TARGET = [7, 9, 8, 11, 30, 2]
