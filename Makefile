@@ -12,12 +12,9 @@
 # cores busy, for many tests wait; OPTIONS of a release, which is --allow-dirty.
 # On Linux without an NVIDIA GPU pip also looks at TORCH_INDEX, which has torch for the CPU, a sixth of the download;
 # TORCH_INDEX= leaves it out.
-PYTHON ?= python3
 JOBS ?= 3
-TORCH_INDEX ?= $(if $(filter Linux,$(shell uname -s)),$(if $(GPU),,https://download.pytorch.org/whl/cpu))
-GPU = $(wildcard /proc/driver/nvidia/version)$(shell command -v nvidia-smi)
 
-BIN := .venv/bin
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 USE := .venv/.installed-use
 DEV := .venv/.installed-dev
 DOCS := .venv/.installed-docs
@@ -26,9 +23,10 @@ SHELL := /bin/bash
 # With it, every process would compile its imports again: the installation leaves them uncompiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-UV := $(or $(shell command -v uv),$(BIN)/uv)
+# Reinstalls when these files change, or where .venv has no Python that runs; the editable install follows the sources.
+INPUTS := pyproject.toml uv.lock $(if $(shell $(BIN)/python -V 2>/dev/null),,FORCE)
 
-.PHONY: demo test test-all check lint types cover bench site release lock
+.PHONY: demo test test-all check lint types cover bench site release lock FORCE
 
 demo: $(USE)
 	$(BIN)/python -m seq2see demo
@@ -62,32 +60,20 @@ site: $(DOCS)
 release: $(DEV)
 	$(BIN)/python -m seq2see.measures.release $(RUN) $(NAME) $(OPTIONS)
 
-# Reinstalls when these files change; the editable install follows the sources.  Everything is checked by the hashes of
-# uv.lock except torch, whose build depends on the machine, and what its CUDA builds bring: pip installs that by its pin.
-define install
-$(UV) sync --quiet --locked --inexact --no-python-downloads --python $(BIN)/python $(1:%=--extra %) \
-	$(shell sed -nE 's/^name = "((torch|triton|nvidia|cuda)[a-z0-9-]*)"$$/--no-install-package \1/p' uv.lock)
-$(BIN)/python -m pip install --no-compile $(TORCH_INDEX:%=--extra-index-url %) -c constraints.txt torch
-touch $@
-endef
+$(USE): $(INPUTS)
+	./install.sh serve fast files
+	touch $@
 
-$(USE): pyproject.toml uv.lock | $(BIN)/python $(UV)
-	$(call install,serve fast files)
+$(DEV): $(INPUTS)
+	./install.sh serve fast files lora tensorboard mcp dev
+	touch $(USE) $@
 
-$(DEV): pyproject.toml uv.lock | $(BIN)/python $(UV)
-	$(call install,serve fast files lora tensorboard mcp dev)
-	touch $(USE)
-
-$(DOCS): pyproject.toml uv.lock | $(BIN)/python $(UV)
-	$(call install,serve fast docs)
+$(DOCS): $(INPUTS)
+	./install.sh serve fast docs
+	touch $@
 
 # After a change of the dependencies, or to renew them: `make lock UPGRADE=--upgrade`.
-lock: | $(BIN)/python $(UV)
-	$(UV) lock $(UPGRADE)
-	$(UV) export --quiet --locked --all-extras --no-emit-project --no-hashes --no-annotate -o constraints.txt
-
-$(BIN)/uv: | $(BIN)/python
-	$(BIN)/python -m pip install --no-compile -c constraints.txt uv
-
-$(BIN)/python:
-	$(PYTHON) -m venv .venv
+lock:
+	./install.sh
+	$(BIN)/uv lock $(UPGRADE)
+	$(BIN)/uv export --quiet --locked --all-extras --no-emit-project --no-hashes --no-annotate -o constraints.txt
