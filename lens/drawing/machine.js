@@ -3,14 +3,13 @@
 
 import { inside } from "./answers.js";
 import { inLanguage, language } from "./languages.js";
-import { layout, rowsFor } from "./machine_layout.js";
+import { wideStage } from "./machine_drawn.js";
 import { listenToMachine } from "./machine_keys.js";
 import { writtenWord } from "./machine_names.js";
-import { carriedPanel, readingPanel } from "./machine_panels.js";
+import { carriedPanel } from "./machine_panels.js";
 import { drawOpen, drawStop } from "./machine_over.js";
 import { isUsed } from "./machine_river.js";
-import { stage } from "./machine_stage.js";
-import { folded, sums } from "./machine_sums.js";
+import { sums } from "./machine_sums.js";
 import { tall } from "./machine_tall.js";
 import { html, paint, stretches } from "./markup.js";
 import { traceOf } from "./state.js";
@@ -108,25 +107,15 @@ function drawStage(box, shown, context) {
   const { trace, f, data, state, step } = shown, { mode } = state.machine;
   if (innerWidth < WIDE) return paint(box, html`<div class="m-tall">${carriedPanel(shown)}${
     data && tall(data, trace, state, context)}</div>`);
-  const rows = rowsFor(trace.record, step), at = layoutFor(box, shown, rows);
-  const isNew = box.followed !== `${step} ${mode} ${Boolean(f)}`;
-  const painted = paint(box, html`<div class="card m-card" style="height:${at.height}px">${stage(shown, at, rows)}${
-    carriedPanel(shown, at)}${readingPanel(shown, at, rows)}</div>`);
+  const isNew = box.followed !== `${step} ${mode} ${Boolean(f)}`, painted = paint(box, wideStage(roomIn(box), shown));
   if (painted && isNew) box.querySelector(".flows")?.classList.add("reveal");
   box.followed = `${step} ${mode} ${Boolean(f)}`;
 }
 
-function layoutFor(box, { trace, f, state }, rows) {
-  const { sizes } = trace, { unfolded = [] } = state.machine;
-  const layers = (side, kind, blocks) => f && !unfolded.includes(side) ? folded(blocks, sizes[kind][0])
-    : Array.from({ length: sizes[kind][0] }, (_, layer) => ({ layer }));
-  const groups = { encoder: layers("encoder", "encoder", f?.read.blocks),
-    decoder: layers("decoder", "cross", f?.blocks) };
+function roomIn(box) {
   const top = box.getBoundingClientRect().top + scrollY;
   const room = top < innerHeight ? innerHeight - top - UNDER : FURTHER;
-  const height = Math.round(Math.max(LEAST, Math.min(MOST, room)));
-  return layout({ width: box.clientWidth, height, groups, heads: [sizes.encoder[1], sizes.cross[1]],
-    source: rows.source.length, inputs: rows.inputs.length, most: rows.most });
+  return { width: box.clientWidth, height: Math.round(Math.max(LEAST, Math.min(MOST, room))) };
 }
 
 // --- what its controls do

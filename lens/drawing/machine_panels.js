@@ -51,7 +51,7 @@ function sumsUp({ trace, data, f }, count) {
     ["over", html`lead over ${runner}`]], f.mode)}<ol>${parts.map(item)}<li><span class="one"><span
     class="soft">all others</span><i></i><span>${signed(rest)}</span></span></li></ol><p class="m-sum"
     data-says="machine-sum"><span>${f.mode === "for" ? html`score of ${word}` : html`lead over ${runner}`} <span
-    class="soft">${f.mode === "for" ? "(logit)" : "(margin)"}</span></span><b>${plain(f.total)}</b></p>`;
+    class="soft">${f.mode === "for" ? "(logit)" : "(margin)"}</span></span> <b>${plain(f.total)}</b></p>`;
 }
 
 export function readingPanel({ trace, data, f }, at, rows) {

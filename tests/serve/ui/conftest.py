@@ -6,11 +6,19 @@ What the page computes and says needs none: it is asked of the same scripts in N
 import base64
 import gzip
 import json
+import os
 import re
-from functools import partial
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from types import SimpleNamespace
 
+import httpx
 import pytest
 from drawn import Drawn
+from filelock import FileLock
 from node import Node
 from serving import running
 
@@ -38,11 +46,41 @@ def server(translator):
 
 
 @pytest.fixture(scope="session")
-def packaged():
-    """The pages of both packaged models."""
-    loaders = {name: partial(Translator.from_pretrained, name) for name in ("everyday", "storybook")}
-    with running(loaders, page=True, run_lessons=False) as made:
-        yield made
+def packaged(tmp_path_factory):
+    """The pages of both packaged models: one server, which the first of the processes that run tests to want it starts
+    and the last one ends."""
+    home = tmp_path_factory.getbasetemp()
+    home = home.parent if "PYTEST_XDIST_WORKER" in os.environ else home
+    users, lock = home / "packaged.json", FileLock(home / "packaged.lock")
+
+    def count(change):
+        with lock:
+            made = json.loads(users.read_text()) if users.is_file() else {"users": 0} | serving(home / "packaged.log")
+            made["users"] += change
+            users.write_text(json.dumps(made))
+            if not made["users"]:
+                os.kill(made["pid"], signal.SIGTERM)
+                users.unlink()
+        return made["url"]
+
+    yield SimpleNamespace(url=count(1))
+    count(-1)
+
+
+def serving(log):
+    """A server of its own process, once it answers; its address and number."""
+    with log.open("w") as out:
+        command = [sys.executable, "-m", "seq2see", "serve", "everyday", "storybook", "--port", "0"]
+        process = subprocess.Popen([*command, "--set", "texts_per_minute=0"], stdin=subprocess.DEVNULL, stderr=out)
+    while not (found := re.search(r"http://127\.0\.0\.1:\d+", log.read_text())) or not is_ready(found[0]):
+        assert process.poll() is None, log.read_text()
+        time.sleep(0.1)
+    return {"url": found[0], "pid": process.pid}
+
+
+def is_ready(url):
+    with suppress(httpx.TransportError):
+        return httpx.get(f"{url}/readyz").is_success
 
 
 @pytest.fixture(scope="session")
@@ -194,6 +232,25 @@ ENGINE = """([start, weights, replay, lessons]) => {
     const answers = await s2s_lesson_drawn.answersTo(module, lesson, visit, "storybook", asked);
     const parts = { lead: module.lead, ...s2s_lesson_drawn.drawn(module, lesson, visit, answers, "light") };
     return Object.entries(parts).map(([name, markup]) => `<div class="${name}">${markup}</div>`).join("");
+  };
+  globalThis.machineDrawn = async (text, machine) => {
+    const look = await asked("look", { text, source: "en", target: "fr", maps: s2s_trace.KINDS });
+    const trace = new s2s_trace.Trace(look.traces[0], look.measured), pending = [], { START } = s2s_state;
+    const state = { ...START, traces: [trace], word: machine.step, machine: { ...START.machine, ...machine } };
+    const context = { state, settings: {}, engine: asked, set() {}, render() {} };
+    Object.assign(context, s2s_loading.loading(context));
+    context.ask = (...given) => { const answer = asked(...given); pending.push(answer); return answer; };
+    const draw = () => {
+      const { step, mode, open, stop } = state.machine, question = { tool: "machine", step, head_seconds: 600 };
+      const data = s2s_answers.inside(context, trace, question), f = data && s2s_machine_sums.sums(data, mode);
+      const shown = { trace, data, f, step, state, theme: "light", error: null };
+      return { trace: look.traces[0], page: String(s2s_machine_drawn.wideStage({ width: 1416, height: 760 }, shown)),
+        opened: data && open ? String(s2s_machine_inside.insideBlock(open, data, trace, state, context)) : "",
+        stop: data && stop !== null ? String(s2s_machine_tour.stops(data, trace, state)[stop].said) : "" };
+    };
+    let drawn = draw();
+    while (pending.length) { await Promise.all(pending.splice(0)); await null; drawn = draw(); }
+    return drawn;
   };
 }"""
 

@@ -1,11 +1,14 @@
 """The explorer as a visitor meets it, on the packaged models: each state of the page, driven in a browser."""
 
 import re
+from functools import partial
 from itertools import product
 
 import pytest
 from accessibility import violations
+from serving import running
 
+from seq2see import Translator
 from .conftest import CAT, EVERYWHERE, settled, type_in
 
 
@@ -846,8 +849,13 @@ def test_the_best_translation_alone_has_a_chance_and_the_others_odds_against_it(
 # --- what is asked about an older text
 
 
-def test_a_newer_text_aborts_all_that_was_asked_about_the_older_one(tab, packaged):
+def test_a_newer_text_aborts_all_that_was_asked_about_the_older_one(open_tab):
     """Which the server would compute for nobody."""
+    with running({"storybook": partial(Translator.from_pretrained, "storybook", engine="torch")}, page=True) as alone:
+        aborts(open_tab(alone.url), alone)
+
+
+def aborts(tab, server):
     lost = []
     tab.on("requestfailed", lambda request: lost.append(request.post_data_json))
     long = " ".join(["The old teacher told the children that the boat was lost near the bridge"] * 5)
@@ -856,4 +864,4 @@ def test_a_newer_text_aborts_all_that_was_asked_about_the_older_one(tab, package
     type_in(tab, "Where is the station?")
     settled(tab)
     assert [one for one in lost if one.get("evidence")], lost
-    assert packaged.service._looks._present == []
+    assert server.service._looks._present == []

@@ -2,7 +2,8 @@
 what is pointed at, its `data-tell`), and decided by `independent_machine.py` from its plain reading.
 
 They are read for several words of each sentence, counted for the word and for the word over the runner-up, with every
-block opened and at every stop of the way through, on the server's page and on the page with the model inside.
+block opened and at every stop of the way through: of storybook as the scripts draw them in Node, and on the server's
+page and the page with the model inside.
 """
 
 import math
@@ -11,6 +12,7 @@ from functools import cached_property
 from urllib.parse import urlencode
 
 import pytest
+from drawn import Drawn
 from independent import Network
 from independent_machine import Machine
 
@@ -18,7 +20,7 @@ from seq2see.pretrained import HOME
 from .conftest import CAT
 from .test_truth import within
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 LANGUAGES = {"en": "English", "fr": "French", "de": "German", "es": "Spanish"}
 DRAWN = 30  # tokens of a side
 SLOTS = {"N": r"([+−]?[\d,]+(?:\.\d+)?)", "D": r"(\d+)", "X": "(.+?)"}  # a figure, a count, a name
@@ -26,7 +28,7 @@ READ = """(home) => [...home.querySelectorAll("[data-says], [data-tell]")].map((
   const made = document.createElement("div");
   made.innerHTML = one.dataset.tell ?? "";
   const [kind, text] = "tell" in one.dataset ? [one.dataset.kind, made.textContent] : [one.dataset.says, one.innerText];
-  return [kind.replace("machine-", ""), text.replace(/\\s+/g, " ").trim()];
+  return [kind, text.replace(/\\s+/g, " ").trim()];
 })"""
 CASES = {
     "cat": ("storybook", "fr", CAT, (11, 3, 16)),
@@ -36,7 +38,7 @@ CASES = {
     "several": ("everyday", "de", "The otorhinolaryngologist is here.", (2, 3)),
     "spanish": ("everyday", "es", "We walked along the beach.", (2, 5)),
 }
-SHORT = ("cat",)
+STORIES = [name for name, (model, *_) in CASES.items() if model == "storybook"]
 
 
 def number(said):
@@ -501,7 +503,67 @@ TRANSLATION = """() => {
 
 
 class Reader:
-    """A page of the machine: reads and decides what it says."""
+    """Reads and decides what the machine says, as its scripts draw it in Node."""
+
+    def __init__(self, node, net, to, text):
+        self.node, self.net, self.to, self.text, self.met, self.wrong = node, net, to, text, {}, []
+        record = self.draw(step=1, mode="for")["trace"]
+        self.source, self.target = net.source_ids(text), net.target_ids(record["target_text"], to)
+        assert self.target == record["target_ids"]
+
+    def draw(self, **machine):
+        self.machine = machine
+        self.drawn = self.node.evaluate("([text, machine]) => machineDrawn(text, machine)", [self.text, machine])
+        return self.drawn
+
+    def steps(self, steps):
+        """Each of these, for the word and for it over the runner-up."""
+        for step in steps:
+            sentences = Sentences(self.net, self.to, self.source, self.target, step)
+            for mode in ("for", "over"):
+                self.draw(step=step, mode=mode)
+                sentences.count(mode)
+                yield sentences
+
+    def said(self, part):
+        """(kind, sentence) of each in a part of the page."""
+        for one in Drawn.of(self.drawn[part]).locator("[data-says], [data-tell]").all():
+            if told := one.get_attribute("data-tell"):
+                yield one.get_attribute("data-kind"), Drawn.of(told).inner_text()
+            else:
+                yield one.get_attribute("data-says"), one.inner_text()
+
+    def read(self, sentences, part="page"):
+        """A sentence that cannot be read is one that nobody checked."""
+        sentences.tried = "not switched off here" not in dict(self.said("page"))["machine-carried"]
+        for name, said in self.said(part):
+            kind = name.replace("machine-", "")
+            self.met[kind] = self.met.get(kind, 0) + 1
+            try:
+                is_true, why = getattr(sentences, f"say_{kind.replace('-', '_')}")(said), ""
+            except Exception as error:
+                is_true, why = False, repr(error)
+            if not is_true:
+                self.wrong.append(f"{sentences.goal}: {kind}: {said} {why}")
+
+    def read_blocks(self, sentences):
+        """What each block says when it is opened."""
+        gates = Drawn.of(self.drawn["page"]).locator(".m-gate[data-do=machine_open]").all()
+        for address in [*dict.fromkeys(one.get_attribute("data-value") for one in gates), "lens"]:
+            kind, _, layer = address.partition(".")
+            self.draw(**self.machine | {"open": {"kind": kind, "layer": int(layer or 0), "head": None}})
+            sentences.opened = kind, int(layer or 0)
+            self.read(sentences, "opened")
+
+    def read_stops(self, sentences):
+        """What each stop of a word's way says."""
+        for sentences.stop in range(8):
+            self.draw(**self.machine | {"stop": sentences.stop})
+            self.read(sentences, "stop")
+
+
+class BrowserReader(Reader):
+    """The same on a page in a browser."""
 
     def __init__(self, tab, net, to, text):
         self.tab, self.net, self.to, self.met, self.wrong = tab, net, to, {}, []
@@ -526,17 +588,8 @@ class Reader:
         self.tab.wait_for_function("""(step) => document.querySelector(`[data-do=machine_word][data-value="${step}"]`)
             ?.ariaPressed === "true" && document.querySelector(".other [data-says=machine-carried]")""", arg=step)
 
-    def read(self, sentences, within=".other"):
-        """A sentence that cannot be read is one that nobody checked."""
-        sentences.tried = "not switched off here" not in self.tab.locator("[data-says=machine-carried]").inner_text()
-        for kind, said in self.tab.locator(within).evaluate(READ):
-            self.met[kind] = self.met.get(kind, 0) + 1
-            try:
-                is_true, why = getattr(sentences, f"say_{kind.replace('-', '_')}")(said), ""
-            except Exception as error:
-                is_true, why = False, repr(error)
-            if not is_true:
-                self.wrong.append(f"{sentences.goal}: {kind}: {said} {why}")
+    def said(self, part):
+        return self.tab.locator({"page": ".other", "opened": ".opened", "stop": ".m-stop"}[part]).evaluate(READ)
 
     def read_blocks(self, sentences):
         """What each block says when it is opened."""
@@ -547,11 +600,11 @@ class Reader:
             self.tab.locator(".opened").wait_for()
             kind, _, layer = address.partition(".")
             sentences.opened = kind, int(layer or 0)
-            self.read(sentences, ".opened")
+            self.read(sentences, "opened")
             if kind == "choose":
                 self.tab.locator("[data-k=machine-lens]").click()
                 self.tab.locator("[data-says=machine-lens]").wait_for()
-                self.read(sentences, ".opened")
+                self.read(sentences, "opened")
             self.tab.locator("[data-k=machine-close]").click()
             self.tab.locator(".opened").wait_for(state="detached")
 
@@ -560,7 +613,7 @@ class Reader:
         self.tab.locator("[data-do=machine_follow]").click()
         for sentences.stop in range(8):
             self.tab.locator(".m-stop", has_text=f"{sentences.stop + 1} of 8").wait_for()
-            self.read(sentences, ".m-stop")
+            self.read(sentences, "stop")
             self.tab.locator(".m-stop .chip.solid").click()
 
 
@@ -569,22 +622,35 @@ def networks():
     return {name: Network(HOME / name) for name in ("storybook", "everyday")}
 
 
+def node_and(*in_every_run, more=()):
+    """Where a case is read: in Node those of storybook, and on the server's page these, and in long runs all."""
+    def marks(name):
+        return [pytest.mark.browser] if name in in_every_run else [pytest.mark.browser, pytest.mark.long]
+
+    names = dict.fromkeys([*in_every_run, *more])
+    return pytest.mark.parametrize(("place", "name"), [
+        *(("node", name) for name in names if name in STORIES),
+        *(pytest.param("server", name, marks=marks(name)) for name in names)])
+
+
 @pytest.fixture
-def reader(open_tab, networks, request):
-    """Of a case, on the server's page or on the page with the model inside."""
-    def opened(name, *, inside=False):
+def reader(networks, request):
+    """Of a case, in Node, on the server's page or on the page with the model inside."""
+    def opened(place, name):
         model, to, text, _ = CASES[name]
-        asked = {"text": text, "from": "en", "to": to} | ({} if inside else {"model": model})
-        home = request.getfixturevalue("file") if inside else f"{request.getfixturevalue('packaged').url}/"
-        return Reader(open_tab(f"{home}?{urlencode(asked)}#machine", offline=inside), networks[model], to, text)
+        if place == "node":
+            return Reader(request.getfixturevalue("storybook_in_node"), networks[model], to, text)
+        asked = {"text": text, "from": "en", "to": to} | ({} if place == "file" else {"model": model})
+        home = request.getfixturevalue("file") if place == "file" else f"{request.getfixturevalue('packaged').url}/"
+        tab = request.getfixturevalue("open_tab")(f"{home}?{urlencode(asked)}#machine", offline=place == "file")
+        return BrowserReader(tab, networks[model], to, text)
 
     return opened
 
 
-@pytest.mark.parametrize("name", [
-    name if name in SHORT else pytest.param(name, marks=pytest.mark.long) for name in CASES])
-def test_every_sentence_of_the_machine_is_true(reader, name):
-    page = reader(name)
+@node_and("cat", more=CASES)
+def test_every_sentence_of_the_machine_is_true(reader, place, name):
+    page = reader(place, name)
     for sentences in page.steps(CASES[name][3]):
         page.read(sentences)
     assert not page.wrong, "\n".join(page.wrong)
@@ -593,19 +659,20 @@ def test_every_sentence_of_the_machine_is_true(reader, name):
 
 
 def test_a_grey_curve_is_attention_over_a_tenth_and_as_dark_as_it_is_large(reader):
-    page = reader("cat")
+    page = reader("node", "cat")
     sentences = next(page.steps((11,)))
-    assert "grey: attention over 10%" in page.tab.locator(".m-reading").inner_text()
+    drawn = Drawn.of(page.drawn["page"])
+    assert "grey: attention over 10%" in drawn.locator(".m-reading").inner_text()
     shares = [(maps.mean(0) - maps.mean(0).diag().diag()).flatten() for (kind, _), maps in sentences.maps.items()
               if kind == "encoder"]
-    drawn = page.tab.locator(".m-looks path").evaluate_all("all => all.map((one) => +one.getAttribute('opacity'))")
+    opacities = [float(one.get_attribute("opacity")) for one in drawn.locator(".m-looks path").all()]
     wanted = sorted(0.12 + 0.8 * float(one) for layer in shares for one in layer if one >= 0.1)
-    assert sorted(drawn) == pytest.approx(wanted, abs=0.006) and len(wanted) > 20
+    assert sorted(opacities) == pytest.approx(wanted, abs=0.006) and len(wanted) > 20
 
 
-@pytest.mark.parametrize("name", ["cat", pytest.param("several", marks=pytest.mark.long)])
-def test_every_sentence_inside_a_block_is_true(reader, name):
-    page = reader(name)
+@node_and(more=["cat", "several"])
+def test_every_sentence_inside_a_block_is_true(reader, place, name):
+    page = reader(place, name)
     for sentences in page.steps(CASES[name][3][:1]):
         page.read_blocks(sentences)
     assert not page.wrong, "\n".join(page.wrong)
@@ -613,18 +680,19 @@ def test_every_sentence_inside_a_block_is_true(reader, name):
     assert (seen | ({"steers", "steered"} if name == "cat" else set())) <= set(page.met), page.met
 
 
-@pytest.mark.parametrize("name", ["cat", pytest.param("spanish", marks=pytest.mark.long)])
-def test_every_stop_of_a_words_way_says_what_is_true(reader, name):
-    page = reader(name)
+@node_and(more=["cat", "spanish"])
+def test_every_stop_of_a_words_way_says_what_is_true(reader, place, name):
+    page = reader(place, name)
     for sentences in page.steps(CASES[name][3]):
         page.read_stops(sentences)
     assert not page.wrong, "\n".join(page.wrong)
     assert page.met["tour"] >= 8 * len(CASES[name][3])
 
 
+@pytest.mark.browser
 @pytest.mark.long
 def test_every_sentence_of_a_page_with_the_model_inside_is_true(reader):
-    page = reader("cat", inside=True)
+    page = reader("file", "cat")
     for sentences in page.steps(CASES["cat"][3][:1]):
         page.read(sentences)
         page.read_blocks(sentences)
