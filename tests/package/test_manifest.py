@@ -5,7 +5,7 @@ import json
 import pytest
 
 from seq2see.errors import UserError
-from seq2see.manifest import _checksum_of, check_manifest, write_manifest
+from seq2see.manifest import _checksum_of, check_manifest, refresh_manifest, write_manifest
 
 
 @pytest.fixture
@@ -40,6 +40,17 @@ def test_any_flip_or_cut_is_refused_by_name(folder, name, said):
                 check_manifest(folder)
     (folder / name).write_bytes(whole)
     check_manifest(folder)
+
+
+def test_what_is_written_later_is_listed_anew_and_nothing_else(folder):
+    for name in ("config.json", "model.safetensors", "README.md"):
+        (folder / name).write_text("newer")
+    refresh_manifest(folder, ["config.json", "README.md"])
+    with pytest.raises(UserError, match=r"model\.safetensors is damaged"):
+        check_manifest(folder)
+    refresh_manifest(folder, ["model.safetensors"])
+    check_manifest(folder)
+    assert "README.md" not in json.loads((folder / "manifest.json").read_text())["sha256"]
 
 
 def test_a_file_that_is_missing_is_refused(folder):

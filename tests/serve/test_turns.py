@@ -3,10 +3,11 @@
 import asyncio
 import threading
 import time
+from functools import partial
 
 import pytest
 
-from seq2see.lens.pausing import Stopped, pause
+from seq2see.lens.pausing import Stopped, pause, pausing
 from seq2see.serve import turns as turns_module
 from seq2see.serve.api_errors import APIError
 from seq2see.serve.turns import Turns
@@ -123,6 +124,16 @@ async def test_an_error_reaches_the_caller_and_the_next_goes_on(turns):
     with pytest.raises(ValueError, match="told"):
         await turns.run("a", work)
     assert await take_turns(turns, "b", 1) == "b"
+
+
+def test_passes_call_what_the_innermost_block_says_and_nothing_outside():
+    calls = []
+    with pausing(partial(calls.append, "outer")):
+        with pausing(partial(calls.append, "inner")):
+            pause()
+        pause()
+    pause()
+    assert calls == ["inner", "outer"]
 
 
 async def test_closing_stops_all(turns):

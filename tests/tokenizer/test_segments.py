@@ -22,6 +22,8 @@ TEXTS = st.text(st.sampled_from("aBC .!?-*1):{}\n\r\t\u00a0\u202f\u3000,;é\u030
 def test_nothing_is_lost(text, language, together, protection):
     cut = cut_sentences(text, language=language, together=together, protection=protection)
     assert cut.join(cut.segments) == text
+    places = zip(cut.starts(cut.segments), cut.segments, strict=True)
+    assert all(text.startswith(segment, start) for start, segment in places)
     assert all(segment and segment == segment.strip() for segment in cut.segments)
     assert not any(regex.search(r"[\n\r\u2028]", segment) for segment in cut.segments)
 
