@@ -28,6 +28,14 @@ def test_nothing_is_lost(text, language, together, protection):
     assert not any(regex.search(r"[\n\r\u2028]", segment) for segment in cut.segments)
 
 
+def test_a_segment_that_is_cut_further_stays_in_its_place():
+    cut = Cut(("* a b", "c d -"), ("<", " | ", ">"))
+    for inner, index in ((Cut(("c", "d"), ("", " ", " -")), 1), (Cut(("a", "b"), ("* ", " ", "")), 0)):
+        cut = cut.replaced(index, inner)
+        assert cut.join(cut.segments) == "<* a b | c d ->"
+    assert cut == Cut(("a", "b", "c", "d"), ("<* ", " ", " | ", " ", " ->"))
+
+
 @pytest.mark.parametrize("space", "\u00a0\u202f\u3000")
 def test_any_space_may_stand_before_a_full_stop(space):
     text = f"It has vitamin C{space}. He ran{space}! Why?"

@@ -43,6 +43,7 @@ def test_no_sentence_ends_in_a_term():
 def test_a_case_of_its_own_comes_first():
     both = Glossary.of({"apple": "pomme", "Apple": "Apple"})
     assert [target for _, target in both.found("Apple, apple")] == ["Apple", "pomme"]
+    assert [target for _, target in both.found("APPLE", capitals=True)] == ["pomme"], "there the first"
 
 
 def test_an_empty_glossary_has_no_terms():
