@@ -259,8 +259,7 @@ export function followMap(box, state) {
   const at = map.rows.findIndex((one) => one.pieces.includes(looking(state)));
   let column = hover?.column ?? -1;
   if (hover?.side && hover.side === { cross: "source", decoder: "target" }[state.head.kind]) {
-    const isPointedAt = (one) => one.word !== null && one.word === trace.unitAt(hover.side, hover.piece)?.word;
-    column = map.columns.findIndex(isPointedAt);
+    column = trace.columnOf(map, hover.side, hover.piece);
   }
   const rows = grid.querySelectorAll("[data-row]"), shown = map.at[Math.max(0, at)];
   rows.forEach((row, i) => row.classList.toggle("sel", i === at));

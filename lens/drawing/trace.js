@@ -118,6 +118,11 @@ export class Trace {
   isTag(unit) { return unit.special && unit.pieces[0] < this.record.given; }
   words(side) { return this.units(side, "words").filter((one) => one.word !== null); }
   unitAt(side, piece, unit = "words") { return this.units(side, unit).find((one) => one.pieces.includes(piece)); }
+  // The first column of a map that belongs to the word of a token; -1 if there is none.
+  columnOf(map, side, piece) {
+    const word = this.unitAt(side, piece)?.word;
+    return map.columns.findIndex((one) => one.word !== null && one.word === word);
+  }
   get written() { return this.rows("cross", "words"); }
 
   // --- maps

@@ -1,0 +1,24 @@
+"""What the page computes from a trace before it draws anything: its modules in Node."""
+
+import pytest
+from node import Node
+
+from seq2see.lens.explorer import trace_record
+
+
+@pytest.fixture(scope="module")
+def node(trace):
+    with Node("trace") as node:
+        node.evaluate("(record) => { globalThis.trace = new s2s_trace.Trace(record); }", trace_record(trace))
+        yield node
+
+
+@pytest.mark.parametrize("unit", ["words", "tokens"])
+def test_the_column_that_is_pointed_at_is_of_the_word_pointed_at(node, trace, unit):
+    """Of which tokens, whose numbers are others than those of words, may be several."""
+    assert any(piece != token.word for piece, token in enumerate(trace.source) if token.word is not None)
+    found = node.evaluate("""(unit) => {
+      const map = trace.map({ kind: "cross", layer: 0, head: 0 }, { unit });
+      return trace.record.source.map((_, piece) => map.columns[trace.columnOf(map, "source", piece)]?.word ?? null);
+    }""", unit)
+    assert found == [token.word for token in trace.source]
