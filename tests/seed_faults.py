@@ -23,7 +23,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 1200  # seconds for the tests of a fault
-PYTEST = ("-p", "no:randomly", "-p", "no:cacheprovider", "--tb=no", "--no-showlocals", "-o", f"session_timeout={LIMIT}")
+PYTEST = ("-p", "no:randomly", "-p", "no:cacheprovider", "--tb=no", "--no-showlocals", "-o", "timeout=150",
+          "-o", f"session_timeout={LIMIT}")
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::\w+)*(?:\[.*?\](?= - |$))?)(?: - (.*))?$", re.MULTILINE)
 WITH_BROWSER = "not docs and not long"  # these tiers too, for faults in JavaScript
 JAVASCRIPT = re.compile(r"^(?:export )?(?:default )?(?:async )?(?:function\*?|const|let|class) +(\w+)", re.MULTILINE)

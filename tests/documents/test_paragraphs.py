@@ -151,6 +151,8 @@ CASES = [
     ("docx", w("The ") + COMMENT.format(w("red") + w(" boat", BOLD)) + w(" left"),
      ['The <span id="0"><span id="1">red</span> boat</span> left'], None, None),
     ("docx", w("The ") + MARK.format("") + w("boat"), ['The <img id="0"><img id="1">boat'], None, None),
+    ("docx", w("The") + MARK.format(w(" red ")) + w("boat"), ['The <span id="0">red</span> boat'],
+     ['Le bateau <span id="0">rouge</span>'], w("Le bateau ") + MARK.format(w("rouge"))),
     ("docx", MARK.format(w("The boat")), ["The boat"], ["Le bateau"], MARK.format(w("Le bateau"))),
     # Fields: a page's number is kept, a link's text is translated, an instruction never.
     ("docx", w("Page ") + field("PAGE", w("7")) + w(" of it"), ['Page <img id="0"> of it'], ['La <img id="0">e page'],

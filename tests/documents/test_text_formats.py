@@ -231,6 +231,11 @@ def test_markdown_says_what_was_meant(source, change, expected):
     assert written(read("a.md", source), meant) == expected
 
 
+@pytest.mark.parametrize("source", ["a _ b_ c", "a _b _ c", "a * b* c", "a *b * c"])
+def test_a_sign_with_a_space_on_its_inner_side_is_text(source):
+    assert texts(read("a.md", source)) == [source]
+
+
 @pytest.mark.parametrize(("source", "elements"), [
     ("Pay $5 and run `a$b` now.", ["`a$b`"]), ("It costs $5 `a` $b and `c$d`.", ["`a`", "`c$d`"]),
     ("use {{ and `b}}` here", ["`b}}`"]), ("a \\( and `x\\)` b", ["`x\\)`"]),
