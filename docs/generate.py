@@ -97,7 +97,8 @@ def routes() -> str:
     ))]  # fmt: skip
     for name, schema in sorted(document["components"]["schemas"].items()):
         required = schema.get("required", ())
-        parts += [f"## {name}", textwrap.fill(" ".join(schema.get("description", "").split()), 120)]
+        before_fields = schema.get("description", "").partition("\n\n- ")[0]
+        parts += [f"## {name}", textwrap.fill(" ".join(before_fields.split()), 120)]
         parts += [table("field | type | what it is", (
             (f"`{field}`{' (required)' if field in required else ''}", type_of(one), one.get("description", ""))
             for field, one in schema.get("properties", {}).items()

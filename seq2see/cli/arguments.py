@@ -21,6 +21,13 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"seq2see: error: {' '.join(message.split())} (see {self.prog} --help)\n")
 
 
+def no_option(text: str) -> str:
+    """Refuses the next option where a value is missing, for argparse's `type=`: newer Pythons take it for a value."""
+    if text.startswith("--"):
+        raise argparse.ArgumentTypeError(f"a value is missing before {text}")
+    return text
+
+
 def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
     """A parser of whole numbers from `low` up to `high`, for argparse's `type=`."""
     wanted = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"

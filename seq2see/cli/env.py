@@ -10,7 +10,7 @@ from pathlib import Path
 import seq2see
 
 PACKAGES = (
-    *("torch", "transformers", "tokenizers", "datasets", "accelerate", "safetensors", "huggingface_hub", "sacrebleu"),
+    *("transformers", "tokenizers", "datasets", "accelerate", "safetensors", "huggingface_hub", "sacrebleu"),
     *("sacremoses", "numpy", "gradio", "fastapi", "uvicorn", "pydantic", "ctranslate2", "peft", "ray", "mcp"),
     *("matplotlib", "tensorboard"),
 )
@@ -37,12 +37,13 @@ def installed_version(package: str) -> str:
 
 
 def torch_facts() -> dict[str, str]:
-    """CPU, threads and GPU as torch sees them, or why torch cannot be imported."""
+    """The build of torch, and CPU, threads and GPU as it sees them, or why it cannot be imported."""
     cores = f"{os.cpu_count()} cores"
     try:
         import torch
     except (ImportError, OSError) as error:  # OSError: a shared library is missing or broken
-        return {"cpu": cores, "gpu": f"unknown, torch cannot be imported: {error}"}
+        gpu = f"unknown, torch cannot be imported: {error}"
+        return {"cpu": cores, "gpu": gpu, "torch": installed_version("torch")}
     gpu = "none"
     if torch.cuda.is_available():
         card = torch.cuda.get_device_properties(0)
@@ -50,4 +51,4 @@ def torch_facts() -> dict[str, str]:
         gpu = f"{torch.cuda.device_count()} x {card.name}, {gibibytes:.0f} GiB, CUDA {torch.version.cuda}"
     elif torch.backends.mps.is_available():
         gpu = "Apple MPS"
-    return {"cpu": f"{cores}, torch uses {torch.get_num_threads()} threads", "gpu": gpu}
+    return {"cpu": f"{cores}, torch uses {torch.get_num_threads()} threads", "gpu": gpu, "torch": torch.__version__}

@@ -20,6 +20,7 @@ from seq2see.cli.arguments import (
     add_verb,
     model_name,
     names,
+    no_option,
     whole_number,
 )
 from seq2see.errors import nearest
@@ -259,7 +260,7 @@ def add_translate(verbs: Verbs) -> None:
 
 
 def add_ray(verb: Parser) -> None:
-    verb.add_argument("--ray", nargs=3, metavar=("ADDRESS", "INPUT", "OUTPUT"),
+    verb.add_argument("--ray", nargs=3, type=no_option, metavar=("ADDRESS", "INPUT", "OUTPUT"),
                       help="translate all files of the folder INPUT into the folder OUTPUT, on all machines of a Ray"
                            " cluster. ADDRESS: HOST:6379, or auto for the cluster of this machine. All machines must"
                            " share both folders. To continue after an interruption, run the same command again")
@@ -367,7 +368,7 @@ def add_circuit(verbs: Verbs) -> None:
     verb.add_argument("run", metavar="RUN", type=model_name, help=ANY_MODEL)
     verb.add_argument("sentence", metavar="SENTENCE", help="first sentence (A), whose difference the circuit keeps")
     verb.add_argument("other", metavar="OTHER", help="second sentence (B), which gives the outputs of corrupted parts")
-    verb.add_argument("--translations", metavar=("FIRST", "SECOND"), nargs=2,
+    verb.add_argument("--translations", metavar=("FIRST", "SECOND"), nargs=2, type=no_option,
                       help="translations of the two sentences, compared at the first token that differs (the model's"
                            " own)")
     verb.add_argument("--share", type=float, default=0.9, metavar="X",
