@@ -8,7 +8,7 @@ import pytest
 from seq2see.storybook import StoryPair, generate
 from seq2see.storybook.clauses import clause, conjoined, name, noun_phrase
 from seq2see.storybook.lexicon import NOUNS, adjectives
-from seq2see.storybook.morphology import elide
+from seq2see.storybook.morphology import elide, french_plural
 from seq2see.storybook.phrases import compose
 from seq2see.storybook.splits import split_of_combination
 from seq2see.storybook.verbs import VERBS
@@ -40,6 +40,20 @@ def test_sentences_are_written_as_sentences(pairs):
             assert not any(bad in text for bad in (" .", " ,", "' ", "..", ".,", *"@~%^$"))
         assert pair.target.endswith((" ?", " !", ".")) and not pair.source.endswith((" ?", " !"))
         assert 3 <= len(words(pair.source)) <= 40 and 3 <= len(words(pair.target, "fr")) <= 40
+
+
+def test_i_has_no_verb_of_the_third_person(pairs):
+    wrong = re.compile(r"\bI (?:doesn't|is|(?:often |never |always )?(?!was\b|always\b)\w*[^s]s)\b")
+    assert not [pair.source for pair in pairs if wrong.search(pair.source)]
+    assert any("I don't" in pair.source for pair in pairs)
+
+
+def test_of_no_noun_opposites_are_said(pairs):
+    opposites = [("big", "small"), ("old", "young"), ("happy", "sad"), ("clean", "dirty"), ("full", "empty")]
+    for pair in pairs:
+        for kind, one, noun, *_ in pair.combinations:
+            others = [other for both in opposites if one in both for other in both if other != one]
+            assert not any((kind, other, noun) in pair.combinations for other in others), pair.source
 
 
 def test_held_out_combinations_are_not_in_training_and_every_test_sentence_has_one(stories):
@@ -81,6 +95,11 @@ def test_a_list_is_masculine_unless_all_in_it_are_feminine():
     for first, second, gender in (("dog", "cat", "m"), ("dog", "hen", "m"), ("hen", "dog", "m"), ("hen", "goat", "f")):
         listed = conjoined([noun_phrase(NOUNS[noun]) for noun in (first, second)])
         assert (listed.gender, listed.plural) == (gender, True), (first, second)
+
+
+@pytest.mark.parametrize("noun", ["ours", "prix", "nez"])
+def test_a_french_noun_in_s_x_or_z_is_its_own_plural(noun):
+    assert french_plural(noun) == noun
 
 
 def test_only_before_il_and_ils_does_si_elide():
