@@ -1,4 +1,4 @@
-"""Is the network in the browser the network, and is it fast?  `lens/drawing/network.js` beside PyTorch.
+"""Is the network in the browser the network, and is it fast?  `webpage/model/network.js` beside PyTorch.
 
     python benchmarks/browser.py             1,000 sentences with storybook and 300 with everyday, in headless Chromium
     python benchmarks/browser.py --quick     20 and 8 sentences

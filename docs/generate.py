@@ -169,7 +169,7 @@ def lens_names() -> str:
     return "\n\n".join(f"### {title}\n\n{summaries('seq2see.lens', names)}" for title, names in sorted_in.items())
 
 
-NETWORK = "lens/drawing/network.js"
+NETWORK = "webpage/model/network.js"
 # Of the network: a title, a sentence, the Python (file: names) and the JavaScript (names in NETWORK) of the same part.
 PIECES: tuple[tuple[str, str, dict[str, tuple[str, ...]], tuple[str, ...]], ...] = (
     ("Embedding and positions", "A token's vector is scaled. Then sines and cosines of its position are added to it.",

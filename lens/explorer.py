@@ -1,6 +1,6 @@
 """A trace for the explorer: one JSON object, and one self-contained HTML page.
 
-The page in a file and the served page are the same explorer, in `drawing/`; the page in a file needs no server.
+The page in a file and the served page are the same explorer, in `webpage/`; the page in a file needs no server.
 `/v1/look` responds with the JSON.  Weights are float16 in base64, and never renormalised or dimmed.  A scale other than
 0 to 1 has numbers on it.
 """
@@ -11,7 +11,9 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import numpy as np
@@ -19,11 +21,11 @@ import numpy as np
 from seq2see.errors import UserError
 from seq2see.rules import RULES
 from ..tokenizer.words import TokenSpan, Word
+from ..webpage.palette import COLOURS, HEADS, RAMPS, css_variables
 from .by_words import units
 from .files import NEEDED, plain
 from .kinds import KINDS, Kind, Rows
 from .maps import picture
-from .palette import COLOURS, HEADS, RAMPS, css_variables
 from .probabilities import TEMPERATURES, log_sums
 from .roles import Roles
 from .trace_data import TraceData
@@ -35,7 +37,7 @@ WEIGHTS = (400, 700)
 STYLES = ("explorer", "dock", "machine", "machine_inside", "lesson", "narrow")
 POLICY = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
           "font-src data:")  # of a page that needs nothing from elsewhere
-IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";$', re.MULTILINE)
+IMPORT = re.compile(r'^import \{([^}]*)\} from "\.{1,2}/(?:\w+/)*(\w+)\.js";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)
 
 
@@ -90,7 +92,7 @@ def script() -> str:
 
 
 def bundle(*modules: str) -> str:
-    """The given modules of `drawing/` as one script, which defines `s2s_NAME` for each: an object of its exports.
+    """The given modules of `webpage/` as one script, which defines `s2s_NAME` for each: an object of its exports.
 
     Each keeps its own scope and takes its imports from the modules before it.  `data.js` is not a file but the result
     of `shared_data`.
@@ -125,10 +127,9 @@ def shared_data() -> dict[str, Any]:
 
 def style() -> str:
     """The explorer's CSS, including its two fonts and its colours."""
-    home = files("seq2see.lens").joinpath("drawing")
     faces = "".join(
         f"@font-face {{ font-family: 'Seq2See Sans'; font-weight: {weight}; src: url(data:font/woff2;base64,"
-        f"{base64.b64encode(home.joinpath(f'sans-{weight}.woff2').read_bytes()).decode()}) }}\n" for weight in WEIGHTS)
+        f"{base64.b64encode(_assets()[f'sans-{weight}.woff2'].read_bytes()).decode()}) }}\n" for weight in WEIGHTS)
     pages = " ".join(f"--s2s-{theme}-page: {colours['page']};" for theme, colours in COLOURS.items())  # of the body
     colours = {":root": pages, ".s2s": css_variables("light"), ".s2s[data-theme=dark]": css_variables("dark")}
     rules = (f"{where} {{ {declarations} }}" for where, declarations in colours.items())
@@ -136,8 +137,15 @@ def style() -> str:
 
 
 def asset(name: str) -> str:
-    """The text of a file of `drawing/`."""
-    return files("seq2see.lens").joinpath("drawing", name).read_text(encoding="utf-8")
+    """The text of a file of `webpage/`."""
+    return _assets()[name].read_text(encoding="utf-8")
+
+
+@cache
+def _assets() -> dict[str, Traversable]:
+    """The files of the page's rooms by name, which is unique."""
+    rooms = (room for room in files("seq2see.webpage").iterdir() if room.is_dir())
+    return {file.name: file for room in rooms for file in room.iterdir()}
 
 
 def as_data(value: Any) -> str:

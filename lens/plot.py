@@ -15,9 +15,9 @@ import numpy as np
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
+from ..webpage.palette import COLOURS, RAMPS
 from .kinds import Kind, Rows
 from .maps import Picture, facts, picture
-from .palette import COLOURS, RAMPS
 from .trace_data import TraceData
 from .views import VIEW
 from .wording import printable

@@ -12,9 +12,9 @@ from itertools import groupby
 from typing import Any
 
 from ..tokenizer.words import Word, split_words
+from ..webpage.palette import css_of_both
 from .explorer import POLICY, look_record, trace_record
 from .explorer import page as explorer_page
-from .palette import css_of_both
 from .trace import Trace
 from .two_models import Comparison, compare
 from .wording import printable

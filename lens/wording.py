@@ -16,7 +16,8 @@ ABOUT: dict[Kind, str] = {
 }
 LEFT_OUT = "Source words left out"
 ATTRIBUTED: dict[Kind, str] = {"cross": "Source tokens", "decoder": "Tokens already written"}
-# The tags of languages, as the page has them (drawing/trace.js); the latter two stand beside a source of that language.
+# The tags of languages, as the page has them (webpage/common/trace.js); the latter two stand beside a source of that
+# language.
 TAG = re.compile(r"<2([\w-]+)>|>>(\S+)<<|__([a-z]{2,3})__|([a-z]{2,3}_(?:[A-Z][a-z]{3}|[A-Z]{2}))")
 
 

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from ..lens.hooks import Head
 from ..lens.intervals import Estimate
 from ..lens.kinds import KINDS
-from ..lens.palette import COLOURS
+from ..webpage.palette import COLOURS
 from .figures import layer_name, written
 
 NAMES = ("ink", "soft", "line", "blue", "orange", "green", "purple", "red")

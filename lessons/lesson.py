@@ -8,7 +8,7 @@ fills its placeholders. `l05_many_heads.py` has
     claims(figures) -> {key: [Check]}     what decides each claim: a claim holds if all its checks pass
     exhibits(figures) -> [Table | Panel]  what the page shows: tables, and the panels of a picture (`drawing.py`)
 
-What a reader predicts and moves on the page is `lens/drawing/lesson_many_heads.js`; the record's figures reach it as
+What a reader predicts and moves on the page is `webpage/lessons/lesson_many_heads.js`; the record's figures reach it as
 `lesson.result`.  Placeholders name figures: `{off:.0e}`. `Figures` may have a `look`, the map that "look for yourself"
 opens.  A lesson imports from here what most lessons need.
 """

@@ -19,7 +19,7 @@ class ScriptError(Exception):
 
 
 class Node:
-    """A process that has loaded the bundle of some modules of `drawing/`."""
+    """A process that has loaded the bundle of some modules of `webpage/`."""
 
     def __init__(self, *modules: str) -> None:
         self._process = subprocess.Popen([PROGRAM, Path(__file__).with_suffix(".mjs")], stdin=subprocess.PIPE,

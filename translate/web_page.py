@@ -1,10 +1,9 @@
 """The explorer with a model inside, as one HTML file that opens from disk, offline, without a server.
 
-`seq2see export MODEL --format web` writes it.  The page (`lens/drawing/file.js`) draws itself while the browser still
-reads the rest: the model, gzip in base64, for a worker that runs the network (`lens/drawing/network.js`).  The rest is
-the JSON of `web_model.py`, the numbers of `web_weights.py`, and the replay of the training, if any.  For a model with
-lessons, it includes their record.
-"""
+`seq2see export MODEL --format web` writes it.  The page (`webpage/explorer/file.js`) draws itself while the browser
+still reads the rest: the model, gzip in base64, for a worker that runs the network (`webpage/model/network.js`).  The
+rest is the JSON of `web_model.py`, the numbers of `web_weights.py`, and the replay of the training, if any.  For a
+model with lessons, it includes their record. """
 
 from __future__ import annotations
 

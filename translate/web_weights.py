@@ -1,4 +1,4 @@
-"""The weights of a network for a browser: a manifest and a buffer of numbers, which `lens/drawing/weights.js` decodes.
+"""The weights of a network for a browser: a manifest and a buffer of numbers, which `webpage/model/weights.js` decodes.
 
     {"tensors": [{"name": "model.shared.weight", "shape": [3000, 128], "dtype": "int8", "offset": 0, "scales": 384000},
                  {"name": "model.encoder.layer_norm.bias", "shape": [128], "dtype": "float16", "offset": 396000}, ...]}

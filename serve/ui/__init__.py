@@ -1,4 +1,4 @@
-"""Two pages, offline, in the server's process.  / is the explorer of `lens/drawing` (`document.py`); /ui is Gradio's
+"""Two pages, offline, in the server's process.  / is the explorer of `webpage` (`document.py`); /ui is Gradio's
 (`page.py`), with the explorer in a component and functions for Gradio clients and MCP (`api.py`).  `first.py` chooses
 what they show first.
 

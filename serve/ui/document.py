@@ -6,7 +6,7 @@ from typing import Any
 
 from ...documents.formats import usable_formats
 from ...lens.explorer import as_data, script, style
-from ...lens.palette import css_of_both
+from ...webpage.palette import css_of_both
 from ..service import Service
 from .first import settings_of
 

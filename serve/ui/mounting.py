@@ -9,7 +9,7 @@ from starlette.datastructures import URL
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from ...lens.palette import css_of_both
+from ...webpage.palette import css_of_both
 from ..api_errors import APIError
 from ..request_checks import PAGE
 from ..service import Service

@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pytest
 
-from seq2see.lens import palette
+from seq2see.webpage import palette
 
 SEES = {
     "all": np.eye(3),
@@ -40,8 +40,8 @@ def ramps(theme: str) -> dict[str, list[np.ndarray]]:
 
 
 def test_every_colour_of_the_page_the_lessons_and_the_pictures_stands_in_one_file(root):
-    drawn = [*root.glob("lens/drawing/*.*s"), *root.glob("serve/ui/*.css"), root / "serve/ui/starting.html",
-             *root.glob("lens/*.py"), *root.glob("lessons/*.py")]
+    drawn = [*root.glob("webpage/*/*.*s"), *root.glob("serve/ui/*.css"), root / "serve/ui/starting.html",
+             *root.glob("webpage/*.py"), *root.glob("lens/**/*.py"), *root.glob("lessons/*.py")]
     named = {path.name for path in drawn if re.search(r"#[0-9a-fA-F]{6}\b", path.read_text("utf-8"))}
     assert named == {"palette.py"}
     used = {name for path in drawn for name in re.findall(r"var\(--([\w-]+)\)", path.read_text("utf-8"))}

@@ -1,6 +1,5 @@
-"""The network of `drawing/network.js` is the network: on small random ones, for every option of its searches and every
-hook, JavaScript computes what PyTorch does.  `tests/benchmarks/test_browser.py` has trained ones.
-"""
+"""The network of `webpage/model/network.js` is the network: on small random ones, for every option of its searches and
+every hook, JavaScript computes what PyTorch does.  `tests/benchmarks/test_browser.py` has trained ones. """
 
 import base64
 import json

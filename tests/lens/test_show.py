@@ -3,7 +3,6 @@
 import base64
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +16,9 @@ from seq2see.lens.wording import label, labels
 from seq2see.tokenizer.words import TokenSpan
 
 
-def test_scripts_import_what_is_exported_and_export_what_is_imported():
+def test_scripts_import_what_is_exported_and_export_what_is_imported(root):
     """Else a name is undefined where it is first used, which may be in a menu that nobody opened, or nobody uses it."""
-    scripts = {path.stem: path.read_text("utf-8") for path in Path(drawing.__file__).parent.glob("drawing/*.js")}
+    scripts = {path.stem: path.read_text("utf-8") for path in root.glob("webpage/*/*.js")}
     exported = {(source, name) for source, text in scripts.items() for name in drawing.EXPORT.findall(text)}
     exported |= {("data", name) for name in drawing.shared_data()}
     imported = {(source, one.split(" as ")[0].strip()) for text in scripts.values()

@@ -30,7 +30,7 @@ def seen(uneven_model):
 
 
 def test_what_views_are_called_is_said_once_and_reaches_the_page(root):
-    scripts = "".join(path.read_text("utf-8") for path in root.glob("lens/drawing/*.js"))
+    scripts = "".join(path.read_text("utf-8") for path in root.glob("webpage/*/*.js"))
     for name, view in VIEW.items():
         assert f'"{name}": {{"title": "{view.title}", "summary": "{view.summary}"' in script()
         assert f'"{view.title}"' not in scripts and view.summary not in scripts

@@ -21,8 +21,8 @@ UNIX_ONLY = {
         SIGWINCH alarm getitimer pause pthread_kill pthread_sigmask setitimer siginterrupt sigpending sigwait""",
 }
 NO_MODULES = ["resource", "fcntl", "grp", "pwd", "termios", "tty", "pty", "syslog", "uvloop"]
-FOLDERS = ["seq2see", "configs", "modeling", "tokenizer", "translate", "storybook", "training", "lens", "measures",
-           "lessons", "documents", "serve"]  # fmt: skip
+FOLDERS = ["seq2see", "configs", "modeling", "tokenizer", "translate", "storybook", "training", "lens",
+           "measures", "lessons", "documents", "serve", "webpage"]  # fmt: skip
 FILES = [path.relative_to(ROOT) for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 
 

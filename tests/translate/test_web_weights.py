@@ -15,7 +15,7 @@ def model():
 
 
 def read(manifest, buffer):
-    """The tensors, as `lens/drawing/weights.js` reads them."""
+    """The tensors, as `webpage/model/weights.js` reads them."""
     found = {}
     for one in manifest["tensors"]:
         dtype, size = {"float16": "<f2", "int8": "i1"}[one["dtype"]], int(np.prod(one["shape"]))
