@@ -36,6 +36,8 @@ from typing import Any
 
 from _frame import arguments, centiles, end, show, timed
 
+from seq2see.lens.views import shown_texts
+
 ROOT = Path(__file__).resolve().parent.parent
 LANGUAGES = {"storybook": ["fr"], "everyday": ["fr", "de", "es"]}
 SENTENCES = {"storybook": 1000, "everyday": 300}
@@ -98,13 +100,13 @@ class Subject:
         import torch
         from independent import Network
 
-        from seq2see.lens.explorer import bundle
         from seq2see.modeling.loading import load_checkpoint
         from seq2see.pretrained import packaged_folder
         from seq2see.translate.codec import Seq2SeeCodec
         from seq2see.translate.decoding import GenerationDefaults
         from seq2see.translate.torch_engine import TorchEngine
         from seq2see.translate.web_weights import web_weights
+        from seq2see.webpage.assembly import bundle
 
         torch.set_num_threads(1)
         self.folder = packaged_folder(self.name)
@@ -123,7 +125,7 @@ class Subject:
             "generation": json.loads(self.model.generation_config.to_json_string(use_diff=False)),
             "tokenizer": json.loads((self.folder / "tokenizer.json").read_text(encoding="utf-8")),
         }
-        self.tab.add_script_tag(content=bundle("network", "weights", "tokenizer") + LIBRARY)
+        self.tab.add_script_tag(content=bundle("network", "weights", "tokenizer", views=shown_texts()) + LIBRARY)
 
     def translated(self, sources: Sequence[Sequence[int]], language: str, num_beams: int) -> list[tuple[int, ...]]:
         """PyTorch's translations."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seq2see.errors import UserError
+from seq2see.streams import printable
 from ..tokenizer.words import TokenSpan
 from .by_words import Unit, by_units, map_units
 from .kinds import Kind, Rows
@@ -15,18 +16,7 @@ from .summary import sink_shares, uniform_map
 from .trace_data import TraceData
 from .trust import UNMEASURED
 from .views import VIEW, WITH_HEADS, check_views
-from .wording import (
-    ABOUT,
-    ATTRIBUTED,
-    LEFT_OUT,
-    NAMES,
-    column_meaning,
-    label,
-    labels,
-    printable,
-    row_meaning,
-    special_label,
-)
+from .wording import ABOUT, ATTRIBUTED, LEFT_OUT, NAMES, column_meaning, label, labels, row_meaning, special_label
 
 # R rows, C columns
 

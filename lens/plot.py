@@ -15,12 +15,12 @@ import numpy as np
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
+from seq2see.streams import printable
 from ..webpage.palette import COLOURS, RAMPS
 from .kinds import Kind, Rows
 from .maps import Picture, facts, picture
 from .trace_data import TraceData
 from .views import VIEW
-from .wording import printable
 
 SUFFIXES = (".png", ".svg")
 CELLS_DRAWN = 40_000  # of one map; with more, labels and cells are illegible

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
@@ -132,6 +132,12 @@ ATTRIBUTIONS = tuple(name for name in VIEWS if VIEW[name].attribution)
 OF_ATTENTION = tuple(name for name in VIEWS if not VIEW[name].attribution)  # and erasure
 SLOW = ("left_out", *ATTRIBUTIONS)  # they cost a pass for each word, token or step, or more
 WITH_HEADS = tuple(name for name in VIEWS if VIEW[name].heads)
+
+
+def shown_texts() -> dict[str, dict[str, Any]]:
+    """What the page shows of every view."""
+    return {name: {"title": one.title, "summary": one.summary, "heads": one.heads, "attribution": one.attribution}
+            for name, one in VIEW.items()}
 
 
 def check_views(views: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from seq2see.streams import printable
 from ..tokenizer.language_codes import language_name
 from ..tokenizer.words import TokenSpan
 from .kinds import Kind, Rows
@@ -19,11 +20,6 @@ ATTRIBUTED: dict[Kind, str] = {"cross": "Source tokens", "decoder": "Tokens alre
 # The tags of languages, as the page has them (webpage/common/trace.js); the latter two stand beside a source of that
 # language.
 TAG = re.compile(r"<2([\w-]+)>|>>(\S+)<<|__([a-z]{2,3})__|([a-z]{2,3}_(?:[A-Z][a-z]{3}|[A-Z]{2}))")
-
-
-def printable(text: str) -> str:
-    """The text with escapes for what could move a cursor, ring a bell or turn a line round."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def label(text: str) -> str:

@@ -41,3 +41,8 @@ def decoded(line: bytes, place: str) -> str:
     except UnicodeDecodeError as error:
         where = f"{place}, byte {error.start + 1}"
         raise UserError(f"{where}: not UTF-8; convert it, for example with iconv -f LATIN1 -t UTF-8") from error
+
+
+def printable(text: str) -> str:
+    """The text with escapes for what could move a cursor, ring a bell or turn a line round."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -9,7 +9,8 @@ from importlib.metadata import files
 from pathlib import Path
 from typing import Any
 
-from seq2see.lens.explorer import bundle
+from seq2see.lens.views import shown_texts
+from seq2see.webpage.assembly import bundle
 
 [PROGRAM] = [one.locate() for one in files("playwright") or () if one.stem == "node" and one.parent.name == "driver"]
 
@@ -24,7 +25,7 @@ class Node:
     def __init__(self, *modules: str) -> None:
         self._process = subprocess.Popen([PROGRAM, Path(__file__).with_suffix(".mjs")], stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE, encoding="utf-8")
-        self.evaluate(bundle(*modules))
+        self.evaluate(bundle(*modules, views=shown_texts()))
 
     def __enter__(self) -> "Node":
         return self

@@ -14,7 +14,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..lens.explorer import as_data, bundle, style
+from ..lens.views import shown_texts
+from ..webpage.assembly import as_data, bundle, style
 from .example_pairs import PAIRS, SOURCE, TARGET, all_right, sentences
 from .translator import Translator
 from .web_model import web_model
@@ -51,7 +52,8 @@ def web_page(translator: Translator, dtype: WebType | None = None, *, lessons: b
         "weights": packed(weights.buffer),
         "replay": base64.b64encode(replay.read_bytes()).decode() if replay else "",
         "lessons": base64.b64encode(lessons).decode(),
-        "worker": f'"use strict";\n{bundle("worker", "packed")}\ns2s_worker.answerIn(self, s2s_packed.unpacked);',
+        "worker": '"use strict";\n' + bundle("worker", "packed", views=shown_texts()) +
+                  "\ns2s_worker.answerIn(self, s2s_packed.unpacked);",
     }
     scripts = "\n".join(f'<script type="text/plain" id="{name}">{part}</script>' for name, part in parts.items())
     return f"""<!doctype html>
@@ -63,7 +65,7 @@ def web_page(translator: Translator, dtype: WebType | None = None, *, lessons: b
 <body><div id="explorer"><p class="s2s-still">Nothing to see: this file is damaged, or the browser is too old or runs no
 JavaScript.</p></div>
 <script type="application/json" id="settings">{as_data(settings_of(translator) | {"opened": opened})}</script>
-<script>(() => {{ "use strict"; {bundle("file")}
+<script>(() => {{ "use strict"; {bundle("file", views=shown_texts())}
 s2s_file.openFile(document.getElementById("explorer"));
 }})();</script>
 {scripts}

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
 
-from ...errors import UserError
+from seq2see.errors import UserError
 from ...storybook import in_language
 from ...tokenizer.links import Link, to_pharaoh
 from ...training.config import DataConfig, OnDuplicates

@@ -177,7 +177,7 @@ class Remarks:
     def print(self) -> None:
         if not self.counts:
             return  # before the slow import of the lens
-        from seq2see.lens.wording import printable
+        from seq2see.streams import printable
 
         for what, count in self.counts.items():
             where = f"{count:,} of {self.texts:,} {self.unit}"

@@ -12,13 +12,13 @@ from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, Comparison, compare
 from seq2see.lens.explorer import measured_record
-from seq2see.lens.side_by_side import HEADS_ABOUT, alone_line, comparison_page, percent
-from seq2see.lens.wording import printable
-from seq2see.streams import only_results_on_stdout
+from seq2see.lens.side_by_side import HEADS_ABOUT, alone_line, comparison_page
+from seq2see.streams import only_results_on_stdout, printable
 from seq2see.training.evaluation import check_language_pair, load_on_one_engine
 from seq2see.translate import Translation, Translator
 from seq2see.translate.segment_translator import check_text
 from seq2see.translate.under_another import check_one_sentence, forced
+from seq2see.webpage.static_page import percent
 
 SHOWN = 24  # matched heads on the terminal, the most different first; a page has all
 

@@ -16,7 +16,7 @@ from seq2see.lens import Trace, to_html, to_terminal
 from seq2see.lens.maps import picture
 from seq2see.lens.plot import save_plot
 from seq2see.lens.views import OF_ATTENTION
-from seq2see.lens.wording import printable
+from seq2see.streams import printable
 from seq2see.translate import Translation, Translator
 from seq2see.translate.segment_translator import check_text
 

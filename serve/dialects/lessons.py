@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from seq2see.folders import LESSONS_FORMAT, LESSONS_RECORD, packaged_lessons
 from seq2see.pretrained import is_packaged
-from ...lens.wording import printable
+from seq2see.streams import printable
 from ..api_errors import APIError
 from ..service import Service
 from .bodies import Body, JSONRoute, key_wanted

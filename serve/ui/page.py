@@ -12,10 +12,11 @@ from fastapi import FastAPI
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ...lens.explorer import script, style
+from ...lens.explorer import script
 from ...tokenizer.language_codes import language_name
 from ...translate.example_pairs import SOURCE, TARGET, sentences
 from ...translate.translator import Translator
+from ...webpage.assembly import style
 from ..access import AccessControl
 from ..dialects.v1 import LookBody
 from ..request_checks import PAGE

@@ -10,8 +10,8 @@ from sacrebleu import sentence_chrf
 
 from seq2see import Translator
 from seq2see.lens import compare as compared
-from seq2see.lens.side_by_side import percent
-from seq2see.lens.wording import printable
+from seq2see.streams import printable
+from seq2see.webpage.static_page import percent
 
 TEXT = "The cat did not cross."
 

@@ -15,7 +15,7 @@ from seq2see.lens import Calibrator, Trace, measure_trust, to_terminal
 from seq2see.lens.maps import NOT_CALIBRATED
 from seq2see.lens.trust import UNMEASURED
 from seq2see.lens.views import OF_ATTENTION
-from seq2see.lens.wording import printable
+from seq2see.streams import printable
 from seq2see.translate.export import weights_hash
 from seq2see.translate.loaded_checkpoint import fingerprint
 from tests.full_disk import files_of_at_most

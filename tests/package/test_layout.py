@@ -18,10 +18,13 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 # pydantic.
 MAY_IMPORT = {
     "modeling": {"modeling"},
-    "webpage": {"webpage"},
+    "webpage": {"webpage", "rules", "streams"},
     "tokenizer": {"tokenizer", "modeling", "errors", "rules"},
     "storybook": {"storybook", "tokenizer"},
-    "lens": {"lens", "tokenizer", "webpage", "modeling", "atomic", "errors", "importing", "rules", "validation"},
+    "lens": {
+        "lens", "tokenizer", "webpage", "modeling", "atomic", "errors", "importing", "rules", "streams",
+        "validation",
+    },
     "documents": {"documents", "translate", "tokenizer", "errors", "streams"},
     "translate": {
         "translate", "lens", "tokenizer", "webpage", "modeling", "errors", "folders", "importing", "json_files",

@@ -1,8 +1,9 @@
 // What the page asks the server, and what becomes of the answers: a translation, its traces, the evidence, a view.
 
+import { flipOf } from "../common/flips.js";
 import { changed } from "../common/markup.js";
 import { traceOf } from "../common/state.js";
-import { flipOf, same } from "./texts.js";
+import { same } from "./texts.js";
 import { KINDS, Trace, hasHeads, isAttribution } from "../common/trace.js";
 
 const SLOW = 400;    // milliseconds after which the page says that it is waiting

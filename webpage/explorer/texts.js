@@ -1,5 +1,6 @@
 // The text and its translation, one above the other; each word can be pointed at, chosen and, in an example, swapped.
 
+import { flipOf } from "../common/flips.js";
 import { inLanguage, isRightToLeft, language, targetsOf, withArticle } from "../common/languages.js";
 import { changed, html, icon, listed, opener, paint, stretches, tipped } from "../common/markup.js";
 import { looking, sideOf, traceOf } from "../common/state.js";
@@ -117,17 +118,6 @@ function spans(text, words, draw, flip) {
   };
   const all = [...words.filter((one) => !isHeld(one)), ...(flip ? [flip] : [])].sort((a, b) => a.start - b.start);
   return stretches(text, all, (_, one) => one === flip ? change() : draw(one));
-}
-
-export function flipOf(settings, text) {
-  for (const { before, after, options } of settings.pairs || []) {
-    const which = options.findIndex((one) => before + one + after === text);
-    if (which < 0) continue;
-    const own = options[which], other = options[1 - which];
-    return { start: before.length, end: before.length + own.length, other, own, first: which === 0,
-      text: before + other + after };
-  }
-  return null;
 }
 
 function wordSpan(state, side, { text, pieces, start, word }, unknown, trace) {

@@ -1,7 +1,7 @@
 // A tour of the page in a few steps, each at the card it describes, and about what is there.
 
+import { flipOf } from "../common/flips.js";
 import { html, paint, putAt } from "../common/markup.js";
-import { flipOf } from "./texts.js";
 
 function stepsOf(root, state, settings) {
   const flip = flipOf(settings, state.text), [first] = settings.pairs || [];

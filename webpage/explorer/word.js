@@ -1,11 +1,12 @@
 // The chosen word: the heads that matter for it, what else could have been written, which words mattered.
 
+import { flipOf } from "../common/flips.js";
 import { headRow } from "./heads.js";
 import { inLanguage } from "../common/languages.js";
 import { about, html, icon, listed, slide, tipped } from "../common/markup.js";
 import { matters } from "../common/mattering.js";
 import { looking, traceOf } from "../common/state.js";
-import { flipOf, same } from "./texts.js";
+import { same } from "./texts.js";
 import { ENDS, bare, hasHeads } from "../common/trace.js";
 import { averageOf, chance, chanceRange, duration, elided, nth, oneIn, percent, quoted,
   roleName } from "../common/wording.js";

@@ -2,9 +2,9 @@
 // the changes marked, the same head's two maps side by side, and the heads that carry the difference.
 
 import { answered, inside, marked, noted, notedText, scrollable, shown } from "../common/answers.js";
+import { flipOf } from "../common/flips.js";
 import { html, isOneScreen, listed } from "../common/markup.js";
 import { smallMaps } from "../common/small_map.js";
-import { flipOf } from "../explorer/texts.js";
 import { KINDS, Trace, nameOf } from "../common/trace.js";
 import { inLanguage, language } from "../common/languages.js";
 import { chance, headName, quoted } from "../common/wording.js";

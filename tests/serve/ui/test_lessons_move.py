@@ -7,8 +7,8 @@ import pytest
 from accessibility import violations
 
 from seq2see.cli.command import main
-from seq2see.lens.explorer import asset
 from seq2see.lessons.contents import chosen, number_of
+from seq2see.webpage.assembly import asset
 from .conftest import Lesson
 
 MOVING = re.findall(r"^  (l\d\d_\w+): ", asset("lesson_all.js"), re.MULTILINE)

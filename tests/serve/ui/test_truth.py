@@ -17,7 +17,7 @@ import pytest
 from independent import Network
 
 from seq2see import Translator
-from seq2see.lens.explorer import as_data, script, style
+from seq2see.lens.explorer import script
 from seq2see.lens.kinds import KINDS
 from seq2see.pretrained import HOME
 from seq2see.serve.access import Caller
@@ -26,6 +26,7 @@ from seq2see.serve.service import Service
 from seq2see.storybook.lexicon import NOUNS
 from seq2see.storybook.senses import SENSES
 from seq2see.translate.example_pairs import PAIRS, sentences
+from seq2see.webpage.assembly import as_data, style
 from .conftest import settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]

@@ -13,12 +13,13 @@ from independent import Network
 from scipy.optimize import linear_sum_assignment
 
 from seq2see import Translator
-from seq2see.lens.explorer import as_data, script, style
+from seq2see.lens.explorer import script
 from seq2see.lens.kinds import KINDS
 from seq2see.pretrained import HOME
 from seq2see.serve.access import Caller
 from seq2see.serve.dialects.comparing import CompareBody, compare_reply
 from seq2see.serve.service import Service
+from seq2see.webpage.assembly import as_data, style
 from .conftest import CAT
 from .test_truth import within
 
