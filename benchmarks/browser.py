@@ -137,7 +137,7 @@ class Subject:
     def forced(self, source: Sequence[int], target: Sequence[int], **wanted: bool) -> Any:
         import torch
 
-        from seq2see.lens.teacher_forcing import eval_with_eager_attention, forced_pass
+        from seq2see.passes.forced_pass import eval_with_eager_attention, forced_pass
 
         with eval_with_eager_attention(self.model), torch.no_grad():
             return forced_pass(self.model, [source], [target], **wanted)[0]
@@ -192,8 +192,8 @@ def equality(subject: Subject, texts: Sequence[str], *, heads: int) -> dict[str,
 
 def _effects_apart(subject: Subject, source: Sequence[int], target: Sequence[int]) -> float:
     """The largest difference, beyond 1 %, of what a head's absence changes in a token's log-probability."""
-    from seq2see.lens.hooks import all_heads
     from seq2see.lens.interventions import ablate, mean_outputs
+    from seq2see.passes.hooks import all_heads
 
     before, means = subject.log_probs(source, target), mean_outputs(subject.model, [source], [target])
     asked, expected = [], []

@@ -104,8 +104,8 @@ def _place(part: lens.Part) -> str:
 def maps_of(run: str, stories: list[StoryPair], count: int) -> dict[Any, list[np.ndarray]]:
     """The maps by words of the same sentences in every run, by kind."""
     from seq2see import Translator
-    from seq2see.lens.kinds import KINDS
     from seq2see.lens.two_models import word_shares
+    from seq2see.passes.attention_kinds import KINDS
 
     translator = Translator.from_pretrained(run, engine="torch")
     traces = [translator.look_at(story.source, story.target, calibrated=False) for story in

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .faithfulness import measure_trust as measure_trust
     from .alignment_fitting import fit_alignment as fit_alignment
     from .flow_graph import ContributionGraph as ContributionGraph, contribution_graph as contribution_graph
-    from .hooks import Head as Head, all_heads as all_heads
+    from ..passes.hooks import Head as Head, all_heads as all_heads
     from .intervals import Estimate as Estimate, agreement as agreement
     from .interventions import (
         Recording as Recording, ablate as ablate, mean_outputs as mean_outputs, patch as patch, record as record,
@@ -85,7 +85,7 @@ _NAMES_IN = {
     "faithfulness": "measure_trust",
     "alignment_fitting": "fit_alignment",
     "flow_graph": "ContributionGraph contribution_graph",
-    "hooks": "Head all_heads",
+    ".passes.hooks": "Head all_heads",
     "intervals": "Estimate agreement",
     "interventions": "Recording ablate mean_outputs patch record steer",
     "joined_words": "WordMapping word_mapping",

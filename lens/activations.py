@@ -20,8 +20,11 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from .feed_forward import FeedForwardSite, feed_forward_sites
-from .hooks import (
+from ..passes.attention_kinds import Kind
+from ..passes.batches import real_positions
+from ..passes.feed_forward import FeedForwardSite, feed_forward_sites
+from ..passes.forced_pass import check_lengths, check_model, eval_with_eager_attention, forced_pass
+from ..passes.hooks import (
     STACKS,
     AttentionSite,
     Change,
@@ -34,8 +37,6 @@ from .hooks import (
     whole_passes,
 )
 from .joined_words import WordMapping
-from .kinds import Kind
-from .teacher_forcing import check_lengths, check_model, eval_with_eager_attention, forced_pass, real_positions
 
 # B sentences, T positions (of the source or of the decoder's steps), R rows, C columns, H heads, E size of one head,
 # D model width, F inner width of the feed-forward layer, V vocabulary

@@ -12,9 +12,9 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from seq2see.errors import UserError
+from ..passes.attention_kinds import MapName, Rows, place_of
 from ..tokenizer.links import Link
 from .by_words import Unit, word_map
-from .kinds import MapName, Rows, place_of
 from .plain_json import Count, Measurement, Number, Share
 from .trace import Trace
 from .trust import Trust

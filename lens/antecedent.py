@@ -11,9 +11,9 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.rules import CERTAIN_ODDS, FRENCH_PRONOUNS, LEAST_FALL, LEAST_SHARE, OTHER_PRONOUNS, SOURCE_PRONOUNS
+from ..passes.hooks import Head
 from .by_words import map_units, word_map
 from .evidence import word_odds
-from .hooks import Head
 from .interventions import ablate
 from .roles import Noun, Roles
 from .trace import Trace

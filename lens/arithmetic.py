@@ -16,9 +16,9 @@ import torch
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from .hooks import Steering, capture, heads_by_site, steered
-from .kinds import Kind
-from .teacher_forcing import eval_with_eager_attention, forced_pass
+from ..passes.attention_kinds import Kind
+from ..passes.forced_pass import eval_with_eager_attention, forced_pass
+from ..passes.hooks import Steering, capture, heads_by_site, steered
 from .trace import Trace
 
 # R rows, C columns, E size of one head, D model width

@@ -26,10 +26,10 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
-from .frozen_norm import FrozenNorm
-from .hooks import AttentionSite, all_sites, capture
-from .kinds import KINDS, Kind
-from .teacher_forcing import eval_with_eager_attention, forced_batches
+from ..passes.attention_kinds import KINDS, Kind
+from ..passes.forced_pass import eval_with_eager_attention, forced_batches
+from ..passes.frozen_norm import FrozenNorm
+from ..passes.hooks import AttentionSite, all_sites, capture
 from .trace_data import TraceData
 
 # B sentences, L layers, H heads, R rows, C columns, S source tokens, T decoder steps, E size of one head, D model width

@@ -31,17 +31,19 @@ from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from .hooks import STACKS, AttentionSite, Change, Side, Stack, attention_sites, capture, layers_of, replaced
-from .interventions import other_values
-from .teacher_forcing import (
-    CELLS_AT_ONCE,
-    LOGITS_AT_ONCE,
-    ROWS,
-    eval_mode,
-    forced_batches,
-    forced_pass,
-    packed,
-    vocabulary_size,
+from ..passes.batches import CELLS_AT_ONCE, LOGITS_AT_ONCE, ROWS, packed, vocabulary_size
+from ..passes.forced_pass import eval_mode, forced_batches, forced_pass
+from ..passes.hooks import (
+    STACKS,
+    AttentionSite,
+    Change,
+    Side,
+    Stack,
+    attention_sites,
+    capture,
+    layers_of,
+    other_values,
+    replaced,
 )
 from .trace_data import TraceData
 

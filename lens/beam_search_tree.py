@@ -10,11 +10,12 @@ import torch
 from transformers import LogitsProcessor, LogitsProcessorList, PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from ..passes.batches import cut_at_end
+from ..passes.forced_pass import end_ids, eval_mode
+from ..passes.pausing import pause
 from ..tokenizer.encoding import decode_target, encode_source
 from ..tokenizer.tagging import Tagging
 from ..tokenizer.words import token_names
-from .pausing import pause
-from .teacher_forcing import cut_at_end, end_ids, eval_mode
 
 # K beams, V vocabulary, t steps
 

@@ -11,8 +11,8 @@ from itertools import groupby
 
 import numpy as np
 
+from ..passes.attention_kinds import Kind, Rows
 from ..tokenizer.words import TokenSpan, Word
-from .kinds import Kind, Rows
 from .trace_data import TraceData
 
 

@@ -13,10 +13,11 @@ import torch
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from .hooks import Head, Stack, replaced
+from ..passes.attention_kinds import Kind
+from ..passes.batches import by_length
+from ..passes.forced_pass import eval_mode, forced_pass
+from ..passes.hooks import Head, Stack, replaced
 from .interventions import ablate, patch, record
-from .kinds import Kind
-from .teacher_forcing import by_length, eval_mode, forced_pass
 
 # N choices, B sentences, T decoder steps, V vocabulary, D model width
 

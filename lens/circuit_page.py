@@ -7,10 +7,10 @@ The page is one file that works offline, in the reader's light or dark theme.
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from ..passes.hooks import STACKS
 from ..webpage.static_page import escaped, page, table
 from .circuits import Circuit, Part
 from .flow_graph import BlockKind
-from .hooks import STACKS
 
 COLOURS: dict[BlockKind, str] = {"encoder": "blue", "decoder": "green", "cross": "orange", "feed_forward": "purple"}
 CELL, ROW, NAMES = 26, 32, 130  # widths of a head and of the names of blocks, and the height of a block

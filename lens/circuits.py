@@ -29,13 +29,14 @@ import torch
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
+from ..passes.batches import ROWS
+from ..passes.forced_pass import check_model
+from ..passes.hooks import Stack
 from .activations import Donor, Point, changed, run_with_cache, select
 from .choices import Choice, margins_of_batch
 from .flow_graph import BlockKind
-from .hooks import Stack
 from .joined_words import WordMapping, word_mapping
 from .path_patching import FROZEN
-from .teacher_forcing import ROWS, check_model
 from .trace_data import TraceData
 
 # N pairs of sentences, P parts, K sets of parts, T positions, H heads

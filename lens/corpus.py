@@ -31,8 +31,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seq2see.errors import UserError
+from ..passes.attention_kinds import KINDS, Kind
 from .intervals import intervals
-from .kinds import KINDS, Kind
 from .roles import ROLES
 from .summary import SINKS
 from .views import ATTRIBUTIONS, VIEW, VIEWS

@@ -23,18 +23,19 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
+from ..passes.attention_kinds import KINDS, Kind
+from ..passes.batches import fitting
+from ..passes.forced_pass import check_lengths, check_model
+from ..passes.weights_checksum import checksum
 from ..tokenizer.encoding import encode_source
 from ..tokenizer.tagging import tagging
 from .corpus import KEEPS, PART, REACH, RECORD, Corpus, Keep, Shapes, column_types
-from .kinds import KINDS, Kind
 from .role_scores import measure
 from .roles import GoldPair, diagonal
 from .summary import entropy, sink_shares
-from .teacher_forcing import check_lengths, check_model, fitting
 from .trace import Trace
 from .tracing import as_given, forced_ids, trace_hypotheses
 from .views import ViewName, check_views
-from .weights import checksum
 
 # L layers, H heads, R rows, C columns, O relative positions
 

@@ -19,10 +19,10 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from ..passes.hooks import laid_out_otherwise
 from ..tokenizer.encoding import encode_source
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from ..tokenizer.words import token_names
-from .hooks import laid_out_otherwise
 from .residual_stream import pass_in_parts
 from .trace_data import TraceData
 

@@ -14,11 +14,11 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from ..passes.forced_pass import eval_mode
+from ..passes.hooks import capture, laid_out_otherwise, layers_of, replaced
+from ..passes.pausing import pause
 from ..tokenizer.encoding import encode_source, of_source
 from ..tokenizer.words import split_words, token_names, token_spans
-from .hooks import capture, laid_out_otherwise, layers_of, replaced
-from .pausing import pause
-from .teacher_forcing import eval_mode
 from .word_order import position_modules
 
 # L layers, N words, D model width, V vocabulary

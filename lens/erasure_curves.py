@@ -13,7 +13,7 @@ import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from .teacher_forcing import chosen_log_probs, eval_mode, forced_batches
+from ..passes.forced_pass import chosen_log_probs, eval_mode, forced_batches
 from .trace_data import TraceData
 
 # J target words, I source words

@@ -20,14 +20,15 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
 from seq2see.rules import CANDIDATES, LIKELY, LONGEST_WORD, MOST_LOG_ODDS, RARE
+from ..passes.batches import padded
+from ..passes.forced_pass import eval_mode, forced_batches
+from ..passes.hooks import AttentionSite, Head, all_heads, all_sites
 from ..tokenizer.encoding import decode_target, encode_source
 from ..tokenizer.tagging import tagging
 from ..tokenizer.words import split_words, token_names
 from .by_words import Unit, units
 from .calibration import log_sum
-from .hooks import AttentionSite, Head, all_heads, all_sites
 from .interventions import ablate_by_row, patch, record
-from .teacher_forcing import eval_mode, forced_batches, padded
 from .trace import Trace
 from .word_erasure import without
 

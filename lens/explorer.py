@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from seq2see.errors import UserError
+from ..passes.attention_kinds import KINDS, Kind, Rows
 from ..tokenizer.words import TokenSpan, Word
 from ..webpage.assembly import as_data, bundle, style
 from ..webpage.static_page import POLICY
 from .by_words import units
 from .files import NEEDED, plain
-from .kinds import KINDS, Kind, Rows
 from .maps import picture
 from .probabilities import TEMPERATURES, log_sums
 from .roles import Roles

@@ -18,8 +18,8 @@ import numpy as np
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.validation import STRICT, checked
+from ..passes.attention_kinds import KINDS
 from .calibration import Calibrator
-from .kinds import KINDS
 from .plain_json import LARGEST
 from .trace_data import CalibratedSteps, Candidate, TraceData
 from .trust import Trust

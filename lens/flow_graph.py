@@ -24,12 +24,12 @@ import torch
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
+from ..passes.attention_kinds import Kind
+from ..passes.feed_forward import FeedForwardSite, feed_forward_sites
+from ..passes.forced_pass import check_model
+from ..passes.frozen_norm import FrozenNorm
+from ..passes.hooks import STACKS, Stack, capture
 from .attention_blocks import Block, Blocks, blocks_of, proximity
-from .feed_forward import FeedForwardSite, feed_forward_sites
-from .frozen_norm import FrozenNorm
-from .hooks import STACKS, Stack, capture
-from .kinds import Kind
-from .teacher_forcing import check_model
 from .trace_data import TraceData
 
 # R rows, C columns, H heads, P parts, D model width

@@ -20,8 +20,11 @@ import torch
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from .feed_forward import feed_forward_sites
-from .hooks import (
+from ..passes.attention_kinds import Kind
+from ..passes.batches import by_length, real_positions
+from ..passes.feed_forward import feed_forward_sites
+from ..passes.forced_pass import eval_mode, eval_with_eager_attention, forced_pass
+from ..passes.hooks import (
     STACKS,
     AttentionSite,
     Change,
@@ -30,15 +33,13 @@ from .hooks import (
     Stack,
     Steering,
     all_sites,
-    attention_sites,
     capture,
     heads_by_site,
     layers_of,
+    other_values,
     replaced,
     steered,
 )
-from .kinds import KINDS, Kind
-from .teacher_forcing import by_length, eval_mode, eval_with_eager_attention, forced_pass, real_positions
 
 # B sentences, T positions (of the source in the encoder, of the decoder's steps elsewhere), R rows, C columns, H heads,
 # E size of one head, D model width
@@ -310,26 +311,6 @@ def _check_weights(head: tuple[Kind, int, int], matrix: np.ndarray) -> None:
 
 
 # --- values
-
-
-@contextmanager
-def other_values(
-    model: PreTrainedModel, change: Callable[[AttentionSite, torch.Tensor], torch.Tensor], *,
-    kinds: Sequence[Kind] = KINDS,
-) -> Iterator[None]:
-    """Inside, `change(site, values)` returns the values [B,C,H,E] of these kinds of attention; for forced passes.
-
-        out[row] = sum over columns of weight[row, column] value[column]
-
-    The weights depend on queries and keys only, so the maps of the layer stay the same.
-    """
-
-    def changing(site: AttentionSite) -> Change:
-        return lambda value_BCD: change(site, value_BCD.unflatten(-1, (site.heads, site.head_size))).flatten(-2)
-
-    sites = attention_sites(model)
-    with replaced((site.value, "out", changing(site)) for kind in kinds for site in sites[kind]):
-        yield
 
 
 @contextmanager

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from .hooks import capture, laid_out_otherwise, layers_of, replaced
-from .teacher_forcing import check_model, eval_with_eager_attention, forced_batches
+from ..passes.forced_pass import check_model, eval_with_eager_attention, forced_batches
+from ..passes.hooks import capture, laid_out_otherwise, layers_of, replaced
 from .trace import Trace
 from .trace_data import Candidate
 from .tracing import candidates

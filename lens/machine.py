@@ -19,9 +19,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
 from seq2see.rules import MOST_LAYERS, STRIP, WAVES, WORDS_COMPARED
+from ..passes.hooks import STACKS, laid_out_otherwise, layers_of
 from .direct_attribution import SUM_OFF
 from .evidence import shown_by
-from .hooks import STACKS, laid_out_otherwise, layers_of
 from .machine_parts import Parts, parts_of, texts_of
 from .machine_without import Steering, Without, effects
 from .residual_stream import ForcedPass, Stream, pass_in_parts

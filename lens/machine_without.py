@@ -14,12 +14,12 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.rules import LEAST_CHANGE
+from ..passes.attention_kinds import Kind
+from ..passes.feed_forward import feed_forward_sites
+from ..passes.hooks import AttentionSite, Head, all_sites, replaced
 from .choices import Choice, margins, margins_of_batch
 from .evidence import FASTER
-from .feed_forward import feed_forward_sites
-from .hooks import AttentionSite, Head, all_sites, replaced
 from .interventions import ablate, ablate_by_row
-from .kinds import Kind
 from .means import Means, feed_forward_means, head_means
 from .residual_stream import FEED_FORWARD, ForcedPass, pass_in_parts
 from .trace_data import TraceData

@@ -9,9 +9,9 @@ import numpy as np
 
 from seq2see.errors import UserError
 from seq2see.streams import printable
+from ..passes.attention_kinds import Kind, Rows
 from ..tokenizer.words import TokenSpan
 from .by_words import Unit, by_units, map_units
-from .kinds import Kind, Rows
 from .summary import sink_shares, uniform_map
 from .trace_data import TraceData
 from .trust import UNMEASURED

@@ -13,12 +13,12 @@ from weakref import WeakKeyDictionary
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from ..passes.hooks import Head, intervened
+from ..passes.weights_checksum import checksum
 from ..tokenizer.encoding import encode_source, encode_target
 from ..tokenizer.tagging import tagging
-from .hooks import Head, intervened
 from .interventions import mean_feed_forward, mean_outputs
 from .trace_data import TraceData
-from .weights import checksum
 
 EXAMPLES = "examples.json"  # beside a packaged model: sentences with its translations
 

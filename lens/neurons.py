@@ -17,21 +17,14 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from ..passes.feed_forward import neurons_of
+from ..passes.forced_pass import check_lengths, check_list, check_model, decoder_start, eval_mode, forced_batches
+from ..passes.hooks import Stack, capture, laid_out_otherwise
 from ..tokenizer.encoding import encode_source, encode_target, of_source
 from ..tokenizer.tagging import tagging
 from ..tokenizer.words import token_names
 from .direct_attribution import Token, token_ids
-from .feed_forward import neurons_of
-from .hooks import Stack, capture, laid_out_otherwise
 from .residual_stream import FEED_FORWARD, Block, ForcedPass, pass_in_parts
-from .teacher_forcing import (
-    check_lengths,
-    check_list,
-    check_model,
-    decoder_start,
-    eval_mode,
-    forced_batches,
-)
 from .trace_data import TraceData
 
 # T decoder steps, D model width, N neurons, V vocabulary

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from ..passes.hooks import Head
 from ..webpage.static_page import escaped, page, percent, table
 from . import two_models
-from .hooks import Head
 from .maps import picture
 from .plot import rendered
 from .side_by_side import HEADS_ABOUT, alone_line

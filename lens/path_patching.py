@@ -18,6 +18,9 @@ import torch
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
+from ..passes.batches import ROWS
+from ..passes.forced_pass import check_model, eval_mode, forced_pass
+from ..passes.hooks import Change, replaced
 from .activations import (
     Activations,
     At,
@@ -34,8 +37,6 @@ from .activations import (
     select,
 )
 from .choices import Choice, margins_of_batch
-from .hooks import Change, replaced
-from .teacher_forcing import ROWS, check_model, eval_mode, forced_pass
 
 # N patches, T positions, H heads
 

@@ -16,8 +16,8 @@ from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
 from seq2see.streams import printable
+from ..passes.attention_kinds import Kind, Rows
 from ..webpage.palette import COLOURS, RAMPS
-from .kinds import Kind, Rows
 from .maps import Picture, facts, picture
 from .trace_data import TraceData
 from .views import VIEW

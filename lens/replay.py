@@ -23,8 +23,8 @@ import numpy as np
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.validation import STRICT, checked
+from ..passes.attention_kinds import KINDS
 from .files import DAMAGE, from_record, reason_of, to_lists, with_arrays
-from .kinds import KINDS
 from .plain_json import Number
 from .trace import Trace
 

@@ -23,11 +23,11 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
-from .feed_forward import FeedForwardSite, feed_forward_sites
-from .frozen_norm import FrozenNorm
-from .hooks import AttentionSite, Stack, attention_sites, capture, laid_out_otherwise
-from .kinds import Kind
-from .teacher_forcing import check_model, decoder_start, eval_with_eager_attention, forced_pass
+from ..passes.attention_kinds import Kind
+from ..passes.feed_forward import FeedForwardSite, feed_forward_sites
+from ..passes.forced_pass import check_model, decoder_start, eval_with_eager_attention, forced_pass
+from ..passes.frozen_norm import FrozenNorm
+from ..passes.hooks import AttentionSite, Stack, attention_sites, capture, laid_out_otherwise
 from .trace_data import TraceData
 
 # H heads, R rows (source tokens, or T decoder steps), C columns, D model width, E size of one head, N neurons,

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from ..passes.attention_kinds import KINDS, Kind, MapName
+from ..passes.hooks import Head
 from .by_words import by_units, map_units
-from .hooks import Head
 from .intervals import interval
-from .kinds import KINDS, Kind, MapName
 from .roles import CONTENTS, ROLES, GoldPair, diagonal, rival_mask, role_masks
 from .summary import uniform_map
 from .trace import Trace

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..passes.attention_kinds import KINDS, Kind
 from .by_words import Unit
-from .kinds import KINDS, Kind
 
 # R rows and C columns of a map by words
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ..passes.attention_kinds import KINDS, Kind
 from ..tokenizer.segments import cut_sentences
 from ..tokenizer.words import TokenSpan, Word
-from .kinds import KINDS, Kind
 from .trace_data import TraceData
 from .views import VIEW
 

@@ -5,7 +5,7 @@ import unicodedata
 import numpy as np
 import regex
 
-from .kinds import Kind, Rows
+from ..passes.attention_kinds import Kind, Rows
 from .maps import Picture, facts, picture
 from .trace import Trace
 from .views import VIEW, VIEWS

@@ -9,9 +9,9 @@ from typing import Any
 
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
+from ..passes.attention_kinds import KINDS
 from .explorer import to_html
 from .files import load, save
-from .kinds import KINDS
 from .summary import summarise
 from .trace_data import Candidate as Candidate  # pickled traces name it here
 from .trace_data import TraceData

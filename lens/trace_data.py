@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from seq2see.errors import UserError
+from ..passes.attention_kinds import KINDS, Kind, Rows
 from ..tokenizer.words import TokenSpan, Word, split_words
 from .calibration import Calibrator
-from .kinds import KINDS, Kind, Rows
 from .plain_json import Number
 from .trust import Trust
 

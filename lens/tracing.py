@@ -12,18 +12,16 @@ LongT5 and ProphetNet return something else and raise an error.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from ..tokenizer.encoding import decode_target, encode_source, encode_target, of_source
-from ..tokenizer.tagging import Tagging, first_ids, tagging
-from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from ..tokenizer.words import TokenSpan, split_words, token_names, token_spans
-from .kinds import KINDS, Kind
-from .teacher_forcing import (
+from ..passes.attention_kinds import KINDS, Kind
+from ..passes.batches import vocabulary_size
+from ..passes.forced_pass import (
     check_lengths,
     check_list,
     check_model,
@@ -31,6 +29,10 @@ from .teacher_forcing import (
     eval_with_eager_attention,
     forced_batches,
 )
+from ..tokenizer.encoding import decode_target, encode_source, encode_target, of_source
+from ..tokenizer.tagging import Tagging, first_ids, tagging
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from ..tokenizer.words import TokenSpan, split_words, token_names, token_spans
 from .trace import Trace
 from .trace_data import TOP, Candidate
 from .views import add_views, check_views
@@ -236,3 +238,19 @@ def _maps(
             raise UserError(refused + f"rows of {kind} attention sum to {sum_LHR.min():.3g} to {sum_LHR.max():.3g}, not"
                             " to 1, or have numbers below 0")  # fmt: skip
         yield weight_LHRC.cpu().numpy()
+
+
+def check_target_ids(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], *, text: str, given: int
+) -> None:
+    """Raises UserError for ids that the model does not have or that do not spell this text, or for more `given` than
+    ids.
+    """
+    last = vocabulary_size(model) - 1
+    for id in ids:
+        if not 0 <= id <= last:
+            raise UserError(f"the model has no token {id}: expected ids from 0 to {last}", exit_code=2)
+    if normalize("NFC", decode_target(tokenizer, ids)) != normalize("NFC", text):
+        raise UserError("target_ids do not spell the translation: take both from the same trace", exit_code=2)
+    if not 0 <= given <= len(ids):
+        raise UserError(f"given {given}: the translation has {len(ids)} tokens", exit_code=2)

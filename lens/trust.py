@@ -15,8 +15,8 @@ A view has many maps.  The best one is chosen on different sentences from those 
 
 from dataclasses import dataclass
 
+from ..passes.attention_kinds import Kind, MapName, Rows, place_of
 from .intervals import Estimate
-from .kinds import Kind, MapName, Rows, place_of
 from .plain_json import Count, Measurement
 
 FILE = "trust.json"  # beside the run it was measured on

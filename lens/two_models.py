@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seq2see.errors import UserError
+from ..passes.attention_kinds import KINDS, Kind
+from ..passes.hooks import Head
 from .by_words import by_units, map_units, units
-from .hooks import Head
-from .kinds import KINDS, Kind
 from .trace_data import TraceData
 
 # L layers, H heads, R row words, C column words

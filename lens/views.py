@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
-from .kinds import KINDS, Kind
+from ..passes.attention_kinds import KINDS, Kind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -169,9 +169,9 @@ def add_views(
             attribution that the model's family does not support.
     """
     with IMPORTS:
+        from ..passes.forced_pass import check_model
         from .attention_blocks import blocks_of, halved, roll
         from .attribution_methods import Method, attributed, every_step
-        from .teacher_forcing import check_model
         from .word_erasure import log_prob_drops
 
     check_model(model)

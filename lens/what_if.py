@@ -14,12 +14,13 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from ..passes.attention_kinds import Kind
+from ..passes.batches import cut_at_end
+from ..passes.forced_pass import Pausing, decoder_start, end_ids, eval_mode
 from ..tokenizer.encoding import encode_source, encode_target
 from ..tokenizer.tagging import tagging
 from ..tokenizer.words import split_words
 from .interventions import steer
-from .kinds import Kind
-from .teacher_forcing import Pausing, cut_at_end, decoder_start, end_ids, eval_mode
 from .trace import Trace
 from .tracing import trace_hypotheses
 

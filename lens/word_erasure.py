@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from ..passes.forced_pass import chosen_log_probs, eval_mode, forced_batches
 from ..tokenizer.encoding import encode_source
 from ..tokenizer.tagging import tagging
 from ..tokenizer.words import Word
-from .teacher_forcing import chosen_log_probs, eval_mode, forced_batches
 from .trace_data import TraceData
 
 CLOSING = ("Po", "Pe", "Pf")  # the Unicode categories of marks that may follow a word without a space

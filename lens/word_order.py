@@ -12,9 +12,9 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
+from ..passes.forced_pass import check_model, eval_mode, forced_pass
+from ..passes.hooks import replaced
 from .evidence import shown_by
-from .hooks import replaced
-from .teacher_forcing import check_model, eval_mode, forced_pass
 from .trace import Trace
 
 # T steps, V vocabulary

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 
 from seq2see.streams import printable
+from ..passes.attention_kinds import Kind, Rows
 from ..tokenizer.language_codes import language_name
 from ..tokenizer.words import TokenSpan
-from .kinds import Kind, Rows
 from .views import VIEW
 
 NAMES: dict[Kind, str] = {"cross": "Cross-attention", "encoder": "Encoder", "decoder": "Decoder"}

@@ -20,9 +20,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from ..lens.hooks import Head
 from ..lens.intervals import Estimate
-from ..lens.kinds import KINDS
+from ..passes.attention_kinds import KINDS
+from ..passes.hooks import Head
 from ..webpage.palette import COLOURS
 from .figures import layer_name, written
 

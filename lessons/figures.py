@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..lens.hooks import Head
 from ..lens.intervals import Estimate
-from ..lens.kinds import Kind
+from ..passes.attention_kinds import Kind
+from ..passes.hooks import Head
 
 DIGITS = 6  # significant ones that JSON keeps of a figure
 ATTENTION: dict[Kind, str] = {

@@ -13,11 +13,11 @@ from transformers import PreTrainedModel
 
 from ..lens import add_views, trace_texts
 from ..lens.choices import Choice, MinimalPairs
-from ..lens.hooks import Stack, supervised_heads
 from ..lens.intervals import Estimate
 from ..lens.role_scores import LEAST, Measured, RoleScore, measure
 from ..lens.trace import Trace
 from ..measures.gold import groups_of, in_halves, minimal_pairs, pronoun_choice, to_gold
+from ..passes.hooks import Stack, supervised_heads
 from ..storybook import StoryPair
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from .figures import head_name

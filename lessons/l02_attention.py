@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from ..lens.teacher_forcing import eval_with_eager_attention, forced_pass
+from ..passes.forced_pass import eval_with_eager_attention, forced_pass
 from ..tokenizer.encoding import encode_source
 from . import lookup
 from .by_hand import softmax

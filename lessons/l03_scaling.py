@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from ..lens.hooks import capture
-from ..lens.teacher_forcing import eval_with_eager_attention
+from ..passes.forced_pass import eval_with_eager_attention
+from ..passes.hooks import capture
 from ..tokenizer.encoding import encode_source
 from .by_hand import softmax
 from .figures import layer_name

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from ..lens.hooks import AttentionSite, attention_sites, capture
 from ..lens.role_scores import RoleScore, heads_of_roles
-from ..lens.teacher_forcing import eval_with_eager_attention
 from ..measures.gold import in_halves
+from ..passes.forced_pass import eval_with_eager_attention
+from ..passes.hooks import AttentionSite, attention_sites, capture
 from ..storybook import HARD
 from ..tokenizer.encoding import encode_source
 from .figures import head_name, likeness

@@ -10,11 +10,12 @@ import torch
 from ..lens import all_heads, mean_outputs, trace_texts
 from ..lens.alignment_choice import drops_by_words
 from ..lens.by_words import word_map
-from ..lens.hooks import replaced
-from ..lens.interventions import ablate, other_values
-from ..lens.kinds import Kind
+from ..lens.interventions import ablate
 from ..lens.role_scores import heads_of_roles
-from ..lens.teacher_forcing import by_length, eval_mode, forced_pass
+from ..passes.attention_kinds import Kind
+from ..passes.batches import by_length
+from ..passes.forced_pass import eval_mode, forced_pass
+from ..passes.hooks import other_values, replaced
 from ..tokenizer.words import split_words
 from .figures import layer_name
 from .held_out import groups, ids_of, measured, named, role_checks, traces

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from ..lens.teacher_forcing import eval_with_eager_attention, forced_pass
+from ..passes.forced_pass import eval_with_eager_attention, forced_pass
 from ..tokenizer.encoding import decode_target, encode_source
 from ..training.batching import pad
 from ..training.metrics import score

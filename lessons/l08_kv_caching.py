@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
-from ..lens.hooks import attention_sites, replaced
+from ..passes.hooks import attention_sites, replaced
 from ..tokenizer.encoding import encode_source
 from ..training.batching import pad
 from .figures import likeness

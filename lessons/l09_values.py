@@ -8,12 +8,12 @@ import torch
 
 from ..lens import trace_texts
 from ..lens.attention_blocks import blocks_of
-from ..lens.hooks import Head
-from ..lens.interventions import Cell, other_values, silenced
-from ..lens.kinds import KINDS, Kind
-from ..lens.teacher_forcing import eval_mode, eval_with_eager_attention, forced_pass
+from ..lens.interventions import Cell, silenced
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
+from ..passes.attention_kinds import KINDS, Kind
+from ..passes.forced_pass import eval_mode, eval_with_eager_attention, forced_pass
+from ..passes.hooks import Head, other_values
 from .figures import head_name, likeness, rank_correlation
 from .held_out import groups, traces_with_views
 from .lesson import SENTENCE, TRANSLATION, Bars, Check, Checks, Estimate, Exhibits, Figures, Look, Table, Workbench

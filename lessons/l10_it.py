@@ -7,8 +7,8 @@ import numpy as np
 
 from ..lens import all_heads, mean_outputs
 from ..lens.choices import Ablations, Choice, margins
-from ..lens.hooks import Head
 from ..lens.role_scores import heads_of_roles
+from ..passes.hooks import Head
 from ..tokenizer.words import token_spans
 from .figures import layer_name
 from .held_out import Pronouns, clearest, ids_of, measured, named, pronouns, role_checks, role_table

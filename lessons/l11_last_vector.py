@@ -7,9 +7,9 @@ import torch
 from transformers import PreTrainedModel
 
 from ..lens import logit_lens
-from ..lens.hooks import capture
-from ..lens.teacher_forcing import eval_mode, forced_batches
 from ..lens.trace import Trace
+from ..passes.forced_pass import eval_mode, forced_batches
+from ..passes.hooks import capture
 from .figures import layer_name, likeness
 from .held_out import Pronouns, groups, ids_of, pronouns, traces_with_views
 from .lesson import Bars, Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench, columns_of

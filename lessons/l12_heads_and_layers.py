@@ -6,14 +6,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lens import all_heads, mean_outputs
-from ..lens.hooks import Head
 from ..lens.interventions import ablate
-from ..lens.kinds import KINDS, Kind
 from ..lens.role_scores import RoleScore, heads_of_roles, roles_of_heads
 from ..lens.summary import spread
-from ..lens.teacher_forcing import chosen_log_probs, eval_mode, forced_batches
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
+from ..passes.attention_kinds import KINDS, Kind
+from ..passes.forced_pass import chosen_log_probs, eval_mode, forced_batches
+from ..passes.hooks import Head
 from .drawing import head_map
 from .figures import columns_of, written
 from .held_out import clearest, groups, ids_of, measured, named, role_checks, role_table, traces

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from ..lens.hooks import all_sites, replaced
-from ..lens.teacher_forcing import chosen_log_probs, eval_with_eager_attention, forced_pass
+from ..passes.forced_pass import chosen_log_probs, eval_with_eager_attention, forced_pass
+from ..passes.hooks import all_sites, replaced
 from ..tokenizer.encoding import encode_source
 from .figures import likeness, rank_correlation
 from .lesson import Check, Checks, Curves, Exhibits, Figures, Map, Table, Workbench

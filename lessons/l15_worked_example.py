@@ -8,7 +8,7 @@ import torch
 
 from ..lens import trace_texts
 from ..lens.arithmetic import arithmetic
-from ..lens.hooks import Head
+from ..passes.hooks import Head
 from .by_hand import Steps, one_head
 from .figures import head_name, likeness
 from .lesson import Check, Checks, Exhibits, Figures, Look, Map, Table, Workbench

@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from ..lens.intervals import Estimate
-from ..lens.teacher_forcing import by_length
 from ..modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration, attention, layers, modeling_seq2see
+from ..passes.batches import by_length
 from ..storybook import StoryPair
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
 from ..tokenizer.words import split_words

@@ -11,9 +11,9 @@ from seq2see.settings_file import parse_yaml
 from ..lens import Trace, trace_texts
 from ..lens.alignment_choice import AlignmentChoice, naive_choice
 from ..lens.alignment_fitting import fit_alignment
-from ..lens.hooks import all_heads, attention_sites, supervised_heads
 from ..lens.tracing import as_given
 from ..lens.views import OF_ATTENTION
+from ..passes.hooks import all_heads, attention_sites, supervised_heads
 from ..storybook import Storybook, StoryPair, generate
 from ..tokenizer.links import Links
 from ..training.checkpoints import find_record

@@ -45,7 +45,7 @@ from ..lens.calibration import (
     sentence_inputs,
     unsmoothed,
 )
-from ..lens.teacher_forcing import eval_mode, forced_batches
+from ..passes.forced_pass import eval_mode, forced_batches
 from ..training.checkpoints import find_record
 from ..training.config import TrainingFields, load_record
 from ..training.pairs import sentence_key

@@ -6,8 +6,8 @@ from seq2see.atomic import atomic_write
 from seq2see.manifest import refresh_manifest
 from ..lens import alignment_choice, calibration, roles, trust
 from ..lens.intervals import Estimate
-from ..lens.kinds import place_of
 from ..lens.trust import MapTrust
+from ..passes.attention_kinds import place_of
 from .reliability import PICTURE, calibration_section, draw_reliability
 
 SHOWN = ("README.md", PICTURE, alignment_choice.FILE, calibration.FILE, roles.FILE, trust.FILE)  # may be measured again

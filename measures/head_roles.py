@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from seq2see.atomic import atomic_write
-from ..lens.hooks import all_heads, supervised_heads
 from ..lens.intervals import Estimate
-from ..lens.kinds import KINDS
 from ..lens.role_scores import heads_of_roles, measure, roles_of_heads
 from ..lens.roles import GoldPair
 from ..lens.summary import Spread, mean_spread, spread
 from ..lens.trace import Trace
+from ..passes.attention_kinds import KINDS
+from ..passes.hooks import all_heads, supervised_heads
 from .aligner import Aligner
 
 SPREAD = ("distance", "entropy", "evenness", "across", "across_even")  # the measures of a head's reach

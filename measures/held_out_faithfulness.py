@@ -9,10 +9,10 @@ from ..lens.alignment_choice import shares
 from ..lens.attribution_methods import obstacle
 from ..lens.erasure_curves import curves
 from ..lens.faithfulness import estimate, measure_trust
-from ..lens.hooks import supervised_heads
 from ..lens.intervals import resampled
 from ..lens.trust import MapTrust, Trust
 from ..lens.views import ATTRIBUTIONS, OF_ATTENTION
+from ..passes.hooks import supervised_heads
 from ..storybook import StoryPair
 from ..tokenizer.links import Links
 from .aligner import Aligner, texts_and_links

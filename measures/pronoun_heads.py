@@ -20,9 +20,9 @@ from tqdm.auto import tqdm
 
 from seq2see.errors import UserError
 from ..lens.choices import Ablations, MinimalPairs
-from ..lens.hooks import Head, all_heads
 from ..lens.intervals import Estimate, roc_auc, roc_auc_interval, share_interval
 from ..lens.interventions import ablate, mean_outputs
+from ..passes.hooks import Head, all_heads
 from ..storybook import StoryPair
 from ..storybook.senses import noun_forms
 from ..translate.translator import Translator

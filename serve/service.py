@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 from seq2see.errors import UserError
 from ..documents.formats import read_document
 from ..documents.protocol import FileOptions
-from ..lens.pausing import Stopped, pausing
 from ..lens.views import SLOW
+from ..passes.pausing import Stopped, pausing
 from ..tokenizer.language_codes import language_code
 from ..tokenizer.language_pairs import Codes, LanguagePairs
 from ..translate.decoding import NO_OPTIONS, DecodingOptions

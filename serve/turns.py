@@ -15,7 +15,7 @@ from functools import partial
 from time import monotonic
 from typing import TypeVar
 
-from ..lens.pausing import Stopped, pausing
+from ..passes.pausing import Stopped, pausing
 from .batcher import WORKER, busy_error
 
 Result = TypeVar("Result")

@@ -152,7 +152,7 @@ class LoadedCheckpoint:
         with self._loading:
             if self._loaded is None:
                 with IMPORTS:
-                    from ..lens.weights import checksum
+                    from ..passes.weights_checksum import checksum
 
                 self.check_files()
                 device = torch_device(self.device)
@@ -277,8 +277,8 @@ class LoadedCheckpoint:
         if self._loaded is None or not self.measured_files:
             return self.measured_files
         with IMPORTS:
-            from ..lens.hooks import intervened
-            from ..lens.weights import checksum
+            from ..passes.hooks import intervened
+            from ..passes.weights_checksum import checksum
 
         model = self._loaded[0]
         as_loaded = not intervened(model) and checksum(model) == self._checksum
@@ -313,7 +313,7 @@ class LoadedCheckpoint:
         """The best known choice for deriving word links from this model's maps."""
         with IMPORTS:
             from ..lens.alignment_choice import best_known
-            from ..lens.hooks import attention_sites
+            from ..passes.hooks import attention_sites
 
         sites = attention_sites(self.model)["cross"]
         known = self.measurements

@@ -14,7 +14,8 @@ import torch
 from transformers import PreTrainedModel
 
 from ..lens.calibration import Calibrator
-from ..lens.teacher_forcing import chosen_log_probs, forced_pass, packed, vocabulary_size
+from ..passes.batches import packed, vocabulary_size
+from ..passes.forced_pass import chosen_log_probs, forced_pass
 
 # B pairs, T target tokens
 

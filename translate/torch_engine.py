@@ -27,7 +27,7 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from ..lens.teacher_forcing import cut_at_end, packed, padded, real_positions, vocabulary_size
+from ..passes.batches import cut_at_end, packed, padded, real_positions, vocabulary_size
 from .decoding import DecodingOptions
 from .greedy import Gone, greedy
 from .results import EngineOutput, Hypothesis, Ids, Wanted

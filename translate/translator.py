@@ -321,8 +321,7 @@ class Translator(LoadedCheckpoint):
             UserError: a blank text; tokens that the model does not have or that spell another text.
         """
         with IMPORTS:
-            from ..lens.teacher_forcing import check_target_ids
-            from ..lens.tracing import trace_hypotheses, trace_texts
+            from ..lens.tracing import check_target_ids, trace_hypotheses, trace_texts
 
         source, target = self.pair(source, target)
         bare_pair(text, translation)  # UserError if one is blank

@@ -16,9 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from seq2see.importing import IMPORTS
 from ...lens.explorer import trace_record
-from ...lens.kinds import Kind
 from ...lens.trace import Trace
 from ...lens.wording import label
+from ...passes.attention_kinds import Kind
 from ...tokenizer.tagging import tagging
 from ...tokenizer.words import token_names
 from ...translate.translator import Translator

@@ -13,9 +13,9 @@ from pydantic_core import PydanticKnownError
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
 from ...lens.explorer import measured_record, trace_record
-from ...lens.kinds import Kind
 from ...lens.trace import Trace
 from ...lens.views import SLOW, ViewName
+from ...passes.attention_kinds import Kind
 from ...tokenizer.protected import LONGEST_PATTERN, Protection
 from ...tokenizer.terms import LONGEST_TERM
 from ...tokenizer.words import TokenSpan

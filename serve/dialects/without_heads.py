@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from seq2see.importing import IMPORTS
-from ...lens.kinds import Kind
+from ...passes.attention_kinds import Kind
 from ...translate.decoding import OPTIONS, DecodingOptions
 from ...translate.results import Translation
 from ...translate.translator import Translator

@@ -37,8 +37,8 @@ from seq2see.lens import (
     word_mapping,
 )
 from seq2see.lens.choices import Choice, margins
-from seq2see.lens.hooks import intervened
-from seq2see.lens.teacher_forcing import eval_mode, forced_pass
+from seq2see.passes.forced_pass import eval_mode, forced_pass
+from seq2see.passes.hooks import intervened
 
 SOURCE, TARGET = [5, 6, 7, 8, 9, 2], [5, 11, 7, 2]
 OTHER_SOURCE, OTHER_TARGET = [5, 6, 31, 8, 9, 2], [5, 12, 7, 2]

@@ -18,7 +18,7 @@ from seq2see.errors import UserError
 from seq2see.lens import attribute, trace_texts
 from seq2see.lens.attribution import WordAttribution
 from seq2see.lens.attribution_methods import METHODS, Output, attributed, every_step
-from seq2see.lens.teacher_forcing import decoder_start
+from seq2see.passes.forced_pass import decoder_start
 
 TEXT, TRANSLATION = "The cat did not cross.", "Le chat n'a pas."
 STEP = 1e-5  # of finite differences

@@ -11,8 +11,8 @@ from scipy.stats import entropy
 
 from seq2see.lens import word_map
 from seq2see.lens.by_words import by_units, units
-from seq2see.lens.kinds import KINDS
 from seq2see.lens.summary import SINKS, is_punctuation, sinks
+from seq2see.passes.attention_kinds import KINDS
 from seq2see.tokenizer.words import TokenSpan, Word, split_words
 
 CLOSE = {"rtol": 0, "atol": 1e-5}

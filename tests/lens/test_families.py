@@ -13,10 +13,10 @@ from seq2see.errors import UserError
 from seq2see.lens import add_views, logit_lens, trace_hypotheses, trace_texts
 from seq2see.lens.arithmetic import arithmetic
 from seq2see.lens.embeddings import contextual
-from seq2see.lens.hooks import attention_sites
 from seq2see.lens.interventions import ablate, steer
-from seq2see.lens.kinds import KINDS
 from seq2see.modeling.loading import load_checkpoint
+from seq2see.passes.attention_kinds import KINDS
+from seq2see.passes.hooks import attention_sites
 from seq2see.tokenizer.encoding import encode_source, encode_target
 
 TEXTS = [SENTENCES[0], "A box!"], ["Le chat n'a pas traversé.", "La boîte"]

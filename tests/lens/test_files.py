@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from seq2see.errors import UserError
 from seq2see.lens import Calibrator, Trace, to_html, to_terminal, with_calibration
-from seq2see.lens.kinds import KINDS
+from seq2see.passes.attention_kinds import KINDS
 
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])

@@ -15,7 +15,7 @@ from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import add_views, contribution_graph, trace_hypotheses
 from seq2see.lens.attention_blocks import blocks_of
-from seq2see.lens.hooks import attention_sites
+from seq2see.passes.hooks import attention_sites
 from seq2see.pretrained import HOME
 
 TARGET = [7, 9, 8, 11, 30, 2]

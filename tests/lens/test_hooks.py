@@ -9,9 +9,9 @@ from torch import nn
 
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, ablate, add_views, all_heads, contextual, logit_lens, patch, record, trace_hypotheses
-from seq2see.lens.hooks import Steering, all_sites, attention_sites, capture, intervened, replaced, steered
-from seq2see.lens.kinds import KINDS
-from seq2see.lens.teacher_forcing import eval_mode, forced_pass
+from seq2see.passes.attention_kinds import KINDS
+from seq2see.passes.forced_pass import eval_mode, forced_pass
+from seq2see.passes.hooks import Steering, all_sites, attention_sites, capture, intervened, replaced, steered
 from seq2see.tokenizer.encoding import encode_source
 
 SOURCE, TARGET = "The cat did not cross.", [7, 9, 8, 2]

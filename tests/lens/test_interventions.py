@@ -11,10 +11,11 @@ from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
 from seq2see.lens.attention_blocks import blocks_of
 from seq2see.lens.choices import Choice, MinimalPairs, margins
-from seq2see.lens.hooks import all_heads, attention_sites, layers_of
-from seq2see.lens.interventions import ablate, mean_outputs, other_values, patch, record, silenced
-from seq2see.lens.kinds import KINDS
-from seq2see.lens.teacher_forcing import eval_with_eager_attention, forced_pass, real_positions
+from seq2see.lens.interventions import ablate, mean_outputs, patch, record, silenced
+from seq2see.passes.attention_kinds import KINDS
+from seq2see.passes.batches import real_positions
+from seq2see.passes.forced_pass import eval_with_eager_attention, forced_pass
+from seq2see.passes.hooks import all_heads, attention_sites, layers_of, other_values
 from seq2see.tokenizer.encoding import encode_source, encode_target
 
 TARGETS = [[5, 6, 7, 8, 2], [9, 10, 2]]

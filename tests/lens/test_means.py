@@ -10,7 +10,7 @@ import torch
 
 from seq2see.lens import ablate, mean_outputs, patch, record, steer, trace_texts
 from seq2see.lens.means import EXAMPLES, head_means
-from seq2see.lens.weights import checksum
+from seq2see.passes.weights_checksum import checksum
 
 CROSS = ("cross", 1, 0)
 

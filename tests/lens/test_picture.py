@@ -10,11 +10,11 @@ from matplotlib.text import Text
 
 from seq2see.errors import UserError
 from seq2see.lens import picture, save_plot, word_map
-from seq2see.lens.kinds import KINDS
 from seq2see.lens.plot import draw
 from seq2see.lens.terminal import to_terminal
 from seq2see.lens.trust import UNMEASURED
 from seq2see.lens.views import ATTRIBUTIONS, OF_ATTENTION, VIEW, WITH_HEADS
+from seq2see.passes.attention_kinds import KINDS
 
 MAPS = [(kind, view) for kind in KINDS for view in OF_ATTENTION if view != "left_out"]
 

@@ -10,9 +10,9 @@ import pytest
 from seq2see.errors import UserError
 from seq2see.lens import to_html, to_terminal, trace_hypotheses
 from seq2see.lens.explorer import script, trace_record
-from seq2see.lens.kinds import KINDS
 from seq2see.lens.views import shown_texts
 from seq2see.lens.wording import label, labels
+from seq2see.passes.attention_kinds import KINDS
 from seq2see.tokenizer.words import TokenSpan
 from seq2see.webpage import assembly
 

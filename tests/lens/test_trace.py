@@ -11,9 +11,9 @@ from transformers import BertConfig, BertModel
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses, trace_texts
-from seq2see.lens.kinds import KINDS
 from seq2see.lens.maps import facts
 from seq2see.lens.trace_data import TOP
+from seq2see.passes.attention_kinds import KINDS
 from seq2see.tokenizer.encoding import encode_source
 
 SOURCES = [SENTENCES[0], "The box.", SENTENCES[2]]

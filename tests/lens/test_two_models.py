@@ -19,9 +19,9 @@ from scipy.optimize import linear_sum_assignment
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import compare
-from seq2see.lens.hooks import Head
 from seq2see.lens.side_by_side import Difference, differences_page, marked
 from seq2see.lens.two_models import SPECIAL, assignment, paired_layers, word_shares
+from seq2see.passes.hooks import Head
 from seq2see.webpage.static_page import percent
 
 TEXT, FRENCH = "The cat did not cross the street.", "Le chat n'a pas traversé la rue."

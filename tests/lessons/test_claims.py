@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seq2see.lens.hooks import Head
 from seq2see.lens.intervals import Estimate
-from seq2see.lens.kinds import KINDS
 from seq2see.lens.role_scores import RoleScore
 from seq2see.lessons import contents
 from seq2see.lessons import l02_attention as attention
@@ -18,6 +16,8 @@ from seq2see.lessons import l10_it as it
 from seq2see.lessons import l12_heads_and_layers as layers
 from seq2see.lessons import l18_overfitting as overfitting
 from seq2see.lessons.lesson import Figures, word_of
+from seq2see.passes.attention_kinds import KINDS
+from seq2see.passes.hooks import Head
 
 LITTLE, HALF, MUCH = Estimate(0.05, 0.02, 0.08), Estimate(0.5, 0.45, 0.55), Estimate(0.97, 0.95, 1.0)
 UP, DOWN = Estimate(0.2, 0.1, 0.3), Estimate(-0.2, -0.3, -0.1)

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 import torch
 
-from seq2see.lens.hooks import Head
 from seq2see.lens.intervals import Estimate
 from seq2see.lens.role_scores import RoleScore
 from seq2see.lessons import contents, prose
@@ -24,6 +23,7 @@ from seq2see.lessons.figures import likeness, spelled, to_data
 from seq2see.lessons.held_out import named, role_table
 from seq2see.lessons.lesson import Check, word_of
 from seq2see.lessons.workbench import Workbench
+from seq2see.passes.hooks import Head
 from seq2see.storybook import generate
 
 WRITTEN = contents.chosen(None)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from seq2see.lens.teacher_forcing import eval_with_eager_attention, forced_pass
 from seq2see.lessons import held_out
 from seq2see.lessons import l01_words as word_vectors
 from seq2see.lessons import l02_attention as attention
@@ -17,6 +16,7 @@ from seq2see.lessons import l15_worked_example as worked
 from seq2see.lessons.by_hand import one_head, softmax
 from seq2see.lessons.lesson import Look
 from seq2see.lessons.workbench import Workbench
+from seq2see.passes.forced_pass import eval_with_eager_attention, forced_pass
 from seq2see.tokenizer.encoding import encode_source, encode_target
 
 

@@ -9,10 +9,10 @@ import torch
 from safetensors.torch import save_file
 
 from seq2see import Translator
-from seq2see.lens.kinds import KINDS
 from seq2see.lens.replay import FILE, SHADES, load_replay
 from seq2see.measures import training_replay
 from seq2see.measures.training_replay import MOST_TOKENS, SENTENCES, can_be_replayed, make_replay
+from seq2see.passes.attention_kinds import KINDS
 from seq2see.training.config import load_config
 from seq2see.training.moments import FOLDER, load_moment, moments, moments_of
 from seq2see.translate.loaded_checkpoint import fingerprint

@@ -18,34 +18,35 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 # pydantic.
 MAY_IMPORT = {
     "modeling": {"modeling"},
+    "passes": {"passes", "errors"},
     "webpage": {"webpage", "rules", "streams"},
     "tokenizer": {"tokenizer", "modeling", "errors", "rules"},
     "storybook": {"storybook", "tokenizer"},
     "lens": {
-        "lens", "tokenizer", "webpage", "modeling", "atomic", "errors", "importing", "rules", "streams",
+        "lens", "tokenizer", "webpage", "passes", "modeling", "atomic", "errors", "importing", "rules", "streams",
         "validation",
     },
     "documents": {"documents", "translate", "tokenizer", "errors", "streams"},
     "translate": {
-        "translate", "lens", "tokenizer", "webpage", "modeling", "errors", "folders", "importing", "json_files",
-        "manifest", "memory", "pretrained", "rules", "validation",
+        "translate", "lens", "tokenizer", "webpage", "passes", "modeling", "errors", "folders", "importing",
+        "json_files", "manifest", "memory", "pretrained", "rules", "validation",
     },
     "training": {
-        "training", "translate", "storybook", "tokenizer", "modeling", "__version__", "atomic", "configs", "errors",
-        "folders", "json_files", "languages", "manifest", "memory", "pretrained", "settings_file", "streams",
-        "validation",
+        "training", "translate", "storybook", "tokenizer", "passes", "modeling", "__version__", "atomic", "configs",
+        "errors", "folders", "json_files", "languages", "manifest", "memory", "pretrained", "settings_file",
+        "streams", "validation",
     },
     "measures": {
-        "measures", "training", "translate", "lens", "storybook", "tokenizer", "modeling", "__version__", "atomic",
-        "errors", "folders", "json_files", "manifest", "pretrained", "settings_file", "streams",
+        "measures", "training", "translate", "lens", "storybook", "tokenizer", "passes", "modeling", "__version__",
+        "atomic", "errors", "folders", "json_files", "manifest", "pretrained", "settings_file", "streams",
     },
     "serve": {
-        "serve", "translate", "documents", "lens", "tokenizer", "webpage", "modeling", "__version__", "errors",
-        "folders", "importing", "languages", "pretrained", "settings_file", "streams", "validation",
+        "serve", "translate", "documents", "lens", "tokenizer", "webpage", "passes", "modeling", "__version__",
+        "errors", "folders", "importing", "languages", "pretrained", "settings_file", "streams", "validation",
     },
     "lessons": {
-        "lessons", "measures", "training", "translate", "lens", "storybook", "tokenizer", "webpage", "modeling",
-        "__version__", "atomic", "errors", "folders",
+        "lessons", "measures", "training", "translate", "lens", "storybook", "tokenizer", "webpage", "passes",
+        "modeling", "__version__", "atomic", "errors", "folders",
     },
     "configs": {"configs", "training", "storybook", "tokenizer", "errors"},
 }

@@ -7,7 +7,7 @@ import tiny
 from serving import running
 
 from seq2see import Translator
-from seq2see.lens.hooks import all_heads
+from seq2see.passes.hooks import all_heads
 
 TEXT = "The cat did not cross the street."
 WORDS = ["The", "cat", "did", "not", "cross", "the", "street", "."]

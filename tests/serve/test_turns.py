@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from seq2see.lens.pausing import Stopped, pause, pausing
+from seq2see.passes.pausing import Stopped, pause, pausing
 from seq2see.serve import turns as turns_module
 from seq2see.serve.api_errors import APIError
 from seq2see.serve.turns import Turns

@@ -14,7 +14,7 @@ from PIL import Image
 from serving import stub_server
 
 from seq2see import Translator
-from seq2see.lens.kinds import KINDS
+from seq2see.passes.attention_kinds import KINDS
 from seq2see.pretrained import home_of
 from seq2see.serve.access import Caller
 from seq2see.serve.app import make_app

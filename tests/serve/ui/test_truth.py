@@ -18,7 +18,7 @@ from independent import Network
 
 from seq2see import Translator
 from seq2see.lens.explorer import script
-from seq2see.lens.kinds import KINDS
+from seq2see.passes.attention_kinds import KINDS
 from seq2see.pretrained import HOME
 from seq2see.serve.access import Caller
 from seq2see.serve.dialects.v1 import LookBody, look_reply

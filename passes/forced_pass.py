@@ -1,34 +1,23 @@
 """Teacher forcing: one pass over a source and a given translation predicts every step at once.
 
-It also has the basics for running a model: batches of bounded size, eval mode, checks.  It supports Seq2See and
+It also has the basics for running a model: eval mode, checks.  It supports Seq2See and
 transformers' encoder-decoders of text; `hooks.py` names the families that support interventions.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from unicodedata import normalize
 
 import torch
-from torch.nn.utils.rnn import pad_sequence
-from transformers import PreTrainedModel, PreTrainedTokenizerBase, StoppingCriteria, StoppingCriteriaList
+from transformers import PreTrainedModel, StoppingCriteria, StoppingCriteriaList
 from transformers.modeling_outputs import BaseModelOutput
 
 from seq2see.errors import UserError
-from ..tokenizer.encoding import decode_target
+from .batches import fitting, padded, real_positions
 from .pausing import pause
 
 # B sentences, S source tokens, T decoder steps
-
-CELLS_AT_ONCE = 1_000_000  # cells of one head's three maps in one batch: bounds memory to a few hundred megabytes
-LOGITS_AT_ONCE = 2**24  # logits of one batch: 64 MiB in float32
-ROWS = 64  # sentences of a batch by length
-
-
-def cut_at_end(ids: Sequence[int], end: Collection[int]) -> tuple[int, ...]:
-    """A generated row up to and including its first `end` id; all of it if there is none."""
-    return tuple(ids[: next((i for i, token in enumerate(ids, 1) if token in end), len(ids))])
 
 
 @dataclass
@@ -115,31 +104,6 @@ def eval_with_eager_attention(model: PreTrainedModel) -> Iterator[None]:
                 config._attn_implementation = implementation
 
 
-def packed(
-    lengths: Sequence[tuple[int, ...]], fits: Callable[..., bool], *, by_length: bool = False
-) -> Iterator[list[int]]:
-    """Indices in batches as large as fit, at least one each; in the given order, or sorted by length.
-
-    Each item has a length for each of its sides; `fits(rows, longest, ...)` receives the longest of each side.
-    """
-    batch: list[int] = []
-    longest: tuple[int, ...] = ()
-    for i in sorted(range(len(lengths)), key=lengths.__getitem__) if by_length else range(len(lengths)):
-        longest = tuple(map(max, longest, lengths[i])) if batch else lengths[i]
-        if batch and not fits(len(batch) + 1, *longest):
-            yield batch
-            batch, longest = [], lengths[i]
-        batch.append(i)
-    if batch:
-        yield batch
-
-
-def by_length(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The indices of all sentences in batches of at most ROWS, sorted by length to limit padding."""
-    lengths = [(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
-    return list(packed(lengths, lambda rows, *_: rows <= ROWS, by_length=True))
-
-
 def forced_batches(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, copies: int = 1,
     before: Callable[[list[int]], None] = lambda batch: None, encoded: torch.Tensor | None = None, **wanted: bool,
@@ -154,21 +118,6 @@ def forced_batches(
         before(batch)
         yield batch, *forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch], encoded=encoded,
                                   **wanted)
-
-
-def fitting(model: PreTrainedModel, lengths: Sequence[tuple[int, ...]], *, copies: int = 1) -> Iterator[list[int]]:
-    """The indices of sentences with these source and target lengths, in batches in order.
-
-    Maps stay under CELLS_AT_ONCE and logits, with their `copies`, under LOGITS_AT_ONCE.
-    """
-    most = LOGITS_AT_ONCE // (copies * vocabulary_size(model))
-    return packed(lengths, lambda rows, source, target: rows * target <= most
-                  and rows * 3 * max(source, target) ** 2 <= CELLS_AT_ONCE)
-
-
-def vocabulary_size(model: PreTrainedModel) -> int:
-    """The number of logits of a step; an `EncoderDecoderModel` has it in its decoder's config."""
-    return int(model.config.get_text_config(decoder=True).vocab_size)
 
 
 def check_model(model: PreTrainedModel) -> None:
@@ -194,22 +143,6 @@ def check_lengths(model: PreTrainedModel, sequences: Sequence[Sequence[int]], *,
             raise UserError(f"{which} has {len(ids)} tokens, the model takes {longest}: look at a shorter text")
 
 
-def check_target_ids(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], *, text: str, given: int
-) -> None:
-    """Raises UserError for ids that the model does not have or that do not spell this text, or for more `given` than
-    ids.
-    """
-    last = vocabulary_size(model) - 1
-    for id in ids:
-        if not 0 <= id <= last:
-            raise UserError(f"the model has no token {id}: expected ids from 0 to {last}", exit_code=2)
-    if normalize("NFC", decode_target(tokenizer, ids)) != normalize("NFC", text):
-        raise UserError("target_ids do not spell the translation: take both from the same trace", exit_code=2)
-    if not 0 <= given <= len(ids):
-        raise UserError(f"given {given}: the translation has {len(ids)} tokens", exit_code=2)
-
-
 def decoder_start(model: PreTrainedModel) -> int:
     """The first decoder input of generation."""
     generation = model.generation_config
@@ -226,12 +159,3 @@ def end_ids(model: PreTrainedModel) -> frozenset[int]:
     return frozenset([end] if isinstance(end, int) else end or ())
 
 
-def real_positions(sequences: Sequence[Sequence[int]]) -> torch.Tensor:
-    """[B, longest]: True where the padded sequences have no padding."""
-    lengths_B = torch.tensor([len(ids) for ids in sequences])
-    return torch.arange(int(lengths_B.max())) < lengths_B[:, None]
-
-
-def padded(sequences: Sequence[Sequence[int]]) -> torch.Tensor:
-    """[B, longest], on the right."""
-    return pad_sequence([torch.tensor(ids, dtype=torch.long) for ids in sequences], batch_first=True)

@@ -19,7 +19,7 @@ from transformers import PreTrainedModel
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from seq2see.errors import UserError
-from .kinds import KINDS, Kind
+from .attention_kinds import KINDS, Kind
 
 # B sentences (times beams), H heads, T query positions, S key positions, E size of one head
 
@@ -336,3 +336,23 @@ def _attend(
 
 
 ALL_ATTENTION_FUNCTIONS.register(STEERED, _attend)
+
+
+@contextmanager
+def other_values(
+    model: PreTrainedModel, change: Callable[[AttentionSite, torch.Tensor], torch.Tensor], *,
+    kinds: Sequence[Kind] = KINDS,
+) -> Iterator[None]:
+    """Inside, `change(site, values)` returns the values [B,C,H,E] of these kinds of attention; for forced passes.
+
+        out[row] = sum over columns of weight[row, column] value[column]
+
+    The weights depend on queries and keys only, so the maps of the layer stay the same.
+    """
+
+    def changing(site: AttentionSite) -> Change:
+        return lambda value_BCD: change(site, value_BCD.unflatten(-1, (site.heads, site.head_size))).flatten(-2)
+
+    sites = attention_sites(model)
+    with replaced((site.value, "out", changing(site)) for kind in kinds for site in sites[kind]):
+        yield
