@@ -25,9 +25,9 @@ from _frame import arguments, end, is_trained, show, timed
 from sacrebleu.metrics import CHRF
 
 from seq2see import Translator
+from seq2see.text.glossary import Glossary
 from seq2see.training.config import DataConfig
 from seq2see.training.pairs import Pair, load_split
-from seq2see.translate.glossary import Glossary
 
 BEAMS = 4
 HALF = 150  # sentences whose term the model writes by itself, and as many others; with --quick QUICK

@@ -20,8 +20,8 @@ from typing import Any
 import polib
 
 from seq2see.errors import UserError
+from ..text.protection import ANY
 from ..tokenizer.language_codes import iso, language_name
-from ..tokenizer.protected import ANY
 from .fragments import Fragment, Token
 from .protocol import Document, FileOptions, Text
 

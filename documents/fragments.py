@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..tokenizer.protected import ANY
+from ..text.protection import ANY
 from .protocol import Text
 
 Kind = Literal["text", "start", "end", "alone", "word", "break"]

@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Sequence
 
 from seq2see.errors import UserError
+from ..text.html_markup import NOT_TRANSLATED
+from ..text.html_markup import read as tokens_of
+from ..text.protection import ANY
 from ..tokenizer.language_codes import iso
-from ..tokenizer.protected import ANY
-from ..translate.markup import NOT_TRANSLATED
-from ..translate.markup import read as tokens_of
 from .plain_text import MARK, decoded
 from .protocol import Document, FileOptions, Text
 

@@ -6,7 +6,7 @@ Items between two breaks are one text, which is HTML where the path changes:
 
     Take the <span id="0">red</span> one.
 
-Neighbours of equal format are one, and the format of most characters has no element.  `translate/markup.py` gives a
+Neighbours of equal format are one, and the format of most characters has no element.  `text/html_markup.py` gives a
 translation with the same elements, from which come the new items.
 """
 
@@ -26,7 +26,7 @@ from .xml_parts import Element, shallow, xml_text
 
 Tag = Literal["span", "sub", "sup", "code"]  # sub and sup are part of a word; code is not translated
 
-MOST_NESTED = 12  # elements in a text; what is deeper is one element (marks.py takes 32)
+MOST_NESTED = 12  # elements in a text; what is deeper is one element (placing.py takes 32)
 _SPACE = " \t\n\r"  # white space of XML, without the no-break space
 _SPACES_OR_WORDS = re.compile(rf"[{_SPACE}]+|[^{_SPACE}]+(?:[{_SPACE}][^{_SPACE}]+)*")
 _TAG = re.compile(r'<(?P<end>/)?(?:span|su[bp]|code|img)(?: id="(?P<id>\d+)")?>')

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from seq2see.errors import UserError
+from ..text.html_markup import NO_PARTS, RAISED, VOID
+from ..text.protection import ANY
 from ..tokenizer.language_codes import iso
-from ..tokenizer.protected import ANY
-from ..translate.markup import NO_PARTS, RAISED, VOID
 from .fragments import Fragment, Kind, Token
 from .icu_message import OPENS, branches, joined
 from .places import Place, document_of

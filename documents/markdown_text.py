@@ -17,7 +17,7 @@ from itertools import chain
 from typing import Literal
 
 from seq2see.errors import UserError
-from ..tokenizer.protected import ANY
+from ..text.protection import ANY
 from .fragments import Fragment, Token
 from .html_page import parts_of
 from .markdown_inline import Image, label_of, tokens_of, written

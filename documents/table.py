@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from seq2see.errors import UserError
-from ..tokenizer.protected import ANY
+from ..text.protection import ANY
 from .places import Place, document_of
 from .plain_text import decoded
 from .protocol import Document, FileOptions, Text

@@ -13,7 +13,7 @@ import numpy as np
 
 from seq2see.errors import UserError
 from ..passes.attention_kinds import MapName, Rows, place_of
-from ..tokenizer.links import Link
+from ..text.word_links import Link
 from .by_words import Unit, word_map
 from .plain_json import Count, Measurement, Number, Share
 from .trace import Trace

@@ -7,7 +7,7 @@ import numpy as np
 
 from seq2see.errors import UserError
 from ..passes.attention_kinds import MapName, Rows
-from ..tokenizer.links import Link, Links
+from ..text.word_links import Link, Links
 from ..tokenizer.words import Word
 from .alignment_choice import RULES, AlignmentChoice, Rule, evidence, linked, map_names, shares
 from .intervals import Estimate, error_rate, group_numbers, summed

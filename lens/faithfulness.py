@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..passes.attention_kinds import MapName, Rows
-from ..tokenizer.links import Links
+from ..text.word_links import Links
 from .alignment_choice import drops_by_words, map_names, shares
 from .alignment_fitting import check_links, tally
 from .intervals import Estimate, error_rate, middle, resampled

@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from ..tokenizer.links import Link, Links
+from ..text.word_links import Link, Links
 
 # N sentences or choices, S sets of heads
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..passes.attention_kinds import KINDS, Kind
-from ..tokenizer.segments import cut_sentences
+from ..text.segments import cut_sentences
 from ..tokenizer.words import TokenSpan, Word
 from .trace_data import TraceData
 from .views import VIEW

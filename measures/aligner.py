@@ -15,7 +15,7 @@ from ..lens.tracing import as_given
 from ..lens.views import OF_ATTENTION
 from ..passes.hooks import all_heads, attention_sites, supervised_heads
 from ..storybook import Storybook, StoryPair, generate
-from ..tokenizer.links import Links
+from ..text.word_links import Links
 from ..training.checkpoints import find_record
 from ..translate.loaded_checkpoint import fingerprint
 from ..translate.translator import Translator

@@ -14,7 +14,7 @@ from ..lens.trust import MapTrust, Trust
 from ..lens.views import ATTRIBUTIONS, OF_ATTENTION
 from ..passes.hooks import supervised_heads
 from ..storybook import StoryPair
-from ..tokenizer.links import Links
+from ..text.word_links import Links
 from .aligner import Aligner, texts_and_links
 from .gold import groups_of
 from .parallel_files import TextPair

@@ -17,9 +17,9 @@ from typing import Any
 
 from seq2see.errors import UserError
 from ..lens.alignment_fitting import check_links
+from ..text.word_links import Links, read_pharaoh
 from ..tokenizer.encoding import encode_target
 from ..tokenizer.language_codes import codes_of, is_language
-from ..tokenizer.links import Links, read_pharaoh
 from ..tokenizer.words import split_words
 from ..training.checkpoints import find_record
 from ..training.config import BUILT_IN, DataConfig, load_record

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..lens import alignment_choice, calibration, roles, trust
 from ..lens.roles import GoldPair
 from ..storybook import Storybook
-from ..tokenizer.links import Links
+from ..text.word_links import Links
 from ..translate.measurements import NOTHING, Measurements
 from ..translate.translator import Translator
 from .aligner import Aligner, fit, fit_to_stories, settings_of, storybook, trained_on_storybook

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from seq2see.modeling import Seq2SeeModel as Seq2SeeModel
     from seq2see.modeling.loading import load_checkpoint as load_checkpoint
     from seq2see.serve.ui.page import page as page
+    from seq2see.text.glossary import Glossary as Glossary
+    from seq2see.text.glossary import read_glossary as read_glossary
     from seq2see.tokenizer import Seq2SeeTokenizer as Seq2SeeTokenizer
     from seq2see.translate import Translation as Translation
     from seq2see.translate import Translator as Translator
-    from seq2see.translate.glossary import Glossary as Glossary
-    from seq2see.translate.glossary import read_glossary as read_glossary
 
 _HOME_OF = {
     "Seq2SeeConfig": "seq2see.modeling",
@@ -34,8 +34,8 @@ _HOME_OF = {
     "page": "seq2see.serve.ui.page",
     "Translation": "seq2see.translate",
     "Translator": "seq2see.translate",
-    "Glossary": "seq2see.translate.glossary",
-    "read_glossary": "seq2see.translate.glossary",
+    "Glossary": "seq2see.text.glossary",
+    "read_glossary": "seq2see.text.glossary",
 }
 __all__ = [*_HOME_OF, "__version__"]
 

@@ -13,8 +13,8 @@ from typing import Any
 import regex
 
 from seq2see.importing import IMPORTS
+from ..text.protection import ANY
 from ..tokenizer.language_codes import iso
-from ..tokenizer.protected import ANY
 
 NO_LANGUAGE = "zxx"  # the detector's code for text without language
 LONGEST = 2_000  # characters examined; more makes no difference

@@ -25,10 +25,10 @@ from ..documents.formats import read_document
 from ..documents.protocol import FileOptions
 from ..lens.views import SLOW
 from ..passes.pausing import Stopped, pausing
+from ..text.glossary import Glossary
 from ..tokenizer.language_codes import language_code
 from ..tokenizer.language_pairs import Codes, LanguagePairs
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
-from ..translate.glossary import Glossary
 from ..translate.loaded_checkpoint import ModelChanged
 from ..translate.results import EngineOutput, Translation
 from ..translate.segment_translator import Work

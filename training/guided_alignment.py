@@ -26,7 +26,7 @@ from torch import Tensor, nn
 
 from seq2see.errors import UserError
 from seq2see.settings_file import wrong
-from ..tokenizer.links import Link, read_pharaoh
+from ..text.word_links import Link, read_pharaoh
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from ..tokenizer.words import split_words
 from .arguments import Seq2SeeTrainingArguments

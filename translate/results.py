@@ -13,12 +13,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from seq2see.rules import MOST_ODDS
-from ..tokenizer.capitals import in_capitals
+from ..text.capitals import in_capitals
+from ..text.glossary import Glossary, occurrences
+from ..text.plain import characters, plain
+from ..text.protection import Protection
+from ..text.segments import is_plain_sentence
 from ..tokenizer.kept_words import KeptWords
-from ..tokenizer.plain import characters, plain
-from ..tokenizer.protected import Protection
-from ..tokenizer.segments import is_plain_sentence
-from ..tokenizer.terms import Glossary, occurrences
 from ..tokenizer.words import Word, split_words
 from .decoding import DecodingOptions
 

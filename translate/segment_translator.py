@@ -19,17 +19,17 @@ import regex
 
 from seq2see.errors import UserError
 from seq2see.rules import SHORTEST_SHARE
+from ..text.html_markup import Markup
+from ..text.model_input import Reading
+from ..text.placing import Alignment
+from ..text.plain import length
+from ..text.protection import ANY, Protection, Span, keeping
+from ..text.segments import Cut, clauses, count_sentences, cut_sentences, halves, is_plain_sentence, sentences
 from ..tokenizer.kept_words import KeptWords
 from ..tokenizer.language_codes import iso
-from ..tokenizer.model_input import Reading
-from ..tokenizer.plain import length
-from ..tokenizer.protected import ANY, Protection, Span, keeping
-from ..tokenizer.segments import Cut, clauses, count_sentences, cut_sentences, halves, is_plain_sentence, sentences
 from ..tokenizer.words import refuse_surrogates
 from .codec import Codec
 from .decoding import DecodingOptions, GenerationDefaults
-from .marks import Alignment
-from .markup import Markup
 from .results import EngineOutput, Hypothesis, Ids, Translation, having
 
 MOST_CHARACTERS = 250_000  # in a text: more would take minutes

@@ -26,16 +26,16 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
 from seq2see.importing import IMPORTS
-from ..tokenizer.plain import characters
-from ..tokenizer.protected import Protection
+from ..text.glossary import Glossary
+from ..text.placing import Alignment
+from ..text.plain import characters
+from ..text.protection import Protection
 from ..tokenizer.tagging import T5, spoken_pair
-from ..tokenizer.terms import Glossary
 from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device, ctranslate2_finds, usable_cores
 from .export import NotForCTranslate2, exported, why_not
 from .loaded_checkpoint import LoadedCheckpoint, check_sizes
-from .marks import Alignment
 from .results import Engine, Translation, with_chances
 from .segment_translator import Job, SegmentTranslator, Text, WorkGenerator, bare_pair, by_group, check_length, composed
 
@@ -243,7 +243,7 @@ class Translator(LoadedCheckpoint):
             try:
                 choice = self.known_choice
                 traces = self.look(some, views=(choice.view,), calibrated=False)
-                found += [Alignment.measured(trace, choice, *each, protection=one.protection)
+                found += [Alignment.measured(trace, choice.strengths(trace), *each, protection=one.protection)
                           for one, trace, each in zip(some, traces, texts, strict=True)]
             except UserError:
                 found += [Alignment.by_place(*each, languages=(one.source_language, one.target_language),

@@ -25,7 +25,7 @@ from random import Random
 
 from seq2see.errors import UserError
 from ...storybook import in_language
-from ...tokenizer.links import Link, to_pharaoh
+from ...text.word_links import Link, to_pharaoh
 from ...training.config import DataConfig, OnDuplicates
 from ...training.pairs import load_split, sentence_key
 from ...training.reading import hash_fraction

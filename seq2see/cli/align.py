@@ -12,7 +12,7 @@ from pathlib import Path
 from seq2see.errors import UserError
 from seq2see.measures.parallel_files import read_pairs
 from seq2see.streams import LINES_CHECKED, only_results_on_stdout
-from seq2see.tokenizer.links import to_pharaoh
+from seq2see.text.word_links import to_pharaoh
 
 
 def run(args: argparse.Namespace) -> None:

@@ -44,7 +44,7 @@ class Asked:
         options = {"source": args.source, "num_beams": args.num_beams, "keep": args.keep,
                    "alternatives": args.alternatives}
         if args.glossary:
-            from seq2see.translate.glossary import read_glossary
+            from seq2see.text.glossary import read_glossary
 
             options["glossary"] = glossary = read_glossary(args.glossary)
             if "," in (args.target or "") and any(term != target for term, target in glossary.pairs):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from seq2see.errors import UserError
 from seq2see.measures.aligner import Aligner
 from seq2see.measures.parallel_files import TextPair
-from seq2see.tokenizer.links import Link, to_pharaoh
+from seq2see.text.word_links import Link, to_pharaoh
 from seq2see.tokenizer.words import split_words
 from seq2see.translate import Translation, Translator
 

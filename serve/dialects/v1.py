@@ -16,11 +16,10 @@ from ...lens.explorer import measured_record, trace_record
 from ...lens.trace import Trace
 from ...lens.views import SLOW, ViewName
 from ...passes.attention_kinds import Kind
-from ...tokenizer.protected import LONGEST_PATTERN, Protection
-from ...tokenizer.terms import LONGEST_TERM
+from ...text.glossary import LONGEST_TERM, Glossary
+from ...text.placing import words_shown
+from ...text.protection import LONGEST_PATTERN, Protection
 from ...tokenizer.words import TokenSpan
-from ...translate.glossary import Glossary
-from ...translate.marks import words_shown
 from ...translate.measurements import NOTHING
 from ...translate.results import Hypothesis, Translation
 from ...translate.translator import Translator

@@ -16,7 +16,7 @@ from seq2see.measures.gold import groups_of, in_halves
 from seq2see.measures.held_out_pairs import data_of, held_out_pairs
 from seq2see.measures.previous import with_roles
 from seq2see.storybook import Storybook, generate
-from seq2see.tokenizer.links import from_pharaoh
+from seq2see.text.word_links import from_pharaoh
 from seq2see.translate.loaded_checkpoint import fingerprint
 
 SUPERVISED = "supervised: a head of this model was trained with gold links"

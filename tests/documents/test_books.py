@@ -5,8 +5,8 @@ import re
 import pytest
 from lxml import etree
 
-from seq2see.translate.marks import Alignment
-from seq2see.translate.markup import Markup
+from seq2see.text.html_markup import Markup
+from seq2see.text.placing import Alignment
 from .archives import canonical, entries_of, opened, sample, with_entries
 
 PAGE = "EPUB/text/ch001.xhtml"

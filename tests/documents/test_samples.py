@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from lxml import etree
 
-from seq2see.translate.marks import Alignment
-from seq2see.translate.markup import Markup
+from seq2see.text.html_markup import Markup
+from seq2see.text.placing import Alignment
 from .archives import DRAWING, ODF, SAMPLES, WORD, canonical, entries_of, opened, sample, swapped
 
 TEXT, STYLE, LINK = f"{{{ODF.format('text')}}}", f"{{{ODF.format('style')}}}", "{http://www.w3.org/1999/xlink}href"

@@ -9,7 +9,7 @@ import tiny
 import torch
 
 from seq2see.lens import VIEWS, add_views, measure_trust, trace_hypotheses
-from seq2see.tokenizer.links import Links
+from seq2see.text.word_links import Links
 
 
 @pytest.fixture(scope="session", params=tiny.MOST_KINDS)

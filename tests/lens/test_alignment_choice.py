@@ -24,7 +24,7 @@ from seq2see.lens.alignment_fitting import WAYS, GoldSentences, check_links, fit
 from seq2see.lens.intervals import Estimate, agreement, error_rate, resampled, summed
 from seq2see.lens.trust import MapTrust, Trust
 from seq2see.lens.views import ATTRIBUTIONS, SLOW
-from seq2see.tokenizer.links import Links, from_pharaoh, read_pharaoh, to_pharaoh
+from seq2see.text.word_links import Links, from_pharaoh, read_pharaoh, to_pharaoh
 from seq2see.tokenizer.words import split_words
 
 PAIRS = [

@@ -11,7 +11,7 @@ from seq2see.lens.trust import Trust
 from seq2see.lens.views import ATTRIBUTIONS, OF_ATTENTION
 from seq2see.measures.aligner import Aligner
 from seq2see.measures.held_out_faithfulness import measure_views
-from seq2see.tokenizer.links import Links
+from seq2see.text.word_links import Links
 
 PAIRS = [("The cat did not cross.", "Le chat n'a pas."), ("The box was big.", "La boîte était grande."),
          ("It was too wide.", "Il était trop large.")]

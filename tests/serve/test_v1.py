@@ -14,7 +14,7 @@ from seq2see.lens.means import head_means
 from seq2see.lens.what_if import WhatIf
 from seq2see.passes.hooks import all_heads
 from seq2see.serve.dialects.v1 import OneTranslation
-from seq2see.translate.glossary import Glossary
+from seq2see.text.glossary import Glossary
 
 TEXT = "The cat did not cross."
 

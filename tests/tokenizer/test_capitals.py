@@ -2,8 +2,8 @@
 
 import pytest
 
-from seq2see.tokenizer.capitals import in_capitals, in_lower_case
-from seq2see.tokenizer.model_input import Reading
+from seq2see.text.capitals import in_capitals, in_lower_case
+from seq2see.text.model_input import Reading
 
 
 @pytest.mark.parametrize(("text", "read"), [

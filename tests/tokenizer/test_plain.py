@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seq2see.tokenizer.plain import characters, length, plain
+from seq2see.text.plain import characters, length, plain
 from seq2see.tokenizer.words import split_words
 
 KNOWN = characters(frozenset(["the", "cat", "café", "...", '"', "—"]))

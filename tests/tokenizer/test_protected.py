@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.errors import UserError
-from seq2see.tokenizer.model_input import MOST_CARE, Reading
-from seq2see.tokenizer.plain import characters
-from seq2see.tokenizer.protected import ANY, Protection, keeping
+from seq2see.text.model_input import MOST_CARE, Reading
+from seq2see.text.plain import characters
+from seq2see.text.protection import ANY, Protection, keeping
 
 PROTECTED = [
     "https://x.org/a_(b)?c=d&e#f", "www.x.org/a", "x.org", "a.b+c@d-e.co.uk", "😀", "👩‍👩‍👧", "🇫🇷", "1️⃣",

@@ -8,11 +8,11 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seq2see.tokenizer import segments
-from seq2see.tokenizer.model_input import Reading
-from seq2see.tokenizer.plain import characters
-from seq2see.tokenizer.protected import ANY, Protection
-from seq2see.tokenizer.segments import Cut, count_sentences, cut_sentences, halves, is_plain_sentence, refers_back
+from seq2see.text import segments
+from seq2see.text.model_input import Reading
+from seq2see.text.plain import characters
+from seq2see.text.protection import ANY, Protection
+from seq2see.text.segments import Cut, count_sentences, cut_sentences, halves, is_plain_sentence, refers_back
 
 SEEN = Protection(characters(frozenset(['"', "...", "—"])))
 TEXTS = st.text(st.sampled_from("aBC .!?-*1):{}\n\r\t\u00a0\u202f\u3000,;é\u0301你。।x'”\u2028\u200b😀"), max_size=40)

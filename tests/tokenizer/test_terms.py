@@ -5,10 +5,10 @@ import pickle
 import pytest
 
 from seq2see.errors import UserError
-from seq2see.tokenizer.agreement import disagrees, fitted, forms, nouns
-from seq2see.tokenizer.model_input import FORCED, Reading
-from seq2see.tokenizer.protected import Protection, keeping
-from seq2see.tokenizer.terms import Glossary, occurrences
+from seq2see.text.agreement import disagrees, fitted, forms, nouns
+from seq2see.text.glossary import Glossary, occurrences
+from seq2see.text.model_input import FORCED, Reading
+from seq2see.text.protection import Protection, keeping
 
 TERMS = {"car": "bagnole", "New York": "NY", "C++": "C plus plus", "iPhone": "iPhone", "washing machine": "lave-linge",
          "machine": "engin", ".NET": "dotnet", "中文": "chinois", "Yahoo! Mail": "Y-mail"}

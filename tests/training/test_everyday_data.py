@@ -13,7 +13,7 @@ import pytest
 from seq2see.configs.everyday import prepare
 from seq2see.configs.everyday.offensive import is_offensive
 from seq2see.configs.everyday.variation import WAYS, in_brackets, other_date, other_name, other_numbers, varied
-from seq2see.tokenizer.links import read_pharaoh
+from seq2see.text.word_links import read_pharaoh
 from seq2see.training.config import load_config
 from seq2see.training.guided_alignment import training_links
 from seq2see.training.pairs import load_corpus, load_split, sentence_key

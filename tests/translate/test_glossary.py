@@ -7,7 +7,7 @@ import tiny
 
 from seq2see import Translator
 from seq2see.errors import UserError
-from seq2see.translate.glossary import Glossary, read_glossary
+from seq2see.text.glossary import Glossary, read_glossary
 
 TERMS = Glossary.of({"car": "bagnole", "washing machine": "lave-linge", "house": "baraque", "GitHub": "GitHub"})
 

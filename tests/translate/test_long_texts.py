@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from seq2see import Translator
 from seq2see.errors import UserError
+from seq2see.text.placing import Alignment
+from seq2see.text.segments import cut_sentences
 from seq2see.tokenizer.layout import END, FIRST_TAG, TAG_SLOTS
-from seq2see.tokenizer.segments import cut_sentences
 from seq2see.translate.decoding import GenerationDefaults
-from seq2see.translate.marks import Alignment
 from seq2see.translate.results import Hypothesis
 
 TEXT = "  The cat did not cross.  It was tired.\n\n\tThe box. It did not fit.\r\nAn owl! "

@@ -15,8 +15,8 @@ from seq2see.serve.access import Caller
 from seq2see.serve.dialects.v1 import LookBody, look_reply
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
+from seq2see.text.glossary import Glossary
 from seq2see.translate.decoding import DecodingOptions
-from seq2see.translate.glossary import Glossary
 from seq2see.translate.results import Hypothesis
 from seq2see.translate.segment_translator import check_text, visible
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2see import Translator
-from seq2see.tokenizer.links import from_pharaoh
+from seq2see.text.html_markup import Markup
+from seq2see.text.placing import Alignment
+from seq2see.text.word_links import from_pharaoh
 from seq2see.tokenizer.words import split_words
-from seq2see.translate.marks import Alignment
-from seq2see.translate.markup import Markup
 
 
 def spans(text, language=""):
@@ -205,7 +205,8 @@ def test_any_models_own_maps_say_where_elements_are(any_folder):
         part = result.parts[0]
         texts = part.source_text, part.hypotheses[number].text
         [trace] = translator.look(part, alternative=number, views=(choice.view,))
-        alignments = [Alignment.measured(trace, choice, *texts), Alignment.whole("The box. An owl.", "x")]
+        alignments = [Alignment.measured(trace, choice.strengths(trace), *texts),
+                      Alignment.whole("The box. An owl.", "x")]
         expected = Markup(PAGE).join([texts[1], "x"], alignments)
         assert hypothesis.text.partition("</p>")[0] == expected.partition("</p>")[0], "each alternative by its own maps"
 

@@ -1,5 +1,5 @@
 // A text in sentences, and as the model reads it.  Placeholders, HTML and the detection of languages are the server's
-// (`tokenizer/segments.py`, `tokenizer/model_input.py`).
+// (`text/segments.py`, `text/model_input.py`).
 
 import { RULES } from "../data.js";
 import { splitWords } from "../model/words.js";
@@ -75,7 +75,7 @@ export function readAs(text, known) {
   return inCapitals(text) ? inLowerCase(read) : read;
 }
 
-// Text wholly in capitals, as `tokenizer/capitals.py` has it.
+// Text wholly in capitals, as `text/capitals.py` has it.
 export function inCapitals(text) {
   const words = text.match(/\p{Lu}[\p{Lu}\p{M}'’-]*\p{Lu}/gu) ?? [], longest = Math.max(0, ...words.map((one) => one.length));
   const isSaid = longest === ABBREVIATION_LETTERS && (words.length > 1 || /[!?]/.test(text));

@@ -14,16 +14,15 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from math import inf
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from ..tokenizer.plain import plain
-from ..tokenizer.protected import ANY, Protection
-from ..tokenizer.terms import occurrences
 from ..tokenizer.words import Word, split_words
+from .glossary import occurrences
+from .plain import plain
+from .protection import ANY, Protection
 
 if TYPE_CHECKING:
-    from ..lens.alignment_choice import AlignmentChoice
-    from ..lens.trace import Trace
+    import numpy as np
 
 Span = tuple[int, int]
 
@@ -40,6 +39,21 @@ class Mark:
     before: str
     after: str = ""
     inside: Sequence[Mark] = ()
+
+
+class WordsOfTrace(Protocol):
+    """The words that a model read and wrote, of a trace of any kind."""
+
+    @property
+    def source_text(self) -> str: ...
+    @property
+    def source_language(self) -> str: ...
+    @property
+    def target_language(self) -> str: ...
+    @property
+    def source_words(self) -> Sequence[Word]: ...
+    @property
+    def target_words(self) -> Sequence[Word]: ...
 
 
 @dataclass(frozen=True)
@@ -68,15 +82,14 @@ class Alignment:
                     *_copied(copies), *((*term, 1.0) for term in terms)])
 
     @classmethod
-    def measured(cls, trace: Trace, choice: AlignmentChoice, text: str, translation: str, *,
+    def measured(cls, trace: WordsOfTrace, strength_JI: np.ndarray, text: str, translation: str, *,
                  protection: Protection = ANY) -> Alignment:
-        """Links with the strengths that the choice derives from a trace, for every pair of words with a positive
-        strength.
+        """Links with the strengths of a trace's target words J to its source words I, for every pair of words with a
+        positive strength.
 
         The model may have read and written stand-ins for protected text.  Identical protected text is linked character
         by character.
         """
-        strength_JI = choice.strengths(trace)
         copies, terms = _copies(text, translation, protection), _terms(text, translation, protection)
         source_terms, target_terms = _sides(terms)
         source = _words(text, trace.source_language, protection, source_terms)

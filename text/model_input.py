@@ -35,9 +35,9 @@ import regex
 
 from .agreement import disagrees, fitted, forms, nouns
 from .capitals import in_capitals, in_lower_case
+from .glossary import capitalised, occurrences
 from .plain import DOTS, plain
-from .protected import ANY, Part, Protection, Span, without
-from .terms import capitalised, occurrences
+from .protection import ANY, Part, Protection, Span, without
 
 _SPACED = r"\p{Latin}\p{Greek}\p{Cyrillic}"  # scripts with spaces between words and numbers
 _NUMBER = regex.compile(  # with adjacent letters and signs

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from unicodedata import category, normalize
 
 import regex
@@ -131,3 +132,27 @@ def _other_case(term: str) -> str:
     """The term with the other case of its first letter; unchanged if it has capitals inside."""
     other = term[0].swapcase()
     return term if term[1:] != term[1:].lower() or len(other) != 1 else other + term[1:]
+
+
+def read_glossary(path: str | Path) -> Glossary:
+    """Read a glossary from a UTF-8 file; blank lines and lines that begin with `#` are skipped.
+
+    Raises:
+        UserError: a row that is not a pair of terms, or that contradicts another row; the message names the file and
+            the row.
+    """
+    try:
+        text = Path(path).read_text("utf-8-sig")
+    except OSError as error:
+        raise UserError(f"cannot read the glossary {path}: {error.strerror}", exit_code=2) from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path} is not UTF-8: save it as UTF-8", exit_code=2) from None
+    terms: dict[str, str] = {}
+    for number, row in enumerate(text.split("\n"), 1):
+        if row.strip() and not row.startswith("#"):
+            where, columns = f"{path}, row {number}", row.rstrip("\r").split("\t")
+            if len(columns) != 2:
+                found = f"{len(columns)} columns" if len(columns) > 2 else "no TAB"
+                raise UserError(f"{where}: {found}: expected source TAB target", exit_code=2)
+            add(terms, *columns, where=where)
+    return Glossary(tuple(terms.items()))

@@ -17,9 +17,9 @@ import regex
 from sentencex import segment
 
 from seq2see.rules import EARLY_WORDS, REFERRING_PRONOUNS
-from .language_codes import iso
+from ..tokenizer.language_codes import iso
 from .plain import INVISIBLE
-from .protected import ANY, EMOJI, Part, Protection, Span
+from .protection import ANY, EMOJI, Part, Protection, Span
 
 _LINE_BREAK = re.compile(  # also as it is written in code; arrows of a path through menus
     r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|(?<![:\\])(?:\\[nrt])+(?![a-z0-9_])|(?<=\s)[→⇒➔➜▶›](?=\s)"

@@ -6,7 +6,7 @@ or wrap a word: they are left out of its input and placed around the same words 
 space other than a single space.  The method is in `model_input.py`.
 
 To protect anything else, give a pattern (`keeping`), or replace it by a private-use character.  The terms of a glossary
-(`terms.py`) are parts too: the model may read them, but their translation is given.
+(`glossary.py`) are parts too: the model may read them, but their translation is given.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from unicodedata import category, normalize
 import regex
 
 from seq2see.errors import UserError
+from ..tokenizer.kept_words import KeptWords
+from ..tokenizer.language_codes import iso
 from .capitals import in_capitals
-from .kept_words import KeptWords
-from .language_codes import iso
+from .glossary import Glossary
 from .plain import RANGE, SPACE, counterpart, plain
-from .terms import Glossary
 
 Span = tuple[int, int]
 Kind = Literal["name", "number", "mark", "space", "aside", "sign", "term"]

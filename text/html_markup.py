@@ -1,7 +1,7 @@
 """Extracts the translatable text of HTML, and puts translations back into the markup.
 
 Markup is copied exactly; only the text between it changes.  The text of a block (a paragraph, a cell, a heading) is
-translated without markup.  `marks.py` places the elements inside it (a link, bold type) around the words of its
+translated without markup.  `placing.py` places the elements inside it (a link, bold type) around the words of its
 translation.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from unicodedata import normalize
 
-from .marks import Alignment, Mark, Marking
+from .placing import Alignment, Mark, Marking
 
 PRIVATE = "\U000f0000"  # the first of the private-use characters without glyphs
 MOST_OPEN = 32  # nested elements; outer ones beyond that are kept, but around no words

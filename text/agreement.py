@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import regex
 
-from .language_codes import iso
+from ..tokenizer.language_codes import iso
 
 # The same nouns in each language: gender, singular, plural, other forms.
 _NOUNS = {
