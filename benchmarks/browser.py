@@ -36,7 +36,7 @@ from typing import Any
 
 from _frame import arguments, centiles, end, show, timed
 
-from seq2see.lens.views import shown_texts
+from seq2see.lens.data.view_names import shown_texts
 
 ROOT = Path(__file__).resolve().parent.parent
 LANGUAGES = {"storybook": ["fr"], "everyday": ["fr", "de", "es"]}
@@ -192,7 +192,7 @@ def equality(subject: Subject, texts: Sequence[str], *, heads: int) -> dict[str,
 
 def _effects_apart(subject: Subject, source: Sequence[int], target: Sequence[int]) -> float:
     """The largest difference, beyond 1 %, of what a head's absence changes in a token's log-probability."""
-    from seq2see.lens.interventions import ablate, mean_outputs
+    from seq2see.lens.changes.interventions import ablate, mean_outputs
     from seq2see.passes.hooks import all_heads
 
     before, means = subject.log_probs(source, target), mean_outputs(subject.model, [source], [target])
@@ -292,7 +292,7 @@ def _looked(subject: Subject, language: str, beams: int, text: str) -> None:
 
 
 def _headless(subject: Subject, language: str, text: str) -> None:
-    from seq2see.lens.interventions import ablate
+    from seq2see.lens.changes.interventions import ablate
 
     with ablate(subject.model, [("encoder", 0, 1)]):
         subject.translated(subject.codec.encode([text]), language, 1)

@@ -66,7 +66,7 @@ def pairs_of(translator: Translator, stories: list[StoryPair], count: int) -> li
 def study(run: str, stories: list[StoryPair], count: int) -> dict[str, tuple[lens.Circuit, dict[str, Any]]]:
     """The circuit of each family, with its row."""
     from seq2see import Translator, lens
-    from seq2see.lens.circuits import Corruption
+    from seq2see.lens.sums.circuits import Corruption
     from seq2see.measures.gold import in_halves
 
     translator = Translator.from_pretrained(run, engine="torch")
@@ -104,7 +104,7 @@ def _place(part: lens.Part) -> str:
 def maps_of(run: str, stories: list[StoryPair], count: int) -> dict[Any, list[np.ndarray]]:
     """The maps by words of the same sentences in every run, by kind."""
     from seq2see import Translator
-    from seq2see.lens.two_models import word_shares
+    from seq2see.lens.comparisons.two_models import word_shares
     from seq2see.passes.attention_kinds import KINDS
 
     translator = Translator.from_pretrained(run, engine="torch")
@@ -115,7 +115,7 @@ def maps_of(run: str, stories: list[StoryPair], count: int) -> dict[Any, list[np
 
 def matched(first: dict[Any, list[np.ndarray]], second: dict[Any, list[np.ndarray]]) -> dict[Any, Any]:
     """The head of the second run for each (kind, layer, head) of the first."""
-    from seq2see.lens.two_models import assignment
+    from seq2see.lens.comparisons.two_models import assignment
 
     found = {}
     for kind, maps in first.items():

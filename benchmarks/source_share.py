@@ -51,7 +51,7 @@ def scores(translator: Any, texts: Sequence[str], targets: Sequence[str], *, lan
 
 def row(name: str, own_N: np.ndarray, made_up_N: np.ndarray) -> dict[str, Any]:
     """The area under the ROC curve of a score, with both means."""
-    from seq2see.lens.intervals import roc_auc, roc_auc_interval
+    from seq2see.lens.records.intervals import roc_auc, roc_auc_interval
 
     is_own = np.arange(2 * len(own_N)) < len(own_N)
     for_right_N = np.concatenate([own_N, -made_up_N])  # both take what speaks for the right answer

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see import Translator
-from seq2see.lens.replay import load_replay
+from seq2see.lens.corpora.replay import load_replay
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.pretrained import NAMES
 from seq2see.serve.access import Caller

@@ -1,8 +1,9 @@
 """`Trace`: the record of one hypothesis: every attention map, and the probabilities of every step.
 
-`tracing.py` makes it and `views.py` adds views to it.  Other modules depend on `TraceData` only.
+`tracing.py` makes it and `view_names.py` adds views to it.  Other modules depend on `TraceData` only.
 """
 
+import sys
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,18 @@ from typing import Any
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
 from ..passes.attention_kinds import KINDS
-from .explorer import to_html
-from .files import load, save
-from .summary import summarise
-from .trace_data import Candidate as Candidate  # pickled traces name it here
-from .trace_data import TraceData
-from .views import WITH_HEADS
+from .data import trace_data
+from .data.summary import summarise
+from .data.trace_data import Candidate as Candidate  # pickled traces name it here
+from .data.trace_data import TraceData
+from .data.trace_files import load, save
+from .data.view_names import WITH_HEADS
+from .records import calibration, intervals, trust
+from .show.trace_page import to_html
+
+# A pickled trace of version 0.3 names this module first, then those of its parts as they were.
+PARTS = {"calibration": calibration, "intervals": intervals, "trace_data": trace_data, "trust": trust}
+sys.modules |= {f"seq2see.lens.{name}": module for name, module in PARTS.items()}
 
 
 class Trace(TraceData):
@@ -31,7 +38,7 @@ class Trace(TraceData):
         cross   [L,H,T,S]   row: the step, named by what it predicts      column: the source token looked at
 
     The view "raw" always exists: the attention weights themselves (Vaswani et al. 2017, eq. 1).  Its rows sum to 1.
-    `views.py` describes the other views, with their papers.  Views without heads have no axis H: [L,S,S], [L,T,T],
+    `view_names.py` describes the other views, with their papers.  Views without heads have no axis H: [L,S,S], [L,T,T],
     [L,T,S].  `left_out` [T,W] is the view "left_out" (erasure): the drop of each token's log-probability when a source
     word is erased, in nats.
 

@@ -33,9 +33,10 @@ from ..tokenizer.encoding import decode_target, encode_source, encode_target, of
 from ..tokenizer.tagging import Tagging, first_ids, tagging
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from ..tokenizer.words import TokenSpan, split_words, token_names, token_spans
+from .data.trace_data import TOP, Candidate
+from .data.view_names import check_views
 from .trace import Trace
-from .trace_data import TOP, Candidate
-from .views import add_views, check_views
+from .views.add_views import add_views
 
 # B sentences, L layers, H heads, S source tokens, T decoder steps, V vocabulary, K candidates kept
 

@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from ..lens.intervals import Estimate
+from ..lens.records.intervals import Estimate
 from ..passes.attention_kinds import KINDS
 from ..passes.hooks import Head
 from ..webpage.palette import COLOURS

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..lens.intervals import Estimate
+from ..lens.records.intervals import Estimate
 from ..passes.attention_kinds import Kind
 from ..passes.hooks import Head
 

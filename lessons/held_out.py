@@ -12,9 +12,9 @@ import numpy as np
 from transformers import PreTrainedModel
 
 from ..lens import add_views, trace_texts
-from ..lens.choices import Choice, MinimalPairs
-from ..lens.intervals import Estimate
-from ..lens.role_scores import LEAST, Measured, RoleScore, measure
+from ..lens.changes.choices import Choice, MinimalPairs
+from ..lens.heads.role_scores import LEAST, Measured, RoleScore, measure
+from ..lens.records.intervals import Estimate
 from ..lens.trace import Trace
 from ..measures.gold import groups_of, in_halves, minimal_pairs, pronoun_choice, to_gold
 from ..passes.hooks import Stack, supervised_heads

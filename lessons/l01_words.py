@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..lens.embeddings import Contextual, analogy, contextual, distances, static
+from ..lens.questions.embeddings import Contextual, analogy, contextual, distances, static
 from ..storybook import StoryPair
 from ..storybook.senses import SENSES
 from ..tokenizer.encoding import encode_source

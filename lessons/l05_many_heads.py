@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from ..lens.role_scores import RoleScore, heads_of_roles
+from ..lens.heads.role_scores import RoleScore, heads_of_roles
 from ..measures.gold import in_halves
 from ..passes.forced_pass import eval_with_eager_attention
 from ..passes.hooks import AttentionSite, attention_sites, capture

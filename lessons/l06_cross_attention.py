@@ -8,10 +8,10 @@ import numpy as np
 import torch
 
 from ..lens import all_heads, mean_outputs, trace_texts
-from ..lens.alignment_choice import drops_by_words
-from ..lens.by_words import word_map
-from ..lens.interventions import ablate
-from ..lens.role_scores import heads_of_roles
+from ..lens.changes.interventions import ablate
+from ..lens.data.word_maps import word_map
+from ..lens.heads.alignment_choice import drops_by_words
+from ..lens.heads.role_scores import heads_of_roles
 from ..passes.attention_kinds import Kind
 from ..passes.batches import by_length
 from ..passes.forced_pass import eval_mode, forced_pass

@@ -7,10 +7,10 @@ import numpy as np
 import torch
 
 from ..lens import trace_texts
-from ..lens.attention_blocks import blocks_of
-from ..lens.interventions import Cell, silenced
+from ..lens.changes.interventions import Cell, silenced
+from ..lens.show.wording import NAMES
 from ..lens.trace import Trace
-from ..lens.wording import NAMES
+from ..lens.views.attention_blocks import blocks_of
 from ..passes.attention_kinds import KINDS, Kind
 from ..passes.forced_pass import eval_mode, eval_with_eager_attention, forced_pass
 from ..passes.hooks import Head, other_values

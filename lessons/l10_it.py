@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lens import all_heads, mean_outputs
-from ..lens.choices import Ablations, Choice, margins
-from ..lens.role_scores import heads_of_roles
+from ..lens.changes.choices import Ablations, Choice, margins
+from ..lens.heads.role_scores import heads_of_roles
 from ..passes.hooks import Head
 from ..tokenizer.words import token_spans
 from .figures import layer_name

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lens import all_heads, mean_outputs
-from ..lens.interventions import ablate
-from ..lens.role_scores import RoleScore, heads_of_roles, roles_of_heads
-from ..lens.summary import spread
+from ..lens.changes.interventions import ablate
+from ..lens.data.summary import spread
+from ..lens.heads.role_scores import RoleScore, heads_of_roles, roles_of_heads
+from ..lens.show.wording import NAMES
 from ..lens.trace import Trace
-from ..lens.wording import NAMES
 from ..passes.attention_kinds import KINDS, Kind
 from ..passes.forced_pass import chosen_log_probs, eval_mode, forced_batches
 from ..passes.hooks import Head

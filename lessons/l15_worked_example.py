@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ..lens import trace_texts
-from ..lens.arithmetic import arithmetic
+from ..lens.questions.arithmetic import arithmetic
 from ..passes.hooks import Head
 from .by_hand import Steps, one_head
 from .figures import head_name, likeness

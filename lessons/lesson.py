@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Literal
 
-from ..lens.intervals import Estimate
+from ..lens.records.intervals import Estimate
 from .drawing import Bars, Curves, Map, Panel, head_map
 from .figures import columns_of, over_seeds, spelled
 from .workbench import Workbench

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from ..lens.intervals import Estimate
+from ..lens.records.intervals import Estimate
 from ..modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration, attention, layers, modeling_seq2see
 from ..passes.batches import by_length
 from ..storybook import StoryPair

@@ -9,10 +9,10 @@ from tqdm.auto import tqdm
 from seq2see.errors import UserError
 from seq2see.settings_file import parse_yaml
 from ..lens import Trace, trace_texts
-from ..lens.alignment_choice import AlignmentChoice, naive_choice
-from ..lens.alignment_fitting import fit_alignment
+from ..lens.data.view_names import OF_ATTENTION
+from ..lens.heads.alignment_choice import AlignmentChoice, naive_choice
+from ..lens.heads.alignment_fitting import fit_alignment
 from ..lens.tracing import as_given
-from ..lens.views import OF_ATTENTION
 from ..passes.hooks import all_heads, attention_sites, supervised_heads
 from ..storybook import Storybook, StoryPair, generate
 from ..text.word_links import Links

@@ -1,4 +1,5 @@
-"""Fits and measures the calibration of a model (`lens/calibration.py`) on sentence pairs that it was not trained on.
+"""Fits and measures the calibration of a model (`lens/records/calibration.py`) on sentence pairs that it was not
+trained on.
 
 With teacher forcing, the model predicts each token of a reference and is right if its most probable token is the
 reference's (Müller et al.  2019).  `held_out_pairs.py` says which pairs are fitted on, and which are measured on.
@@ -30,7 +31,8 @@ import torch.nn.functional as functional
 from tqdm.auto import tqdm
 
 from seq2see.errors import UserError
-from ..lens.calibration import (
+from ..lens.measurements import NOTHING
+from ..lens.records.calibration import (
     SURE,
     WAYS,
     Bin,
@@ -50,7 +52,6 @@ from ..training.checkpoints import find_record
 from ..training.config import TrainingFields, load_record
 from ..training.pairs import sentence_key
 from ..translate.loaded_checkpoint import fingerprint
-from ..translate.measurements import NOTHING
 from ..translate.translator import Translator
 from .held_out_pairs import Corpus, Languages, encoded
 from .parallel_files import TextPair

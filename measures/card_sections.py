@@ -4,9 +4,10 @@ from pathlib import Path
 
 from seq2see.atomic import atomic_write
 from seq2see.manifest import refresh_manifest
-from ..lens import alignment_choice, calibration, roles, trust
-from ..lens.intervals import Estimate
-from ..lens.trust import MapTrust
+from ..lens.heads import alignment_choice
+from ..lens.records import calibration, roles, trust
+from ..lens.records.intervals import Estimate
+from ..lens.records.trust import MapTrust
 from ..passes.attention_kinds import place_of
 from .reliability import PICTURE, calibration_section, draw_reliability
 

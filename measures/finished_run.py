@@ -13,7 +13,7 @@ from pathlib import Path
 
 from seq2see.errors import UserError
 from seq2see.json_files import read_json
-from ..lens import replay
+from ..lens.corpora import replay
 from ..training.moments import FOLDER, MOMENTS
 from ..training.progress import duration, report
 from ..translate.translator import Translator

@@ -12,8 +12,8 @@ from random import Random
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from ..lens.choices import Choice
-from ..lens.roles import GoldPair, GoldPronoun
+from ..lens.changes.choices import Choice
+from ..lens.records.roles import GoldPair, GoldPronoun
 from ..storybook import StoryPair
 from ..tokenizer.encoding import encode_source, encode_target
 from ..tokenizer.tagging import tagging

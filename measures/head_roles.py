@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from seq2see.atomic import atomic_write
-from ..lens.intervals import Estimate
-from ..lens.role_scores import heads_of_roles, measure, roles_of_heads
-from ..lens.roles import GoldPair
-from ..lens.summary import Spread, mean_spread, spread
+from ..lens.data.summary import Spread, mean_spread, spread
+from ..lens.heads.role_scores import heads_of_roles, measure, roles_of_heads
+from ..lens.records.intervals import Estimate
+from ..lens.records.roles import GoldPair
 from ..lens.trace import Trace
 from ..passes.attention_kinds import KINDS
 from ..passes.hooks import all_heads, supervised_heads

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..lens.alignment_choice import shares
-from ..lens.attribution_methods import obstacle
-from ..lens.erasure_curves import curves
-from ..lens.faithfulness import estimate, measure_trust
-from ..lens.intervals import resampled
-from ..lens.trust import MapTrust, Trust
-from ..lens.views import ATTRIBUTIONS, OF_ATTENTION
+from ..lens.data.view_names import ATTRIBUTIONS, OF_ATTENTION
+from ..lens.heads.alignment_choice import shares
+from ..lens.heads.faithfulness import estimate, measure_trust
+from ..lens.questions.erasure_curves import curves
+from ..lens.records.intervals import resampled
+from ..lens.records.trust import MapTrust, Trust
+from ..lens.views.attribution_methods import obstacle
 from ..passes.hooks import supervised_heads
 from ..storybook import StoryPair
 from ..text.word_links import Links

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
-from ..lens.alignment_fitting import check_links
+from ..lens.heads.alignment_fitting import check_links
 from ..text.word_links import Links, read_pharaoh
 from ..tokenizer.encoding import encode_target
 from ..tokenizer.language_codes import codes_of, is_language

@@ -10,11 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..lens import alignment_choice, calibration, roles, trust
-from ..lens.roles import GoldPair
+from ..lens.heads import alignment_choice
+from ..lens.measurements import NOTHING, Measurements
+from ..lens.records import calibration, roles, trust
+from ..lens.records.roles import GoldPair
 from ..storybook import Storybook
 from ..text.word_links import Links
-from ..translate.measurements import NOTHING, Measurements
 from ..translate.translator import Translator
 from .aligner import Aligner, fit, fit_to_stories, settings_of, storybook, trained_on_storybook
 from .calibration_fitting import SENTENCES, calibrate

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from seq2see.errors import UserError
-from ..lens import roles
-from ..lens.calibration import Calibration
-from ..translate.measurements import Measurements
+from ..lens.measurements import Measurements
+from ..lens.records import roles
+from ..lens.records.calibration import Calibration
 
 
 def with_languages(new: Calibration, previous: Measurements) -> Calibration:

@@ -19,9 +19,9 @@ from sacrebleu import sentence_chrf
 from tqdm.auto import tqdm
 
 from seq2see.errors import UserError
-from ..lens.choices import Ablations, MinimalPairs
-from ..lens.intervals import Estimate, roc_auc, roc_auc_interval, share_interval
-from ..lens.interventions import ablate, mean_outputs
+from ..lens.changes.choices import Ablations, MinimalPairs
+from ..lens.changes.interventions import ablate, mean_outputs
+from ..lens.records.intervals import Estimate, roc_auc, roc_auc_interval, share_interval
 from ..passes.hooks import Head, all_heads
 from ..storybook import StoryPair
 from ..storybook.senses import noun_forms

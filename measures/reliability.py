@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..lens.calibration import (
+from ..lens.records.calibration import (
     LEAST_SURE,
     MOST_OFF,
     SURE,
@@ -17,7 +17,7 @@ from ..lens.calibration import (
     Reliability,
     SentenceCalibration,
 )
-from ..lens.intervals import Estimate, middle, resampled
+from ..lens.records.intervals import Estimate, middle, resampled
 from ..training.curve import BLUE, GREY, ORANGE, STYLE
 
 # N tokens, S sentences, B bins, D resampled sets of sentences

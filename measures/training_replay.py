@@ -15,7 +15,7 @@ import numpy as np
 from seq2see.errors import UserError
 from seq2see.folders import local_folder
 from seq2see.json_files import read_json
-from ..lens.replay import Moment, Replay, load_replay, shape_of
+from ..lens.corpora.replay import Moment, Replay, load_replay, shape_of
 from ..lens.trace import Trace
 from ..lens.tracing import trace_hypotheses
 from ..tokenizer.encoding import encode_source

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 from seq2see.errors import UserError
 from ..documents.formats import read_document
 from ..documents.protocol import FileOptions
-from ..lens.views import SLOW
+from ..lens.data.view_names import SLOW
 from ..passes.pausing import Stopped, pausing
 from ..text.glossary import Glossary
 from ..tokenizer.language_codes import language_code

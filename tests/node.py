@@ -9,7 +9,7 @@ from importlib.metadata import files
 from pathlib import Path
 from typing import Any
 
-from seq2see.lens.views import shown_texts
+from seq2see.lens.data.view_names import shown_texts
 from seq2see.webpage.assembly import bundle
 
 [PROGRAM] = [one.locate() for one in files("playwright") or () if one.stem == "node" and one.parent.name == "driver"]

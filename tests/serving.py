@@ -15,9 +15,9 @@ from pathlib import Path
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
+from seq2see.lens.measurements import NOTHING
 from seq2see.tokenizer.language_pairs import LanguagePairs
 from seq2see.translate.decoding import NO_OPTIONS, GenerationDefaults
-from seq2see.translate.measurements import NOTHING
 from seq2see.translate.results import Hypothesis, Translation
 from seq2see.translate.segment_translator import Job
 

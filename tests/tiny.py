@@ -32,7 +32,7 @@ from transformers import (
 )
 
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration, Seq2SeeTokenizer
-from seq2see.lens.calibration import (
+from seq2see.lens.records.calibration import (
     WAYS,
     Bin,
     Calibration,
@@ -43,7 +43,7 @@ from seq2see.lens.calibration import (
     SentenceCalibrator,
     SentenceCheck,
 )
-from seq2see.lens.intervals import Estimate
+from seq2see.lens.records.intervals import Estimate
 from seq2see.tokenizer import train_tokenizer
 from seq2see.translate.loaded_checkpoint import fingerprint
 

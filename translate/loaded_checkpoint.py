@@ -18,21 +18,21 @@ from seq2see.folders import check_folder, weight_files
 from seq2see.importing import IMPORTS
 from seq2see.json_files import read_json
 from seq2see.manifest import sha256
+from ..lens.measurements import NOTHING, Measurements
 from ..tokenizer.language_pairs import LanguagePairs
 from ..tokenizer.tagging import language_pairs
 from .decoding import GenerationDefaults, check_generation
 from .devices import Device, torch_device
-from .measurements import NOTHING, Measurements
 from .pinned_files import PinnedFiles
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from ..lens.alignment_choice import AlignmentChoice
-    from ..lens.calibration import Calibration
-    from ..lens.replay import Replay
-    from ..lens.roles import Roles
-    from ..lens.trust import Trust
+    from ..lens.corpora.replay import Replay
+    from ..lens.heads.alignment_choice import AlignmentChoice
+    from ..lens.records.calibration import Calibration
+    from ..lens.records.roles import Roles
+    from ..lens.records.trust import Trust
 
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
@@ -312,7 +312,7 @@ class LoadedCheckpoint:
     def known_choice(self) -> AlignmentChoice:
         """The best known choice for deriving word links from this model's maps."""
         with IMPORTS:
-            from ..lens.alignment_choice import best_known
+            from ..lens.heads.alignment_choice import best_known
             from ..passes.hooks import attention_sites
 
         sites = attention_sites(self.model)["cross"]

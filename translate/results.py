@@ -23,7 +23,7 @@ from ..tokenizer.words import Word, split_words
 from .decoding import DecodingOptions
 
 if TYPE_CHECKING:
-    from ..lens.calibration import SentenceCalibrator
+    from ..lens.records.calibration import SentenceCalibrator
 
 Ids = Sequence[int]
 Result = TypeVar("Result", "Hypothesis", "Translation")

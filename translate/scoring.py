@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from transformers import PreTrainedModel
 
-from ..lens.calibration import Calibrator
+from ..lens.records.calibration import Calibrator
 from ..passes.batches import packed, vocabulary_size
 from ..passes.forced_pass import chosen_log_probs, forced_pass
 

@@ -42,7 +42,7 @@ from .segment_translator import Job, SegmentTranslator, Text, WorkGenerator, bar
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from ..lens.calibration import SentenceCalibrator
+    from ..lens.records.calibration import SentenceCalibrator
     from ..lens.trace import Trace
     from .scoring import Score
     from .torch_engine import TorchEngine
@@ -292,7 +292,7 @@ class Translator(LoadedCheckpoint):
 
     def _measured(self, traces: Sequence[Trace], *, calibrated: bool) -> list[Trace]:
         """The traces with the measurements of this model."""
-        from ..lens.probabilities import with_calibration
+        from ..lens.data.probabilities import with_calibration
 
         known = self.measurements
         calibration = known.calibration if calibrated else None

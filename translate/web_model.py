@@ -19,7 +19,7 @@ import torch
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
 from seq2see.json_files import read_json
-from ..lens.explorer import measured_record
+from ..lens.records.roles import measured_record
 from .translator import Translator
 from .web_weights import WebWeights
 
@@ -64,7 +64,7 @@ def _means(
     None without such sentences.
     """
     with IMPORTS:
-        from ..lens.means import feed_forward_means, head_means
+        from ..lens.changes.means import feed_forward_means, head_means
 
     trace = translator.look_at("a", "a", source=source, target=target)  # for its languages
     with translator.inside() as (model, tokenizer):

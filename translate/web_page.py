@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..lens.views import shown_texts
+from ..lens.data.view_names import shown_texts
 from ..webpage.assembly import as_data, bundle, style
 from .example_pairs import PAIRS, SOURCE, TARGET, all_right, sentences
 from .translator import Translator

@@ -1,4 +1,5 @@
-"""All colours.  `explorer.py` passes them to the page's style sheets and scripts; pictures and lessons import them."""
+"""All colours.  `trace_page.py` passes them to the page's style sheets and scripts; pictures and lessons import
+them."""
 
 from typing import Literal
 

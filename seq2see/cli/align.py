@@ -18,7 +18,7 @@ from seq2see.text.word_links import to_pharaoh
 def run(args: argparse.Namespace) -> None:
     """`args.run`, `args.src`, `args.tgt`, `args.source`, `args.target`."""
     check(args)
-    from seq2see.lens.alignment_choice import FILE  # these import torch, which takes seconds
+    from seq2see.lens.heads.alignment_choice import FILE  # these import torch, which takes seconds
     from seq2see.measures.aligner import Aligner
     from seq2see.training.checkpoints import find_record
     from seq2see.translate import Translator

@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from seq2see.cli.compare import check_page, translated, write_page
 from seq2see.lens import Circuit, SentencePair, Trace, find_circuit
-from seq2see.lens.circuit_page import ABOUT, HEAD, cells, circuit_page, kept_line
+from seq2see.lens.sums.circuit_page import ABOUT, HEAD, cells, circuit_page, kept_line
 from seq2see.streams import only_results_on_stdout, printable
 from seq2see.training.evaluation import check_language_pair, load_on_one_engine
 from seq2see.translate import Translator

@@ -11,8 +11,8 @@ from textwrap import wrap
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, Comparison, compare
-from seq2see.lens.explorer import measured_record
-from seq2see.lens.side_by_side import HEADS_ABOUT, alone_line, comparison_page
+from seq2see.lens.comparisons.side_by_side import HEADS_ABOUT, alone_line, comparison_page
+from seq2see.lens.records.roles import measured_record
 from seq2see.streams import only_results_on_stdout, printable
 from seq2see.training.evaluation import check_language_pair, load_on_one_engine
 from seq2see.translate import Translation, Translator

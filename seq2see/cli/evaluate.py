@@ -69,7 +69,7 @@ def note_unknown_words(name: str, model: Translator, sources: Sequence[str], lan
 def _write_differences(path: str, names: Sequence[str], row: dict[str, Any], texts: Translated, *,
                        language: str) -> None:
     from seq2see.cli.compare import write_page  # these import torch and matplotlib, which takes seconds
-    from seq2see.lens.side_by_side import Difference, differences_page
+    from seq2see.lens.comparisons.side_by_side import Difference, differences_page
 
     references = [pair.target for pair in texts.pairs]
     chrf = [chrf_by_sentence(own, references) for own in texts.written]

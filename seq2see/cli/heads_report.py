@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from seq2see.lens.role_scores import LEAST, RoleScore
+from seq2see.lens.heads.role_scores import LEAST, RoleScore
 from seq2see.measures.pronoun_heads import Control
 
 

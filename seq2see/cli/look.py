@@ -13,9 +13,9 @@ from seq2see.atomic import atomic_write
 from seq2see.cli.asked import CUT_OFF, UNKNOWN
 from seq2see.errors import UserError
 from seq2see.lens import Trace, to_html, to_terminal
-from seq2see.lens.maps import picture
-from seq2see.lens.plot import save_plot
-from seq2see.lens.views import OF_ATTENTION
+from seq2see.lens.data.view_names import OF_ATTENTION
+from seq2see.lens.show.maps import picture
+from seq2see.lens.show.plot import save_plot
 from seq2see.streams import printable
 from seq2see.translate import Translation, Translator
 from seq2see.translate.segment_translator import check_text

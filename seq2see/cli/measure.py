@@ -10,7 +10,7 @@ from seq2see.errors import UserError
 from seq2see.streams import only_results_on_stdout
 
 if TYPE_CHECKING:
-    from seq2see.lens.trust import Trust
+    from seq2see.lens.records.trust import Trust
     from seq2see.measures.measure import LeftOut, Measure
 
 
@@ -41,8 +41,8 @@ def run(args: argparse.Namespace) -> int:
 
 def replaced(model: Path | None, folder: Path) -> str:
     """Which measurements beside the model those in `folder` replace, and how to return to them; "" for none."""
+    from seq2see.lens.measurements import Measurements
     from seq2see.pretrained import is_packaged
-    from seq2see.translate.measurements import Measurements
 
     if model is None or folder == model or not Measurements(model, alone=True):
         return ""
@@ -82,8 +82,8 @@ def measured(measure: "Measure | LeftOut", folder: Path, *, most: int) -> bool:
 
 def print_found(found: Any) -> None:
     from seq2see.cli.heads_report import print_report, print_roles
-    from seq2see.lens.alignment_choice import AlignmentChoice
-    from seq2see.lens.trust import Trust
+    from seq2see.lens.heads.alignment_choice import AlignmentChoice
+    from seq2see.lens.records.trust import Trust
     from seq2see.measures.reliability import describe
 
     match found:
@@ -101,7 +101,7 @@ def print_found(found: Any) -> None:
 
 def print_trust(trust: "Trust") -> None:
     """One line per view: its best map; then the result of random maps."""
-    from seq2see.lens.trust import NOISE
+    from seq2see.lens.records.trust import NOISE
 
     print(f"Cross-attention by words, measured on {trust.sentences} sentences of {trust.measured_on}.\n"
           f"The best map of each view was chosen on {trust.chosen_on} other sentences. Layers and heads count from 0.\n"

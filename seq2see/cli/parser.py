@@ -25,7 +25,7 @@ from seq2see.cli.arguments import (
 )
 from seq2see.errors import nearest
 from seq2see.folders import RUNS
-from seq2see.lens.views import VIEWS
+from seq2see.lens.data.view_names import VIEWS
 from seq2see.pretrained import DEFAULT, NAMES
 
 EXAMPLES = """\

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
-from ...lens.explorer import measured_record
+from ...lens.records.roles import measured_record
 from ...translate.results import Translation
 from ..access import Caller
 from ..api_errors import APIError
@@ -109,7 +109,7 @@ def router(service: Service) -> APIRouter:
 async def compare_reply(service: Service, body: CompareBody, caller: Caller) -> str:
     """The response of `/v1/compare`, as JSON."""
     with IMPORTS:
-        from ...lens.side_by_side import comparison_record
+        from ...lens.comparisons.side_by_side import comparison_record
         from ...translate.under_another import forced
 
     result, mine = await _own(service, body, body.model, caller=caller, source=body.source, target=body.target)

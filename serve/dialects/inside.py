@@ -15,9 +15,9 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from seq2see.importing import IMPORTS
-from ...lens.explorer import trace_record
+from ...lens.show.trace_page import trace_record
+from ...lens.show.wording import label
 from ...lens.trace import Trace
-from ...lens.wording import label
 from ...passes.attention_kinds import Kind
 from ...tokenizer.tagging import tagging
 from ...tokenizer.words import token_names
@@ -62,7 +62,7 @@ class ArithmeticQuestion(Question):
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
-            from ...lens.arithmetic import arithmetic  # imports torch
+            from ...lens.questions.arithmetic import arithmetic  # imports torch
 
         trace = self.trace(translator)
         with translator.inside() as (model, _):
@@ -84,7 +84,7 @@ class LayersQuestion(Question):
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
-            from ...lens.logits import logit_lens  # imports torch
+            from ...lens.questions.logits import logit_lens  # imports torch
 
         trace = self.trace(translator)
         with translator.inside() as (model, tokenizer):
@@ -101,7 +101,7 @@ class TreeQuestion(Question):
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
-            from ...lens.beam_search_tree import beam_tree  # imports torch
+            from ...lens.questions.beam_search_tree import beam_tree  # imports torch
 
         source, target = translator.pair(self.source, self.target)
         with translator.inside() as (model, tokenizer):
@@ -125,7 +125,7 @@ class WordsQuestion(Question):
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
-            from ...lens.embeddings import contextual, distances, project  # imports torch
+            from ...lens.questions.embeddings import contextual, distances, project  # imports torch
 
         with translator.inside() as (model, tokenizer):
             found = [contextual(model, tokenizer, sentence, self.word.strip(), language=self.source or "")
@@ -151,7 +151,7 @@ class NearQuestion(Question):
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
-            from ...lens.embeddings import analogy, neighbours, static, token_vectors
+            from ...lens.questions.embeddings import analogy, neighbours, static, token_vectors
 
         word, minus, plus = (one.strip() for one in (self.word, self.minus, self.plus))
         with translator.inside() as (model, tokenizer):
@@ -174,7 +174,7 @@ class PositionsQuestion(Question):
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
-            from ...lens.word_order import predictions  # imports torch
+            from ...lens.questions.word_order import predictions  # imports torch
 
         trace = self.trace(translator)
         with translator.inside() as (model, tokenizer):
@@ -199,7 +199,7 @@ class PatchQuestion(Question):
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
-            from ...lens.evidence import patched_odds  # imports torch
+            from ...lens.questions.evidence import patched_odds  # imports torch
 
         trace = self.trace(translator)
         with translator.inside() as (model, tokenizer):
@@ -241,7 +241,7 @@ class MachineQuestion(Question):
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
-            from ...lens.machine import machine  # imports torch
+            from ...lens.sums.machine import machine  # imports torch
 
         trace = self.trace(translator)
         with translator.inside() as (model, tokenizer):

@@ -12,15 +12,16 @@ from pydantic_core import PydanticKnownError
 
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
-from ...lens.explorer import measured_record, trace_record
+from ...lens.data.view_names import SLOW, ViewName
+from ...lens.measurements import NOTHING
+from ...lens.records.roles import measured_record
+from ...lens.show.trace_page import trace_record
 from ...lens.trace import Trace
-from ...lens.views import SLOW, ViewName
 from ...passes.attention_kinds import Kind
 from ...text.glossary import LONGEST_TERM, Glossary
 from ...text.placing import words_shown
 from ...text.protection import LONGEST_PATTERN, Protection
 from ...tokenizer.words import TokenSpan
-from ...translate.measurements import NOTHING
 from ...translate.results import Hypothesis, Translation
 from ...translate.translator import Translator
 from ..access import Caller
@@ -387,8 +388,8 @@ def _antecedent(translator: Translator, trace: Trace) -> dict[str, int] | None:
             engine="", precision="", seen=seen).unknown_words:
         return None
     with IMPORTS:
-        from ...lens.antecedent import antecedent
-        from ...lens.means import head_means
+        from ...lens.changes.means import head_means
+        from ...lens.questions.antecedent import antecedent
 
     with translator.inside() as (model, tokenizer):
         means, _ = head_means(model, tokenizer, trace, translator.files)
@@ -401,10 +402,10 @@ def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str
     if not body.evidence:
         return found
     with IMPORTS:
-        from ...lens.alignment_choice import counterparts
-        from ...lens.evidence import effects, ends, source_shares, spelt_candidates
-        from ...lens.means import head_means
-        from ...lens.views import add_views
+        from ...lens.changes.means import head_means
+        from ...lens.heads.alignment_choice import counterparts
+        from ...lens.questions.evidence import effects, ends, source_shares, spelt_candidates
+        from ...lens.views.add_views import add_views
 
     choice = translator.known_choice
     with translator.inside() as (model, tokenizer):

@@ -25,8 +25,8 @@ def without_heads(
     options, because int8 weights may give another translation with every head.
     """
     with IMPORTS:
-        from ...lens.interventions import ablate
-        from ...lens.means import head_means  # these import torch
+        from ...lens.changes.interventions import ablate
+        from ...lens.changes.means import head_means  # these import torch
 
     given = {name: getattr(options, name) for name in OPTIONS}
     with translator.by_torch() as model:

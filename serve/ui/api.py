@@ -19,7 +19,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
-from ...lens.by_words import top_source_words
+from ...lens.data.word_maps import top_source_words
 from ..api_errors import APIError
 from ..dialects import comparing, inside, lessons, v1
 from ..dialects.bodies import bad_request

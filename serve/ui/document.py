@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...documents.formats import usable_formats
-from ...lens.explorer import script
+from ...lens.show.trace_page import script
 from ...webpage.assembly import as_data, style
 from ...webpage.palette import css_of_both
 from ..service import Service

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any
 
 from seq2see.pretrained import NAMES
-from ...lens.replay import FILE as REPLAY
+from ...lens.corpora.replay import FILE as REPLAY
 from ...translate.example_pairs import PAIRS, SOURCE, TARGET, all_right, sentences
 from ...translate.loaded_checkpoint import fingerprint
 from ...translate.translator import Translator

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ...lens.explorer import script
+from ...lens.show.trace_page import script
 from ...tokenizer.language_codes import language_name
 from ...translate.example_pairs import SOURCE, TARGET, sentences
 from ...translate.translator import Translator

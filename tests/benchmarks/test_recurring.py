@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seq2see.lens import Circuit, Part
-from seq2see.lens.circuits import Ranked
+from seq2see.lens.sums.circuits import Ranked
 
 FEED_FORWARD = Part("decoder", 0, "feed_forward")
 

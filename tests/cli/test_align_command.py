@@ -7,7 +7,7 @@ import pytest
 import tiny
 
 from seq2see import Translator
-from seq2see.lens.alignment_choice import AlignmentChoice, best_known
+from seq2see.lens.heads.alignment_choice import AlignmentChoice, best_known
 from seq2see.measures import aligner as align
 from seq2see.text.word_links import from_pharaoh
 from seq2see.tokenizer.words import split_words

@@ -12,9 +12,9 @@ from tiny import calibrate_by_hand
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import Calibrator, Trace, measure_trust, to_terminal
-from seq2see.lens.maps import NOT_CALIBRATED
-from seq2see.lens.trust import UNMEASURED
-from seq2see.lens.views import OF_ATTENTION
+from seq2see.lens.data.view_names import OF_ATTENTION
+from seq2see.lens.records.trust import UNMEASURED
+from seq2see.lens.show.maps import NOT_CALIBRATED
 from seq2see.streams import printable
 from seq2see.translate.export import weights_hash
 from seq2see.translate.loaded_checkpoint import fingerprint

@@ -9,8 +9,8 @@ import pytest
 import tiny
 
 from seq2see import Translator
-from seq2see.lens.alignment_choice import AlignmentChoice
-from seq2see.lens.intervals import agreement
+from seq2see.lens.heads.alignment_choice import AlignmentChoice
+from seq2see.lens.records.intervals import agreement
 from seq2see.measures import aligner as align
 from seq2see.measures.gold import groups_of, in_halves
 from seq2see.measures.held_out_pairs import data_of, held_out_pairs

@@ -36,7 +36,7 @@ from seq2see.lens import (
     trace_hypotheses,
     word_mapping,
 )
-from seq2see.lens.choices import Choice, margins
+from seq2see.lens.changes.choices import Choice, margins
 from seq2see.passes.forced_pass import eval_mode, forced_pass
 from seq2see.passes.hooks import intervened
 

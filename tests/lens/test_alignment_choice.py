@@ -10,7 +10,8 @@ import tiny
 
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, trace_texts
-from seq2see.lens.alignment_choice import (
+from seq2see.lens.data.view_names import ATTRIBUTIONS, SLOW
+from seq2see.lens.heads.alignment_choice import (
     AlignmentChoice,
     best_known,
     counterparts,
@@ -20,10 +21,9 @@ from seq2see.lens.alignment_choice import (
     naive_choice,
     shares,
 )
-from seq2see.lens.alignment_fitting import WAYS, GoldSentences, check_links, fit_alignment, regression
-from seq2see.lens.intervals import Estimate, agreement, error_rate, resampled, summed
-from seq2see.lens.trust import MapTrust, Trust
-from seq2see.lens.views import ATTRIBUTIONS, SLOW
+from seq2see.lens.heads.alignment_fitting import WAYS, GoldSentences, check_links, fit_alignment, regression
+from seq2see.lens.records.intervals import Estimate, agreement, error_rate, resampled, summed
+from seq2see.lens.records.trust import MapTrust, Trust
 from seq2see.text.word_links import Links, from_pharaoh, read_pharaoh, to_pharaoh
 from seq2see.tokenizer.words import split_words
 

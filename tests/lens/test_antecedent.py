@@ -5,10 +5,10 @@ from dataclasses import astuple
 import pytest
 
 from seq2see import Translator
-from seq2see.lens.antecedent import antecedent
-from seq2see.lens.interventions import record
-from seq2see.lens.means import head_means
-from seq2see.lens.roles import Noun
+from seq2see.lens.changes.interventions import record
+from seq2see.lens.changes.means import head_means
+from seq2see.lens.questions.antecedent import antecedent
+from seq2see.lens.records.roles import Noun
 
 RIGHT = {  # of storybook's families, with other words than its examples have; the noun that *it* stands for
     "The cat did not cross the street because it was too tired.": "cat",

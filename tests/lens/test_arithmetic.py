@@ -5,7 +5,7 @@ import pytest
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
-from seq2see.lens.arithmetic import arithmetic
+from seq2see.lens.questions.arithmetic import arithmetic
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.passes.hooks import STEERING, attention_sites
 from seq2see.tokenizer.encoding import encode_target

@@ -16,8 +16,8 @@ import torch
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import attribute, trace_texts
-from seq2see.lens.attribution import WordAttribution
-from seq2see.lens.attribution_methods import METHODS, Output, attributed, every_step
+from seq2see.lens.questions.attribution import WordAttribution
+from seq2see.lens.views.attribution_methods import METHODS, Output, attributed, every_step
 from seq2see.passes.forced_pass import decoder_start
 
 TEXT, TRANSLATION = "The cat did not cross.", "Le chat n'a pas."
@@ -152,7 +152,7 @@ def test_without_bends_the_gradients_alone_are_complete(kind, monkeypatch):
     else:
         model, tokenizer = tiny.make(kind)
     trace = traced(model, tokenizer)
-    monkeypatch.setattr("seq2see.lens.attribution_methods.TINY", np.inf)  # nothing is spread
+    monkeypatch.setattr("seq2see.lens.views.attribution_methods.TINY", np.inf)  # nothing is spread
     [output] = every_step(trace)[3:4]
     found = attributed(model, tokenizer, trace, "integrated_gradients", [output], segments=800)
     assert both_sides(found).sum() == HELD(found.values[0] - found.baselines[0], abs=1e-4)

@@ -13,7 +13,7 @@ from tiny import SENTENCES
 
 from seq2see.errors import UserError
 from seq2see.lens import logit_attribution, top_activations, top_neurons, trace_hypotheses, trace_texts
-from seq2see.lens.trace_data import TOP
+from seq2see.lens.data.trace_data import TOP
 
 TARGET = [7, 9, 8, 11, 30, 2]
 CLOSE = {"rtol": 0, "atol": 1e-4}

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import entropy
 
 from seq2see.lens import word_map
-from seq2see.lens.by_words import by_units, units
-from seq2see.lens.summary import SINKS, is_punctuation, sinks
+from seq2see.lens.data.summary import SINKS, is_punctuation, sinks
+from seq2see.lens.data.word_maps import by_units, units
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.tokenizer.words import TokenSpan, Word, split_words
 

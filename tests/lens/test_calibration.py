@@ -14,7 +14,8 @@ from scipy.special import logit
 
 from seq2see.errors import UserError
 from seq2see.lens import Trace, with_calibration
-from seq2see.lens.calibration import (
+from seq2see.lens.data.probabilities import TEMPERATURES, log_sums
+from seq2see.lens.records.calibration import (
     WAYS,
     Bin,
     Calibration,
@@ -25,8 +26,7 @@ from seq2see.lens.calibration import (
     SentenceCalibrator,
     SentenceCheck,
 )
-from seq2see.lens.intervals import Estimate
-from seq2see.lens.probabilities import TEMPERATURES, log_sums
+from seq2see.lens.records.intervals import Estimate
 from seq2see.rules import SMOOTHING_FLOOR
 
 # N steps, V vocabulary

@@ -10,8 +10,8 @@ from independent_pass import Pass
 
 from seq2see.errors import UserError
 from seq2see.lens import Part, SentencePair, find_circuit, margins, trace_texts, word_mapping
-from seq2see.lens.choices import Choice
-from seq2see.lens.circuits import AT_ONCE, Corruption, parts_of
+from seq2see.lens.changes.choices import Choice
+from seq2see.lens.sums.circuits import AT_ONCE, Corruption, parts_of
 
 SOURCE, OTHER, PREFIX = [5, 6, 7, 8, 9, 2], [5, 6, 31, 8, 9, 2], [5, 11, 7]
 RIGHT, WRONG = 40, 50
@@ -104,7 +104,7 @@ def test_parts_are_all_heads_and_feed_forward_layers():
 
 
 def test_of_many_parts_some_go_together_and_each_comes_once(monkeypatch):
-    monkeypatch.setattr("seq2see.lens.circuits.AT_ONCE", 4)
+    monkeypatch.setattr("seq2see.lens.sums.circuits.AT_ONCE", 4)
     found = find_circuit(tiny.make("seq2see")[0], PAIRS)
     assert len({one.part for one in found.order}) == len(found.order) == 21
     last = found.order[-1]

@@ -15,9 +15,10 @@ import torch
 
 from seq2see import Translator
 from seq2see.errors import UserError
-from seq2see.lens import VIEWS, Corpus, corpus, corpus_tracing, trace_corpus, trace_texts
-from seq2see.lens.corpus import KEEPS, OFFSETS
-from seq2see.lens.roles import GoldPair
+from seq2see.lens import VIEWS, Corpus, trace_corpus, trace_texts
+from seq2see.lens.corpora import corpus_tracing, traced_corpus
+from seq2see.lens.corpora.traced_corpus import KEEPS, OFFSETS
+from seq2see.lens.records.roles import GoldPair
 
 PAIRS = [("The cat did not cross the street.", "Le chat n'a pas traversé la rue."), ("The box.", "La boîte."),
          ("An owl lent 12 ladders, didn't it?", "Le sac était trop grand, fatigué."),
@@ -27,7 +28,7 @@ KINDS = ("encoder", "decoder", "cross")
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    for module in (corpus, corpus_tracing):
+    for module in (traced_corpus, corpus_tracing):
         monkeypatch.setattr(module, "PART", 3)
 
 
@@ -165,7 +166,7 @@ def stopped(pairs, after):
 def whole(translator, tmp_path_factory):
     """What tracing without a stop gives, in parts of three lines."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (corpus, corpus_tracing):
+        for module in (traced_corpus, corpus_tracing):
             patch.setattr(module, "PART", 3)
         return trace_corpus(translator, PAIRS * 3, tmp_path_factory.mktemp("whole") / "out", keep=KEEPS)
 
@@ -267,7 +268,7 @@ def test_xarray_has_heads_by_line(translator, tmp_path):
 
 
 def test_without_xarray_one_line_says_so(translator, tmp_path, monkeypatch):
-    monkeypatch.setattr(corpus, "find_spec", lambda name: None)
+    monkeypatch.setattr(traced_corpus, "find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"^xarray is not installed: pip install xarray, or take to_pandas\(\)$"):
         trace_corpus(translator, PAIRS, tmp_path / "out").to_xarray()
 
@@ -334,7 +335,7 @@ def test_what_is_no_corpus_is_said_in_one_line(tmp_path, text):
 
 def test_many_groups_are_drawn_in_blocks(monkeypatch):
     """The interval of a mean stays what it was, within what a bootstrap varies."""
-    from seq2see.lens import intervals as bootstrap
+    from seq2see.lens.records import intervals as bootstrap
 
     values = np.random.default_rng(1).normal(size=(3000, 2))
     groups = np.arange(3000).astype(str)

@@ -3,7 +3,7 @@
 import pytest
 from node import Node
 
-from seq2see.lens.explorer import trace_record
+from seq2see.lens.show.trace_page import trace_record
 
 
 @pytest.fixture(scope="module")

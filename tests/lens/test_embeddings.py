@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from seq2see.errors import UserError
-from seq2see.lens.embeddings import analogy, contextual, distances, neighbours, project, static
+from seq2see.lens.questions.embeddings import analogy, contextual, distances, neighbours, project, static
 from seq2see.tokenizer.encoding import encode_source
 from seq2see.tokenizer.words import token_spans
 

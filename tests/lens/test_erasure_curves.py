@@ -6,7 +6,7 @@ import torch
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_texts
-from seq2see.lens.erasure_curves import Curves, curves
+from seq2see.lens.questions.erasure_curves import Curves, curves
 from seq2see.passes.forced_pass import decoder_start
 
 TEXT, TRANSLATION = "The cat did not cross.", "Le chat n'a pas."

@@ -6,9 +6,9 @@ import torch
 
 from seq2see import Translator
 from seq2see.errors import UserError
-from seq2see.lens.by_words import units
-from seq2see.lens.evidence import _log_odds, effects, ends, patched_odds, spelt_candidates
-from seq2see.lens.means import head_means
+from seq2see.lens.changes.means import head_means
+from seq2see.lens.data.word_maps import units
+from seq2see.lens.questions.evidence import _log_odds, effects, ends, patched_odds, spelt_candidates
 from seq2see.passes.forced_pass import decoder_start
 from seq2see.passes.hooks import Head, attention_sites
 from seq2see.tokenizer.encoding import encode_source

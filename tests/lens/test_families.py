@@ -11,9 +11,9 @@ from tiny import SENTENCES
 
 from seq2see.errors import UserError
 from seq2see.lens import add_views, logit_lens, trace_hypotheses, trace_texts
-from seq2see.lens.arithmetic import arithmetic
-from seq2see.lens.embeddings import contextual
-from seq2see.lens.interventions import ablate, steer
+from seq2see.lens.changes.interventions import ablate, steer
+from seq2see.lens.questions.arithmetic import arithmetic
+from seq2see.lens.questions.embeddings import contextual
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.passes.hooks import attention_sites

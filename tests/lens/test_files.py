@@ -100,7 +100,7 @@ def test_logits_that_no_model_gives_are_refused(trace, tmp_path, change, why):
 def test_a_file_that_unpacks_to_more_than_memory_is_not_unpacked(trace, tmp_path, monkeypatch):
     trace.save(tmp_path / "t.npz")
     Trace.load(tmp_path / "t.npz")
-    monkeypatch.setattr("seq2see.lens.files.MOST_BYTES", 10_000)
+    monkeypatch.setattr("seq2see.lens.data.trace_files.MOST_BYTES", 10_000)
     with pytest.raises(UserError, match="unpacked it would have more than"):
         Trace.load(tmp_path / "t.npz")
 

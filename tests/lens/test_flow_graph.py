@@ -14,7 +14,7 @@ from tiny import SENTENCES
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import add_views, contribution_graph, trace_hypotheses
-from seq2see.lens.attention_blocks import blocks_of
+from seq2see.lens.views.attention_blocks import blocks_of
 from seq2see.passes.hooks import attention_sites
 from seq2see.pretrained import HOME
 

@@ -9,9 +9,9 @@ from tiny import SENTENCES
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
-from seq2see.lens.attention_blocks import blocks_of
-from seq2see.lens.choices import Choice, MinimalPairs, margins
-from seq2see.lens.interventions import ablate, mean_outputs, patch, record, silenced
+from seq2see.lens.changes.choices import Choice, MinimalPairs, margins
+from seq2see.lens.changes.interventions import ablate, mean_outputs, patch, record, silenced
+from seq2see.lens.views.attention_blocks import blocks_of
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.passes.batches import real_positions
 from seq2see.passes.forced_pass import eval_with_eager_attention, forced_pass

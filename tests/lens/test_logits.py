@@ -9,7 +9,7 @@ from tiny import SENTENCES
 
 from seq2see.errors import UserError
 from seq2see.lens import logit_lens, outlook, trace_hypotheses
-from seq2see.lens.trace_data import TOP
+from seq2see.lens.data.trace_data import TOP
 from seq2see.tokenizer.encoding import encode_source
 
 SOURCES = [SENTENCES[0], "The box."]

@@ -19,8 +19,8 @@ from tiny import SENTENCES
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import ablate, trace_hypotheses
-from seq2see.lens.machine import machine
-from seq2see.lens.means import feed_forward_means, head_means
+from seq2see.lens.changes.means import feed_forward_means, head_means
+from seq2see.lens.sums.machine import machine
 from seq2see.passes.feed_forward import feed_forward_sites
 from seq2see.passes.forced_pass import eval_mode, forced_pass
 from seq2see.passes.hooks import all_heads, replaced

@@ -9,7 +9,7 @@ import tiny
 import torch
 
 from seq2see.lens import ablate, mean_outputs, patch, record, steer, trace_texts
-from seq2see.lens.means import EXAMPLES, head_means
+from seq2see.lens.changes.means import EXAMPLES, head_means
 from seq2see.passes.weights_checksum import checksum
 
 CROSS = ("cross", 1, 0)

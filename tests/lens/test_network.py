@@ -10,8 +10,8 @@ import torch
 from node import Node, ScriptError
 from tiny import make
 
-from seq2see.lens.beam_search_tree import beam_tree
-from seq2see.lens.interventions import ablate, mean_outputs, patch, record, steer
+from seq2see.lens.changes.interventions import ablate, mean_outputs, patch, record, steer
+from seq2see.lens.questions.beam_search_tree import beam_tree
 from seq2see.passes.forced_pass import eval_with_eager_attention, forced_pass
 from seq2see.passes.hooks import STACKS, Head, all_heads, capture, layers_of, replaced
 from seq2see.translate.web_weights import web_weights

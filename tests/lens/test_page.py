@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from seq2see.lens import to_html, trace_hypotheses, word_map
-from seq2see.lens.intervals import Estimate
-from seq2see.lens.trust import MapTrust, Trust
+from seq2see.lens.records.intervals import Estimate
+from seq2see.lens.records.trust import MapTrust, Trust
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.tokenizer.words import Word
 

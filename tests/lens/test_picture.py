@@ -10,10 +10,10 @@ from matplotlib.text import Text
 
 from seq2see.errors import UserError
 from seq2see.lens import picture, save_plot, word_map
-from seq2see.lens.plot import draw
-from seq2see.lens.terminal import to_terminal
-from seq2see.lens.trust import UNMEASURED
-from seq2see.lens.views import ATTRIBUTIONS, OF_ATTENTION, VIEW, WITH_HEADS
+from seq2see.lens.data.view_names import ATTRIBUTIONS, OF_ATTENTION, VIEW, WITH_HEADS
+from seq2see.lens.records.trust import UNMEASURED
+from seq2see.lens.show.plot import draw
+from seq2see.lens.show.terminal import to_terminal
 from seq2see.passes.attention_kinds import KINDS
 
 MAPS = [(kind, view) for kind in KINDS for view in OF_ATTENTION if view != "left_out"]
@@ -119,6 +119,6 @@ def test_a_file_is_light_and_knows_no_formula_whatever_the_style(full_trace, tmp
 def test_a_map_too_large_to_read_and_another_suffix_are_refused(full_trace, tmp_path, monkeypatch):
     with pytest.raises(UserError, match=r"\.png or \.svg"):
         save_plot(full_trace, tmp_path / "x.pdf")
-    monkeypatch.setattr("seq2see.lens.plot.CELLS_DRAWN", 10)
+    monkeypatch.setattr("seq2see.lens.show.plot.CELLS_DRAWN", 10)
     with pytest.raises(UserError, match="is too large for a picture"):
         save_plot(full_trace, tmp_path / "x.png")

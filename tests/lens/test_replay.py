@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from seq2see.errors import UserError
-from seq2see.lens.replay import FILE, MOST_BYTES, SHADES, Moment, Replay, load_replay, to_shades
+from seq2see.lens.corpora.replay import FILE, MOST_BYTES, SHADES, Moment, Replay, load_replay, to_shades
 from seq2see.passes.attention_kinds import KINDS
 
 

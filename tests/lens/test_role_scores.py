@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from seq2see.lens import trace_texts
-from seq2see.lens.by_words import Unit
-from seq2see.lens.intervals import roc_auc, roc_auc_interval
-from seq2see.lens.role_scores import heads_of_roles, measure, role_score, roles_of_heads
-from seq2see.lens.roles import GoldPair, GoldPronoun, HeadRole, read_roles, rival_mask, role_masks
-from seq2see.lens.summary import sentence_numbers, spread
+from seq2see.lens.data.summary import sentence_numbers, spread
+from seq2see.lens.data.word_maps import Unit
+from seq2see.lens.heads.role_masks import rival_mask, role_masks
+from seq2see.lens.heads.role_scores import heads_of_roles, measure, role_score, roles_of_heads
+from seq2see.lens.records.intervals import roc_auc, roc_auc_interval
+from seq2see.lens.records.roles import GoldPair, GoldPronoun, HeadRole, read_roles
 from seq2see.measures.pronoun_heads import control, greedy
 from seq2see.passes.hooks import Head
 from seq2see.tokenizer.words import split_words

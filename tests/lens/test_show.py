@@ -9,9 +9,9 @@ import pytest
 
 from seq2see.errors import UserError
 from seq2see.lens import to_html, to_terminal, trace_hypotheses
-from seq2see.lens.explorer import script, trace_record
-from seq2see.lens.views import shown_texts
-from seq2see.lens.wording import label, labels
+from seq2see.lens.data.view_names import shown_texts
+from seq2see.lens.show.trace_page import script, trace_record
+from seq2see.lens.show.wording import label, labels
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.tokenizer.words import TokenSpan
 from seq2see.webpage import assembly
@@ -97,7 +97,7 @@ def test_words_and_tokens_are_the_trace_s_own(trace):
 
 
 def test_a_drawing_too_large_for_a_browser_is_refused(trace, monkeypatch):
-    monkeypatch.setattr("seq2see.lens.explorer.CELLS_DRAWN", 100)
+    monkeypatch.setattr("seq2see.lens.show.trace_page.CELLS_DRAWN", 100)
     with pytest.raises(UserError, match=r"too many to draw"):
         to_html(trace)
 

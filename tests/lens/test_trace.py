@@ -11,8 +11,8 @@ from transformers import BertConfig, BertModel
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses, trace_texts
-from seq2see.lens.maps import facts
-from seq2see.lens.trace_data import TOP
+from seq2see.lens.data.trace_data import TOP
+from seq2see.lens.show.maps import facts
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.tokenizer.encoding import encode_source
 

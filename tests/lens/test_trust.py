@@ -9,9 +9,9 @@ from scipy.stats import kendalltau
 
 from seq2see.errors import UserError
 from seq2see.lens import Trust, measure_trust
-from seq2see.lens.alignment_choice import drops_by_words
-from seq2see.lens.faithfulness import kendall
-from seq2see.lens.trust import NOISE, UNMEASURED
+from seq2see.lens.heads.alignment_choice import drops_by_words
+from seq2see.lens.heads.faithfulness import kendall
+from seq2see.lens.records.trust import NOISE, UNMEASURED
 
 
 @pytest.mark.parametrize("least", [0.0, 0.05])

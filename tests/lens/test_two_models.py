@@ -19,8 +19,8 @@ from scipy.optimize import linear_sum_assignment
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import compare
-from seq2see.lens.side_by_side import Difference, differences_page, marked
-from seq2see.lens.two_models import SPECIAL, assignment, paired_layers, word_shares
+from seq2see.lens.comparisons.side_by_side import Difference, differences_page, marked
+from seq2see.lens.comparisons.two_models import SPECIAL, assignment, paired_layers, word_shares
 from seq2see.passes.hooks import Head
 from seq2see.webpage.static_page import percent
 

@@ -7,11 +7,12 @@ from tiny import SENTENCES
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
-from seq2see.lens.attention_blocks import blocks_of, shares_of_block
-from seq2see.lens.attribution_methods import attributed, every_step
-from seq2see.lens.explorer import script
-from seq2see.lens.views import ATTRIBUTIONS, SEGMENTS, VIEW, VIEWS, add_views
-from seq2see.lens.word_erasure import without
+from seq2see.lens.data.view_names import ATTRIBUTIONS, VIEW, VIEWS
+from seq2see.lens.show.trace_page import script
+from seq2see.lens.views.add_views import SEGMENTS, add_views
+from seq2see.lens.views.attention_blocks import blocks_of, shares_of_block
+from seq2see.lens.views.attribution_methods import attributed, every_step
+from seq2see.lens.views.word_erasure import without
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.passes.hooks import all_sites
 from seq2see.tokenizer.words import split_words

@@ -7,9 +7,9 @@ from tiny import SENTENCES
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
-from seq2see.lens.beam_search_tree import beam_tree
-from seq2see.lens.interventions import ablate, steer
-from seq2see.lens.what_if import WhatIf
+from seq2see.lens.changes.interventions import ablate, steer
+from seq2see.lens.questions.beam_search_tree import beam_tree
+from seq2see.lens.questions.what_if import WhatIf
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.passes.hooks import STEERED, STEERING, all_heads, attention_sites
 from seq2see.tokenizer.encoding import encode_source

@@ -5,7 +5,7 @@ import pytest
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_texts
-from seq2see.lens.word_order import predictions
+from seq2see.lens.questions.word_order import predictions
 
 SOURCE, TARGET = "The cat did not cross.", "Le chat n'a pas traversé."
 SHUFFLED = "cross The not cat did."  # the same tokens

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seq2see.lens.intervals import Estimate
-from seq2see.lens.role_scores import RoleScore
+from seq2see.lens.heads.role_scores import RoleScore
+from seq2see.lens.records.intervals import Estimate
 from seq2see.lessons import contents
 from seq2see.lessons import l02_attention as attention
 from seq2see.lessons import l05_many_heads as heads

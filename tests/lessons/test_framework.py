@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 import torch
 
-from seq2see.lens.intervals import Estimate
-from seq2see.lens.role_scores import RoleScore
+from seq2see.lens.heads.role_scores import RoleScore
+from seq2see.lens.records.intervals import Estimate
 from seq2see.lessons import contents, prose
 from seq2see.lessons.drawing import head_map
 from seq2see.lessons.figures import likeness, spelled, to_data

@@ -5,10 +5,10 @@ import pytest
 import tiny
 
 from seq2see import Translator
-from seq2see.lens.alignment_choice import shares
-from seq2see.lens.erasure_curves import curves
-from seq2see.lens.trust import Trust
-from seq2see.lens.views import ATTRIBUTIONS, OF_ATTENTION
+from seq2see.lens.data.view_names import ATTRIBUTIONS, OF_ATTENTION
+from seq2see.lens.heads.alignment_choice import shares
+from seq2see.lens.questions.erasure_curves import curves
+from seq2see.lens.records.trust import Trust
 from seq2see.measures.aligner import Aligner
 from seq2see.measures.held_out_faithfulness import measure_views
 from seq2see.text.word_links import Links

@@ -12,7 +12,7 @@ from sklearn.calibration import calibration_curve
 
 from seq2see import Translator
 from seq2see.cli import command as cli
-from seq2see.lens.calibration import Calibration, Calibrator, SentenceCalibrator, SentenceCheck
+from seq2see.lens.records.calibration import Calibration, Calibrator, SentenceCalibrator, SentenceCheck
 from seq2see.measures.calibration_fitting import (
     LEAST_HYPOTHESES,
     Forced,

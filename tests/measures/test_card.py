@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from seq2see.errors import UserError
-from seq2see.lens.trust import FILE, Trust
+from seq2see.lens.records.trust import FILE, Trust
 from seq2see.manifest import check_manifest, write_manifest
 from seq2see.measures.card_sections import show_measurements
 from seq2see.pretrained import HOME

@@ -11,9 +11,9 @@ import torch
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.errors import UserError
 from seq2see.lens import trace_texts
-from seq2see.lens.intervals import share_interval
-from seq2see.lens.roles import read_roles
-from seq2see.lens.summary import mean_spread, spread
+from seq2see.lens.data.summary import mean_spread, spread
+from seq2see.lens.records.intervals import share_interval
+from seq2see.lens.records.roles import read_roles
 from seq2see.measures import gold, pronoun_heads
 from seq2see.measures.head_roles import reach
 from seq2see.passes.hooks import Head

@@ -17,7 +17,7 @@ from seq2see import Translator, load_checkpoint
 from seq2see.errors import UserError
 from seq2see.json_files import read_json
 from seq2see.lens import Calibrator
-from seq2see.lens.alignment_choice import naive_choice
+from seq2see.lens.heads.alignment_choice import naive_choice
 from seq2see.manifest import check_manifest
 from seq2see.measures import release as module
 from seq2see.measures.release import commit_of, release

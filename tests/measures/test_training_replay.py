@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save_file
 
 from seq2see import Translator
-from seq2see.lens.replay import FILE, SHADES, load_replay
+from seq2see.lens.corpora.replay import FILE, SHADES, load_replay
 from seq2see.measures import training_replay
 from seq2see.measures.training_replay import MOST_TOKENS, SENTENCES, can_be_replayed, make_replay
 from seq2see.passes.attention_kinds import KINDS

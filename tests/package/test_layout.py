@@ -24,8 +24,8 @@ MAY_IMPORT = {
     "text": {"text", "tokenizer", "errors", "rules"},
     "storybook": {"storybook", "tokenizer"},
     "lens": {
-        "lens", "text", "tokenizer", "webpage", "passes", "modeling", "atomic", "errors", "importing", "rules",
-        "streams", "validation",
+        "lens", "text", "tokenizer", "webpage", "passes", "modeling", "atomic", "errors", "folders", "importing",
+        "rules", "streams", "validation",
     },
     "documents": {"documents", "translate", "text", "tokenizer", "errors", "streams"},
     "translate": {

@@ -15,7 +15,7 @@ import tiny
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, Head, ablate
-from seq2see.lens.attribution_methods import obstacle
+from seq2see.lens.views.attribution_methods import obstacle
 from seq2see.measures.measure import Measure, measures_of
 
 pytestmark = pytest.mark.docs

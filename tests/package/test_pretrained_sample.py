@@ -13,8 +13,8 @@ import pytest
 
 from seq2see import Translator
 from seq2see.lens import Calibrator, trace_texts, with_calibration
-from seq2see.lens.calibration import Calibration
-from seq2see.lens.role_scores import measure
+from seq2see.lens.heads.role_scores import measure
+from seq2see.lens.records.calibration import Calibration
 from seq2see.measures.gold import in_halves, to_gold
 from seq2see.measures.reliability import reliability
 from seq2see.passes.hooks import Head

@@ -9,9 +9,9 @@ import httpx
 import numpy as np
 import pytest
 
-from seq2see.lens.interventions import ablate
-from seq2see.lens.means import head_means
-from seq2see.lens.what_if import WhatIf
+from seq2see.lens.changes.interventions import ablate
+from seq2see.lens.changes.means import head_means
+from seq2see.lens.questions.what_if import WhatIf
 from seq2see.passes.hooks import all_heads
 from seq2see.serve.dialects.v1 import OneTranslation
 from seq2see.text.glossary import Glossary

@@ -7,7 +7,7 @@ import torch
 
 from seq2see import Translator
 from seq2see.cli.command import main
-from seq2see.lens.replay import FILE, load_replay
+from seq2see.lens.corpora.replay import FILE, load_replay
 from seq2see.measures.training_replay import trace_sentences
 from seq2see.training.moments import FOLDER, KeepMoments, load_moment, moments, moments_of
 from .conftest import SETTINGS, SHAPE

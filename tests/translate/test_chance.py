@@ -6,7 +6,7 @@ import pytest
 from tiny import SENTENCES
 
 from seq2see import Translator
-from seq2see.translate.measurements import NOTHING
+from seq2see.lens.measurements import NOTHING
 
 pytest.importorskip("ctranslate2")
 TEXTS = ["The cat is tired.", "The owl lent the ladder to the crow. It was grateful."]

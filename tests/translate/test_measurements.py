@@ -5,7 +5,7 @@ import torch
 
 from seq2see import Translator
 from seq2see.lens import ablate, mean_outputs, steer
-from seq2see.lens.alignment_choice import best_known
+from seq2see.lens.heads.alignment_choice import best_known
 
 TEXT = "The cat did not cross the street because it was too tired."
 HEAD = ("decoder", 1, 0)

@@ -15,10 +15,10 @@ import tiny
 
 from seq2see import Translator
 from seq2see.errors import UserError
-from seq2see.lens.alignment_choice import FILE as ALIGNMENT
-from seq2see.lens.alignment_choice import AlignmentChoice
-from seq2see.lens.roles import FILE as ROLES
-from seq2see.lens.trust import FILE as TRUST
+from seq2see.lens.heads.alignment_choice import FILE as ALIGNMENT
+from seq2see.lens.heads.alignment_choice import AlignmentChoice
+from seq2see.lens.records.roles import FILE as ROLES
+from seq2see.lens.records.trust import FILE as TRUST
 from seq2see.modeling import loading
 from seq2see.translate import pinned_files
 from seq2see.translate.loaded_checkpoint import ModelChanged, fingerprint

@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 
 from seq2see import Translator
 from seq2see.errors import UserError
-from seq2see.lens.interventions import ablate
+from seq2see.lens.changes.interventions import ablate
 from seq2see.passes.hooks import Head
 
 TEXTS = [SENTENCES[0], "The box.", "", SENTENCES[2], "  ", "An owl.", SENTENCES[1]]

@@ -1,4 +1,4 @@
-// What a pronoun stands for, as the model treats it (`lens/antecedent.py`): said only where switching a head off shows
+// What a pronoun stands for, as the model treats it (`lens/questions/antecedent.py`): said only where switching a head off shows
 // it.
 
 import { RULES } from "../data.js";

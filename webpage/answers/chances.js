@@ -1,4 +1,4 @@
-// From the scores of a step to chances: the model's own, calibrated (`lens/calibration.py`), and at other temperatures.
+// From the scores of a step to chances: the model's own, calibrated (`lens/records/calibration.py`), and at other temperatures.
 
 import { RULES } from "../data.js";
 import { logSum } from "../model/network.js";

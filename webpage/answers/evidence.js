@@ -1,4 +1,4 @@
-// What each word of a translation depends on (`lens/evidence.py`): its odds without each head, without each source word
+// What each word of a translation depends on (`lens/questions/evidence.py`): its odds without each head, without each source word
 // or with another source text, what would be written instead, and what else could have been written.
 
 import { bestOf, chancesOf, logChance, oddsOf } from "./chances.js";

@@ -12,7 +12,7 @@ const list = (numbers, change) => Array.from(numbers, change);
 const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0), length = (a) => Math.sqrt(dot(a, a));
 const cosine = (a, b) => dot(a, b) / Math.max(length(a) * length(b), 1e-12);
 
-// --- one row of one head's map, number by number (`lens/arithmetic.py`)
+// --- one row of one head's map, number by number (`lens/questions/arithmetic.py`)
 
 export function arithmetic(forced, { kind, layer, head, row }) {
   const { query, key, value, weight, mixed, T, S, H, E, D } = layersOf(forced.seen, kind)[layer] ?? {};
@@ -32,7 +32,7 @@ export function arithmetic(forced, { kind, layer, head, row }) {
   };
 }
 
-// --- what each decoder layer would predict as the last one (`lens/logits.py`)
+// --- what each decoder layer would predict as the last one (`lens/questions/logits.py`)
 
 export function layers({ network, tokenizer, ids, seen: { streams } }) {
   const found = { log_probs: [], ranks: [], top: [] }, { layers: all, layer_norm: norm } = network.decoder;
@@ -51,7 +51,7 @@ export function layers({ network, tokenizer, ids, seen: { streams } }) {
   return found;
 }
 
-// --- the tree of a beam search: nodes [token, parent, log-probability, score] by step (`lens/beam_search_tree.py`)
+// --- the tree of a beam search: nodes [token, parent, log-probability, score] by step (`lens/questions/beam_search_tree.py`)
 
 export function tree(model, [, to], { text, num_beams: beams = 4 }) {
   const { network, tokenizer } = model, encoded = network.encode(tokenizer.encode(text).ids);
@@ -61,7 +61,7 @@ export function tree(model, [, to], { text, num_beams: beams = 4 }) {
     hypotheses: hypotheses.map(({ at, ids, score }) => [...at, tokenizer.decode(ids), score]) };
 }
 
-// --- one word in several sentences: by layer on a plane, and cosine distances (`lens/embeddings.py`)
+// --- one word in several sentences: by layer on a plane, and cosine distances (`lens/questions/embeddings.py`)
 
 export async function words(model, [from], { word, sentences }, pause) {
   const found = [];
@@ -149,7 +149,7 @@ function idsOf(tokenizer, word) {
   return ids;
 }
 
-// --- each step with or without positions (`lens/word_order.py`)
+// --- each step with or without positions (`lens/questions/word_order.py`)
 
 export function positions(forced, { positions: added }) {
   const { network, tokenizer, sourceIds, ids, calibrator } = forced, named = (id) => label(tokenizer.tokens[id]);
@@ -166,7 +166,7 @@ const withoutPositions = (D) => (name, x, start) => {
     sinusoid(start + at / D, D).forEach((wave, i) => { x[at + i] -= wave; });
 };
 
-// --- the odds of each word with each head patched from another sentence (`lens/evidence.py`)
+// --- the odds of each word with each head patched from another sentence (`lens/questions/evidence.py`)
 
 export async function patch(forced, { other }, pause) {
   const { network, tokenizer, sourceIds } = forced, ids = tokenizer.encode(other).ids, donor = recorder();

@@ -1,5 +1,5 @@
 // Which source word a word of the translation goes with, read off maps by the choice fitted to the model
-// (`lens/alignment_choice.py`): [[source word, target word, strength], ...].
+// (`lens/heads/alignment_choice.py`): [[source word, target word, strength], ...].
 
 import { viewOf } from "./views.js";
 import { unitsOf } from "../model/words.js";

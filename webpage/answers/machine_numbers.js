@@ -1,4 +1,4 @@
-// The numbers of the whole machine (`lens/machine.py`): what every block adds to the logit of one token of a
+// The numbers of the whole machine (`lens/sums/machine.py`): what every block adds to the logit of one token of a
 // translation, and to its margin over the runner-up, the best other token.
 //
 //     const answer = await machineOf(forced, step, pause, seconds)    /v1/inside has its fields

@@ -1,4 +1,4 @@
-// The record of a forced translation, as `/v1/look` sends it (`lens/explorer.py`): its words, maps and chances.
+// The record of a forced translation, as `/v1/look` sends it (`lens/show/trace_page.py`): its words, maps and chances.
 
 import { RULES, VIEWS } from "../data.js";
 import { bestOf, chancesOf, entropyOf, logChance, logSums } from "./chances.js";
@@ -31,7 +31,7 @@ export async function recordOf(forced, { kinds, views, pause, search }) {
     ...tokens, ...shown(tokens, words), ...stepsOf(forced), maps };
 }
 
-// The record of a moment of a replay (`lens/replay.py`), whose weights are integers out of 255.
+// The record of a moment of a replay (`lens/corpora/replay.py`), whose weights are integers out of 255.
 export function recordOfMoment({ encoder, decoder, cross, logits, left_out: _, ...plain }) {
   const { source_text: text, target_text: target, source_language: from, target_language: to, given } = plain;
   const weights = { encoder, decoder, cross };

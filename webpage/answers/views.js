@@ -1,4 +1,4 @@
-// The maps of a forced pass, in all views that the page offers (`lens/views.py`): each is { shape, values }, rows last
+// The maps of a forced pass, in all views that the page offers (`lens/data/view_names.py`): each is { shape, values }, rows last
 // but one.  A pass is kept by `recorder()`.
 
 import { linear } from "../model/network.js";

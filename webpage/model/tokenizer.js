@@ -5,7 +5,7 @@
 //     const { ids, offsets } = tokenizer.encode(text)        with </s>; offsets [start, end] count code points, as in
 //                                                            Python, and </s> has [0, 0]
 //     tokenizer.decode(ids)                                  the text, without tags and special tokens
-//     tokenizer.label(id)                                    the token as it is shown: ▁été; see lens/wording.py
+//     tokenizer.label(id)                                    the token as it is shown: ▁été; see lens/show/wording.py
 //     tokenizer.tags                                         { fr: 4 }: the tag that a translation begins with
 
 const BYTE = /^<0x([0-9A-F]{2})>$/, SPACE = "\\p{White_Space}", NO_SPACE = "\\P{White_Space}";

@@ -13,7 +13,7 @@ from node import Node
 
 from seq2see import Translator
 from seq2see.errors import UserError
-from seq2see.lens.machine import machine
+from seq2see.lens.sums.machine import machine
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.pretrained import HOME
 from seq2see.serve.access import Caller

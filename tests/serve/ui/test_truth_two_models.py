@@ -13,7 +13,7 @@ from independent import Network
 from scipy.optimize import linear_sum_assignment
 
 from seq2see import Translator
-from seq2see.lens.explorer import script
+from seq2see.lens.show.trace_page import script
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.pretrained import HOME
 from seq2see.serve.access import Caller
